@@ -1,0 +1,186 @@
+/* Which clock to time with, and how fast it runs.
+ *
+ * The cycle counter is taken only where it is constant and nonstop: the CPU must say so, and the kernel,
+ * which watches it against other clocks, must not have thrown it out. */
+#include "clock.h"
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#define NS_PER_SECOND 1000000000U
+#define MEASURE_NS 20000000 /* 20 ms against a reading error of some 50 ns: a few parts per million */
+
+const char *aggstats_clock_name(uint32_t kind) {
+    switch (kind) {
+    case AGGSTATS_CLOCK_TSC:
+        return "tsc";
+    case AGGSTATS_CLOCK_CNTVCT:
+        return "cntvct";
+    case AGGSTATS_CLOCK_MONOTONIC:
+        return "monotonic";
+    default:
+        return NULL;
+    }
+}
+
+static uint64_t clock_ns(clockid_t id) {
+    struct timespec ts;
+    clock_gettime(id, &ts);
+    return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t clock_realtime_ns(void) {
+    return clock_ns(CLOCK_REALTIME);
+}
+
+#if defined(__x86_64__)
+/* The kernel drops "tsc" from this list once it has caught it drifting. No list: nothing known against it. */
+static bool kernel_trusts_tsc(void) {
+    CLEANUP_FD int fd =
+        open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    char names[256];
+    ssize_t size_bytes = read(fd, names, sizeof(names) - 1);
+    if (size_bytes < 0)
+        return true;
+    names[size_bytes] = '\0';
+    char *rest = NULL;
+    for (char *name = strtok_r(names, " \n", &rest); name; name = strtok_r(NULL, " \n", &rest))
+        if (strcmp(name, "tsc") == 0)
+            return true;
+    return false;
+}
+
+static uint32_t cycle_counter_kind(void) {
+    unsigned eax;
+    unsigned ebx;
+    unsigned ecx;
+    unsigned edx;
+    const unsigned invariant_tsc = 1U << 8;
+    if (!__get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) || !(edx & invariant_tsc))
+        return AGGSTATS_CLOCK_MONOTONIC;
+    return kernel_trusts_tsc() ? AGGSTATS_CLOCK_TSC : AGGSTATS_CLOCK_MONOTONIC;
+}
+#elif defined(__aarch64__)
+static uint32_t cycle_counter_kind(void) {
+    return AGGSTATS_CLOCK_CNTVCT; /* the architecture promises that it is constant and nonstop */
+}
+#else
+static uint32_t cycle_counter_kind(void) {
+    return AGGSTATS_CLOCK_MONOTONIC;
+}
+#endif
+
+bool clock_readable(uint32_t kind) {
+#if defined(__x86_64__)
+    return kind == AGGSTATS_CLOCK_TSC || kind == AGGSTATS_CLOCK_MONOTONIC;
+#elif defined(__aarch64__)
+    return kind == AGGSTATS_CLOCK_CNTVCT || kind == AGGSTATS_CLOCK_MONOTONIC;
+#else
+    return kind == AGGSTATS_CLOCK_MONOTONIC;
+#endif
+}
+
+/* The factor by which the kernel turns the counter into ns, as it shows it to users of perf events:
+ * ns = cycles * mult / 2^shift. 0 if it tells none: not allowed, or its own clock is another one. */
+static uint64_t frequency_from_kernel(void) {
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof(attr),
+        .config = PERF_COUNT_SW_DUMMY,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    CLEANUP_FD int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    void *mapping = mmap(NULL, page_bytes, PROT_READ, MAP_SHARED, fd, 0);
+    if (mapping == MAP_FAILED)
+        return 0;
+    const struct perf_event_mmap_page *page = mapping;
+    uint64_t frequency_hz = 0;
+    if (page->cap_user_time && page->time_mult > 0 && page->time_shift < 64) {
+        long double cycles_per_ns = (long double)(UINT64_C(1) << page->time_shift) / page->time_mult;
+        frequency_hz = (uint64_t)(cycles_per_ns * NS_PER_SECOND + 0.5L);
+    }
+    munmap(mapping, page_bytes);
+    return frequency_hz;
+}
+
+#if defined(__aarch64__)
+static uint64_t frequency_from_cpu(void) {
+    uint64_t frequency_hz;
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency_hz));
+    return frequency_hz;
+}
+#else
+static uint64_t frequency_from_cpu(void) {
+    return 0;
+}
+#endif
+
+/* Reads both clocks several times and keeps the tightest pair: whatever interrupts us, it has to do so
+ * every time to spoil it. */
+struct clock_pair clock_pair_now(uint32_t kind) {
+    struct clock_pair best = {0};
+    uint64_t gap_min_cycles = UINT64_MAX;
+    for (int i = 0; i < 8; i++) {
+        uint64_t before_cycles = aggstats_clock_now(kind);
+        uint64_t raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t gap_cycles = aggstats_clock_now(kind) - before_cycles;
+        if (gap_cycles >= gap_min_cycles)
+            continue;
+        gap_min_cycles = gap_cycles;
+        best = (struct clock_pair){.cycles = before_cycles + gap_cycles / 2, .raw_ns = raw_ns};
+    }
+    return best;
+}
+
+uint64_t clock_pair_frequency(const struct clock_pair *from, const struct clock_pair *to) {
+    if (to->raw_ns <= from->raw_ns || to->cycles <= from->cycles)
+        return 0;
+    long double seconds = (long double)(to->raw_ns - from->raw_ns) / NS_PER_SECOND;
+    return (uint64_t)((long double)(to->cycles - from->cycles) / seconds + 0.5L);
+}
+
+static uint64_t frequency_measured(uint32_t kind) {
+    struct clock_pair from = clock_pair_now(kind);
+    struct timespec pause = {.tv_nsec = MEASURE_NS};
+    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, &pause) == EINTR)
+        continue;
+    struct clock_pair to = clock_pair_now(kind);
+    return clock_pair_frequency(&from, &to);
+}
+
+void clock_detect(struct aggstats_clock *ret_clock, bool *ret_measured) {
+    struct aggstats_clock clock = {.kind = cycle_counter_kind()};
+    bool measured = false;
+    if (clock.kind == AGGSTATS_CLOCK_TSC)
+        clock.frequency_hz = frequency_from_kernel();
+    if (clock.kind == AGGSTATS_CLOCK_CNTVCT)
+        clock.frequency_hz = frequency_from_cpu();
+    if (clock.kind != AGGSTATS_CLOCK_MONOTONIC && clock.frequency_hz == 0) {
+        clock.frequency_hz = frequency_measured(clock.kind);
+        measured = true;
+    }
+    if (clock.frequency_hz == 0) /* the clock for everything else, and for a counter that stands still */
+        clock = (struct aggstats_clock){.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_SECOND};
+    *ret_clock = clock;
+    *ret_measured = measured;
+}
+
+void aggstats_clock_detect(struct aggstats_clock *ret_clock) {
+    bool measured;
+    clock_detect(ret_clock, &measured);
+}

@@ -1,0 +1,348 @@
+/* libaggstats: latency distributions in logarithmic buckets, recorded by many threads at next to no cost.
+ *
+ * The OSprof method (thesis chapter 3): for every operation keep how many calls took 2^b..2^(b+1) clock
+ * cycles. Invariants that everything else stands on:
+ *   - A counter is written by one thread only, by relaxed stores, and only ever grows. No lock, no atomic
+ *     read-modify-write, no allocation and no system call stands on the hot path.
+ *   - A call is counted before it begins, its bucket after it ends; readers look in the opposite order.
+ *     So calls - sum(buckets) is the number of calls in flight, never negative (thesis §5.8).
+ *   - Reset and pause change what readers subtract, never a counter: nothing can be lost.
+ *
+ * Life cycle: aggstats_clock_detect, aggstats_recorder_create, any number of threads calling
+ * aggstats_begin/aggstats_end, aggstats_recorder_snapshot at any time, aggstats_recorder_destroy.
+ *
+ * Functions return 0 or a negative errno value unless they say otherwise. The library never prints, logs
+ * or exits. */
+#ifndef AGGSTATS_H
+#define AGGSTATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default) /* the library itself is compiled with hidden symbols */
+
+#define AGGSTATS_OPS_MAX 64       /* operations of one recorder */
+#define AGGSTATS_RESOLUTION_MAX 8 /* buckets per power of two */
+#define AGGSTATS_BUCKETS_MAX (64 * AGGSTATS_RESOLUTION_MAX)
+#define AGGSTATS_NAME_SIZE 32 /* an operation's name with its NUL */
+
+/* ---- Clock ------------------------------------------------------------------------------------- */
+
+enum aggstats_clock_kind {
+    AGGSTATS_CLOCK_TSC = 1,       /* x86 time-stamp counter, constant and nonstop */
+    AGGSTATS_CLOCK_CNTVCT = 2,    /* arm64 virtual counter */
+    AGGSTATS_CLOCK_MONOTONIC = 3, /* clock_gettime(CLOCK_MONOTONIC), in nanoseconds */
+};
+
+struct aggstats_clock {
+    uint32_t kind;         /* enum aggstats_clock_kind */
+    uint64_t frequency_hz; /* cycles per second; 0 = not known (a parsed profile without it) */
+};
+
+/* Finds the best clock of this machine and its frequency: from the kernel where it tells, else measured
+ * against CLOCK_MONOTONIC_RAW (takes some 20 ms).
+ * Threads: any */
+void aggstats_clock_detect(struct aggstats_clock *ret_clock);
+
+/* The name of a clock kind as profiles write it: "tsc", "cntvct", "monotonic"; NULL for no such kind. */
+const char *aggstats_clock_name(uint32_t kind);
+
+/* The clock's value now, in cycles. */
+static inline uint64_t aggstats_clock_now(uint32_t kind) {
+#if defined(__x86_64__)
+    if (__builtin_expect(kind == AGGSTATS_CLOCK_TSC, 1))
+        return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    if (__builtin_expect(kind == AGGSTATS_CLOCK_CNTVCT, 1)) {
+        uint64_t now;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+        return now;
+    }
+#endif
+    (void)kind;
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- Buckets ----------------------------------------------------------------------------------- */
+
+/* True for 1, 2, 4 and 8. */
+bool aggstats_resolution_valid(unsigned resolution);
+
+/* The bucket of a latency: floor(r * log2(latency)), exactly; 0 and 1 cycle fall in bucket 0.
+ * Shape:   result < 64 * resolution
+ * Source:  thesis eq. 3.4 */
+unsigned aggstats_bucket_of(uint64_t latency_cycles, unsigned resolution);
+
+/* Bounds of a bucket, [lower, upper) = [2^(b/r), 2^((b+1)/r)), and its mean latency (the midpoint), in cycles. */
+double aggstats_bucket_lower(unsigned bucket, unsigned resolution);
+double aggstats_bucket_upper(unsigned bucket, unsigned resolution);
+double aggstats_bucket_mean(unsigned bucket, unsigned resolution);
+
+/* ---- Recorder ---------------------------------------------------------------------------------- */
+
+struct aggstats_label {
+    char *key;   /* lower-case words as in a profile's header: "lower", "mount", "cache" */
+    char *value; /* one line of text */
+};
+
+struct aggstats_recorder_options {
+    const char *const *op_names;         /* names without the OP_ prefix; copied */
+    unsigned op_count;                   /* 1..AGGSTATS_OPS_MAX */
+    unsigned resolution;                 /* 1, 2, 4 or 8 */
+    struct aggstats_clock clock;         /* zeroed: detected */
+    const struct aggstats_label *labels; /* header lines of every snapshot, in this order; copied */
+    size_t label_count;
+    const char *live_path; /* counters live in this new file (mode 0600), so that they outlive the process;
+                            * NULL: in anonymous memory */
+};
+
+struct aggstats_recorder;
+
+/* Errors:  -EINVAL (options), -ENOMEM, -EEXIST and other errors of creating the live file */
+int aggstats_recorder_create(const struct aggstats_recorder_options *options, struct aggstats_recorder **ret_recorder);
+
+/* Frees the recorder; its live file stays unless removed by aggstats_recorder_unlink_live(). NULL is fine.
+ * Threads: no thread may be between begin and end, or begin again; threads that used the recorder may
+ *          still run and exit later. */
+void aggstats_recorder_destroy(struct aggstats_recorder *recorder);
+
+/* Removes the live file, once its counts are safe elsewhere. 0 when there is none. */
+int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder);
+
+/* Path of the live file, or NULL. Owner: the recorder. */
+const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder);
+
+/* False if some counters had to be kept outside the live file (its file system was full). */
+bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder);
+
+/* The clock in use, its frequency as well as it is known by now. */
+struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *recorder);
+
+/* From now on snapshots show only what happens from here. Calls in flight belong to the new span.
+ * pause freezes what snapshots show; resume goes on as if the time between had not been. Pausing twice, or
+ * resuming what runs, changes nothing. reset while paused stays paused, and empty.
+ * Threads: any */
+int aggstats_recorder_reset(struct aggstats_recorder *recorder);
+int aggstats_recorder_pause(struct aggstats_recorder *recorder);
+int aggstats_recorder_resume(struct aggstats_recorder *recorder);
+
+/* One op's counters in one thread's block; buckets[64 * resolution] follow. */
+struct aggstats_counters {
+    uint64_t calls;
+    uint64_t total_cycles;
+    uint64_t buckets[];
+};
+
+/* What one thread counts. Layout of the live file too: change AGGSTATS_LIVE_VERSION with it. */
+struct aggstats_block {
+    /* the innermost call in flight: op + 1, or 0 between calls. op is written last at begin. */
+    uint64_t current_op;
+    uint64_t current_start_cycles;
+    uint64_t current_object; /* what the call works on (an inode number), for people */
+    uint64_t current_pid;    /* on whose behalf */
+    uint64_t clamped;        /* negative differences, counted in bucket 0 */
+    uint64_t reserved[3];
+    /* op_count counters of counters_stride_bytes each */
+    unsigned char counters[] __attribute__((aligned(64)));
+};
+
+/* What the hot path needs to know of a recorder; the rest of struct aggstats_recorder is private. */
+struct aggstats_recorder_hot {
+    uint64_t id; /* never used twice in a process */
+    uint32_t clock_kind;
+    uint32_t resolution;
+    uint32_t counters_stride_bytes;
+};
+
+struct aggstats_thread_cache {
+    uint64_t recorder_id; /* 0 = none */
+    struct aggstats_block *block;
+};
+extern __thread struct aggstats_thread_cache aggstats_thread_cache;
+
+/* This thread's block, given to it at its first call and back when it exits. Never NULL: where no memory is
+ * left the thread counts in a block shared by such threads, and the snapshot says so.
+ * Threads: any; takes a lock, so hot paths come here once per thread */
+struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder);
+
+/* A call in progress: filled by begin, used by end; on the caller's stack. */
+struct aggstats_span {
+    struct aggstats_block *block;
+    struct aggstats_counters *counters;
+    uint64_t start_cycles;
+};
+
+/* Bucket of a latency for resolutions above 1; called by the hot path. */
+unsigned aggstats_bucket_fine(uint64_t latency_cycles, unsigned resolution);
+
+static inline const struct aggstats_recorder_hot *aggstats_hot(const struct aggstats_recorder *recorder) {
+    return (const struct aggstats_recorder_hot *)(const void *)recorder;
+}
+
+/* Counts a call of op and starts its clock. object and pid only serve to list calls in flight. */
+static inline struct aggstats_span aggstats_begin(struct aggstats_recorder *recorder, unsigned op, uint64_t object,
+                                                  uint64_t pid) {
+    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
+    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == hot->id, 1)
+                                       ? aggstats_thread_cache.block
+                                       : aggstats_thread_block_slow(recorder);
+    struct aggstats_counters *counters =
+        (struct aggstats_counters *)(void *)(block->counters + (size_t)op * hot->counters_stride_bytes);
+    __atomic_store_n(&counters->calls, counters->calls + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_object, object, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_pid, pid, __ATOMIC_RELAXED);
+    uint64_t start_cycles = aggstats_clock_now(hot->clock_kind);
+    __atomic_store_n(&block->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
+    struct aggstats_span span = {block, counters, start_cycles};
+    return span;
+}
+
+/* Ends the call that begin started, in the same thread. */
+static inline void aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
+    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
+    uint64_t latency_cycles = aggstats_clock_now(hot->clock_kind) - span->start_cycles;
+    struct aggstats_counters *counters = span->counters;
+    if (__builtin_expect((int64_t)latency_cycles < 0, 0)) {
+        __atomic_store_n(&span->block->clamped, span->block->clamped + 1, __ATOMIC_RELAXED);
+        latency_cycles = 0;
+    }
+    unsigned bucket = __builtin_expect(hot->resolution == 1, 1) ? 63U - (unsigned)__builtin_clzll(latency_cycles | 1)
+                                                                : aggstats_bucket_fine(latency_cycles, hot->resolution);
+    __atomic_store_n(&counters->total_cycles, counters->total_cycles + latency_cycles, __ATOMIC_RELAXED);
+    __atomic_store_n(&counters->buckets[bucket], counters->buckets[bucket] + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELAXED);
+}
+
+/* ---- Profiles ---------------------------------------------------------------------------------- */
+
+/* One operation's profile. */
+struct aggstats_op_profile {
+    char name[AGGSTATS_NAME_SIZE]; /* without OP_ */
+    uint64_t calls;
+    uint64_t total_cycles;
+    uint64_t *buckets; /* [64 * resolution of the profile] */
+};
+
+/* A call that had not returned when the snapshot was taken. */
+struct aggstats_call_in_flight {
+    char op[AGGSTATS_NAME_SIZE];
+    uint64_t age_cycles;
+    uint64_t object;
+    uint64_t pid;
+};
+
+/* A complete profile: plain data, free to change. Ops are sorted by total latency, largest first.
+ * A zeroed profile is empty and may be finished. */
+struct aggstats_profile {
+    unsigned resolution;
+    struct aggstats_clock clock; /* frequency_hz 0: not known */
+    int64_t start_ns;            /* Unix time; meaningful if has_start */
+    uint64_t elapsed_cycles;     /* meaningful if has_elapsed */
+    uint64_t clamped;            /* negative latencies, counted in bucket 0 */
+    bool has_start;
+    bool has_elapsed;
+    bool incomplete; /* the live file lacked some counters */
+    struct aggstats_label *labels;
+    size_t label_count;
+    struct aggstats_op_profile *ops;
+    size_t op_count;
+    struct aggstats_call_in_flight *in_flight;
+    size_t in_flight_count;
+};
+
+/* Frees what a profile owns and zeroes it. */
+void aggstats_profile_finish(struct aggstats_profile *profile);
+
+/* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
+int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
+
+/* The value of a header line, or NULL. Owner: the profile. */
+const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key);
+
+/* The op of that name, or NULL. Owner: the profile. */
+const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
+
+/* What the recorder has seen since its start or last reset. Ops never called are left out.
+ * Owner:   the caller finishes *ret_profile
+ * Errors:  -ENOMEM; *ret_profile untouched
+ * Threads: any, while others record; calls >= sum(buckets) always */
+int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile);
+
+/* ---- Profile arithmetic ------------------------------------------------------------------------- */
+
+/* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
+ * resolution. Elapsed times add up; a keeps its labels, start and calls in flight.
+ * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
+int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
+
+/* Takes b (an earlier snapshot of the same recorder) from a. Ops that reach 0 calls are dropped.
+ * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
+int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
+
+/* Coarser resolution, exactly (r buckets per octave become r'). Errors: -EINVAL not coarser, -ENOMEM */
+int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resolution);
+
+/* Expresses the profile in cycles of another clock rate. Calls and the number of calls per op stay exact;
+ * totals are rounded; a bucket's calls are spread over the buckets its shifted bounds overlap, in
+ * proportion to the overlap, sums kept.
+ * Errors:  -EDOM own rate not known, -EINVAL frequency_hz 0, -EOVERFLOW, -ENOMEM; *profile untouched */
+int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequency_hz);
+
+/* Sorts ops by total latency, largest first (then by name). */
+void aggstats_profile_sort(struct aggstats_profile *profile);
+
+/* ---- Text format: osprof(5) --------------------------------------------------------------------- */
+
+/* Writes the profile as text. Errors: the stream's -errno */
+int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream);
+
+/* The same into memory, NUL-terminated. Owner: the caller frees *ret_text. */
+int aggstats_profile_format(const struct aggstats_profile *profile, char **ret_text, size_t *ret_size_bytes);
+
+/* Where and why a text is not a profile. */
+struct aggstats_parse_error {
+    size_t line;       /* from 1; 0: not about one line */
+    char message[160]; /* what was expected and what was found, no newline */
+};
+
+/* Reads one profile up to the end of the stream.
+ * Owner:   the caller finishes *ret_profile
+ * Errors:  -EBADMSG with *ret_error filled, -ENOMEM, the stream's -errno; *ret_profile untouched */
+int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error);
+
+/* ---- Live file ---------------------------------------------------------------------------------- */
+
+#define AGGSTATS_LIVE_VERSION 1
+
+struct aggstats_live_info {
+    int64_t pid;    /* of the process that records or recorded */
+    bool recording; /* it still runs */
+    bool paused;
+};
+
+/* True if the file begins as a live file does. */
+bool aggstats_live_is(int fd);
+
+/* The profile in a live file, of a process that runs, hangs or has died. Reads only; hostile contents give
+ * an error, never a crash.
+ * Owner:   the caller finishes *ret_profile; ret_info may be NULL
+ * Errors:  -EBADMSG not a live file, or broken (*ret_error filled), -ENOMEM, errors of reading */
+int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info,
+                       struct aggstats_parse_error *ret_error);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

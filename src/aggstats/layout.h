@@ -1,0 +1,49 @@
+/* Private: how the counters of all ops lie in memory, and so in the live file. */
+#ifndef LAYOUT_H
+#define LAYOUT_H
+
+#include "aggstats.h"
+
+#define CACHE_LINE_BYTES 64U
+
+/* Shape: a table is op_count struct aggstats_counters, counters_stride_bytes apart. */
+struct layout {
+    unsigned op_count;
+    unsigned resolution;
+    size_t counters_stride_bytes;
+};
+
+static inline size_t round_up(size_t size, size_t multiple) {
+    return (size + multiple - 1) / multiple * multiple;
+}
+
+static inline unsigned layout_bucket_count(const struct layout *layout) {
+    return 64 * layout->resolution;
+}
+
+static inline struct layout layout_make(unsigned op_count, unsigned resolution) {
+    struct layout layout = {.op_count = op_count, .resolution = resolution};
+    size_t counters_bytes = sizeof(struct aggstats_counters) + layout_bucket_count(&layout) * sizeof(uint64_t);
+    layout.counters_stride_bytes = round_up(counters_bytes, CACHE_LINE_BYTES);
+    return layout;
+}
+
+static inline size_t layout_table_bytes(const struct layout *layout) {
+    return layout->op_count * layout->counters_stride_bytes;
+}
+
+static inline size_t layout_block_bytes(const struct layout *layout) {
+    return sizeof(struct aggstats_block) + layout_table_bytes(layout);
+}
+
+static inline struct aggstats_counters *layout_counters(const struct layout *layout, void *table, unsigned op) {
+    return (struct aggstats_counters *)(void *)((unsigned char *)table + op * layout->counters_stride_bytes);
+}
+
+static inline const struct aggstats_counters *layout_counters_const(const struct layout *layout, const void *table,
+                                                                    unsigned op) {
+    return (const struct aggstats_counters *)(const void *)((const unsigned char *)table +
+                                                            op * layout->counters_stride_bytes);
+}
+
+#endif

@@ -1,0 +1,95 @@
+/* Private: the live file, which outlives its process, and its twin in anonymous memory.
+ *
+ * Shape, in this order:
+ *     struct live_header, padded to LIVE_HEADER_BYTES
+ *     names[op_count][AGGSTATS_NAME_SIZE], padded with NULs
+ *     labels: key NUL value NUL, label_count times; labels_bytes in all
+ *     two spans, each aligned to a cache line
+ *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
+ * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move.
+ *
+ * Of the two spans, number span_sequence % 2 is valid. The other one is changed, then the sequence goes up by one: a
+ * process killed at any point leaves one that is whole, and a reader in another process that finds the sequence
+ * unchanged has read one that is whole. Blocks only ever grow, so a span may be older than the blocks, never newer.
+ *
+ * The process holds an exclusive flock on the file for as long as it records. */
+#ifndef LIVE_H
+#define LIVE_H
+
+#include "span.h"
+
+#define LIVE_MAGIC "OSPROFLV"
+#define LIVE_BYTE_ORDER 0x01020304U
+#define LIVE_HEADER_BYTES 256U
+#define LIVE_BLOCKS_MAX 65536U         /* threads at one time; those beyond count in anonymous memory */
+#define LIVE_LABELS_BYTES_MAX 1048576U /* of all labels together */
+
+struct live_header {
+    char magic[8]; /* written last at creation */
+    uint32_t version;
+    uint32_t byte_order;
+    int64_t pid;
+    uint32_t clock_kind;
+    uint32_t resolution;
+    uint32_t op_count;
+    uint32_t label_count;
+    uint64_t labels_bytes;
+    uint64_t header_bytes;
+    uint64_t block_stride_bytes;
+    /* the rest changes while recording, by atomic stores */
+    uint64_t frequency_hz;
+    uint64_t block_count;
+    uint64_t span_sequence;
+    uint64_t seen_cycles; /* the last moment at which the process is known to have recorded */
+    uint64_t incomplete;  /* 1: some blocks are not in the file */
+};
+
+/* Where things stand before header_bytes. */
+struct live_offsets {
+    size_t names;
+    size_t labels;
+    size_t spans[2];
+    size_t end;
+};
+
+static inline struct live_offsets live_offsets_make(const struct layout *layout, size_t labels_bytes) {
+    size_t labels = LIVE_HEADER_BYTES + layout->op_count * (size_t)AGGSTATS_NAME_SIZE;
+    size_t span = round_up(labels + labels_bytes, CACHE_LINE_BYTES);
+    size_t next_span = span + span_bytes(layout);
+    return (struct live_offsets){.names = LIVE_HEADER_BYTES,
+                                 .labels = labels,
+                                 .spans = {span, next_span},
+                                 .end = next_span + span_bytes(layout)};
+}
+
+struct live {
+    int fd;           /* -1: anonymous memory */
+    int directory_fd; /* of path; -1 once unlinked */
+    char *path;       /* as the caller gave it */
+    const char *name; /* its last part, in path */
+    struct live_header *header;
+    struct span *spans[2];
+};
+
+/* Creates the file, or takes anonymous memory where options->live_path is NULL.
+ * Errors:  -ENOMEM, -E2BIG labels too long, those of creating the file; nothing is left behind */
+int live_create(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
+                const struct aggstats_clock *clock);
+
+/* Unmaps and closes; the file stays. */
+void live_finish(struct live *live);
+
+int live_unlink(struct live *live);
+
+/* Maps a new zeroed block in the file.
+ * Errors:  -ENOTSUP there is no file, -ENOSPC and others: no room */
+int live_add_block(struct live *live, struct aggstats_block **ret_block);
+
+/* The span in force. */
+const struct span *live_span(const struct live *live);
+
+/* A copy of the span in force, free to change; live_publish_span() puts it in force. */
+struct span *live_edit_span(struct live *live, const struct layout *layout);
+void live_publish_span(struct live *live);
+
+#endif

@@ -1,0 +1,318 @@
+/* Reading live files, of processes that run, hang or have died. The file is read with pread() only: mapping it would
+ * turn a file cut short into SIGBUS. Nothing in it is believed before it has been checked.
+ *
+ * A block is read twice. Buckets come from the first reading and calls from the second, which keeps calls >=
+ * sum(buckets) while a thread counts; the call in flight must be the same in both. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "clock.h"
+#include "live.h"
+#include "profile.h"
+#include "snapshot.h"
+#include "text.h"
+
+#define SPAN_ATTEMPTS_MAX 1000
+
+struct reader {
+    int fd;
+    uint64_t file_bytes;
+    struct live_header header;
+    struct layout layout;
+    struct live_offsets offsets;
+    char (*op_names)[AGGSTATS_NAME_SIZE];
+    struct aggstats_label *labels;
+    size_t label_count;
+    struct span *span;
+    struct tally tally;
+    struct aggstats_parse_error *error;
+};
+
+__attribute__((format(printf, 2, 3))) static int fail(struct reader *reader, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    reader->error->line = 0;
+    vsnprintf(reader->error->message, sizeof(reader->error->message), format, arguments);
+    va_end(arguments);
+    return -EBADMSG;
+}
+
+/* ---- Pieces of the file ---- */
+
+static int read_at(struct reader *reader, void *to, size_t size_bytes, uint64_t offset) {
+    char *rest = to;
+    while (size_bytes > 0) {
+        ssize_t read_bytes = pread(reader->fd, rest, size_bytes, (off_t)offset);
+        if (read_bytes < 0 && errno == EINTR)
+            continue;
+        if (read_bytes < 0)
+            return negative_errno();
+        if (read_bytes == 0)
+            return fail(reader, "live file is cut short at byte %llu", (unsigned long long)offset);
+        rest += read_bytes;
+        size_bytes -= (size_t)read_bytes;
+        offset += (uint64_t)read_bytes;
+    }
+    return 0;
+}
+
+/* The same into new memory, aligned so that the kernel copies whole counters; one byte longer, and that is 0. */
+static int read_new(struct reader *reader, size_t size_bytes, uint64_t offset, void *ret_pointer) {
+    CLEANUP_FREE char *memory = aligned_alloc(CACHE_LINE_BYTES, round_up(size_bytes + 1, CACHE_LINE_BYTES));
+    if (!memory)
+        return -ENOMEM;
+    memory[size_bytes] = '\0';
+    int err = read_at(reader, memory, size_bytes, offset);
+    if (err == 0)
+        *(void **)ret_pointer = steal_pointer(&memory);
+    return err;
+}
+
+/* ---- Header ---- */
+
+static int check_header(struct reader *reader) {
+    const struct live_header *header = &reader->header;
+    if (memcmp(header->magic, LIVE_MAGIC, sizeof(header->magic)) != 0)
+        return fail(reader, "not a live file");
+    if (header->byte_order != LIVE_BYTE_ORDER)
+        return fail(reader, "live file of a machine with another byte order");
+    if (header->version != AGGSTATS_LIVE_VERSION)
+        return fail(reader, "live file has version %u, expected %d", header->version, AGGSTATS_LIVE_VERSION);
+    if (!aggstats_clock_name(header->clock_kind))
+        return fail(reader, "live file names an unknown clock (%u)", header->clock_kind);
+    if (!aggstats_resolution_valid(header->resolution))
+        return fail(reader, "live file has resolution %u, expected 1, 2, 4 or 8", header->resolution);
+    if (header->op_count == 0 || header->op_count > AGGSTATS_OPS_MAX)
+        return fail(reader, "live file has %u operations, expected 1 to %d", header->op_count, AGGSTATS_OPS_MAX);
+    if (header->labels_bytes > LIVE_LABELS_BYTES_MAX || header->label_count > header->labels_bytes)
+        return fail(reader, "live file has labels of impossible size");
+    return 0;
+}
+
+static int check_sizes(struct reader *reader) {
+    const struct live_header *header = &reader->header;
+    if (header->header_bytes < reader->offsets.end || header->header_bytes > reader->file_bytes)
+        return fail(reader, "live file is cut short, or its header's size is wrong");
+    if (header->block_stride_bytes < layout_block_bytes(&reader->layout))
+        return fail(reader, "live file has blocks of impossible size");
+    uint64_t room = (reader->file_bytes - header->header_bytes) / header->block_stride_bytes;
+    if (header->block_count > room || header->block_count > LIVE_BLOCKS_MAX)
+        return fail(reader, "live file has room for %llu blocks, its header says %llu", (unsigned long long)room,
+                    (unsigned long long)header->block_count);
+    return 0;
+}
+
+static int read_header(struct reader *reader) {
+    struct stat status;
+    /* the header first: a file that grows meanwhile is then large enough for what the header says */
+    ssize_t read_bytes = pread(reader->fd, &reader->header, sizeof(reader->header), 0);
+    if (read_bytes < 0 || fstat(reader->fd, &status) < 0)
+        return negative_errno();
+    if (read_bytes < (ssize_t)sizeof(reader->header))
+        return fail(reader, "not a live file");
+    reader->file_bytes = (uint64_t)status.st_size;
+    int err = check_header(reader);
+    if (err < 0)
+        return err;
+    reader->layout = layout_make(reader->header.op_count, reader->header.resolution);
+    reader->offsets = live_offsets_make(&reader->layout, reader->header.labels_bytes);
+    return check_sizes(reader);
+}
+
+static int read_names(struct reader *reader) {
+    int err = read_new(reader, reader->layout.op_count * (size_t)AGGSTATS_NAME_SIZE, reader->offsets.names,
+                       &reader->op_names);
+    for (unsigned op = 0; err == 0 && op < reader->layout.op_count; op++) {
+        if (!text_name_valid(reader->op_names[op]))
+            err = fail(reader, "live file has a broken name of operation %u", op);
+        for (unsigned other = 0; err == 0 && other < op; other++)
+            if (strcmp(reader->op_names[op], reader->op_names[other]) == 0)
+                err = fail(reader, "live file names operations %u and %u alike", other, op);
+    }
+    return err;
+}
+
+/* The string at *cursor, which moves behind it; NULL if there is none before end. */
+static const char *next_string(const char **cursor, const char *end) {
+    const char *string = *cursor;
+    if (string == end)
+        return NULL;
+    *cursor += strnlen(string, (size_t)(end - string));
+    if (*cursor == end)
+        return NULL;
+    (*cursor)++;
+    return string;
+}
+
+static int read_labels(struct reader *reader) {
+    CLEANUP_FREE char *text = NULL;
+    int err = read_new(reader, reader->header.labels_bytes, reader->offsets.labels, &text);
+    if (err < 0)
+        return err;
+    reader->labels = calloc(reader->header.label_count + 1, sizeof(*reader->labels));
+    if (!reader->labels)
+        return -ENOMEM;
+    const char *cursor = text;
+    const char *end = text + reader->header.labels_bytes;
+    while (reader->label_count < reader->header.label_count) {
+        const char *key = next_string(&cursor, end);
+        const char *value = key ? next_string(&cursor, end) : NULL;
+        const struct aggstats_label seen = {.key = (char *)(uintptr_t)key, .value = (char *)(uintptr_t)value};
+        if (!value || !text_label_valid(&seen))
+            return fail(reader, "live file has a broken label (number %zu)", reader->label_count + 1);
+        struct aggstats_label *label = &reader->labels[reader->label_count++];
+        *label = (struct aggstats_label){.key = strdup(key), .value = strdup(value)};
+        if (!label->key || !label->value)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* ---- What changes while the process records ---- */
+
+static int read_sequence(struct reader *reader, uint64_t *ret_sequence) {
+    return read_at(reader, ret_sequence, sizeof(*ret_sequence), offsetof(struct live_header, span_sequence));
+}
+
+/* The span in force; again if it was replaced while it was being read. */
+static int read_span(struct reader *reader) {
+    uint64_t sequence;
+    int err = read_sequence(reader, &sequence);
+    for (int attempt = 0; err == 0 && attempt < SPAN_ATTEMPTS_MAX; attempt++) {
+        uint64_t before = sequence;
+        free(steal_pointer(&reader->span));
+        err = read_new(reader, span_bytes(&reader->layout), reader->offsets.spans[before % 2], &reader->span);
+        if (err == 0)
+            err = read_sequence(reader, &sequence);
+        if (err < 0 || sequence == before)
+            return err;
+    }
+    return err < 0 ? err : -EAGAIN;
+}
+
+/* Makes one block of two readings; see the top of this file. */
+static void merge_readings(const struct layout *layout, struct aggstats_block *first,
+                           const struct aggstats_block *second) {
+    if (first->current_op != second->current_op || first->current_start_cycles != second->current_start_cycles ||
+        first->current_object != second->current_object || first->current_pid != second->current_pid)
+        first->current_op = 0;
+    for (unsigned op = 0; op < layout->op_count; op++)
+        layout_counters(layout, first->counters, op)->calls =
+            layout_counters_const(layout, second->counters, op)->calls;
+}
+
+static int read_block(struct reader *reader, uint64_t number) {
+    const size_t block_bytes = layout_block_bytes(&reader->layout);
+    const uint64_t offset = reader->header.header_bytes + number * reader->header.block_stride_bytes;
+    CLEANUP_FREE struct aggstats_block *first = NULL;
+    CLEANUP_FREE struct aggstats_block *second = NULL;
+    int err = read_new(reader, block_bytes, offset, &first);
+    if (err == 0)
+        err = read_new(reader, block_bytes, offset, &second);
+    if (err < 0)
+        return err;
+    merge_readings(&reader->layout, first, second);
+    err = tally_add_block(&reader->tally, first);
+    if (err == -EBADMSG)
+        return fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
+    return err < 0 ? err : tally_add_call(&reader->tally, first);
+}
+
+static int read_blocks(struct reader *reader) {
+    int err = tally_init(&reader->tally, &reader->layout);
+    for (uint64_t block = 0; err == 0 && block < reader->header.block_count; block++)
+        err = read_block(reader, block);
+    return err;
+}
+
+/* What may have changed in the header; the rest must not have. */
+static int reread_header(struct reader *reader) {
+    struct live_header before = reader->header;
+    int err = read_header(reader);
+    if (err == 0 && memcmp(&before, &reader->header, offsetof(struct live_header, frequency_hz)) != 0)
+        err = fail(reader, "live file was overwritten while being read");
+    return err;
+}
+
+/* A recorder holds an exclusive lock for as long as it lives. */
+static bool is_recording(int fd) {
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK;
+    flock(fd, LOCK_UN);
+    return false;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* The clock's value that elapsed time and ages are counted to: now; or, of a process that has died, the last moment
+ * at which it is known to have lived: its last call's beginning, its last snapshot or its orderly end. */
+static uint64_t end_cycles(const struct reader *reader, bool recording) {
+    if (recording && clock_readable(reader->header.clock_kind))
+        return aggstats_clock_now(reader->header.clock_kind);
+    return larger(reader->tally.last_start_cycles, larger(reader->header.seen_cycles, reader->span->start_cycles));
+}
+
+/* ---- The whole ---- */
+
+static int read_everything(struct reader *reader) {
+    int err = read_header(reader);
+    if (err == 0)
+        err = read_names(reader);
+    if (err == 0)
+        err = read_labels(reader);
+    if (err == 0)
+        err = read_span(reader);
+    if (err == 0)
+        err = reread_header(reader); /* for what happened before the span was made */
+    if (err == 0)
+        err = read_blocks(reader);
+    return err;
+}
+
+static int make_profile(const struct reader *reader, bool recording, struct aggstats_profile *ret_profile) {
+    const struct snapshot_source source = {
+        .op_names = (const char(*)[AGGSTATS_NAME_SIZE])reader->op_names,
+        .span = reader->span,
+        .tally = &reader->tally,
+        .now_cycles = end_cycles(reader, recording),
+        .clock = {.kind = reader->header.clock_kind, .frequency_hz = reader->header.frequency_hz},
+        .labels = reader->labels,
+        .label_count = reader->label_count,
+        .incomplete = reader->header.incomplete != 0,
+    };
+    return snapshot_make(&source, ret_profile);
+}
+
+static void reader_finish(struct reader *reader) {
+    labels_free(reader->labels, reader->label_count);
+    tally_finish(&reader->tally);
+    free(reader->op_names);
+    free(reader->span);
+}
+
+bool aggstats_live_is(int fd) {
+    char magic[sizeof(((struct live_header *)NULL)->magic)];
+    return pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+           memcmp(magic, LIVE_MAGIC, sizeof(magic)) == 0;
+}
+
+int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info,
+                       struct aggstats_parse_error *ret_error) {
+    struct aggstats_parse_error unused;
+    struct reader reader = {.fd = fd, .error = ret_error ? ret_error : &unused};
+    bool recording = is_recording(fd); /* first: what a process that is dead by now has left is final */
+    int err = read_everything(&reader);
+    if (err == 0)
+        err = make_profile(&reader, recording, ret_profile);
+    if (err == 0 && ret_info)
+        *ret_info = (struct aggstats_live_info){
+            .pid = reader.header.pid, .recording = recording, .paused = reader.span->paused != 0};
+    reader_finish(&reader);
+    return err;
+}

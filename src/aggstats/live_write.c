@@ -1,0 +1,169 @@
+/* The recording side of the live file. Every page is allocated before it is mapped, so that a full file system shows
+ * as an error here and never as SIGBUS in a thread that counts. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "live.h"
+
+static size_t labels_size_bytes(const struct aggstats_recorder_options *options) {
+    size_t size_bytes = 0;
+    for (size_t i = 0; i < options->label_count; i++)
+        size_bytes += strlen(options->labels[i].key) + strlen(options->labels[i].value) + 2;
+    return size_bytes;
+}
+
+static void write_labels(char *to, const struct aggstats_recorder_options *options) {
+    for (size_t i = 0; i < options->label_count; i++) {
+        to = stpcpy(to, options->labels[i].key) + 1;
+        to = stpcpy(to, options->labels[i].value) + 1;
+    }
+}
+
+/* Gives the range real blocks on the disk. */
+static int allocate(int fd, off_t offset, size_t size_bytes) {
+    int error;
+    do
+        error = posix_fallocate(fd, offset, (off_t)size_bytes);
+    while (error == EINTR);
+    return -error;
+}
+
+/* Allocated and zeroed memory: of the file, or anonymous for fd -1. */
+static int map(int fd, off_t offset, size_t size_bytes, void **ret_memory) {
+    int err = fd >= 0 ? allocate(fd, offset, size_bytes) : 0;
+    if (err < 0)
+        return err;
+    int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, flags, fd, offset);
+    if (memory == MAP_FAILED)
+        return negative_errno();
+    *ret_memory = memory;
+    return 0;
+}
+
+static int open_file(struct live *live, const char *path) {
+    live->path = strdup(path);
+    if (!live->path)
+        return -ENOMEM;
+    int err = open_parent(AT_FDCWD, live->path, &live->directory_fd, &live->name);
+    if (err < 0)
+        return err;
+    live->fd = openat(live->directory_fd, live->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (live->fd < 0)
+        return negative_errno();
+    while (flock(live->fd, LOCK_EX) < 0)
+        if (errno != EINTR)
+            return negative_errno();
+    return 0;
+}
+
+static void fill_header(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
+                        const struct aggstats_clock *clock, size_t header_bytes) {
+    struct live_header *header = live->header;
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    *header = (struct live_header){
+        .version = AGGSTATS_LIVE_VERSION,
+        .byte_order = LIVE_BYTE_ORDER,
+        .pid = getpid(),
+        .clock_kind = clock->kind,
+        .frequency_hz = clock->frequency_hz,
+        .resolution = layout->resolution,
+        .op_count = layout->op_count,
+        .label_count = (uint32_t)options->label_count,
+        .labels_bytes = labels_size_bytes(options),
+        .header_bytes = header_bytes,
+        .block_stride_bytes = round_up(layout_block_bytes(layout), page_bytes),
+    };
+    struct live_offsets offsets = live_offsets_make(layout, header->labels_bytes);
+    char *base = (char *)header;
+    for (unsigned op = 0; op < layout->op_count; op++)
+        strcpy(base + offsets.names + op * (size_t)AGGSTATS_NAME_SIZE, options->op_names[op]);
+    write_labels(base + offsets.labels, options);
+    for (int i = 0; i < 2; i++)
+        live->spans[i] = (struct span *)(void *)(base + offsets.spans[i]);
+}
+
+/* Everything else is in place: from here on readers may believe the file. */
+static void publish_header(struct live_header *header) {
+    uint64_t magic;
+    memcpy(&magic, LIVE_MAGIC, sizeof(magic));
+    __atomic_store_n((uint64_t *)(void *)header->magic, magic, __ATOMIC_RELEASE);
+}
+
+int live_create(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
+                const struct aggstats_clock *clock) {
+    *live = (struct live){.fd = -1, .directory_fd = -1};
+    size_t labels_bytes = labels_size_bytes(options);
+    if (labels_bytes > LIVE_LABELS_BYTES_MAX)
+        return -E2BIG;
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t header_bytes = round_up(live_offsets_make(layout, labels_bytes).end, page_bytes);
+
+    int err = options->live_path ? open_file(live, options->live_path) : 0;
+    void *memory = NULL;
+    if (err == 0)
+        err = map(live->fd, 0, header_bytes, &memory);
+    if (err < 0) {
+        if (live->fd >= 0)
+            live_unlink(live);
+        live_finish(live);
+        return err;
+    }
+    live->header = memory;
+    fill_header(live, options, layout, clock, header_bytes);
+    span_start(live->spans[0], aggstats_clock_now(clock->kind));
+    publish_header(live->header);
+    return 0;
+}
+
+void live_finish(struct live *live) {
+    if (live->header)
+        munmap(live->header, live->header->header_bytes);
+    close_fd(&live->fd);
+    close_fd(&live->directory_fd);
+    free(live->path);
+    *live = (struct live){.fd = -1, .directory_fd = -1};
+}
+
+int live_unlink(struct live *live) {
+    if (live->directory_fd < 0)
+        return 0;
+    if (unlinkat(live->directory_fd, live->name, 0) < 0 && errno != ENOENT)
+        return negative_errno();
+    close_fd(&live->directory_fd);
+    return 0;
+}
+
+int live_add_block(struct live *live, struct aggstats_block **ret_block) {
+    struct live_header *header = live->header;
+    if (live->fd < 0)
+        return -ENOTSUP;
+    if (header->block_count >= LIVE_BLOCKS_MAX)
+        return -ENOSPC;
+    uint64_t offset = header->header_bytes + header->block_count * header->block_stride_bytes;
+    void *memory;
+    int err = map(live->fd, (off_t)offset, header->block_stride_bytes, &memory);
+    if (err < 0)
+        return err;
+    __atomic_store_n(&header->block_count, header->block_count + 1, __ATOMIC_RELEASE);
+    *ret_block = memory;
+    return 0;
+}
+
+const struct span *live_span(const struct live *live) {
+    return live->spans[live->header->span_sequence % 2];
+}
+
+struct span *live_edit_span(struct live *live, const struct layout *layout) {
+    struct span *copy = live->spans[(live->header->span_sequence + 1) % 2];
+    memcpy(copy, live_span(live), span_bytes(layout));
+    return copy;
+}
+
+void live_publish_span(struct live *live) {
+    __atomic_store_n(&live->header->span_sequence, live->header->span_sequence + 1, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,390 @@
+/* Profiles as data: copying, looking up, adding, subtracting, changing resolution and clock rate.
+ *
+ * What changes a profile works on a copy and swaps it in at the end, so that an error leaves the profile as it was. */
+#include "profile.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+__extension__ typedef unsigned __int128 uint128;
+
+#define CLEANUP_PROFILE __attribute__((cleanup(aggstats_profile_finish)))
+
+static unsigned bucket_count(const struct aggstats_profile *profile) {
+    return 64 * profile->resolution;
+}
+
+/* ---- Life cycle ---- */
+
+void labels_free(struct aggstats_label *labels, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        free(labels[i].key);
+        free(labels[i].value);
+    }
+    free(labels);
+}
+
+int labels_copy(const struct aggstats_label *labels, size_t count, struct aggstats_label **ret_labels) {
+    struct aggstats_label *copy = NULL;
+    if (count > 0 && !(copy = calloc(count, sizeof(*copy))))
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        copy[i].key = strdup(labels[i].key);
+        copy[i].value = strdup(labels[i].value);
+        if (copy[i].key && copy[i].value)
+            continue;
+        labels_free(copy, count);
+        return -ENOMEM;
+    }
+    *ret_labels = copy;
+    return 0;
+}
+
+void aggstats_profile_finish(struct aggstats_profile *profile) {
+    labels_free(profile->labels, profile->label_count);
+    for (size_t i = 0; i < profile->op_count; i++)
+        free(profile->ops[i].buckets);
+    free(profile->ops);
+    free(profile->in_flight);
+    *profile = (struct aggstats_profile){0};
+}
+
+/* A copy of count elements; NULL for none. */
+static int copy_array(const void *from, size_t count, size_t size_bytes, void *ret_pointer) {
+    void *copy = NULL;
+    if (count > 0) {
+        copy = reallocarray(NULL, count, size_bytes);
+        if (!copy)
+            return -ENOMEM;
+        memcpy(copy, from, count * size_bytes);
+    }
+    *(void **)ret_pointer = copy;
+    return 0;
+}
+
+/* Appends a copy of op, with buckets of the profile's resolution. */
+static int append_op(struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    struct aggstats_op_profile *grown = reallocarray(profile->ops, profile->op_count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    profile->ops = grown;
+    struct aggstats_op_profile copy = *op;
+    int err = copy_array(op->buckets, bucket_count(profile), sizeof(*op->buckets), &copy.buckets);
+    if (err == 0)
+        profile->ops[profile->op_count++] = copy;
+    return err;
+}
+
+static int fill_copy(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
+    int err = labels_copy(profile->labels, profile->label_count, &copy->labels);
+    if (err < 0)
+        return err;
+    copy->label_count = profile->label_count;
+    err = copy_array(profile->in_flight, profile->in_flight_count, sizeof(*profile->in_flight), &copy->in_flight);
+    if (err < 0)
+        return err;
+    copy->in_flight_count = profile->in_flight_count;
+    for (size_t i = 0; i < profile->op_count && err == 0; i++)
+        err = append_op(copy, &profile->ops[i]);
+    return err;
+}
+
+int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy) {
+    struct aggstats_profile copy = *profile;
+    copy.labels = NULL;
+    copy.ops = NULL;
+    copy.in_flight = NULL;
+    copy.label_count = copy.op_count = copy.in_flight_count = 0;
+    int err = fill_copy(profile, &copy);
+    if (err < 0) {
+        aggstats_profile_finish(&copy);
+        return err;
+    }
+    *ret_copy = copy;
+    return 0;
+}
+
+/* Puts *replacement in the place of *profile; *replacement is left empty. */
+static void replace_profile(struct aggstats_profile *profile, struct aggstats_profile *replacement) {
+    aggstats_profile_finish(profile);
+    *profile = *replacement;
+    *replacement = (struct aggstats_profile){0};
+}
+
+/* ---- Looking up ---- */
+
+const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key) {
+    for (size_t i = 0; i < profile->label_count; i++)
+        if (strcmp(profile->labels[i].key, key) == 0)
+            return profile->labels[i].value;
+    return NULL;
+}
+
+static struct aggstats_op_profile *find_op(const struct aggstats_profile *profile, const char *name) {
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (strcmp(profile->ops[i].name, name) == 0)
+            return &profile->ops[i];
+    return NULL;
+}
+
+const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name) {
+    return find_op(profile, name);
+}
+
+static int compare_ops(const void *left, const void *right) {
+    const struct aggstats_op_profile *a = left;
+    const struct aggstats_op_profile *b = right;
+    if (a->total_cycles != b->total_cycles)
+        return a->total_cycles < b->total_cycles ? 1 : -1;
+    return strcmp(a->name, b->name);
+}
+
+void aggstats_profile_sort(struct aggstats_profile *profile) {
+    if (profile->op_count > 1)
+        qsort(profile->ops, profile->op_count, sizeof(*profile->ops), compare_ops);
+}
+
+/* ---- Resolution ---- */
+
+static void coarsen(struct aggstats_profile *profile, unsigned resolution) {
+    unsigned factor = profile->resolution / resolution;
+    unsigned count = bucket_count(profile);
+    for (size_t i = 0; i < profile->op_count; i++) {
+        uint64_t *buckets = profile->ops[i].buckets;
+        for (unsigned bucket = 0; bucket < count; bucket++) {
+            uint64_t moved = buckets[bucket];
+            buckets[bucket] = 0;
+            buckets[bucket / factor] += moved;
+        }
+    }
+    profile->resolution = resolution;
+}
+
+int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resolution) {
+    if (!aggstats_resolution_valid(resolution) || resolution > profile->resolution)
+        return -EINVAL;
+    coarsen(profile, resolution);
+    return 0;
+}
+
+/* ---- Adding and subtracting ---- */
+
+/* A rate measured twice on one machine differs by parts per million; two machines differ by more than this. */
+static bool same_rate(const struct aggstats_clock *a, const struct aggstats_clock *b) {
+    uint64_t low = a->frequency_hz < b->frequency_hz ? a->frequency_hz : b->frequency_hz;
+    uint64_t high = a->frequency_hz < b->frequency_hz ? b->frequency_hz : a->frequency_hz;
+    return low == high || (low > 0 && high - low < low / 1000);
+}
+
+static int add_numbers(uint64_t *sum, uint64_t value) {
+    return __builtin_add_overflow(*sum, value, sum) ? -EOVERFLOW : 0;
+}
+
+/* sum(buckets) <= calls in both, so that only the calls can overflow first. */
+static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
+    if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->total_cycles, b->total_cycles) < 0)
+        return -EOVERFLOW;
+    for (unsigned bucket = 0; bucket < count; bucket++)
+        if (add_numbers(&a->buckets[bucket], b->buckets[bucket]) < 0)
+            return -EOVERFLOW;
+    return 0;
+}
+
+/* Adds b to sum, which are of one resolution. */
+static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
+    for (size_t i = 0; i < b->op_count; i++) {
+        struct aggstats_op_profile *op = find_op(sum, b->ops[i].name);
+        int err = op ? add_op(op, &b->ops[i], bucket_count(sum)) : append_op(sum, &b->ops[i]);
+        if (err < 0)
+            return err;
+    }
+    sum->has_elapsed = sum->has_elapsed && b->has_elapsed;
+    sum->incomplete = sum->incomplete || b->incomplete;
+    if (sum->has_elapsed && add_numbers(&sum->elapsed_cycles, b->elapsed_cycles) < 0)
+        return -EOVERFLOW;
+    return add_numbers(&sum->clamped, b->clamped);
+}
+
+int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b) {
+    if (a->resolution == 0)
+        return aggstats_profile_copy(b, a);
+    if (!same_rate(&a->clock, &b->clock))
+        return -EDOM;
+    CLEANUP_PROFILE struct aggstats_profile sum = {0};
+    CLEANUP_PROFILE struct aggstats_profile addend = {0};
+    int err = aggstats_profile_copy(a, &sum);
+    if (err == 0)
+        err = aggstats_profile_copy(b, &addend);
+    if (err < 0)
+        return err;
+    coarsen(&sum, a->resolution < b->resolution ? a->resolution : b->resolution);
+    coarsen(&addend, sum.resolution);
+    err = add_profile(&sum, &addend);
+    if (err < 0)
+        return err;
+    aggstats_profile_sort(&sum);
+    replace_profile(a, &sum);
+    return 0;
+}
+
+static int subtract_numbers(uint64_t *from, uint64_t value) {
+    return __builtin_sub_overflow(*from, value, from) ? -ERANGE : 0;
+}
+
+/* b's calls in flight ended after b, so they stay in the difference: only b's finished calls are taken away. */
+static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
+    int err = subtract_numbers(&a->total_cycles, b->total_cycles);
+    for (unsigned bucket = 0; bucket < count && err == 0; bucket++) {
+        err = subtract_numbers(&a->buckets[bucket], b->buckets[bucket]);
+        if (err == 0)
+            err = subtract_numbers(&a->calls, b->buckets[bucket]);
+    }
+    return err;
+}
+
+static bool op_finished_none(const struct aggstats_op_profile *op, unsigned count) {
+    for (unsigned bucket = 0; bucket < count; bucket++)
+        if (op->buckets[bucket] > 0)
+            return false;
+    return op->total_cycles == 0;
+}
+
+static void drop_uncalled_ops(struct aggstats_profile *profile) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->op_count; i++) {
+        if (profile->ops[i].calls > 0)
+            profile->ops[kept++] = profile->ops[i];
+        else
+            free(profile->ops[i].buckets);
+    }
+    profile->op_count = kept;
+}
+
+/* The difference begins where b ends (pauses within b, which nobody has noted, make that too early). */
+static void advance_start(struct aggstats_profile *difference, const struct aggstats_profile *b) {
+    difference->has_start = b->has_start && b->has_elapsed && b->clock.frequency_hz > 0;
+    if (!difference->has_start)
+        return;
+    long double elapsed_ns = 1e9L * b->elapsed_cycles / b->clock.frequency_hz;
+    if (elapsed_ns > (long double)(INT64_MAX / 2) ||
+        __builtin_add_overflow(b->start_ns, (int64_t)elapsed_ns, &difference->start_ns))
+        difference->has_start = false;
+}
+
+static int subtract_profile(struct aggstats_profile *difference, const struct aggstats_profile *b) {
+    unsigned count = bucket_count(b);
+    for (size_t i = 0; i < b->op_count; i++) {
+        struct aggstats_op_profile *op = find_op(difference, b->ops[i].name);
+        if (!op && !op_finished_none(&b->ops[i], count))
+            return -ERANGE;
+        if (op && subtract_op(op, &b->ops[i], count) < 0)
+            return -ERANGE;
+    }
+    difference->has_elapsed = difference->has_elapsed && b->has_elapsed;
+    if (difference->has_elapsed && subtract_numbers(&difference->elapsed_cycles, b->elapsed_cycles) < 0)
+        return -ERANGE;
+    return subtract_numbers(&difference->clamped, b->clamped);
+}
+
+int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b) {
+    if (a->resolution != b->resolution || !same_rate(&a->clock, &b->clock))
+        return -EDOM;
+    CLEANUP_PROFILE struct aggstats_profile difference = {0};
+    int err = aggstats_profile_copy(a, &difference);
+    if (err == 0)
+        err = subtract_profile(&difference, b);
+    if (err < 0)
+        return err;
+    advance_start(&difference, b);
+    drop_uncalled_ops(&difference);
+    aggstats_profile_sort(&difference);
+    replace_profile(a, &difference);
+    return 0;
+}
+
+/* ---- Clock rate ---- */
+
+/* What a change of rate does to buckets. All buckets of a profile are equally wide on a logarithmic scale, so each is
+ * shifted by the same number of buckets and overlaps the same share of two neighbours. */
+struct shift {
+    int buckets;           /* whole buckets, rounded down */
+    long double low_share; /* of a bucket's range, what lies in the lower of the two; linear in cycles */
+};
+
+static struct shift shift_make(unsigned resolution, uint64_t from_hz, uint64_t to_hz) {
+    long double shifted = resolution * log2l((long double)to_hz / from_hz);
+    long double whole = floorl(shifted);
+    long double low_width = exp2l((1 - (shifted - whole)) / resolution) - 1;
+    long double width = exp2l(1.0L / resolution) - 1;
+    return (struct shift){.buckets = (int)whole, .low_share = low_width / width};
+}
+
+/* round(value * to / from). */
+static int scale(uint64_t *value, uint64_t from, uint64_t to) {
+    uint128 scaled = ((uint128)*value * to + from / 2) / from;
+    if (scaled > UINT64_MAX)
+        return -EOVERFLOW;
+    *value = (uint64_t)scaled;
+    return 0;
+}
+
+/* Latencies below 1 cycle fall in bucket 0. */
+static int add_shifted(uint64_t *buckets, int bucket, int count, uint64_t calls) {
+    if (calls == 0)
+        return 0;
+    if (bucket >= count)
+        return -EOVERFLOW;
+    buckets[bucket < 0 ? 0 : bucket] += calls;
+    return 0;
+}
+
+/* With two shares, rounding one and giving the rest to the other is the method of the largest remainder. */
+static int shift_buckets(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
+    CLEANUP_FREE uint64_t *shifted = calloc(count, sizeof(*shifted));
+    if (!shifted)
+        return -ENOMEM;
+    for (int bucket = 0; bucket < (int)count; bucket++) {
+        uint64_t calls = op->buckets[bucket];
+        long double low_exact = roundl((long double)calls * shift->low_share);
+        uint64_t low = low_exact >= (long double)calls ? calls : (uint64_t)low_exact;
+        if (add_shifted(shifted, bucket + shift->buckets, (int)count, low) < 0 ||
+            add_shifted(shifted, bucket + shift->buckets + 1, (int)count, calls - low) < 0)
+            return -EOVERFLOW;
+    }
+    memcpy(op->buckets, shifted, count * sizeof(*shifted));
+    return 0;
+}
+
+static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
+    uint64_t old_hz = profile->clock.frequency_hz;
+    struct shift shift = shift_make(profile->resolution, old_hz, frequency_hz);
+    int err = scale(&profile->elapsed_cycles, old_hz, frequency_hz);
+    for (size_t i = 0; i < profile->op_count && err == 0; i++) {
+        err = scale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
+        if (err == 0)
+            err = shift_buckets(&profile->ops[i], bucket_count(profile), &shift);
+    }
+    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
+        err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
+    profile->clock.frequency_hz = frequency_hz;
+    return err;
+}
+
+int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
+    if (profile->clock.frequency_hz == 0)
+        return -EDOM;
+    if (frequency_hz == 0)
+        return -EINVAL;
+    CLEANUP_PROFILE struct aggstats_profile scaled = {0};
+    int err = aggstats_profile_copy(profile, &scaled);
+    if (err == 0)
+        err = rescale(&scaled, frequency_hz);
+    if (err < 0)
+        return err;
+    aggstats_profile_sort(&scaled);
+    replace_profile(profile, &scaled);
+    return 0;
+}

@@ -1,0 +1,11 @@
+/* Private: helpers for what profiles own. */
+#ifndef PROFILE_H
+#define PROFILE_H
+
+#include "aggstats.h"
+
+/* Deep copy; NULL for none. Errors: -ENOMEM */
+int labels_copy(const struct aggstats_label *labels, size_t count, struct aggstats_label **ret_labels);
+void labels_free(struct aggstats_label *labels, size_t count);
+
+#endif

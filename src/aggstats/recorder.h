@@ -1,0 +1,38 @@
+/* Private: the recorder behind aggstats.h. */
+#ifndef RECORDER_H
+#define RECORDER_H
+
+#include <pthread.h>
+
+#include "clock.h"
+#include "live.h"
+
+/* One thread's block. It is never freed or moved while the recorder lives; threads come and go. */
+struct segment {
+    struct segment *next; /* set before the segment is published */
+    struct aggstats_block *block;
+    size_t size_bytes;
+    uint64_t owner_thread; /* 0: free; under the registry's lock */
+};
+
+struct aggstats_recorder {
+    struct aggstats_recorder_hot hot; /* first: aggstats_hot() */
+    struct layout layout;
+    char (*op_names)[AGGSTATS_NAME_SIZE];
+    struct aggstats_label *labels;
+    size_t label_count;
+
+    struct aggstats_clock clock;
+    bool clock_measured; /* its frequency can be bettered by measuring longer */
+    struct clock_pair created;
+
+    struct live live;
+    struct aggstats_block *fallback_block; /* shared by threads for which no memory was left */
+    uint64_t fallback_used;                /* atomic */
+
+    struct aggstats_recorder *next; /* in the registry, under its lock */
+    struct segment *segments;       /* newest first; grows only, read without a lock */
+    pthread_mutex_t span_lock;      /* the spans, and what is read against them */
+};
+
+#endif

@@ -1,0 +1,185 @@
+/* Snapshots, and the changes of span that are made of them. */
+#include "snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "profile.h"
+#include "recorder.h"
+
+/* ---- From counters to a profile ---- */
+
+static int add_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *visible) {
+    size_t buckets_bytes = 64 * (size_t)profile->resolution * sizeof(uint64_t);
+    uint64_t *buckets = malloc(buckets_bytes);
+    if (!buckets)
+        return -ENOMEM;
+    memcpy(buckets, visible->buckets, buckets_bytes);
+    struct aggstats_op_profile *op = &profile->ops[profile->op_count++];
+    *op = (struct aggstats_op_profile){
+        .calls = visible->calls, .total_cycles = visible->total_cycles, .buckets = buckets};
+    strcpy(op->name, name);
+    return 0;
+}
+
+static int add_ops(struct aggstats_profile *profile, const struct snapshot_source *source) {
+    const struct layout *layout = &source->tally->layout;
+    profile->ops = calloc(layout->op_count, sizeof(*profile->ops));
+    CLEANUP_FREE struct aggstats_counters *visible = malloc(layout->counters_stride_bytes);
+    if (!profile->ops || !visible)
+        return -ENOMEM;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        span_visible(source->span, source->tally, op, visible);
+        int err = visible->calls > 0 ? add_op(profile, source->op_names[op], visible) : 0;
+        if (err < 0)
+            return err;
+    }
+    aggstats_profile_sort(profile);
+    return 0;
+}
+
+static int add_calls_in_flight(struct aggstats_profile *profile, const struct snapshot_source *source) {
+    const struct tally *tally = source->tally;
+    if (source->span->paused || tally->in_flight_count == 0)
+        return 0;
+    profile->in_flight = calloc(tally->in_flight_count, sizeof(*profile->in_flight));
+    if (!profile->in_flight)
+        return -ENOMEM;
+    for (size_t i = 0; i < tally->in_flight_count; i++) {
+        const struct tally_call *call = &tally->in_flight[i];
+        struct aggstats_call_in_flight *shown = &profile->in_flight[profile->in_flight_count++];
+        *shown = (struct aggstats_call_in_flight){.object = call->object, .pid = call->pid};
+        if (source->now_cycles > call->start_cycles)
+            shown->age_cycles = source->now_cycles - call->start_cycles;
+        strcpy(shown->op, source->op_names[call->op]);
+    }
+    return 0;
+}
+
+static int fill_profile(struct aggstats_profile *profile, const struct snapshot_source *source) {
+    *profile = (struct aggstats_profile){
+        .resolution = source->tally->layout.resolution,
+        .clock = source->clock,
+        .start_ns = source->span->start_ns,
+        .has_start = true,
+        .elapsed_cycles = span_elapsed_cycles(source->span, source->now_cycles),
+        .has_elapsed = true,
+        .clamped = span_visible_clamped(source->span, source->tally),
+        .incomplete = source->incomplete,
+    };
+    int err = labels_copy(source->labels, source->label_count, &profile->labels);
+    if (err < 0)
+        return err;
+    profile->label_count = source->label_count;
+    err = add_ops(profile, source);
+    return err < 0 ? err : add_calls_in_flight(profile, source);
+}
+
+int snapshot_make(const struct snapshot_source *source, struct aggstats_profile *ret_profile) {
+    struct aggstats_profile profile;
+    int err = fill_profile(&profile, source);
+    if (err < 0) {
+        aggstats_profile_finish(&profile);
+        return err;
+    }
+    *ret_profile = profile;
+    return 0;
+}
+
+/* ---- Of a recorder ---- */
+
+static bool fallback_used(const struct aggstats_recorder *recorder) {
+    return __atomic_load_n(&recorder->fallback_used, __ATOMIC_RELAXED) != 0;
+}
+
+/* What all blocks hold now. */
+static int tally_blocks(struct tally *tally, const struct aggstats_recorder *recorder) {
+    const struct segment *segment = __atomic_load_n(&recorder->segments, __ATOMIC_ACQUIRE);
+    int err = 0;
+    for (; segment && err == 0; segment = segment->next) {
+        err = tally_add_block(tally, segment->block);
+        if (err == 0)
+            err = tally_add_call(tally, segment->block);
+    }
+    if (fallback_used(recorder))
+        tally_add_shared_block(tally, recorder->fallback_block);
+    return err;
+}
+
+/* The live file, too, learns how far the clock has come and how fast it runs. */
+static void note_clock(const struct aggstats_recorder *recorder, struct snapshot_source *source) {
+    source->clock = aggstats_recorder_clock(recorder);
+    source->now_cycles = aggstats_clock_now(source->clock.kind);
+    struct live_header *header = recorder->live.header;
+    __atomic_store_n(&header->frequency_hz, source->clock.frequency_hz, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
+}
+
+static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tally,
+                           struct aggstats_profile *ret_profile) {
+    int err = tally_blocks(tally, recorder);
+    if (err < 0)
+        return err;
+    struct snapshot_source source = {
+        .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
+        .span = live_span(&recorder->live),
+        .tally = tally,
+        .labels = recorder->labels,
+        .label_count = recorder->label_count,
+        .incomplete = fallback_used(recorder),
+    };
+    note_clock(recorder, &source);
+    return snapshot_make(&source, ret_profile);
+}
+
+int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile) {
+    struct tally tally;
+    int err = tally_init(&tally, &recorder->layout);
+    if (err < 0)
+        return err;
+    pthread_mutex_lock(&recorder->span_lock);
+    err = snapshot_locked(recorder, &tally, ret_profile);
+    pthread_mutex_unlock(&recorder->span_lock);
+    tally_finish(&tally);
+    return err;
+}
+
+/* ---- Reset, pause, resume ---- */
+
+typedef void (*span_change_fn)(struct span *span, const struct tally *settled, uint64_t now_cycles);
+
+static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, span_change_fn change) {
+    int err = tally_blocks(tally, recorder);
+    if (err < 0)
+        return err;
+    tally_settle(tally);
+    struct span *span = live_edit_span(&recorder->live, &recorder->layout);
+    change(span, tally, aggstats_clock_now(recorder->clock.kind));
+    live_publish_span(&recorder->live);
+    return 0;
+}
+
+static int change_span(struct aggstats_recorder *recorder, span_change_fn change) {
+    struct tally tally;
+    int err = tally_init(&tally, &recorder->layout);
+    if (err < 0)
+        return err;
+    pthread_mutex_lock(&recorder->span_lock);
+    err = change_locked(recorder, &tally, change);
+    pthread_mutex_unlock(&recorder->span_lock);
+    tally_finish(&tally);
+    return err;
+}
+
+int aggstats_recorder_reset(struct aggstats_recorder *recorder) {
+    return change_span(recorder, span_reset);
+}
+
+int aggstats_recorder_pause(struct aggstats_recorder *recorder) {
+    return change_span(recorder, span_pause);
+}
+
+int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
+    return change_span(recorder, span_resume);
+}

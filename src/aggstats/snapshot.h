@@ -1,0 +1,22 @@
+/* Private: from counters to a profile; the same for a recorder and for a live file. */
+#ifndef SNAPSHOT_H
+#define SNAPSHOT_H
+
+#include "span.h"
+
+/* All borrowed. */
+struct snapshot_source {
+    const char (*op_names)[AGGSTATS_NAME_SIZE];
+    const struct span *span;
+    const struct tally *tally; /* read after the span */
+    uint64_t now_cycles;       /* read after the tally */
+    struct aggstats_clock clock;
+    const struct aggstats_label *labels;
+    size_t label_count;
+    bool incomplete;
+};
+
+/* Errors: -ENOMEM; *ret_profile untouched */
+int snapshot_make(const struct snapshot_source *source, struct aggstats_profile *ret_profile);
+
+#endif

@@ -1,0 +1,55 @@
+/* Private: what readers subtract. Reset and pause never touch a counter; they change the span instead.
+ *
+ * A call belongs to the span in which it ends, so a span's calls are all calls that began, ever, less those that ended
+ * before it: the calls in flight at a reset are in flight in the new span. Paused time is no part of a span: what
+ * ends during a pause is not counted at all, and while paused no call is shown in flight (calls = sum(buckets)). */
+#ifndef SPAN_H
+#define SPAN_H
+
+#include "tally.h"
+
+/* Layout of the live file: change AGGSTATS_LIVE_VERSION with it. */
+struct span {
+    uint64_t paused; /* 0 or 1 */
+    int64_t start_ns;
+    uint64_t start_cycles;
+    uint64_t paused_cycles;      /* in pauses that are over */
+    uint64_t pause_start_cycles; /* of the pause going on */
+    uint64_t clamped_baseline;
+    uint64_t clamped_frozen;
+    uint64_t reserved;
+    /* two tables of counters, calls = sum(buckets): the baseline, that is what had ended before the span or in its
+     * pauses; then what had ended when the pause going on began */
+    unsigned char tables[] __attribute__((aligned(CACHE_LINE_BYTES)));
+};
+
+static inline size_t span_bytes(const struct layout *layout) {
+    return sizeof(struct span) + 2 * layout_table_bytes(layout);
+}
+
+static inline const void *span_baseline(const struct span *span) {
+    return span->tables;
+}
+
+static inline const void *span_frozen(const struct span *span, const struct layout *layout) {
+    return span->tables + layout_table_bytes(layout);
+}
+
+/* The first span, in zeroed memory: nothing has been counted yet. */
+void span_start(struct span *span, uint64_t now_cycles);
+
+/* Each takes what all blocks hold now, settled. Pausing what is paused, or resuming what runs, changes nothing. */
+void span_reset(struct span *span, const struct tally *settled, uint64_t now_cycles);
+void span_pause(struct span *span, const struct tally *settled, uint64_t now_cycles);
+void span_resume(struct span *span, const struct tally *settled, uint64_t now_cycles);
+
+uint64_t span_elapsed_cycles(const struct span *span, uint64_t now_cycles);
+
+/* What the span shows of one op. tally: what all blocks hold now; unused while paused.
+ * Shape:   counters with their buckets, as tally's layout says
+ * A difference below 0 counts as 0: updates lost in a shared block, or blocks missing in the live file. */
+void span_visible(const struct span *span, const struct tally *tally, unsigned op,
+                  struct aggstats_counters *ret_counters);
+uint64_t span_visible_clamped(const struct span *span, const struct tally *tally);
+
+#endif

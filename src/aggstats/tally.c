@@ -1,0 +1,108 @@
+/* Summing blocks that are being written. The order of the loads carries the invariant calls >= sum(buckets): a
+ * thread counts the call first and its bucket last, so here buckets come first and calls last. A total may already
+ * hold a latency whose bucket was not yet seen. */
+#include "tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+int tally_init(struct tally *tally, const struct layout *layout) {
+    void *table = calloc(layout->op_count, layout->counters_stride_bytes);
+    if (!table)
+        return -ENOMEM;
+    *tally = (struct tally){.layout = *layout, .table = table};
+    return 0;
+}
+
+void tally_finish(struct tally *tally) {
+    free(tally->table);
+    free(tally->in_flight);
+    *tally = (struct tally){0};
+}
+
+/* True if it overflows. */
+static bool add_to(uint64_t *sum, uint64_t value) {
+    return __builtin_add_overflow(*sum, value, sum);
+}
+
+/* Adds one op of one block. shared: see tally_add_shared_block(). */
+static int add_counters(struct aggstats_counters *sum, const struct aggstats_counters *counters, unsigned bucket_count,
+                        bool shared) {
+    uint64_t finished = 0;
+    bool overflow = false;
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
+        uint64_t count = __atomic_load_n(&counters->buckets[bucket], __ATOMIC_ACQUIRE);
+        overflow |= add_to(&finished, count);
+        overflow |= add_to(&sum->buckets[bucket], count);
+    }
+    overflow |= add_to(&sum->total_cycles, __atomic_load_n(&counters->total_cycles, __ATOMIC_RELAXED));
+    uint64_t calls = __atomic_load_n(&counters->calls, __ATOMIC_RELAXED);
+    if (shared && calls < finished)
+        calls = finished;
+    overflow |= add_to(&sum->calls, calls);
+    return overflow || calls < finished ? -EBADMSG : 0;
+}
+
+static int add_block(struct tally *tally, const struct aggstats_block *block, bool shared) {
+    const struct layout *layout = &tally->layout;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        int err = add_counters(layout_counters(layout, tally->table, op),
+                               layout_counters_const(layout, block->counters, op), layout_bucket_count(layout), shared);
+        if (err < 0)
+            return err;
+    }
+    uint64_t last_start_cycles = __atomic_load_n(&block->current_start_cycles, __ATOMIC_RELAXED);
+    if (last_start_cycles > tally->last_start_cycles)
+        tally->last_start_cycles = last_start_cycles;
+    return add_to(&tally->clamped, __atomic_load_n(&block->clamped, __ATOMIC_RELAXED)) ? -EBADMSG : 0;
+}
+
+int tally_add_block(struct tally *tally, const struct aggstats_block *block) {
+    return add_block(tally, block, false);
+}
+
+void tally_add_shared_block(struct tally *tally, const struct aggstats_block *block) {
+    add_block(tally, block, true);
+}
+
+static bool read_call(const struct aggstats_block *block, unsigned op_count, struct tally_call *ret_call) {
+    uint64_t op_number = __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE);
+    if (op_number == 0 || op_number > op_count)
+        return false;
+    *ret_call = (struct tally_call){
+        .op = (unsigned)op_number - 1,
+        .start_cycles = __atomic_load_n(&block->current_start_cycles, __ATOMIC_ACQUIRE),
+        .object = __atomic_load_n(&block->current_object, __ATOMIC_ACQUIRE),
+        .pid = __atomic_load_n(&block->current_pid, __ATOMIC_ACQUIRE),
+    };
+    return true;
+}
+
+/* A call that ends, or another that begins, while its fields are being read would give a mixture. A second look at
+ * op and start, after the rest, shows that: no two calls of a thread start at the same time. */
+int tally_add_call(struct tally *tally, const struct aggstats_block *block) {
+    struct tally_call call;
+    struct tally_call again;
+    if (!read_call(block, tally->layout.op_count, &call) || !read_call(block, tally->layout.op_count, &again))
+        return 0;
+    if (again.op != call.op || again.start_cycles != call.start_cycles)
+        return 0;
+    struct tally_call *grown = reallocarray(tally->in_flight, tally->in_flight_count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    tally->in_flight = grown;
+    tally->in_flight[tally->in_flight_count++] = call;
+    return 0;
+}
+
+void tally_settle(struct tally *tally) {
+    const struct layout *layout = &tally->layout;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        struct aggstats_counters *counters = layout_counters(layout, tally->table, op);
+        counters->calls = 0;
+        for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
+            counters->calls += counters->buckets[bucket];
+    }
+}

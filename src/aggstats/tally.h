@@ -1,0 +1,41 @@
+/* Private: the sum of many blocks, and the calls that they have in flight. */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include "layout.h"
+
+/* A call in flight as its block shows it. */
+struct tally_call {
+    unsigned op;
+    uint64_t start_cycles;
+    uint64_t object;
+    uint64_t pid;
+};
+
+struct tally {
+    struct layout layout;
+    void *table; /* counters of all ops */
+    uint64_t clamped;
+    uint64_t last_start_cycles; /* of the latest call of all */
+    struct tally_call *in_flight;
+    size_t in_flight_count;
+};
+
+/* An empty tally. Errors: -ENOMEM */
+int tally_init(struct tally *tally, const struct layout *layout);
+void tally_finish(struct tally *tally);
+
+/* Adds a block, which may be counting meanwhile: in the tally calls >= sum(buckets) all the same.
+ * Errors:  -EBADMSG calls < sum(buckets), or a sum overflows: no recorder has written that */
+int tally_add_block(struct tally *tally, const struct aggstats_block *block);
+
+/* Adds the block that several threads share and in which updates may be lost: calls are raised to sum(buckets). */
+void tally_add_shared_block(struct tally *tally, const struct aggstats_block *block);
+
+/* Adds the block's call in flight, if it has one. Errors: -ENOMEM */
+int tally_add_call(struct tally *tally, const struct aggstats_block *block);
+
+/* Forgets the calls in flight: calls become sum(buckets). */
+void tally_settle(struct tally *tally);
+
+#endif

@@ -1,0 +1,33 @@
+/* Rules common to writing and parsing profiles. */
+#include "text.h"
+
+#include <string.h>
+
+#include "base.h"
+
+bool text_name_valid(const char *name) {
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+    size_t length = strnlen(name, AGGSTATS_NAME_SIZE);
+    return length > 0 && length < AGGSTATS_NAME_SIZE && strspn(name, allowed) == length;
+}
+
+bool text_key_reserved(const char *key) {
+    static const char *const reserved[] = {
+        "clock", "resolution", "start", "elapsed", "clamped", "incomplete", "in_flight", "process",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
+        if (strcmp(key, reserved[i]) == 0)
+            return true;
+    return false;
+}
+
+bool text_label_valid(const struct aggstats_label *label) {
+    const char *key = label->key;
+    size_t length = strlen(key);
+    if (length == 0 || key[0] == ' ' || key[length - 1] == ' ' || text_key_reserved(key))
+        return false;
+    for (size_t i = 0; i < length; i++)
+        if (key[i] == ':' || text_is_control((unsigned char)key[i]))
+            return false;
+    return true;
+}

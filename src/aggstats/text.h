@@ -1,0 +1,38 @@
+/* Private: what the writer and the parser of profiles agree on; the grammar is in osprof(5).
+ *
+ *     # osprof 1
+ *     # layer: fs                      labels named layer, host, lower, mount: what was profiled
+ *     # clock: tsc 2500000000 Hz
+ *     # resolution: 1
+ *     # cache: auto                    all other labels
+ *     # start: 2026-11-21T02:30:00.123456789Z
+ *     # elapsed: 30737418240
+ *     # clamped: 3                     only if there are any
+ *     # incomplete: yes                only if so
+ *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call
+ *     OP_LOOKUP 13640 3069650000
+ *      0 0 0 120 4711 8809
+ *
+ * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
+ * may contain a newline. */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include "aggstats.h"
+
+#define TEXT_VERSION 1
+
+/* An operation's name: letters, digits, '_', '-' and '.'; fits AGGSTATS_NAME_SIZE. */
+bool text_name_valid(const char *name);
+
+/* A label's key: no colon, no control character, no blank at its ends, and not a key of the format itself. */
+bool text_label_valid(const struct aggstats_label *label);
+
+/* True for keys whose values the format defines. */
+bool text_key_reserved(const char *key);
+
+static inline bool text_is_control(unsigned char c) {
+    return c < ' ' || c == 0x7f;
+}
+
+#endif

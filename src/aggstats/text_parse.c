@@ -1,0 +1,459 @@
+/* Reading profiles (osprof(5)). Strict: what the grammar in text.h does not allow is an error that names the line and
+ * what was expected there, because a profile misread is worse than one refused.
+ *
+ * Every function that meets an error ends with `return fail(...)`, which fills the caller's error and gives -EBADMSG.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "text.h"
+
+#define NS_PER_SECOND 1000000000
+#define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
+
+struct parser {
+    FILE *stream;
+    char *line; /* the current line without its end */
+    size_t line_capacity;
+    size_t line_number;
+    struct aggstats_profile profile;
+    unsigned keys_seen; /* bit i: keys[i] */
+    struct aggstats_parse_error *error;
+};
+
+/* ---- Errors ---- */
+
+__attribute__((format(printf, 2, 3))) static int fail(struct parser *parser, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    parser->error->line = parser->line_number;
+    vsnprintf(parser->error->message, sizeof(parser->error->message), format, arguments);
+    va_end(arguments);
+    for (char *c = parser->error->message; *c; c++) /* parts of the text end up here, and it on terminals */
+        if (text_is_control((unsigned char)*c))
+            *c = '?';
+    return -EBADMSG;
+}
+
+static int fail_expected(struct parser *parser, const char *expected, const char *found) {
+    return found[0] ? fail(parser, "expected %s, found \"%.40s\"", expected, found)
+                    : fail(parser, "expected %s, found the end of the line", expected);
+}
+
+/* ---- Lines and words ---- */
+
+/* 1: parser->line is the next line; 0: end of the text. */
+static int next_line(struct parser *parser) {
+    errno = 0;
+    ssize_t length = getline(&parser->line, &parser->line_capacity, parser->stream);
+    if (length < 0)
+        return feof(parser->stream) && !ferror(parser->stream) ? 0 : negative_errno();
+    parser->line_number++;
+    if (memchr(parser->line, '\0', (size_t)length))
+        return fail(parser, "expected text, found a NUL byte");
+    if (parser->line[length - 1] == '\n')
+        parser->line[--length] = '\0';
+    if (length > 0 && parser->line[length - 1] == '\r')
+        parser->line[--length] = '\0';
+    return 1;
+}
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static void skip_blanks(char **cursor) {
+    while (is_blank(**cursor))
+        (*cursor)++;
+}
+
+/* Skips blanks and cuts off the next word; "" at the end of the line. */
+static char *next_word(char **cursor) {
+    skip_blanks(cursor);
+    char *word = *cursor;
+    while (**cursor && !is_blank(**cursor))
+        (*cursor)++;
+    if (**cursor)
+        *(*cursor)++ = '\0';
+    return word;
+}
+
+static int parse_number(struct parser *parser, const char *word, const char *expected, uint64_t *ret_number) {
+    uint64_t number = 0;
+    if (!word[0])
+        return fail_expected(parser, expected, word);
+    for (const char *digit = word; *digit; digit++) {
+        if (!is_digit(*digit))
+            return fail_expected(parser, expected, word);
+        if (__builtin_mul_overflow(number, 10, &number) ||
+            __builtin_add_overflow(number, (uint64_t)(*digit - '0'), &number))
+            return fail(parser, "expected %s below 2^64, found \"%.40s\"", expected, word);
+    }
+    *ret_number = number;
+    return 0;
+}
+
+static int parse_end_of_line(struct parser *parser, char **cursor) {
+    skip_blanks(cursor);
+    return **cursor ? fail_expected(parser, "the end of the line", *cursor) : 0;
+}
+
+/* A line that holds one number. */
+static int parse_only_number(struct parser *parser, char *text, const char *expected, uint64_t *ret_number) {
+    int err = parse_number(parser, next_word(&text), expected, ret_number);
+    return err < 0 ? err : parse_end_of_line(parser, &text);
+}
+
+/* A word that must stand there. */
+static int parse_keyword(struct parser *parser, char **cursor, const char *keyword) {
+    const char *word = next_word(cursor);
+    return strcmp(word, keyword) == 0 ? 0 : fail_expected(parser, keyword, word);
+}
+
+/* ---- Header: values that the format defines ---- */
+
+static uint32_t clock_kind_of(const char *name) {
+    for (uint32_t kind = AGGSTATS_CLOCK_TSC; aggstats_clock_name(kind); kind++)
+        if (strcmp(name, aggstats_clock_name(kind)) == 0)
+            return kind;
+    return 0;
+}
+
+/* "tsc 2500000000 Hz"; either half may be missing. */
+static int parse_clock(struct parser *parser, char *value) {
+    struct aggstats_clock *clock = &parser->profile.clock;
+    char *cursor = value;
+    char *word = next_word(&cursor);
+    if (!is_digit(word[0])) {
+        clock->kind = clock_kind_of(word);
+        if (clock->kind == 0)
+            return fail_expected(parser, "tsc, cntvct or monotonic", word);
+        word = next_word(&cursor);
+        if (!word[0])
+            return 0;
+    }
+    int err = parse_number(parser, word, "the clock's rate", &clock->frequency_hz);
+    if (err == 0 && clock->frequency_hz == 0)
+        err = fail_expected(parser, "a clock rate above 0", word);
+    if (err == 0)
+        err = parse_keyword(parser, &cursor, "Hz");
+    return err < 0 ? err : parse_end_of_line(parser, &cursor);
+}
+
+static int parse_resolution(struct parser *parser, char *value) {
+    uint64_t resolution;
+    int err = parse_only_number(parser, value, "a resolution", &resolution);
+    if (err < 0)
+        return err;
+    if (resolution > AGGSTATS_RESOLUTION_MAX || !aggstats_resolution_valid((unsigned)resolution))
+        return fail_expected(parser, "resolution 1, 2, 4 or 8", value);
+    parser->profile.resolution = (unsigned)resolution;
+    return 0;
+}
+
+/* Nanoseconds of ".123" (up to nine digits); false if that is not what stands there. */
+static bool scan_fraction(const char **cursor, int64_t *ret_ns) {
+    int64_t ns = 0;
+    int64_t unit_ns = NS_PER_SECOND;
+    if (**cursor == '.') {
+        (*cursor)++;
+        if (!is_digit(**cursor))
+            return false;
+        for (; is_digit(**cursor); (*cursor)++) {
+            unit_ns /= 10;
+            if (unit_ns == 0)
+                return false;
+            ns += (**cursor - '0') * unit_ns;
+        }
+    }
+    *ret_ns = ns;
+    return true;
+}
+
+/* timegm() turns February 30 into March 2; a date that does not survive the way back was none. */
+static bool is_date(const struct tm *tm) {
+    struct tm copy = *tm;
+    struct tm back;
+    time_t seconds = timegm(&copy);
+    return gmtime_r(&seconds, &back) && back.tm_year == tm->tm_year && back.tm_mon == tm->tm_mon &&
+           back.tm_mday == tm->tm_mday && back.tm_hour == tm->tm_hour && back.tm_min == tm->tm_min &&
+           back.tm_sec == tm->tm_sec;
+}
+
+/* The profile's start from its parts; false if 64 bits of nanoseconds cannot hold it. */
+static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
+    int64_t whole_ns;
+    return !__builtin_mul_overflow((int64_t)timegm(tm), NS_PER_SECOND, &whole_ns) &&
+           !__builtin_add_overflow(whole_ns, ns, ret_ns);
+}
+
+static int parse_start(struct parser *parser, char *value) {
+    static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+    static const char expected[] = "a time like 2026-11-21T02:30:00.123456789Z";
+    for (size_t i = 0; shape[i]; i++)
+        if (shape[i] == 'd' ? !is_digit(value[i]) : value[i] != shape[i])
+            return fail_expected(parser, expected, value);
+    struct tm tm = {
+        .tm_year = atoi(value) - 1900,
+        .tm_mon = atoi(value + 5) - 1,
+        .tm_mday = atoi(value + 8),
+        .tm_hour = atoi(value + 11),
+        .tm_min = atoi(value + 14),
+        .tm_sec = atoi(value + 17),
+    };
+    const char *cursor = value + strlen(shape);
+    int64_t ns;
+    if (!scan_fraction(&cursor, &ns) || strcmp(cursor, "Z") != 0 || !is_date(&tm) ||
+        !join_time(&tm, ns, &parser->profile.start_ns))
+        return fail_expected(parser, expected, value);
+    parser->profile.has_start = true;
+    return 0;
+}
+
+static int parse_elapsed(struct parser *parser, char *value) {
+    parser->profile.has_elapsed = true;
+    return parse_only_number(parser, value, "a number of cycles", &parser->profile.elapsed_cycles);
+}
+
+static int parse_clamped(struct parser *parser, char *value) {
+    return parse_only_number(parser, value, "a number of calls", &parser->profile.clamped);
+}
+
+static int parse_incomplete(struct parser *parser, char *value) {
+    parser->profile.incomplete = strcmp(value, "yes") == 0;
+    return parser->profile.incomplete || strcmp(value, "no") == 0 ? 0 : fail_expected(parser, "yes or no", value);
+}
+
+/* Room for one more element; moves the array. */
+static void *grow(void *array, size_t count, size_t size_bytes) {
+    const bool full = (count & (count - 1)) == 0; /* capacities are powers of two */
+    return full ? reallocarray(array, count ? 2 * count : 1, size_bytes) : array;
+}
+
+static int parse_name(struct parser *parser, const char *word, char ret_name[AGGSTATS_NAME_SIZE]) {
+    if (!text_name_valid(word))
+        return fail(parser, "expected an operation's name (letters, digits, _-., at most %d), found \"%.40s\"",
+                    AGGSTATS_NAME_SIZE - 1, word);
+    strcpy(ret_name, word);
+    return 0;
+}
+
+static int parse_keyed_number(struct parser *parser, char **cursor, const char *keyword, uint64_t *ret_number) {
+    int err = parse_keyword(parser, cursor, keyword);
+    return err < 0 ? err : parse_number(parser, next_word(cursor), "a number", ret_number);
+}
+
+/* "READ object 12 pid 4711 age 30737418240" */
+static int parse_in_flight(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_call_in_flight call;
+    char *cursor = value;
+    int err = parse_name(parser, next_word(&cursor), call.op);
+    if (err == 0)
+        err = parse_keyed_number(parser, &cursor, "object", &call.object);
+    if (err == 0)
+        err = parse_keyed_number(parser, &cursor, "pid", &call.pid);
+    if (err == 0)
+        err = parse_keyed_number(parser, &cursor, "age", &call.age_cycles);
+    if (err == 0)
+        err = parse_end_of_line(parser, &cursor);
+    if (err < 0)
+        return err;
+    struct aggstats_call_in_flight *grown = grow(profile->in_flight, profile->in_flight_count, sizeof(call));
+    if (!grown)
+        return -ENOMEM;
+    profile->in_flight = grown;
+    profile->in_flight[profile->in_flight_count++] = call;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*parse)(struct parser *parser, char *value);
+    bool repeatable;
+} keys[] = {
+    {"clock", parse_clock, false},        {"resolution", parse_resolution, false},
+    {"start", parse_start, false},        {"elapsed", parse_elapsed, false},
+    {"clamped", parse_clamped, false},    {"incomplete", parse_incomplete, false},
+    {"in_flight", parse_in_flight, true},
+};
+
+/* ---- Header: lines ---- */
+
+/* Turns \ooo back into its character, in place. A backslash before anything else, or \000, stands for itself. */
+static void unescape(char *value) {
+    char *to = value;
+    for (const char *from = value; *from; to++) {
+        unsigned code = 0;
+        int digits = 0;
+        while (*from == '\\' && digits < 3 && from[1 + digits] >= '0' && from[1 + digits] <= '7')
+            code = code * 8 + (unsigned)(from[1 + digits++] - '0');
+        bool escaped = digits == 3 && code > 0 && code < 256;
+        *to = escaped ? (char)code : *from;
+        from += escaped ? 4 : 1;
+    }
+    *to = '\0';
+}
+
+static int add_label(struct parser *parser, const char *key, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_label *grown = grow(profile->labels, profile->label_count, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    profile->labels = grown;
+    unescape(value);
+    struct aggstats_label label = {.key = strdup(key), .value = strdup(value)};
+    profile->labels[profile->label_count++] = label; /* counted even if half empty: the caller frees it */
+    return label.key && label.value ? 0 : -ENOMEM;
+}
+
+static int parse_field(struct parser *parser, const char *key, char *value) {
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        if (strcmp(key, keys[i].name) != 0)
+            continue;
+        if (!keys[i].repeatable && (parser->keys_seen & 1U << i))
+            return fail(parser, "expected only one \"%s\" line, found a second one", key);
+        parser->keys_seen |= 1U << i;
+        return keys[i].parse(parser, value);
+    }
+    const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
+    if (strcmp(key, "process") == 0)
+        return fail(parser, "expected OP_<NAME> or the end of the file, found \"process\"");
+    if (!text_label_valid(&label))
+        return fail_expected(parser, "\"# key: value\"", parser->line);
+    return add_label(parser, key, value);
+}
+
+static int parse_version(struct parser *parser, char *text) {
+    uint64_t version;
+    int err = parse_only_number(parser, text, "a version", &version);
+    if (err == 0 && version > TEXT_VERSION)
+        err = fail(parser, "expected osprof version %d or older, found %" PRIu64, TEXT_VERSION, version);
+    return err;
+}
+
+static int parse_header_line(struct parser *parser) {
+    static const char version[] = "# osprof ";
+    char *line = parser->line;
+    if (parser->line_number == 1 && strncmp(line, version, strlen(version)) == 0)
+        return parse_version(parser, line + strlen(version));
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "# ", 2) != 0 || !colon)
+        return fail_expected(parser, "\"# key: value\"", line);
+    *colon = '\0';
+    char *value = colon + 1;
+    return parse_field(parser, line + 2, value + (*value == ' '));
+}
+
+/* ---- Operations ---- */
+
+/* " 0 0 120", or "-" for none. */
+static int parse_row(struct parser *parser, struct aggstats_op_profile *op) {
+    const unsigned bucket_count = 64 * parser->profile.resolution;
+    static const char expected[] = "bucket counts separated by blanks, or -";
+    char *cursor = parser->line;
+    uint64_t finished = 0;
+    unsigned bucket = 0;
+    char *word = next_word(&cursor);
+    if (strcmp(word, "-") == 0)
+        return parse_end_of_line(parser, &cursor);
+    do {
+        uint64_t count;
+        int err = parse_number(parser, word, expected, &count);
+        if (err < 0)
+            return err;
+        if (bucket == bucket_count)
+            return fail(parser, "expected at most %u buckets", bucket_count);
+        op->buckets[bucket++] = count;
+        if (__builtin_add_overflow(finished, count, &finished) || finished > op->calls)
+            return fail(parser, "expected buckets that sum up to at most %" PRIu64 " calls of OP_%s", op->calls,
+                        op->name);
+        word = next_word(&cursor);
+    } while (word[0]);
+    return 0;
+}
+
+static int next_row(struct parser *parser, struct aggstats_op_profile *op) {
+    int more = next_line(parser);
+    if (more < 0)
+        return more;
+    if (more == 0)
+        return fail(parser, "expected a row of bucket counts after OP_%s, found the end of the file", op->name);
+    return parse_row(parser, op);
+}
+
+/* Appends an op that has its name, with empty buckets. */
+static int add_op(struct parser *parser, const char *name, struct aggstats_op_profile **ret_op) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_op_profile op = {0};
+    int err = parse_name(parser, name, op.name);
+    if (err < 0)
+        return err;
+    if (aggstats_profile_op(profile, op.name))
+        return fail(parser, "expected every operation once, found OP_%s a second time", op.name);
+    if (profile->op_count == OPS_MAX)
+        return fail(parser, "expected at most %d operations", OPS_MAX);
+    struct aggstats_op_profile *grown = grow(profile->ops, profile->op_count, sizeof(op));
+    if (!grown)
+        return -ENOMEM;
+    profile->ops = grown;
+    op.buckets = calloc(64 * (size_t)profile->resolution, sizeof(*op.buckets));
+    if (!op.buckets)
+        return -ENOMEM;
+    *ret_op = &profile->ops[profile->op_count++];
+    **ret_op = op;
+    return 0;
+}
+
+/* "OP_LOOKUP 13640 3069650000" and its row. */
+static int parse_op(struct parser *parser) {
+    static const char prefix[] = "OP_";
+    char *cursor = parser->line;
+    if (strncmp(cursor, prefix, strlen(prefix)) != 0)
+        return fail_expected(parser, "OP_<NAME> or the end of the file", cursor);
+    struct aggstats_op_profile *op = NULL;
+    int err = add_op(parser, next_word(&cursor) + strlen(prefix), &op);
+    if (err == 0)
+        err = parse_number(parser, next_word(&cursor), "the number of calls", &op->calls);
+    if (err == 0)
+        err = parse_number(parser, next_word(&cursor), "the total latency in cycles", &op->total_cycles);
+    if (err == 0)
+        err = parse_end_of_line(parser, &cursor);
+    return err < 0 ? err : next_row(parser, op);
+}
+
+/* ---- The whole ---- */
+
+static int parse_text(struct parser *parser) {
+    int more;
+    while ((more = next_line(parser)) > 0) {
+        bool header = parser->line[0] == '#' && parser->profile.op_count == 0;
+        int err = header ? parse_header_line(parser) : parse_op(parser);
+        if (err < 0)
+            return err;
+    }
+    if (more == 0 && parser->line_number == 0)
+        return fail(parser, "expected \"# osprof %d\" or OP_<NAME>, found nothing", TEXT_VERSION);
+    return more;
+}
+
+int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
+    struct aggstats_parse_error unused;
+    struct parser parser = {.stream = stream, .profile = {.resolution = 1}, .error = ret_error ? ret_error : &unused};
+    int err = parse_text(&parser);
+    free(parser.line);
+    if (err < 0) {
+        aggstats_profile_finish(&parser.profile);
+        return err;
+    }
+    aggstats_profile_sort(&parser.profile);
+    *ret_profile = parser.profile;
+    return 0;
+}

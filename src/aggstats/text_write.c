@@ -1,0 +1,138 @@
+/* Profiles as text (thesis §5.8); the layout is in text.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "text.h"
+
+#define NS_PER_SECOND 1000000000
+
+static void write_value(FILE *stream, const char *value) {
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (text_is_control(c) || c == '\\')
+            fprintf(stream, "\\%03o", (unsigned)c);
+        else
+            putc(c, stream);
+    }
+}
+
+/* True for the labels that say what was profiled; they open the header. */
+static bool is_subject(const struct aggstats_label *label) {
+    static const char *const keys[] = {"layer", "host", "lower", "mount"};
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (strcmp(label->key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static void write_labels(const struct aggstats_profile *profile, FILE *stream, bool subjects) {
+    for (size_t i = 0; i < profile->label_count; i++) {
+        const struct aggstats_label *label = &profile->labels[i];
+        if (is_subject(label) != subjects)
+            continue;
+        fprintf(stream, "# %s: ", label->key);
+        write_value(stream, label->value);
+        putc('\n', stream);
+    }
+}
+
+static void write_clock(const struct aggstats_clock *clock, FILE *stream) {
+    const char *name = aggstats_clock_name(clock->kind);
+    if (!name && clock->frequency_hz == 0)
+        return;
+    fputs("# clock:", stream);
+    if (name)
+        fprintf(stream, " %s", name);
+    if (clock->frequency_hz > 0)
+        fprintf(stream, " %" PRIu64 " Hz", clock->frequency_hz);
+    putc('\n', stream);
+}
+
+static void write_start(int64_t start_ns, FILE *stream) {
+    int64_t ns = start_ns % NS_PER_SECOND;
+    time_t seconds = start_ns / NS_PER_SECOND;
+    if (ns < 0) { /* before 1970 the fraction counts up all the same */
+        ns += NS_PER_SECOND;
+        seconds--;
+    }
+    struct tm tm;
+    char date[64];
+    gmtime_r(&seconds, &tm);
+    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
+    fprintf(stream, "# start: %s.%09" PRId64 "Z\n", date, ns);
+}
+
+static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *stream) {
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64 "\n", call->op, call->object,
+                call->pid, call->age_cycles);
+    }
+}
+
+static void write_header(const struct aggstats_profile *profile, FILE *stream) {
+    fprintf(stream, "# osprof %d\n", TEXT_VERSION);
+    write_labels(profile, stream, true);
+    write_clock(&profile->clock, stream);
+    fprintf(stream, "# resolution: %u\n", profile->resolution);
+    write_labels(profile, stream, false);
+    if (profile->has_start)
+        write_start(profile->start_ns, stream);
+    if (profile->has_elapsed)
+        fprintf(stream, "# elapsed: %" PRIu64 "\n", profile->elapsed_cycles);
+    if (profile->clamped > 0)
+        fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);
+    if (profile->incomplete)
+        fputs("# incomplete: yes\n", stream);
+    write_calls_in_flight(profile, stream);
+}
+
+/* Without trailing zeros; at least one number, so that a row can be told from a missing one. */
+static void write_op(const struct aggstats_op_profile *op, unsigned bucket_count, FILE *stream) {
+    while (bucket_count > 1 && op->buckets[bucket_count - 1] == 0)
+        bucket_count--;
+    fprintf(stream, "OP_%s %" PRIu64 " %" PRIu64 "\n", op->name, op->calls, op->total_cycles);
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
+        fprintf(stream, " %" PRIu64, op->buckets[bucket]);
+    putc('\n', stream);
+}
+
+static bool writable(const struct aggstats_profile *profile) {
+    if (!aggstats_resolution_valid(profile->resolution))
+        return false;
+    for (size_t i = 0; i < profile->label_count; i++)
+        if (!text_label_valid(&profile->labels[i]))
+            return false;
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (!text_name_valid(profile->ops[i].name))
+            return false;
+    return true;
+}
+
+int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream) {
+    if (!writable(profile))
+        return -EINVAL;
+    errno = 0;
+    write_header(profile, stream);
+    for (size_t i = 0; i < profile->op_count; i++)
+        write_op(&profile->ops[i], 64 * profile->resolution, stream);
+    return fflush(stream) != 0 || ferror(stream) ? negative_errno() : 0;
+}
+
+int aggstats_profile_format(const struct aggstats_profile *profile, char **ret_text, size_t *ret_size_bytes) {
+    CLEANUP_FREE char *text = NULL; /* set when the stream is closed */
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return negative_errno();
+    int err = aggstats_profile_write(profile, stream);
+    if (fclose(stream) != 0 && err == 0)
+        err = negative_errno();
+    if (err < 0)
+        return err;
+    *ret_text = steal_pointer(&text);
+    *ret_size_bytes = size_bytes;
+    return 0;
+}

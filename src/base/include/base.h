@@ -1,0 +1,77 @@
+/* What C lacks: clean-up attributes, stealing, and a few careful helpers for descriptors and files.
+ * No knowledge of profiles or file systems. Functions return 0 or a negative errno value. */
+#ifndef BASE_H
+#define BASE_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+#define container_of(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
+
+/* -errno of the call that has just failed; never 0. */
+static inline int negative_errno(void) {
+    return errno > 0 ? -errno : -EIO;
+}
+
+/* Closes *fd if it is open, keeps errno, and leaves -1. */
+static inline void close_fd(int *fd) {
+    int saved_errno = errno;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    errno = saved_errno;
+}
+
+static inline int steal_fd(int *fd) {
+    int stolen = *fd;
+    *fd = -1;
+    return stolen;
+}
+
+static inline void free_pointer(void *pointer_to_pointer) {
+    free(*(void **)pointer_to_pointer);
+}
+
+static inline void close_stream(FILE **stream) {
+    if (*stream)
+        fclose(*stream);
+    *stream = NULL;
+}
+
+/* Hands a pointer over: evaluates to it and leaves NULL. */
+#define steal_pointer(pointer)                                                                                         \
+    (__extension__({                                                                                                   \
+        __typeof__(*(pointer)) stolen_ = *(pointer);                                                                   \
+        *(pointer) = NULL;                                                                                             \
+        stolen_;                                                                                                       \
+    }))
+
+/* On a local variable: released when it goes out of scope. */
+#define CLEANUP_FD __attribute__((cleanup(close_fd)))
+#define CLEANUP_FREE __attribute__((cleanup(free_pointer)))
+#define CLEANUP_STREAM __attribute__((cleanup(close_stream)))
+
+/* Writes all of data, over short writes and EINTR. */
+int write_all(int fd, const void *data, size_t size_bytes);
+
+/* Replaces (or creates) the regular file `name` in dir_fd whole: a temporary file beside it is written,
+ * synced and renamed, so that readers see the old contents or the new ones.
+ * mode: of the file, exactly, whatever the umask.
+ * backup_name: the old file is kept under this name, if not NULL.
+ * Errors:  what failed; the old file is untouched then */
+int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
+                 size_t size_bytes);
+
+/* Opens the directory part of path (relative to dir_fd) as O_PATH and gives the last part.
+ * Errors:  -EISDIR path ends in a slash, "." or "..", -EINVAL empty, and those of open(2)
+ * Owner:   the caller closes *ret_dir_fd; *ret_name points into path */
+int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_name);
+
+#endif

@@ -1,0 +1,220 @@
+/* The control file's grammar. Invariants:
+ *   - A write is parsed whole into commands before the first of them is carried out.
+ *   - A command is one row of the verbs table; nothing else knows its name.
+ *   - What people wrote goes into a reason shortened and printable: reasons end up in logs. */
+#include "control.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "base.h"
+
+static const char blanks[] = " \t\v\f";
+
+struct verb {
+    const char *name;
+    const char *argument; /* what the rest of the line is called, or NULL: nothing may follow */
+    int (*apply)(const struct control *control, const char *argument);
+};
+
+struct command {
+    const struct verb *verb;
+    const char *argument; /* NULL if there is none; points into the copy of the write */
+};
+
+static int apply_reset(const struct control *control, const char *argument) {
+    (void)argument;
+    return aggstats_recorder_reset(control->recorder);
+}
+
+static int apply_pause(const struct control *control, const char *argument) {
+    (void)argument;
+    return aggstats_recorder_pause(control->recorder);
+}
+
+static int apply_resume(const struct control *control, const char *argument) {
+    (void)argument;
+    return aggstats_recorder_resume(control->recorder);
+}
+
+static int apply_dump(const struct control *control, const char *argument) {
+    return control->dump ? control->dump(control->dump_context, argument) : -EOPNOTSUPP;
+}
+
+/* The first row is also what an empty line means. */
+static const struct verb verbs[] = {
+    {.name = "reset", .argument = NULL, .apply = apply_reset},
+    {.name = "0", .argument = NULL, .apply = apply_reset},
+    {.name = "1", .argument = NULL, .apply = apply_reset},
+    {.name = "pause", .argument = NULL, .apply = apply_pause},
+    {.name = "resume", .argument = NULL, .apply = apply_resume},
+    {.name = "dump", .argument = "FILE", .apply = apply_dump},
+};
+
+static const struct verb *verb_find(const char *name) {
+    for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    }
+    return NULL;
+}
+
+/* ---- Reasons ------------------------------------------------------------------------------------ */
+
+#define PRINTABLE_SIZE 48
+
+/* Text as it may stand in a log line: printable ASCII only, cut with "..." if long. */
+static void make_printable(const char *text, char ret_printable[PRINTABLE_SIZE]) {
+    const size_t shown_max = PRINTABLE_SIZE - sizeof("...");
+    size_t i = 0;
+    for (; text[i] && i < shown_max; i++)
+        ret_printable[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    snprintf(ret_printable + i, PRINTABLE_SIZE - i, "%s", text[i] ? "..." : "");
+}
+
+static int refuse_unknown(size_t line_number, const char *name, char ret_reason[CONTROL_REASON_SIZE]) {
+    char found[PRINTABLE_SIZE];
+    make_printable(name, found);
+    int used =
+        snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: unknown command '%s'; accepted are", line_number, found);
+    for (size_t i = 0; i < ARRAY_SIZE(verbs) && used < CONTROL_REASON_SIZE; i++) {
+        const struct verb *verb = &verbs[i];
+        used +=
+            snprintf(ret_reason + used, CONTROL_REASON_SIZE - (size_t)used, "%s %s%s%s%s", i > 0 ? "," : "", verb->name,
+                     verb->argument ? " [" : "", verb->argument ? verb->argument : "", verb->argument ? "]" : "");
+    }
+    return -EINVAL;
+}
+
+static int refuse_argument(size_t line_number, const struct verb *verb, const char *argument,
+                           char ret_reason[CONTROL_REASON_SIZE]) {
+    char found[PRINTABLE_SIZE];
+    make_printable(argument, found);
+    if (verb->argument)
+        snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: the %s of '%s' is longer than %d bytes: '%s'", line_number,
+                 verb->argument, verb->name, PATH_MAX - 1, found);
+    else
+        snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: '%s' takes no argument, found '%s'", line_number,
+                 verb->name, found);
+    return -EINVAL;
+}
+
+static int report_failure(int error, size_t line_number, const struct command *command,
+                          char ret_reason[CONTROL_REASON_SIZE]) {
+    char argument[PRINTABLE_SIZE];
+    make_printable(command->argument ? command->argument : "", argument);
+    snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: %s%s%s failed: %s", line_number, command->verb->name,
+             command->argument ? " " : "", argument, strerror(-error));
+    return error;
+}
+
+/* ---- Parsing ------------------------------------------------------------------------------------ */
+
+/* Cuts the blanks, and the CR of a CRLF, off both ends of a line. */
+static char *trim(char *line) {
+    line += strspn(line, blanks);
+    size_t length = strlen(line);
+    if (length > 0 && line[length - 1] == '\r')
+        length--;
+    while (length > 0 && strchr(blanks, line[length - 1]))
+        length--;
+    line[length] = '\0';
+    return line;
+}
+
+static int parse_line(char *line, size_t line_number, struct command *ret_command,
+                      char ret_reason[CONTROL_REASON_SIZE]) {
+    char *name = trim(line);
+    if (*name == '\0') {
+        *ret_command = (struct command){.verb = &verbs[0]};
+        return 0;
+    }
+    char *argument = name + strcspn(name, blanks);
+    if (*argument != '\0') {
+        *argument++ = '\0';
+        argument += strspn(argument, blanks);
+    } else {
+        argument = NULL;
+    }
+    const struct verb *verb = verb_find(name);
+    if (!verb)
+        return refuse_unknown(line_number, name, ret_reason);
+    if (argument && (!verb->argument || strlen(argument) >= PATH_MAX))
+        return refuse_argument(line_number, verb, argument, ret_reason);
+    *ret_command = (struct command){.verb = verb, .argument = argument};
+    return 0;
+}
+
+/* Lines of a text; one that lacks its newline counts. An empty text is one empty line. */
+static size_t count_lines(const char *data, size_t size_bytes) {
+    size_t count = size_bytes == 0 || data[size_bytes - 1] != '\n';
+    for (size_t i = 0; i < size_bytes; i++)
+        count += data[i] == '\n';
+    return count;
+}
+
+/* What no command can hold: more bytes than any sensible write, or a NUL. */
+static int check_bytes(const char *data, size_t size_bytes, char ret_reason[CONTROL_REASON_SIZE]) {
+    if (size_bytes > CONTROL_WRITE_MAX) {
+        snprintf(ret_reason, CONTROL_REASON_SIZE, "a write of %zu bytes is too long: at most %d bytes are accepted",
+                 size_bytes, CONTROL_WRITE_MAX);
+        return -EINVAL;
+    }
+    const char *nul = size_bytes > 0 ? memchr(data, '\0', size_bytes) : NULL;
+    if (nul) {
+        snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: found a NUL byte; commands are plain text",
+                 count_lines(data, (size_t)(nul - data) + 1));
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* Parses `text` (which it cuts up) into commands[count], one a line. */
+static int parse_text(char *text, struct command *commands, size_t count, char ret_reason[CONTROL_REASON_SIZE]) {
+    char *rest = text;
+    for (size_t i = 0; i < count; i++) {
+        char *line = strsep(&rest, "\n");
+        int error = parse_line(line, i + 1, &commands[i], ret_reason);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+static int apply_all(const struct control *control, const struct command *commands, size_t count,
+                     char ret_reason[CONTROL_REASON_SIZE]) {
+    for (size_t i = 0; i < count; i++) {
+        int error = commands[i].verb->apply(control, commands[i].argument);
+        if (error)
+            return report_failure(error, i + 1, &commands[i], ret_reason);
+    }
+    return 0;
+}
+
+/* ---- The interface ------------------------------------------------------------------------------ */
+
+int control_write(const struct control *control, const char *data, size_t size_bytes,
+                  char ret_reason[CONTROL_REASON_SIZE]) {
+    int error = check_bytes(data, size_bytes, ret_reason);
+    if (error)
+        return error;
+    size_t count = count_lines(data, size_bytes);
+    CLEANUP_FREE char *text = strndup(size_bytes > 0 ? data : "", size_bytes);
+    CLEANUP_FREE struct command *commands = calloc(count, sizeof(*commands));
+    if (!text || !commands) {
+        snprintf(ret_reason, CONTROL_REASON_SIZE, "no memory for %zu commands", count);
+        return -ENOMEM;
+    }
+    error = parse_text(text, commands, count, ret_reason);
+    return error ? error : apply_all(control, commands, count, ret_reason);
+}
+
+int control_read(const struct control *control, char **ret_text, size_t *ret_size_bytes) {
+    struct aggstats_profile profile = {0};
+    int error = aggstats_recorder_snapshot(control->recorder, &profile);
+    if (error)
+        return error;
+    error = aggstats_profile_format(&profile, ret_text, ret_size_bytes);
+    aggstats_profile_finish(&profile);
+    return error;
+}

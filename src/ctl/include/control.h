@@ -1,0 +1,40 @@
+/* The control file's semantics: what a read shows and what a write does. Knows nothing of libfuse.
+ *
+ * A write is a sequence of commands, one a line (the last newline may be missing). It is parsed whole first;
+ * only if every command is well formed are they carried out, in order. */
+#ifndef CONTROL_H
+#define CONTROL_H
+
+#include <stddef.h>
+
+#include "aggstats.h"
+
+#define CONTROL_REASON_SIZE 256
+#define CONTROL_WRITE_MAX 8192 /* bytes of one write: room for the longest path and more */
+
+/* Saves the recorder's profile. file: the command's argument, or NULL for the default place.
+ * Returns 0 or -errno. */
+typedef int (*control_dump_fn)(void *context, const char *file);
+
+struct control {
+    struct aggstats_recorder *recorder; /* borrowed */
+    control_dump_fn dump;
+    void *dump_context;
+};
+
+/* The text that one open of the control file reads: the profile now (osprof(5)).
+ * Owner:   the caller frees *ret_text
+ * Errors:  -ENOMEM
+ * Threads: any */
+int control_read(const struct control *control, char **ret_text, size_t *ret_size_bytes);
+
+/* Carries out the commands of one write:
+ *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]
+ * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
+ * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
+ *          before it were done. ret_reason gets one line for people (untouched on success).
+ * Threads: any */
+int control_write(const struct control *control, const char *data, size_t size_bytes,
+                  char ret_reason[CONTROL_REASON_SIZE]);
+
+#endif

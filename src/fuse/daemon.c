@@ -1,0 +1,383 @@
+/* Putting the parts together, in the order in which they need each other:
+ * lower directory and profile target (opened before anything is mounted), recorder, layers, session. */
+#include "daemon.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "background.h"
+#include "base.h"
+#include "ctl.h"
+#include "glue.h"
+#include "live_directory.h"
+#include "log.h"
+#include "mountpoint.h"
+#include "pass.h"
+#include "prof.h"
+#include "profile_target.h"
+#include "session.h"
+
+#define LIVE_PATH_ATTEMPTS 100
+#define FORGOTTEN_INODES_MAX 262144
+#define CACHE_AUTO_S 1.0
+#define CACHE_ALWAYS_S 86400.0
+
+struct daemon {
+    const struct options *options;
+    char *lower;      /* absolute */
+    char *mountpoint; /* absolute */
+    int lower_fd;
+    dev_t own_device;
+    struct profile_target target;
+    struct background background;
+    struct aggstats_recorder *recorder;
+    struct pass *pass;
+    struct prof prof;
+    struct ctl ctl;
+    struct glue glue;
+    struct fuse_session *fuse;
+    bool mounted;
+    bool live_is_needed; /* nothing else holds the profile */
+};
+
+/* ---- What is asked for ---- */
+
+static int open_lower(struct daemon *daemon) {
+    const char *lower = daemon->options->lower;
+    daemon->lower_fd = open(lower, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    daemon->lower = daemon->lower_fd < 0 ? NULL : realpath(lower, NULL);
+    if (daemon->lower)
+        return 0;
+    int err = negative_errno();
+    log_message("cannot open the lower directory %s: %s", lower, strerror(-err));
+    return err;
+}
+
+static int find_mountpoint(struct daemon *daemon) {
+    const char *mountpoint = daemon->options->mountpoint;
+    struct stat attr;
+    daemon->mountpoint = realpath(mountpoint, NULL);
+    int err = daemon->mountpoint && stat(daemon->mountpoint, &attr) == 0 ? 0 : negative_errno();
+    if (err == 0 && !S_ISDIR(attr.st_mode))
+        err = -ENOTDIR;
+    if (err < 0)
+        log_message("cannot mount on %s: %s", mountpoint, strerror(-err));
+    return err;
+}
+
+static void warn_of_hidden_file(const struct daemon *daemon) {
+    const char *name = daemon->options->control_name;
+    if (faccessat(daemon->lower_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+        log_message("warning: %s/%s exists and is hidden by the control file; choose another name with -o control=NAME",
+                    daemon->lower, name);
+}
+
+/* ---- Recorder ---- */
+
+/* A header line is one line. */
+static char *one_line(const char *text) {
+    char *line = strdup(text);
+    for (char *at = line; at && *at; at++) {
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    }
+    return line;
+}
+
+static int try_live_path(struct daemon *daemon, struct aggstats_recorder_options *wanted) {
+    int err = -EEXIST;
+    for (unsigned attempt = 0; err == -EEXIST && attempt < LIVE_PATH_ATTEMPTS; attempt++) {
+        CLEANUP_FREE char *path = NULL;
+        err = live_directory_path(daemon->options->live_directory, attempt, &path);
+        wanted->live_path = path;
+        if (err == 0)
+            err = aggstats_recorder_create(wanted, &daemon->recorder);
+        wanted->live_path = NULL;
+    }
+    return err;
+}
+
+/* A live file that was asked for must be there; the default one may be missing, and then that is said. */
+static int create_recorder_live(struct daemon *daemon, struct aggstats_recorder_options *wanted) {
+    const char *asked = daemon->options->live_directory;
+    if (asked && strcmp(asked, "none") == 0)
+        return aggstats_recorder_create(wanted, &daemon->recorder);
+    int err = try_live_path(daemon, wanted);
+    if (err == 0)
+        return 0;
+    if (asked) {
+        log_message("cannot keep the live file in %s: %s; choose another place with -o live=DIR or -o live=none", asked,
+                    strerror(-err));
+        return err;
+    }
+    log_message("warning: no live file (%s): if osproffs is killed, the profile is lost; choose a place with "
+                "-o live=DIR",
+                strerror(-err));
+    return aggstats_recorder_create(wanted, &daemon->recorder);
+}
+
+static int create_recorder(struct daemon *daemon) {
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof(host) - 1);
+    CLEANUP_FREE char *lower = one_line(daemon->lower);
+    CLEANUP_FREE char *mountpoint = one_line(daemon->mountpoint);
+    CLEANUP_FREE char *control_name = one_line(daemon->options->control_name);
+    CLEANUP_FREE char *cache = strdup(cache_mode_name(daemon->options->cache));
+    CLEANUP_FREE char *profile = one_line(daemon->target.shown);
+    if (!lower || !mountpoint || !control_name || !cache || !profile)
+        return -ENOMEM;
+    char layer[] = "fs";
+    const struct aggstats_label labels[] = {
+        {(char[]){"layer"}, layer},     {(char[]){"host"}, host},     {(char[]){"lower"}, lower},
+        {(char[]){"mount"}, mountpoint}, {(char[]){"cache"}, cache}, {(char[]){"control"}, control_name},
+        {(char[]){"profile"}, profile},
+    };
+    struct aggstats_recorder_options wanted = {
+        .op_names = fs_op_names,
+        .op_count = FS_OP_COUNT,
+        .resolution = daemon->options->resolution,
+        .labels = labels,
+        .label_count = ARRAY_SIZE(labels),
+    };
+    int err = create_recorder_live(daemon, &wanted);
+    if (err < 0)
+        log_message("cannot start the recorder: %s", strerror(-err));
+    return err;
+}
+
+/* ---- Layers ---- */
+
+static int dump_profile(void *context, const char *file) {
+    struct daemon *daemon = context;
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
+    const struct control control = {.recorder = daemon->recorder};
+    int err = control_read(&control, &text, &size_bytes);
+    if (err < 0)
+        return err;
+    return file ? profile_target_save_as(&daemon->target, file, daemon->own_device, text, size_bytes)
+                : profile_target_save(&daemon->target, text, size_bytes);
+}
+
+static void report_refused_command(void *context, const char *reason) {
+    (void)context;
+    log_message("control file: %s", reason);
+}
+
+static int create_layers(struct daemon *daemon) {
+    const struct options *options = daemon->options;
+    const struct pass_options pass_options = {
+        .root_fd = steal_fd(&daemon->lower_fd),
+        .check_as_caller = options->allow_other && !options->default_permissions,
+        .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
+    };
+    int err = pass_create(&pass_options, &daemon->pass);
+    if (err < 0) {
+        log_message("cannot use the lower directory %s: %s", daemon->lower, strerror(-err));
+        return err;
+    }
+    struct fs_layer *top = pass_layer(daemon->pass);
+    if (options->timing != PROF_TIMING_OFF) {
+        prof_init(&daemon->prof, options->timing, daemon->recorder, top);
+        top = &daemon->prof.layer;
+    }
+    const struct ctl_options ctl_options = {
+        .name = options->control_name,
+        .control = {.recorder = daemon->recorder, .dump = dump_profile, .dump_context = daemon},
+        .owner_uid = getuid(),
+        .owner_gid = getgid(),
+        .report = report_refused_command,
+    };
+    ctl_init(&daemon->ctl, &ctl_options, top);
+    return 0;
+}
+
+static void init_glue(struct daemon *daemon) {
+    const struct options *options = daemon->options;
+    double timeout_s = options->cache == CACHE_NONE     ? 0
+                       : options->cache == CACHE_ALWAYS ? CACHE_ALWAYS_S
+                                                        : CACHE_AUTO_S;
+    daemon->glue = (struct glue){
+        .top = &daemon->ctl.layer,
+        .entry_timeout_s = timeout_s,
+        .attr_timeout_s = timeout_s,
+        .negative_timeout_s = timeout_s,
+        .direct_io = options->cache == CACHE_NONE,
+        .keep_cache = options->cache == CACHE_ALWAYS,
+        .cache_readdir = options->cache == CACHE_ALWAYS,
+        .cache_symlinks = options->cache == CACHE_ALWAYS,
+        .readdirplus = options->cache != CACHE_NONE,
+        .posix_acl = options->default_permissions,
+        .forward_posix_locks = options->forward_posix_locks,
+        .forward_flocks = options->forward_flocks,
+    };
+    glue_init_lock_waiters(&daemon->glue);
+}
+
+/* ---- Mount ---- */
+
+static int add_option(struct fuse_args *args, const char *option) {
+    return fuse_opt_insert_arg(args, 1, "-o") < 0 || fuse_opt_insert_arg(args, 2, option) < 0 ? -ENOMEM : 0;
+}
+
+/* Commas and backslashes would end the option. */
+static int add_source(struct fuse_args *args, const char *lower) {
+    CLEANUP_FREE char *option = malloc(sizeof("fsname=") + 2 * strlen(lower));
+    if (!option)
+        return -ENOMEM;
+    char *at = stpcpy(option, "fsname=");
+    for (; *lower; lower++) {
+        if (*lower == ',' || *lower == '\\')
+            *at++ = '\\';
+        *at++ = *lower;
+    }
+    *at = '\0';
+    return add_option(args, option);
+}
+
+/* The mount allows what the lower one does; libfuse would refuse set-id programs and devices. Only root may ask
+ * for that. Options that the user gave come later and win. */
+static int add_lower_flags(struct fuse_args *args, const char *lower) {
+    struct statvfs fs;
+    if (geteuid() != 0 || statvfs(lower, &fs) < 0)
+        return 0;
+    int err = fs.f_flag & ST_NOSUID ? 0 : add_option(args, "suid");
+    if (err == 0)
+        err = fs.f_flag & ST_NODEV ? 0 : add_option(args, "dev");
+    if (err == 0)
+        err = fs.f_flag & ST_NOEXEC ? add_option(args, "noexec") : 0;
+    return err;
+}
+
+static int mount_session(struct daemon *daemon) {
+    struct fuse_args *args = (struct fuse_args *)(uintptr_t)&daemon->options->fuse_args;
+    int err = add_lower_flags(args, daemon->lower);
+    if (err == 0)
+        err = add_option(args, "subtype=osproffs");
+    if (err == 0)
+        err = add_source(args, daemon->lower);
+    if (err < 0)
+        return err;
+    daemon->fuse = fuse_session_new(args, &glue_operations, sizeof(glue_operations), &daemon->glue);
+    if (!daemon->fuse)
+        return -EINVAL; /* libfuse has said which option it does not know */
+    if (fuse_session_mount(daemon->fuse, daemon->mountpoint) != 0) {
+        log_message("cannot mount on %s (see the line above)", daemon->mountpoint);
+        return -EIO;
+    }
+    daemon->mounted = true;
+    err = mountpoint_device(daemon->mountpoint, &daemon->own_device);
+    if (err < 0)
+        log_message("cannot see the mount on %s: %s", daemon->mountpoint, strerror(-err));
+    pass_set_own_device(daemon->pass, daemon->own_device);
+    return err;
+}
+
+static int set_up(struct daemon *daemon) {
+    int err = open_lower(daemon);
+    if (err == 0)
+        err = find_mountpoint(daemon);
+    if (err == 0)
+        err = profile_target_init(&daemon->target, daemon->options->profile, daemon->options->foreground);
+    if (err < 0)
+        return err;
+    warn_of_hidden_file(daemon);
+    if (!daemon->options->foreground)
+        err = background_start(&daemon->background);
+    if (err < 0) {
+        log_message("cannot go into the background: %s", strerror(-err));
+        return err;
+    }
+    session_prepare_signals();
+    umask(0); /* callers bring their own */
+    err = create_recorder(daemon);
+    if (err == 0)
+        err = create_layers(daemon);
+    if (err < 0)
+        return err;
+    init_glue(daemon);
+    return mount_session(daemon);
+}
+
+/* ---- The end ---- */
+
+/* The last resort when nothing can be written anywhere. */
+static void print_profile(const char *text) {
+    CLEANUP_FREE char *lines = strdup(text);
+    char *rest = lines;
+    for (const char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
+        log_message("%s", line);
+}
+
+static int save_final_profile(struct daemon *daemon) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    const struct control control = {.recorder = daemon->recorder};
+    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
+    int err = control_read(&control, &text, &size_bytes);
+    if (err == 0)
+        err = profile_target_save(&daemon->target, text, size_bytes);
+    daemon->live_is_needed = err < 0;
+    if (err == 0) {
+        aggstats_recorder_unlink_live(daemon->recorder);
+        return 0;
+    }
+    if (live_path) {
+        log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", daemon->target.shown,
+                    strerror(-err), live_path, live_path);
+    } else {
+        log_message("cannot write profile %s: %s; it follows", daemon->target.shown, strerror(-err));
+        if (text)
+            print_profile(text);
+    }
+    return err;
+}
+
+static int serve(struct daemon *daemon) {
+    struct session_outcome outcome = session_run(daemon->fuse, daemon->options->single_threaded);
+    unsigned hung = outcome.hung_workers + glue_stop_lock_waiters(&daemon->glue);
+    if (outcome.end == SESSION_FAILED)
+        log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
+    if (hung > 0)
+        log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
+    int err = save_final_profile(daemon);
+    if (mountpoint_unmount(daemon->mountpoint, daemon->own_device) < 0)
+        log_message("cannot unmount %s: use fusermount3 -u -z %s", daemon->mountpoint, daemon->mountpoint);
+    if (hung > 0)
+        _exit(err < 0 || outcome.end == SESSION_FAILED); /* their threads still use what would be freed */
+    daemon->mounted = false;
+    return err < 0 || outcome.end == SESSION_FAILED;
+}
+
+static void tear_down(struct daemon *daemon) {
+    if (daemon->mounted)
+        fuse_session_unmount(daemon->fuse);
+    if (daemon->fuse)
+        fuse_session_destroy(daemon->fuse);
+    pass_destroy(daemon->pass);
+    if (daemon->recorder && !daemon->live_is_needed)
+        aggstats_recorder_unlink_live(daemon->recorder);
+    aggstats_recorder_destroy(daemon->recorder);
+    profile_target_finish(&daemon->target);
+    close_fd(&daemon->lower_fd);
+    free(daemon->lower);
+    free(daemon->mountpoint);
+}
+
+int daemon_run(const struct options *options) {
+    struct daemon daemon = {
+        .options = options,
+        .lower_fd = -1,
+        .background.ready_fd = -1,
+        .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1},
+    };
+    int status = 1;
+    if (set_up(&daemon) == 0) {
+        background_ready(&daemon.background);
+        status = serve(&daemon);
+    }
+    tear_down(&daemon);
+    return status;
+}

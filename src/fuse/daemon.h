@@ -1,0 +1,11 @@
+/* One mount: its recorder, its stack of layers, its session and its final profile, from start to end. */
+#ifndef DAEMON_H
+#define DAEMON_H
+
+#include "options.h"
+
+/* Mounts, serves until unmounted or told to end, and saves the profile. Says what goes wrong.
+ * Returns the exit status: 0 if the profile was saved. */
+int daemon_run(const struct options *options);
+
+#endif

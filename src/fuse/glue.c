@@ -1,0 +1,195 @@
+/* What libfuse calls, what the kernel is asked for, and the replies that several handlers share. */
+#include "glue.h"
+
+#include <assert.h>
+#include <signal.h>
+
+#include "base.h"
+#include "ctl.h"
+#include "session.h"
+
+#define CONTROL_TIMEOUT_S 0.0
+#define MAX_BACKGROUND 64 /* requests that nobody waits for at once: read-ahead, write-back, direct I/O */
+
+static_assert(FS_SET_MODE == FUSE_SET_ATTR_MODE && FS_SET_UID == FUSE_SET_ATTR_UID &&
+                  FS_SET_GID == FUSE_SET_ATTR_GID && FS_SET_SIZE == FUSE_SET_ATTR_SIZE &&
+                  FS_SET_ATIME == FUSE_SET_ATTR_ATIME && FS_SET_MTIME == FUSE_SET_ATTR_MTIME &&
+                  FS_SET_ATIME_NOW == FUSE_SET_ATTR_ATIME_NOW && FS_SET_MTIME_NOW == FUSE_SET_ATTR_MTIME_NOW,
+              "setattr's masks are the same, so they pass through");
+
+/* Asks for a capability if wanted and there, and says no to it otherwise: libfuse has defaults of its own. */
+static void ask(struct fuse_conn_info *conn, unsigned capability, bool wanted) {
+    conn->want &= ~capability;
+    if (wanted)
+        conn->want |= conn->capable & capability;
+}
+
+/* Set-id bits stay the kernel's business (HANDLE_KILLPRIV off, truncation separate from open): it knows who
+ * writes, and a daemon that runs as root would keep them. */
+static void init(void *userdata, struct fuse_conn_info *conn) {
+    const struct glue *glue = userdata;
+    ask(conn, FUSE_CAP_ATOMIC_O_TRUNC, false);
+    ask(conn, FUSE_CAP_HANDLE_KILLPRIV, false);
+    ask(conn, FUSE_CAP_SPLICE_READ, false);
+    ask(conn, FUSE_CAP_SPLICE_WRITE, false);
+    ask(conn, FUSE_CAP_SPLICE_MOVE, false);
+    ask(conn, FUSE_CAP_WRITEBACK_CACHE, false);
+    ask(conn, FUSE_CAP_DONT_MASK, true);
+    ask(conn, FUSE_CAP_EXPORT_SUPPORT, true);
+    ask(conn, FUSE_CAP_IOCTL_DIR, true);
+    ask(conn, FUSE_CAP_PARALLEL_DIROPS, true);
+    ask(conn, FUSE_CAP_POSIX_ACL, glue->posix_acl);
+    ask(conn, FUSE_CAP_POSIX_LOCKS, glue->forward_posix_locks);
+    ask(conn, FUSE_CAP_FLOCK_LOCKS, glue->forward_flocks);
+    ask(conn, FUSE_CAP_READDIRPLUS, glue->readdirplus);
+    ask(conn, FUSE_CAP_READDIRPLUS_AUTO, glue->readdirplus);
+    ask(conn, FUSE_CAP_CACHE_SYMLINKS, glue->cache_symlinks);
+    conn->max_background = MAX_BACKGROUND;
+    conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
+}
+
+/* ---- Replies ---- */
+
+static bool is_control(fs_ino ino) {
+    return ino == CTL_INO;
+}
+
+struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry) {
+    bool control = is_control(entry->ino);
+    return (struct fuse_entry_param){
+        .ino = entry->ino,
+        .generation = entry->generation,
+        .attr = entry->attr,
+        .attr_timeout = control ? CONTROL_TIMEOUT_S : glue->attr_timeout_s,
+        .entry_timeout = control ? CONTROL_TIMEOUT_S : glue->entry_timeout_s,
+    };
+}
+
+void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry) {
+    struct glue *glue = glue_of(req);
+    if (err < 0) {
+        glue_reply_status(req, err);
+        return;
+    }
+    struct fuse_entry_param param = glue_entry_param(glue, entry);
+    if (fuse_reply_entry(req, &param) < 0)
+        glue->top->ops->forget(glue->top, entry->ino, 1); /* the kernel no longer waits for it */
+}
+
+static void set_open_flags(const struct glue *glue, fs_ino ino, struct fuse_file_info *fi, fs_file file) {
+    fi->fh = file;
+    fi->direct_io = glue->direct_io || is_control(ino);
+    fi->keep_cache = glue->keep_cache && !fi->direct_io;
+}
+
+void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file) {
+    struct glue *glue = glue_of(req);
+    struct fs_caller caller = glue_caller(req);
+    if (err < 0) {
+        glue_reply_status(req, err);
+        return;
+    }
+    set_open_flags(glue, ino, fi, file);
+    if (fuse_reply_open(req, fi) < 0)
+        glue->top->ops->release(glue->top, &caller, ino, file);
+}
+
+static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, struct fuse_file_info *fi,
+                         fs_file file) {
+    struct glue *glue = glue_of(req);
+    struct fs_caller caller = glue_caller(req);
+    if (err < 0) {
+        glue_reply_status(req, err);
+        return;
+    }
+    set_open_flags(glue, entry->ino, fi, file);
+    struct fuse_entry_param param = glue_entry_param(glue, entry);
+    if (fuse_reply_create(req, &param, fi) < 0) {
+        glue->top->ops->release(glue->top, &caller, entry->ino, file);
+        glue->top->ops->forget(glue->top, entry->ino, 1);
+    }
+}
+
+void glue_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi) {
+    struct fs_entry entry;
+    fs_file file;
+    int err = GLUE_CALL(req, create, parent, name, mode, fi->flags, &entry, &file);
+    reply_create(req, err, &entry, fi, file);
+}
+
+#ifdef HAVE_FUSE_TMPFILE
+void glue_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi) {
+    struct fs_entry entry;
+    fs_file file;
+    int err = GLUE_CALL(req, tmpfile, parent, mode, fi->flags, &entry, &file);
+    reply_create(req, err, &entry, fi, file);
+}
+#endif
+
+/* ---- Interrupts ---- */
+
+static void interrupt_thread(fuse_req_t req, void *data) {
+    (void)req;
+    pthread_kill((pthread_t)(uintptr_t)data, session_interrupt_signal());
+}
+
+void glue_interruptible_begin(fuse_req_t req) {
+    fuse_req_interrupt_func(req, interrupt_thread, (void *)(uintptr_t)pthread_self()); /* NOLINT */
+}
+
+void glue_interruptible_end(fuse_req_t req) {
+    fuse_req_interrupt_func(req, NULL, NULL);
+}
+
+const struct fuse_lowlevel_ops glue_operations = {
+    .init = init,
+    .lookup = glue_lookup,
+    .forget = glue_forget,
+    .forget_multi = glue_forget_multi,
+    .getattr = glue_getattr,
+    .setattr = glue_setattr,
+    .readlink = glue_readlink,
+    .mknod = glue_mknod,
+    .mkdir = glue_mkdir,
+    .unlink = glue_unlink,
+    .rmdir = glue_rmdir,
+    .symlink = glue_symlink,
+    .rename = glue_rename,
+    .link = glue_link,
+    .open = glue_open,
+    .create = glue_create,
+    .read = glue_read,
+    .write = glue_write,
+    .flush = glue_flush,
+    .release = glue_release,
+    .fsync = glue_fsync,
+    .opendir = glue_opendir,
+    .readdir = glue_readdir,
+    .readdirplus = glue_readdirplus,
+    .releasedir = glue_releasedir,
+    .fsyncdir = glue_fsyncdir,
+    .statfs = glue_statfs,
+    .setxattr = glue_setxattr,
+    .getxattr = glue_getxattr,
+    .listxattr = glue_listxattr,
+    .removexattr = glue_removexattr,
+    .access = glue_access,
+    .getlk = glue_getlk,
+    .setlk = glue_setlk,
+    .flock = glue_flock,
+    .bmap = glue_bmap,
+    .ioctl = glue_ioctl,
+    .poll = glue_poll,
+    .fallocate = glue_fallocate,
+    .lseek = glue_lseek,
+    .copy_file_range = glue_copy_file_range,
+#ifdef HAVE_FUSE_TMPFILE
+    .tmpfile = glue_tmpfile,
+#endif
+#ifdef HAVE_FUSE_STATX
+    .statx = glue_statx,
+#endif
+#ifdef HAVE_FUSE_SYNCFS
+    .syncfs = glue_syncfs,
+#endif
+};

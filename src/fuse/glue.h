@@ -1,0 +1,141 @@
+/* Between libfuse's low-level API and the stack of layers: unpack a request, call the top layer, answer.
+ *
+ * Every request is answered exactly once, and nothing of its inode is touched after the answer. A lookup that
+ * could not be handed over is taken back. How long the kernel may keep answers is settled here, nowhere else. */
+#ifndef GLUE_H
+#define GLUE_H
+
+#include <fuse_lowlevel.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "fs_ops.h"
+
+/* Blocking lock requests, each waiting in a thread of its own (glue_lock.c). */
+struct lock_waiters {
+    pthread_mutex_t lock;
+    unsigned count;
+    bool ending; /* no new ones; those there are told to give up */
+    struct lock_waiter *first;
+};
+
+struct glue {
+    struct fs_layer *top; /* borrowed */
+    double entry_timeout_s;
+    double attr_timeout_s;
+    double negative_timeout_s; /* never above entry_timeout_s */
+    bool direct_io;            /* no page cache above */
+    bool keep_cache;           /* cached data outlives close */
+    bool cache_readdir;
+    bool cache_symlinks;
+    bool readdirplus;
+    bool posix_acl; /* the kernel checks permissions, so it must know ACLs */
+    bool forward_posix_locks;
+    bool forward_flocks;
+    struct lock_waiters lock_waiters;
+};
+
+/* The session's user data is a struct glue. */
+extern const struct fuse_lowlevel_ops glue_operations;
+
+void glue_init_lock_waiters(struct glue *glue);
+
+/* Tells blocking lock requests to give up, and waits a moment. Returns how many did not. */
+unsigned glue_stop_lock_waiters(struct glue *glue);
+
+/* ---- Shared by glue_*.c ---- */
+
+static inline struct glue *glue_of(fuse_req_t req) {
+    return fuse_req_userdata(req);
+}
+
+static inline struct fs_caller glue_caller(fuse_req_t req) {
+    const struct fuse_ctx *ctx = fuse_req_ctx(req);
+    return (struct fs_caller){.uid = ctx->uid, .gid = ctx->gid, .pid = ctx->pid, .umask = ctx->umask};
+}
+
+/* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). */
+#define GLUE_CALL(req, member, ...)                                                                                    \
+    (__extension__({                                                                                                   \
+        struct fs_layer *top_ = glue_of(req)->top;                                                                     \
+        struct fs_caller caller_ = glue_caller(req);                                                                   \
+        top_->ops->member(top_, &caller_, __VA_ARGS__);                                                                \
+    }))
+
+static inline fs_file glue_file(const struct fuse_file_info *fi) {
+    return fi ? (fs_file)fi->fh : FS_NO_FILE;
+}
+
+/* 0 or -errno, as the kernel wants it. */
+static inline void glue_reply_status(fuse_req_t req, int err) {
+    fuse_reply_err(req, -err);
+}
+
+struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry);
+void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry);
+void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file);
+
+/* Between these a FUSE_INTERRUPT of the request interrupts the system call that this thread is in. */
+void glue_interruptible_begin(fuse_req_t req);
+void glue_interruptible_end(fuse_req_t req);
+
+/* The handlers, one per slot of fuse_lowlevel_ops; see libfuse's fuse_lowlevel.h for their parameters. */
+void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);
+void glue_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count);
+void glue_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets);
+void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi);
+void glue_readlink(fuse_req_t req, fuse_ino_t ino);
+void glue_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t device);
+void glue_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode);
+void glue_unlink(fuse_req_t req, fuse_ino_t parent, const char *name);
+void glue_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name);
+void glue_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name);
+void glue_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *new_name,
+                 unsigned flags);
+void glue_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t new_parent, const char *new_name);
+void glue_statfs(fuse_req_t req, fuse_ino_t ino);
+void glue_access(fuse_req_t req, fuse_ino_t ino, int mask);
+void glue_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size_bytes, int flags);
+void glue_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size_bytes);
+void glue_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size_bytes);
+void glue_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name);
+void glue_bmap(fuse_req_t req, fuse_ino_t ino, size_t block_size_bytes, uint64_t block);
+void glue_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument, struct fuse_file_info *fi,
+                unsigned flags, const void *in, size_t in_size_bytes, size_t out_size_bytes);
+
+void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void glue_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi);
+void glue_read(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi);
+void glue_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size_bytes, off_t offset,
+                struct fuse_file_info *fi);
+void glue_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void glue_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void glue_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi);
+void glue_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length, struct fuse_file_info *fi);
+void glue_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi);
+void glue_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi, fuse_ino_t out_ino,
+                          off_t out_offset, struct fuse_file_info *out_fi, size_t size_bytes, int flags);
+void glue_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct fuse_pollhandle *handle);
+
+void glue_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void glue_readdir(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi);
+void glue_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi);
+void glue_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi);
+void glue_fsyncdir(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi);
+
+void glue_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock);
+void glue_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int wait);
+void glue_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int operation);
+
+#ifdef HAVE_FUSE_TMPFILE
+void glue_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi);
+#endif
+#ifdef HAVE_FUSE_STATX
+void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi);
+#endif
+#ifdef HAVE_FUSE_SYNCFS
+void glue_syncfs(fuse_req_t req, fuse_ino_t ino);
+#endif
+
+#endif

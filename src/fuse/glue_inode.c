@@ -1,0 +1,192 @@
+/* Requests on inodes and names. */
+#include <errno.h>
+#include <limits.h>
+
+#include "base.h"
+#include "ctl.h"
+#include "glue.h"
+#include "session.h"
+
+void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name) {
+    struct glue *glue = glue_of(req);
+    struct fs_entry entry;
+    int err = GLUE_CALL(req, lookup, parent, name, &entry);
+    if (err == -ENOENT && glue->negative_timeout_s > 0) {
+        struct fuse_entry_param nothing = {.ino = 0, .entry_timeout = glue->negative_timeout_s};
+        fuse_reply_entry(req, &nothing);
+        return;
+    }
+    glue_reply_entry(req, err, &entry);
+}
+
+void glue_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count) {
+    struct fs_layer *top = glue_of(req)->top;
+    top->ops->forget(top, ino, count);
+    fuse_reply_none(req);
+}
+
+void glue_forget_multi(fuse_req_t req, size_t count, struct fuse_forget_data *forgets) {
+    struct fs_layer *top = glue_of(req)->top;
+    for (size_t index = 0; index < count; index++)
+        top->ops->forget(top, forgets[index].ino, forgets[index].nlookup);
+    fuse_reply_none(req);
+}
+
+static void reply_attr(fuse_req_t req, int err, fs_ino ino, const struct stat *attr) {
+    if (err < 0)
+        glue_reply_status(req, err);
+    else
+        fuse_reply_attr(req, attr, ino == CTL_INO ? 0 : glue_of(req)->attr_timeout_s);
+}
+
+void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
+    struct stat attr;
+    int err = GLUE_CALL(req, getattr, ino, glue_file(fi), &attr);
+    reply_attr(req, err, ino, &attr);
+}
+
+void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi) {
+    struct stat changed;
+    glue_interruptible_begin(req);
+    int err = GLUE_CALL(req, setattr, ino, glue_file(fi), attr, to_set, &changed);
+    glue_interruptible_end(req);
+    reply_attr(req, err, ino, &changed);
+}
+
+void glue_readlink(fuse_req_t req, fuse_ino_t ino) {
+    char target[PATH_MAX + 1];
+    int err = GLUE_CALL(req, readlink, ino, target, sizeof(target));
+    if (err < 0)
+        glue_reply_status(req, err);
+    else
+        fuse_reply_readlink(req, target);
+}
+
+void glue_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t device) {
+    struct fs_entry entry;
+    int err = GLUE_CALL(req, mknod, parent, name, mode, device, &entry);
+    glue_reply_entry(req, err, &entry);
+}
+
+void glue_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode) {
+    struct fs_entry entry;
+    int err = GLUE_CALL(req, mkdir, parent, name, mode, &entry);
+    glue_reply_entry(req, err, &entry);
+}
+
+void glue_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name) {
+    struct fs_entry entry;
+    int err = GLUE_CALL(req, symlink, parent, name, target, &entry);
+    glue_reply_entry(req, err, &entry);
+}
+
+void glue_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t new_parent, const char *new_name) {
+    struct fs_entry entry;
+    int err = GLUE_CALL(req, link, ino, new_parent, new_name, &entry);
+    glue_reply_entry(req, err, &entry);
+}
+
+void glue_unlink(fuse_req_t req, fuse_ino_t parent, const char *name) {
+    glue_reply_status(req, GLUE_CALL(req, unlink, parent, name));
+}
+
+void glue_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name) {
+    glue_reply_status(req, GLUE_CALL(req, rmdir, parent, name));
+}
+
+/* The kernel has two requests for this, and so has the profile. */
+void glue_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *new_name,
+                 unsigned flags) {
+    int err = flags ? GLUE_CALL(req, rename2, parent, name, new_parent, new_name, flags)
+                    : GLUE_CALL(req, rename, parent, name, new_parent, new_name);
+    glue_reply_status(req, err);
+}
+
+void glue_statfs(fuse_req_t req, fuse_ino_t ino) {
+    struct statvfs statistics;
+    int err = GLUE_CALL(req, statfs, ino, &statistics);
+    if (err < 0)
+        glue_reply_status(req, err);
+    else
+        fuse_reply_statfs(req, &statistics);
+}
+
+void glue_access(fuse_req_t req, fuse_ino_t ino, int mask) {
+    glue_reply_status(req, GLUE_CALL(req, access, ino, mask));
+}
+
+/* ---- Extended attributes ---- */
+
+void glue_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char *value, size_t size_bytes, int flags) {
+    glue_reply_status(req, GLUE_CALL(req, setxattr, ino, name, value, size_bytes, flags));
+}
+
+/* A caller with no room asks for the size; the others get the bytes. */
+static void reply_sized(fuse_req_t req, int err, size_t room_bytes, const void *data, size_t size_bytes) {
+    if (err < 0)
+        glue_reply_status(req, err);
+    else if (room_bytes == 0)
+        fuse_reply_xattr(req, size_bytes);
+    else
+        fuse_reply_buf(req, data, size_bytes);
+}
+
+void glue_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size_bytes) {
+    size_t got_bytes;
+    void *value = size_bytes > 0 ? session_reply_buffer(size_bytes) : NULL;
+    int err = size_bytes > 0 && !value ? -ENOMEM : GLUE_CALL(req, getxattr, ino, name, value, size_bytes, &got_bytes);
+    reply_sized(req, err, size_bytes, value, err < 0 ? 0 : got_bytes);
+}
+
+void glue_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size_bytes) {
+    size_t got_bytes;
+    char *names = size_bytes > 0 ? session_reply_buffer(size_bytes) : NULL;
+    int err = size_bytes > 0 && !names ? -ENOMEM : GLUE_CALL(req, listxattr, ino, names, size_bytes, &got_bytes);
+    reply_sized(req, err, size_bytes, names, err < 0 ? 0 : got_bytes);
+}
+
+void glue_removexattr(fuse_req_t req, fuse_ino_t ino, const char *name) {
+    glue_reply_status(req, GLUE_CALL(req, removexattr, ino, name));
+}
+
+/* ---- Oddities ---- */
+
+void glue_bmap(fuse_req_t req, fuse_ino_t ino, size_t block_size_bytes, uint64_t block) {
+    int err = GLUE_CALL(req, bmap, ino, block_size_bytes, &block);
+    if (err < 0)
+        glue_reply_status(req, err);
+    else
+        fuse_reply_bmap(req, block);
+}
+
+void glue_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument, struct fuse_file_info *fi,
+                unsigned flags, const void *in, size_t in_size_bytes, size_t out_size_bytes) {
+    unsigned char out[512];
+    struct fs_ioctl call = {command, in, in_size_bytes, out, out_size_bytes};
+    int result;
+    (void)argument, (void)flags;
+    int err = out_size_bytes > sizeof(out) ? -ENOTTY : GLUE_CALL(req, ioctl, ino, glue_file(fi), &call, &result);
+    if (err < 0)
+        glue_reply_status(req, err);
+    else
+        fuse_reply_ioctl(req, result, out, out_size_bytes);
+}
+
+#ifdef HAVE_FUSE_STATX
+void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi) {
+    struct statx attr;
+    int err = GLUE_CALL(req, statx, ino, glue_file(fi), flags, (unsigned)mask, &attr);
+    if (err < 0)
+        glue_reply_status(req, err);
+    else
+        fuse_reply_statx(req, 0, &attr, ino == CTL_INO ? 0 : glue_of(req)->attr_timeout_s);
+}
+#endif
+
+#ifdef HAVE_FUSE_SYNCFS
+void glue_syncfs(fuse_req_t req, fuse_ino_t ino) {
+    struct fs_layer *top = glue_of(req)->top;
+    struct fs_caller caller = glue_caller(req);
+    glue_reply_status(req, top->ops->syncfs(top, &caller, ino));
+}
+#endif

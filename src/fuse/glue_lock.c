@@ -1,0 +1,195 @@
+/* Lock requests. One that blocks gets a thread of its own, so that it never occupies a worker, and obeys
+ * FUSE_INTERRUPT: without that, whoever waits for the lock could not even be killed.
+ *
+ * A signal that arrives just before the thread blocks would be lost. So an interrupt arms a timer that goes on
+ * signalling the thread until it has come back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <time.h>
+
+#include "base.h"
+#include "glue.h"
+#include "session.h"
+
+#define NUDGE_FIRST_NS 1000L
+#define NUDGE_AGAIN_NS 10000000L
+#define STOP_STEPS 100
+
+struct lock_waiter {
+    struct lock_waiter *next;
+    struct lock_waiter **link; /* what points here */
+    struct glue *glue;
+    fuse_req_t req;
+    fs_ino ino;
+    fs_file file;
+    struct fs_lock lock;
+    timer_t timer;
+    bool has_timer;
+};
+
+void glue_init_lock_waiters(struct glue *glue) {
+    pthread_mutex_init(&glue->lock_waiters.lock, NULL);
+}
+
+static void add_waiter(struct lock_waiter *waiter) {
+    struct lock_waiters *all = &waiter->glue->lock_waiters;
+    waiter->link = &all->first;
+    waiter->next = all->first;
+    if (waiter->next)
+        waiter->next->link = &waiter->next;
+    all->first = waiter;
+    all->count++;
+}
+
+static void remove_waiter(struct lock_waiter *waiter) {
+    struct lock_waiters *all = &waiter->glue->lock_waiters;
+    pthread_mutex_lock(&all->lock);
+    *waiter->link = waiter->next;
+    if (waiter->next)
+        waiter->next->link = waiter->link;
+    all->count--;
+    if (waiter->has_timer)
+        timer_delete(waiter->timer);
+    pthread_mutex_unlock(&all->lock);
+}
+
+static void nudge(struct lock_waiter *waiter) {
+    const struct itimerspec soon = {.it_value.tv_nsec = NUDGE_FIRST_NS, .it_interval.tv_nsec = NUDGE_AGAIN_NS};
+    if (waiter->has_timer)
+        timer_settime(waiter->timer, 0, &soon, NULL);
+}
+
+static void interrupt_waiter(fuse_req_t req, void *data) {
+    (void)req;
+    nudge(data);
+}
+
+static void make_timer(struct lock_waiter *waiter) {
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = session_interrupt_signal()};
+    event._sigev_un._tid = gettid();
+    waiter->has_timer = timer_create(CLOCK_MONOTONIC, &event, &waiter->timer) == 0;
+}
+
+static void *wait_for_lock(void *argument) {
+    struct lock_waiter *waiter = argument;
+    struct lock_waiters *all = &waiter->glue->lock_waiters;
+    pthread_mutex_lock(&all->lock);
+    make_timer(waiter);
+    bool ending = all->ending;
+    pthread_mutex_unlock(&all->lock);
+
+    int err = -EINTR;
+    if (!ending) {
+        fuse_req_interrupt_func(waiter->req, interrupt_waiter, waiter);
+        err = GLUE_CALL(waiter->req, setlkw, waiter->ino, waiter->file, &waiter->lock);
+        fuse_req_interrupt_func(waiter->req, NULL, NULL);
+    }
+    fuse_req_t req = waiter->req;
+    glue_reply_status(req, err);
+    remove_waiter(waiter);
+    free(waiter);
+    return NULL;
+}
+
+static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {
+    CLEANUP_FREE struct lock_waiter *waiter = calloc(1, sizeof(*waiter));
+    if (!waiter)
+        return -ENOLCK;
+    waiter->glue = glue_of(req);
+    waiter->req = req;
+    waiter->ino = ino;
+    waiter->file = file;
+    waiter->lock = *lock;
+
+    pthread_attr_t detached;
+    pthread_t thread;
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    pthread_mutex_lock(&waiter->glue->lock_waiters.lock);
+    int err = waiter->glue->lock_waiters.ending ? EINTR : pthread_create(&thread, &detached, wait_for_lock, waiter);
+    if (err == 0)
+        add_waiter(waiter);
+    pthread_mutex_unlock(&waiter->glue->lock_waiters.lock);
+    pthread_attr_destroy(&detached);
+    if (err != 0)
+        return err == EINTR ? -EINTR : -ENOLCK;
+    waiter = NULL;
+    return 0;
+}
+
+/* Waiting is the waiter's; everything else is answered here. */
+static void set_lock(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock, bool wait) {
+    if (wait && lock->type != F_UNLCK) {
+        int err = start_waiter(req, ino, file, lock);
+        if (err < 0)
+            glue_reply_status(req, err);
+        return;
+    }
+    int err = wait ? GLUE_CALL(req, setlkw, ino, file, lock) : GLUE_CALL(req, setlk, ino, file, lock);
+    glue_reply_status(req, err);
+}
+
+static struct fs_lock from_flock(const struct fuse_file_info *fi, const struct flock *lock) {
+    return (struct fs_lock){
+        .owner = fi->lock_owner,
+        .type = lock->l_type,
+        .start = lock->l_start,
+        .length = lock->l_len,
+        .pid = lock->l_pid,
+    };
+}
+
+void glue_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock) {
+    struct fs_lock found = from_flock(fi, lock);
+    int err = GLUE_CALL(req, getlk, ino, glue_file(fi), &found);
+    if (err < 0) {
+        glue_reply_status(req, err);
+        return;
+    }
+    struct flock answer = {.l_type = found.type,
+                           .l_whence = SEEK_SET,
+                           .l_start = found.start,
+                           .l_len = found.length,
+                           .l_pid = found.pid};
+    fuse_reply_lock(req, &answer);
+}
+
+void glue_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int wait) {
+    struct fs_lock wanted = from_flock(fi, lock);
+    set_lock(req, ino, glue_file(fi), &wanted, wait);
+}
+
+void glue_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int operation) {
+    struct fs_lock wanted = {.is_flock = true, .owner = fi->lock_owner};
+    switch (operation & ~LOCK_NB) {
+    case LOCK_SH:
+        wanted.type = F_RDLCK;
+        break;
+    case LOCK_EX:
+        wanted.type = F_WRLCK;
+        break;
+    default:
+        wanted.type = F_UNLCK;
+        break;
+    }
+    set_lock(req, ino, glue_file(fi), &wanted, !(operation & LOCK_NB));
+}
+
+unsigned glue_stop_lock_waiters(struct glue *glue) {
+    const struct timespec step = {.tv_nsec = NUDGE_AGAIN_NS};
+    struct lock_waiters *all = &glue->lock_waiters;
+    pthread_mutex_lock(&all->lock);
+    all->ending = true;
+    for (int steps = 0; all->count > 0 && steps < STOP_STEPS; steps++) {
+        for (struct lock_waiter *waiter = all->first; waiter; waiter = waiter->next)
+            nudge(waiter);
+        pthread_mutex_unlock(&all->lock);
+        nanosleep(&step, NULL);
+        pthread_mutex_lock(&all->lock);
+    }
+    unsigned count = all->count;
+    pthread_mutex_unlock(&all->lock);
+    return count;
+}

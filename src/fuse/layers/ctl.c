@@ -1,0 +1,325 @@
+/* Routing between the control file and the layer below, and the control file as a file.
+ *
+ * Every op is routed by its inode; the ops that name something in the root are routed by the name too. The control
+ * file is found by its name and never listed: programs that walk trees must not walk into it. */
+#include "ctl.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+
+static struct ctl *to_ctl(struct fs_layer *layer) {
+    return container_of(layer, struct ctl, layer);
+}
+
+static bool is_control_name(const struct ctl *ctl, fs_ino parent, const char *name) {
+    return parent == FS_ROOT_INO && strcmp(name, ctl->options.name) == 0;
+}
+
+/* ---- The control file ---- */
+
+/* One open: the text that was current then. */
+struct ctl_file {
+    char *text;
+    size_t size_bytes;
+};
+
+static struct ctl_file *to_ctl_file(fs_file file) {
+    return (struct ctl_file *)(uintptr_t)file; /* NOLINT(performance-no-int-to-ptr): we made it from one */
+}
+
+static bool may_write(const struct ctl *ctl, const struct fs_caller *caller) {
+    return caller->uid == 0 || caller->uid == ctl->options.owner_uid;
+}
+
+static struct stat control_attr(const struct ctl *ctl) {
+    return (struct stat){
+        .st_ino = CTL_INO,
+        .st_mode = S_IFREG | 0644,
+        .st_nlink = 1,
+        .st_uid = ctl->options.owner_uid,
+        .st_gid = ctl->options.owner_gid,
+        .st_blksize = 4096,
+        .st_atim = ctl->started,
+        .st_mtim = ctl->started,
+        .st_ctim = ctl->started,
+    };
+}
+
+static int control_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct stat *ret_attr) {
+    (void)caller, (void)ino, (void)file;
+    *ret_attr = control_attr(to_ctl(layer));
+    return 0;
+}
+
+/* `echo reset > .osprof` truncates first: that is accepted and does nothing. */
+static int control_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct stat *attr, int which,
+                           struct stat *ret_attr) {
+    (void)ino, (void)file, (void)attr;
+    if (which & (FS_SET_MODE | FS_SET_UID | FS_SET_GID) || !may_write(to_ctl(layer), caller))
+        return -EPERM;
+    *ret_attr = control_attr(to_ctl(layer));
+    return 0;
+}
+
+static int control_access(struct fs_layer *layer, FS_CALL, int mask) {
+    (void)ino;
+    bool denied = mask & X_OK || (mask & W_OK && !may_write(to_ctl(layer), caller));
+    return denied ? -EACCES : 0;
+}
+
+static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
+    struct ctl *ctl = to_ctl(layer);
+    (void)ino;
+    if ((flags & O_ACCMODE) != O_RDONLY && !may_write(ctl, caller))
+        return -EACCES;
+    CLEANUP_FREE struct ctl_file *file = calloc(1, sizeof(*file));
+    if (!file)
+        return -ENOMEM;
+    if ((flags & O_ACCMODE) != O_WRONLY) {
+        int err = control_read(&ctl->options.control, &file->text, &file->size_bytes);
+        if (err < 0)
+            return err;
+    }
+    *ret_file = (fs_file)(uintptr_t)steal_pointer(&file);
+    return 0;
+}
+
+static int control_release(struct fs_layer *layer, FS_CALL, fs_file file) {
+    (void)layer, (void)caller, (void)ino;
+    free(to_ctl_file(file)->text);
+    free(to_ctl_file(file));
+    return 0;
+}
+
+static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, void *data, size_t size_bytes,
+                             off_t offset, size_t *ret_read_bytes) {
+    const struct ctl_file *open_file = to_ctl_file(file);
+    size_t rest_bytes = (uint64_t)offset < open_file->size_bytes ? open_file->size_bytes - (size_t)offset : 0;
+    size_t read_bytes = size_bytes < rest_bytes ? size_bytes : rest_bytes;
+    (void)layer, (void)caller, (void)ino;
+    if (read_bytes > 0)
+        memcpy(data, open_file->text + offset, read_bytes);
+    *ret_read_bytes = read_bytes;
+    return 0;
+}
+
+static int control_command(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes,
+                           off_t offset, unsigned flags, size_t *ret_written_bytes) {
+    const struct ctl_options *options = &to_ctl(layer)->options;
+    char reason[CONTROL_REASON_SIZE];
+    (void)caller, (void)ino, (void)file, (void)offset, (void)flags;
+    int err = control_write(&options->control, data, size_bytes, reason);
+    if (err < 0) {
+        options->report(options->report_context, reason);
+        return err;
+    }
+    *ret_written_bytes = size_bytes;
+    return 0;
+}
+
+static int control_flush(struct fs_layer *layer, FS_CALL, fs_file file, uint64_t lock_owner) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)lock_owner;
+    return 0;
+}
+
+static int control_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)data_only;
+    return 0;
+}
+
+static int control_getxattr(struct fs_layer *layer, FS_CALL, const char *name, void *value, size_t size_bytes,
+                            size_t *ret_size_bytes) {
+    (void)layer, (void)caller, (void)ino, (void)name, (void)value, (void)size_bytes, (void)ret_size_bytes;
+    return -ENODATA;
+}
+
+static int control_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_t size_bytes,
+                             size_t *ret_size_bytes) {
+    (void)layer, (void)caller, (void)ino, (void)names, (void)size_bytes;
+    *ret_size_bytes = 0;
+    return 0;
+}
+
+static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_statfs) {
+    (void)ino;
+    return layer->next->ops->statfs(layer->next, caller, FS_ROOT_INO, ret_statfs);
+}
+
+/* What the control file can do; the rest is refused with EPERM. */
+static const struct fs_ops control_ops = {
+    .getattr = control_getattr,
+    .setattr = control_setattr,
+    .access = control_access,
+    .open = control_open,
+    .release = control_release,
+    .read = control_read_text,
+    .write = control_command,
+    .flush = control_flush,
+    .fsync = control_fsync,
+    .getxattr = control_getxattr,
+    .listxattr = control_listxattr,
+    .statfs = control_statfs,
+};
+
+/* ---- Routing by inode: every op ---- */
+
+#define ROUTE(NAME, member, params, args)                                                                              \
+    static int route_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
+        if (ino == CTL_INO)                                                                                            \
+            return control_ops.member ? control_ops.member(layer, FS_UNPACK args) : -EPERM;                            \
+        return layer->next->ops->member(layer->next, FS_UNPACK args);                                                  \
+    }
+FS_OPS(ROUTE)
+
+#define ROUTE_ROW(NAME, member, params, args) .member = route_##member,
+static const struct fs_ops routed_ops = {FS_OPS(ROUTE_ROW).forget = NULL};
+
+static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
+    if (ino != CTL_INO)
+        layer->next->ops->forget(layer->next, ino, count);
+}
+
+/* ---- Routing by name: ops in the root ---- */
+
+static int lookup(struct fs_layer *layer, FS_CALL, const char *name, struct fs_entry *ret_entry) {
+    struct ctl *ctl = to_ctl(layer);
+    bool itself = ino == CTL_INO && strcmp(name, ".") == 0; /* from a file handle */
+    if (!itself && !is_control_name(ctl, ino, name))
+        return route_lookup(layer, caller, ino, name, ret_entry);
+    *ret_entry = (struct fs_entry){.ino = CTL_INO, .attr = control_attr(ctl)};
+    return 0;
+}
+
+static int create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, int flags,
+                  struct fs_entry *ret_entry, fs_file *ret_file) {
+    struct ctl *ctl = to_ctl(layer);
+    if (!is_control_name(ctl, ino, name))
+        return route_create(layer, caller, ino, name, mode, flags, ret_entry, ret_file);
+    if (flags & O_EXCL)
+        return -EEXIST;
+    int err = control_open(layer, caller, CTL_INO, flags, ret_file);
+    if (err == 0)
+        *ret_entry = (struct fs_entry){.ino = CTL_INO, .attr = control_attr(ctl)};
+    return err;
+}
+
+static int mknod_named(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, dev_t device,
+                       struct fs_entry *ret_entry) {
+    if (is_control_name(to_ctl(layer), ino, name))
+        return -EEXIST;
+    return route_mknod(layer, caller, ino, name, mode, device, ret_entry);
+}
+
+static int mkdir_named(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, struct fs_entry *ret_entry) {
+    if (is_control_name(to_ctl(layer), ino, name))
+        return -EEXIST;
+    return route_mkdir(layer, caller, ino, name, mode, ret_entry);
+}
+
+static int symlink_named(struct fs_layer *layer, FS_CALL, const char *name, const char *target,
+                         struct fs_entry *ret_entry) {
+    if (is_control_name(to_ctl(layer), ino, name))
+        return -EEXIST;
+    return route_symlink(layer, caller, ino, name, target, ret_entry);
+}
+
+static int link_named(struct fs_layer *layer, FS_CALL, fs_ino new_parent, const char *new_name,
+                      struct fs_entry *ret_entry) {
+    if (is_control_name(to_ctl(layer), new_parent, new_name))
+        return -EEXIST;
+    return route_link(layer, caller, ino, new_parent, new_name, ret_entry);
+}
+
+static int unlink_named(struct fs_layer *layer, FS_CALL, const char *name) {
+    if (is_control_name(to_ctl(layer), ino, name))
+        return -EPERM;
+    return route_unlink(layer, caller, ino, name);
+}
+
+static int rmdir_named(struct fs_layer *layer, FS_CALL, const char *name) {
+    if (is_control_name(to_ctl(layer), ino, name))
+        return -ENOTDIR;
+    return route_rmdir(layer, caller, ino, name);
+}
+
+static int rename_named(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name) {
+    const struct ctl *ctl = to_ctl(layer);
+    if (is_control_name(ctl, ino, name) || is_control_name(ctl, new_parent, new_name))
+        return -EPERM;
+    return route_rename(layer, caller, ino, name, new_parent, new_name);
+}
+
+static int rename2_named(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name,
+                         unsigned flags) {
+    const struct ctl *ctl = to_ctl(layer);
+    if (is_control_name(ctl, ino, name) || is_control_name(ctl, new_parent, new_name))
+        return -EPERM;
+    return route_rename2(layer, caller, ino, name, new_parent, new_name, flags);
+}
+
+/* Both files matter here. */
+static int copy_file_range_between(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_ino out_ino,
+                                   fs_file out_file, off_t out_offset, size_t size_bytes, unsigned flags,
+                                   size_t *ret_copied_bytes) {
+    if (out_ino == CTL_INO)
+        return -EPERM;
+    return route_copy_file_range(layer, caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags,
+                                 ret_copied_bytes);
+}
+
+/* A lower file that the control file hides is not listed either. */
+struct filter {
+    const char *hidden;
+    fs_fill_fn fill;
+    void *context;
+    struct fs_layer *layer;
+};
+
+static bool fill_unless_hidden(void *context, const struct fs_dirent *dirent) {
+    const struct filter *filter = context;
+    if (strcmp(dirent->name, filter->hidden) != 0)
+        return filter->fill(filter->context, dirent);
+    if (dirent->entry)
+        filter->layer->next->ops->forget(filter->layer->next, dirent->entry->ino, 1);
+    return true;
+}
+
+static int readdir_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill,
+                            void *context) {
+    struct filter filter = {to_ctl(layer)->options.name, fill, context, layer};
+    if (ino == FS_ROOT_INO)
+        return route_readdir(layer, caller, ino, file, offset, fill_unless_hidden, &filter);
+    return route_readdir(layer, caller, ino, file, offset, fill, context);
+}
+
+static int readdirplus_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill,
+                                void *context) {
+    struct filter filter = {to_ctl(layer)->options.name, fill, context, layer};
+    if (ino == FS_ROOT_INO)
+        return route_readdirplus(layer, caller, ino, file, offset, fill_unless_hidden, &filter);
+    return route_readdirplus(layer, caller, ino, file, offset, fill, context);
+}
+
+void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next) {
+    *ctl = (struct ctl){.ops = routed_ops, .options = *options, .layer.next = next};
+    ctl->layer.ops = &ctl->ops;
+    ctl->ops.forget = forget;
+    ctl->ops.lookup = lookup;
+    ctl->ops.create = create;
+    ctl->ops.mknod = mknod_named;
+    ctl->ops.mkdir = mkdir_named;
+    ctl->ops.symlink = symlink_named;
+    ctl->ops.link = link_named;
+    ctl->ops.unlink = unlink_named;
+    ctl->ops.rmdir = rmdir_named;
+    ctl->ops.rename = rename_named;
+    ctl->ops.rename2 = rename2_named;
+    ctl->ops.copy_file_range = copy_file_range_between;
+    ctl->ops.readdir = readdir_filtered;
+    ctl->ops.readdirplus = readdirplus_filtered;
+    clock_gettime(CLOCK_REALTIME, &ctl->started);
+}

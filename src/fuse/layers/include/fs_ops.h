@@ -1,0 +1,206 @@
+/* The interface that everything in the daemon meets: a vector of file-system operations (thesis §4.2 calls it
+ * a VFS operation vector) and layers that implement it and hold the next one.
+ *
+ * Invariants:
+ *   - An op returns 0 or -errno; results go to ret_ parameters, which are set only on success.
+ *   - Ops know nothing of FUSE requests and replies. They may block; any number of threads calls them at once.
+ *   - The caller of an op holds a lookup count on every inode that it names, so the inode stays.
+ *   - Adding an operation is adding one row to FS_OPS below: the vector, the enum, the names and the timing
+ *     wrappers come from it; a layer that lacks it does not link. */
+#ifndef FS_OPS_H
+#define FS_OPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+
+typedef uint64_t fs_ino;  /* names an inode for as long as somebody holds a lookup count on it */
+typedef uint64_t fs_file; /* names an open file or directory */
+
+#define FS_ROOT_INO ((fs_ino)1)
+#define FS_NO_FILE ((fs_file)0)
+
+/* On whose behalf an op runs. */
+struct fs_caller {
+    uid_t uid;
+    gid_t gid;
+    pid_t pid; /* thread id; 0: the kernel itself (read-ahead, write-back) */
+    mode_t umask;
+};
+
+/* A found or new inode; the op that returns it has added 1 to its lookup count. */
+struct fs_entry {
+    fs_ino ino;
+    uint64_t generation;
+    struct stat attr;
+};
+
+/* Which members of a struct stat setattr changes. */
+enum {
+    FS_SET_MODE = 1 << 0,
+    FS_SET_UID = 1 << 1,
+    FS_SET_GID = 1 << 2,
+    FS_SET_SIZE = 1 << 3,
+    FS_SET_ATIME = 1 << 4,
+    FS_SET_MTIME = 1 << 5,
+    FS_SET_ATIME_NOW = 1 << 7,
+    FS_SET_MTIME_NOW = 1 << 8,
+};
+
+/* A write that comes from the kernel's page cache: its file and caller may be any that had the inode open. */
+#define FS_WRITE_FROM_CACHE (1U << 31)
+
+struct fs_lock {
+    bool is_flock;  /* flock(2), belongs to the open file; else a record lock, belongs to `owner` */
+    uint64_t owner;
+    short type; /* F_RDLCK, F_WRLCK, F_UNLCK */
+    off_t start;
+    off_t length; /* 0: to the end of the file */
+    pid_t pid;
+};
+
+struct fs_ioctl {
+    unsigned command;
+    const void *in;
+    size_t in_size_bytes;
+    void *out; /* room for out_size_bytes */
+    size_t out_size_bytes;
+};
+
+/* One directory entry on its way up. next_offset is the position behind it. attr holds st_ino and the type
+ * bits of st_mode; with readdirplus entry is not NULL when a lookup was done (and counted) for it.
+ * Returns false if it did not fit; then nothing more is offered and its lookup is taken back. */
+struct fs_dirent {
+    const char *name;
+    struct stat attr;
+    off_t next_offset;
+    const struct fs_entry *entry;
+};
+typedef bool (*fs_fill_fn)(void *context, const struct fs_dirent *dirent);
+
+#define FS_CALL const struct fs_caller *caller, fs_ino ino
+#define FS_UNPACK(...) __VA_ARGS__
+
+#ifdef HAVE_FUSE_TMPFILE
+#define FS_OP_TMPFILE(OP)                                                                                              \
+    OP(TMPFILE, tmpfile, (FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry, fs_file *ret_file),             \
+       (caller, ino, mode, flags, ret_entry, ret_file))
+#else
+#define FS_OP_TMPFILE(OP)
+#endif
+
+#ifdef HAVE_FUSE_STATX
+#define FS_OP_STATX(OP)                                                                                                \
+    OP(STATX, statx, (FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr),                        \
+       (caller, ino, file, flags, mask, ret_attr))
+#else
+#define FS_OP_STATX(OP)
+#endif
+
+#ifdef HAVE_FUSE_SYNCFS
+#define FS_OP_SYNCFS(OP) OP(SYNCFS, syncfs, (FS_CALL), (caller, ino))
+#else
+#define FS_OP_SYNCFS(OP)
+#endif
+
+/* Every operation: NAME as in profiles (the kernel's request type), member of the vector, parameters behind
+ * the layer, the same as arguments. `ino` is the inode worked on, or the parent directory of `name`. */
+/* clang-format off */
+#define FS_OPS(OP)                                                                                                     \
+    OP(LOOKUP, lookup, (FS_CALL, const char *name, struct fs_entry *ret_entry), (caller, ino, name, ret_entry))        \
+    OP(GETATTR, getattr, (FS_CALL, fs_file file, struct stat *ret_attr), (caller, ino, file, ret_attr))                \
+    OP(SETATTR, setattr, (FS_CALL, fs_file file, const struct stat *attr, int which, struct stat *ret_attr),           \
+       (caller, ino, file, attr, which, ret_attr))                                                                     \
+    OP(READLINK, readlink, (FS_CALL, char *target, size_t size_bytes), (caller, ino, target, size_bytes))              \
+    OP(SYMLINK, symlink, (FS_CALL, const char *name, const char *target, struct fs_entry *ret_entry),                  \
+       (caller, ino, name, target, ret_entry))                                                                         \
+    OP(MKNOD, mknod, (FS_CALL, const char *name, mode_t mode, dev_t device, struct fs_entry *ret_entry),               \
+       (caller, ino, name, mode, device, ret_entry))                                                                   \
+    OP(MKDIR, mkdir, (FS_CALL, const char *name, mode_t mode, struct fs_entry *ret_entry),                             \
+       (caller, ino, name, mode, ret_entry))                                                                           \
+    OP(UNLINK, unlink, (FS_CALL, const char *name), (caller, ino, name))                                               \
+    OP(RMDIR, rmdir, (FS_CALL, const char *name), (caller, ino, name))                                                 \
+    OP(RENAME, rename, (FS_CALL, const char *name, fs_ino new_parent, const char *new_name),                           \
+       (caller, ino, name, new_parent, new_name))                                                                      \
+    OP(RENAME2, rename2, (FS_CALL, const char *name, fs_ino new_parent, const char *new_name, unsigned flags),         \
+       (caller, ino, name, new_parent, new_name, flags))                                                               \
+    OP(LINK, link, (FS_CALL, fs_ino new_parent, const char *new_name, struct fs_entry *ret_entry),                     \
+       (caller, ino, new_parent, new_name, ret_entry))                                                                 \
+    OP(OPEN, open, (FS_CALL, int flags, fs_file *ret_file), (caller, ino, flags, ret_file))                            \
+    OP(READ, read, (FS_CALL, fs_file file, void *data, size_t size_bytes, off_t offset, size_t *ret_read_bytes),       \
+       (caller, ino, file, data, size_bytes, offset, ret_read_bytes))                                                  \
+    OP(WRITE, write, (FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset, unsigned flags,        \
+                      size_t *ret_written_bytes),                                                                      \
+       (caller, ino, file, data, size_bytes, offset, flags, ret_written_bytes))                                        \
+    OP(STATFS, statfs, (FS_CALL, struct statvfs *ret_statfs), (caller, ino, ret_statfs))                               \
+    OP(RELEASE, release, (FS_CALL, fs_file file), (caller, ino, file))                                                 \
+    OP(FSYNC, fsync, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only))                          \
+    OP(SETXATTR, setxattr, (FS_CALL, const char *name, const void *value, size_t size_bytes, int flags),               \
+       (caller, ino, name, value, size_bytes, flags))                                                                  \
+    OP(GETXATTR, getxattr, (FS_CALL, const char *name, void *value, size_t size_bytes, size_t *ret_size_bytes),        \
+       (caller, ino, name, value, size_bytes, ret_size_bytes))                                                         \
+    OP(LISTXATTR, listxattr, (FS_CALL, char *names, size_t size_bytes, size_t *ret_size_bytes),                        \
+       (caller, ino, names, size_bytes, ret_size_bytes))                                                               \
+    OP(REMOVEXATTR, removexattr, (FS_CALL, const char *name), (caller, ino, name))                                     \
+    OP(FLUSH, flush, (FS_CALL, fs_file file, uint64_t lock_owner), (caller, ino, file, lock_owner))                    \
+    OP(OPENDIR, opendir, (FS_CALL, fs_file *ret_file), (caller, ino, ret_file))                                        \
+    OP(READDIR, readdir, (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context),                        \
+       (caller, ino, file, offset, fill, context))                                                                     \
+    OP(READDIRPLUS, readdirplus, (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context),                \
+       (caller, ino, file, offset, fill, context))                                                                     \
+    OP(RELEASEDIR, releasedir, (FS_CALL, fs_file file), (caller, ino, file))                                           \
+    OP(FSYNCDIR, fsyncdir, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only))                    \
+    OP(GETLK, getlk, (FS_CALL, fs_file file, struct fs_lock *lock), (caller, ino, file, lock))                         \
+    OP(SETLK, setlk, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock))                   \
+    OP(SETLKW, setlkw, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock))                 \
+    OP(ACCESS, access, (FS_CALL, int mask), (caller, ino, mask))                                                       \
+    OP(CREATE, create, (FS_CALL, const char *name, mode_t mode, int flags, struct fs_entry *ret_entry,                 \
+                        fs_file *ret_file),                                                                            \
+       (caller, ino, name, mode, flags, ret_entry, ret_file))                                                          \
+    OP(BMAP, bmap, (FS_CALL, size_t block_size_bytes, uint64_t *block), (caller, ino, block_size_bytes, block))        \
+    OP(IOCTL, ioctl, (FS_CALL, fs_file file, const struct fs_ioctl *call, int *ret_result),                            \
+       (caller, ino, file, call, ret_result))                                                                          \
+    OP(POLL, poll, (FS_CALL, fs_file file, unsigned *ret_events), (caller, ino, file, ret_events))                     \
+    OP(FALLOCATE, fallocate, (FS_CALL, fs_file file, int mode, off_t offset, off_t length),                            \
+       (caller, ino, file, mode, offset, length))                                                                      \
+    OP(LSEEK, lseek, (FS_CALL, fs_file file, off_t offset, int whence, off_t *ret_offset),                             \
+       (caller, ino, file, offset, whence, ret_offset))                                                                \
+    OP(COPY_FILE_RANGE, copy_file_range, (FS_CALL, fs_file file, off_t offset, fs_ino out_ino, fs_file out_file,       \
+                                          off_t out_offset, size_t size_bytes, unsigned flags,                         \
+                                          size_t *ret_copied_bytes),                                                   \
+       (caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags, ret_copied_bytes))                \
+    FS_OP_TMPFILE(OP)                                                                                                  \
+    FS_OP_STATX(OP)                                                                                                    \
+    FS_OP_SYNCFS(OP)
+/* clang-format on */
+
+enum fs_op {
+#define FS_ENUM(NAME, member, params, args) FS_OP_##NAME,
+    FS_OPS(FS_ENUM)
+#undef FS_ENUM
+        FS_OP_COUNT,
+};
+
+struct fs_layer;
+
+struct fs_ops {
+#define FS_MEMBER(NAME, member, params, args) int (*member)(struct fs_layer * layer, FS_UNPACK params);
+    FS_OPS(FS_MEMBER)
+#undef FS_MEMBER
+    /* Takes back `count` lookups. Not an operation on the lower file system: never timed, cannot fail. */
+    void (*forget)(struct fs_layer *layer, fs_ino ino, uint64_t count);
+};
+
+/* Embedded as the first member of every layer. */
+struct fs_layer {
+    const struct fs_ops *ops;
+    struct fs_layer *next; /* NULL at the bottom; borrowed */
+};
+
+/* Names of the ops without a prefix, indexed by enum fs_op. */
+extern const char *const fs_op_names[FS_OP_COUNT];
+
+#endif

@@ -1,0 +1,35 @@
+/* The pass layer: forwards every operation to a directory tree, so that a mount of it behaves exactly like
+ * the tree itself. Knows nothing of profiling, FUSE requests or replies. */
+#ifndef PASS_H
+#define PASS_H
+
+#include "fs_ops.h"
+
+struct pass;
+
+struct pass_options {
+    int root_fd; /* the lower directory, opened O_PATH; the layer takes it over, also on error */
+
+    /* Who checks permissions. False: the kernel does before a request is made (default_permissions), and only
+     * ops that create things, or whose outcome depends on who asks, act as the caller. True: nobody has, so
+     * every op that names a file acts as the caller. Either only works with root's privileges. */
+    bool check_as_caller;
+
+    size_t forgotten_inodes_max; /* inodes by file handle that are remembered after the kernel forgot them, so
+                                  * that file handles taken through the mount stay valid */
+};
+
+/* Errors:  what failed on the lower directory, -ENOMEM
+ * Owner:   the caller destroys *ret_pass */
+int pass_create(const struct pass_options *options, struct pass **ret_pass);
+void pass_destroy(struct pass *pass);
+struct fs_layer *pass_layer(struct pass *pass);
+
+/* The device number of the mount that this layer serves: a lower path that leads there gives ELOOP instead of a
+ * deadlock. 0: none yet. Threads: any */
+void pass_set_own_device(struct pass *pass, dev_t device);
+
+/* Raises the soft limit of open files to the hard one, and gives it. */
+size_t pass_raise_open_file_limit(void);
+
+#endif

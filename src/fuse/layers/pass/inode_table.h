@@ -1,0 +1,87 @@
+/* The inodes that somebody above knows: what they are below, and how often they were looked up.
+ *
+ * Invariants:
+ *   - An inode's number (fs_ino) is its slot + 1. A slot is not used again while its lookup count is above 0;
+ *     when it is, its generation has changed.
+ *   - One lower inode of one lower mount has one slot, however many hard links lead to it.
+ *   - Slots never move, so finding one by number takes no lock. Counts, the hash table and the list of forgotten
+ *     inodes change under one lock, which is never held over a system call other than close(2).
+ *   - path_fd goes from -1 to a descriptor at most once in an inode's life. */
+#ifndef INODE_TABLE_H
+#define INODE_TABLE_H
+
+#include "fs_ops.h"
+
+struct open_file;
+
+/* What tells one lower inode from another. With a handle it also finds the inode again. */
+struct inode_key {
+    dev_t device;
+    ino_t number;
+    uint32_t mount_index;
+    uint32_t handle_size_bytes; /* 0: no handle; the inode is held by path_fd */
+    int handle_type;
+    const unsigned char *handle;
+};
+
+#define INODE_HANDLE_INLINE_BYTES 24
+
+struct inode {
+    uint64_t lookup_count;
+    ino_t number; /* on the lower file system */
+    dev_t device;
+    uint32_t mount_index;
+    uint32_t generation;
+    uint32_t slot;
+    uint32_t hash_next;        /* slot + 1, 0 ends the chain */
+    uint32_t forgotten_before; /* slot + 1, in the list of forgotten inodes */
+    uint32_t forgotten_after;
+    int path_fd;      /* O_PATH, or -1; atomic */
+    mode_t type;      /* S_IFMT bits */
+    int handle_type;
+    uint16_t handle_size_bytes;
+    bool used;
+    union {
+        unsigned char bytes[INODE_HANDLE_INLINE_BYTES];
+        unsigned char *heap;
+    } handle;
+    struct open_file *open_files; /* under the open-file lock of the pass layer */
+};
+
+struct inode_table;
+
+/* path_fds_max: how many path_fds may be kept in all. */
+int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct inode_table **ret_table);
+void inode_table_destroy(struct inode_table *table);
+
+/* The inode of that number, which the caller holds a lookup count on; NULL for a number never given out. */
+struct inode *inode_table_get(struct inode_table *table, fs_ino ino);
+
+/* Finds or adds the inode and counts one lookup. *path_fd is taken over (and set to -1) if the inode keeps it:
+ * always for an inode without a handle, else for directories while there is room.
+ * Errors:  -ENFILE no room for an inode that needs its path_fd, -ENOMEM */
+int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type, int *path_fd,
+                        struct inode **ret_inode);
+
+/* Counts one more lookup of an inode known by number, also of one forgotten in the meantime.
+ * Errors:  -ESTALE no such inode any more */
+int inode_table_revive(struct inode_table *table, fs_ino ino, struct inode **ret_inode);
+
+void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count);
+
+static inline fs_ino inode_ino(const struct inode *inode) {
+    return (fs_ino)inode->slot + 1;
+}
+
+static inline const unsigned char *inode_handle(const struct inode *inode) {
+    return inode->handle_size_bytes <= INODE_HANDLE_INLINE_BYTES ? inode->handle.bytes : inode->handle.heap;
+}
+
+static inline int inode_path_fd(const struct inode *inode) {
+    return __atomic_load_n(&inode->path_fd, __ATOMIC_ACQUIRE);
+}
+
+/* How many inodes are known, and how many path_fds are kept. For tests and for measuring. */
+void inode_table_count(struct inode_table *table, size_t *ret_inodes, size_t *ret_path_fds);
+
+#endif

@@ -1,0 +1,119 @@
+/* The life of a pass layer, and its vector. */
+#include "pass_private.h"
+
+#include <grp.h>
+#include <sys/resource.h>
+
+static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
+    inode_table_forget(to_pass(layer)->inodes, ino, count);
+}
+
+#define PASS_ROW(NAME, member, params, args) .member = pass_op_##member,
+static const struct fs_ops pass_ops = {FS_OPS(PASS_ROW).forget = forget};
+
+size_t pass_raise_open_file_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 1024;
+    if (limit.rlim_cur < limit.rlim_max) {
+        struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            limit = raised;
+    }
+    return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX / 2 : limit.rlim_cur;
+}
+
+/* Inodes may hold this many descriptors; the rest is for open files and for what an op needs for a moment. With
+ * handles only directories hold one, so few are enough; without, every inode that the kernel knows does. */
+static size_t path_fds_max(const struct pass *pass) {
+    size_t limit = pass_raise_open_file_limit();
+    bool has_handles = mount_table_get(&pass->mounts, 0)->fd >= 0;
+    return has_handles ? limit / 4 : limit - limit / 8 - 16;
+}
+
+static int remember_own_groups(struct pass *pass) {
+    int count = getgroups(0, NULL);
+    if (count < 0)
+        return negative_errno();
+    pass->own_groups = calloc((size_t)count + 1, sizeof(gid_t));
+    if (!pass->own_groups)
+        return -ENOMEM;
+    pass->own_group_count = getgroups(count, pass->own_groups);
+    return pass->own_group_count < 0 ? negative_errno() : 0;
+}
+
+static int open_proc(struct pass *pass) {
+    pass->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (pass->proc_fd < 0)
+        return negative_errno();
+    pass->proc_self_fd = openat(pass->proc_fd, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return pass->proc_self_fd < 0 ? negative_errno() : 0;
+}
+
+/* The root is looked up as any inode, so that hard links to it from below find it; it gets number 1. */
+static int enter_root(struct pass *pass, const struct pass_options *options, int *root_fd) {
+    struct stat attr;
+    if (fstatat(*root_fd, "", &attr, AT_EMPTY_PATH) < 0)
+        return negative_errno();
+    pass->root_device = attr.st_dev;
+    uint32_t mount_index;
+    int err = mount_table_find(&pass->mounts, *root_fd, pass->proc_self_fd, &mount_index);
+    if (err < 0)
+        return err;
+    err = inode_table_create(path_fds_max(pass), options->forgotten_inodes_max, &pass->inodes);
+    if (err < 0)
+        return err;
+    struct fs_entry entry;
+    return pass_enter(pass, mount_index, root_fd, &entry);
+}
+
+int pass_create(const struct pass_options *options, struct pass **ret_pass) {
+    CLEANUP_FD int root_fd = options->root_fd;
+    struct pass *pass = calloc(1, sizeof(*pass));
+    if (!pass)
+        return -ENOMEM;
+    pass->layer.ops = &pass_ops;
+    pass->check_as_caller = options->check_as_caller;
+    pass->proc_fd = -1;
+    pass->proc_self_fd = -1;
+    pthread_mutex_init(&pass->open_files_lock, NULL);
+    pthread_mutex_init(&pass->lock_owners_lock, NULL);
+
+    int err = mount_table_init(&pass->mounts);
+    if (err == 0)
+        err = open_proc(pass);
+    if (err == 0)
+        err = remember_own_groups(pass);
+    if (err == 0)
+        err = enter_root(pass, options, &root_fd);
+    if (err < 0) {
+        pass_destroy(pass);
+        return err;
+    }
+    pass->privileged = identity_can_change(pass->own_group_count, pass->own_groups);
+    *ret_pass = pass;
+    return 0;
+}
+
+void pass_destroy(struct pass *pass) {
+    if (!pass)
+        return;
+    pass_drop_all_locks(pass);
+    inode_table_destroy(pass->inodes);
+    if (pass->mounts.mounts)
+        mount_table_finish(&pass->mounts);
+    close_fd(&pass->proc_self_fd);
+    close_fd(&pass->proc_fd);
+    pthread_mutex_destroy(&pass->open_files_lock);
+    pthread_mutex_destroy(&pass->lock_owners_lock);
+    free(pass->own_groups);
+    free(pass);
+}
+
+struct fs_layer *pass_layer(struct pass *pass) {
+    return &pass->layer;
+}
+
+void pass_set_own_device(struct pass *pass, dev_t device) {
+    __atomic_store_n(&pass->own_device, device, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,194 @@
+/* Attributes: stat, chmod, chown, truncate, times, access, file-system statistics, inode flags.
+ *
+ * Changes act as the daemon when the kernel has checked them (default_permissions): the kernel itself sends a
+ * setattr on behalf of a writer who does not own the file, to take the set-id bits away. */
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+
+#include "pass_private.h"
+
+int pass_op_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct stat *ret_attr) {
+    struct pass *pass = to_pass(layer);
+    (void)caller;
+    if (file != FS_NO_FILE)
+        return pass_stat(pass, to_open_file(file)->fd, ret_attr);
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    int err = pass_open_path(pass, ino, &path);
+    return err < 0 ? err : pass_stat(pass, path.fd, ret_attr);
+}
+
+static int change_owner(int fd, const struct stat *attr, int which) {
+    uid_t uid = which & FS_SET_UID ? attr->st_uid : (uid_t)-1;
+    gid_t gid = which & FS_SET_GID ? attr->st_gid : (gid_t)-1;
+    return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
+}
+
+/* A symlink's own mode: the lower file system's answer (EOPNOTSUPP), never its target's mode. */
+static int change_mode(const struct pass *pass, const struct inode *inode, int fd, mode_t mode) {
+    if (inode->type == S_IFLNK)
+        return -EOPNOTSUPP;
+    return fchmodat(pass->proc_self_fd, pass_fd_path(fd).text, mode & ALLPERMS, 0) < 0 ? negative_errno() : 0;
+}
+
+static int change_size(const struct inode *inode, const struct open_file *file, int fd, off_t size_bytes) {
+    if (file && (file->flags & O_ACCMODE) != O_RDONLY)
+        return ftruncate(file->fd, size_bytes) < 0 ? negative_errno() : 0;
+    if (inode->type != S_IFREG)
+        return inode->type == S_IFDIR ? -EISDIR : -EINVAL;
+    return truncate(pass_fd_path_absolute(fd).text, size_bytes) < 0 ? negative_errno() : 0;
+}
+
+static struct timespec time_to_set(int which, int set, int set_now, struct timespec given) {
+    if (which & set_now)
+        return (struct timespec){.tv_nsec = UTIME_NOW};
+    if (which & set)
+        return given;
+    return (struct timespec){.tv_nsec = UTIME_OMIT};
+}
+
+static int change_times(int fd, const struct stat *attr, int which) {
+    struct timespec times[2] = {
+        time_to_set(which, FS_SET_ATIME, FS_SET_ATIME_NOW, attr->st_atim),
+        time_to_set(which, FS_SET_MTIME, FS_SET_MTIME_NOW, attr->st_mtim),
+    };
+    /* the C library refuses an empty path */
+    return syscall(SYS_utimensat, fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
+}
+
+/* The owner goes first: changing it takes set-id bits away, which a mode given with it may set again. */
+static int change(const struct pass *pass, const struct inode *inode, const struct open_file *file, int fd,
+                  const struct stat *attr, int which) {
+    int err = 0;
+    if (which & (FS_SET_UID | FS_SET_GID))
+        err = change_owner(fd, attr, which);
+    if (err == 0 && which & FS_SET_MODE)
+        err = change_mode(pass, inode, fd, attr->st_mode);
+    if (err == 0 && which & FS_SET_SIZE)
+        err = change_size(inode, file, fd, attr->st_size);
+    if (err == 0 && which & (FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW | FS_SET_MTIME_NOW))
+        err = change_times(fd, attr, which);
+    return err;
+}
+
+int pass_op_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct stat *attr, int which,
+                    struct stat *ret_attr) {
+    struct pass *pass = to_pass(layer);
+    const struct open_file *open_file = file != FS_NO_FILE ? to_open_file(file) : NULL;
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    struct inode *inode;
+    int err = pass_get_inode(pass, ino, &inode);
+    if (err == 0 && !open_file)
+        err = pass_open_path(pass, ino, &path);
+    if (err < 0)
+        return err;
+    int fd = open_file ? open_file->fd : path.fd;
+
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    err = identity_enter_to_check(pass, caller, &identity);
+    if (err == 0)
+        err = change(pass, inode, open_file, fd, attr, which);
+    return err < 0 ? err : pass_stat(pass, fd, ret_attr);
+}
+
+int pass_op_readlink(struct fs_layer *layer, FS_CALL, char *target, size_t size_bytes) {
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    (void)caller;
+    int err = pass_open_path(to_pass(layer), ino, &path);
+    if (err < 0)
+        return err;
+    ssize_t length = readlinkat(path.fd, "", target, size_bytes);
+    if (length < 0)
+        return negative_errno();
+    if ((size_t)length == size_bytes)
+        return -ENAMETOOLONG;
+    target[length] = '\0';
+    return 0;
+}
+
+int pass_check_access(struct pass *pass, const struct fs_caller *caller, fs_ino ino, int mask) {
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass_open_path(pass, ino, &path);
+    if (err == 0)
+        err = identity_enter(pass, caller, &identity);
+    if (err < 0)
+        return err;
+    return syscall(SYS_faccessat2, path.fd, "", mask, AT_EMPTY_PATH | AT_EACCESS) < 0 ? negative_errno() : 0;
+}
+
+int pass_op_access(struct fs_layer *layer, FS_CALL, int mask) {
+    return pass_check_access(to_pass(layer), caller, ino, mask);
+}
+
+int pass_op_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_statfs) {
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    (void)caller;
+    int err = pass_open_path(to_pass(layer), ino, &path);
+    if (err < 0)
+        return err;
+    return fstatvfs(path.fd, ret_statfs) < 0 ? negative_errno() : 0;
+}
+
+/* Inode flags and what the kernel reads and writes beside them. Other commands would act with the daemon's
+ * privileges in ways nobody has checked. */
+static bool ioctl_is_forwarded(unsigned command) {
+    switch (command) {
+    case FS_IOC_GETFLAGS:
+    case FS_IOC_SETFLAGS:
+    case FS_IOC_FSGETXATTR:
+    case FS_IOC_FSSETXATTR:
+    case FS_IOC_GETVERSION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int pass_op_ioctl(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs_ioctl *call, int *ret_result) {
+    unsigned char argument[sizeof(struct fsxattr)] = {0};
+    (void)ino;
+    if (!ioctl_is_forwarded(call->command) || call->in_size_bytes > sizeof(argument) ||
+        call->out_size_bytes > sizeof(argument))
+        return -ENOTTY;
+    if (call->in_size_bytes > 0)
+        memcpy(argument, call->in, call->in_size_bytes);
+
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = identity_enter(to_pass(layer), caller, &identity);
+    if (err < 0)
+        return err;
+    int result = ioctl(to_open_file(file)->fd, call->command, argument);
+    if (result < 0)
+        return negative_errno();
+    if (call->out_size_bytes > 0)
+        memcpy(call->out, argument, call->out_size_bytes);
+    *ret_result = result;
+    return 0;
+}
+
+/* The kernel asks only for mounts on a block device, which this is not. */
+int pass_op_bmap(struct fs_layer *layer, FS_CALL, size_t block_size_bytes, uint64_t *block) {
+    (void)layer, (void)caller, (void)ino, (void)block_size_bytes, (void)block;
+    return -ENOSYS;
+}
+
+#ifdef HAVE_FUSE_STATX
+int pass_op_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    (void)caller;
+    int err = file != FS_NO_FILE ? 0 : pass_open_path(pass, ino, &path);
+    if (err < 0)
+        return err;
+    int fd = file != FS_NO_FILE ? to_open_file(file)->fd : path.fd;
+    struct statx attr;
+    int sync_flags = flags & (AT_STATX_FORCE_SYNC | AT_STATX_DONT_SYNC);
+    if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | sync_flags, mask, &attr) < 0)
+        return negative_errno();
+    attr.stx_ino = pass_shown_number(pass, makedev(attr.stx_dev_major, attr.stx_dev_minor), attr.stx_ino);
+    *ret_attr = attr;
+    return 0;
+}
+#endif

@@ -1,0 +1,105 @@
+/* Reading directories. Positions are the lower file system's own, so that telldir and seekdir work; seek and read
+ * happen under the stream's lock. */
+#include <dirent.h>
+#include <string.h>
+
+#include "pass_private.h"
+
+#define ENTRIES_SIZE_BYTES 32768
+
+/* Makes sure that entries from `offset` on are in the buffer. Returns false at the end of the directory. */
+static int refill(struct open_file *file, off_t offset, bool *ret_any) {
+    if (!file->entries) {
+        file->entries = malloc(ENTRIES_SIZE_BYTES);
+        if (!file->entries)
+            return -ENOMEM;
+    }
+    if (offset != file->position || file->entries_used_bytes < file->entries_size_bytes || offset == 0) {
+        if (lseek(file->fd, offset, SEEK_SET) < 0)
+            return negative_errno();
+        file->position = offset;
+    }
+    ssize_t read_bytes = getdents64(file->fd, file->entries, ENTRIES_SIZE_BYTES);
+    if (read_bytes < 0)
+        return negative_errno();
+    file->entries_size_bytes = (size_t)read_bytes;
+    file->entries_used_bytes = 0;
+    *ret_any = read_bytes > 0;
+    return 0;
+}
+
+static bool is_dots(const char *name) {
+    return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
+}
+
+/* Offers one entry. With `plus` it is looked up, unless that fails: then it goes up as a bare name, and whoever
+ * wants it will look it up and see why. */
+static bool offer(struct pass *pass, const struct open_file *file, const struct dirent64 *lower, bool plus,
+                  fs_fill_fn fill, void *context) {
+    struct fs_entry entry;
+    struct fs_dirent dirent = {
+        .name = lower->d_name,
+        .attr = {.st_ino = pass_shown_number(pass, file->inode->device, lower->d_ino),
+                 .st_mode = DTTOIF(lower->d_type)},
+        .next_offset = lower->d_off,
+    };
+    if (plus && !is_dots(lower->d_name) && pass_look_up(pass, file->inode, file->fd, lower->d_name, &entry) == 0)
+        dirent.entry = &entry;
+    bool fits = fill(context, &dirent);
+    if (!fits && dirent.entry)
+        inode_table_forget(pass->inodes, entry.ino, 1);
+    return fits;
+}
+
+static int read_entries(struct pass *pass, struct open_file *file, off_t offset, bool plus, fs_fill_fn fill,
+                        void *context) {
+    bool any = true;
+    bool rewound = offset == 0; /* shows what was made since */
+    if (offset != file->position || file->entries_used_bytes == file->entries_size_bytes || rewound) {
+        int err = refill(file, offset, &any);
+        if (err < 0)
+            return err;
+    }
+    bool fits = true;
+    bool offered = false;
+    while (any && fits) {
+        while (fits && file->entries_used_bytes < file->entries_size_bytes) {
+            const struct dirent64 *lower = (const void *)(file->entries + file->entries_used_bytes);
+            fits = offer(pass, file, lower, plus, fill, context);
+            if (fits) {
+                file->entries_used_bytes += lower->d_reclen;
+                file->position = lower->d_off;
+                offered = true;
+            }
+        }
+        if (fits) {
+            int err = refill(file, file->position, &any);
+            if (err < 0)
+                return offered ? 0 : err; /* what was read is good; the error comes with the next read */
+        }
+    }
+    return 0;
+}
+
+static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset, bool plus,
+                          fs_fill_fn fill, void *context) {
+    struct open_file *file = to_open_file(handle);
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = plus ? identity_enter_to_check(pass, caller, &identity) : 0;
+    if (err < 0)
+        return err;
+    pthread_mutex_lock(&file->stream_lock);
+    err = read_entries(pass, file, offset, plus, fill, context);
+    pthread_mutex_unlock(&file->stream_lock);
+    return err;
+}
+
+int pass_op_readdir(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context) {
+    (void)ino;
+    return read_directory(to_pass(layer), caller, file, offset, false, fill, context);
+}
+
+int pass_op_readdirplus(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context) {
+    (void)ino;
+    return read_directory(to_pass(layer), caller, file, offset, true, fill, context);
+}

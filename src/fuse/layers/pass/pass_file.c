@@ -1,0 +1,369 @@
+/* Open files and what is done with them.
+ *
+ * The lower file is opened without O_APPEND: a write from the kernel's page cache may come through any file that
+ * has the inode open, at an offset of its own. Appending is asked for write by write, so that it is atomic among
+ * writers above and below. O_DIRECT is honoured below, so that latencies are those of the device. */
+#include <string.h>
+#include <sys/file.h>
+#include <sys/uio.h>
+
+#include "pass_private.h"
+
+#define DIRECT_ALIGNMENT_BYTES 4096U
+
+/* ---- Open and close ---- */
+
+int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flags, fs_file *ret_file) {
+    struct open_file *file = calloc(1, sizeof(*file));
+    if (!file)
+        return -ENOMEM;
+    file->fd = steal_fd(fd);
+    file->flags = flags;
+    file->inode = inode;
+    pthread_mutex_init(&file->stream_lock, NULL);
+
+    pthread_mutex_lock(&pass->open_files_lock);
+    file->next = inode->open_files;
+    inode->open_files = file;
+    pthread_mutex_unlock(&pass->open_files_lock);
+    *ret_file = (fs_file)(uintptr_t)file;
+    return 0;
+}
+
+static int remove_open_file(struct pass *pass, fs_file handle) {
+    struct open_file *file = to_open_file(handle);
+    pthread_mutex_lock(&pass->open_files_lock);
+    struct open_file **link = &file->inode->open_files;
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    pthread_mutex_unlock(&pass->open_files_lock);
+
+    int err = close(file->fd) < 0 ? negative_errno() : 0;
+    pthread_mutex_destroy(&file->stream_lock);
+    free(file->entries);
+    free(file);
+    return err;
+}
+
+int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd) {
+    int err = -ESTALE;
+    pthread_mutex_lock(&pass->open_files_lock);
+    if (inode->open_files) {
+        int fd = fcntl(inode->open_files->fd, F_DUPFD_CLOEXEC, 0);
+        err = fd < 0 ? negative_errno() : 0;
+        if (err == 0)
+            *ret_fd = fd;
+    }
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return err;
+}
+
+/* What the lower file is opened with. The access mode 3 (ioctl only) of Linux needs no more than reading. */
+static int lower_flags(int flags) {
+    int access_mode = (flags & O_ACCMODE) == O_ACCMODE ? O_RDONLY : flags & O_ACCMODE;
+    return access_mode | (flags & (O_TRUNC | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME)) | O_NOCTTY | O_CLOEXEC;
+}
+
+/* O_NOATIME is the owner's privilege: without it the file is read all the same. */
+static int open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd) {
+    int err = pass_open_inode(pass, inode, flags, ret_fd);
+    if (err == -EPERM && flags & O_NOATIME)
+        err = pass_open_inode(pass, inode, flags & ~O_NOATIME, ret_fd);
+    return err;
+}
+
+int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
+    struct pass *pass = to_pass(layer);
+    struct inode *inode;
+    int err = pass_get_inode(pass, ino, &inode);
+    if (err < 0)
+        return err;
+    CLEANUP_FD int fd = -1;
+    if (!pass->check_as_caller) {
+        err = open_inode(pass, inode, lower_flags(flags), &fd);
+    } else {
+        /* held by descriptor before the privilege to open handles is given up */
+        CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+        CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+        err = pass_open_path(pass, ino, &path);
+        if (err == 0 && inode->type != S_IFREG)
+            err = -ENXIO;
+        if (err == 0)
+            err = identity_enter(pass, caller, &identity);
+        if (err == 0)
+            fd = openat(pass->proc_self_fd, pass_fd_path(path.fd).text, lower_flags(flags));
+        if (err == 0 && fd < 0)
+            err = negative_errno();
+    }
+    if (err < 0)
+        return err;
+    return pass_add_open_file(pass, inode, &fd, flags, ret_file);
+}
+
+/* Turns a new or found descriptor into an entry and an open file. */
+static int enter_open_file(struct pass *pass, fs_ino parent, int *fd, int flags, struct fs_entry *ret_entry,
+                           fs_file *ret_file) {
+    struct fs_entry entry;
+    CLEANUP_FD int path_fd = openat(pass->proc_self_fd, pass_fd_path(*fd).text, O_PATH | O_CLOEXEC);
+    if (path_fd < 0)
+        return negative_errno();
+    int err = pass_enter(pass, inode_table_get(pass->inodes, parent)->mount_index, &path_fd, &entry);
+    if (err < 0)
+        return err;
+    err = pass_add_open_file(pass, inode_table_get(pass->inodes, entry.ino), fd, flags, ret_file);
+    if (err < 0)
+        inode_table_forget(pass->inodes, entry.ino, 1);
+    else
+        *ret_entry = entry;
+    return err;
+}
+
+static int access_needed(int flags) {
+    int reading = (flags & O_ACCMODE) == O_WRONLY ? 0 : R_OK;
+    int writing = (flags & O_ACCMODE) == O_RDONLY && !(flags & O_TRUNC) ? 0 : W_OK;
+    return reading | writing;
+}
+
+/* Opens what somebody made below since the kernel looked: as any file, so never through a symlink or a fifo.
+ * The kernel has checked nothing here. */
+static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int flags, struct fs_entry *ret_entry,
+                         fs_file *ret_file) {
+    struct fs_entry entry;
+    int err = pass_op_lookup(layer, caller, ino, name, &entry);
+    if (err < 0)
+        return err;
+    if (S_ISLNK(entry.attr.st_mode))
+        err = -ELOOP;
+    if (err == 0)
+        err = pass_check_access(to_pass(layer), caller, entry.ino, access_needed(flags));
+    if (err == 0)
+        err = pass_op_open(layer, caller, entry.ino, flags, ret_file);
+    if (err < 0)
+        inode_table_forget(to_pass(layer)->inodes, entry.ino, 1);
+    else
+        *ret_entry = entry;
+    return err;
+}
+
+static int create_new(struct pass *pass, FS_CALL, const char *name, mode_t mode, int flags, int *ret_fd) {
+    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass_check_name(name);
+    if (err == 0)
+        err = pass_open_path(pass, ino, &parent);
+    if (err == 0)
+        err = identity_enter(pass, caller, &identity);
+    if (err < 0)
+        return err;
+    int fd = openat(parent.fd, name, lower_flags(flags) | O_CREAT | O_EXCL | O_NOFOLLOW,
+                    identity_umask(caller, mode & ALLPERMS));
+    if (fd < 0)
+        return negative_errno();
+    *ret_fd = fd;
+    return 0;
+}
+
+int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, int flags,
+                   struct fs_entry *ret_entry, fs_file *ret_file) {
+    struct pass *pass = to_pass(layer);
+    for (int tries = 0;; tries++) {
+        CLEANUP_FD int fd = -1;
+        int err = create_new(pass, caller, ino, name, mode, flags, &fd);
+        if (err == 0)
+            return enter_open_file(pass, ino, &fd, flags, ret_entry, ret_file);
+        if (err != -EEXIST || flags & O_EXCL)
+            return err;
+        err = open_existing(layer, caller, ino, name, flags & ~O_CREAT, ret_entry, ret_file);
+        if (err != -ENOENT || tries == 16) /* made and removed over and over below */
+            return err;
+    }
+}
+
+#ifdef HAVE_FUSE_TMPFILE
+int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry,
+                    fs_file *ret_file) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_FD int fd = -1;
+    {
+        CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+        CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+        int err = pass_open_path(pass, ino, &parent);
+        if (err == 0)
+            err = identity_enter(pass, caller, &identity);
+        if (err < 0)
+            return err;
+        fd = openat(pass->proc_self_fd, pass_fd_path(parent.fd).text,
+                    lower_flags(flags) | O_TMPFILE | (flags & O_EXCL), identity_umask(caller, mode & ALLPERMS));
+        if (fd < 0)
+            return negative_errno();
+    }
+    return enter_open_file(pass, ino, &fd, flags, ret_entry, ret_file);
+}
+#endif
+
+int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {
+    (void)caller, (void)ino;
+    remove_open_file(to_pass(layer), file); /* nobody is left to hear of an error; flush has told it */
+    return 0;
+}
+
+/* close(2) of a duplicate makes network and quota errors known without giving the file up. */
+int pass_op_flush(struct fs_layer *layer, FS_CALL, fs_file file, uint64_t lock_owner) {
+    struct pass *pass = to_pass(layer);
+    struct open_file *open_file = to_open_file(file);
+    (void)caller, (void)ino;
+    pass_drop_locks(pass, open_file->inode, lock_owner);
+    int duplicate = fcntl(open_file->fd, F_DUPFD_CLOEXEC, 0);
+    if (duplicate < 0)
+        return errno == EMFILE ? 0 : negative_errno(); /* out of descriptors: nothing to report of the file */
+    return close(duplicate) < 0 ? negative_errno() : 0;
+}
+
+/* ---- Data ---- */
+
+static bool is_aligned(const void *data) {
+    return (uintptr_t)data % DIRECT_ALIGNMENT_BYTES == 0;
+}
+
+int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, void *data, size_t size_bytes, off_t offset,
+                 size_t *ret_read_bytes) {
+    (void)layer, (void)caller, (void)ino;
+    ssize_t read_bytes = pread(to_open_file(file)->fd, data, size_bytes, offset);
+    if (read_bytes < 0)
+        return negative_errno();
+    *ret_read_bytes = (size_t)read_bytes;
+    return 0;
+}
+
+static ssize_t write_at(const struct open_file *file, const void *data, size_t size_bytes, off_t offset, bool append) {
+    if (!append)
+        return pwrite(file->fd, data, size_bytes, offset);
+    struct iovec part = {.iov_base = (void *)(uintptr_t)data, .iov_len = size_bytes};
+    return pwritev2(file->fd, &part, 1, offset, RWF_APPEND);
+}
+
+/* A device reads only from aligned memory, and a request's payload lies behind its header. */
+static ssize_t write_direct(const struct open_file *file, const void *data, size_t size_bytes, off_t offset,
+                            bool append) {
+    if (is_aligned(data))
+        return write_at(file, data, size_bytes, offset, append);
+    CLEANUP_FREE void *aligned = NULL;
+    if (posix_memalign(&aligned, DIRECT_ALIGNMENT_BYTES, size_bytes) != 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(aligned, data, size_bytes);
+    return write_at(file, aligned, size_bytes, offset, append);
+}
+
+/* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. */
+static ssize_t write_back(struct pass *pass, const struct open_file *file, const void *data, size_t size_bytes,
+                          off_t offset) {
+    if (!(file->flags & O_DIRECT))
+        return pwrite(file->fd, data, size_bytes, offset);
+    CLEANUP_FD int fd = -1;
+    int err = pass_open_inode(pass, file->inode, O_WRONLY, &fd);
+    if (err < 0) {
+        errno = -err;
+        return -1;
+    }
+    return pwrite(fd, data, size_bytes, offset);
+}
+
+int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset,
+                  unsigned flags, size_t *ret_written_bytes) {
+    const struct open_file *open_file = to_open_file(file);
+    bool append = flags & O_APPEND;
+    ssize_t written_bytes;
+    (void)caller, (void)ino;
+    if (flags & FS_WRITE_FROM_CACHE)
+        written_bytes = write_back(to_pass(layer), open_file, data, size_bytes, offset);
+    else if (open_file->flags & O_DIRECT)
+        written_bytes = write_direct(open_file, data, size_bytes, offset, append);
+    else
+        written_bytes = write_at(open_file, data, size_bytes, offset, append);
+    if (written_bytes < 0)
+        return negative_errno();
+    *ret_written_bytes = (size_t)written_bytes;
+    return 0;
+}
+
+int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only) {
+    int fd = to_open_file(file)->fd;
+    (void)layer, (void)caller, (void)ino;
+    return (data_only ? fdatasync(fd) : fsync(fd)) < 0 ? negative_errno() : 0;
+}
+
+int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, off_t offset, off_t length) {
+    (void)layer, (void)caller, (void)ino;
+    return fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
+}
+
+/* Only SEEK_DATA and SEEK_HOLE come here; the position itself is the kernel's. */
+int pass_op_lseek(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, int whence, off_t *ret_offset) {
+    (void)layer, (void)caller, (void)ino;
+    off_t found = lseek(to_open_file(file)->fd, offset, whence);
+    if (found < 0)
+        return negative_errno();
+    *ret_offset = found;
+    return 0;
+}
+
+int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_ino out_ino,
+                            fs_file out_file, off_t out_offset, size_t size_bytes, unsigned flags,
+                            size_t *ret_copied_bytes) {
+    (void)layer, (void)caller, (void)ino, (void)out_ino;
+    ssize_t copied_bytes = copy_file_range(to_open_file(file)->fd, &offset, to_open_file(out_file)->fd, &out_offset,
+                                           size_bytes, flags);
+    if (copied_bytes < 0)
+        return negative_errno();
+    *ret_copied_bytes = (size_t)copied_bytes;
+    return 0;
+}
+
+/* Files on disk are always ready: the kernel then answers by itself. */
+int pass_op_poll(struct fs_layer *layer, FS_CALL, fs_file file, unsigned *ret_events) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)ret_events;
+    return -ENOSYS;
+}
+
+#ifdef HAVE_FUSE_SYNCFS
+int pass_op_syncfs(struct fs_layer *layer, FS_CALL) {
+    struct pass *pass = to_pass(layer);
+    struct inode *inode;
+    CLEANUP_FD int fd = -1;
+    (void)caller;
+    int err = pass_get_inode(pass, ino, &inode);
+    if (err == 0)
+        err = pass_open_inode(pass, inode, O_RDONLY, &fd);
+    if (err < 0)
+        return err;
+    return syncfs(fd) < 0 ? negative_errno() : 0;
+}
+#endif
+
+/* ---- Directories: the descriptor and its lifetime; pass_dir.c reads them ---- */
+
+int pass_op_opendir(struct fs_layer *layer, FS_CALL, fs_file *ret_file) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass_open_path(pass, ino, &path);
+    if (err == 0)
+        err = identity_enter_to_check(pass, caller, &identity);
+    if (err < 0)
+        return err;
+    CLEANUP_FD int fd = openat(path.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return negative_errno();
+    return pass_add_open_file(pass, inode_table_get(pass->inodes, ino), &fd, O_RDONLY, ret_file);
+}
+
+int pass_op_releasedir(struct fs_layer *layer, FS_CALL, fs_file file) {
+    return pass_op_release(layer, caller, ino, file);
+}
+
+int pass_op_fsyncdir(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only) {
+    return pass_op_fsync(layer, caller, ino, file, data_only);
+}

@@ -1,0 +1,155 @@
+/* From inode numbers to lower inodes and back. */
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "pass_private.h"
+
+struct lower_handle {
+    struct file_handle head;
+    unsigned char bytes[MAX_HANDLE_SZ];
+};
+
+struct fd_path pass_fd_path(int fd) {
+    struct fd_path path;
+    snprintf(path.text, sizeof(path.text), "%d", fd);
+    return path;
+}
+
+struct fd_path pass_fd_path_absolute(int fd) {
+    struct fd_path path;
+    snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
+    return path;
+}
+
+int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode) {
+    struct inode *inode = inode_table_get(pass->inodes, ino);
+    if (!inode)
+        return -ESTALE;
+    *ret_inode = inode;
+    return 0;
+}
+
+static int open_handle(struct pass *pass, const struct inode *inode, int flags) {
+    struct lower_handle handle = {
+        .head.handle_bytes = inode->handle_size_bytes,
+        .head.handle_type = inode->handle_type,
+    };
+    memcpy(handle.head.f_handle, inode_handle(inode), inode->handle_size_bytes);
+    int mount_fd = mount_table_get(&pass->mounts, inode->mount_index)->fd;
+    int fd = open_by_handle_at(mount_fd, &handle.head, flags | O_CLOEXEC);
+    return fd < 0 ? negative_errno() : fd;
+}
+
+static int reopen(struct pass *pass, int fd, int flags) {
+    int reopened = openat(pass->proc_self_fd, pass_fd_path(fd).text, flags | O_CLOEXEC);
+    return reopened < 0 ? negative_errno() : reopened;
+}
+
+int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path) {
+    struct inode *inode;
+    int err = pass_get_inode(pass, ino, &inode);
+    if (err < 0)
+        return err;
+    int fd = inode_path_fd(inode);
+    if (fd >= 0) {
+        *ret_path = (struct path_fd){.fd = fd, .owned = false};
+        return 0;
+    }
+    fd = open_handle(pass, inode, O_PATH);
+    if (fd == -ESTALE && pass_dup_open_file(pass, inode, &fd) < 0)
+        fd = -ESTALE;
+    if (fd < 0)
+        return fd;
+    *ret_path = (struct path_fd){.fd = fd, .owned = true};
+    return 0;
+}
+
+int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd) {
+    if (inode->type != S_IFREG && inode->type != S_IFDIR)
+        return -ENXIO;
+    int path_fd = inode_path_fd(inode);
+    int fd = path_fd >= 0 ? reopen(pass, path_fd, flags) : open_handle(pass, inode, flags);
+    if (fd == -ESTALE) {
+        CLEANUP_FD int other_fd = -1;
+        if (pass_dup_open_file(pass, inode, &other_fd) == 0)
+            fd = reopen(pass, other_fd, flags);
+    }
+    if (fd < 0)
+        return fd;
+    *ret_fd = fd;
+    return 0;
+}
+
+ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number) {
+    if (device == pass->root_device)
+        return number;
+    return number ^ ((ino_t)mount_table_device_index(&pass->mounts, device) << 48);
+}
+
+int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
+    struct stat attr;
+    if (fstatat(fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+        return negative_errno();
+    attr.st_ino = pass_shown_number(pass, attr.st_dev, attr.st_ino);
+    *ret_attr = attr;
+    return 0;
+}
+
+int pass_enter(struct pass *pass, uint32_t mount_index, int *fd, struct fs_entry *ret_entry) {
+    struct stat attr;
+    if (fstatat(*fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+        return negative_errno();
+
+    struct inode_key key = {.device = attr.st_dev, .number = attr.st_ino, .mount_index = mount_index};
+    struct lower_handle handle = {.head.handle_bytes = MAX_HANDLE_SZ};
+    int mount_id;
+    if (mount_table_get(&pass->mounts, mount_index)->fd >= 0 &&
+        name_to_handle_at(*fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) == 0) {
+        key.handle = handle.head.f_handle;
+        key.handle_size_bytes = handle.head.handle_bytes;
+        key.handle_type = handle.head.handle_type;
+    }
+
+    struct inode *inode;
+    int err = inode_table_look_up(pass->inodes, &key, attr.st_mode & S_IFMT, fd, &inode);
+    if (err < 0)
+        return err;
+    attr.st_ino = pass_shown_number(pass, attr.st_dev, attr.st_ino);
+    *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = attr};
+    return 0;
+}
+
+/* Opens what lies on the other side of a lower mount point, unless that is the mount we serve. Finding out must
+ * not send a request to ourselves: the device number is known without one. */
+static int cross_mount(struct pass *pass, int parent_fd, const char *name, uint32_t *ret_mount_index, int *ret_fd) {
+    CLEANUP_FD int fd = openat(parent_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return negative_errno();
+    struct statx attr;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &attr) < 0)
+        return negative_errno();
+    if (makedev(attr.stx_dev_major, attr.stx_dev_minor) == __atomic_load_n(&pass->own_device, __ATOMIC_RELAXED))
+        return -ELOOP;
+    int err = mount_table_find(&pass->mounts, fd, pass->proc_self_fd, ret_mount_index);
+    if (err < 0)
+        return err;
+    *ret_fd = steal_fd(&fd);
+    return 0;
+}
+
+int pass_look_up(struct pass *pass, const struct inode *parent, int parent_fd, const char *name,
+                 struct fs_entry *ret_entry) {
+    uint32_t mount_index = parent->mount_index;
+    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
+    CLEANUP_FD int fd = (int)syscall(SYS_openat2, parent_fd, name, &how, sizeof(how));
+    if (fd < 0 && errno != EXDEV)
+        return negative_errno();
+    if (fd < 0) {
+        int err = cross_mount(pass, parent_fd, name, &mount_index, &fd);
+        if (err < 0)
+            return err;
+    }
+    return pass_enter(pass, mount_index, &fd, ret_entry);
+}

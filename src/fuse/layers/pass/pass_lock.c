@@ -1,0 +1,128 @@
+/* Forwarded locks. flock(2) belongs to an open file above, which has one open file below: it is passed on as it
+ * is. Record locks belong to an owner (a process) whatever file it opened: each owner gets an open file of its own
+ * on the inode, and locks it with "open file description" locks, which know owners as this layer does.
+ *
+ * setlkw blocks until the lock is granted or a signal interrupts this thread. */
+#include <sys/file.h>
+
+#include "pass_private.h"
+
+struct lock_owner {
+    struct lock_owner *next;
+    const struct inode *inode;
+    uint64_t owner;
+    int fd;
+};
+
+static struct lock_owner **find_owner(struct pass *pass, const struct inode *inode, uint64_t owner) {
+    struct lock_owner **link = &pass->lock_owners;
+    while (*link && ((*link)->inode != inode || (*link)->owner != owner))
+        link = &(*link)->next;
+    return link;
+}
+
+/* For writing if at all possible: an owner may lock for reading first and for writing later. */
+static int open_for_locking(struct pass *pass, struct inode *inode, const struct open_file *file, int *ret_fd) {
+    int err = pass_open_inode(pass, inode, O_RDWR, ret_fd);
+    return err < 0 ? pass_open_inode(pass, inode, file->flags & O_ACCMODE, ret_fd) : 0;
+}
+
+static int add_owner(struct pass *pass, const struct open_file *file, uint64_t owner, struct lock_owner **link) {
+    CLEANUP_FREE struct lock_owner *added = calloc(1, sizeof(*added));
+    if (!added)
+        return -ENOMEM;
+    int err = open_for_locking(pass, file->inode, file, &added->fd);
+    if (err < 0)
+        return err;
+    added->inode = file->inode;
+    added->owner = owner;
+    *link = steal_pointer(&added);
+    return 0;
+}
+
+/* A duplicate of the owner's descriptor: it stays good if the owner closes while another thread waits on it. */
+static int owner_fd(struct pass *pass, const struct open_file *file, uint64_t owner, int *ret_fd) {
+    int err = 0;
+    pthread_mutex_lock(&pass->lock_owners_lock);
+    struct lock_owner **link = find_owner(pass, file->inode, owner);
+    if (!*link)
+        err = add_owner(pass, file, owner, link);
+    if (err == 0) {
+        *ret_fd = fcntl((*link)->fd, F_DUPFD_CLOEXEC, 0);
+        err = *ret_fd < 0 ? negative_errno() : 0;
+    }
+    pthread_mutex_unlock(&pass->lock_owners_lock);
+    return err;
+}
+
+void pass_drop_locks(struct pass *pass, const struct inode *inode, uint64_t owner) {
+    if (!__atomic_load_n(&pass->lock_owners, __ATOMIC_ACQUIRE))
+        return; /* nobody forwards record locks: the usual case */
+    pthread_mutex_lock(&pass->lock_owners_lock);
+    struct lock_owner **link = find_owner(pass, inode, owner);
+    struct lock_owner *dropped = *link;
+    if (dropped)
+        *link = dropped->next;
+    pthread_mutex_unlock(&pass->lock_owners_lock);
+    if (dropped) {
+        struct flock everything = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+        fcntl(dropped->fd, F_OFD_SETLK, &everything); /* also from duplicates that still wait */
+        close(dropped->fd);
+        free(dropped);
+    }
+}
+
+void pass_drop_all_locks(struct pass *pass) {
+    while (pass->lock_owners)
+        pass_drop_locks(pass, pass->lock_owners->inode, pass->lock_owners->owner);
+}
+
+static struct flock to_flock(const struct fs_lock *lock) {
+    return (struct flock){
+        .l_type = lock->type, .l_whence = SEEK_SET, .l_start = lock->start, .l_len = lock->length};
+}
+
+int pass_op_getlk(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_lock *lock) {
+    CLEANUP_FD int fd = -1;
+    (void)caller, (void)ino;
+    int err = owner_fd(to_pass(layer), to_open_file(file), lock->owner, &fd);
+    if (err < 0)
+        return err;
+    struct flock lower = to_flock(lock);
+    if (fcntl(fd, F_OFD_GETLK, &lower) < 0)
+        return negative_errno();
+    lock->type = lower.l_type;
+    if (lower.l_type != F_UNLCK) {
+        lock->start = lower.l_start;
+        lock->length = lower.l_len;
+        lock->pid = lower.l_pid > 0 ? lower.l_pid : 0; /* the lower kernel names no process for owners of ours */
+    }
+    return 0;
+}
+
+static int flock_operation(short type) {
+    return type == F_RDLCK ? LOCK_SH : type == F_WRLCK ? LOCK_EX : LOCK_UN;
+}
+
+static int set_lock(struct pass *pass, fs_file file, const struct fs_lock *lock, bool wait) {
+    if (lock->is_flock) {
+        int operation = flock_operation(lock->type) | (wait ? 0 : LOCK_NB);
+        return flock(to_open_file(file)->fd, operation) < 0 ? negative_errno() : 0;
+    }
+    CLEANUP_FD int fd = -1;
+    int err = owner_fd(pass, to_open_file(file), lock->owner, &fd);
+    if (err < 0)
+        return err;
+    struct flock lower = to_flock(lock);
+    return fcntl(fd, wait ? F_OFD_SETLKW : F_OFD_SETLK, &lower) < 0 ? negative_errno() : 0;
+}
+
+int pass_op_setlk(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs_lock *lock) {
+    (void)caller, (void)ino;
+    return set_lock(to_pass(layer), file, lock, false);
+}
+
+int pass_op_setlkw(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs_lock *lock) {
+    (void)caller, (void)ino;
+    return set_lock(to_pass(layer), file, lock, true);
+}

@@ -1,0 +1,116 @@
+/* Ops that make, remove and rename names. All act as the caller: what is made must belong to the caller from
+ * its first instant, and sticky and set-group-id directories ask who comes. */
+#include <sys/syscall.h>
+
+#include "pass_private.h"
+
+/* Opens the directory and takes on the caller's identity: what every op of this file begins with. */
+static int enter_directory(struct pass *pass, const struct fs_caller *caller, fs_ino ino, const char *name,
+                           struct path_fd *ret_directory, struct identity *ret_identity) {
+    int err = pass_check_name(name);
+    if (err == 0)
+        err = pass_open_path(pass, ino, ret_directory);
+    if (err == 0)
+        err = identity_enter(pass, caller, ret_identity);
+    return err;
+}
+
+/* Looks up what has just been made, as the daemon: the caller may have made it without the right to search. */
+static int look_up_made(struct pass *pass, fs_ino parent, int parent_fd, const char *name, struct identity *identity,
+                        struct fs_entry *ret_entry) {
+    identity_leave(identity);
+    *identity = IDENTITY_OWN;
+    return pass_look_up(pass, inode_table_get(pass->inodes, parent), parent_fd, name, ret_entry);
+}
+
+int pass_op_mknod(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, dev_t device,
+                  struct fs_entry *ret_entry) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = enter_directory(pass, caller, ino, name, &parent, &identity);
+    if (err < 0)
+        return err;
+    if (mknodat(parent.fd, name, identity_umask(caller, mode), device) < 0)
+        return negative_errno();
+    return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
+}
+
+int pass_op_mkdir(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, struct fs_entry *ret_entry) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = enter_directory(pass, caller, ino, name, &parent, &identity);
+    if (err < 0)
+        return err;
+    if (mkdirat(parent.fd, name, identity_umask(caller, mode)) < 0)
+        return negative_errno();
+    return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
+}
+
+int pass_op_symlink(struct fs_layer *layer, FS_CALL, const char *name, const char *target,
+                    struct fs_entry *ret_entry) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = enter_directory(pass, caller, ino, name, &parent, &identity);
+    if (err < 0)
+        return err;
+    if (symlinkat(target, parent.fd, name) < 0)
+        return negative_errno();
+    return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
+}
+
+int pass_op_link(struct fs_layer *layer, FS_CALL, fs_ino new_parent, const char *new_name,
+                 struct fs_entry *ret_entry) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_PATH_FD struct path_fd source = PATH_FD_NONE;
+    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass_open_path(pass, ino, &source);
+    if (err == 0)
+        err = enter_directory(pass, caller, new_parent, new_name, &parent, &identity);
+    if (err < 0)
+        return err;
+    /* AT_EMPTY_PATH would need a privilege that the caller lacks. A symlink's own magic link ends at the symlink. */
+    if (linkat(pass->proc_self_fd, pass_fd_path(source.fd).text, parent.fd, new_name, AT_SYMLINK_FOLLOW) < 0)
+        return negative_errno();
+    return look_up_made(pass, new_parent, parent.fd, new_name, &identity, ret_entry);
+}
+
+static int remove_name(struct pass *pass, FS_CALL, const char *name, int flags) {
+    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = enter_directory(pass, caller, ino, name, &parent, &identity);
+    if (err < 0)
+        return err;
+    return unlinkat(parent.fd, name, flags) < 0 ? negative_errno() : 0;
+}
+
+int pass_op_unlink(struct fs_layer *layer, FS_CALL, const char *name) {
+    return remove_name(to_pass(layer), caller, ino, name, 0);
+}
+
+int pass_op_rmdir(struct fs_layer *layer, FS_CALL, const char *name) {
+    return remove_name(to_pass(layer), caller, ino, name, AT_REMOVEDIR);
+}
+
+int pass_op_rename2(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name,
+                    unsigned flags) {
+    struct pass *pass = to_pass(layer);
+    CLEANUP_PATH_FD struct path_fd from = PATH_FD_NONE;
+    CLEANUP_PATH_FD struct path_fd to = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass_check_name(name);
+    if (err == 0)
+        err = pass_open_path(pass, ino, &from);
+    if (err == 0)
+        err = enter_directory(pass, caller, new_parent, new_name, &to, &identity);
+    if (err < 0)
+        return err;
+    return syscall(SYS_renameat2, from.fd, name, to.fd, new_name, flags) < 0 ? negative_errno() : 0;
+}
+
+int pass_op_rename(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name) {
+    return pass_op_rename2(layer, caller, ino, name, new_parent, new_name, 0);
+}

@@ -1,0 +1,51 @@
+/* Finding and making the directory for live files. */
+#include "live_directory.h"
+
+#include <sys/stat.h>
+
+#include "base.h"
+
+static int default_directory(char **ret_directory) {
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    int length;
+    if (runtime && runtime[0] == '/')
+        length = asprintf(ret_directory, "%s/osprof", runtime);
+    else if (geteuid() == 0)
+        length = asprintf(ret_directory, "/run/osprof");
+    else
+        length = asprintf(ret_directory, "/tmp/osprof-%u", (unsigned)geteuid());
+    return length < 0 ? -ENOMEM : 0;
+}
+
+/* In a place that all can write to, somebody else may have been first. */
+static int check_owner(const char *directory) {
+    struct stat attr;
+    if (lstat(directory, &attr) < 0)
+        return negative_errno();
+    if (!S_ISDIR(attr.st_mode))
+        return -ENOTDIR;
+    bool ours = attr.st_uid == geteuid() && (attr.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    return ours ? 0 : -EPERM;
+}
+
+int live_directory_path(const char *directory, unsigned attempt, char **ret_path) {
+    CLEANUP_FREE char *default_one = NULL;
+    int err = 0;
+    if (!directory) {
+        err = default_directory(&default_one);
+        directory = default_one;
+        if (err == 0 && mkdir(directory, 0700) < 0 && errno != EEXIST)
+            err = negative_errno();
+        if (err == 0)
+            err = check_owner(directory);
+    }
+    if (err < 0)
+        return err;
+    char *path;
+    int length = attempt == 0 ? asprintf(&path, "%s/%ld.live", directory, (long)getpid())
+                              : asprintf(&path, "%s/%ld-%u.live", directory, (long)getpid(), attempt);
+    if (length < 0)
+        return -ENOMEM;
+    *ret_path = path;
+    return 0;
+}

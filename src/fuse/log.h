@@ -1,0 +1,12 @@
+/* Messages for people: one line each, on stderr while somebody reads it, in the system log afterwards. */
+#ifndef LOG_H
+#define LOG_H
+
+#include <stdbool.h>
+
+void log_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* From now on nobody reads stderr. Threads: before any other thread exists */
+void log_to_syslog(void);
+
+#endif

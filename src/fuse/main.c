@@ -1,0 +1,24 @@
+/* osproffs: mounts a profiling view of a directory. */
+#include "daemon.h"
+#include "options.h"
+
+static int run(const struct options *options) {
+    switch (options->action) {
+    case OPTIONS_HELP:
+        options_print_help();
+        return 0;
+    case OPTIONS_VERSION:
+        options_print_version();
+        return 0;
+    case OPTIONS_MOUNT:
+        break;
+    }
+    return daemon_run(options);
+}
+
+int main(int argc, char **argv) {
+    struct options options;
+    int status = options_parse(argc, argv, &options) < 0 ? 2 : run(&options);
+    options_finish(&options);
+    return status;
+}

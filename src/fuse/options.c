@@ -1,0 +1,221 @@
+/* Parsing the command line with libfuse's parser, so that mount(8) and fstab work too. */
+#include "options.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include <fuse_lowlevel.h>
+
+#include "base.h"
+#include "config.h"
+#include "log.h"
+
+/* Values as given, before they are checked. */
+struct raw_options {
+    struct options *options;
+    char *resolution;
+    char *cache;
+    char *timing;
+    bool failed;
+};
+
+enum { KEY_HELP, KEY_VERSION };
+
+#define OPTION(text, member) {text, offsetof(struct options, member), 1}
+static const struct fuse_opt option_table[] = {
+    OPTION("-f", foreground),
+    OPTION("-s", single_threaded),
+    OPTION("-d", debug),
+    OPTION("debug", debug),
+    OPTION("profile=%s", profile),
+    OPTION("control=%s", control_name),
+    OPTION("live=%s", live_directory),
+    OPTION("allow_other", allow_other),
+    OPTION("default_permissions", default_permissions),
+    OPTION("no_default_permissions", no_default_permissions),
+    OPTION("posix_lock", forward_posix_locks),
+    OPTION("flock", forward_flocks),
+    FUSE_OPT_KEY("-h", KEY_HELP),
+    FUSE_OPT_KEY("--help", KEY_HELP),
+    FUSE_OPT_KEY("-V", KEY_VERSION),
+    FUSE_OPT_KEY("--version", KEY_VERSION),
+    FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP), /* libfuse wants to know too */
+    FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_KEEP),
+    FUSE_OPT_KEY("-d", FUSE_OPT_KEY_KEEP),
+    FUSE_OPT_KEY("debug", FUSE_OPT_KEY_KEEP),
+    FUSE_OPT_END,
+};
+
+#define RAW_OPTION(text, member) {text, offsetof(struct raw_options, member), 1}
+static const struct fuse_opt raw_table[] = {
+    RAW_OPTION("resolution=%s", resolution),
+    RAW_OPTION("cache=%s", cache),
+    RAW_OPTION("timing=%s", timing),
+    FUSE_OPT_END,
+};
+
+static int take_path(struct options *options, const char *argument) {
+    char **place = !options->lower ? &options->lower : !options->mountpoint ? &options->mountpoint : NULL;
+    if (!place) {
+        log_message("unexpected argument '%s': give one lower directory and one mount point", argument);
+        return -1;
+    }
+    *place = strdup(argument);
+    return *place ? 0 : -1;
+}
+
+static int take_argument(void *data, const char *argument, int key, struct fuse_args *args) {
+    struct options *options = data;
+    (void)args;
+    switch (key) {
+    case KEY_HELP:
+        options->action = OPTIONS_HELP;
+        return 0;
+    case KEY_VERSION:
+        options->action = OPTIONS_VERSION;
+        return 0;
+    case FUSE_OPT_KEY_NONOPT:
+        return take_path(options, argument);
+    default:
+        return 1; /* libfuse's, or nobody's: it will say so */
+    }
+}
+
+static const char *const cache_names[] = {
+    [CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always"};
+static const char *const timing_names[] = {[PROF_TIMING_OFF] = "off",
+                                           [PROF_TIMING_CALL] = "call",
+                                           [PROF_TIMING_TSC] = "tsc",
+                                           [PROF_TIMING_FULL] = "full"};
+
+const char *cache_mode_name(enum cache_mode mode) {
+    return cache_names[mode];
+}
+
+/* The index of value among names; -1 and a message if it is none of them. NULL: index_default. */
+static int choose(const char *option, const char *value, const char *const *names, size_t count, int index_default) {
+    if (!value)
+        return index_default;
+    for (size_t index = 0; index < count; index++) {
+        if (strcmp(value, names[index]) == 0)
+            return (int)index;
+    }
+    char known[64] = "";
+    for (size_t index = 0; index < count; index++) {
+        strncat(known, index == 0 ? "" : index + 1 < count ? ", " : " or ", sizeof(known) - strlen(known) - 1);
+        strncat(known, names[index], sizeof(known) - strlen(known) - 1);
+    }
+    log_message("%s=%s: must be %s", option, value, known);
+    return -1;
+}
+
+static int check_values(struct options *options, const struct raw_options *raw) {
+    static const char *const resolutions[] = {"1", "2", "4", "8"};
+    int resolution = choose("resolution", raw->resolution, resolutions, ARRAY_SIZE(resolutions), 0);
+    int cache = choose("cache", raw->cache, cache_names, ARRAY_SIZE(cache_names), CACHE_AUTO);
+    int timing = choose("timing", raw->timing, timing_names, ARRAY_SIZE(timing_names), PROF_TIMING_FULL);
+    if (resolution < 0 || cache < 0 || timing < 0)
+        return -EINVAL;
+    options->resolution = 1U << resolution;
+    options->cache = (enum cache_mode)cache;
+    options->timing = (enum prof_timing)timing;
+
+    const char *name = options->control_name;
+    if (name && (name[0] == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)) {
+        log_message("control=%s: must be a plain file name, such as .osprof", name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int check_paths(const struct options *options) {
+    if (options->mountpoint)
+        return 0;
+    log_message("%s: usage: osproffs [options] LOWER MOUNTPOINT (osproffs -h for help)",
+                options->lower ? "no mount point given" : "no lower directory given");
+    return -EINVAL;
+}
+
+/* Kernel-side permission checks belong to every mount that others may use, unless told otherwise. */
+static int settle(struct options *options) {
+    if (options->default_permissions && options->no_default_permissions) {
+        log_message("default_permissions and no_default_permissions exclude each other: give one");
+        return -EINVAL;
+    }
+    if (options->allow_other && !options->no_default_permissions && !options->default_permissions) {
+        options->default_permissions = 1;
+        if (fuse_opt_add_arg(&options->fuse_args, "-odefault_permissions") < 0)
+            return -ENOMEM;
+    }
+    if (options->debug)
+        options->foreground = 1;
+    if (!options->control_name)
+        options->control_name = strdup(".osprof");
+    return options->control_name ? 0 : -ENOMEM;
+}
+
+int options_parse(int argc, char **argv, struct options *ret_options) {
+    struct options *options = ret_options;
+    struct raw_options raw = {.options = options};
+    *options = (struct options){.fuse_args = FUSE_ARGS_INIT(0, NULL)};
+    for (int index = 0; index < argc; index++) {
+        if (fuse_opt_add_arg(&options->fuse_args, argv[index]) < 0)
+            return -ENOMEM;
+    }
+    int err = 0;
+    if (fuse_opt_parse(&options->fuse_args, &raw, raw_table, NULL) < 0 ||
+        fuse_opt_parse(&options->fuse_args, options, option_table, take_argument) < 0)
+        err = -EINVAL;
+    if (err == 0 && options->action == OPTIONS_MOUNT)
+        err = check_values(options, &raw);
+    if (err == 0 && options->action == OPTIONS_MOUNT)
+        err = check_paths(options);
+    if (err == 0)
+        err = settle(options);
+    free(raw.resolution);
+    free(raw.cache);
+    free(raw.timing);
+    return err;
+}
+
+void options_finish(struct options *options) {
+    free(options->lower);
+    free(options->mountpoint);
+    free(options->profile);
+    free(options->control_name);
+    free(options->live_directory);
+    fuse_opt_free_args(&options->fuse_args);
+}
+
+void options_print_help(void) {
+    printf("usage: osproffs [options] LOWER MOUNTPOINT\n"
+           "\n"
+           "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
+           "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT.\n"
+           "\n"
+           "    -f                     stay in the foreground\n"
+           "    -s                     one request at a time\n"
+           "    -d, -o debug           print libfuse's debugging messages (implies -f)\n"
+           "    -h, --help             print this help\n"
+           "    -V, --version          print versions\n"
+           "    -o profile=FILE        where the final profile goes (osprof.out; - with -f: standard output)\n"
+           "    -o resolution=R        buckets per power of two: 1, 2, 4 or 8 (1)\n"
+           "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
+           "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
+           "    -o control=NAME        name of the control file (.osprof)\n"
+           "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
+           "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
+           "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
+           "    -o no_default_permissions\n"
+           "                           with allow_other: LOWER checks permissions, not the kernel\n"
+           "\n"
+           "Options of libfuse:\n");
+    fuse_lowlevel_help();
+}
+
+void options_print_version(void) {
+    printf("osproffs %s\n", OSPROFFS_VERSION);
+    printf("libfuse %s (built against %d.%d)%s%s%s\n", fuse_pkgversion(), FUSE_MAJOR_VERSION, FUSE_MINOR_VERSION,
+           OSPROFFS_HAS_TMPFILE ? " +tmpfile" : "", OSPROFFS_HAS_STATX ? " +statx" : "",
+           OSPROFFS_HAS_SYNCFS ? " +syncfs" : "");
+}

@@ -1,0 +1,55 @@
+/* The command line, as one struct before anything is done. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <fuse_opt.h>
+#include <stdbool.h>
+
+#include "prof.h"
+
+enum options_action {
+    OPTIONS_MOUNT,
+    OPTIONS_HELP,
+    OPTIONS_VERSION,
+};
+
+enum cache_mode {
+    CACHE_AUTO,   /* the kernel may answer by itself for a second */
+    CACHE_NONE,   /* every request reaches the profiler */
+    CACHE_ALWAYS, /* as long as it likes: nothing changes the lower directory but this mount */
+};
+
+struct options {
+    enum options_action action;
+    char *lower;
+    char *mountpoint;
+    char *profile; /* NULL: the default */
+    char *control_name;
+    char *live_directory; /* NULL: the default; "none" */
+    unsigned resolution;
+    enum cache_mode cache;
+    enum prof_timing timing;
+    int foreground;
+    int debug;
+    int single_threaded;
+    int allow_other;
+    int default_permissions; /* worked out: on with allow_other unless told otherwise */
+    int no_default_permissions;
+    int forward_posix_locks;
+    int forward_flocks;
+    struct fuse_args fuse_args; /* what is left, for libfuse */
+};
+
+/* Says what is wrong, in one line on stderr.
+ * Owner:   the caller calls options_finish(), also on error
+ * Errors:  -EINVAL, -ENOMEM */
+int options_parse(int argc, char **argv, struct options *ret_options);
+void options_finish(struct options *options);
+
+void options_print_help(void);
+void options_print_version(void);
+
+/* "auto", "none", "always" */
+const char *cache_mode_name(enum cache_mode mode);
+
+#endif

@@ -1,0 +1,133 @@
+/* Saving profiles. */
+#include "profile_target.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "log.h"
+
+#define DEFAULT_NAME "osprof.out"
+
+static int open_stream(struct profile_target *target, int fd, const char *shown) {
+    target->stream_fd = fd;
+    target->shown = strdup(shown);
+    if (fd < 0)
+        return negative_errno();
+    return target->shown ? 0 : -ENOMEM;
+}
+
+/* A fifo without a reader is an error now, not a wait; once open, writes may wait as usual. */
+static int open_without_waiting(const char *file) {
+    int fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0)
+        fcntl(fd, F_SETFL, 0);
+    return fd;
+}
+
+/* A place for a regular file that can be written: known now, not after a day of profiling. */
+static int open_file(struct profile_target *target, const char *file) {
+    const char *name;
+    int err = open_parent(AT_FDCWD, file, &target->dir_fd, &name);
+    if (err < 0)
+        return err;
+    target->name = strdup(name);
+    if (!target->name || asprintf(&target->shown, "%s", file) < 0)
+        return -ENOMEM;
+    if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
+        return negative_errno();
+    return 0;
+}
+
+static int open_target(struct profile_target *target, const char *file, bool foreground) {
+    mode_t mask = umask(0);
+    umask(mask);
+    target->mode = 0666 & ~mask;
+    target->start_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (target->start_fd < 0)
+        return negative_errno();
+    if (!file && !foreground) {
+        target->keep_old = true;
+        return open_file(target, DEFAULT_NAME);
+    }
+    if (!file || strcmp(file, "-") == 0)
+        return open_stream(target, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "standard output");
+
+    struct stat attr;
+    bool exists = stat(file, &attr) == 0;
+    if (exists && S_ISDIR(attr.st_mode))
+        return -EISDIR;
+    if (exists && !S_ISREG(attr.st_mode))
+        return open_stream(target, open_without_waiting(file), file);
+    return open_file(target, file);
+}
+
+int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground) {
+    *ret_target = (struct profile_target){.start_fd = -1, .dir_fd = -1, .stream_fd = -1};
+    int err = open_target(ret_target, file, foreground);
+    if (err < 0)
+        log_message("cannot write the profile to %s: %s; choose another place with -o profile=FILE",
+                    file ? file : DEFAULT_NAME, strerror(-err));
+    return err;
+}
+
+void profile_target_finish(struct profile_target *target) {
+    close_fd(&target->start_fd);
+    close_fd(&target->dir_fd);
+    close_fd(&target->stream_fd);
+    free(target->name);
+    free(target->shown);
+}
+
+int profile_target_save(struct profile_target *target, const char *text, size_t size_bytes) {
+    if (target->stream_fd >= 0)
+        return write_all(target->stream_fd, text, size_bytes);
+    CLEANUP_FREE char *backup_name = NULL;
+    if (target->keep_old && asprintf(&backup_name, "%s.old", target->name) < 0)
+        return -ENOMEM;
+    int err = replace_file(target->dir_fd, target->name, backup_name, target->mode, text, size_bytes);
+    if (err == 0)
+        target->keep_old = false; /* what is there now is ours */
+    return err;
+}
+
+static bool is_device(int fd, dev_t device) {
+    struct statx attr;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &attr) == 0 &&
+           makedev(attr.stx_dev_major, attr.stx_dev_minor) == device;
+}
+
+/* Walks to the directory step by step, so that a step into our own mount is seen before a request is sent. */
+static int open_directory_elsewhere(int start_fd, char *path, dev_t own_device, int *ret_fd) {
+    CLEANUP_FD int fd = path[0] == '/' ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
+                                       : openat(start_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char *rest = path;
+    for (const char *step = strsep(&rest, "/"); fd >= 0 && step; step = strsep(&rest, "/")) {
+        int next = openat(fd, step[0] ? step : ".", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close_fd(&fd);
+        fd = next;
+        if (fd >= 0 && is_device(fd, own_device))
+            return -ELOOP;
+    }
+    if (fd < 0)
+        return negative_errno();
+    *ret_fd = steal_fd(&fd);
+    return 0;
+}
+
+int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device, const char *text,
+                           size_t size_bytes) {
+    const char *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file;
+    if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+        return -EISDIR;
+    CLEANUP_FREE char *directory = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    CLEANUP_FD int dir_fd = -1;
+    if (!directory)
+        return -ENOMEM;
+    int err = open_directory_elsewhere(target->start_fd, directory, own_device, &dir_fd);
+    return err < 0 ? err : replace_file(dir_fd, name, NULL, target->mode, text, size_bytes);
+}

@@ -1,0 +1,34 @@
+/* Where profiles are saved: settled and opened before the daemon leaves its start directory. */
+#ifndef PROFILE_TARGET_H
+#define PROFILE_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct profile_target {
+    int start_fd;  /* the directory that osproffs was started from; O_PATH */
+    int dir_fd;    /* of the file; -1 if it goes to a stream */
+    int stream_fd; /* standard output, a fifo, a device; -1 if it goes to a file */
+    char *name;    /* in dir_fd */
+    char *shown;   /* for messages */
+    mode_t mode;   /* of new files, by the umask of who started us */
+    bool keep_old; /* the next save keeps what is there as NAME.old */
+};
+
+/* file: as given by the user, NULL for the default: osprof.out, or standard output in the foreground.
+ * Says what is wrong, in one line.
+ * Owner:   the caller finishes *ret_target
+ * Errors:  -errno of what failed */
+int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground);
+void profile_target_finish(struct profile_target *target);
+
+int profile_target_save(struct profile_target *target, const char *text, size_t size_bytes);
+
+/* Saves to another file, relative to the start directory. Its directory may not be reached through a symbolic
+ * link, nor lie in the mount whose device number is own_device: waiting for ourselves might never end.
+ * Errors:  -ELOOP such a directory, and those of opening and writing */
+int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device, const char *text,
+                           size_t size_bytes);
+
+#endif

@@ -1,0 +1,40 @@
+/* The session loop: worker threads that take requests from the kernel and answer them.
+ *
+ * A worker is started when every other one is busy, so a call that hangs in the lower file system never delays
+ * the next; idle ones stay. The main thread only waits: for a signal, or for the connection to end. It does not
+ * wait for workers that hang: what they have counted is already in the profile. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <fuse_lowlevel.h>
+#include <stdbool.h>
+
+enum session_end {
+    SESSION_UNMOUNTED, /* umount, or the connection was aborted */
+    SESSION_SIGNALLED,
+    SESSION_FAILED, /* the device could not be read, or no worker could be started */
+};
+
+struct session_outcome {
+    enum session_end end;
+    int signal;           /* SESSION_SIGNALLED */
+    int error;            /* SESSION_FAILED: -errno */
+    unsigned hung_workers; /* still in a call when the loop was left; they touch only the fuse session, the stack
+                            * and the recorder, which must therefore stay if there are any */
+};
+
+/* Signals that end the session, and the one that interrupts a worker's system call, are blocked or handled from
+ * here on. Threads: call before any other thread is started */
+void session_prepare_signals(void);
+
+/* Runs until unmounted or told to end. single: one worker. */
+struct session_outcome session_run(struct fuse_session *fuse, bool single);
+
+/* The signal that interrupts a system call of the thread that it is sent to, and does nothing else. */
+int session_interrupt_signal(void);
+
+/* Memory of this worker for one reply, at least of that size, aligned to a page; NULL without memory.
+ * Threads: workers; good until the next call in the same thread */
+void *session_reply_buffer(size_t size_bytes);
+
+#endif
