@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -38,7 +39,6 @@ struct daemon {
     struct ctl ctl;
     struct glue glue;
     struct fuse_session *fuse;
-    bool mounted;
     bool live_is_needed; /* nothing else holds the profile */
 };
 
@@ -267,12 +267,14 @@ static int mount_session(struct daemon *daemon) {
         log_message("cannot mount on %s (see the line above)", daemon->mountpoint);
         return -EIO;
     }
-    daemon->mounted = true;
     err = mountpoint_device(daemon->mountpoint, &daemon->own_device);
-    if (err < 0)
+    if (err < 0) {
         log_message("cannot see the mount on %s: %s", daemon->mountpoint, strerror(-err));
+        fuse_session_unmount(daemon->fuse);
+        return err;
+    }
     pass_set_own_device(daemon->pass, daemon->own_device);
-    return err;
+    return 0;
 }
 
 static int set_up(struct daemon *daemon) {
@@ -335,6 +337,20 @@ static int save_final_profile(struct daemon *daemon) {
     return err;
 }
 
+static bool is_disconnected(struct fuse_session *fuse) {
+    struct pollfd device = {.fd = fuse_session_fd(fuse)};
+    return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
+}
+
+/* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted
+ * there by now. Once the connection is gone its function only frees. */
+static void unmount(struct daemon *daemon) {
+    if (mountpoint_unmount(daemon->mountpoint, daemon->own_device) < 0)
+        log_message("cannot unmount %s: use fusermount3 -u -z %s", daemon->mountpoint, daemon->mountpoint);
+    if (is_disconnected(daemon->fuse))
+        fuse_session_unmount(daemon->fuse);
+}
+
 static int serve(struct daemon *daemon) {
     struct session_outcome outcome = session_run(daemon->fuse, daemon->options->single_threaded);
     unsigned hung = outcome.hung_workers + glue_stop_lock_waiters(&daemon->glue);
@@ -343,17 +359,13 @@ static int serve(struct daemon *daemon) {
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
     int err = save_final_profile(daemon);
-    if (mountpoint_unmount(daemon->mountpoint, daemon->own_device) < 0)
-        log_message("cannot unmount %s: use fusermount3 -u -z %s", daemon->mountpoint, daemon->mountpoint);
+    unmount(daemon);
     if (hung > 0)
         _exit(err < 0 || outcome.end == SESSION_FAILED); /* their threads still use what would be freed */
-    daemon->mounted = false;
     return err < 0 || outcome.end == SESSION_FAILED;
 }
 
 static void tear_down(struct daemon *daemon) {
-    if (daemon->mounted)
-        fuse_session_unmount(daemon->fuse);
     if (daemon->fuse)
         fuse_session_destroy(daemon->fuse);
     pass_destroy(daemon->pass);

@@ -2,6 +2,7 @@
 #include "profile_target.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,6 +29,19 @@ static int open_without_waiting(const char *file) {
     return fd;
 }
 
+static char *absolute_path(int dir_fd, const char *name) {
+    char link[32];
+    char directory[PATH_MAX];
+    char *path;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", dir_fd);
+    ssize_t length = readlink(link, directory, sizeof(directory));
+    if (length < 0 || (size_t)length == sizeof(directory))
+        return strdup(name);
+    if (length == 1)
+        length = 0; /* the root: no second slash */
+    return asprintf(&path, "%.*s/%s", (int)length, directory, name) < 0 ? NULL : path;
+}
+
 /* A place for a regular file that can be written: known now, not after a day of profiling. */
 static int open_file(struct profile_target *target, const char *file) {
     const char *name;
@@ -35,7 +49,8 @@ static int open_file(struct profile_target *target, const char *file) {
     if (err < 0)
         return err;
     target->name = strdup(name);
-    if (!target->name || asprintf(&target->shown, "%s", file) < 0)
+    target->shown = absolute_path(target->dir_fd, name);
+    if (!target->name || !target->shown)
         return -ENOMEM;
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();

@@ -51,12 +51,17 @@ static struct inode *slot_inode(const struct inode_table *table, uint32_t slot) 
     return &chunk[slot % CHUNK_SLOTS];
 }
 
-static void release_resources(struct inode_table *table, struct inode *inode) {
+/* The inode's descriptor, for closing without the lock: the last one of a deleted file frees its blocks. */
+static int take_path_fd(struct inode_table *table, struct inode *inode) {
     int path_fd = inode_path_fd(inode);
     if (path_fd >= 0) {
-        close(path_fd);
+        __atomic_store_n(&inode->path_fd, -1, __ATOMIC_RELEASE);
         table->path_fd_count--;
     }
+    return path_fd;
+}
+
+static void free_handle(struct inode *inode) {
     if (inode->handle_size_bytes > INODE_HANDLE_INLINE_BYTES)
         free(inode->handle.heap);
 }
@@ -65,8 +70,11 @@ void inode_table_destroy(struct inode_table *table) {
     if (!table)
         return;
     for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-        if (slot_inode(table, slot)->used)
-            release_resources(table, slot_inode(table, slot));
+        struct inode *inode = slot_inode(table, slot);
+        int path_fd = inode->used ? take_path_fd(table, inode) : -1;
+        close_fd(&path_fd);
+        if (inode->used)
+            free_handle(inode);
     }
     for (uint32_t chunk = 0; chunk < CHUNKS_MAX && table->chunks[chunk]; chunk++)
         free(table->chunks[chunk]);
@@ -165,7 +173,7 @@ static struct inode *take_slot(struct inode_table *table) {
 
 static void give_slot(struct inode_table *table, struct inode *inode) {
     hash_remove(table, inode);
-    release_resources(table, inode);
+    free_handle(inode);
     inode->used = false;
     inode->generation++;
     inode->hash_next = table->free_slots;
@@ -289,28 +297,24 @@ int inode_table_revive(struct inode_table *table, fs_ino ino, struct inode **ret
     return found ? 0 : -ESTALE;
 }
 
-/* An inode without a handle cannot be found again, so it is not remembered. A path_fd would pin it below. */
-static void retire(struct inode_table *table, struct inode *inode) {
-    if (inode->handle_size_bytes == 0 || table->forgotten_max == 0) {
+/* An inode without a handle cannot be found again, so it is not remembered. Returns the descriptor to close. */
+static int retire(struct inode_table *table, struct inode *inode) {
+    int path_fd = take_path_fd(table, inode);
+    if (inode->handle_size_bytes == 0 || table->forgotten_max == 0)
         give_slot(table, inode);
-        return;
-    }
-    int path_fd = inode_path_fd(inode);
-    if (path_fd >= 0) {
-        close(path_fd);
-        __atomic_store_n(&inode->path_fd, -1, __ATOMIC_RELEASE);
-        table->path_fd_count--;
-    }
-    forgotten_append(table, inode);
+    else
+        forgotten_append(table, inode);
+    return path_fd;
 }
 
 void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count) {
+    CLEANUP_FD int path_fd = -1;
     pthread_mutex_lock(&table->lock);
     struct inode *inode = inode_table_get(table, ino);
     if (inode && inode->used && inode->lookup_count > 0 && ino != FS_ROOT_INO) {
         inode->lookup_count -= count < inode->lookup_count ? count : inode->lookup_count;
         if (inode->lookup_count == 0)
-            retire(table, inode);
+            path_fd = retire(table, inode);
     }
     pthread_mutex_unlock(&table->lock);
 }

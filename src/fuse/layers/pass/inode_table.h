@@ -5,8 +5,8 @@
  *     when it is, its generation has changed.
  *   - One lower inode of one lower mount has one slot, however many hard links lead to it.
  *   - Slots never move, so finding one by number takes no lock. Counts, the hash table and the list of forgotten
- *     inodes change under one lock, which is never held over a system call other than close(2).
- *   - path_fd goes from -1 to a descriptor at most once in an inode's life. */
+ *     inodes change under one lock, which is never held over a system call.
+ *   - path_fd goes from -1 to a descriptor at most once between the first lookup and the last forget. */
 #ifndef INODE_TABLE_H
 #define INODE_TABLE_H
 

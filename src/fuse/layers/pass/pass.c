@@ -28,7 +28,7 @@ size_t pass_raise_open_file_limit(void) {
 static size_t path_fds_max(const struct pass *pass) {
     size_t limit = pass_raise_open_file_limit();
     bool has_handles = mount_table_get(&pass->mounts, 0)->fd >= 0;
-    return has_handles ? limit / 4 : limit - limit / 8 - 16;
+    return has_handles ? limit / 4 : limit / 8 * 7 - (limit > 256 ? 32 : limit / 8);
 }
 
 static int remember_own_groups(struct pass *pass) {

@@ -243,18 +243,18 @@ static ssize_t write_at(const struct open_file *file, const void *data, size_t s
     return pwritev2(file->fd, &part, 1, offset, RWF_APPEND);
 }
 
-/* A device reads only from aligned memory, and a request's payload lies behind its header. */
-static ssize_t write_direct(const struct open_file *file, const void *data, size_t size_bytes, off_t offset,
-                            bool append) {
+/* A device reads only from aligned memory, and a request's payload lies behind its header. Never appends: the
+ * kernel may send the parts of one large direct write all at once. */
+static ssize_t write_direct(const struct open_file *file, const void *data, size_t size_bytes, off_t offset) {
     if (is_aligned(data))
-        return write_at(file, data, size_bytes, offset, append);
+        return pwrite(file->fd, data, size_bytes, offset);
     CLEANUP_FREE void *aligned = NULL;
     if (posix_memalign(&aligned, DIRECT_ALIGNMENT_BYTES, size_bytes) != 0) {
         errno = ENOMEM;
         return -1;
     }
     memcpy(aligned, data, size_bytes);
-    return write_at(file, aligned, size_bytes, offset, append);
+    return pwrite(file->fd, aligned, size_bytes, offset);
 }
 
 /* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. */
@@ -274,15 +274,14 @@ static ssize_t write_back(struct pass *pass, const struct open_file *file, const
 int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset,
                   unsigned flags, size_t *ret_written_bytes) {
     const struct open_file *open_file = to_open_file(file);
-    bool append = flags & O_APPEND;
     ssize_t written_bytes;
     (void)caller, (void)ino;
     if (flags & FS_WRITE_FROM_CACHE)
         written_bytes = write_back(to_pass(layer), open_file, data, size_bytes, offset);
     else if (open_file->flags & O_DIRECT)
-        written_bytes = write_direct(open_file, data, size_bytes, offset, append);
+        written_bytes = write_direct(open_file, data, size_bytes, offset);
     else
-        written_bytes = write_at(open_file, data, size_bytes, offset, append);
+        written_bytes = write_at(open_file, data, size_bytes, offset, flags & O_APPEND);
     if (written_bytes < 0)
         return negative_errno();
     *ret_written_bytes = (size_t)written_bytes;
