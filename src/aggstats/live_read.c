@@ -60,7 +60,7 @@ static int read_at(struct reader *reader, void *to, size_t size_bytes, uint64_t 
     return 0;
 }
 
-/* The same into new memory, aligned so that the kernel copies whole counters; one byte longer, and that is 0. */
+/* The same into new memory, aligned for any of our structures; one byte longer, and that is 0. */
 static int read_new(struct reader *reader, size_t size_bytes, uint64_t offset, void *ret_pointer) {
     CLEANUP_FREE char *memory = aligned_alloc(CACHE_LINE_BYTES, round_up(size_bytes + 1, CACHE_LINE_BYTES));
     if (!memory)
@@ -194,6 +194,19 @@ static int read_span(struct reader *reader) {
     return err < 0 ? err : -EAGAIN;
 }
 
+/* Blocks are checked as they are added up; frozen counts are shown as they stand. */
+static int check_span(struct reader *reader) {
+    const struct layout *layout = &reader->layout;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        const struct aggstats_counters *frozen = layout_counters_const(layout, span_frozen(reader->span, layout), op);
+        uint64_t finished = 0;
+        for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
+            if (__builtin_add_overflow(finished, frozen->buckets[bucket], &finished))
+                return fail(reader, "live file has impossible counts of operation %u", op);
+    }
+    return 0;
+}
+
 /* Makes one block of two readings; see the top of this file. */
 static void merge_readings(const struct layout *layout, struct aggstats_block *first,
                            const struct aggstats_block *second) {
@@ -205,27 +218,37 @@ static void merge_readings(const struct layout *layout, struct aggstats_block *f
             layout_counters_const(layout, second->counters, op)->calls;
 }
 
-static int read_block(struct reader *reader, uint64_t number) {
+/* Room for the two readings of a block, aligned so that the kernel copies whole counters. */
+struct readings {
+    struct aggstats_block *first;
+    struct aggstats_block *second;
+};
+
+static int read_block(struct reader *reader, uint64_t number, const struct readings *readings) {
     const size_t block_bytes = layout_block_bytes(&reader->layout);
     const uint64_t offset = reader->header.header_bytes + number * reader->header.block_stride_bytes;
-    CLEANUP_FREE struct aggstats_block *first = NULL;
-    CLEANUP_FREE struct aggstats_block *second = NULL;
-    int err = read_new(reader, block_bytes, offset, &first);
+    int err = read_at(reader, readings->first, block_bytes, offset);
     if (err == 0)
-        err = read_new(reader, block_bytes, offset, &second);
+        err = read_at(reader, readings->second, block_bytes, offset);
     if (err < 0)
         return err;
-    merge_readings(&reader->layout, first, second);
-    err = tally_add_block(&reader->tally, first);
+    merge_readings(&reader->layout, readings->first, readings->second);
+    err = tally_add_block(&reader->tally, readings->first);
     if (err == -EBADMSG)
         return fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
-    return err < 0 ? err : tally_add_call(&reader->tally, first);
+    return err < 0 ? err : tally_add_call(&reader->tally, readings->first);
 }
 
 static int read_blocks(struct reader *reader) {
+    const size_t block_bytes = round_up(layout_block_bytes(&reader->layout), CACHE_LINE_BYTES);
+    CLEANUP_FREE void *first = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
+    CLEANUP_FREE void *second = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
+    if (!first || !second)
+        return -ENOMEM;
+    const struct readings readings = {.first = first, .second = second};
     int err = tally_init(&reader->tally, &reader->layout);
     for (uint64_t block = 0; err == 0 && block < reader->header.block_count; block++)
-        err = read_block(reader, block);
+        err = read_block(reader, block, &readings);
     return err;
 }
 
@@ -268,6 +291,8 @@ static int read_everything(struct reader *reader) {
         err = read_labels(reader);
     if (err == 0)
         err = read_span(reader);
+    if (err == 0)
+        err = check_span(reader);
     if (err == 0)
         err = reread_header(reader); /* for what happened before the span was made */
     if (err == 0)

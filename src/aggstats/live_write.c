@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "live.h"
+#include "text.h"
 
 static size_t labels_size_bytes(const struct aggstats_recorder_options *options) {
     size_t size_bytes = 0;
@@ -81,7 +82,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     struct live_offsets offsets = live_offsets_make(layout, header->labels_bytes);
     char *base = (char *)header;
     for (unsigned op = 0; op < layout->op_count; op++)
-        strcpy(base + offsets.names + op * (size_t)AGGSTATS_NAME_SIZE, options->op_names[op]);
+        text_name_copy(base + offsets.names + op * (size_t)AGGSTATS_NAME_SIZE, options->op_names[op]);
     write_labels(base + offsets.labels, options);
     for (int i = 0; i < 2; i++)
         live->spans[i] = (struct span *)(void *)(base + offsets.spans[i]);
@@ -145,7 +146,7 @@ int live_add_block(struct live *live, struct aggstats_block **ret_block) {
     if (header->block_count >= LIVE_BLOCKS_MAX)
         return -ENOSPC;
     uint64_t offset = header->header_bytes + header->block_count * header->block_stride_bytes;
-    void *memory;
+    void *memory = NULL;
     int err = map(live->fd, (off_t)offset, header->block_stride_bytes, &memory);
     if (err < 0)
         return err;

@@ -139,7 +139,7 @@ static int copy_names(struct aggstats_recorder *recorder, const struct aggstats_
     if (!recorder->op_names)
         return -ENOMEM;
     for (unsigned op = 0; op < options->op_count; op++)
-        strcpy(recorder->op_names[op], options->op_names[op]);
+        text_name_copy(recorder->op_names[op], options->op_names[op]);
     recorder->label_count = options->label_count;
     return labels_copy(options->labels, options->label_count, &recorder->labels);
 }

@@ -7,6 +7,7 @@
 #include "base.h"
 #include "profile.h"
 #include "recorder.h"
+#include "text.h"
 
 /* ---- From counters to a profile ---- */
 
@@ -19,7 +20,7 @@ static int add_op(struct aggstats_profile *profile, const char *name, const stru
     struct aggstats_op_profile *op = &profile->ops[profile->op_count++];
     *op = (struct aggstats_op_profile){
         .calls = visible->calls, .total_cycles = visible->total_cycles, .buckets = buckets};
-    strcpy(op->name, name);
+    text_name_copy(op->name, name);
     return 0;
 }
 
@@ -52,7 +53,7 @@ static int add_calls_in_flight(struct aggstats_profile *profile, const struct sn
         *shown = (struct aggstats_call_in_flight){.object = call->object, .pid = call->pid};
         if (source->now_cycles > call->start_cycles)
             shown->age_cycles = source->now_cycles - call->start_cycles;
-        strcpy(shown->op, source->op_names[call->op]);
+        text_name_copy(shown->op, source->op_names[call->op]);
     }
     return 0;
 }

@@ -1,8 +1,6 @@
 /* Rules common to writing and parsing profiles. */
 #include "text.h"
 
-#include <string.h>
-
 #include "base.h"
 
 bool text_name_valid(const char *name) {

@@ -18,12 +18,19 @@
 #ifndef TEXT_H
 #define TEXT_H
 
+#include <string.h>
+
 #include "aggstats.h"
 
 #define TEXT_VERSION 1
 
 /* An operation's name: letters, digits, '_', '-' and '.'; fits AGGSTATS_NAME_SIZE. */
 bool text_name_valid(const char *name);
+
+/* Copies a valid name. */
+static inline void text_name_copy(char to[AGGSTATS_NAME_SIZE], const char *name) {
+    memcpy(to, name, strlen(name) + 1);
+}
 
 /* A label's key: no colon, no control character, no blank at its ends, and not a key of the format itself. */
 bool text_label_valid(const struct aggstats_label *label);

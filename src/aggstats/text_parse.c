@@ -189,9 +189,21 @@ static bool is_date(const struct tm *tm) {
 
 /* The profile's start from its parts; false if 64 bits of nanoseconds cannot hold it. */
 static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
+    int64_t seconds = timegm(tm);
+    if (seconds < 0 && ns > 0) { /* the earliest second fits only together with its fraction */
+        seconds++;
+        ns -= NS_PER_SECOND;
+    }
     int64_t whole_ns;
-    return !__builtin_mul_overflow((int64_t)timegm(tm), NS_PER_SECOND, &whole_ns) &&
-           !__builtin_add_overflow(whole_ns, ns, ret_ns);
+    return !__builtin_mul_overflow(seconds, NS_PER_SECOND, &whole_ns) && !__builtin_add_overflow(whole_ns, ns, ret_ns);
+}
+
+/* The number that count digits make. */
+static int number_of_digits(const char *digits, int count) {
+    int number = 0;
+    for (int i = 0; i < count; i++)
+        number = number * 10 + (digits[i] - '0');
+    return number;
 }
 
 static int parse_start(struct parser *parser, char *value) {
@@ -201,12 +213,12 @@ static int parse_start(struct parser *parser, char *value) {
         if (shape[i] == 'd' ? !is_digit(value[i]) : value[i] != shape[i])
             return fail_expected(parser, expected, value);
     struct tm tm = {
-        .tm_year = atoi(value) - 1900,
-        .tm_mon = atoi(value + 5) - 1,
-        .tm_mday = atoi(value + 8),
-        .tm_hour = atoi(value + 11),
-        .tm_min = atoi(value + 14),
-        .tm_sec = atoi(value + 17),
+        .tm_year = number_of_digits(value, 4) - 1900,
+        .tm_mon = number_of_digits(value + 5, 2) - 1,
+        .tm_mday = number_of_digits(value + 8, 2),
+        .tm_hour = number_of_digits(value + 11, 2),
+        .tm_min = number_of_digits(value + 14, 2),
+        .tm_sec = number_of_digits(value + 17, 2),
     };
     const char *cursor = value + strlen(shape);
     int64_t ns;
@@ -241,7 +253,7 @@ static int parse_name(struct parser *parser, const char *word, char ret_name[AGG
     if (!text_name_valid(word))
         return fail(parser, "expected an operation's name (letters, digits, _-., at most %d), found \"%.40s\"",
                     AGGSTATS_NAME_SIZE - 1, word);
-    strcpy(ret_name, word);
+    text_name_copy(ret_name, word);
     return 0;
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define TEMPORARY_ATTEMPTS 1000U
+
 int write_all(int fd, const void *data, size_t size_bytes) {
     const char *rest = data;
     while (size_bytes > 0) {
@@ -40,10 +42,13 @@ static int write_temporary(int dir_fd, const char *name, mode_t mode, const void
 int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
                  size_t size_bytes) {
     char temporary[64];
-    snprintf(temporary, sizeof(temporary), ".osprof.%ld.tmp", (long)getpid());
-    unlinkat(dir_fd, temporary, 0); /* of an earlier process with this pid */
-
-    int err = write_temporary(dir_fd, temporary, mode, data, size_bytes);
+    int err = -EEXIST;
+    for (unsigned attempt = 0; err == -EEXIST && attempt < TEMPORARY_ATTEMPTS; attempt++) {
+        snprintf(temporary, sizeof(temporary), ".osprof.%ld-%u.tmp", (long)getpid(), attempt);
+        err = write_temporary(dir_fd, temporary, mode, data, size_bytes);
+    }
+    if (err == -EEXIST)
+        return err;
     if (err == 0 && backup_name && renameat(dir_fd, name, dir_fd, backup_name) < 0 && errno != ENOENT)
         err = negative_errno();
     if (err == 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)

@@ -32,6 +32,7 @@ struct daemon {
     int lower_fd;
     dev_t own_device;
     struct profile_target target;
+    pthread_mutex_t target_lock; /* several workers may be told to dump at once */
     struct background background;
     struct aggstats_recorder *recorder;
     struct pass *pass;
@@ -157,8 +158,11 @@ static int dump_profile(void *context, const char *file) {
     int err = control_read(&control, &text, &size_bytes);
     if (err < 0)
         return err;
-    return file ? profile_target_save_as(&daemon->target, file, daemon->own_device, text, size_bytes)
-                : profile_target_save(&daemon->target, text, size_bytes);
+    pthread_mutex_lock(&daemon->target_lock);
+    err = file ? profile_target_save_as(&daemon->target, file, daemon->own_device, text, size_bytes)
+               : profile_target_save(&daemon->target, text, size_bytes);
+    pthread_mutex_unlock(&daemon->target_lock);
+    return err;
 }
 
 static void report_refused_command(void *context, const char *reason) {
@@ -383,6 +387,7 @@ int daemon_run(const struct options *options) {
         .options = options,
         .lower_fd = -1,
         .background.ready_fd = -1,
+        .target_lock = PTHREAD_MUTEX_INITIALIZER,
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1},
     };
     int status = 1;

@@ -107,7 +107,12 @@ struct aggstats_recorder_options {
 
 struct aggstats_recorder;
 
-/* Errors:  -EINVAL (options), -ENOMEM, -EEXIST and other errors of creating the live file */
+/* Starts recording.
+ * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
+ *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, process)
+ * Errors:  -EINVAL (options), -E2BIG (labels of more than 1 MiB), -ENOMEM, -EEXIST and other errors of creating
+ *          the live file, none of which is left behind
+ * Fork:    a child must not count in its parent's recorder; daemons fork first */
 int aggstats_recorder_create(const struct aggstats_recorder_options *options, struct aggstats_recorder **ret_recorder);
 
 /* Frees the recorder; its live file stays unless removed by aggstats_recorder_unlink_live(). NULL is fine.
@@ -118,7 +123,7 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder);
 /* Removes the live file, once its counts are safe elsewhere. 0 when there is none. */
 int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder);
 
-/* Path of the live file, or NULL. Owner: the recorder. */
+/* Path of the live file as it was given, also after it was removed; NULL without one. Owner: the recorder. */
 const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder);
 
 /* False if some counters had to be kept outside the live file (its file system was full). */
@@ -127,9 +132,12 @@ bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder);
 /* The clock in use, its frequency as well as it is known by now. */
 struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *recorder);
 
-/* From now on snapshots show only what happens from here. Calls in flight belong to the new span.
- * pause freezes what snapshots show; resume goes on as if the time between had not been. Pausing twice, or
- * resuming what runs, changes nothing. reset while paused stays paused, and empty.
+/* From now on snapshots show only what happens from here. A call belongs to the span in which it ends: calls in
+ * flight are in flight in the new span.
+ * pause freezes what snapshots show; resume goes on as if the time between had not been: what ends in a pause is not
+ * counted, and while paused nothing is shown in flight. Pausing twice, or resuming what runs, changes nothing. reset
+ * while paused stays paused, and empty.
+ * Errors:  as aggstats_recorder_snapshot(); nothing has changed then
  * Threads: any */
 int aggstats_recorder_reset(struct aggstats_recorder *recorder);
 int aggstats_recorder_pause(struct aggstats_recorder *recorder);
@@ -171,7 +179,8 @@ extern __thread struct aggstats_thread_cache aggstats_thread_cache;
 
 /* This thread's block, given to it at its first call and back when it exits. Never NULL: where no memory is
  * left the thread counts in a block shared by such threads, and the snapshot says so.
- * Threads: any; takes a lock, so hot paths come here once per thread */
+ * Threads: any; takes a lock, so hot paths come here once per thread, and whenever a thread turns from one
+ *          recorder to another */
 struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder);
 
 /* A call in progress: filled by begin, used by end; on the caller's stack. */
@@ -251,7 +260,7 @@ struct aggstats_profile {
     uint64_t clamped;            /* negative latencies, counted in bucket 0 */
     bool has_start;
     bool has_elapsed;
-    bool incomplete; /* the live file lacked some counters */
+    bool incomplete; /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
     struct aggstats_label *labels;
     size_t label_count;
     struct aggstats_op_profile *ops;
@@ -274,27 +283,30 @@ const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_prof
 
 /* What the recorder has seen since its start or last reset. Ops never called are left out.
  * Owner:   the caller finishes *ret_profile
- * Errors:  -ENOMEM; *ret_profile untouched
- * Threads: any, while others record; calls >= sum(buckets) always */
+ * Errors:  -ENOMEM, -EBADMSG someone else has written into the counters; *ret_profile untouched
+ * Threads: any, while others record; calls >= sum(buckets) always. A total may already hold the latency of a call
+ *          that is just ending and not yet in its bucket */
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile);
 
 /* ---- Profile arithmetic ------------------------------------------------------------------------- */
 
 /* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
- * resolution. Elapsed times add up; a keeps its labels, start and calls in flight.
+ * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. A zeroed a becomes a copy of
+ * b. Rates that differ by less than 1/1000 are one rate, measured twice.
  * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
-/* Takes b (an earlier snapshot of the same recorder) from a. Ops that reach 0 calls are dropped.
+/* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
+ * ended. Ops that reach 0 calls are dropped. The difference starts where b ended.
  * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
 int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
 
-/* Coarser resolution, exactly (r buckets per octave become r'). Errors: -EINVAL not coarser, -ENOMEM */
+/* Coarser resolution, exactly (r buckets per octave become r'). Errors: -EINVAL no resolution, or a finer one */
 int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resolution);
 
 /* Expresses the profile in cycles of another clock rate. Calls and the number of calls per op stay exact;
  * totals are rounded; a bucket's calls are spread over the buckets its shifted bounds overlap, in
- * proportion to the overlap, sums kept.
+ * proportion to the overlap, rounded by largest remainder so that sums are kept. Below 1 cycle is bucket 0.
  * Errors:  -EDOM own rate not known, -EINVAL frequency_hz 0, -EOVERFLOW, -ENOMEM; *profile untouched */
 int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequency_hz);
 
@@ -303,7 +315,8 @@ void aggstats_profile_sort(struct aggstats_profile *profile);
 
 /* ---- Text format: osprof(5) --------------------------------------------------------------------- */
 
-/* Writes the profile as text. Errors: the stream's -errno */
+/* Writes the profile as text and flushes the stream.
+ * Errors:  the stream's -errno, -EINVAL a name or label that could not be read back */
 int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream);
 
 /* The same into memory, NUL-terminated. Owner: the caller frees *ret_text. */
@@ -334,9 +347,12 @@ struct aggstats_live_info {
 bool aggstats_live_is(int fd);
 
 /* The profile in a live file, of a process that runs, hangs or has died. Reads only; hostile contents give
- * an error, never a crash.
- * Owner:   the caller finishes *ret_profile; ret_info may be NULL
- * Errors:  -EBADMSG not a live file, or broken (*ret_error filled), -ENOMEM, errors of reading */
+ * an error, never a crash. Elapsed time and ages reach to now while the process records; after that to the last
+ * moment known: its orderly end, or the latest of its last call's beginning, last snapshot and last reset.
+ * Owner:   the caller finishes *ret_profile; ret_info and ret_error may be NULL
+ * Errors:  -EBADMSG not a live file, or broken (*ret_error filled), -EAGAIN reset again and again meanwhile,
+ *          -ENOMEM, errors of reading
+ * Locks:   takes a shared flock(2) on fd for an instant, to see whether the process still holds its own */
 int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggstats_live_info *ret_info,
                        struct aggstats_parse_error *ret_error);
 

@@ -19,11 +19,12 @@ static int refill(struct open_file *file, off_t offset, bool *ret_any) {
             return negative_errno();
         file->position = offset;
     }
+    file->entries_size_bytes = 0; /* what is there belongs elsewhere, also if this fails */
+    file->entries_used_bytes = 0;
     ssize_t read_bytes = getdents64(file->fd, file->entries, ENTRIES_SIZE_BYTES);
     if (read_bytes < 0)
         return negative_errno();
     file->entries_size_bytes = (size_t)read_bytes;
-    file->entries_used_bytes = 0;
     *ret_any = read_bytes > 0;
     return 0;
 }
@@ -32,10 +33,18 @@ static bool is_dots(const char *name) {
     return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-/* Offers one entry. With `plus` it is looked up, unless that fails: then it goes up as a bare name, and whoever
+/* Who wants the entries, and how. */
+struct listing {
+    struct pass *pass;
+    const struct fs_caller *caller; /* entries are looked up on this one's behalf; NULL: not looked up */
+    fs_fill_fn fill;
+    void *context;
+};
+
+/* Offers one entry. When looked up it is looked up, unless that fails: then it goes up as a bare name, and whoever
  * wants it will look it up and see why. */
-static bool offer(struct pass *pass, const struct open_file *file, const struct dirent64 *lower, bool plus,
-                  fs_fill_fn fill, void *context) {
+static bool offer(const struct listing *listing, const struct open_file *file, const struct dirent64 *lower) {
+    struct pass *pass = listing->pass;
     struct fs_entry entry;
     struct fs_dirent dirent = {
         .name = lower->d_name,
@@ -43,16 +52,16 @@ static bool offer(struct pass *pass, const struct open_file *file, const struct 
                  .st_mode = DTTOIF(lower->d_type)},
         .next_offset = lower->d_off,
     };
-    if (plus && !is_dots(lower->d_name) && pass_look_up(pass, file->inode, file->fd, lower->d_name, &entry) == 0)
+    if (listing->caller && !is_dots(lower->d_name) &&
+        pass_look_up(pass, listing->caller, file->inode, file->fd, lower->d_name, &entry) == 0)
         dirent.entry = &entry;
-    bool fits = fill(context, &dirent);
+    bool fits = listing->fill(listing->context, &dirent);
     if (!fits && dirent.entry)
         inode_table_forget(pass->inodes, entry.ino, 1);
     return fits;
 }
 
-static int read_entries(struct pass *pass, struct open_file *file, off_t offset, bool plus, fs_fill_fn fill,
-                        void *context) {
+static int read_entries(const struct listing *listing, struct open_file *file, off_t offset) {
     bool any = true;
     bool rewound = offset == 0; /* shows what was made since */
     if (offset != file->position || file->entries_used_bytes == file->entries_size_bytes || rewound) {
@@ -65,7 +74,7 @@ static int read_entries(struct pass *pass, struct open_file *file, off_t offset,
     while (any && fits) {
         while (fits && file->entries_used_bytes < file->entries_size_bytes) {
             const struct dirent64 *lower = (const void *)(file->entries + file->entries_used_bytes);
-            fits = offer(pass, file, lower, plus, fill, context);
+            fits = offer(listing, file, lower);
             if (fits) {
                 file->entries_used_bytes += lower->d_reclen;
                 file->position = lower->d_off;
@@ -84,12 +93,9 @@ static int read_entries(struct pass *pass, struct open_file *file, off_t offset,
 static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset, bool plus,
                           fs_fill_fn fill, void *context) {
     struct open_file *file = to_open_file(handle);
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = plus ? identity_enter_to_check(pass, caller, &identity) : 0;
-    if (err < 0)
-        return err;
+    struct listing listing = {pass, plus ? caller : NULL, fill, context};
     pthread_mutex_lock(&file->stream_lock);
-    err = read_entries(pass, file, offset, plus, fill, context);
+    int err = read_entries(&listing, file, offset);
     pthread_mutex_unlock(&file->stream_lock);
     return err;
 }

@@ -65,11 +65,32 @@ static int lower_flags(int flags) {
     return access_mode | (flags & (O_TRUNC | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME)) | O_NOCTTY | O_CLOEXEC;
 }
 
-/* O_NOATIME is the owner's privilege: without it the file is read all the same. */
-static int open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd) {
-    int err = pass_open_inode(pass, inode, flags, ret_fd);
+/* Opens as the caller, through a descriptor that is held before the privilege to open handles is given up. */
+static int open_as_caller(struct pass *pass, const struct fs_caller *caller, const struct inode *inode, int flags,
+                          int *ret_fd) {
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    if (inode->type != S_IFREG && inode->type != S_IFDIR)
+        return -ENXIO;
+    int err = pass_open_path(pass, inode_ino(inode), &path);
+    if (err == 0)
+        err = identity_enter(pass, caller, &identity);
+    if (err < 0)
+        return err;
+    int fd = openat(pass->proc_self_fd, pass_fd_path(path.fd).text, flags | O_CLOEXEC);
+    if (fd < 0)
+        return negative_errno();
+    *ret_fd = fd;
+    return 0;
+}
+
+/* O_NOATIME is the owner's privilege: a daemon that lacks it reads the file all the same. */
+static int open_checked(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags,
+                        int *ret_fd) {
+    int err = pass->check_as_caller ? open_as_caller(pass, caller, inode, flags, ret_fd)
+                                    : pass_open_inode(pass, inode, flags, ret_fd);
     if (err == -EPERM && flags & O_NOATIME)
-        err = pass_open_inode(pass, inode, flags & ~O_NOATIME, ret_fd);
+        return open_checked(pass, caller, inode, flags & ~O_NOATIME, ret_fd);
     return err;
 }
 
@@ -80,25 +101,8 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
     if (err < 0)
         return err;
     CLEANUP_FD int fd = -1;
-    if (!pass->check_as_caller) {
-        err = open_inode(pass, inode, lower_flags(flags), &fd);
-    } else {
-        /* held by descriptor before the privilege to open handles is given up */
-        CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
-        CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-        err = pass_open_path(pass, ino, &path);
-        if (err == 0 && inode->type != S_IFREG)
-            err = -ENXIO;
-        if (err == 0)
-            err = identity_enter(pass, caller, &identity);
-        if (err == 0)
-            fd = openat(pass->proc_self_fd, pass_fd_path(path.fd).text, lower_flags(flags));
-        if (err == 0 && fd < 0)
-            err = negative_errno();
-    }
-    if (err < 0)
-        return err;
-    return pass_add_open_file(pass, inode, &fd, flags, ret_file);
+    err = open_checked(pass, caller, inode, lower_flags(flags), &fd);
+    return err < 0 ? err : pass_add_open_file(pass, inode, &fd, flags, ret_file);
 }
 
 /* Turns a new or found descriptor into an entry and an open file. */
@@ -135,6 +139,8 @@ static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int 
         return err;
     if (S_ISLNK(entry.attr.st_mode))
         err = -ELOOP;
+    else if (S_ISDIR(entry.attr.st_mode))
+        err = -EISDIR;
     if (err == 0)
         err = pass_check_access(to_pass(layer), caller, entry.ino, access_needed(flags));
     if (err == 0)
@@ -346,17 +352,12 @@ int pass_op_syncfs(struct fs_layer *layer, FS_CALL) {
 
 int pass_op_opendir(struct fs_layer *layer, FS_CALL, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
-    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass_open_path(pass, ino, &path);
+    struct inode *inode;
+    CLEANUP_FD int fd = -1;
+    int err = pass_get_inode(pass, ino, &inode);
     if (err == 0)
-        err = identity_enter_to_check(pass, caller, &identity);
-    if (err < 0)
-        return err;
-    CLEANUP_FD int fd = openat(path.fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return negative_errno();
-    return pass_add_open_file(pass, inode_table_get(pass->inodes, ino), &fd, O_RDONLY, ret_file);
+        err = open_checked(pass, caller, inode, O_RDONLY | O_DIRECTORY, &fd);
+    return err < 0 ? err : pass_add_open_file(pass, inode, &fd, O_RDONLY, ret_file);
 }
 
 int pass_op_releasedir(struct fs_layer *layer, FS_CALL, fs_file file) {

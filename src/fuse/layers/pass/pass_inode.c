@@ -121,12 +121,25 @@ int pass_enter(struct pass *pass, uint32_t mount_index, int *fd, struct fs_entry
     return 0;
 }
 
+/* Opens a name as the caller where that is the check; everything after takes the daemon's privileges. */
+static int open_name(struct pass *pass, const struct fs_caller *caller, int parent_fd, const char *name,
+                     uint64_t resolve) {
+    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = resolve};
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = caller ? identity_enter_to_check(pass, caller, &identity) : 0;
+    if (err < 0)
+        return err;
+    int fd = (int)syscall(SYS_openat2, parent_fd, name, &how, sizeof(how));
+    return fd < 0 ? negative_errno() : fd;
+}
+
 /* Opens what lies on the other side of a lower mount point, unless that is the mount we serve. Finding out must
  * not send a request to ourselves: the device number is known without one. */
-static int cross_mount(struct pass *pass, int parent_fd, const char *name, uint32_t *ret_mount_index, int *ret_fd) {
-    CLEANUP_FD int fd = openat(parent_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+static int cross_mount(struct pass *pass, const struct fs_caller *caller, int parent_fd, const char *name,
+                       uint32_t *ret_mount_index, int *ret_fd) {
+    CLEANUP_FD int fd = open_name(pass, caller, parent_fd, name, 0);
     if (fd < 0)
-        return negative_errno();
+        return fd;
     struct statx attr;
     if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &attr) < 0)
         return negative_errno();
@@ -139,17 +152,16 @@ static int cross_mount(struct pass *pass, int parent_fd, const char *name, uint3
     return 0;
 }
 
-int pass_look_up(struct pass *pass, const struct inode *parent, int parent_fd, const char *name,
-                 struct fs_entry *ret_entry) {
+int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
+                 const char *name, struct fs_entry *ret_entry) {
     uint32_t mount_index = parent->mount_index;
-    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
-    CLEANUP_FD int fd = (int)syscall(SYS_openat2, parent_fd, name, &how, sizeof(how));
-    if (fd < 0 && errno != EXDEV)
-        return negative_errno();
-    if (fd < 0) {
-        int err = cross_mount(pass, parent_fd, name, &mount_index, &fd);
+    CLEANUP_FD int fd = open_name(pass, caller, parent_fd, name, RESOLVE_NO_XDEV);
+    if (fd == -EXDEV) {
+        int err = cross_mount(pass, caller, parent_fd, name, &mount_index, &fd);
         if (err < 0)
             return err;
     }
+    if (fd < 0)
+        return fd;
     return pass_enter(pass, mount_index, &fd, ret_entry);
 }

@@ -36,7 +36,7 @@ static int add_owner(struct pass *pass, const struct open_file *file, uint64_t o
         return err;
     added->inode = file->inode;
     added->owner = owner;
-    *link = steal_pointer(&added);
+    __atomic_store_n(link, steal_pointer(&added), __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -62,7 +62,7 @@ void pass_drop_locks(struct pass *pass, const struct inode *inode, uint64_t owne
     struct lock_owner **link = find_owner(pass, inode, owner);
     struct lock_owner *dropped = *link;
     if (dropped)
-        *link = dropped->next;
+        __atomic_store_n(link, dropped->next, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&pass->lock_owners_lock);
     if (dropped) {
         struct flock everything = {.l_type = F_UNLCK, .l_whence = SEEK_SET};

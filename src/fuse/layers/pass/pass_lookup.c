@@ -73,9 +73,5 @@ int pass_op_lookup(struct fs_layer *layer, FS_CALL, const char *name, struct fs_
     err = pass_check_name(name);
     if (err < 0)
         return err;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    err = identity_enter_to_check(pass, caller, &identity);
-    if (err < 0)
-        return err;
-    return pass_look_up(pass, inode_table_get(pass->inodes, ino), parent.fd, name, ret_entry);
+    return pass_look_up(pass, caller, inode_table_get(pass->inodes, ino), parent.fd, name, ret_entry);
 }

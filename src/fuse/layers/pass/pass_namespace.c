@@ -20,7 +20,7 @@ static int look_up_made(struct pass *pass, fs_ino parent, int parent_fd, const c
                         struct fs_entry *ret_entry) {
     identity_leave(identity);
     *identity = IDENTITY_OWN;
-    return pass_look_up(pass, inode_table_get(pass->inodes, parent), parent_fd, name, ret_entry);
+    return pass_look_up(pass, NULL, inode_table_get(pass->inodes, parent), parent_fd, name, ret_entry);
 }
 
 int pass_op_mknod(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, dev_t device,

@@ -74,9 +74,10 @@ int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_
  * the entry. *fd may be taken over. */
 int pass_enter(struct pass *pass, uint32_t mount_index, int *fd, struct fs_entry *ret_entry);
 
-/* Opens name in a directory (O_PATH) and enters what it finds, on the other side of a mount point too. */
-int pass_look_up(struct pass *pass, const struct inode *parent, int parent_fd, const char *name,
-                 struct fs_entry *ret_entry);
+/* Opens name in a directory (O_PATH) and enters what it finds, on the other side of a mount point too.
+ * caller: whose right to search the directory is checked where nobody else does; NULL: the daemon's */
+int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
+                 const char *name, struct fs_entry *ret_entry);
 
 /* Attributes of a descriptor, as they are shown above. */
 int pass_stat(struct pass *pass, int fd, struct stat *ret_attr);

@@ -1,0 +1,231 @@
+/* Histograms as text. */
+#include "chart.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+
+#define LABEL_COLUMNS 7 /* "  100k " before the bars */
+
+unsigned chart_eighths(uint64_t count) {
+    /* log10 of a power of ten is exact, so a bar begins its row exactly there */
+    return count == 0 ? 0 : (unsigned)floor(8 * log10((double)count)) + 1;
+}
+
+/* ---- The latency axis --------------------------------------------------------------------------- */
+
+struct range {
+    unsigned first;
+    unsigned end; /* first == end: empty */
+};
+
+/* Buckets from the first to the last that counted. */
+static struct range counted_range(const struct aggstats_op_profile *op, unsigned resolution) {
+    struct range range = {0, 64 * resolution};
+    while (range.end > 0 && op->buckets[range.end - 1] == 0)
+        range.end--;
+    while (range.first < range.end && op->buckets[range.first] == 0)
+        range.first++;
+    return range;
+}
+
+static struct range joined_range(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution) {
+    struct range joined = {64 * resolution, 0};
+    for (size_t i = 0; i < op_count; i++) {
+        struct range range = counted_range(ops[i], resolution);
+        if (range.first == range.end)
+            continue;
+        joined.first = range.first < joined.first ? range.first : joined.first;
+        joined.end = range.end > joined.end ? range.end : joined.end;
+    }
+    return joined.first < joined.end ? joined : (struct range){0, 0};
+}
+
+struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
+                                const struct screen *screen) {
+    const unsigned available = (unsigned)(screen->width - LABEL_COLUMNS);
+    struct range range = joined_range(ops, op_count, resolution);
+    struct chart_axis axis = {.resolution = resolution, .merged = 1};
+    for (;; axis.merged *= 2) {
+        axis.first_column = range.first / axis.merged;
+        axis.column_count = (range.end + axis.merged - 1) / axis.merged - axis.first_column;
+        if (axis.column_count <= available)
+            break;
+    }
+    if (range.first == range.end)
+        axis.column_count = 0;
+    unsigned fitting = axis.column_count > 0 ? available / axis.column_count : 1;
+    axis.column_width = fitting < 3 ? fitting : 3;
+    return axis;
+}
+
+static uint64_t column_calls(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned column) {
+    uint64_t calls = 0;
+    for (unsigned i = 0; i < axis->merged; i++) {
+        unsigned bucket = (axis->first_column + column) * axis->merged + i;
+        calls += bucket < 64 * axis->resolution ? op->buckets[bucket] : 0;
+    }
+    return calls;
+}
+
+/* ---- Ticks -------------------------------------------------------------------------------------- */
+
+static double units_per_second(const struct units *units) {
+    return units->frequency_hz > 0 ? (double)units->frequency_hz : 1; /* else an axis of cycles */
+}
+
+/* Where on the axis 10^exponent seconds (or cycles) lie, in characters. */
+static double tick_position(const struct chart_axis *axis, const struct units *units, int exponent) {
+    double cycles_log2 = exponent * log2(10) + log2(units_per_second(units));
+    double column = cycles_log2 * axis->resolution / axis->merged - axis->first_column;
+    return column * axis->column_width;
+}
+
+static void format_tick(const struct units *units, int exponent, char ret_text[UNITS_TEXT_SIZE]) {
+    if (units->frequency_hz > 0)
+        units_format_power_seconds(units, exponent, ret_text);
+    else
+        units_format_power_count(exponent, ret_text);
+}
+
+/* Powers of ten from one labelled tick to the next, so that labels ("100 µs" and two blanks) do not touch. */
+static int tick_step(const struct chart_axis *axis, const struct units *units) {
+    double decade = tick_position(axis, units, 1) - tick_position(axis, units, 0);
+    return decade >= 8 ? 1 : 3;
+}
+
+struct tick {
+    int position;
+    char text[UNITS_TEXT_SIZE];
+};
+
+#define TICKS_MAX 32 /* 64 octaves are 20 decades */
+
+static unsigned find_ticks(const struct chart_axis *axis, const struct units *units, struct tick ret_ticks[TICKS_MAX]) {
+    const int step = tick_step(axis, units);
+    const int width = (int)(axis->column_count * axis->column_width);
+    const int first_exponent = units->frequency_hz > 0 ? -12 : 0;
+    unsigned count = 0;
+    for (int exponent = first_exponent; exponent < 20 && count < TICKS_MAX; exponent += step) {
+        int position = (int)lround(tick_position(axis, units, exponent));
+        if (position < 0 || position >= width)
+            continue;
+        ret_ticks[count].position = position;
+        format_tick(units, exponent, ret_ticks[count].text);
+        count++;
+    }
+    return count;
+}
+
+static void print_axis_line(const struct chart_axis *axis, const struct tick *ticks, unsigned tick_count,
+                            const struct screen *screen) {
+    const int width = (int)(axis->column_count * axis->column_width);
+    unsigned next = 0;
+    screen_print_right(screen, INK_FAINT, screen->ascii ? "+" : "└", LABEL_COLUMNS);
+    for (int column = 0; column < width; column++) {
+        bool is_tick = next < tick_count && ticks[next].position == column;
+        next += is_tick;
+        const char *mark = is_tick ? (screen->ascii ? "+" : "┬") : (screen->ascii ? "-" : "─");
+        screen_print(screen, INK_FAINT, mark);
+    }
+    putc('\n', screen->stream);
+}
+
+static void print_tick_labels(const struct tick *ticks, unsigned tick_count, const struct screen *screen) {
+    int column = -LABEL_COLUMNS;
+    for (unsigned i = 0; i < tick_count; i++) {
+        int text_columns = units_text_columns(ticks[i].text);
+        screen_print_right(screen, INK_FAINT, ticks[i].text, ticks[i].position - column + text_columns);
+        column = ticks[i].position + text_columns;
+    }
+    putc('\n', screen->stream);
+}
+
+static void print_axis(const struct chart_axis *axis, const struct units *units, const struct screen *screen) {
+    struct tick ticks[TICKS_MAX];
+    unsigned tick_count = find_ticks(axis, units, ticks);
+    print_axis_line(axis, ticks, tick_count, screen);
+    if (tick_count > 0)
+        print_tick_labels(ticks, tick_count, screen);
+}
+
+/* ---- Bars --------------------------------------------------------------------------------------- */
+
+/* The part of a bar that fills `eighths` of a character upwards. */
+static const char *block_up(unsigned eighths, bool ascii) {
+    static const char *const unicode[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    static const char *const plain[] = {" ", ".", ".", ".", ":", ":", ":", "#", "#"};
+    return (ascii ? plain : unicode)[eighths < 8 ? eighths : 8];
+}
+
+static unsigned eighths_in_row(unsigned eighths, unsigned row) {
+    return eighths > 8 * row ? eighths - 8 * row : 0;
+}
+
+static void print_bar_part(const struct chart_axis *axis, unsigned eighths, const struct screen *screen) {
+    const char *block = block_up(eighths, screen->ascii);
+    unsigned bar_width = axis->column_width > 2 ? axis->column_width - 1 : axis->column_width;
+    for (unsigned i = 0; i < axis->column_width; i++)
+        fputs(i < bar_width ? block : " ", screen->stream);
+}
+
+static void print_row(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned row,
+                      const struct screen *screen) {
+    char label[UNITS_TEXT_SIZE];
+    units_format_power_count((int)row, label);
+    screen_print_right(screen, INK_FAINT, label, LABEL_COLUMNS - 2);
+    screen_print(screen, INK_FAINT, screen->ascii ? " |" : " │");
+    unsigned last = axis->column_count; /* blanks at the line's end are left out */
+    while (last > 0 && eighths_in_row(chart_eighths(column_calls(axis, op, last - 1)), row) == 0)
+        last--;
+    screen_print(screen, INK_BAR, "");
+    for (unsigned column = 0; column < last; column++)
+        print_bar_part(axis, eighths_in_row(chart_eighths(column_calls(axis, op, column)), row), screen);
+    putc('\n', screen->stream);
+}
+
+void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
+                 const struct screen *screen) {
+    unsigned highest = 0;
+    for (unsigned column = 0; column < axis->column_count; column++) {
+        unsigned eighths = chart_eighths(column_calls(axis, op, column));
+        highest = eighths > highest ? eighths : highest;
+    }
+    if (highest == 0)
+        return;
+    for (unsigned row = (highest + 7) / 8; row-- > 0;)
+        print_row(axis, op, row, screen);
+    print_axis(axis, units, screen);
+}
+
+/* ---- A row per bucket --------------------------------------------------------------------------- */
+
+/* A bar of `eighths` eighths of a character, from left to right. */
+static void print_bar_right(unsigned eighths, const struct screen *screen) {
+    static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    for (; eighths >= 8; eighths -= 8)
+        fputs(screen->ascii ? "#" : "█", screen->stream);
+    fputs(screen->ascii ? (eighths > 0 ? "#" : "") : parts[eighths], screen->stream);
+}
+
+void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resolution, const struct units *units,
+                         const struct screen *screen) {
+    const int bar_start = 32;
+    struct range range = counted_range(op, resolution);
+    uint64_t most = 1;
+    for (unsigned bucket = range.first; bucket < range.end; bucket++)
+        most = op->buckets[bucket] > most ? op->buckets[bucket] : most;
+    const double bar_eighths_max = 8.0 * (screen->width - bar_start);
+    for (unsigned bucket = range.first; bucket < range.end; bucket++) {
+        char text[UNITS_TEXT_SIZE];
+        units_format_cycles(units, aggstats_bucket_lower(bucket, resolution), text);
+        screen_print_right(screen, INK_FAINT, text, 11);
+        units_format_count(op->buckets[bucket], text);
+        screen_print_right(screen, INK_PLAIN, text, 18);
+        fputs("  ", screen->stream);
+        double share = chart_eighths(op->buckets[bucket]) / (double)chart_eighths(most);
+        print_bar_right((unsigned)lround(share * bar_eighths_max), screen);
+        putc('\n', screen->stream);
+    }
+}

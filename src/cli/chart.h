@@ -1,0 +1,37 @@
+/* Histograms as text, after thesis Figure 3.2: latency from left to right, calls upwards, both logarithmic.
+ *
+ * Every op of a profile is drawn over the same latency axis and on the same scale of counts, so that peaks can be
+ * compared down the page: a row of a chart is a factor of 10, each eighth of a row a factor of 10^(1/8). The least
+ * bar is one call; a bar that has begun a row marked 1k counts 1,000 calls or more. */
+#ifndef CHART_H
+#define CHART_H
+
+#include "aggstats.h"
+#include "screen.h"
+#include "units.h"
+
+/* The latency axis, shared by all charts of a page. A column of the chart holds `merged` neighbouring buckets. */
+struct chart_axis {
+    unsigned resolution;
+    unsigned merged;        /* buckets per column: 1 unless a fine resolution would not fit */
+    unsigned first_column;  /* columns are counted from bucket 0 */
+    unsigned column_count;  /* 0: nothing to draw */
+    unsigned column_width;  /* characters, with the gap */
+};
+
+/* The axis over which all finished calls of these ops fit into the screen's width. */
+struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
+                                const struct screen *screen);
+
+/* Draws an op: rows of bars, then the latency axis. Nothing if no call has ended. */
+void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
+                 const struct screen *screen);
+
+/* The op as a row per bucket, from the first to the last that counted: lower bound, calls, bar. */
+void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resolution, const struct units *units,
+                         const struct screen *screen);
+
+/* Eighths of a row that the bar of a count fills: 0 for 0, else floor(8 log10(count)) + 1. */
+unsigned chart_eighths(uint64_t count);
+
+#endif

@@ -1,0 +1,40 @@
+/* What every subcommand of osprof is and shares: its row in the table of main.c, its exit statuses and its
+ * messages. A subcommand lives in one file, cmd_<name>.c, and exports its struct command. */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stddef.h>
+
+enum status {
+    STATUS_OK = 0,
+    STATUS_NOT_SO = 1,  /* what was asked about is not so: a profile is inconsistent, an op was never called */
+    STATUS_TROUBLE = 2, /* the question could not be answered */
+};
+
+struct command {
+    const char *name;
+    const char *summary;   /* half a line */
+    const char *arguments; /* as a usage line shows them */
+    const char *help;      /* the options and what there is to know, whole lines */
+    enum status (*run)(const struct command *command, int argc, char **argv);
+};
+
+extern const struct command command_show;
+extern const struct command command_check;
+extern const struct command command_recover;
+extern const struct command command_reset;
+
+/* Prints usage and help of a command on standard output. */
+void command_print_help(const struct command *command);
+
+/* One line on standard error, "osprof: " before it. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* One line on standard error about wrong arguments, with where to read more.
+ * Returns STATUS_TROUBLE */
+enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What getopt_long's '?' or ':' means, as usage_error(). Options must begin with ":" in their short list. */
+enum status option_error(const struct command *command, int answer, char **argv);
+
+#endif

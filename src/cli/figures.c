@@ -1,0 +1,60 @@
+/* What a profile's numbers say. */
+#include "figures.h"
+
+#include <string.h>
+
+uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolution) {
+    uint64_t finished = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
+        finished += op->buckets[bucket];
+    return finished;
+}
+
+/* ceil(count * percent / 100), without overflow */
+static uint64_t rank_of(uint64_t count, unsigned percent) {
+    return count / 100 * percent + (count % 100 * percent + 99) / 100;
+}
+
+bool figures_percentile_bucket(const struct aggstats_op_profile *op, unsigned resolution, unsigned percent,
+                               unsigned *ret_bucket) {
+    uint64_t finished = figures_finished(op, resolution);
+    if (finished == 0)
+        return false;
+    uint64_t rank = rank_of(finished, percent);
+    uint64_t seen = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        seen += op->buckets[bucket];
+        if (seen >= rank) {
+            *ret_bucket = bucket;
+            return true;
+        }
+    }
+    return false;
+}
+
+struct figures_sum figures_sum(const struct aggstats_profile *profile) {
+    struct figures_sum sum = {0};
+    for (size_t i = 0; i < profile->op_count; i++) {
+        sum.calls += profile->ops[i].calls;
+        sum.total_cycles += (double)profile->ops[i].total_cycles;
+    }
+    return sum;
+}
+
+struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op, unsigned resolution) {
+    struct figures_bounds bounds = {0};
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        long double count = (long double)op->buckets[bucket];
+        if (bucket > 0)
+            bounds.lower_cycles += count * (long double)aggstats_bucket_lower(bucket, resolution);
+        bounds.upper_cycles += count * (long double)aggstats_bucket_upper(bucket, resolution);
+    }
+    return bounds;
+}
+
+uint64_t figures_in_flight(const struct aggstats_profile *profile, const char *op_name) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        count += strcmp(profile->in_flight[i].op, op_name) == 0;
+    return count;
+}

@@ -1,0 +1,39 @@
+/* What a profile's numbers say: sums, percentiles, and what they must satisfy. Pure functions. */
+#ifndef FIGURES_H
+#define FIGURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "aggstats.h"
+
+/* Calls of an op that have ended: the sum of its buckets. */
+uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolution);
+
+/* The bucket that holds the percentile: the smallest at or below which lie `percent` of the finished calls.
+ * percent: 1..100
+ * Errors:  false when no call has ended; *ret_bucket untouched */
+bool figures_percentile_bucket(const struct aggstats_op_profile *op, unsigned resolution, unsigned percent,
+                               unsigned *ret_bucket);
+
+struct figures_sum {
+    uint64_t calls;
+    double total_cycles; /* as a sum it may exceed 64 bits */
+};
+
+struct figures_sum figures_sum(const struct aggstats_profile *profile);
+
+/* What an op's total latency can be, given its buckets: [lower, upper], in cycles. Bucket 0 holds latencies of 0
+ * cycles, too, clamped ones among them.
+ * Source:  thesis §5.8 (adds to it: there only the counts are compared) */
+struct figures_bounds {
+    long double lower_cycles;
+    long double upper_cycles;
+};
+
+struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op, unsigned resolution);
+
+/* Calls in flight that the profile lists for an op. */
+uint64_t figures_in_flight(const struct aggstats_profile *profile, const char *op_name);
+
+#endif

@@ -1,0 +1,190 @@
+/* Resolving what a PROFILE or MOUNT argument names. */
+#include "input.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "base.h"
+#include "command.h"
+#include "live_files.h"
+#include "path.h"
+
+/* ---- What serves a path ------------------------------------------------------------------------- */
+
+/* Takes the live file of the mount at a path out of those found.
+ * Errors:  -ENOENT none serves it, -ENOMEM */
+static int find_serving(const char *path, struct live_file *ret_file) {
+    CLEANUP_FREE char *normal = path_normalise(path);
+    struct live_files files = {0};
+    int error = live_files_read(&files);
+    if (error)
+        return error;
+    struct live_file *serving = normal ? live_files_serving(&files, normal) : NULL;
+    if (serving) {
+        *ret_file = *serving;
+        *serving = (struct live_file){0};
+    }
+    live_files_finish(&files);
+    return serving ? 0 : -ENOENT;
+}
+
+static int load_serving(const char *path, struct input *ret_input) {
+    struct live_file file = {0};
+    int error = find_serving(path, &file);
+    if (error)
+        return error;
+    *ret_input = (struct input){.profile = file.profile, .is_live = true, .live = file.info};
+    free(file.path);
+    return 0;
+}
+
+/* The path that an open directory has, symbolic links resolved. */
+static int path_of_fd(int fd, char ret_path[PATH_MAX]) {
+    char link[32];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, ret_path, PATH_MAX - 1);
+    if (length < 0)
+        return negative_errno();
+    ret_path[length] = '\0';
+    return 0;
+}
+
+/* ---- Loading ------------------------------------------------------------------------------------ */
+
+static int complain_unreadable(const char *name, int error, const struct aggstats_parse_error *why) {
+    if (error != -EBADMSG)
+        complain("cannot read profile %s: %s", name, strerror(-error));
+    else if (why->line > 0)
+        complain("%s is not a profile: line %zu: %s", name, why->line, why->message);
+    else
+        complain("%s is not a profile: %s", name, why->message);
+    return error;
+}
+
+static int load_stream(FILE *stream, const char *name, struct input *ret_input) {
+    struct input input = {0};
+    struct aggstats_parse_error why = {0};
+    int error = aggstats_profile_parse(stream, &input.profile, &why);
+    if (error)
+        return complain_unreadable(name, error, &why);
+    *ret_input = input;
+    return 0;
+}
+
+static int load_live(int fd, const char *name, struct input *ret_input) {
+    struct input input = {.is_live = true};
+    struct aggstats_parse_error why = {0};
+    int error = aggstats_live_read(fd, &input.profile, &input.live, &why);
+    if (error)
+        return complain_unreadable(name, error, &why);
+    *ret_input = input;
+    return 0;
+}
+
+static int load_text(int fd, const char *name, struct input *ret_input) {
+    CLEANUP_STREAM FILE *stream = fdopen(dup(fd), "r");
+    if (!stream)
+        return complain_unreadable(name, negative_errno(), NULL);
+    return load_stream(stream, name, ret_input);
+}
+
+static int complain_no_mount(const char *dir, int error) {
+    if (error == -ENOENT)
+        complain("%s is a directory, but not the root of an osproffs mount: it has no control file .osprof", dir);
+    else
+        complain("cannot open the control file of %s: %s", dir, strerror(-error));
+    return error;
+}
+
+/* The profile of a directory, which must be the root of a mount. */
+static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
+    char path[PATH_MAX];
+    if (path_of_fd(dir_fd, path) == 0 && load_serving(path, ret_input) == 0)
+        return 0;
+    CLEANUP_FD int fd = openat(dir_fd, ".osprof", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return complain_no_mount(name, negative_errno());
+    CLEANUP_FREE char *control_path = path_join(name, ".osprof");
+    return load_text(fd, control_path ? control_path : name, ret_input);
+}
+
+static int complain_unopened(const char *argument, int error) {
+    complain("cannot open profile %s: %s; a profile file, a mount point, a live file or - is expected", argument,
+             strerror(-error));
+    return error;
+}
+
+static int load_path(const char *path, struct input *ret_input) {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return complain_unopened(path, negative_errno());
+    if (S_ISDIR(st.st_mode))
+        return load_mount(fd, path, ret_input);
+    if (S_ISREG(st.st_mode) && aggstats_live_is(fd))
+        return load_live(fd, path, ret_input);
+    return load_text(fd, path, ret_input);
+}
+
+int input_load(const char *argument, struct input *ret_input) {
+    if (strcmp(argument, "-") == 0)
+        return load_stream(stdin, "standard input", ret_input);
+    if (load_serving(argument, ret_input) == 0)
+        return 0;
+    return load_path(argument, ret_input);
+}
+
+void input_finish(struct input *input) {
+    aggstats_profile_finish(&input->profile);
+    *input = (struct input){0};
+}
+
+/* ---- Control files ------------------------------------------------------------------------------ */
+
+/* Where the control file of a mount should be, from its live file or else from custom. */
+static char *find_control(const char *argument) {
+    struct live_file file = {0};
+    if (find_serving(argument, &file) != 0) {
+        char *resolved = realpath(argument, NULL);
+        int error = resolved ? find_serving(resolved, &file) : -ENOENT;
+        free(resolved);
+        if (error)
+            return path_join(argument, ".osprof");
+    }
+    char *path = path_join(aggstats_profile_label(&file.profile, "mount"), control_name(&file.profile));
+    free(file.path);
+    aggstats_profile_finish(&file.profile);
+    return path;
+}
+
+static int complain_no_control(const char *argument, const char *path, int error) {
+    if (error == -ENOENT || error == -ENOTDIR)
+        complain("%s is not the mount point of an osproffs: there is no %s", argument, path);
+    else if (error == -EACCES || error == -EPERM)
+        complain("cannot write %s: %s; only who mounted it and root may", path, strerror(-error));
+    else
+        complain("cannot open %s: %s", path, strerror(-error));
+    return error;
+}
+
+int input_open_control(const char *argument, int *ret_fd, char **ret_path) {
+    CLEANUP_FREE char *path = find_control(argument);
+    if (!path)
+        return complain_no_control(argument, argument, -ENOMEM);
+    CLEANUP_FD int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+    struct statfs fs;
+    if (fd < 0 || fstatfs(fd, &fs) < 0)
+        return complain_no_control(argument, path, negative_errno());
+    /* a profile that someone saved under this name must not be written over */
+    if (fs.f_type != FUSE_SUPER_MAGIC) {
+        complain("%s is not the mount point of an osproffs: %s is an ordinary file", argument, path);
+        return -EINVAL;
+    }
+    *ret_fd = steal_fd(&fd);
+    *ret_path = steal_pointer(&path);
+    return 0;
+}

@@ -1,0 +1,29 @@
+/* Where profiles come from: a profile file, standard input, a mount point or a live file. */
+#ifndef INPUT_H
+#define INPUT_H
+
+#include <stdbool.h>
+
+#include "aggstats.h"
+
+struct input {
+    struct aggstats_profile profile;
+    bool is_live; /* read from a live file, about which `live` tells more */
+    struct aggstats_live_info live;
+};
+
+/* Reads the profile that an argument of the command line names; "-" is standard input. A mount point whose
+ * process still records is recognised by its text alone and read from its live file, so that a mount that
+ * hangs does not hang us.
+ * Owner:   the caller finishes *ret_input
+ * Errors:  what failed, already told to the user; *ret_input untouched */
+int input_load(const char *argument, struct input *ret_input);
+
+void input_finish(struct input *input);
+
+/* Opens the control file of the mount that an argument names, for writing.
+ * Owner:   the caller closes *ret_fd and frees *ret_path
+ * Errors:  what failed, already told to the user */
+int input_open_control(const char *argument, int *ret_fd, char **ret_path);
+
+#endif

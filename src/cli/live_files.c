@@ -1,0 +1,129 @@
+/* Finding live files. */
+#include "live_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "path.h"
+
+void live_dirs_find(struct live_dirs *ret_dirs) {
+    struct live_dirs dirs = {.count = 0};
+    const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
+    if (runtime_dir && runtime_dir[0] == '/')
+        snprintf(dirs.paths[dirs.count++], PATH_MAX, "%s/osprof", runtime_dir);
+    if (geteuid() == 0)
+        snprintf(dirs.paths[dirs.count++], PATH_MAX, "/run/osprof");
+    else
+        snprintf(dirs.paths[dirs.count++], PATH_MAX, "/tmp/osprof-%u", (unsigned)geteuid());
+    *ret_dirs = dirs;
+}
+
+/* Opens a live directory; NULL if there is none or a stranger could have filled it. */
+static DIR *open_trusted_dir(const char *path) {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return NULL;
+    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH)))
+        return NULL;
+    DIR *dir = fdopendir(fd);
+    if (dir)
+        steal_fd(&fd);
+    return dir;
+}
+
+/* Errors:  -ENOMEM; anything else: this is no live file for us */
+static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file) {
+    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return negative_errno();
+    if (!S_ISREG(st.st_mode) || !aggstats_live_is(fd))
+        return -EBADMSG;
+    struct aggstats_parse_error why;
+    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &why);
+}
+
+static int append(struct live_files *files, const struct live_file *file) {
+    struct live_file *grown = reallocarray(files->files, files->count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    files->files = grown;
+    files->files[files->count++] = *file;
+    return 0;
+}
+
+static int read_dir(DIR *dir, const char *dir_path, struct live_files *files) {
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        struct live_file file = {0};
+        int error = read_live_file(dirfd(dir), entry->d_name, &file);
+        if (error == -ENOMEM)
+            return error;
+        if (error)
+            continue;
+        file.path = path_join(dir_path, entry->d_name);
+        error = file.path ? append(files, &file) : -ENOMEM;
+        if (error) {
+            free(file.path);
+            aggstats_profile_finish(&file.profile);
+            return error;
+        }
+    }
+    return 0;
+}
+
+int live_files_read(struct live_files *ret_files) {
+    struct live_files files = {0};
+    struct live_dirs dirs;
+    live_dirs_find(&dirs);
+    int error = 0;
+    for (unsigned i = 0; i < dirs.count && !error; i++) {
+        DIR *dir = open_trusted_dir(dirs.paths[i]);
+        if (!dir)
+            continue;
+        error = read_dir(dir, dirs.paths[i], &files);
+        closedir(dir);
+    }
+    if (error)
+        live_files_finish(&files);
+    else
+        *ret_files = files;
+    return error;
+}
+
+void live_files_finish(struct live_files *files) {
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->files[i].path);
+        aggstats_profile_finish(&files->files[i].profile);
+    }
+    free(files->files);
+    *files = (struct live_files){0};
+}
+
+const char *control_name(const struct aggstats_profile *profile) {
+    const char *name = aggstats_profile_label(profile, "control");
+    return name && name[0] ? name : ".osprof";
+}
+
+static bool serves(const struct live_file *file, const char *path) {
+    const char *mount = aggstats_profile_label(&file->profile, "mount");
+    if (!mount || !file->info.recording)
+        return false;
+    if (strcmp(mount, path) == 0)
+        return true;
+    CLEANUP_FREE char *control_path = path_join(mount, control_name(&file->profile));
+    return control_path && strcmp(control_path, path) == 0;
+}
+
+struct live_file *live_files_serving(const struct live_files *files, const char *path) {
+    struct live_file *newest = NULL;
+    for (size_t i = 0; i < files->count; i++) {
+        struct live_file *file = &files->files[i];
+        if (serves(file, path) && (!newest || file->profile.start_ns >= newest->profile.start_ns))
+            newest = file;
+    }
+    return newest;
+}

@@ -1,0 +1,46 @@
+/* The live files in the places where osproffs puts them: $XDG_RUNTIME_DIR/osprof, and /run/osprof for root or
+ * /tmp/osprof-UID for others. Only directories owned by the caller (or root) are believed. */
+#ifndef LIVE_FILES_H
+#define LIVE_FILES_H
+
+#include <limits.h>
+
+#include "aggstats.h"
+
+#define LIVE_DIRS_MAX 2
+
+struct live_dirs {
+    char paths[LIVE_DIRS_MAX][PATH_MAX];
+    unsigned count;
+};
+
+/* Where live files are looked for, whether or not the directories exist. */
+void live_dirs_find(struct live_dirs *ret_dirs);
+
+struct live_file {
+    char *path;
+    struct aggstats_profile profile;
+    struct aggstats_live_info info;
+};
+
+struct live_files {
+    struct live_file *files;
+    size_t count;
+};
+
+/* Reads every live file found; broken or unreadable ones are left out.
+ * Owner:   the caller finishes *ret_files
+ * Errors:  -ENOMEM */
+int live_files_read(struct live_files *ret_files);
+
+void live_files_finish(struct live_files *files);
+
+/* The file of the process that serves a mount now, or NULL; the newest, where one mount hides another.
+ * path: normalised; the mount point, or its control file
+ * Owner:   files */
+struct live_file *live_files_serving(const struct live_files *files, const char *path);
+
+/* The name of a mount's control file as its profile says. Owner: the profile */
+const char *control_name(const struct aggstats_profile *profile);
+
+#endif

@@ -1,0 +1,52 @@
+/* Paths as text. */
+#include "path.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base.h"
+
+char *path_join(const char *dir, const char *name) {
+    char *joined = NULL;
+    const char *slash = dir[0] == '/' && dir[1] == '\0' ? "" : "/";
+    return asprintf(&joined, "%s%s%s", dir, slash, name) < 0 ? NULL : joined;
+}
+
+static char *make_absolute(const char *path) {
+    if (path[0] == '/')
+        return strdup(path);
+    CLEANUP_FREE char *current_dir = getcwd(NULL, 0);
+    return current_dir ? path_join(current_dir, path) : NULL;
+}
+
+/* Cuts the last "/part" off a path of `length` bytes; the root stays the empty text. */
+static size_t parent_length(const char *path, size_t length) {
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length > 0 ? length - 1 : 0;
+}
+
+char *path_normalise(const char *path) {
+    CLEANUP_FREE char *absolute = make_absolute(path);
+    char *normal = absolute ? malloc(strlen(absolute) + 2) : NULL;
+    if (!normal)
+        return NULL;
+    size_t length = 0;
+    char *rest = absolute;
+    for (char *part = strsep(&rest, "/"); part; part = strsep(&rest, "/")) {
+        if (strcmp(part, "") == 0 || strcmp(part, ".") == 0)
+            continue;
+        if (strcmp(part, "..") == 0) {
+            length = parent_length(normal, length);
+            continue;
+        }
+        normal[length++] = '/';
+        size_t part_length = strlen(part);
+        memcpy(normal + length, part, part_length);
+        length += part_length;
+    }
+    if (length == 0)
+        normal[length++] = '/';
+    normal[length] = '\0';
+    return normal;
+}

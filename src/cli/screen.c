@@ -1,0 +1,90 @@
+/* What the output may look like. */
+#include "screen.h"
+
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base.h"
+#include "units.h"
+
+static int clamp_width(long width) {
+    if (width < SCREEN_WIDTH_MIN)
+        return SCREEN_WIDTH_MIN;
+    return width > SCREEN_WIDTH_MAX ? SCREEN_WIDTH_MAX : (int)width;
+}
+
+static int natural_width(void) {
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return clamp_width(size.ws_col);
+    const char *columns = getenv("COLUMNS");
+    char *end = NULL;
+    long width = columns ? strtol(columns, &end, 10) : 0;
+    return columns && end != columns && *end == '\0' && width > 0 ? clamp_width(width) : 80;
+}
+
+/* https://no-color.org: set and not empty means no colour */
+static bool wants_colour(void) {
+    const char *no_colour = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+struct screen screen_of_stdout(int width, bool ascii) {
+    return (struct screen){
+        .stream = stdout,
+        .width = width > 0 ? clamp_width(width) : natural_width(),
+        .ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+        .colour = wants_colour(),
+    };
+}
+
+static const char *ink_on(enum ink ink) {
+    switch (ink) {
+    case INK_STRONG:
+        return "\033[1m";
+    case INK_FAINT:
+        return "\033[2m";
+    case INK_BAR:
+        return "\033[36m";
+    case INK_WARNING:
+        return "\033[33m";
+    case INK_PLAIN:
+        break;
+    }
+    return "";
+}
+
+static void switch_ink(const struct screen *screen, enum ink ink, bool on) {
+    if (screen->colour && ink != INK_PLAIN)
+        fputs(on ? ink_on(ink) : "\033[0m", screen->stream);
+}
+
+void screen_print(const struct screen *screen, enum ink ink, const char *text) {
+    switch_ink(screen, ink, true);
+    fputs(text, screen->stream);
+    switch_ink(screen, ink, false);
+}
+
+void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns) {
+    int blanks = columns - units_text_columns(text);
+    fprintf(screen->stream, "%*s", blanks > 0 ? blanks : 0, "");
+    screen_print(screen, ink, text);
+}
+
+/* A byte that a terminal could take as a command, or that it cannot show. The second byte of the UTF-8 form of
+ * U+0080..U+009F is one of these controls, too. */
+static bool is_unsafe(const struct screen *screen, const char *text, const char *byte) {
+    unsigned char c = (unsigned char)*byte;
+    bool after_c2 = byte > text && (unsigned char)byte[-1] == 0xc2;
+    return c < ' ' || c == 0x7f || (c >= 0x80 && screen->ascii) || (after_c2 && c >= 0x80 && c < 0xa0);
+}
+
+void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text) {
+    switch_ink(screen, ink, true);
+    for (const char *byte = text; *byte; byte++)
+        putc(is_unsafe(screen, text, byte) ? '?' : *byte, screen->stream);
+    switch_ink(screen, ink, false);
+}

@@ -1,0 +1,39 @@
+/* What the output may look like: its width, its characters, its colours. */
+#ifndef SCREEN_H
+#define SCREEN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define SCREEN_WIDTH_MIN 40
+#define SCREEN_WIDTH_MAX 1000
+
+struct screen {
+    FILE *stream;
+    int width; /* columns */
+    bool ascii;
+    bool colour;
+};
+
+/* What standard output can do. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII,
+ * even where the locale has more. */
+struct screen screen_of_stdout(int width, bool ascii);
+
+enum ink {
+    INK_PLAIN,
+    INK_STRONG, /* names */
+    INK_FAINT,  /* axes, legends */
+    INK_BAR,
+    INK_WARNING,
+};
+
+/* Prints text in a colour; without colours just the text. */
+void screen_print(const struct screen *screen, enum ink ink, const char *text);
+
+/* Prints text, blanks before it, so that it ends `columns` columns further. */
+void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns);
+
+/* Prints text that came from a file: what a terminal might obey becomes '?'. */
+void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text);
+
+#endif

@@ -1,0 +1,32 @@
+/* Numbers as people read them: three significant digits, thousands separated, units by magnitude. */
+#ifndef UNITS_H
+#define UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UNITS_TEXT_SIZE 32
+
+/* What turns cycles into text. */
+struct units {
+    uint64_t frequency_hz; /* 0: not known, latencies stay cycles ("1.64k") */
+    bool ascii;            /* "us" for "µs", "<=" for "≤" */
+};
+
+/* 13640 -> "13,640" */
+void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]);
+
+/* 0.00000164 -> "1.64 µs" */
+void units_format_seconds(const struct units *units, double seconds, char ret_text[UNITS_TEXT_SIZE]);
+
+/* A latency, as time where the clock's rate is known. */
+void units_format_cycles(const struct units *units, double cycles, char ret_text[UNITS_TEXT_SIZE]);
+
+/* A power of ten without digits to spare, for axes: (4, count) -> "10k"; seconds: (-5) -> "10 µs" */
+void units_format_power_count(int exponent, char ret_text[UNITS_TEXT_SIZE]);
+void units_format_power_seconds(const struct units *units, int exponent, char ret_text[UNITS_TEXT_SIZE]);
+
+/* Columns that UTF-8 text takes on a screen: its characters. */
+int units_text_columns(const char *text);
+
+#endif
