@@ -56,6 +56,7 @@ void session_prepare_signals(void) {
     sigset_t ending = ending_signals();
     sigaction(INTERRUPT_SIGNAL, &interrupt, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
+    sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file sizes is an error of the write, not our end */
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
 }
 

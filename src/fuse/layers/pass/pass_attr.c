@@ -86,6 +86,8 @@ int pass_op_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct 
     int fd = open_file ? open_file->fd : path.fd;
 
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    if (which & FS_SET_SIZE)
+        identity_take_write_privilege(pass, caller);
     err = identity_enter_to_check(pass, caller, &identity);
     if (err == 0)
         err = change(pass, inode, open_file, fd, attr, which);

@@ -32,6 +32,7 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flag
 
 static int remove_open_file(struct pass *pass, fs_file handle) {
     struct open_file *file = to_open_file(handle);
+    pass_drop_file_locks(pass, file);
     pthread_mutex_lock(&pass->open_files_lock);
     struct open_file **link = &file->inode->open_files;
     while (*link != file)
@@ -281,7 +282,8 @@ int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *dat
                   unsigned flags, size_t *ret_written_bytes) {
     const struct open_file *open_file = to_open_file(file);
     ssize_t written_bytes;
-    (void)caller, (void)ino;
+    (void)ino;
+    identity_take_write_privilege(to_pass(layer), caller);
     if (flags & FS_WRITE_FROM_CACHE)
         written_bytes = write_back(to_pass(layer), open_file, data, size_bytes, offset);
     else if (open_file->flags & O_DIRECT)
@@ -301,7 +303,8 @@ int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only)
 }
 
 int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, off_t offset, off_t length) {
-    (void)layer, (void)caller, (void)ino;
+    (void)ino;
+    identity_take_write_privilege(to_pass(layer), caller);
     return fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
 }
 
@@ -318,7 +321,8 @@ int pass_op_lseek(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, i
 int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_ino out_ino,
                             fs_file out_file, off_t out_offset, size_t size_bytes, unsigned flags,
                             size_t *ret_copied_bytes) {
-    (void)layer, (void)caller, (void)ino, (void)out_ino;
+    (void)ino, (void)out_ino;
+    identity_take_write_privilege(to_pass(layer), caller);
     ssize_t copied_bytes = copy_file_range(to_open_file(file)->fd, &offset, to_open_file(out_file)->fd, &out_offset,
                                            size_bytes, flags);
     if (copied_bytes < 0)

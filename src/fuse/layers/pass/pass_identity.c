@@ -4,6 +4,7 @@
  * uid 0 needs no groups: its privileges do not come from them. */
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -110,6 +111,28 @@ void identity_leave(struct identity *identity) {
     if (!set_fsuid(0) || !set_fsgid(0) || syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0)
         abort();
     errno = saved_errno;
+}
+
+/* Whether this thread may keep set-id bits on files that it changes: root's privilege, with which it starts. */
+static _Thread_local bool gave_up_fsetid;
+
+static bool set_fsetid(bool wanted) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &header, sets) < 0)
+        return false;
+    uint32_t bit = 1U << CAP_FSETID;
+    sets[0].effective = wanted ? sets[0].effective | bit : sets[0].effective & ~bit;
+    return syscall(SYS_capset, &header, sets) == 0;
+}
+
+void identity_take_write_privilege(const struct pass *pass, const struct fs_caller *caller) {
+    bool give_up = caller->uid != 0;
+    if (!pass->privileged || give_up == gave_up_fsetid)
+        return;
+    if (!set_fsetid(!give_up))
+        abort(); /* a set this thread holds anyway */
+    gave_up_fsetid = give_up;
 }
 
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode) {

@@ -11,6 +11,7 @@ struct lock_owner {
     struct lock_owner *next;
     const struct inode *inode;
     uint64_t owner;
+    const struct open_file *file; /* through which it locked last */
     int fd;
 };
 
@@ -48,6 +49,7 @@ static int owner_fd(struct pass *pass, const struct open_file *file, uint64_t ow
     if (!*link)
         err = add_owner(pass, file, owner, link);
     if (err == 0) {
+        (*link)->file = file;
         *ret_fd = fcntl((*link)->fd, F_DUPFD_CLOEXEC, 0);
         err = *ret_fd < 0 ? negative_errno() : 0;
     }
@@ -55,20 +57,55 @@ static int owner_fd(struct pass *pass, const struct open_file *file, uint64_t ow
     return err;
 }
 
+/* Takes an owner out of the list; under the lock. */
+static struct lock_owner *unlink_owner(struct lock_owner **link) {
+    struct lock_owner *owner = *link;
+    __atomic_store_n(link, owner->next, __ATOMIC_RELEASE);
+    return owner;
+}
+
+static void destroy_owner(struct lock_owner *owner) {
+    struct flock everything = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
+    fcntl(owner->fd, F_OFD_SETLK, &everything); /* also from duplicates that still wait */
+    close(owner->fd);
+    free(owner);
+}
+
+/* Nobody forwards record locks: the usual case, which takes no lock. */
+static bool no_owners(const struct pass *pass) {
+    return !__atomic_load_n(&pass->lock_owners, __ATOMIC_ACQUIRE);
+}
+
 void pass_drop_locks(struct pass *pass, const struct inode *inode, uint64_t owner) {
-    if (!__atomic_load_n(&pass->lock_owners, __ATOMIC_ACQUIRE))
-        return; /* nobody forwards record locks: the usual case */
+    if (no_owners(pass))
+        return;
     pthread_mutex_lock(&pass->lock_owners_lock);
     struct lock_owner **link = find_owner(pass, inode, owner);
-    struct lock_owner *dropped = *link;
-    if (dropped)
-        __atomic_store_n(link, dropped->next, __ATOMIC_RELEASE);
+    struct lock_owner *dropped = *link ? unlink_owner(link) : NULL;
     pthread_mutex_unlock(&pass->lock_owners_lock);
-    if (dropped) {
-        struct flock everything = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-        fcntl(dropped->fd, F_OFD_SETLK, &everything); /* also from duplicates that still wait */
-        close(dropped->fd);
-        free(dropped);
+    if (dropped)
+        destroy_owner(dropped);
+}
+
+void pass_drop_file_locks(struct pass *pass, const struct open_file *file) {
+    struct lock_owner *dropped = NULL;
+    if (no_owners(pass))
+        return;
+    pthread_mutex_lock(&pass->lock_owners_lock);
+    for (struct lock_owner **link = &pass->lock_owners; *link;) {
+        if ((*link)->file != file) {
+            link = &(*link)->next;
+            continue;
+        }
+        struct lock_owner *owner = unlink_owner(link);
+        owner->next = dropped;
+        dropped = owner;
+    }
+    pthread_mutex_unlock(&pass->lock_owners_lock);
+    while (dropped) {
+        struct lock_owner *next = dropped->next;
+        destroy_owner(dropped);
+        dropped = next;
     }
 }
 

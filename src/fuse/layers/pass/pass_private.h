@@ -151,6 +151,10 @@ int identity_enter_to_check(const struct pass *pass, const struct fs_caller *cal
 /* True if this process can take on identities: root that may also set groups. */
 bool identity_can_change(int own_group_count, const gid_t *own_groups);
 
+/* Lets this thread change a file's data with or without the privilege that keeps set-id bits (CAP_FSETID), as the
+ * caller would: the kernel does not take them away before every kind of write. Stays so for the thread. */
+void identity_take_write_privilege(const struct pass *pass, const struct fs_caller *caller);
+
 /* Gives this thread the caller's umask for the next creation. Returns the mode to create with. */
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode);
 
@@ -158,6 +162,10 @@ mode_t identity_umask(const struct fs_caller *caller, mode_t mode);
 
 /* Drops the record locks that an owner holds on the inode (close(2) does so). */
 void pass_drop_locks(struct pass *pass, const struct inode *inode, uint64_t owner);
+
+/* Drops those of the owners that locked through this open file: "open file description" locks above have it as
+ * their owner, and end with it without another word from the kernel. */
+void pass_drop_file_locks(struct pass *pass, const struct open_file *file);
 void pass_drop_all_locks(struct pass *pass);
 
 #endif

@@ -1,0 +1,21 @@
+/* What every fuzz target defines: one input, which it may find anything about but must survive; a broken promise
+ * aborts. Always returns 0. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
+
+#define FUZZ_PROMISE(condition)                                                                                        \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "%s:%d: broken promise: %s\n", __FILE__, __LINE__, #condition);                            \
+            abort();                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+#endif

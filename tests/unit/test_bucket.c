@@ -1,0 +1,137 @@
+/* Buckets, against whole-number arithmetic: x >= 2^(b/r) exactly when x^r >= 2^b. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "aggstats.h"
+
+static const unsigned resolutions[] = {1, 2, 4, 8};
+
+/* x^8 for 64-bit x: 512 bits, lowest limb first. */
+struct wide {
+    uint32_t limbs[16];
+};
+
+static struct wide wide_multiply(const struct wide *a, uint64_t b) {
+    struct wide product = {0};
+    const uint64_t factors[2] = {b & UINT32_MAX, b >> 32};
+    for (int half = 0; half < 2; half++) {
+        uint64_t carry = 0;
+        for (int i = 0; i + half < 16; i++) {
+            uint64_t sum = product.limbs[i + half] + a->limbs[i] * factors[half] + carry;
+            product.limbs[i + half] = (uint32_t)sum;
+            carry = sum >> 32;
+        }
+    }
+    return product;
+}
+
+/* The slow truth: floor(log2(x^r)), the number of the highest bit set. */
+static unsigned reference_bucket(uint64_t x, unsigned resolution) {
+    struct wide power = {.limbs = {1}};
+    for (unsigned i = 0; i < resolution; i++)
+        power = wide_multiply(&power, x > 0 ? x : 1);
+    int limb = 15;
+    while (power.limbs[limb] == 0)
+        limb--;
+    return (unsigned)limb * 32 + 31 - (unsigned)__builtin_clz(power.limbs[limb]);
+}
+
+START_TEST(bucket_of_zero_and_one_is_zero) {
+    ck_assert_uint_eq(aggstats_bucket_of(0, resolutions[_i]), 0);
+    ck_assert_uint_eq(aggstats_bucket_of(1, resolutions[_i]), 0);
+}
+END_TEST
+
+START_TEST(largest_latency_falls_in_the_last_bucket) {
+    ck_assert_uint_eq(aggstats_bucket_of(UINT64_MAX, resolutions[_i]), 64 * resolutions[_i] - 1);
+}
+END_TEST
+
+START_TEST(small_latencies_fall_where_the_formula_says) {
+    for (uint64_t x = 0; x < 20011; x++)
+        ck_assert_uint_eq(aggstats_bucket_of(x, resolutions[_i]), reference_bucket(x, resolutions[_i]));
+}
+END_TEST
+
+/* Around every border: the largest whole number below it and the smallest not below it, found by bisection. */
+START_TEST(every_border_is_exact) {
+    const unsigned resolution = resolutions[_i];
+    for (unsigned bucket = 1; bucket < 64 * resolution; bucket++) {
+        uint64_t below = 1;
+        uint64_t above = UINT64_MAX;
+        while (above - below > 1) { /* invariant: reference(below) < bucket <= reference(above) */
+            uint64_t middle = below + (above - below) / 2;
+            if (reference_bucket(middle, resolution) < bucket)
+                below = middle;
+            else
+                above = middle;
+        }
+        ck_assert_uint_lt(aggstats_bucket_of(below, resolution), bucket);
+        ck_assert_uint_ge(aggstats_bucket_of(above, resolution), bucket);
+        ck_assert_uint_eq(aggstats_bucket_of(below, resolution), reference_bucket(below, resolution));
+        ck_assert_uint_eq(aggstats_bucket_of(above, resolution), reference_bucket(above, resolution));
+    }
+}
+END_TEST
+
+START_TEST(scattered_latencies_fall_where_the_formula_says) {
+    uint64_t state = 88172645463325252U;
+    for (int i = 0; i < 30011; i++) {
+        state ^= state << 13; /* xorshift: numbers of all lengths after the shift below */
+        state ^= state >> 7;
+        state ^= state << 17;
+        uint64_t x = state >> (i % 64);
+        ck_assert_uint_eq(aggstats_bucket_of(x, resolutions[_i]), reference_bucket(x, resolutions[_i]));
+    }
+}
+END_TEST
+
+START_TEST(bounds_meet_and_hold_the_mean) {
+    const unsigned resolution = resolutions[_i];
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        double lower = aggstats_bucket_lower(bucket, resolution);
+        double upper = aggstats_bucket_upper(bucket, resolution);
+        double mean = aggstats_bucket_mean(bucket, resolution);
+        ck_assert_double_eq(upper, aggstats_bucket_lower(bucket + 1, resolution));
+        ck_assert_double_eq_tol(upper / lower, pow(2, 1.0 / resolution), 1e-12);
+        ck_assert_double_eq_tol(mean / lower, (1 + pow(2, 1.0 / resolution)) / 2, 1e-12);
+    }
+    ck_assert_double_eq(aggstats_bucket_lower(0, resolution), 1);
+    ck_assert_double_eq(aggstats_bucket_upper(64 * resolution - 1, resolution), ldexp(1, 64));
+}
+END_TEST
+
+START_TEST(mean_of_a_bucket_is_three_halves_of_its_lower_bound) {
+    ck_assert_double_eq(aggstats_bucket_mean(0, 1), 1.5);
+    ck_assert_double_eq(aggstats_bucket_mean(10, 1), 1536);
+}
+END_TEST
+
+START_TEST(only_four_resolutions_are_valid) {
+    for (unsigned resolution = 0; resolution < 300; resolution++) {
+        bool expected = resolution == 1 || resolution == 2 || resolution == 4 || resolution == 8;
+        ck_assert_int_eq(aggstats_resolution_valid(resolution), expected);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("bucket");
+    TCase *tcase = tcase_create("bucket");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_loop_test(tcase, bucket_of_zero_and_one_is_zero, 0, 4);
+    tcase_add_loop_test(tcase, largest_latency_falls_in_the_last_bucket, 0, 4);
+    tcase_add_loop_test(tcase, small_latencies_fall_where_the_formula_says, 0, 4);
+    tcase_add_loop_test(tcase, every_border_is_exact, 0, 4);
+    tcase_add_loop_test(tcase, scattered_latencies_fall_where_the_formula_says, 0, 4);
+    tcase_add_loop_test(tcase, bounds_meet_and_hold_the_mean, 0, 4);
+    tcase_add_test(tcase, mean_of_a_bucket_is_three_halves_of_its_lower_bound);
+    tcase_add_test(tcase, only_four_resolutions_are_valid);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,86 @@
+/* The clock: what is found, and that its rate is true. */
+#include <check.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "aggstats.h"
+
+static uint64_t raw_ns(void) {
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
+}
+
+START_TEST(detected_clock_has_a_name_and_a_rate) {
+    struct aggstats_clock clock;
+    aggstats_clock_detect(&clock);
+    ck_assert_ptr_nonnull(aggstats_clock_name(clock.kind));
+    ck_assert_uint_gt(clock.frequency_hz, 0);
+}
+END_TEST
+
+START_TEST(clock_never_runs_backwards_in_a_thread) {
+    struct aggstats_clock clock;
+    aggstats_clock_detect(&clock);
+    uint64_t last_cycles = aggstats_clock_now(clock.kind);
+    for (int i = 0; i < 100003; i++) {
+        uint64_t now_cycles = aggstats_clock_now(clock.kind);
+        ck_assert_uint_ge(now_cycles, last_cycles);
+        last_cycles = now_cycles;
+    }
+}
+END_TEST
+
+/* Being interrupted between reading two clocks only matters against the length of the wait: hence 0.2 s and 5 %. */
+START_TEST(rate_agrees_with_the_raw_clock) {
+    struct aggstats_clock clock;
+    aggstats_clock_detect(&clock);
+    uint64_t start_ns = raw_ns();
+    uint64_t start_cycles = aggstats_clock_now(clock.kind);
+    const struct timespec wait = {.tv_nsec = 200000000};
+    nanosleep(&wait, NULL);
+    uint64_t elapsed_cycles = aggstats_clock_now(clock.kind) - start_cycles;
+    double elapsed_seconds = (double)(raw_ns() - start_ns) / 1e9;
+    double measured_hz = (double)elapsed_cycles / elapsed_seconds;
+    ck_assert_double_lt(measured_hz, 1.05 * (double)clock.frequency_hz);
+    ck_assert_double_gt(measured_hz, 0.95 * (double)clock.frequency_hz);
+}
+END_TEST
+
+START_TEST(names_are_those_of_profiles) {
+    ck_assert_str_eq(aggstats_clock_name(AGGSTATS_CLOCK_TSC), "tsc");
+    ck_assert_str_eq(aggstats_clock_name(AGGSTATS_CLOCK_CNTVCT), "cntvct");
+    ck_assert_str_eq(aggstats_clock_name(AGGSTATS_CLOCK_MONOTONIC), "monotonic");
+    ck_assert_ptr_null(aggstats_clock_name(0));
+    ck_assert_ptr_null(aggstats_clock_name(4));
+}
+END_TEST
+
+START_TEST(monotonic_clock_counts_nanoseconds) {
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    uint64_t before_ns = (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
+    uint64_t now = aggstats_clock_now(AGGSTATS_CLOCK_MONOTONIC);
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    uint64_t after_ns = (uint64_t)ts.tv_sec * 1000000000U + (uint64_t)ts.tv_nsec;
+    ck_assert_uint_ge(now, before_ns);
+    ck_assert_uint_le(now, after_ns);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("clock");
+    TCase *tcase = tcase_create("clock");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, detected_clock_has_a_name_and_a_rate);
+    tcase_add_test(tcase, clock_never_runs_backwards_in_a_thread);
+    tcase_add_test(tcase, rate_agrees_with_the_raw_clock);
+    tcase_add_test(tcase, names_are_those_of_profiles);
+    tcase_add_test(tcase, monotonic_clock_counts_nanoseconds);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,307 @@
+/* Profile arithmetic: sums are exact, errors leave the profile as it was. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggstats.h"
+
+/* ---- Help ---- */
+
+static struct aggstats_profile parse(const char *text) {
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error = {0};
+    FILE *stream = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    int err = aggstats_profile_parse(stream, &profile, &error);
+    fclose(stream);
+    ck_assert_msg(err == 0, "line %zu: %s", error.line, error.message);
+    return profile;
+}
+
+/* Compares texts, then finishes the profile. */
+static void expect(struct aggstats_profile *profile, const char *text) {
+    char *got;
+    size_t size_bytes;
+    ck_assert_int_eq(aggstats_profile_format(profile, &got, &size_bytes), 0);
+    ck_assert_str_eq(got, text);
+    free(got);
+    aggstats_profile_finish(profile);
+}
+
+#define HEADER "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
+
+static const char text_a[] = "# osprof 1\n# layer: fs\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
+                             "# start: 2026-11-21T02:30:00.000000000Z\n# elapsed: 1000\n# clamped: 2\n"
+                             "OP_READ 5 300\n 1 0 4\nOP_WRITE 2 100\n 0 1\n";
+static const char text_b[] = "# osprof 1\n# layer: other\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
+                             "# elapsed: 500\n# clamped: 1\nOP_LOOKUP 1 900\n 0 0 0 1\nOP_READ 7 70\n 0 7\n";
+
+/* ---- Adding ---- */
+
+START_TEST(sum_has_all_counts_and_keeps_the_first_header) {
+    struct aggstats_profile a = parse(text_a);
+    struct aggstats_profile b = parse(text_b);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    aggstats_profile_finish(&b);
+    expect(&a, "# osprof 1\n# layer: fs\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
+               "# start: 2026-11-21T02:30:00.000000000Z\n# elapsed: 1500\n# clamped: 3\n"
+               "OP_LOOKUP 1 900\n 0 0 0 1\nOP_READ 12 370\n 1 7 4\nOP_WRITE 2 100\n 0 1\n");
+}
+END_TEST
+
+START_TEST(adding_to_nothing_copies) {
+    struct aggstats_profile sum = {0};
+    struct aggstats_profile a = parse(text_a);
+    ck_assert_int_eq(aggstats_profile_add(&sum, &a), 0);
+    aggstats_profile_finish(&a);
+    expect(&sum, text_a);
+}
+END_TEST
+
+START_TEST(sum_of_two_resolutions_has_the_coarser) {
+    struct aggstats_profile fine = parse("# clock: tsc 1000000000 Hz\n# resolution: 4\nOP_READ 10 10\n 1 2 3 4\n");
+    struct aggstats_profile coarse = parse("# clock: tsc 1000000000 Hz\n# resolution: 2\nOP_READ 3 3\n 1 2\n");
+    ck_assert_int_eq(aggstats_profile_add(&fine, &coarse), 0);
+    aggstats_profile_finish(&coarse);
+    expect(&fine, "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 2\nOP_READ 13 13\n 4 9\n");
+}
+END_TEST
+
+#define ALMOST "18446744073709551615" /* 2^64 - 1 */
+
+static const char *const overflowing[][2] = {
+    {HEADER "OP_READ " ALMOST " 1\n 1\n", HEADER "OP_READ 1 1\n 1\n"},
+    {HEADER "OP_READ 1 " ALMOST "\n 1\n", HEADER "OP_READ 1 1\n 1\n"},
+    {HEADER "# elapsed: " ALMOST "\nOP_READ 1 1\n 1\n", HEADER "# elapsed: 1\nOP_READ 1 1\n 1\n"},
+    {HEADER "# clamped: " ALMOST "\nOP_READ 1 1\n 1\n", HEADER "# clamped: 1\nOP_READ 1 1\n 1\n"},
+};
+
+START_TEST(sum_that_overflows_leaves_the_profile_alone) {
+    struct aggstats_profile a = parse(overflowing[_i][0]);
+    struct aggstats_profile b = parse(overflowing[_i][1]);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), -EOVERFLOW);
+    aggstats_profile_finish(&b);
+    expect(&a, overflowing[_i][0]);
+}
+END_TEST
+
+START_TEST(rates_that_differ_do_not_add_up) {
+    struct aggstats_profile a = parse("# clock: tsc 1000000000 Hz\nOP_READ 1 1\n 1\n");
+    struct aggstats_profile other = parse("# clock: tsc 1002000000 Hz\nOP_READ 1 1\n 1\n");
+    struct aggstats_profile unknown = parse("OP_READ 1 1\n 1\n");
+    struct aggstats_profile measured_again = parse("# clock: tsc 1000001000 Hz\nOP_READ 1 1\n 1\n");
+    ck_assert_int_eq(aggstats_profile_add(&a, &other), -EDOM);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &other), -EDOM);
+    ck_assert_int_eq(aggstats_profile_add(&a, &unknown), -EDOM);
+    ck_assert_int_eq(aggstats_profile_add(&a, &measured_again), 0);
+    aggstats_profile_finish(&other);
+    aggstats_profile_finish(&unknown);
+    aggstats_profile_finish(&measured_again);
+    expect(&a, HEADER "OP_READ 2 2\n 2\n");
+}
+END_TEST
+
+/* ---- Subtracting ---- */
+
+START_TEST(difference_undoes_the_sum) {
+    struct aggstats_profile a = parse(text_a);
+    struct aggstats_profile b = parse(text_b);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    aggstats_profile_finish(&b);
+    a.has_start = true; /* b did not say when it began */
+    expect(&a, text_a);
+}
+END_TEST
+
+START_TEST(difference_begins_where_the_earlier_ends) {
+    struct aggstats_profile later = parse(text_a);
+    struct aggstats_profile earlier =
+        parse(HEADER "# start: 2026-11-21T02:30:00.5Z\n# elapsed: 250\nOP_READ 1 100\n 1\n");
+    ck_assert_int_eq(aggstats_profile_subtract(&later, &earlier), 0);
+    aggstats_profile_finish(&earlier);
+    expect(&later, "# osprof 1\n# layer: fs\n# clock: tsc 1000000000 Hz\n# resolution: 1\n"
+                   "# start: 2026-11-21T02:30:00.500000250Z\n# elapsed: 750\n# clamped: 2\n"
+                   "OP_READ 4 200\n 0 0 4\nOP_WRITE 2 100\n 0 1\n");
+}
+END_TEST
+
+/* In the earlier snapshot the third call was in flight; it ended in between, so it belongs to the difference. */
+START_TEST(call_in_flight_belongs_to_where_it_ends) {
+    struct aggstats_profile later = parse(HEADER "OP_READ 3 600\n 2 0 1\n");
+    struct aggstats_profile earlier = parse(HEADER "OP_READ 3 200\n 2\n");
+    ck_assert_int_eq(aggstats_profile_subtract(&later, &earlier), 0);
+    aggstats_profile_finish(&earlier);
+    expect(&later, HEADER "OP_READ 1 400\n 0 0 1\n");
+}
+END_TEST
+
+START_TEST(difference_of_equals_is_empty) {
+    struct aggstats_profile a = parse(HEADER "OP_READ 3 600\n 2 0 1\n");
+    struct aggstats_profile same = parse(HEADER "OP_READ 3 600\n 2 0 1\n");
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &same), 0);
+    aggstats_profile_finish(&same);
+    expect(&a, HEADER);
+}
+END_TEST
+
+static const char *const not_contained[] = {
+    HEADER "OP_READ 4 100\n 4\n",                           /* a bucket */
+    HEADER "OP_READ 1 500\n 1\n",                           /* a total */
+    HEADER "OP_LOOKUP 1 1\n 1\n",                           /* an op */
+    HEADER "# elapsed: 2000\nOP_READ 1 1\n 1\n",            /* the time */
+    HEADER "# elapsed: 1\n# clamped: 9\nOP_READ 1 1\n 1\n", /* the clamped */
+};
+
+START_TEST(what_is_not_contained_cannot_be_taken_away) {
+    struct aggstats_profile a = parse(text_a);
+    struct aggstats_profile b = parse(not_contained[_i]);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), -ERANGE);
+    aggstats_profile_finish(&b);
+    expect(&a, text_a);
+}
+END_TEST
+
+/* ---- Resolution ---- */
+
+START_TEST(coarser_profile_agrees_with_coarser_buckets) {
+    static const unsigned coarser[] = {1, 2, 4, 8};
+    struct aggstats_profile profile = parse("# resolution: 8\nOP_READ 100000 0\n 0\n");
+    uint64_t expected[64 * 8] = {0};
+    for (uint64_t latency = 1; latency < 30000; latency += 7) {
+        profile.ops[0].buckets[aggstats_bucket_of(latency, 8)]++;
+        expected[aggstats_bucket_of(latency, coarser[_i])]++;
+    }
+    ck_assert_int_eq(aggstats_profile_coarsen(&profile, coarser[_i]), 0);
+    ck_assert_uint_eq(profile.resolution, coarser[_i]);
+    ck_assert_mem_eq(profile.ops[0].buckets, expected, 64 * coarser[_i] * sizeof(expected[0]));
+    ck_assert_int_eq(aggstats_profile_coarsen(&profile, 2 * coarser[_i]), -EINVAL);
+    ck_assert_int_eq(aggstats_profile_coarsen(&profile, 3), -EINVAL);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+/* ---- Clock rate ---- */
+
+START_TEST(doubling_the_rate_moves_every_call_one_octave_up) {
+    struct aggstats_profile profile = parse(HEADER "# elapsed: 1001\nOP_READ 9 301\n 1 2 0 6\n");
+    ck_assert_int_eq(aggstats_profile_rescale(&profile, 2000000000), 0);
+    expect(&profile,
+           "# osprof 1\n# clock: tsc 2000000000 Hz\n# resolution: 1\n# elapsed: 2002\nOP_READ 9 602\n 0 1 2 0 6\n");
+}
+END_TEST
+
+START_TEST(halving_the_rate_keeps_the_shortest_in_bucket_zero) {
+    struct aggstats_profile profile = parse(HEADER "OP_READ 9 301\n 1 2 0 6\n");
+    ck_assert_int_eq(aggstats_profile_rescale(&profile, 500000000), 0);
+    expect(&profile, "# osprof 1\n# clock: tsc 500000000 Hz\n# resolution: 1\nOP_READ 9 151\n 3 0 6\n");
+}
+END_TEST
+
+/* [2^10, 2^11) becomes [1.5 * 2^10, 1.5 * 2^11): a third of that range lies below 2^11, two thirds above. */
+START_TEST(calls_are_spread_in_proportion_to_the_overlap) {
+    struct aggstats_profile profile = parse(HEADER "OP_READ 1000 1500000\n 0 0 0 0 0 0 0 0 0 0 1000\n");
+    ck_assert_int_eq(aggstats_profile_rescale(&profile, 1500000000), 0);
+    expect(&profile, "# osprof 1\n# clock: tsc 1500000000 Hz\n# resolution: 1\n"
+                     "OP_READ 1000 2250000\n 0 0 0 0 0 0 0 0 0 0 333 667\n");
+}
+END_TEST
+
+static const uint64_t rates_hz[] = {1, 999999999, 1000000001, 1234567891, 2596000000, 123456, UINT64_C(4000000000)};
+
+START_TEST(rescaling_keeps_every_call) {
+    struct aggstats_profile profile =
+        parse(HEADER "OP_READ 12 99\n 1 2 3\nOP_WRITE 101 1\n 0 7 0 0 0 0 0 11 13 17 53\n");
+    ck_assert_int_eq(aggstats_profile_rescale(&profile, rates_hz[_i]), 0);
+    for (size_t i = 0; i < profile.op_count; i++) {
+        uint64_t sum = 0;
+        for (unsigned bucket = 0; bucket < 64; bucket++)
+            sum += profile.ops[i].buckets[bucket];
+        ck_assert_uint_eq(sum, strcmp(profile.ops[i].name, "READ") == 0 ? 6 : 101);
+    }
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+START_TEST(rescaling_that_cannot_be_done_leaves_the_profile_alone) {
+    static const char huge[] = HEADER "OP_READ 1 " ALMOST "\n 0 1\n";
+    struct aggstats_profile profile = parse(huge);
+    struct aggstats_profile unknown = parse("OP_READ 1 1\n 1\n");
+    ck_assert_int_eq(aggstats_profile_rescale(&profile, 0), -EINVAL);
+    ck_assert_int_eq(aggstats_profile_rescale(&profile, 2000000000), -EOVERFLOW);
+    ck_assert_int_eq(aggstats_profile_rescale(&unknown, 2000000000), -EDOM);
+    aggstats_profile_finish(&unknown);
+    expect(&profile, huge);
+}
+END_TEST
+
+/* ---- The rest ---- */
+
+START_TEST(copy_shares_nothing) {
+    struct aggstats_profile a = parse(text_a);
+    struct aggstats_profile copy;
+    ck_assert_int_eq(aggstats_profile_copy(&a, &copy), 0);
+    a.ops[0].buckets[0] = 99;
+    a.labels[0].value[0] = 'x';
+    aggstats_profile_finish(&a);
+    expect(&copy, text_a);
+}
+END_TEST
+
+START_TEST(ops_and_labels_are_found_by_name) {
+    struct aggstats_profile a = parse(text_a);
+    ck_assert_uint_eq(aggstats_profile_op(&a, "WRITE")->calls, 2);
+    ck_assert_ptr_null(aggstats_profile_op(&a, "WRIT"));
+    ck_assert_str_eq(aggstats_profile_label(&a, "layer"), "fs");
+    ck_assert_ptr_null(aggstats_profile_label(&a, "host"));
+    aggstats_profile_finish(&a);
+}
+END_TEST
+
+START_TEST(empty_profile_may_be_finished_twice) {
+    struct aggstats_profile empty = {0};
+    aggstats_profile_finish(&empty);
+    aggstats_profile_sort(&empty);
+    aggstats_profile_finish(&empty);
+}
+END_TEST
+
+START_TEST(equal_totals_are_sorted_by_name) {
+    struct aggstats_profile profile = parse(HEADER "OP_B 1 5\n 1\nOP_C 1 6\n 1\nOP_A 1 5\n 1\n");
+    expect(&profile, HEADER "OP_C 1 6\n 1\nOP_A 1 5\n 1\nOP_B 1 5\n 1\n");
+}
+END_TEST
+
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+int main(void) {
+    Suite *suite = suite_create("profile");
+    TCase *tcase = tcase_create("profile");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, sum_has_all_counts_and_keeps_the_first_header);
+    tcase_add_test(tcase, adding_to_nothing_copies);
+    tcase_add_test(tcase, sum_of_two_resolutions_has_the_coarser);
+    tcase_add_loop_test(tcase, sum_that_overflows_leaves_the_profile_alone, 0, COUNT(overflowing));
+    tcase_add_test(tcase, rates_that_differ_do_not_add_up);
+    tcase_add_test(tcase, difference_undoes_the_sum);
+    tcase_add_test(tcase, difference_begins_where_the_earlier_ends);
+    tcase_add_test(tcase, call_in_flight_belongs_to_where_it_ends);
+    tcase_add_test(tcase, difference_of_equals_is_empty);
+    tcase_add_loop_test(tcase, what_is_not_contained_cannot_be_taken_away, 0, COUNT(not_contained));
+    tcase_add_loop_test(tcase, coarser_profile_agrees_with_coarser_buckets, 0, 4);
+    tcase_add_test(tcase, doubling_the_rate_moves_every_call_one_octave_up);
+    tcase_add_test(tcase, halving_the_rate_keeps_the_shortest_in_bucket_zero);
+    tcase_add_test(tcase, calls_are_spread_in_proportion_to_the_overlap);
+    tcase_add_loop_test(tcase, rescaling_keeps_every_call, 0, COUNT(rates_hz));
+    tcase_add_test(tcase, rescaling_that_cannot_be_done_leaves_the_profile_alone);
+    tcase_add_test(tcase, copy_shares_nothing);
+    tcase_add_test(tcase, ops_and_labels_are_found_by_name);
+    tcase_add_test(tcase, empty_profile_may_be_finished_twice);
+    tcase_add_test(tcase, equal_totals_are_sorted_by_name);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,372 @@
+/* The text format, both ways: what is written is read back, and what is wrong is named with its line. */
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggstats.h"
+
+static int parse_bytes(const char *text, size_t size_bytes, struct aggstats_profile *ret_profile,
+                       struct aggstats_parse_error *ret_error) {
+    FILE *stream = tmpfile();
+    fwrite(text, 1, size_bytes, stream);
+    rewind(stream);
+    int err = aggstats_profile_parse(stream, ret_profile, ret_error);
+    fclose(stream);
+    return err;
+}
+
+static struct aggstats_profile parse(const char *text) {
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error = {0};
+    int err = parse_bytes(text, strlen(text), &profile, &error);
+    ck_assert_msg(err == 0, "line %zu: %s", error.line, error.message);
+    return profile;
+}
+
+/* Compares texts, then finishes the profile. */
+static void expect(struct aggstats_profile *profile, const char *text) {
+    char *got;
+    size_t size_bytes;
+    ck_assert_int_eq(aggstats_profile_format(profile, &got, &size_bytes), 0);
+    ck_assert_str_eq(got, text);
+    ck_assert_uint_eq(size_bytes, strlen(text));
+    free(got);
+    aggstats_profile_finish(profile);
+}
+
+static void expect_same(const char *text) {
+    struct aggstats_profile profile = parse(text);
+    expect(&profile, text);
+}
+
+/* ---- Round trips ---- */
+
+static const char full[] = "# osprof 1\n"
+                           "# layer: fs\n"
+                           "# host: node1\n"
+                           "# lower: /srv/data\n"
+                           "# mount: /mnt\n"
+                           "# clock: tsc 2500000000 Hz\n"
+                           "# resolution: 1\n"
+                           "# cache: auto\n"
+                           "# start: 2026-11-21T02:30:00.123456789Z\n"
+                           "# elapsed: 30737418240\n";
+
+START_TEST(example_of_the_format_comes_back_byte_for_byte) {
+    char text[1024];
+    snprintf(text, sizeof(text),
+             "%sOP_LOOKUP 13640 3069650000\n 0 0 0 0 0 0 0 0 0 0 120 4711 8809\nOP_WRITE_SUPER 14 213428976\n 0 0 2\n",
+             full);
+    expect_same(text);
+}
+END_TEST
+
+START_TEST(every_field_comes_back_byte_for_byte) {
+    char text[2048];
+    snprintf(text, sizeof(text),
+             "%s# clamped: 3\n# incomplete: yes\n"
+             "# in_flight: READ object 12 pid 4711 age 30737418240\n# in_flight: WRITE object 0 pid 1 age 0\n"
+             "OP_READ 18446744073709551615 18446744073709551615\n 18446744073709551615\nOP_x.y-z_0 2 7\n 0\n",
+             full);
+    expect_same(text);
+}
+END_TEST
+
+START_TEST(header_only_is_a_profile) {
+    expect_same("# osprof 1\n# resolution: 8\n");
+}
+END_TEST
+
+/* The first and last nanosecond that 64 bits hold. */
+START_TEST(start_may_be_any_time) {
+    expect_same("# osprof 1\n# resolution: 1\n# start: 1677-09-21T00:12:43.145224192Z\n");
+    expect_same("# osprof 1\n# resolution: 1\n# start: 2262-04-11T23:47:16.854775807Z\n");
+}
+END_TEST
+
+START_TEST(fields_are_understood) {
+    struct aggstats_profile profile = parse("# osprof 1\n# clock: cntvct 25000000 Hz\n# resolution: 4\n"
+                                            "# start: 1970-01-01T00:00:01.5Z\n# elapsed: 77\n# clamped: 1\n"
+                                            "# in_flight: READ object 12 pid 4711 age 99\nOP_READ 3 50\n 1 0 1\n");
+    ck_assert_uint_eq(profile.clock.kind, AGGSTATS_CLOCK_CNTVCT);
+    ck_assert_uint_eq(profile.clock.frequency_hz, 25000000);
+    ck_assert_uint_eq(profile.resolution, 4);
+    ck_assert(profile.has_start && profile.has_elapsed && !profile.incomplete);
+    ck_assert_int_eq(profile.start_ns, 1500000000);
+    ck_assert_uint_eq(profile.elapsed_cycles, 77);
+    ck_assert_uint_eq(profile.clamped, 1);
+    ck_assert_uint_eq(profile.in_flight_count, 1);
+    ck_assert_uint_eq(profile.in_flight[0].age_cycles, 99);
+    ck_assert_uint_eq(profile.op_count, 1);
+    ck_assert_uint_eq(profile.ops[0].calls, 3);
+    ck_assert_uint_eq(profile.ops[0].total_cycles, 50);
+    ck_assert_uint_eq(profile.ops[0].buckets[2], 1);
+    ck_assert_uint_eq(profile.ops[0].buckets[3], 0);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+/* What may be written otherwise than we write it, and how we then write it. */
+static const struct {
+    const char *text;
+    const char *written;
+} lenient[] = {
+    {"OP_READ 1 5\n 0 0 1\n", "# osprof 1\n# resolution: 1\nOP_READ 1 5\n 0 0 1\n"},
+    {"OP_READ 1 5\n0 0 1", "# osprof 1\n# resolution: 1\nOP_READ 1 5\n 0 0 1\n"},
+    {"# osprof 0\r\n# resolution: 2\r\nOP_READ 1 5 \r\n\t0  1 0 \r\n",
+     "# osprof 1\n# resolution: 2\nOP_READ 1 5\n 0 1\n"},
+    {"OP_READ 1 5\n-\n", "# osprof 1\n# resolution: 1\nOP_READ 1 5\n 0\n"},
+    {"OP_READ 0 0\n 0\n", "# osprof 1\n# resolution: 1\nOP_READ 0 0\n 0\n"},
+    {"# clock: tsc\n", "# osprof 1\n# clock: tsc\n# resolution: 1\n"},
+    {"# clock: 5 Hz\n", "# osprof 1\n# clock: 5 Hz\n# resolution: 1\n"},
+    {"# incomplete: no\n# clamped: 0\n", "# osprof 1\n# resolution: 1\n"},
+    {"# start: 1969-12-31T23:59:59.25Z\n", "# osprof 1\n# resolution: 1\n# start: 1969-12-31T23:59:59.250000000Z\n"},
+    {"# start: 2024-02-29T00:00:00Z\n", "# osprof 1\n# resolution: 1\n# start: 2024-02-29T00:00:00.000000000Z\n"},
+    {"# some key:x: y \n# b:\n", "# osprof 1\n# resolution: 1\n# some key: x: y \n# b: \n"},
+    {"# b: 1\n# b: 2\n# layer: fs\n", "# osprof 1\n# layer: fs\n# resolution: 1\n# b: 1\n# b: 2\n"},
+    {"# a: \\x \\12 \\000 \\400\n", "# osprof 1\n# resolution: 1\n# a: \\134x \\13412 \\134000 \\134400\n"},
+    {"# a: \xff\xc3\xa4\n", "# osprof 1\n# resolution: 1\n# a: \xff\xc3\xa4\n"},
+};
+
+START_TEST(other_spellings_are_understood) {
+    struct aggstats_profile profile = parse(lenient[_i].text);
+    expect(&profile, lenient[_i].written);
+    expect_same(lenient[_i].written);
+}
+END_TEST
+
+START_TEST(newline_and_backslash_in_a_path_survive) {
+    static const char path[] = "/srv/new\nline\r\\012\\\t";
+    struct aggstats_profile profile = parse("# lower: x\n");
+    free(profile.labels[0].value);
+    profile.labels[0].value = strdup(path);
+    char *text;
+    size_t size_bytes;
+    ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), 0);
+    aggstats_profile_finish(&profile);
+    profile = parse(text);
+    ck_assert_str_eq(aggstats_profile_label(&profile, "lower"), path);
+    free(text);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+START_TEST(line_may_be_of_any_length) {
+    enum { LENGTH = 1000003 };
+    char *text = malloc(LENGTH + 64);
+    int prefix = sprintf(text, "# osprof 1\n# resolution: 1\n# a: ");
+    memset(text + prefix, 'x', LENGTH);
+    memcpy(text + prefix + LENGTH, "\n", 2);
+    expect_same(text);
+    free(text);
+}
+END_TEST
+
+START_TEST(all_buckets_may_be_used) {
+    char text[8192];
+    int length = sprintf(text, "# osprof 1\n# resolution: 8\nOP_READ 512 1\n");
+    for (int bucket = 0; bucket < 512; bucket++)
+        length += sprintf(text + length, " 1");
+    memcpy(text + length, "\n", 2);
+    expect_same(text);
+    memcpy(text + length, " 0\n", 4); /* one too many */
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    ck_assert_int_eq(parse_bytes(text, strlen(text), &profile, &error), -EBADMSG);
+    ck_assert_uint_eq(error.line, 4);
+    ck_assert_str_eq(error.message, "expected at most 512 buckets");
+}
+END_TEST
+
+/* ---- Errors ---- */
+
+#define EXPECTED_ROW "expected bucket counts separated by blanks, or -, found "
+#define EXPECTED_KEY "expected \"# key: value\", found "
+#define EXPECTED_TIME "expected a time like 2026-11-21T02:30:00.123456789Z, found "
+#define EXPECTED_OP "expected OP_<NAME> or the end of the file, found "
+
+static const struct {
+    const char *text;
+    size_t line;
+    const char *message;
+} errors[] = {
+    {"", 0, "expected \"# osprof 1\" or OP_<NAME>, found nothing"},
+    {"\n", 1, EXPECTED_OP "the end of the line"},
+    {"# osprof 2\n", 1, "expected osprof version 1 or older, found 2"},
+    {"# osprof x\n", 1, "expected a version, found \"x\""},
+    {"# osprof 1 1\n", 1, "expected the end of the line, found \"1\""},
+    {"# osprof 1\n# osprof 1\n", 2, EXPECTED_KEY "\"# osprof 1\""},
+    {"#a: b\n", 1, EXPECTED_KEY "\"#a: b\""},
+    {"# ab\n", 1, EXPECTED_KEY "\"# ab\""},
+    {"# : b\n", 1, EXPECTED_KEY "\"# \""},
+    {"# clock: sundial 1 Hz\n", 1, "expected tsc, cntvct or monotonic, found \"sundial\""},
+    {"# clock: tsc 0 Hz\n", 1, "expected a clock rate above 0, found \"0\""},
+    {"# clock: tsc 5\n", 1, "expected Hz, found the end of the line"},
+    {"# clock: tsc 5 Hz more\n", 1, "expected the end of the line, found \"more\""},
+    {"# clock: tsc 5 Hz\n# clock: tsc 5 Hz\n", 2, "expected only one \"clock\" line, found a second one"},
+    {"# resolution: 3\n", 1, "expected resolution 1, 2, 4 or 8, found \"3\""},
+    {"# resolution:\n", 1, "expected a resolution, found the end of the line"},
+    {"# start: 2026-11-21 02:30:00Z\n", 1, EXPECTED_TIME "\"2026-11-21 02:30:00Z\""},
+    {"# start: 2026-02-30T00:00:00Z\n", 1, EXPECTED_TIME "\"2026-02-30T00:00:00Z\""},
+    {"# start: 2026-11-21T02:30:60Z\n", 1, EXPECTED_TIME "\"2026-11-21T02:30:60Z\""},
+    {"# start: 2026-11-21T02:30:00\n", 1, EXPECTED_TIME "\"2026-11-21T02:30:00\""},
+    {"# start: 2026-11-21T02:30:00.Z\n", 1, EXPECTED_TIME "\"2026-11-21T02:30:00.Z\""},
+    {"# start: 2026-11-21T02:30:00.1234567891Z\n", 1, EXPECTED_TIME "\"2026-11-21T02:30:00.1234567891Z\""},
+    {"# start: 1677-09-21T00:12:43.145224191Z\n", 1, EXPECTED_TIME "\"1677-09-21T00:12:43.145224191Z\""},
+    {"# start: 2262-04-11T23:47:16.854775808Z\n", 1, EXPECTED_TIME "\"2262-04-11T23:47:16.854775808Z\""},
+    {"# start: 9999-11-21T02:30:00Z\n", 1, EXPECTED_TIME "\"9999-11-21T02:30:00Z\""},
+    {"# elapsed: -5\n", 1, "expected a number of cycles, found \"-5\""},
+    {"# elapsed: 5x\n", 1, "expected a number of cycles, found \"5x\""},
+    {"# elapsed: 18446744073709551616\n", 1, "expected a number of cycles below 2^64, found \"18446744073709551616\""},
+    {"# incomplete: maybe\n", 1, "expected yes or no, found \"maybe\""},
+    {"# in_flight: READ object 1 pid 2\n", 1, "expected age, found the end of the line"},
+    {"# in_flight: RE*D object 1 pid 2 age 3\n", 1,
+     "expected an operation's name (letters, digits, _-., at most 31), found \"RE*D\""},
+    {"# process: 17 cat\n", 1, "expected OP_<NAME> or the end of the file, found \"process\""},
+    {"READ 1 1\n 1\n", 1, EXPECTED_OP "\"READ 1 1\""},
+    {"OP_ 1 1\n 1\n", 1, "expected an operation's name (letters, digits, _-., at most 31), found \"\""},
+    {"OP_A_NAME_THAT_HAS_THIRTY_TWO_CHARS 1 1\n 1\n", 1,
+     "expected an operation's name (letters, digits, _-., at most 31), found \"A_NAME_THAT_HAS_THIRTY_TWO_CHARS\""},
+    {"OP_READ\n", 1, "expected the number of calls, found the end of the line"},
+    {"OP_READ -1 1\n", 1, "expected the number of calls, found \"-1\""},
+    {"OP_READ 1\n", 1, "expected the total latency in cycles, found the end of the line"},
+    {"OP_READ 1 1 1\n", 1, "expected the end of the line, found \"1\""},
+    {"OP_READ 1 1\n", 1, "expected a row of bucket counts after OP_READ, found the end of the file"},
+    {"OP_READ 1 1\nOP_WRITE 1 1\n", 2, EXPECTED_ROW "\"OP_WRITE\""},
+    {"OP_READ 1 1\n\n", 2, EXPECTED_ROW "the end of the line"},
+    {"OP_READ 1 1\n 1 -1\n", 2, EXPECTED_ROW "\"-1\""},
+    {"OP_READ 1 1\n - 1\n", 2, "expected the end of the line, found \"1\""},
+    {"OP_READ 1 1\n 1 1\n", 2, "expected buckets that sum up to at most 1 calls of OP_READ"},
+    {"OP_READ 18446744073709551615 1\n 18446744073709551615 1\n", 2,
+     "expected buckets that sum up to at most 18446744073709551615 calls of OP_READ"},
+    {"OP_READ 1 1\n 1\n 1\n", 3, EXPECTED_OP "\" 1\""},
+    {"OP_READ 1 1\n 1\nOP_READ 1 1\n 1\n", 3, "expected every operation once, found OP_READ a second time"},
+    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE 1\n", 3, EXPECTED_OP "\"JOINT_READ_SIZE 1\""},
+    {"OP_READ 1 1\n 1\n# process: 17 cat\n", 3, EXPECTED_OP "\"# process: 17 cat\""},
+    {"\x1b[31mred\n", 1, EXPECTED_OP "\"?[31mred\""},
+};
+
+START_TEST(error_names_the_line_and_what_was_expected) {
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    memset(&profile, 0x5a, sizeof(profile));
+    struct aggstats_profile untouched = profile;
+    ck_assert_int_eq(parse_bytes(errors[_i].text, strlen(errors[_i].text), &profile, &error), -EBADMSG);
+    ck_assert_str_eq(error.message, errors[_i].message);
+    ck_assert_uint_eq(error.line, errors[_i].line);
+    ck_assert_mem_eq(&profile, &untouched, sizeof(profile));
+    ck_assert_int_eq(parse_bytes(errors[_i].text, strlen(errors[_i].text), &profile, NULL), -EBADMSG);
+}
+END_TEST
+
+START_TEST(nul_byte_is_an_error) {
+    static const char text[] = "OP_READ 1 1\n 1\0 2\n";
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    ck_assert_int_eq(parse_bytes(text, sizeof(text) - 1, &profile, &error), -EBADMSG);
+    ck_assert_uint_eq(error.line, 2);
+    ck_assert_str_eq(error.message, "expected text, found a NUL byte");
+}
+END_TEST
+
+START_TEST(hostile_number_of_operations_is_refused) {
+    char *text = malloc(4098 * 32);
+    int length = 0;
+    for (int op = 0; op < 4097; op++)
+        length += sprintf(text + length, "OP_%d 1 1\n-\n", op);
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    ck_assert_int_eq(parse_bytes(text, (size_t)length, &profile, &error), -EBADMSG);
+    ck_assert_uint_eq(error.line, 4096 * 2 + 1);
+    free(text);
+}
+END_TEST
+
+START_TEST(broken_samples_are_refused) {
+    DIR *samples = opendir(TEST_DATA);
+    ck_assert_ptr_nonnull(samples);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(samples));) {
+        const char *ending = strrchr(entry->d_name, '.');
+        if (strncmp(entry->d_name, "should-fail-", 12) != 0 || !ending || strcmp(ending, ".osprof") != 0)
+            continue;
+        char path[1024];
+        snprintf(path, sizeof(path), "%s/%s", TEST_DATA, entry->d_name);
+        FILE *stream = fopen(path, "re");
+        struct aggstats_profile profile;
+        struct aggstats_parse_error error = {0};
+        ck_assert_msg(aggstats_profile_parse(stream, &profile, &error) == -EBADMSG, "%s", path);
+        ck_assert_uint_gt(strlen(error.message), 0);
+        fclose(stream);
+        count++;
+    }
+    closedir(samples);
+    ck_assert_int_gt(count, 0);
+}
+END_TEST
+
+/* ---- Writing ---- */
+
+START_TEST(write_error_is_reported) {
+    struct aggstats_profile profile = parse(full);
+    FILE *stream = fopen("/dev/full", "we");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_eq(aggstats_profile_write(&profile, stream), -ENOSPC);
+    fclose(stream);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+START_TEST(read_error_is_reported) {
+    struct aggstats_profile profile;
+    FILE *stream = fopen("/", "re");
+    ck_assert_ptr_nonnull(stream);
+    ck_assert_int_eq(aggstats_profile_parse(stream, &profile, NULL), -EISDIR);
+    fclose(stream);
+}
+END_TEST
+
+START_TEST(what_could_not_be_read_back_is_not_written) {
+    struct aggstats_profile profile = parse("# lower: x\nOP_READ 1 1\n 1\n");
+    char *text;
+    size_t size_bytes;
+    profile.ops[0].name[1] = ' ';
+    ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), -EINVAL);
+    profile.ops[0].name[1] = 'E';
+    profile.labels[0].key[1] = ':';
+    ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), -EINVAL);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+#define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
+
+int main(void) {
+    Suite *suite = suite_create("text");
+    TCase *tcase = tcase_create("text");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, example_of_the_format_comes_back_byte_for_byte);
+    tcase_add_test(tcase, every_field_comes_back_byte_for_byte);
+    tcase_add_test(tcase, header_only_is_a_profile);
+    tcase_add_test(tcase, start_may_be_any_time);
+    tcase_add_test(tcase, fields_are_understood);
+    tcase_add_loop_test(tcase, other_spellings_are_understood, 0, COUNT(lenient));
+    tcase_add_test(tcase, newline_and_backslash_in_a_path_survive);
+    tcase_add_test(tcase, line_may_be_of_any_length);
+    tcase_add_test(tcase, all_buckets_may_be_used);
+    tcase_add_loop_test(tcase, error_names_the_line_and_what_was_expected, 0, COUNT(errors));
+    tcase_add_test(tcase, nul_byte_is_an_error);
+    tcase_add_test(tcase, hostile_number_of_operations_is_refused);
+    tcase_add_test(tcase, broken_samples_are_refused);
+    tcase_add_test(tcase, write_error_is_reported);
+    tcase_add_test(tcase, read_error_is_reported);
+    tcase_add_test(tcase, what_could_not_be_read_back_is_not_written);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
