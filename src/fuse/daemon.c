@@ -100,11 +100,18 @@ static int try_live_path(struct daemon *daemon, struct aggstats_recorder_options
     return err;
 }
 
+static int create_recorder_in_memory(struct daemon *daemon, const struct aggstats_recorder_options *wanted) {
+    int err = aggstats_recorder_create(wanted, &daemon->recorder);
+    if (err < 0)
+        log_message("cannot start the recorder: %s", strerror(-err));
+    return err;
+}
+
 /* A live file that was asked for must be there; the default one may be missing, and then that is said. */
 static int create_recorder_live(struct daemon *daemon, struct aggstats_recorder_options *wanted) {
     const char *asked = daemon->options->live_directory;
     if (asked && strcmp(asked, "none") == 0)
-        return aggstats_recorder_create(wanted, &daemon->recorder);
+        return create_recorder_in_memory(daemon, wanted);
     int err = try_live_path(daemon, wanted);
     if (err == 0)
         return 0;
@@ -116,7 +123,7 @@ static int create_recorder_live(struct daemon *daemon, struct aggstats_recorder_
     log_message("warning: no live file (%s): if osproffs is killed, the profile is lost; choose a place with "
                 "-o live=DIR",
                 strerror(-err));
-    return aggstats_recorder_create(wanted, &daemon->recorder);
+    return create_recorder_in_memory(daemon, wanted);
 }
 
 static int create_recorder(struct daemon *daemon) {
@@ -131,7 +138,7 @@ static int create_recorder(struct daemon *daemon) {
         return -ENOMEM;
     char layer[] = "fs";
     const struct aggstats_label labels[] = {
-        {(char[]){"layer"}, layer},     {(char[]){"host"}, host},     {(char[]){"lower"}, lower},
+        {(char[]){"layer"}, layer},      {(char[]){"host"}, host},   {(char[]){"lower"}, lower},
         {(char[]){"mount"}, mountpoint}, {(char[]){"cache"}, cache}, {(char[]){"control"}, control_name},
         {(char[]){"profile"}, profile},
     };
@@ -142,10 +149,7 @@ static int create_recorder(struct daemon *daemon) {
         .labels = labels,
         .label_count = ARRAY_SIZE(labels),
     };
-    int err = create_recorder_live(daemon, &wanted);
-    if (err < 0)
-        log_message("cannot start the recorder: %s", strerror(-err));
-    return err;
+    return create_recorder_live(daemon, &wanted);
 }
 
 /* ---- Layers ---- */

@@ -11,10 +11,10 @@
 #define CONTROL_TIMEOUT_S 0.0
 #define MAX_BACKGROUND 64 /* requests that nobody waits for at once: read-ahead, write-back, direct I/O */
 
-static_assert(FS_SET_MODE == FUSE_SET_ATTR_MODE && FS_SET_UID == FUSE_SET_ATTR_UID &&
-                  FS_SET_GID == FUSE_SET_ATTR_GID && FS_SET_SIZE == FUSE_SET_ATTR_SIZE &&
-                  FS_SET_ATIME == FUSE_SET_ATTR_ATIME && FS_SET_MTIME == FUSE_SET_ATTR_MTIME &&
-                  FS_SET_ATIME_NOW == FUSE_SET_ATTR_ATIME_NOW && FS_SET_MTIME_NOW == FUSE_SET_ATTR_MTIME_NOW,
+static_assert(FS_SET_MODE == FUSE_SET_ATTR_MODE && FS_SET_UID == FUSE_SET_ATTR_UID && FS_SET_GID == FUSE_SET_ATTR_GID &&
+                  FS_SET_SIZE == FUSE_SET_ATTR_SIZE && FS_SET_ATIME == FUSE_SET_ATTR_ATIME &&
+                  FS_SET_MTIME == FUSE_SET_ATTR_MTIME && FS_SET_ATIME_NOW == FUSE_SET_ATTR_ATIME_NOW &&
+                  FS_SET_MTIME_NOW == FUSE_SET_ATTR_MTIME_NOW,
               "setattr's masks are the same, so they pass through");
 
 /* Asks for a capability if wanted and there, and says no to it otherwise: libfuse has defaults of its own. */

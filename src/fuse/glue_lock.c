@@ -148,11 +148,8 @@ void glue_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struc
         glue_reply_status(req, err);
         return;
     }
-    struct flock answer = {.l_type = found.type,
-                           .l_whence = SEEK_SET,
-                           .l_start = found.start,
-                           .l_len = found.length,
-                           .l_pid = found.pid};
+    struct flock answer = {
+        .l_type = found.type, .l_whence = SEEK_SET, .l_start = found.start, .l_len = found.length, .l_pid = found.pid};
     fuse_reply_lock(req, &answer);
 }
 

@@ -21,7 +21,8 @@ struct raw_options {
 
 enum { KEY_HELP, KEY_VERSION };
 
-#define OPTION(text, member) {text, offsetof(struct options, member), 1}
+#define OPTION(text, member)                                                                                           \
+    { text, offsetof(struct options, member), 1 }
 static const struct fuse_opt option_table[] = {
     OPTION("-f", foreground),
     OPTION("-s", single_threaded),
@@ -46,7 +47,8 @@ static const struct fuse_opt option_table[] = {
     FUSE_OPT_END,
 };
 
-#define RAW_OPTION(text, member) {text, offsetof(struct raw_options, member), 1}
+#define RAW_OPTION(text, member)                                                                                       \
+    { text, offsetof(struct raw_options, member), 1 }
 static const struct fuse_opt raw_table[] = {
     RAW_OPTION("resolution=%s", resolution),
     RAW_OPTION("cache=%s", cache),
@@ -81,12 +83,9 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     }
 }
 
-static const char *const cache_names[] = {
-    [CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always"};
-static const char *const timing_names[] = {[PROF_TIMING_OFF] = "off",
-                                           [PROF_TIMING_CALL] = "call",
-                                           [PROF_TIMING_TSC] = "tsc",
-                                           [PROF_TIMING_FULL] = "full"};
+static const char *const cache_names[] = {[CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always"};
+static const char *const timing_names[] = {
+    [PROF_TIMING_OFF] = "off", [PROF_TIMING_CALL] = "call", [PROF_TIMING_TSC] = "tsc", [PROF_TIMING_FULL] = "full"};
 
 const char *cache_mode_name(enum cache_mode mode) {
     return cache_names[mode];
@@ -120,6 +119,10 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     options->cache = (enum cache_mode)cache;
     options->timing = (enum prof_timing)timing;
 
+    if ((options->live_directory && !options->live_directory[0]) || (options->profile && !options->profile[0])) {
+        log_message("%s=: the name is missing", options->profile && !options->profile[0] ? "profile" : "live");
+        return -EINVAL;
+    }
     const char *name = options->control_name;
     if (name && (name[0] == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)) {
         log_message("control=%s: must be a plain file name, such as .osprof", name);

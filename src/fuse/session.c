@@ -236,9 +236,7 @@ struct session_outcome session_run(struct fuse_session *fuse, bool single) {
     outcome.hung_workers = stop_workers(session);
     if (outcome.error == 0)
         outcome.error = session->error;
-    outcome.end = outcome.error < 0   ? SESSION_FAILED
-                  : outcome.signal > 0 ? SESSION_SIGNALLED
-                                       : SESSION_UNMOUNTED;
+    outcome.end = outcome.error < 0 ? SESSION_FAILED : outcome.signal > 0 ? SESSION_SIGNALLED : SESSION_UNMOUNTED;
     if (outcome.hung_workers == 0) {
         join_workers(session);
         pthread_mutex_destroy(&session->lock);

@@ -17,8 +17,8 @@ enum session_end {
 
 struct session_outcome {
     enum session_end end;
-    int signal;           /* SESSION_SIGNALLED */
-    int error;            /* SESSION_FAILED: -errno */
+    int signal;            /* SESSION_SIGNALLED */
+    int error;             /* SESSION_FAILED: -errno */
     unsigned hung_workers; /* still in a call when the loop was left; they touch only the fuse session, the stack
                             * and the recorder, which must therefore stay if there are any */
 };

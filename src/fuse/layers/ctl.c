@@ -95,8 +95,8 @@ static int control_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     return 0;
 }
 
-static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, void *data, size_t size_bytes,
-                             off_t offset, size_t *ret_read_bytes) {
+static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, void *data, size_t size_bytes, off_t offset,
+                             size_t *ret_read_bytes) {
     const struct ctl_file *open_file = to_ctl_file(file);
     size_t rest_bytes = (uint64_t)offset < open_file->size_bytes ? open_file->size_bytes - (size_t)offset : 0;
     size_t read_bytes = size_bytes < rest_bytes ? size_bytes : rest_bytes;
@@ -137,8 +137,7 @@ static int control_getxattr(struct fs_layer *layer, FS_CALL, const char *name, v
     return -ENODATA;
 }
 
-static int control_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_t size_bytes,
-                             size_t *ret_size_bytes) {
+static int control_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_t size_bytes, size_t *ret_size_bytes) {
     (void)layer, (void)caller, (void)ino, (void)names, (void)size_bytes;
     *ret_size_bytes = 0;
     return 0;
@@ -197,8 +196,8 @@ static int lookup(struct fs_layer *layer, FS_CALL, const char *name, struct fs_e
     return 0;
 }
 
-static int create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, int flags,
-                  struct fs_entry *ret_entry, fs_file *ret_file) {
+static int create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, int flags, struct fs_entry *ret_entry,
+                  fs_file *ret_file) {
     struct ctl *ctl = to_ctl(layer);
     if (!is_control_name(ctl, ino, name))
         return route_create(layer, caller, ino, name, mode, flags, ret_entry, ret_file);

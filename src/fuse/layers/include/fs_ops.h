@@ -54,7 +54,7 @@ enum {
 #define FS_WRITE_FROM_CACHE (1U << 31)
 
 struct fs_lock {
-    bool is_flock;  /* flock(2), belongs to the open file; else a record lock, belongs to `owner` */
+    bool is_flock; /* flock(2), belongs to the open file; else a record lock, belongs to `owner` */
     uint64_t owner;
     short type; /* F_RDLCK, F_WRLCK, F_UNLCK */
     off_t start;

@@ -36,8 +36,8 @@ struct inode {
     uint32_t hash_next;        /* slot + 1, 0 ends the chain */
     uint32_t forgotten_before; /* slot + 1, in the list of forgotten inodes */
     uint32_t forgotten_after;
-    int path_fd;      /* O_PATH, or -1; atomic */
-    mode_t type;      /* S_IFMT bits */
+    int path_fd; /* O_PATH, or -1; atomic */
+    mode_t type; /* S_IFMT bits */
     int handle_type;
     uint16_t handle_size_bytes;
     bool used;

@@ -16,8 +16,8 @@ struct lower_mount {
 #define LOWER_MOUNTS_MAX 4096
 
 struct mount_table {
-    pthread_mutex_t lock; /* for adding; entries below count never change */
-    uint32_t count;       /* atomic */
+    pthread_mutex_t lock;       /* for adding; entries below count never change */
+    uint32_t count;             /* atomic */
     struct lower_mount *mounts; /* [LOWER_MOUNTS_MAX] */
 };
 

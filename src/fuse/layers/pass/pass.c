@@ -91,6 +91,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
         return err;
     }
     pass->privileged = identity_can_change(pass->own_group_count, pass->own_groups);
+    pass->keeps_set_id = identity_keeps_set_id();
     *ret_pass = pass;
     return 0;
 }

@@ -32,7 +32,10 @@ static int change_mode(const struct pass *pass, const struct inode *inode, int f
     return fchmodat(pass->proc_self_fd, pass_fd_path(fd).text, mode & ALLPERMS, 0) < 0 ? negative_errno() : 0;
 }
 
-static int change_size(const struct inode *inode, const struct open_file *file, int fd, off_t size_bytes) {
+static int change_size(const struct pass *pass, const struct fs_caller *caller, const struct inode *inode,
+                       const struct open_file *file, int fd, off_t size_bytes) {
+    CLEANUP_WRITE_PRIVILEGE struct write_privilege privilege;
+    write_privilege_give_up(pass, caller, &privilege);
     if (file && (file->flags & O_ACCMODE) != O_RDONLY)
         return ftruncate(file->fd, size_bytes) < 0 ? negative_errno() : 0;
     if (inode->type != S_IFREG)
@@ -58,15 +61,15 @@ static int change_times(int fd, const struct stat *attr, int which) {
 }
 
 /* The owner goes first: changing it takes set-id bits away, which a mode given with it may set again. */
-static int change(const struct pass *pass, const struct inode *inode, const struct open_file *file, int fd,
-                  const struct stat *attr, int which) {
+static int change(const struct pass *pass, const struct fs_caller *caller, const struct inode *inode,
+                  const struct open_file *file, int fd, const struct stat *attr, int which) {
     int err = 0;
     if (which & (FS_SET_UID | FS_SET_GID))
         err = change_owner(fd, attr, which);
     if (err == 0 && which & FS_SET_MODE)
         err = change_mode(pass, inode, fd, attr->st_mode);
     if (err == 0 && which & FS_SET_SIZE)
-        err = change_size(inode, file, fd, attr->st_size);
+        err = change_size(pass, caller, inode, file, fd, attr->st_size);
     if (err == 0 && which & (FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW | FS_SET_MTIME_NOW))
         err = change_times(fd, attr, which);
     return err;
@@ -86,11 +89,9 @@ int pass_op_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct 
     int fd = open_file ? open_file->fd : path.fd;
 
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (which & FS_SET_SIZE)
-        identity_take_write_privilege(pass, caller);
     err = identity_enter_to_check(pass, caller, &identity);
     if (err == 0)
-        err = change(pass, inode, open_file, fd, attr, which);
+        err = change(pass, caller, inode, open_file, fd, attr, which);
     return err < 0 ? err : pass_stat(pass, fd, ret_attr);
 }
 

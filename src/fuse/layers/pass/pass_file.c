@@ -200,8 +200,8 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
             err = identity_enter(pass, caller, &identity);
         if (err < 0)
             return err;
-        fd = openat(pass->proc_self_fd, pass_fd_path(parent.fd).text,
-                    lower_flags(flags) | O_TMPFILE | (flags & O_EXCL), identity_umask(caller, mode & ALLPERMS));
+        fd = openat(pass->proc_self_fd, pass_fd_path(parent.fd).text, lower_flags(flags) | O_TMPFILE | (flags & O_EXCL),
+                    identity_umask(caller, mode & ALLPERMS));
         if (fd < 0)
             return negative_errno();
     }
@@ -283,7 +283,8 @@ int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *dat
     const struct open_file *open_file = to_open_file(file);
     ssize_t written_bytes;
     (void)ino;
-    identity_take_write_privilege(to_pass(layer), caller);
+    CLEANUP_WRITE_PRIVILEGE struct write_privilege privilege;
+    write_privilege_give_up(to_pass(layer), caller, &privilege);
     if (flags & FS_WRITE_FROM_CACHE)
         written_bytes = write_back(to_pass(layer), open_file, data, size_bytes, offset);
     else if (open_file->flags & O_DIRECT)
@@ -304,7 +305,8 @@ int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only)
 
 int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, off_t offset, off_t length) {
     (void)ino;
-    identity_take_write_privilege(to_pass(layer), caller);
+    CLEANUP_WRITE_PRIVILEGE struct write_privilege privilege;
+    write_privilege_give_up(to_pass(layer), caller, &privilege);
     return fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
 }
 
@@ -322,9 +324,10 @@ int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t
                             fs_file out_file, off_t out_offset, size_t size_bytes, unsigned flags,
                             size_t *ret_copied_bytes) {
     (void)ino, (void)out_ino;
-    identity_take_write_privilege(to_pass(layer), caller);
-    ssize_t copied_bytes = copy_file_range(to_open_file(file)->fd, &offset, to_open_file(out_file)->fd, &out_offset,
-                                           size_bytes, flags);
+    CLEANUP_WRITE_PRIVILEGE struct write_privilege privilege;
+    write_privilege_give_up(to_pass(layer), caller, &privilege);
+    ssize_t copied_bytes =
+        copy_file_range(to_open_file(file)->fd, &offset, to_open_file(out_file)->fd, &out_offset, size_bytes, flags);
     if (copied_bytes < 0)
         return negative_errno();
     *ret_copied_bytes = (size_t)copied_bytes;

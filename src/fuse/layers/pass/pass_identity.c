@@ -113,26 +113,35 @@ void identity_leave(struct identity *identity) {
     errno = saved_errno;
 }
 
-/* Whether this thread may keep set-id bits on files that it changes: root's privilege, with which it starts. */
-static _Thread_local bool gave_up_fsetid;
-
-static bool set_fsetid(bool wanted) {
+static void set_fsetid(bool wanted) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
     if (syscall(SYS_capget, &header, sets) < 0)
-        return false;
+        abort();
     uint32_t bit = 1U << CAP_FSETID;
     sets[0].effective = wanted ? sets[0].effective | bit : sets[0].effective & ~bit;
-    return syscall(SYS_capset, &header, sets) == 0;
+    if (syscall(SYS_capset, &header, sets) < 0)
+        abort();
 }
 
-void identity_take_write_privilege(const struct pass *pass, const struct fs_caller *caller) {
-    bool give_up = caller->uid != 0;
-    if (!pass->privileged || give_up == gave_up_fsetid)
-        return;
-    if (!set_fsetid(!give_up))
-        abort(); /* a set this thread holds anyway */
-    gave_up_fsetid = give_up;
+void write_privilege_give_up(const struct pass *pass, const struct fs_caller *caller,
+                             struct write_privilege *ret_privilege) {
+    ret_privilege->given_up = pass->keeps_set_id && caller->uid != 0;
+    if (ret_privilege->given_up)
+        set_fsetid(false);
+}
+
+void write_privilege_take_back(struct write_privilege *privilege) {
+    int saved_errno = errno;
+    if (privilege->given_up)
+        set_fsetid(true);
+    errno = saved_errno;
+}
+
+bool identity_keeps_set_id(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
+    return syscall(SYS_capget, &header, sets) == 0 && sets[0].effective & (1U << CAP_FSETID);
 }
 
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode) {

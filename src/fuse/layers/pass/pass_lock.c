@@ -115,8 +115,7 @@ void pass_drop_all_locks(struct pass *pass) {
 }
 
 static struct flock to_flock(const struct fs_lock *lock) {
-    return (struct flock){
-        .l_type = lock->type, .l_whence = SEEK_SET, .l_start = lock->start, .l_len = lock->length};
+    return (struct flock){.l_type = lock->type, .l_whence = SEEK_SET, .l_start = lock->start, .l_len = lock->length};
 }
 
 int pass_op_getlk(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_lock *lock) {

@@ -48,8 +48,7 @@ int pass_op_mkdir(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode
     return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
 }
 
-int pass_op_symlink(struct fs_layer *layer, FS_CALL, const char *name, const char *target,
-                    struct fs_entry *ret_entry) {
+int pass_op_symlink(struct fs_layer *layer, FS_CALL, const char *name, const char *target, struct fs_entry *ret_entry) {
     struct pass *pass = to_pass(layer);
     CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
@@ -61,8 +60,7 @@ int pass_op_symlink(struct fs_layer *layer, FS_CALL, const char *name, const cha
     return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
 }
 
-int pass_op_link(struct fs_layer *layer, FS_CALL, fs_ino new_parent, const char *new_name,
-                 struct fs_entry *ret_entry) {
+int pass_op_link(struct fs_layer *layer, FS_CALL, fs_ino new_parent, const char *new_name, struct fs_entry *ret_entry) {
     struct pass *pass = to_pass(layer);
     CLEANUP_PATH_FD struct path_fd source = PATH_FD_NONE;
     CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;

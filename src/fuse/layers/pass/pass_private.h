@@ -23,11 +23,12 @@ struct pass {
     struct inode_table *inodes;
     struct mount_table mounts;
     dev_t root_device;
-    dev_t own_device;  /* atomic; 0: not mounted yet */
-    int proc_fd;       /* /proc, for the status of callers */
-    int proc_self_fd;  /* /proc/self/fd, for reopening what we hold */
+    dev_t own_device; /* atomic; 0: not mounted yet */
+    int proc_fd;      /* /proc, for the status of callers */
+    int proc_self_fd; /* /proc/self/fd, for reopening what we hold */
     bool check_as_caller;
     bool privileged;   /* root: identities can be taken on */
+    bool keeps_set_id; /* CAP_FSETID: our writes would leave set-id bits alone */
     gid_t *own_groups; /* of the daemon, to return to */
     int own_group_count;
     pthread_mutex_t open_files_lock;
@@ -151,9 +152,23 @@ int identity_enter_to_check(const struct pass *pass, const struct fs_caller *cal
 /* True if this process can take on identities: root that may also set groups. */
 bool identity_can_change(int own_group_count, const gid_t *own_groups);
 
-/* Lets this thread change a file's data with or without the privilege that keeps set-id bits (CAP_FSETID), as the
- * caller would: the kernel does not take them away before every kind of write. Stays so for the thread. */
-void identity_take_write_privilege(const struct pass *pass, const struct fs_caller *caller);
+/* True if this thread has CAP_FSETID. */
+bool identity_keeps_set_id(void);
+
+/* What this thread must take back. */
+struct write_privilege {
+    bool given_up;
+};
+
+/* Gives up the privilege that keeps set-id bits on files that are written (CAP_FSETID) if the caller does not have
+ * it, for the kernel does not take the bits away before every kind of write. Failing to take it back, or to give
+ * it up, ends the process: it is in the thread's permitted set. */
+void write_privilege_give_up(const struct pass *pass, const struct fs_caller *caller,
+                             struct write_privilege *ret_privilege);
+void write_privilege_take_back(struct write_privilege *privilege);
+
+/* On a local variable: taken back when it goes out of scope. */
+#define CLEANUP_WRITE_PRIVILEGE __attribute__((cleanup(write_privilege_take_back)))
 
 /* Gives this thread the caller's umask for the next creation. Returns the mode to create with. */
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode);
