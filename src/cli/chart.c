@@ -8,9 +8,13 @@
 
 #define LABEL_COLUMNS 7 /* "  100k " before the bars */
 
+/* Eighths of a row, before rounding. log10 of a power of ten is exact, so a bar begins its row exactly there. */
+static double height_of(uint64_t count) {
+    return count == 0 ? 0 : 8 * log10((double)count) + 1;
+}
+
 unsigned chart_eighths(uint64_t count) {
-    /* log10 of a power of ten is exact, so a bar begins its row exactly there */
-    return count == 0 ? 0 : (unsigned)floor(8 * log10((double)count)) + 1;
+    return (unsigned)floor(height_of(count));
 }
 
 /* ---- The latency axis --------------------------------------------------------------------------- */
@@ -57,6 +61,7 @@ struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, si
         axis.column_count = 0;
     unsigned fitting = axis.column_count > 0 ? available / axis.column_count : 1;
     axis.column_width = fitting < 3 ? fitting : 3;
+    axis.gap_width = axis.column_width == 3;
     return axis;
 }
 
@@ -122,13 +127,15 @@ static void print_axis_line(const struct chart_axis *axis, const struct tick *ti
                             const struct screen *screen) {
     const int width = (int)(axis->column_count * axis->column_width);
     unsigned next = 0;
-    screen_print_right(screen, INK_FAINT, screen->ascii ? "+" : "└", LABEL_COLUMNS);
+    screen_ink(screen, INK_FAINT);
+    fprintf(screen->stream, "%*s%s", LABEL_COLUMNS - 1, "", screen->ascii ? "+" : "└");
     for (int column = 0; column < width; column++) {
         bool is_tick = next < tick_count && ticks[next].position == column;
         next += is_tick;
-        const char *mark = is_tick ? (screen->ascii ? "+" : "┬") : (screen->ascii ? "-" : "─");
-        screen_print(screen, INK_FAINT, mark);
+        const char *mark = is_tick ? "┬" : "─";
+        fputs(screen->ascii ? (is_tick ? "+" : "-") : mark, screen->stream);
     }
+    screen_ink(screen, INK_PLAIN);
     putc('\n', screen->stream);
 }
 
@@ -163,11 +170,16 @@ static unsigned eighths_in_row(unsigned eighths, unsigned row) {
     return eighths > 8 * row ? eighths - 8 * row : 0;
 }
 
+/* A column's part in a row: the bar, without the gap. */
 static void print_bar_part(const struct chart_axis *axis, unsigned eighths, const struct screen *screen) {
     const char *block = block_up(eighths, screen->ascii);
-    unsigned bar_width = axis->column_width > 2 ? axis->column_width - 1 : axis->column_width;
-    for (unsigned i = 0; i < axis->column_width; i++)
-        fputs(i < bar_width ? block : " ", screen->stream);
+    for (unsigned i = 0; i < axis->column_width - axis->gap_width; i++)
+        fputs(block, screen->stream);
+}
+
+static unsigned bar_in_row(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned column,
+                           unsigned row) {
+    return eighths_in_row(chart_eighths(column_calls(axis, op, column)), row);
 }
 
 static void print_row(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned row,
@@ -176,12 +188,16 @@ static void print_row(const struct chart_axis *axis, const struct aggstats_op_pr
     units_format_power_count((int)row, label);
     screen_print_right(screen, INK_FAINT, label, LABEL_COLUMNS - 2);
     screen_print(screen, INK_FAINT, screen->ascii ? " |" : " │");
-    unsigned last = axis->column_count; /* blanks at the line's end are left out */
-    while (last > 0 && eighths_in_row(chart_eighths(column_calls(axis, op, last - 1)), row) == 0)
-        last--;
-    screen_print(screen, INK_BAR, "");
-    for (unsigned column = 0; column < last; column++)
-        print_bar_part(axis, eighths_in_row(chart_eighths(column_calls(axis, op, column)), row), screen);
+    unsigned end = axis->column_count; /* no blanks at the end of a line */
+    while (end > 0 && bar_in_row(axis, op, end - 1, row) == 0)
+        end--;
+    screen_ink(screen, INK_BAR);
+    for (unsigned column = 0; column < end; column++) {
+        if (column > 0)
+            fprintf(screen->stream, "%*s", (int)axis->gap_width, "");
+        print_bar_part(axis, bar_in_row(axis, op, column, row), screen);
+    }
+    screen_ink(screen, INK_PLAIN);
     putc('\n', screen->stream);
 }
 
@@ -209,23 +225,32 @@ static void print_bar_right(unsigned eighths, const struct screen *screen) {
     fputs(screen->ascii ? (eighths > 0 ? "#" : "") : parts[eighths], screen->stream);
 }
 
+/* full_height: of the count whose bar reaches the right edge */
+static void print_bucket(const struct aggstats_op_profile *op, unsigned bucket, unsigned resolution, double full_height,
+                         const struct units *units, const struct screen *screen) {
+    const int bound_columns = 12;
+    const int count_columns = 20;
+    char text[UNITS_TEXT_SIZE];
+    units_format_cycles(units, aggstats_bucket_lower(bucket, resolution), text);
+    screen_print_right(screen, INK_FAINT, text, bound_columns);
+    units_format_count(op->buckets[bucket], text);
+    screen_print_right(screen, INK_PLAIN, text, count_columns);
+    if (op->buckets[bucket] > 0) {
+        double eighths_max = 8.0 * (screen->width - bound_columns - count_columns - 2);
+        fputs("  ", screen->stream);
+        screen_ink(screen, INK_BAR);
+        print_bar_right((unsigned)ceil(height_of(op->buckets[bucket]) / full_height * eighths_max), screen);
+        screen_ink(screen, INK_PLAIN);
+    }
+    putc('\n', screen->stream);
+}
+
 void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resolution, const struct units *units,
                          const struct screen *screen) {
-    const int bar_start = 32;
     struct range range = counted_range(op, resolution);
-    uint64_t most = 1;
+    double full_height = 1;
     for (unsigned bucket = range.first; bucket < range.end; bucket++)
-        most = op->buckets[bucket] > most ? op->buckets[bucket] : most;
-    const double bar_eighths_max = 8.0 * (screen->width - bar_start);
-    for (unsigned bucket = range.first; bucket < range.end; bucket++) {
-        char text[UNITS_TEXT_SIZE];
-        units_format_cycles(units, aggstats_bucket_lower(bucket, resolution), text);
-        screen_print_right(screen, INK_FAINT, text, 11);
-        units_format_count(op->buckets[bucket], text);
-        screen_print_right(screen, INK_PLAIN, text, 18);
-        fputs("  ", screen->stream);
-        double share = chart_eighths(op->buckets[bucket]) / (double)chart_eighths(most);
-        print_bar_right((unsigned)lround(share * bar_eighths_max), screen);
-        putc('\n', screen->stream);
-    }
+        full_height = fmax(full_height, height_of(op->buckets[bucket]));
+    for (unsigned bucket = range.first; bucket < range.end; bucket++)
+        print_bucket(op, bucket, resolution, full_height, units, screen);
 }

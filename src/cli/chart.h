@@ -13,10 +13,11 @@
 /* The latency axis, shared by all charts of a page. A column of the chart holds `merged` neighbouring buckets. */
 struct chart_axis {
     unsigned resolution;
-    unsigned merged;        /* buckets per column: 1 unless a fine resolution would not fit */
-    unsigned first_column;  /* columns are counted from bucket 0 */
-    unsigned column_count;  /* 0: nothing to draw */
-    unsigned column_width;  /* characters, with the gap */
+    unsigned merged;       /* buckets per column: 1 unless a fine resolution would not fit */
+    unsigned first_column; /* columns are counted from bucket 0 */
+    unsigned column_count; /* 0: nothing to draw */
+    unsigned column_width; /* characters, with the gap */
+    unsigned gap_width;    /* characters between bars */
 };
 
 /* The axis over which all finished calls of these ops fit into the screen's width. */

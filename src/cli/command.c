@@ -1,8 +1,8 @@
 /* Messages and help that all subcommands share. */
 #include "command.h"
 
-#include <getopt.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 void command_print_help(const struct command *command) {
@@ -30,14 +30,22 @@ enum status usage_error(const struct command *command, const char *format, ...) 
     return STATUS_TROUBLE;
 }
 
-enum status option_error(const struct command *command, int answer, char **argv) {
-    /* A long option, or a short one that was the last of its word, lies just behind optind. */
-    const char *word = argv[optind - 1];
+/* True if getopt_long knows an option by this value: then what it complains about is the option's argument. */
+static bool is_known(int value, const struct option *long_options) {
+    for (const struct option *option = long_options; option->name; option++) {
+        if (option->val == value)
+            return true;
+    }
+    return false;
+}
+
+enum status option_error(const struct command *command, int answer, char **argv, const struct option *long_options) {
+    const char *word = argv[optind - 1]; /* all of a long option; a short one may stand in the next word */
     if (answer == ':')
         return usage_error(command, "option '%s' needs an argument", word);
-    if (optopt != 0 && word[0] == '-' && word[1] == '-')
+    if (optopt == 0)
+        return usage_error(command, "unknown or ambiguous option '%s'", word);
+    if (is_known(optopt, long_options))
         return usage_error(command, "option '%s' takes no argument", word);
-    if (optopt != 0)
-        return usage_error(command, "unknown option '-%c'", optopt);
-    return usage_error(command, "unknown or ambiguous option '%s'", word);
+    return usage_error(command, "unknown option '-%c'", optopt);
 }

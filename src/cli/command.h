@@ -3,6 +3,7 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
+#include <getopt.h>
 #include <stddef.h>
 
 enum status {
@@ -35,6 +36,6 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* What getopt_long's '?' or ':' means, as usage_error(). Options must begin with ":" in their short list. */
-enum status option_error(const struct command *command, int answer, char **argv);
+enum status option_error(const struct command *command, int answer, char **argv, const struct option *long_options);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "ending.h"
 #include "live_files.h"
 #include "path.h"
 
@@ -37,7 +38,7 @@ static int load_serving(const char *path, struct input *ret_input) {
     int error = find_serving(path, &file);
     if (error)
         return error;
-    *ret_input = (struct input){.profile = file.profile, .is_live = true, .live = file.info};
+    *ret_input = (struct input){.profile = file.profile, .is_live = true, .live = file.info, .counting = true};
     free(file.path);
     return 0;
 }
@@ -81,6 +82,7 @@ static int load_live(int fd, const char *name, struct input *ret_input) {
     int error = aggstats_live_read(fd, &input.profile, &input.live, &why);
     if (error)
         return complain_unreadable(name, error, &why);
+    input.counting = input.live.recording;
     *ret_input = input;
     return 0;
 }
@@ -109,7 +111,10 @@ static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
     if (fd < 0)
         return complain_no_mount(name, negative_errno());
     CLEANUP_FREE char *control_path = path_join(name, ".osprof");
-    return load_text(fd, control_path ? control_path : name, ret_input);
+    int error = load_text(fd, control_path ? control_path : name, ret_input);
+    if (!error)
+        ret_input->counting = true;
+    return error;
 }
 
 static int complain_unopened(const char *argument, int error) {
@@ -135,6 +140,7 @@ int input_load(const char *argument, struct input *ret_input) {
         return load_stream(stdin, "standard input", ret_input);
     if (load_serving(argument, ret_input) == 0)
         return 0;
+    ending_wait_for_profile(argument);
     return load_path(argument, ret_input);
 }
 
@@ -145,7 +151,7 @@ void input_finish(struct input *input) {
 
 /* ---- Control files ------------------------------------------------------------------------------ */
 
-/* Where the control file of a mount should be, from its live file or else from custom. */
+/* Where the control file of a mount should be, from its live file or else by custom. */
 static char *find_control(const char *argument) {
     struct live_file file = {0};
     if (find_serving(argument, &file) != 0) {

@@ -10,6 +10,7 @@ struct input {
     struct aggstats_profile profile;
     bool is_live; /* read from a live file, about which `live` tells more */
     struct aggstats_live_info live;
+    bool counting; /* taken while calls went on: those that began or ended meanwhile may be seen half */
 };
 
 /* Reads the profile that an argument of the command line names; "-" is standard input. A mount point whose

@@ -14,6 +14,8 @@ void live_dirs_find(struct live_dirs *ret_dirs) {
     const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
     if (runtime_dir && runtime_dir[0] == '/')
         snprintf(dirs.paths[dirs.count++], PATH_MAX, "%s/osprof", runtime_dir);
+    else
+        snprintf(dirs.paths[dirs.count++], PATH_MAX, "/run/user/%u/osprof", (unsigned)geteuid());
     if (geteuid() == 0)
         snprintf(dirs.paths[dirs.count++], PATH_MAX, "/run/osprof");
     else

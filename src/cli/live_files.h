@@ -1,5 +1,6 @@
-/* The live files in the places where osproffs puts them: $XDG_RUNTIME_DIR/osprof, and /run/osprof for root or
- * /tmp/osprof-UID for others. Only directories owned by the caller (or root) are believed. */
+/* The live files in the places where osproffs puts them: $XDG_RUNTIME_DIR/osprof (/run/user/UID/osprof where that is
+ * not set: it may have been for osproffs), and /run/osprof for root or /tmp/osprof-UID for others. Only directories
+ * that the caller or root owns, and nobody else can write to, are believed. */
 #ifndef LIVE_FILES_H
 #define LIVE_FILES_H
 

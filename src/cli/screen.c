@@ -41,7 +41,7 @@ struct screen screen_of_stdout(int width, bool ascii) {
     };
 }
 
-static const char *ink_on(enum ink ink) {
+static const char *ink_sequence(enum ink ink) {
     switch (ink) {
     case INK_STRONG:
         return "\033[1m";
@@ -54,18 +54,20 @@ static const char *ink_on(enum ink ink) {
     case INK_PLAIN:
         break;
     }
-    return "";
+    return "\033[0m";
 }
 
-static void switch_ink(const struct screen *screen, enum ink ink, bool on) {
-    if (screen->colour && ink != INK_PLAIN)
-        fputs(on ? ink_on(ink) : "\033[0m", screen->stream);
+void screen_ink(const struct screen *screen, enum ink ink) {
+    if (screen->colour)
+        fputs(ink_sequence(ink), screen->stream);
 }
 
 void screen_print(const struct screen *screen, enum ink ink, const char *text) {
-    switch_ink(screen, ink, true);
+    if (ink != INK_PLAIN)
+        screen_ink(screen, ink);
     fputs(text, screen->stream);
-    switch_ink(screen, ink, false);
+    if (ink != INK_PLAIN)
+        screen_ink(screen, INK_PLAIN);
 }
 
 void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns) {
@@ -83,8 +85,10 @@ static bool is_unsafe(const struct screen *screen, const char *text, const char 
 }
 
 void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text) {
-    switch_ink(screen, ink, true);
+    if (ink != INK_PLAIN)
+        screen_ink(screen, ink);
     for (const char *byte = text; *byte; byte++)
         putc(is_unsafe(screen, text, byte) ? '?' : *byte, screen->stream);
-    switch_ink(screen, ink, false);
+    if (ink != INK_PLAIN)
+        screen_ink(screen, INK_PLAIN);
 }

@@ -27,6 +27,9 @@ enum ink {
     INK_WARNING,
 };
 
+/* What is printed from now on has this colour, up to INK_PLAIN. */
+void screen_ink(const struct screen *screen, enum ink ink);
+
 /* Prints text in a colour; without colours just the text. */
 void screen_print(const struct screen *screen, enum ink ink, const char *text);
 

@@ -21,7 +21,9 @@ void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]) {
 
 /* Three significant digits of 0 <= value < 999.5; whole numbers above. */
 static void format_digits(double value, char *ret_text, size_t size) {
-    if (value < 9.995)
+    if (value == 0)
+        snprintf(ret_text, size, "0");
+    else if (value < 9.995)
         snprintf(ret_text, size, "%.2f", value);
     else if (value < 99.95)
         snprintf(ret_text, size, "%.1f", value);
@@ -44,7 +46,7 @@ void units_format_seconds(const struct units *units, double seconds, char ret_te
     char digits[UNITS_TEXT_SIZE];
     if (value >= 999.5 && value < 1e18)
         units_format_count((uint64_t)(value + 0.5), digits);
-    else if (thousands == 0 && value < 1)
+    else if (thousands == 0 && value > 0 && value < 1)
         snprintf(digits, sizeof(digits), "%.1f", value);
     else
         format_digits(value, digits, sizeof(digits));

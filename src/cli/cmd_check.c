@@ -1,0 +1,137 @@
+/* osprof check: do a profile's numbers fit together? Every call was counted when it began and its bucket when it
+ * ended, so the two must agree but for the calls in flight (thesis §5.8); and the total latency must be one that
+ * the buckets allow. */
+#include <getopt.h>
+#include <inttypes.h>
+
+#include "base.h"
+#include "command.h"
+#include "figures.h"
+#include "input.h"
+#include "units.h"
+
+/* Rounding of sums of many doubles. */
+#define BOUNDS_TOLERANCE 1e-9L
+
+/* Numbers that need not fit together to the last call: taken while calls began and ended, or after memory ran out.
+ * Reading them has shown all that they must satisfy: no more calls in buckets than were made. */
+static bool is_approximate(const struct input *input) {
+    return input->counting || input->profile.incomplete;
+}
+
+static bool check_calls(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
+                        uint64_t finished) {
+    uint64_t listed = figures_in_flight(profile, op->name);
+    if (op->calls - finished == listed)
+        return true;
+    printf("%s: OP_%s: %" PRIu64 " calls, but %" PRIu64 " in buckets and %" PRIu64 " in flight\n", name, op->name,
+           op->calls, finished, listed);
+    return false;
+}
+
+/* A call that is just ending may be in the total and not yet in its bucket; so while calls are in flight the
+ * total has no upper bound. */
+static bool check_total(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
+                        uint64_t finished) {
+    struct figures_bounds bounds = figures_total_bounds(op, profile->resolution);
+    long double total = (long double)op->total_cycles;
+    bool high_enough = total >= bounds.lower_cycles * (1 - BOUNDS_TOLERANCE);
+    bool low_enough = total <= bounds.upper_cycles * (1 + BOUNDS_TOLERANCE) || op->calls > finished;
+    if (high_enough && low_enough)
+        return true;
+    printf("%s: OP_%s: a total of %" PRIu64 " cycles, but its buckets allow %.0Lf to %.0Lf\n", name, op->name,
+           op->total_cycles, bounds.lower_cycles, bounds.upper_cycles);
+    return false;
+}
+
+/* Calls for which the clock ran backwards are all in bucket 0. */
+static bool check_clamped(const char *name, const struct aggstats_profile *profile) {
+    uint64_t in_lowest = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        in_lowest += profile->ops[i].buckets[0];
+    if (profile->clamped <= in_lowest)
+        return true;
+    printf("%s: %" PRIu64 " clamped calls, but %" PRIu64 " in bucket 0\n", name, profile->clamped, in_lowest);
+    return false;
+}
+
+/* Calls in flight of an op that was never called would escape the op's own check. */
+static bool check_in_flight(const char *name, const struct aggstats_profile *profile) {
+    bool consistent = true;
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        const char *op_name = profile->in_flight[i].op;
+        if (aggstats_profile_op(profile, op_name))
+            continue;
+        printf("%s: OP_%s: a call in flight, but none was counted\n", name, op_name);
+        consistent = false;
+    }
+    return consistent;
+}
+
+static bool is_consistent(const char *name, const struct aggstats_profile *profile) {
+    bool consistent = check_clamped(name, profile);
+    consistent &= check_in_flight(name, profile);
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        uint64_t finished = figures_finished(op, profile->resolution);
+        consistent &= check_calls(name, profile, op, finished);
+        consistent &= check_total(name, profile, op, finished);
+    }
+    return consistent;
+}
+
+static void print_consistent(const char *name, const struct aggstats_profile *profile) {
+    char calls[UNITS_TEXT_SIZE];
+    units_format_count(figures_sum(profile).calls, calls);
+    printf("%s: consistent: %zu ops, %s calls", name, profile->op_count, calls);
+    if (profile->in_flight_count > 0)
+        printf(", %zu in flight", profile->in_flight_count);
+    fputs(profile->incomplete ? "; marked incomplete: some calls are missing\n" : "\n", stdout);
+}
+
+static enum status check_argument(const char *argument) {
+    struct input input;
+    if (input_load(argument, &input) != 0)
+        return STATUS_TROUBLE;
+    bool consistent = is_approximate(&input) || is_consistent(argument, &input.profile);
+    if (consistent)
+        print_consistent(argument, &input.profile);
+    input_finish(&input);
+    return consistent ? STATUS_OK : STATUS_NOT_SO;
+}
+
+static enum status worse(enum status a, enum status b) {
+    return a > b ? a : b;
+}
+
+static const struct option long_options[] = {
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static enum status run_check(const struct command *command, int argc, char **argv) {
+    int option;
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (option != 'h')
+            return option_error(command, option, argv, long_options);
+        command_print_help(command);
+        return STATUS_OK;
+    }
+    if (optind == argc)
+        return usage_error(command, "no profile given");
+    enum status status = STATUS_OK;
+    for (int i = optind; i < argc; i++)
+        status = worse(status, check_argument(argv[i]));
+    return status;
+}
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "tests whether profiles are consistent in themselves",
+    .arguments = "PROFILE...",
+    .help = "For every operation: the calls in its buckets and those in flight must be all its calls,\n"
+            "and its total latency must be one that its buckets allow. Prints a line per profile, or\n"
+            "a line per inconsistency. PROFILE is as for 'osprof show'.\n\n"
+            "Exit status: 0 all are consistent; 1 one is not; 2 one could not be read.\n",
+    .run = run_check,
+};

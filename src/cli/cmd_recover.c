@@ -1,0 +1,199 @@
+/* osprof recover: the profile from the live file of an osproffs that was killed, or still runs. */
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base.h"
+#include "command.h"
+#include "live_files.h"
+
+struct recover_options {
+    const char *output; /* NULL or "-": standard output */
+    bool remove;
+    const char *live_path;
+};
+
+/* ---- Listing ------------------------------------------------------------------------------------ */
+
+static const char *state_name(const struct aggstats_live_info *live) {
+    if (!live->recording)
+        return "dead";
+    return live->paused ? "paused" : "recording";
+}
+
+static void print_row(const struct live_file *file) {
+    const char *mount = aggstats_profile_label(&file->profile, "mount");
+    char start[32] = "-";
+    time_t seconds = (time_t)(file->profile.start_ns / 1000000000);
+    struct tm tm;
+    if (localtime_r(&seconds, &tm))
+        strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);
+    printf("%8" PRId64 "  %-9s  %-19s  %s  %s\n", file->info.pid, state_name(&file->info), start, file->path,
+           mount ? mount : "-");
+}
+
+static void print_none(void) {
+    struct live_dirs dirs;
+    live_dirs_find(&dirs);
+    fputs("No live files in", stdout);
+    for (unsigned i = 0; i < dirs.count; i++)
+        printf("%s %s", i > 0 ? " or" : "", dirs.paths[i]);
+    puts(".");
+}
+
+static enum status list(void) {
+    struct live_files files;
+    int error = live_files_read(&files);
+    if (error) {
+        complain("cannot list live files: %s", strerror(-error));
+        return STATUS_TROUBLE;
+    }
+    if (files.count == 0)
+        print_none();
+    else
+        printf("%8s  %-9s  %-19s  %s  %s\n", "PID", "STATE", "SINCE", "LIVE", "MOUNT");
+    for (size_t i = 0; i < files.count; i++)
+        print_row(&files.files[i]);
+    live_files_finish(&files);
+    return STATUS_OK;
+}
+
+/* ---- Recovering --------------------------------------------------------------------------------- */
+
+static enum status complain_unreadable(const char *path, int error, const struct aggstats_parse_error *why) {
+    if (error == -EBADMSG && why->message[0])
+        complain("cannot recover %s: %s; 'osprof recover' lists the live files", path, why->message);
+    else
+        complain("cannot recover %s: %s; 'osprof recover' lists the live files", path, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+/* Reads a live file as text, as profiles are written. */
+static int read_as_text(const char *path, char **ret_text, size_t *ret_size_bytes, struct aggstats_live_info *ret_live,
+                        struct aggstats_parse_error *ret_why) {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return negative_errno();
+    struct aggstats_profile profile;
+    int error = aggstats_live_read(fd, &profile, ret_live, ret_why);
+    if (error)
+        return error;
+    error = aggstats_profile_format(&profile, ret_text, ret_size_bytes);
+    aggstats_profile_finish(&profile);
+    return error;
+}
+
+static int write_output(const char *path, const char *text, size_t size_bytes) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int error = open_parent(AT_FDCWD, path, &dir_fd, &name);
+    return error ? error : replace_file(dir_fd, name, NULL, 0644, text, size_bytes);
+}
+
+static bool to_stdout(const struct recover_options *options) {
+    return !options->output || strcmp(options->output, "-") == 0;
+}
+
+static enum status save(const struct recover_options *options, const char *text, size_t size_bytes) {
+    if (to_stdout(options)) {
+        fwrite(text, 1, size_bytes, stdout); /* main() reports what goes wrong with it */
+        return STATUS_OK;
+    }
+    int error = write_output(options->output, text, size_bytes);
+    if (error) {
+        complain("cannot write profile %s: %s; the live file is untouched", options->output, strerror(-error));
+        return STATUS_TROUBLE;
+    }
+    return STATUS_OK;
+}
+
+static enum status remove_live(const char *path) {
+    if (unlink(path) == 0)
+        return STATUS_OK;
+    complain("cannot remove %s: %s", path, strerror(errno));
+    return STATUS_TROUBLE;
+}
+
+static enum status recover(const struct recover_options *options) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    struct aggstats_live_info live = {0};
+    struct aggstats_parse_error why = {0};
+    int error = read_as_text(options->live_path, &text, &size_bytes, &live, &why);
+    if (error)
+        return complain_unreadable(options->live_path, error, &why);
+    if (live.recording && options->remove) {
+        complain("process %" PRId64 " still records into %s: not removed and nothing written; unmount first", live.pid,
+                 options->live_path);
+        return STATUS_TROUBLE;
+    }
+    if (live.recording)
+        complain("warning: process %" PRId64 " still records into %s: the profile is as of now", live.pid,
+                 options->live_path);
+    enum status status = save(options, text, size_bytes);
+    return status == STATUS_OK && options->remove ? remove_live(options->live_path) : status;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+enum { OPTION_REMOVE = 256 };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"remove", no_argument, NULL, OPTION_REMOVE},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+/* Returns true when the options are read and there is something to do; else *ret_status is the end. */
+static bool parse_options(const struct command *command, int argc, char **argv, struct recover_options *options,
+                          enum status *ret_status) {
+    int option;
+    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            options->output = optarg;
+            break;
+        case OPTION_REMOVE:
+            options->remove = true;
+            break;
+        case 'h':
+            command_print_help(command);
+            *ret_status = STATUS_OK;
+            return false;
+        default:
+            *ret_status = option_error(command, option, argv, long_options);
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum status run_recover(const struct command *command, int argc, char **argv) {
+    struct recover_options options = {0};
+    enum status status;
+    if (!parse_options(command, argc, argv, &options, &status))
+        return status;
+    if (argc - optind > 1)
+        return usage_error(command, "one live file at a time, not %d", argc - optind);
+    if (options.remove && to_stdout(&options))
+        return usage_error(command, "--remove needs -o FILE, so that the profile is safe first");
+    if (optind == argc && options.output)
+        return usage_error(command, "no live file given; 'osprof recover' alone lists them");
+    if (optind == argc)
+        return list();
+    options.live_path = argv[optind];
+    return recover(&options);
+}
+
+const struct command command_recover = {
+    .name = "recover",
+    .summary = "saves the profile of an osproffs that was killed, from its live file",
+    .arguments = "[-o FILE [--remove]] [LIVE]",
+    .help = "Writes the profile in the live file LIVE to standard output. Without LIVE: lists the\n"
+            "live files in their usual places, with the state of the process that made them.\n\n"
+            "  -o, --output FILE  write the profile to FILE, whole or not at all\n"
+            "  --remove           remove LIVE once FILE is written; refused while it is in use\n",
+    .run = run_recover,
+};

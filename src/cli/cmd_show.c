@@ -1,0 +1,423 @@
+/* osprof show: a profile for the eye. First what was profiled, then a table of the operations, then a histogram
+ * of each, all by total latency. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "chart.h"
+#include "command.h"
+#include "figures.h"
+#include "input.h"
+#include "screen.h"
+#include "units.h"
+
+struct show_options {
+    bool ascii;
+    bool buckets;
+    int width;
+    const char **op_names; /* without OP_; NULL: all */
+    size_t op_name_count;
+    const char *profile;
+};
+
+/* What all parts of the page need. */
+struct page {
+    const struct input *input;
+    const struct aggstats_profile *profile;
+    struct figures_sum sum; /* of the whole profile, also if only some ops are shown */
+    struct units units;
+    struct screen screen;
+    const struct aggstats_op_profile **ops; /* those to show, largest total first */
+    size_t op_count;
+    bool buckets;
+};
+
+/* ---- Heading ------------------------------------------------------------------------------------ */
+
+static void print_key(const struct page *page, const char *key) {
+    int columns = units_text_columns(key);
+    screen_print_foreign(&page->screen, INK_FAINT, key);
+    fprintf(page->screen.stream, "%*s", columns < 10 ? 10 - columns : 1, "");
+}
+
+/* How to reach the profile again does not belong to what it says. */
+static bool is_shown(const char *key) {
+    return strcmp(key, "control") != 0 && strcmp(key, "profile") != 0;
+}
+
+static void print_labels(const struct page *page) {
+    for (size_t i = 0; i < page->profile->label_count; i++) {
+        const struct aggstats_label *label = &page->profile->labels[i];
+        if (!is_shown(label->key) || !label->value[0])
+            continue;
+        print_key(page, label->key);
+        screen_print_foreign(&page->screen, INK_PLAIN, label->value);
+        putc('\n', page->screen.stream);
+    }
+}
+
+static void print_clock(const struct page *page) {
+    const struct aggstats_clock *clock = &page->profile->clock;
+    const char *name = aggstats_clock_name(clock->kind);
+    print_key(page, "clock");
+    if (clock->frequency_hz > 0)
+        fprintf(page->screen.stream, "%s, %.3f MHz; ", name ? name : "unknown", (double)clock->frequency_hz / 1e6);
+    else
+        fprintf(page->screen.stream, "%s%sof unknown rate, latencies in cycles; ", name ? name : "", name ? " " : "");
+    if (page->profile->resolution == 1)
+        fputs("a bucket per power of two\n", page->screen.stream);
+    else
+        fprintf(page->screen.stream, "%u buckets per power of two\n", page->profile->resolution);
+}
+
+static void print_span(const struct page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    char text[64];
+    if (profile->has_start) {
+        time_t seconds = (time_t)(profile->start_ns / 1000000000);
+        struct tm tm;
+        if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm) > 0) {
+            print_key(page, "start");
+            fprintf(page->screen.stream, "%s\n", text);
+        }
+    }
+    if (profile->has_elapsed) {
+        units_format_cycles(&page->units, (double)profile->elapsed_cycles, text);
+        print_key(page, "elapsed");
+        fprintf(page->screen.stream, "%s\n", text);
+    }
+}
+
+static void print_sum(const struct page *page) {
+    char total[UNITS_TEXT_SIZE];
+    char calls[UNITS_TEXT_SIZE];
+    print_key(page, "total");
+    if (page->sum.calls == 0) {
+        fputs("nothing: no operation has been called\n", page->screen.stream);
+        return;
+    }
+    units_format_cycles(&page->units, page->sum.total_cycles, total);
+    units_format_count(page->sum.calls, calls);
+    fprintf(page->screen.stream, "%s in %s call%s of %zu operation%s\n", total, calls, page->sum.calls == 1 ? "" : "s",
+            page->profile->op_count, page->profile->op_count == 1 ? "" : "s");
+}
+
+/* Of a live file: whether it still grows. */
+static void print_state(const struct page *page) {
+    const struct aggstats_live_info *live = &page->input->live;
+    if (!page->input->is_live)
+        return;
+    print_key(page, "state");
+    fprintf(page->screen.stream, "%s by process %" PRId64 "%s\n", live->recording ? "being recorded" : "left behind",
+            live->pid, live->paused ? ", paused" : "");
+}
+
+static void print_warnings(const struct page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    char count[UNITS_TEXT_SIZE];
+    if (profile->incomplete)
+        screen_print(&page->screen, INK_WARNING, "Incomplete: memory or disk space ran out, some calls are missing.\n");
+    if (profile->clamped > 0) {
+        units_format_count(profile->clamped, count);
+        screen_ink(&page->screen, INK_WARNING);
+        fprintf(page->screen.stream, "The clock ran backwards in %s call%s: counted as 0 cycles.\n", count,
+                profile->clamped == 1 ? "" : "s");
+        screen_ink(&page->screen, INK_PLAIN);
+    }
+}
+
+static void print_heading(const struct page *page) {
+    print_labels(page);
+    print_clock(page);
+    print_span(page);
+    print_state(page);
+    print_sum(page);
+    print_warnings(page);
+}
+
+/* ---- Calls in flight ---------------------------------------------------------------------------- */
+
+static void print_calls_in_flight(const struct page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    FILE *stream = page->screen.stream;
+    if (profile->in_flight_count == 0)
+        return;
+    fprintf(stream, "\nCalls in flight:\n  %-20s%12s%12s  %s\n", "operation", "age", "pid", "inode");
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        char age[UNITS_TEXT_SIZE];
+        units_format_cycles(&page->units, (double)call->age_cycles, age);
+        fprintf(stream, "  %-20s", call->op);
+        screen_print_right(&page->screen, INK_STRONG, age, 12);
+        fprintf(stream, "%12" PRIu64 "  %" PRIu64 "\n", call->pid, call->object);
+    }
+}
+
+/* ---- Table of operations ------------------------------------------------------------------------ */
+
+typedef void (*format_cell_fn)(const struct page *page, const struct aggstats_op_profile *op,
+                               char ret_text[UNITS_TEXT_SIZE]);
+
+static void format_calls(const struct page *page, const struct aggstats_op_profile *op,
+                         char ret_text[UNITS_TEXT_SIZE]) {
+    (void)page;
+    units_format_count(op->calls, ret_text);
+}
+
+static void format_share(const struct page *page, const struct aggstats_op_profile *op,
+                         char ret_text[UNITS_TEXT_SIZE]) {
+    double share = page->sum.total_cycles > 0 ? (double)op->total_cycles / page->sum.total_cycles : 0;
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f %%", 100 * share);
+}
+
+static void format_total(const struct page *page, const struct aggstats_op_profile *op,
+                         char ret_text[UNITS_TEXT_SIZE]) {
+    units_format_cycles(&page->units, (double)op->total_cycles, ret_text);
+}
+
+/* Of the calls that have ended: the others have not added to the total yet. */
+static void format_mean(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
+    uint64_t finished = figures_finished(op, page->profile->resolution);
+    if (finished > 0)
+        units_format_cycles(&page->units, (double)op->total_cycles / (double)finished, ret_text);
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
+}
+
+/* All that is known of a percentile is its bucket; shown is the upper bound. */
+static void format_percentile(const struct page *page, const struct aggstats_op_profile *op, unsigned percent,
+                              char ret_text[UNITS_TEXT_SIZE]) {
+    unsigned bucket;
+    if (figures_percentile_bucket(op, page->profile->resolution, percent, &bucket))
+        units_format_cycles(&page->units, aggstats_bucket_upper(bucket, page->profile->resolution), ret_text);
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
+}
+
+static void format_p50(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
+    format_percentile(page, op, 50, ret_text);
+}
+
+static void format_p90(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
+    format_percentile(page, op, 90, ret_text);
+}
+
+static void format_p99(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
+    format_percentile(page, op, 99, ret_text);
+}
+
+/* As many of these as fit are shown. */
+static const struct table_column {
+    const char *title;
+    const char *ascii_title;
+    int width;
+    format_cell_fn format;
+} table_columns[] = {
+    {"calls", "calls", 12, format_calls}, {"share", "share", 8, format_share}, {"total", "total", 9, format_total},
+    {"mean", "mean", 9, format_mean},     {"p50 ≤", "p50 <=", 9, format_p50},  {"p90 ≤", "p90 <=", 9, format_p90},
+    {"p99 ≤", "p99 <=", 9, format_p99},
+};
+
+static int name_width(const struct page *page) {
+    int width = (int)strlen("operation");
+    for (size_t i = 0; i < page->op_count; i++) {
+        int length = (int)strlen(page->ops[i]->name);
+        width = length > width ? length : width;
+    }
+    return width;
+}
+
+static size_t fitting_columns(const struct page *page) {
+    int used = name_width(page);
+    size_t count = 0;
+    while (count < ARRAY_SIZE(table_columns) && used + table_columns[count].width <= page->screen.width)
+        used += table_columns[count++].width;
+    return count;
+}
+
+static void print_table(const struct page *page) {
+    const struct screen *screen = &page->screen;
+    const size_t column_count = fitting_columns(page);
+    const int names = name_width(page);
+    fprintf(screen->stream, "\n%-*s", names, "operation");
+    for (size_t i = 0; i < column_count; i++)
+        screen_print_right(screen, INK_FAINT, screen->ascii ? table_columns[i].ascii_title : table_columns[i].title,
+                           table_columns[i].width);
+    putc('\n', screen->stream);
+    for (size_t row = 0; row < page->op_count; row++) {
+        screen_print(screen, INK_STRONG, page->ops[row]->name);
+        fprintf(screen->stream, "%*s", names - (int)strlen(page->ops[row]->name), "");
+        for (size_t i = 0; i < column_count; i++) {
+            char text[UNITS_TEXT_SIZE];
+            table_columns[i].format(page, page->ops[row], text);
+            screen_print_right(screen, INK_PLAIN, text, table_columns[i].width);
+        }
+        putc('\n', screen->stream);
+    }
+}
+
+/* ---- Histograms --------------------------------------------------------------------------------- */
+
+static void print_scale(const struct page *page, const struct chart_axis *axis) {
+    FILE *stream = page->screen.stream;
+    if (page->buckets) {
+        fputs("\nCalls by latency: a row per bucket, with its lower bound. Bars are logarithmic.\n", stream);
+        return;
+    }
+    fputs("\nCalls by latency, both logarithmic: a row of a bar is a factor of 10 in calls", stream);
+    if (axis->merged > 1)
+        fprintf(stream, ",\na column is %u buckets", axis->merged);
+    fputs(".\n", stream);
+}
+
+static void print_histogram(const struct page *page, const struct aggstats_op_profile *op,
+                            const struct chart_axis *axis) {
+    putc('\n', page->screen.stream);
+    screen_print(&page->screen, INK_STRONG, op->name);
+    putc('\n', page->screen.stream);
+    if (figures_finished(op, page->profile->resolution) == 0)
+        fputs("  no call has ended yet\n", page->screen.stream);
+    else if (page->buckets)
+        chart_print_buckets(op, page->profile->resolution, &page->units, &page->screen);
+    else
+        chart_print(axis, op, &page->units, &page->screen);
+}
+
+static void print_page(const struct page *page) {
+    print_heading(page);
+    print_calls_in_flight(page);
+    if (page->op_count == 0)
+        return;
+    print_table(page);
+    struct chart_axis axis = chart_axis_of(page->ops, page->op_count, page->profile->resolution, &page->screen);
+    print_scale(page, &axis);
+    for (size_t i = 0; i < page->op_count; i++)
+        print_histogram(page, page->ops[i], &axis);
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct show_options *options, const char *op_name) {
+    for (size_t i = 0; i < options->op_name_count; i++) {
+        if (strcasecmp(options->op_names[i], op_name) == 0)
+            return true;
+    }
+    return options->op_name_count == 0;
+}
+
+/* Names of --op that the profile does not hold. */
+static enum status report_absent(const struct show_options *options, const struct aggstats_profile *profile) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < options->op_name_count; i++) {
+        bool found = false;
+        for (size_t j = 0; j < profile->op_count && !found; j++)
+            found = strcasecmp(options->op_names[i], profile->ops[j].name) == 0;
+        if (found)
+            continue;
+        complain("no call of %s in this profile; 'osprof show' without --op lists its operations",
+                 options->op_names[i]);
+        status = STATUS_NOT_SO;
+    }
+    return status;
+}
+
+static enum status show(const struct show_options *options, const struct input *input) {
+    struct page page = {
+        .input = input,
+        .profile = &input->profile,
+        .sum = figures_sum(&input->profile),
+        .screen = screen_of_stdout(options->width, options->ascii),
+        .buckets = options->buckets,
+    };
+    page.units = (struct units){.frequency_hz = page.profile->clock.frequency_hz, .ascii = page.screen.ascii};
+    CLEANUP_FREE const struct aggstats_op_profile **ops =
+        calloc(page.profile->op_count + 1, sizeof(struct aggstats_op_profile *));
+    if (!ops) {
+        complain("cannot show %s: no memory", options->profile);
+        return STATUS_TROUBLE;
+    }
+    page.ops = ops;
+    for (size_t i = 0; i < page.profile->op_count; i++) {
+        if (is_wanted(options, page.profile->ops[i].name))
+            ops[page.op_count++] = &page.profile->ops[i];
+    }
+    enum status status = report_absent(options, page.profile);
+    if (status == STATUS_OK || page.op_count > 0)
+        print_page(&page);
+    return status;
+}
+
+static bool parse_width(const char *text, int *ret_width) {
+    char *end;
+    long width = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || width < SCREEN_WIDTH_MIN || width > SCREEN_WIDTH_MAX)
+        return false;
+    *ret_width = (int)width;
+    return true;
+}
+
+static const char *without_prefix(const char *op_name) {
+    return strncasecmp(op_name, "OP_", 3) == 0 ? op_name + 3 : op_name;
+}
+
+enum { OPTION_ASCII = 256, OPTION_WIDTH, OPTION_OP, OPTION_BUCKETS };
+
+static const struct option long_options[] = {
+    {"ascii", no_argument, NULL, OPTION_ASCII}, {"width", required_argument, NULL, OPTION_WIDTH},
+    {"op", required_argument, NULL, OPTION_OP}, {"buckets", no_argument, NULL, OPTION_BUCKETS},
+    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+};
+
+static enum status run_show(const struct command *command, int argc, char **argv) {
+    CLEANUP_FREE const char **op_names = calloc((size_t)argc, sizeof(*op_names));
+    struct show_options options = {.op_names = op_names, .profile = "osprof.out"};
+    int option;
+    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        switch (option) {
+        case OPTION_ASCII:
+            options.ascii = true;
+            break;
+        case OPTION_BUCKETS:
+            options.buckets = true;
+            break;
+        case OPTION_WIDTH:
+            if (!parse_width(optarg, &options.width))
+                return usage_error(command, "--width must be a number from %d to %d, not '%s'", SCREEN_WIDTH_MIN,
+                                   SCREEN_WIDTH_MAX, optarg);
+            break;
+        case OPTION_OP:
+            op_names[options.op_name_count++] = without_prefix(optarg);
+            break;
+        case 'h':
+            command_print_help(command);
+            return STATUS_OK;
+        default:
+            return option_error(command, option, argv, long_options);
+        }
+    }
+    if (argc - optind > 1)
+        return usage_error(command, "one profile at a time, not %d", argc - optind);
+    if (optind < argc)
+        options.profile = argv[optind];
+    struct input input;
+    if (input_load(options.profile, &input) != 0)
+        return STATUS_TROUBLE;
+    enum status status = show(&options, &input);
+    input_finish(&input);
+    return status;
+}
+
+const struct command command_show = {
+    .name = "show",
+    .summary = "prints a profile: a table of the operations and their latency histograms",
+    .arguments = "[--op NAME]... [--buckets] [--ascii] [--width N] [PROFILE]",
+    .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard\n"
+            "input; without it, osprof.out in the current directory.\n\n"
+            "  --op NAME   only this operation; may be repeated\n"
+            "  --buckets   a row per bucket with its exact count, instead of columns\n"
+            "  --ascii     only ASCII characters\n"
+            "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n",
+    .run = run_show,
+};

@@ -1,0 +1,40 @@
+#!/bin/bash
+# osprof check: consistent, inconsistent and unreadable profiles.
+. "$(dirname "$0")/lib.sh"
+
+# expect_check STATUS OUTPUT PROFILE...
+expect_check() {
+    local wanted=$1 output=$2
+    shift 2
+    expect "$wanted" check "$@"
+    assert_eq "$output" "$(<"$scratch/out")" "output of: osprof check $*"
+}
+
+cd "$data"
+calls=$(awk '/^OP_/ { sum += $2 } END { print sum }' show-grep.osprof)
+expect_check 0 "show-grep.osprof: consistent: 12 ops, ${calls%???},${calls: -3} calls" show-grep.osprof
+expect_check 0 "show-empty.osprof: consistent: 0 ops, 0 calls" show-empty.osprof
+expect_check 0 "show-hung.osprof: consistent: 2 ops, 132 calls, 2 in flight" show-hung.osprof
+
+expect_check 1 "show-inconsistent-calls.osprof: OP_READ: 12 calls, but 11 in buckets and 0 in flight" \
+    show-inconsistent-calls.osprof
+expect_check 1 "show-inconsistent-total.osprof: OP_READ: a total of 22529 cycles, but its buckets allow 11264 to 22528
+show-inconsistent-total.osprof: OP_WRITE: a total of 23 cycles, but its buckets allow 24 to 48" \
+    show-inconsistent-total.osprof
+expect_check 1 "show-inconsistent-flight.osprof: 2 clamped calls, but 0 in bucket 0
+show-inconsistent-flight.osprof: OP_FSYNC: a call in flight, but none was counted
+show-inconsistent-flight.osprof: OP_READ: 11 calls, but 11 in buckets and 1 in flight" show-inconsistent-flight.osprof
+
+# Every profile is checked; the worst decides.
+expect_check 1 "show-inconsistent-calls.osprof: OP_READ: 12 calls, but 11 in buckets and 0 in flight
+show-empty.osprof: consistent: 0 ops, 0 calls" show-inconsistent-calls.osprof show-empty.osprof
+expect_check 2 "show-empty.osprof: consistent: 0 ops, 0 calls" \
+    should-fail-more-buckets-than-calls.osprof show-empty.osprof
+assert_eq 1 "$(wc -l <"$scratch/err")" "lines about the unreadable one"
+
+# One bucket's count of a real profile changed by one, either way, is noticed.
+awk '/^OP_/ { op = $1 } op == "OP_OPEN" && /^ / && !done { for (i = NF; !$i; i--); $i--; $0 = " " $0; done = 1 } 1' \
+    show-grep.osprof >"$scratch/one-less"
+expect 1 check "$scratch/one-less"
+awk '/^OP_OPEN / { $2-- } 1' show-grep.osprof >"$scratch/one-more"
+expect 2 check "$scratch/one-more"

@@ -1,0 +1,52 @@
+#!/bin/bash
+# The bash completions, asked as readline asks them.
+. "$(dirname "$0")/lib.sh"
+
+completions=$tests_dir/../../completions
+# shellcheck source=../../completions/osprof
+. "$completions/osprof"
+# shellcheck source=../../completions/osproffs
+. "$completions/osproffs"
+compopt() { # only readline has the real one
+    :
+}
+
+# expect_completion FUNCTION EXPECTED WORD...: what is offered for the last of the words; an order is not promised
+expect_completion() {
+    local function=$1 expected=$2
+    shift 2
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+    "$function"
+    assert_eq "$expected" "$(printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd ' ')" "completion of: $*"
+}
+
+expect_completion _osprof "recover reset" osprof re
+expect_completion _osprof "--output" osprof recover --o
+expect_completion _osprof "--help" osprof check -
+cp "$data/show-grep.osprof" osprof.out
+expect_completion _osprof "READ READDIR READDIRPLUS" osprof show --op READ
+cp "$data/show-bare.osprof" bare.osprof
+expect_completion _osprof "WRITE_SUPER" osprof show bare.osprof --op ""
+expect_completion _osprof "bare.osprof" osprof show ba
+expect_completion _osprof "lower" osprof reset lo
+
+expect_completion _osproffs "lower" osproffs lo
+expect_completion _osproffs "lower" osproffs -o cache = none lo
+expect_completion _osproffs "cache= control=" osproffs -o c
+expect_completion _osproffs "always auto none" osproffs -o cache =
+expect_completion _osproffs "auto" osproffs -o cache = au
+expect_completion _osproffs "none,resolution=" osproffs -o cache = none,res
+expect_completion _osproffs "1 2 4 8" osproffs -o cache = none,resolution =
+expect_completion _osproffs "lower" osproffs -o profile = lo
+
+# Every option and command that the programs' own help names is known here, and no other.
+"$OSPROFFS" -h | grep -o '^    -o [a-z_]*' | sed 's/.* //' | sort -u >documented
+tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
+! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
+"$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
+expect_completion _osprof "$(<documented)" osprof help ""
+for command in show check recover reset; do
+    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z]*' | grep -o -- '--[a-z]*' >documented || true
+    echo --help >>documented
+    expect_completion _osprof "$(sort documented | paste -sd ' ')" osprof "$command" -
+done

@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# Harness of the tests of the command osprof. A test begins with
+#
+#     . "$(dirname "$0")/lib.sh"
+#
+# and has all that tests/mount/lib.sh gives, its private directory among it; what is here runs osprof and compares what
+# it says. Golden outputs are tests/data/show-*.txt; after a wanted change run the tests with GOLDEN_WRITE=1 and read
+# the difference.
+
+# shellcheck source=../mount/lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/../mount/lib.sh"
+
+# shellcheck disable=SC2154 # set by the harness
+data=$(realpath -- "$tests_dir/../data")
+export TZ=UTC LC_ALL=C.UTF-8
+unset COLUMNS NO_COLOR
+
+# expect STATUS ARGUMENT...: runs osprof with them; its output is in $scratch/out, its messages in $scratch/err
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$OSPROF" "$@" >"$scratch/out" 2>"$scratch/err" || status=$?
+    [ "$status" = "$wanted" ] || {
+        cat "$scratch/out" "$scratch/err" >&2
+        fail "exit status $status, not $wanted, of: osprof $*"
+    }
+}
+
+# expect_trouble MESSAGE ARGUMENT...: osprof must say MESSAGE in one line, print nothing, and end with 2
+expect_trouble() {
+    local message=$1
+    shift
+    expect 2 "$@"
+    assert_eq "$message" "$(<"$scratch/err")" "message of: osprof $*"
+    [ ! -s "$scratch/out" ] || fail "prints something: osprof $*"
+}
+
+# expect_golden NAME ARGUMENT...: osprof's output must be that of tests/data/NAME.txt
+expect_golden() {
+    local golden=$data/$1.txt
+    shift
+    expect 0 "$@"
+    [ -z "${GOLDEN_WRITE:-}" ] || cp "$scratch/out" "$golden"
+    diff -u "$golden" "$scratch/out" >&2 || fail "prints something else: osprof $*"
+    [ ! -s "$scratch/err" ] || fail "complains: osprof $*"
+}

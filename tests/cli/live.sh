@@ -1,0 +1,119 @@
+#!/bin/bash
+# Live files: a mount is recognised by its text and shown without being touched; those left behind are found, shown
+# and turned into profiles.
+. "$(dirname "$0")/lib.sh"
+
+live_dir=$XDG_RUNTIME_DIR/osprof
+recorder_pid=
+
+before_cleanup() {
+    [ -z "$recorder_pid" ] || kill -KILL "$recorder_pid" 2>/dev/null
+}
+
+# start_recorder LIVE MOUNT CONTROL [paused]
+start_recorder() {
+    coproc RECORDER { exec "$TEST_PROGRAMS/record" "$@"; }
+    # shellcheck disable=SC2153 # set by coproc
+    recorder_pid=$RECORDER_PID
+    local answer
+    read -r answer <&"${RECORDER[0]}"
+    assert_eq ready "$answer" "the recorder's answer"
+}
+
+kill_recorder() {
+    kill -KILL "$recorder_pid"
+    wait "$recorder_pid" 2>/dev/null || true
+    recorder_pid=
+}
+
+# shown KEY: the rest of the line of the heading
+shown() {
+    sed -n "s/^$1 *//p" "$scratch/out"
+}
+
+expect 0 recover
+grep -q '^ *PID' "$scratch/out" || # root may have others, in /run
+    grep -q "^No live files in $live_dir or /" "$scratch/out" || fail "does not say where it looked"
+
+mkdir -m 0700 "$live_dir"
+live=$live_dir/4711.live
+start_recorder "$live" "$scratch/hung" .control
+
+# The mount point does not even exist: whatever is shown comes from the live file.
+for name in hung ./hung/ "$scratch/lower/../hung" hung/.control; do
+    expect 0 show "$name"
+    assert_eq "$scratch/hung" "$(shown mount)" "mount of $name"
+    assert_eq "being recorded by process $recorder_pid" "$(shown state)" "state of $name"
+    grep -Eq '^  FSYNC +[0-9.]+ [a-zµ]+ +4711  131074$' "$scratch/out" || fail "the call in flight is not listed"
+    grep -q 'no call has ended yet' "$scratch/out" || fail "FSYNC has an histogram"
+    assert_eq 7 "$(awk '$1 == "READ" && NF > 1 { print $2 }' "$scratch/out")" "calls of READ"
+done
+expect 0 check hung "$live"
+assert_eq 2 "$(grep -c ': consistent: 2 ops, 8 calls, 1 in flight$' "$scratch/out")" "consistent live files"
+expect 2 show hung/.osprof
+expect 2 show hung/deeper
+
+# The age of the call in flight grows.
+age() {
+    expect 0 recover "$live"
+    sed -n 's/^# in_flight: FSYNC object 131074 pid 4711 age //p' "$scratch/out"
+}
+first_age=$(age)
+second_age=$(age)
+[ "$second_age" -gt "$first_age" ] || fail "an age of $first_age, then $second_age"
+
+# Recovering what still runs: possible, with a warning; but not removing it.
+expect 0 recover -o now.out "$live"
+assert_eq "osprof: warning: process $recorder_pid still records into $live: the profile is as of now" \
+    "$(<"$scratch/err")" warning
+assert_eq 7 "$(profile_calls READ now.out)" "calls in the recovered profile"
+expect_trouble \
+    "osprof: process $recorder_pid still records into $live: not removed and nothing written; unmount first" \
+    recover --remove -o never.out "$live"
+[ ! -e never.out ] || fail "written all the same"
+expect 0 recover
+grep -Eq "^ *$recorder_pid  recording  [0-9: -]{19}  $live  $scratch/hung$" "$scratch/out" || fail "not listed as recording"
+
+# A symbolic link in the place of the live directory, or one that others can write to, is not believed.
+mv "$live_dir" "$scratch/elsewhere"
+ln -s "$scratch/elsewhere" "$live_dir"
+expect 2 show hung
+rm "$live_dir"
+mv "$scratch/elsewhere" "$live_dir"
+chmod 0777 "$live_dir"
+expect 2 show hung
+chmod 0700 "$live_dir"
+expect 0 show hung
+
+kill_recorder
+expect 0 recover
+grep -Eq "^ *[0-9]+  dead       [0-9: -]{19}  $live  $scratch/hung$" "$scratch/out" || fail "not listed as dead"
+expect 2 show hung # nothing serves it any more
+expect 0 show "$live"
+assert_eq "left behind by process" "$(shown state | cut -d' ' -f1-4)" "state of a dead recorder's file"
+expect 0 check "$live"
+
+# To standard output, and over an older file; then the live file may go.
+expect 0 recover "$live"
+cp "$scratch/out" to-stdout
+[ ! -s "$scratch/err" ] || fail "warns of a dead recorder"
+expect 0 recover --output=now.out "$live"
+cmp now.out to-stdout
+expect 0 check now.out
+expect_trouble "osprof: cannot write profile no/such/dir: No such file or directory; the live file is untouched" \
+    recover --remove -o no/such/dir "$live"
+expect 0 recover --remove -o last.out "$live"
+cmp last.out to-stdout
+[ ! -e "$live" ] || fail "the live file is still there"
+
+expect_trouble "osprof: cannot recover last.out: not a live file; 'osprof recover' lists the live files" \
+    recover last.out
+expect_trouble "osprof: cannot recover $live: No such file or directory; 'osprof recover' lists the live files" \
+    recover "$live"
+
+start_recorder "$live" "$scratch/hung" .control paused
+expect 0 show hung
+assert_eq "being recorded by process $recorder_pid, paused" "$(shown state)" "state of a paused recorder"
+expect 0 recover
+grep -Eq "^ *$recorder_pid  paused     " "$scratch/out" || fail "not listed as paused"
+kill_recorder

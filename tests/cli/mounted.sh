@@ -1,0 +1,59 @@
+#!/bin/bash
+# osprof on a real mount: shown and reset through its control file or its live file, whatever their names.
+. "$(dirname "$0")/lib.sh"
+
+# reads COUNT: so many calls of READ for the profile
+reads() {
+    local number
+    for number in $(seq "$1"); do
+        dd if="$mnt/file" of=/dev/null bs=512 count=1 iflag=direct status=none || fail "read $number failed"
+    done
+}
+
+# shown_reads ARGUMENT
+shown_reads() {
+    expect 0 show "$1"
+    awk '$1 == "READ" && NF > 1 { calls = $2 } END { print calls + 0 }' "$scratch/out"
+}
+
+head -c 4096 /dev/urandom >"$lower/file"
+ln -s mnt link
+
+try_mount() {
+    reads 13
+    assert_eq 13 "$(shown_reads mnt)" "reads before the reset"
+    assert_eq 13 "$(shown_reads link)" "reads through a symbolic link"
+    expect 0 check mnt
+    expect 0 reset "$1"
+    [ ! -s "$scratch/out" ] || fail "reset prints something"
+    assert_eq 0 "$(shown_reads mnt)" "reads after the reset"
+    reads 7
+    assert_eq 7 "$(shown_reads mnt)" "reads since the reset"
+}
+
+mount_osproffs "$lower" "$mnt"
+try_mount mnt
+assert_eq 7 "$(shown_reads mnt/.osprof)" "reads in the control file"
+expect_trouble "osprof: lower is not the mount point of an osproffs: there is no lower/.osprof" reset lower
+unmount_osproffs "$mnt"
+assert_eq 7 "$(profile_calls READ "$final_profile")" "reads in the final profile"
+
+# Without a live file the control file answers, with its usual name.
+mount_osproffs -o live=none "$lower" "$mnt"
+try_mount "$mnt/"
+unmount_osproffs "$mnt"
+
+# With another name the live file tells it, also through a symbolic link.
+mount_osproffs -o control=.profile "$lower" "$mnt"
+try_mount link
+unmount_osproffs "$mnt"
+
+# Others may look, not reset.
+if is_root && have setpriv && as_user true; then
+    mount_osproffs -o allow_other "$lower" "$mnt"
+    assert_eq 2 "$(as_user "$OSPROF" reset "$mnt" 2>err >&2 || echo $?)" "status of another user's reset"
+    assert_eq "osprof: cannot write $mnt/.osprof: Permission denied; only who mounted it and root may" "$(<err)" \
+        "message to another user"
+    as_user "$OSPROF" show "$mnt" >/dev/null || fail "others cannot look"
+    unmount_osproffs "$mnt"
+fi

@@ -1,0 +1,59 @@
+#!/bin/bash
+# osprof show: what it prints of given profiles, to the character.
+. "$(dirname "$0")/lib.sh"
+
+expect_golden show-grep show "$data/show-grep.osprof"
+expect_golden show-grep-ascii show --ascii --op lookup --op OP_READ "$data/show-grep.osprof"
+expect_golden show-grep-buckets show --buckets --op READ "$data/show-grep.osprof"
+expect_golden show-grep-narrow show --width 40 --op READDIRPLUS "$data/show-grep.osprof"
+expect_golden show-hung show --width 200 "$data/show-hung.osprof"
+expect_golden show-hung-merged show --width 40 --op READ "$data/show-hung.osprof"
+expect_golden show-empty show "$data/show-empty.osprof"
+expect_golden show-bare show "$data/show-bare.osprof"
+
+# The default is osprof.out in the current directory; - is standard input.
+cp "$data/show-bare.osprof" osprof.out
+expect_golden show-bare show
+expect_golden show-bare show - <"$data/show-bare.osprof"
+expect_golden show-bare show <(cat "$data/show-bare.osprof")
+
+# Without a terminal the width is $COLUMNS, else 80; nothing is wider.
+COLUMNS=40 expect_golden show-grep-narrow show --op READDIRPLUS "$data/show-grep.osprof"
+COLUMNS=nonsense expect_golden show-grep show "$data/show-grep.osprof"
+for width in 40 60 80; do
+    expect 0 show --width "$width" "$data/show-grep.osprof"
+    widest=$(sed -n '/^operation/,/^$/p; /[│└]/p' "$scratch/out" | wc -L)
+    [ "$widest" -le "$width" ] || fail "$widest columns, not $width"
+done
+
+# In a locale without UTF-8 all is ASCII, also what a profile says.
+LC_ALL=C expect_golden show-grep-ascii show --op READ --op LOOKUP "$data/show-grep.osprof"
+printf '# mount: /m\303\274ll\nOP_READ 1 5\n 0 0 1\n' >umlaut
+LC_ALL=C expect 0 show umlaut
+! LC_ALL=C grep -q '[^ -~]' "$scratch/out" || fail "not only ASCII in the C locale"
+expect 0 show umlaut
+grep -q '^mount     /müll$' "$scratch/out" || fail "UTF-8 of a profile is not shown"
+
+# Colours and the width of a terminal: only there, and NO_COLOR takes the colours away.
+need script
+on_terminal() {
+    TERM=xterm script -qec "stty cols 64; $1 '$OSPROF' show '$data/show-grep.osprof'" /dev/null | tr -d '\r'
+}
+on_terminal "" >coloured
+grep -q $'\033\[1mREAD\033\[0m' coloured || fail "no colours on a terminal"
+on_terminal NO_COLOR=1 >plain
+expect 0 show --width 64 "$data/show-grep.osprof"
+diff "$scratch/out" plain >&2 || fail "differs on a terminal without colours"
+diff <(sed 's/\x1b\[[0-9]*m//g' coloured) plain >&2 || fail "colours change the text"
+
+# An operation that was never called: told, exit 1, and the others are shown all the same.
+expect 1 show --op READ --op FSYNC "$data/show-grep.osprof"
+grep -q '^READ' "$scratch/out" || fail "READ is not shown beside FSYNC"
+grep -q "no call of FSYNC in this profile" "$scratch/err" || fail "FSYNC is not missed"
+expect 1 show --op FSYNC "$data/show-grep.osprof"
+[ ! -s "$scratch/out" ] || fail "prints something where there is nothing"
+
+# Output that cannot be written is trouble.
+status=0
+"$OSPROF" show "$data/show-grep.osprof" >/dev/full 2>err || status=$?
+assert_eq "2 osprof: cannot write standard output: No space left on device" "$status $(<err)" "full disk"

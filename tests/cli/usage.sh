@@ -1,0 +1,65 @@
+#!/bin/bash
+# Wrong arguments and unreadable profiles: one clear line, status 2. Help: on standard output, status 0.
+. "$(dirname "$0")/lib.sh"
+
+for command in show check recover reset; do
+    expect 0 help "$command"
+    grep -q "^Usage: osprof $command " "$scratch/out" || fail "no help for $command"
+    cp "$scratch/out" help
+    expect 0 "$command" --help
+    cmp help "$scratch/out"
+    expect_trouble "osprof $command: unknown option '-x'; see 'osprof help $command'" "$command" -x
+    expect_trouble "osprof $command: unknown or ambiguous option '--no-such'; see 'osprof help $command'" \
+        "$command" --no-such
+    expect_trouble "osprof $command: option '--help=x' takes no argument; see 'osprof help $command'" \
+        "$command" --help=x
+done
+expect 0 --help
+cp "$scratch/out" help
+expect 0 help
+cmp help "$scratch/out"
+expect 0 --version
+grep -Eq '^osprof [0-9]+\.[0-9]+\.[0-9]+$' "$scratch/out" || fail "no version"
+expect 2
+grep -q '^Usage: ' "$scratch/err" || fail "no usage without arguments"
+
+expect_trouble "osprof: 'nonsense' is not a command; 'osprof help' lists them" nonsense
+expect_trouble "osprof: 'nonsense' is not a command; 'osprof help' lists them" help nonsense
+expect_trouble "osprof show: one profile at a time, not 2; see 'osprof help show'" show a b
+expect_trouble "osprof show: option '--op' needs an argument; see 'osprof help show'" show --op
+for width in 39 1001 4x "" -1 99999999999999999999; do
+    expect_trouble "osprof show: --width must be a number from 40 to 1000, not '$width'; see 'osprof help show'" \
+        show --width "$width"
+done
+expect_trouble "osprof check: no profile given; see 'osprof help check'" check
+expect_trouble "osprof recover: one live file at a time, not 2; see 'osprof help recover'" recover a b
+expect_trouble "osprof recover: --remove needs -o FILE, so that the profile is safe first; see 'osprof help recover'" \
+    recover --remove a
+expect_trouble "osprof recover: no live file given; 'osprof recover' alone lists them; see 'osprof help recover'" \
+    recover -o a
+expect_trouble "osprof reset: exactly one mount point must be given; see 'osprof help reset'" reset
+expect_trouble "osprof reset: exactly one mount point must be given; see 'osprof help reset'" reset a b
+
+expected="a profile file, a mount point, a live file or - is expected"
+expect_trouble "osprof: cannot open profile osprof.out: No such file or directory; $expected" show
+expect_trouble "osprof: cannot open profile no/such: No such file or directory; $expected" show no/such
+expect_trouble "osprof: cannot open profile : No such file or directory; $expected" show ""
+expect_trouble "osprof: . is a directory, but not the root of an osproffs mount: it has no control file .osprof" show .
+expect_trouble 'osprof: standard input is not a profile: expected "# osprof 1" or OP_<NAME>, found nothing' \
+    show - </dev/null
+
+# A broken profile: its name and the line at fault.
+for broken in "$data"/should-fail-*.osprof; do
+    expect 2 show "$broken"
+    assert_eq 1 "$(wc -l <"$scratch/err")" "lines about $broken"
+    grep -Eq "^osprof: $broken is not a profile: (line [0-9]+: )?expected .*" "$scratch/err" ||
+        fail "$(<"$scratch/err")"
+    [ ! -s "$scratch/out" ] || fail "shows $broken"
+done
+
+expect_trouble "osprof: no/such is not the mount point of an osproffs: there is no no/such/.osprof" reset no/such
+mkdir plain
+expect_trouble "osprof: plain is not the mount point of an osproffs: there is no plain/.osprof" reset plain
+echo precious >plain/.osprof
+expect_trouble "osprof: plain is not the mount point of an osproffs: plain/.osprof is an ordinary file" reset plain
+assert_eq precious "$(<plain/.osprof)" "an ordinary file named .osprof"

@@ -1,0 +1,76 @@
+/* The control file's grammar: any write is carried out whole, or refused with a reason and nothing of it is done. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "control.h"
+#include "fuzz.h"
+
+/* Counts what the commands do to the outside. */
+struct effects {
+    unsigned dumps;
+};
+
+static int count_dump(void *context, const char *file) {
+    struct effects *effects = context;
+    effects->dumps++;
+    FUZZ_PROMISE(!file || (file[0] != '\0' && strlen(file) < PATH_MAX && !strchr(file, '\n')));
+    return 0;
+}
+
+/* A recorder of one op. The plain clock: detecting another would take its time for every input. */
+static struct aggstats_recorder *create_recorder(void) {
+    static const char *const op_names[] = {"READ"};
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names,
+        .op_count = 1,
+        .resolution = 1,
+        .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1000000000},
+    };
+    struct aggstats_recorder *recorder = NULL;
+    FUZZ_PROMISE(aggstats_recorder_create(&options, &recorder) == 0);
+    return recorder;
+}
+
+static void make_call(struct aggstats_recorder *recorder) {
+    struct aggstats_span span = aggstats_begin(recorder, 0, 0, 0);
+    aggstats_end(recorder, &span);
+}
+
+static uint64_t calls_shown(struct aggstats_recorder *recorder) {
+    struct aggstats_profile profile;
+    FUZZ_PROMISE(aggstats_recorder_snapshot(recorder, &profile) == 0);
+    uint64_t calls = profile.op_count > 0 ? profile.ops[0].calls : 0;
+    aggstats_profile_finish(&profile);
+    return calls;
+}
+
+static void promise_reason(const char *reason) {
+    size_t length = strnlen(reason, CONTROL_REASON_SIZE);
+    FUZZ_PROMISE(length > 0 && length < CONTROL_REASON_SIZE);
+    for (size_t i = 0; i < length; i++)
+        FUZZ_PROMISE(reason[i] >= ' ' && reason[i] <= '~');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
+    struct effects effects = {0};
+    struct aggstats_recorder *recorder = create_recorder();
+    const struct control control = {.recorder = recorder, .dump = count_dump, .dump_context = &effects};
+    char reason[CONTROL_REASON_SIZE];
+    memset(reason, 0x7f, sizeof(reason));
+    make_call(recorder);
+    int error = control_write(&control, (const char *)data, size_bytes, reason);
+    if (error) {
+        FUZZ_PROMISE(error == -EINVAL);
+        promise_reason(reason);
+        FUZZ_PROMISE(effects.dumps == 0);
+        FUZZ_PROMISE(calls_shown(recorder) == 1); /* not reset, */
+        make_call(recorder);
+        FUZZ_PROMISE(calls_shown(recorder) == 2); /* nor paused */
+    } else {
+        FUZZ_PROMISE(reason[0] == 0x7f);
+        FUZZ_PROMISE(calls_shown(recorder) <= 1);
+    }
+    aggstats_recorder_destroy(recorder);
+    return 0;
+}

@@ -1,0 +1,146 @@
+/* How counts become bars, and buckets columns. */
+#include <check.h>
+#include <string.h>
+
+#include "base.h"
+#include "chart.h"
+
+static uint64_t buckets[AGGSTATS_BUCKETS_MAX];
+static struct aggstats_op_profile op;
+static const struct aggstats_op_profile *const ops[] = {&op};
+
+static void set_up(void) {
+    memset(buckets, 0, sizeof(buckets));
+    op = (struct aggstats_op_profile){.name = "READ", .buckets = buckets};
+}
+
+static struct chart_axis axis_of(unsigned resolution, int width) {
+    const struct screen screen = {.width = width};
+    return chart_axis_of(ops, 1, resolution, &screen);
+}
+
+static const struct {
+    uint64_t count;
+    unsigned eighths;
+} heights[] = {
+    {0, 0},    {1, 1},    {2, 3},     {9, 8},        {10, 9},           {99, 16},
+    {100, 17}, {999, 24}, {1000, 25}, {1000000, 49}, {UINT64_MAX, 155},
+};
+
+START_TEST(a_row_is_begun_exactly_at_its_power_of_ten) {
+    ck_assert_uint_eq(chart_eighths(heights[_i].count), heights[_i].eighths);
+}
+END_TEST
+
+START_TEST(no_calls_need_no_columns) {
+    ck_assert_uint_eq(axis_of(1, 80).column_count, 0);
+}
+END_TEST
+
+START_TEST(the_axis_spans_the_buckets_of_all_ops) {
+    uint64_t other_buckets[64] = {[4] = 1};
+    const struct aggstats_op_profile other = {.buckets = other_buckets};
+    const struct aggstats_op_profile *const both[] = {&op, &other};
+    const struct screen screen = {.width = 80};
+    buckets[9] = 7;
+    buckets[12] = 1;
+    struct chart_axis axis = chart_axis_of(both, 2, 1, &screen);
+    ck_assert_uint_eq(axis.first_column, 4);
+    ck_assert_uint_eq(axis.column_count, 9);
+    ck_assert_uint_eq(axis.column_width, 3);
+    ck_assert_uint_eq(axis.gap_width, 1);
+}
+END_TEST
+
+START_TEST(all_64_buckets_fit_80_columns) {
+    buckets[0] = buckets[63] = 1;
+    struct chart_axis axis = axis_of(1, 80);
+    ck_assert_uint_eq(axis.column_count, 64);
+    ck_assert_uint_eq(axis.column_width, 1);
+    ck_assert_uint_eq(axis.merged, 1);
+}
+END_TEST
+
+START_TEST(neighbours_share_a_column_where_the_screen_is_narrow) {
+    buckets[0] = buckets[AGGSTATS_BUCKETS_MAX - 1] = 1;
+    struct chart_axis axis = axis_of(8, 80);
+    ck_assert_uint_eq(axis.merged, 8);
+    ck_assert_uint_eq(axis.column_count, 64);
+    axis = axis_of(8, SCREEN_WIDTH_MIN);
+    ck_assert_uint_eq(axis.merged, 16);
+    ck_assert_uint_eq(axis.column_count, 32);
+    axis = axis_of(8, SCREEN_WIDTH_MAX);
+    ck_assert_uint_eq(axis.merged, 1);
+}
+END_TEST
+
+/* What is printed for the op, which the caller frees. */
+static char *print_to_text(unsigned resolution, uint64_t frequency_hz) {
+    char *text = NULL;
+    size_t size_bytes;
+    const struct units units = {.frequency_hz = frequency_hz, .ascii = true};
+    const struct screen screen = {.width = 60, .ascii = true, .stream = open_memstream(&text, &size_bytes)};
+    ck_assert_ptr_nonnull(screen.stream);
+    struct chart_axis axis = chart_axis_of(ops, 1, resolution, &screen);
+    chart_print(&axis, &op, &units, &screen);
+    fclose(screen.stream);
+    return text;
+}
+
+START_TEST(bars_stand_at_their_latency) {
+    buckets[10] = 1; /* 1.024 us to 2.048 us of a 1 GHz clock */
+    buckets[11] = 10;
+    buckets[13] = 500;
+    buckets[14] = 3;
+    CLEANUP_FREE char *text = print_to_text(1, 1000000000);
+    ck_assert_str_eq(text, "  100 |         ::\n"
+                           "   10 |   ..    ##\n"
+                           "    1 |.. ##    ## ::\n"
+                           "      ++---------+----\n"
+                           "       1 us      10 us\n");
+}
+END_TEST
+
+START_TEST(merged_columns_add_up) {
+    for (unsigned bucket = 80; bucket < 160; bucket++)
+        buckets[bucket] = 5;
+    CLEANUP_FREE char *text = print_to_text(8, 1000000000);
+    /* 80 buckets in 53 columns: two to a column, ten calls to each of 40 */
+    ck_assert_ptr_nonnull(strstr(text, "   10 |........................................\n"));
+    ck_assert_ptr_nonnull(strstr(text, "    1 |########################################\n"));
+}
+END_TEST
+
+START_TEST(an_op_without_finished_calls_prints_nothing) {
+    CLEANUP_FREE char *text = print_to_text(1, 1000000000);
+    ck_assert_str_eq(text, "");
+}
+END_TEST
+
+static Suite *chart_suite(void) {
+    Suite *suite = suite_create("chart");
+    TCase *scaling = tcase_create("scaling");
+    tcase_add_checked_fixture(scaling, set_up, NULL);
+    tcase_add_loop_test(scaling, a_row_is_begun_exactly_at_its_power_of_ten, 0, ARRAY_SIZE(heights));
+    tcase_add_test(scaling, no_calls_need_no_columns);
+    tcase_add_test(scaling, the_axis_spans_the_buckets_of_all_ops);
+    tcase_add_test(scaling, all_64_buckets_fit_80_columns);
+    tcase_add_test(scaling, neighbours_share_a_column_where_the_screen_is_narrow);
+    suite_add_tcase(suite, scaling);
+
+    TCase *drawing = tcase_create("drawing");
+    tcase_add_checked_fixture(drawing, set_up, NULL);
+    tcase_add_test(drawing, bars_stand_at_their_latency);
+    tcase_add_test(drawing, merged_columns_add_up);
+    tcase_add_test(drawing, an_op_without_finished_calls_prints_nothing);
+    suite_add_tcase(suite, drawing);
+    return suite;
+}
+
+int main(void) {
+    SRunner *runner = srunner_create(chart_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed_count == 0 ? 0 : 1;
+}

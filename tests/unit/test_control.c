@@ -1,0 +1,262 @@
+/* The control file: what a write does, what it refuses, and that a refused write does nothing. */
+#include <check.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base.h"
+#include "control.h"
+
+static const char *const op_names[] = {"READ", "WRITE"};
+
+/* Remembers what the dump command asked for. */
+struct dumps {
+    int count;
+    int answer;
+    char file[PATH_MAX]; /* of the last one; "(default)" for NULL */
+};
+
+static struct aggstats_recorder *recorder;
+static struct dumps dumps;
+static struct control control;
+static char reason[CONTROL_REASON_SIZE];
+
+static int record_dump(void *context, const char *file) {
+    struct dumps *record = context;
+    record->count++;
+    snprintf(record->file, sizeof(record->file), "%s", file ? file : "(default)");
+    return record->answer;
+}
+
+static void set_up(void) {
+    const struct aggstats_recorder_options options = {.op_names = op_names, .op_count = 2, .resolution = 1};
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    dumps = (struct dumps){0};
+    control = (struct control){.recorder = recorder, .dump = record_dump, .dump_context = &dumps};
+    reason[0] = '\0';
+}
+
+static void tear_down(void) {
+    aggstats_recorder_destroy(recorder);
+}
+
+static void make_calls(unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        struct aggstats_span span = aggstats_begin(recorder, 0, 0, 0);
+        aggstats_end(recorder, &span);
+    }
+}
+
+/* The READ calls that a reader of the control file sees. */
+static uint64_t calls_shown(void) {
+    struct aggstats_profile profile = {0};
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    const struct aggstats_op_profile *op = aggstats_profile_op(&profile, "READ");
+    uint64_t calls = op ? op->calls : 0;
+    aggstats_profile_finish(&profile);
+    return calls;
+}
+
+static int write_text(const char *text) {
+    return control_write(&control, text, strlen(text), reason);
+}
+
+/* ---- Accepted ------------------------------------------------------------------------------------ */
+
+static const char *const resetting[] = {
+    "reset", "reset\n", "0\n", "1\n", "\n", "", "\r\n", "  \t\n", "1", " reset \r\n", "pause\n\nresume\n", "0\n1\n"};
+
+START_TEST(every_spelling_of_reset_empties_the_profile) {
+    make_calls(7);
+    ck_assert_uint_eq(calls_shown(), 7);
+    ck_assert_int_eq(write_text(resetting[_i]), 0);
+    ck_assert_uint_eq(calls_shown(), 0);
+    make_calls(3);
+    ck_assert_uint_eq(calls_shown(), 3);
+}
+END_TEST
+
+START_TEST(calls_between_pause_and_resume_are_not_shown) {
+    make_calls(5);
+    ck_assert_int_eq(write_text("pause\n"), 0);
+    make_calls(11);
+    ck_assert_uint_eq(calls_shown(), 5);
+    ck_assert_int_eq(write_text("resume\n"), 0);
+    make_calls(2);
+    ck_assert_uint_eq(calls_shown(), 7);
+}
+END_TEST
+
+START_TEST(a_lone_newline_at_the_end_is_no_empty_line) {
+    make_calls(5);
+    ck_assert_int_eq(write_text("resume\n"), 0);
+    ck_assert_uint_eq(calls_shown(), 5);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    const char *file;
+} dumping[] = {
+    {"dump", "(default)"},
+    {"dump\n", "(default)"},
+    {"dump \t \n", "(default)"},
+    {"dump /tmp/a.out\n", "/tmp/a.out"},
+    {"  dump \t a b  c \r\n", "a b  c"},
+    {"dump reset", "reset"},
+    {"dump \303\244.out\n", "\303\244.out"},
+};
+
+START_TEST(dump_passes_the_rest_of_the_line) {
+    make_calls(3);
+    ck_assert_int_eq(write_text(dumping[_i].text), 0);
+    ck_assert_int_eq(dumps.count, 1);
+    ck_assert_str_eq(dumps.file, dumping[_i].file);
+    ck_assert_uint_eq(calls_shown(), 3);
+}
+END_TEST
+
+START_TEST(commands_run_in_order) {
+    make_calls(3);
+    ck_assert_int_eq(write_text("dump first\npause\nreset\ndump second\nresume"), 0);
+    ck_assert_int_eq(dumps.count, 2);
+    ck_assert_str_eq(dumps.file, "second");
+    ck_assert_uint_eq(calls_shown(), 0);
+}
+END_TEST
+
+START_TEST(the_longest_path_is_accepted) {
+    char text[PATH_MAX + 8] = "dump ";
+    memset(text + 5, 'x', PATH_MAX - 1);
+    ck_assert_int_eq(write_text(text), 0);
+    ck_assert_uint_eq(strlen(dumps.file), PATH_MAX - 1);
+}
+END_TEST
+
+/* ---- Refused ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *text;
+    const char *in_reason; /* words that the reason must hold */
+} refused[] = {
+    {"rest", "line 1: unknown command 'rest'; accepted are reset, 0, 1, pause, resume, dump [FILE]"},
+    {"RESET\n", "line 1: unknown command 'RESET'"},
+    {"2\n", "line 1: unknown command '2'"},
+    {"reset now\n", "line 1: 'reset' takes no argument, found 'now'"},
+    {"pause pause\n", "line 1: 'pause' takes no argument"},
+    {"reset\ndump a\nno\n", "line 3: unknown command 'no'"},
+    {"reset\n\n\nresume 1\n", "line 4: 'resume' takes no argument, found '1'"},
+    {"a\rb\n", "unknown command 'a?b'"},
+    {"\033[2Jx", "unknown command '?[2Jx'"},
+    {"reset\nabcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz\n",
+     "'abcdefghijklmnopqrstuvwxyz0123456789abcdefgh...'"},
+};
+
+static void assert_nothing_done(void) {
+    ck_assert_uint_eq(calls_shown(), 7);
+    ck_assert_int_eq(dumps.count, 0);
+}
+
+START_TEST(a_malformed_line_refuses_the_whole_write) {
+    make_calls(7);
+    ck_assert_int_eq(write_text(refused[_i].text), -EINVAL);
+    ck_assert_msg(strstr(reason, refused[_i].in_reason) != NULL, "reason is: %s", reason);
+    ck_assert_ptr_null(strchr(reason, '\n'));
+    assert_nothing_done();
+}
+END_TEST
+
+START_TEST(a_nul_byte_is_refused) {
+    make_calls(7);
+    ck_assert_int_eq(control_write(&control, "reset\nre\0set\n", 13, reason), -EINVAL);
+    ck_assert_str_eq(reason, "line 2: found a NUL byte; commands are plain text");
+    ck_assert_int_eq(control_write(&control, "", 1, reason), -EINVAL);
+    assert_nothing_done();
+}
+END_TEST
+
+START_TEST(too_long_a_path_is_refused) {
+    char text[PATH_MAX + 8] = "dump ";
+    memset(text + 5, 'x', PATH_MAX);
+    make_calls(7);
+    ck_assert_int_eq(write_text(text), -EINVAL);
+    ck_assert_msg(strstr(reason, "longer than 4095 bytes") != NULL, "reason is: %s", reason);
+    assert_nothing_done();
+}
+END_TEST
+
+START_TEST(the_longest_write_is_accepted_and_one_byte_more_is_not) {
+    static char text[CONTROL_WRITE_MAX + 1];
+    memset(text, '\n', sizeof(text));
+    make_calls(7);
+    ck_assert_int_eq(control_write(&control, text, sizeof(text), reason), -EINVAL);
+    assert_nothing_done();
+    ck_assert_int_eq(control_write(&control, text, sizeof(text) - 1, reason), 0);
+    ck_assert_uint_eq(calls_shown(), 0);
+}
+END_TEST
+
+START_TEST(a_failing_command_stops_the_ones_after_it) {
+    make_calls(7);
+    dumps.answer = -ENOSPC;
+    ck_assert_int_eq(write_text("dump a b\nreset\n"), -ENOSPC);
+    ck_assert_str_eq(reason, "line 1: dump a b failed: No space left on device");
+    ck_assert_int_eq(dumps.count, 1);
+    ck_assert_uint_eq(calls_shown(), 7);
+}
+END_TEST
+
+START_TEST(dump_without_a_place_to_dump_is_not_supported) {
+    control.dump = NULL;
+    ck_assert_int_eq(write_text("dump\n"), -EOPNOTSUPP);
+}
+END_TEST
+
+/* ---- Reading ------------------------------------------------------------------------------------- */
+
+START_TEST(reading_gives_the_profile_now) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    make_calls(13);
+    ck_assert_int_eq(control_read(&control, &text, &size_bytes), 0);
+    ck_assert_uint_eq(strlen(text), size_bytes);
+    ck_assert_int_eq(strncmp(text, "# osprof 1\n", 11), 0);
+    ck_assert_msg(strstr(text, "\nOP_READ 13 ") != NULL, "text is: %s", text);
+}
+END_TEST
+
+static Suite *control_suite(void) {
+    Suite *suite = suite_create("control");
+    TCase *accepted = tcase_create("accepted");
+    tcase_add_checked_fixture(accepted, set_up, tear_down);
+    tcase_add_loop_test(accepted, every_spelling_of_reset_empties_the_profile, 0, ARRAY_SIZE(resetting));
+    tcase_add_test(accepted, calls_between_pause_and_resume_are_not_shown);
+    tcase_add_test(accepted, a_lone_newline_at_the_end_is_no_empty_line);
+    tcase_add_loop_test(accepted, dump_passes_the_rest_of_the_line, 0, ARRAY_SIZE(dumping));
+    tcase_add_test(accepted, commands_run_in_order);
+    tcase_add_test(accepted, the_longest_path_is_accepted);
+    suite_add_tcase(suite, accepted);
+
+    TCase *rejected = tcase_create("refused");
+    tcase_add_checked_fixture(rejected, set_up, tear_down);
+    tcase_add_loop_test(rejected, a_malformed_line_refuses_the_whole_write, 0, ARRAY_SIZE(refused));
+    tcase_add_test(rejected, a_nul_byte_is_refused);
+    tcase_add_test(rejected, too_long_a_path_is_refused);
+    tcase_add_test(rejected, the_longest_write_is_accepted_and_one_byte_more_is_not);
+    tcase_add_test(rejected, a_failing_command_stops_the_ones_after_it);
+    tcase_add_test(rejected, dump_without_a_place_to_dump_is_not_supported);
+    suite_add_tcase(suite, rejected);
+
+    TCase *reading = tcase_create("reading");
+    tcase_add_checked_fixture(reading, set_up, tear_down);
+    tcase_add_test(reading, reading_gives_the_profile_now);
+    suite_add_tcase(suite, reading);
+    return suite;
+}
+
+int main(void) {
+    SRunner *runner = srunner_create(control_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed_count == 0 ? 0 : 1;
+}

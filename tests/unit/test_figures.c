@@ -1,0 +1,130 @@
+/* Percentiles, sums and bounds of profiles. */
+#include <check.h>
+#include <string.h>
+
+#include "base.h"
+#include "figures.h"
+
+static uint64_t buckets[AGGSTATS_BUCKETS_MAX];
+static struct aggstats_op_profile op;
+
+static void set_up(void) {
+    memset(buckets, 0, sizeof(buckets));
+    op = (struct aggstats_op_profile){.name = "READ", .buckets = buckets};
+}
+
+static unsigned percentile(unsigned percent) {
+    unsigned bucket = UINT32_MAX;
+    ck_assert(figures_percentile_bucket(&op, 1, percent, &bucket));
+    return bucket;
+}
+
+START_TEST(no_calls_have_no_percentile) {
+    unsigned bucket = 77;
+    ck_assert(!figures_percentile_bucket(&op, 1, 50, &bucket));
+    ck_assert_uint_eq(bucket, 77);
+}
+END_TEST
+
+START_TEST(one_call_is_every_percentile) {
+    buckets[63] = 1;
+    ck_assert_uint_eq(percentile(1), 63);
+    ck_assert_uint_eq(percentile(50), 63);
+    ck_assert_uint_eq(percentile(100), 63);
+}
+END_TEST
+
+START_TEST(a_percentile_changes_buckets_at_the_exact_call) {
+    buckets[10] = 50;
+    buckets[20] = 49;
+    buckets[30] = 1;
+    ck_assert_uint_eq(percentile(50), 10);
+    ck_assert_uint_eq(percentile(51), 20);
+    ck_assert_uint_eq(percentile(99), 20);
+    ck_assert_uint_eq(percentile(100), 30);
+    buckets[30] = 2; /* of 101 calls 50 are less than a half */
+    ck_assert_uint_eq(percentile(50), 20);
+}
+END_TEST
+
+START_TEST(huge_counts_do_not_overflow) {
+    buckets[5] = UINT64_MAX / 2;
+    buckets[6] = UINT64_MAX / 2;
+    ck_assert_uint_eq(percentile(50), 5);
+    ck_assert_uint_eq(percentile(51), 6);
+    ck_assert_uint_eq(percentile(99), 6);
+}
+END_TEST
+
+START_TEST(fine_resolutions_use_all_their_buckets) {
+    unsigned bucket;
+    buckets[AGGSTATS_BUCKETS_MAX - 1] = 3;
+    ck_assert_uint_eq(figures_finished(&op, 8), 3);
+    ck_assert(figures_percentile_bucket(&op, 8, 50, &bucket));
+    ck_assert_uint_eq(bucket, AGGSTATS_BUCKETS_MAX - 1);
+}
+END_TEST
+
+START_TEST(bounds_are_sums_over_the_buckets) {
+    buckets[3] = 2;  /* 8..16 */
+    buckets[10] = 1; /* 1024..2048 */
+    struct figures_bounds bounds = figures_total_bounds(&op, 1);
+    ck_assert_ldouble_eq(bounds.lower_cycles, 2 * 8 + 1024);
+    ck_assert_ldouble_eq(bounds.upper_cycles, 2 * 16 + 2048);
+}
+END_TEST
+
+START_TEST(the_lowest_bucket_may_hold_nothing_but_zeros) {
+    buckets[0] = 5;
+    struct figures_bounds bounds = figures_total_bounds(&op, 1);
+    ck_assert_ldouble_eq(bounds.lower_cycles, 0);
+    ck_assert_ldouble_eq(bounds.upper_cycles, 10);
+}
+END_TEST
+
+START_TEST(sums_count_all_ops) {
+    struct aggstats_op_profile ops[] = {{.calls = 5, .total_cycles = 100}, {.calls = 2, .total_cycles = 30}};
+    const struct aggstats_profile profile = {.ops = ops, .op_count = 2};
+    struct figures_sum sum = figures_sum(&profile);
+    ck_assert_uint_eq(sum.calls, 7);
+    ck_assert_double_eq(sum.total_cycles, 130);
+}
+END_TEST
+
+START_TEST(calls_in_flight_are_counted_by_op) {
+    struct aggstats_call_in_flight calls[] = {{.op = "READ"}, {.op = "FSYNC"}, {.op = "READ"}};
+    const struct aggstats_profile profile = {.in_flight = calls, .in_flight_count = 3};
+    ck_assert_uint_eq(figures_in_flight(&profile, "READ"), 2);
+    ck_assert_uint_eq(figures_in_flight(&profile, "FSYNC"), 1);
+    ck_assert_uint_eq(figures_in_flight(&profile, "REA"), 0);
+}
+END_TEST
+
+static Suite *figures_suite(void) {
+    Suite *suite = suite_create("figures");
+    TCase *percentiles = tcase_create("percentiles");
+    tcase_add_checked_fixture(percentiles, set_up, NULL);
+    tcase_add_test(percentiles, no_calls_have_no_percentile);
+    tcase_add_test(percentiles, one_call_is_every_percentile);
+    tcase_add_test(percentiles, a_percentile_changes_buckets_at_the_exact_call);
+    tcase_add_test(percentiles, huge_counts_do_not_overflow);
+    tcase_add_test(percentiles, fine_resolutions_use_all_their_buckets);
+    suite_add_tcase(suite, percentiles);
+
+    TCase *sums = tcase_create("sums");
+    tcase_add_checked_fixture(sums, set_up, NULL);
+    tcase_add_test(sums, bounds_are_sums_over_the_buckets);
+    tcase_add_test(sums, the_lowest_bucket_may_hold_nothing_but_zeros);
+    tcase_add_test(sums, sums_count_all_ops);
+    tcase_add_test(sums, calls_in_flight_are_counted_by_op);
+    suite_add_tcase(suite, sums);
+    return suite;
+}
+
+int main(void) {
+    SRunner *runner = srunner_create(figures_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed_count == 0 ? 0 : 1;
+}

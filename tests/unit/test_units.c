@@ -1,0 +1,135 @@
+/* Numbers as people read them. */
+#include <check.h>
+#include <math.h>
+
+#include "base.h"
+#include "units.h"
+
+static const struct {
+    uint64_t count;
+    const char *text;
+} counts[] = {
+    {0, "0"},
+    {7, "7"},
+    {999, "999"},
+    {1000, "1,000"},
+    {13640, "13,640"},
+    {1000007, "1,000,007"},
+    {UINT64_MAX, "18,446,744,073,709,551,615"},
+};
+
+START_TEST(counts_have_their_thousands_separated) {
+    char text[UNITS_TEXT_SIZE];
+    units_format_count(counts[_i].count, text);
+    ck_assert_str_eq(text, counts[_i].text);
+}
+END_TEST
+
+static const struct {
+    double seconds;
+    const char *text;
+} times[] = {
+    {0, "0 ns"},           {0.4e-9, "0.4 ns"},   {1e-9, "1.00 ns"},    {1.638e-6, "1.64 µs"}, {9.994e-6, "9.99 µs"},
+    {9.996e-6, "10.0 µs"}, {99.96e-6, "100 µs"}, {999.4e-6, "999 µs"}, {999.6e-6, "1.00 ms"}, {0.0161, "16.1 ms"},
+    {0.9996, "1.00 s"},    {59.94, "59.9 s"},    {3599.6, "3,600 s"},  {1e6, "1,000,000 s"},
+};
+
+START_TEST(times_have_three_digits_and_a_unit) {
+    const struct units units = {.frequency_hz = 1000000000};
+    char text[UNITS_TEXT_SIZE];
+    units_format_seconds(&units, times[_i].seconds, text);
+    ck_assert_str_eq(text, times[_i].text);
+}
+END_TEST
+
+START_TEST(cycles_are_time_where_the_rate_is_known) {
+    const struct units units = {.frequency_hz = 2500000000};
+    char text[UNITS_TEXT_SIZE];
+    units_format_cycles(&units, 4096, text);
+    ck_assert_str_eq(text, "1.64 µs");
+}
+END_TEST
+
+static const struct {
+    double cycles;
+    const char *text;
+} bare[] = {
+    {0, "0"}, {512, "512"}, {999.6, "1.00k"}, {4096, "4.10k"}, {131072, "131k"}, {18446744073709551616.0, "18.4E"},
+};
+
+START_TEST(cycles_stay_cycles_where_it_is_not) {
+    const struct units units = {.frequency_hz = 0};
+    char text[UNITS_TEXT_SIZE];
+    units_format_cycles(&units, bare[_i].cycles, text);
+    ck_assert_str_eq(text, bare[_i].text);
+}
+END_TEST
+
+START_TEST(ascii_has_no_micro_sign) {
+    const struct units units = {.frequency_hz = 1000000000, .ascii = true};
+    char text[UNITS_TEXT_SIZE];
+    units_format_seconds(&units, 1.638e-6, text);
+    ck_assert_str_eq(text, "1.64 us");
+    units_format_power_seconds(&units, -5, text);
+    ck_assert_str_eq(text, "10 us");
+}
+END_TEST
+
+static const struct {
+    int exponent;
+    const char *seconds;
+} powers[] = {
+    {-10, "1e-10 s"}, {-9, "1 ns"}, {-7, "100 ns"}, {-6, "1 µs"},
+    {-1, "100 ms"},   {0, "1 s"},   {2, "100 s"},   {3, "1e3 s"},
+};
+
+START_TEST(powers_of_ten_are_whole_numbers_of_units) {
+    const struct units units = {.frequency_hz = 1};
+    char text[UNITS_TEXT_SIZE];
+    units_format_power_seconds(&units, powers[_i].exponent, text);
+    ck_assert_str_eq(text, powers[_i].seconds);
+}
+END_TEST
+
+START_TEST(powers_of_ten_as_counts) {
+    static const char *const expected[] = {"1", "10", "100", "1k", "10k", "100k", "1M"};
+    char text[UNITS_TEXT_SIZE];
+    for (int exponent = 0; exponent < (int)ARRAY_SIZE(expected); exponent++) {
+        units_format_power_count(exponent, text);
+        ck_assert_str_eq(text, expected[exponent]);
+    }
+    units_format_power_count(19, text);
+    ck_assert_str_eq(text, "10E");
+}
+END_TEST
+
+START_TEST(a_character_is_a_column) {
+    ck_assert_int_eq(units_text_columns(""), 0);
+    ck_assert_int_eq(units_text_columns("16 us"), 5);
+    ck_assert_int_eq(units_text_columns("16 µs"), 5);
+    ck_assert_int_eq(units_text_columns("p50 ≤"), 5);
+}
+END_TEST
+
+static Suite *units_suite(void) {
+    Suite *suite = suite_create("units");
+    TCase *formats = tcase_create("formats");
+    tcase_add_loop_test(formats, counts_have_their_thousands_separated, 0, ARRAY_SIZE(counts));
+    tcase_add_loop_test(formats, times_have_three_digits_and_a_unit, 0, ARRAY_SIZE(times));
+    tcase_add_test(formats, cycles_are_time_where_the_rate_is_known);
+    tcase_add_loop_test(formats, cycles_stay_cycles_where_it_is_not, 0, ARRAY_SIZE(bare));
+    tcase_add_test(formats, ascii_has_no_micro_sign);
+    tcase_add_loop_test(formats, powers_of_ten_are_whole_numbers_of_units, 0, ARRAY_SIZE(powers));
+    tcase_add_test(formats, powers_of_ten_as_counts);
+    tcase_add_test(formats, a_character_is_a_column);
+    suite_add_tcase(suite, formats);
+    return suite;
+}
+
+int main(void) {
+    SRunner *runner = srunner_create(units_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed_count == 0 ? 0 : 1;
+}
