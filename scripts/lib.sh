@@ -1,0 +1,89 @@
+# shellcheck shell=bash
+# What the scripts and the mount tests share: messages, and unmounting everything below a directory.
+# Source it; it sets nothing but functions.
+
+say() {
+    printf '%s\n' "$*"
+}
+
+die() {
+    printf '%s: %s\n' "${0##*/}" "$*" >&2
+    exit 1
+}
+
+is_root() {
+    [ "$(id -u)" -eq 0 ]
+}
+
+have() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# Why FUSE file systems cannot be mounted here, in one line; fails if they can.
+fuse_missing() {
+    if [ ! -e /dev/fuse ]; then
+        say "/dev/fuse does not exist (try: modprobe fuse; in a container: --device /dev/fuse --cap-add SYS_ADMIN)"
+    elif ! (: <>/dev/fuse) 2>/dev/null && is_root; then
+        say "/dev/fuse cannot be opened (in a container: --device /dev/fuse --cap-add SYS_ADMIN)"
+    elif ! (: <>/dev/fuse) 2>/dev/null; then
+        say "/dev/fuse is for root only here (as root: chmod 666 /dev/fuse)"
+    elif ! is_root && ! have fusermount3; then
+        say "fusermount3 is not installed, and only root can mount without it (Debian: apt-get install fuse3)"
+    else
+        return 1
+    fi
+}
+
+# Prints "DEVICE TYPE PATH" of every mount at or below a directory, in the order they were mounted.
+mounts_below() {
+    local dir mountinfo_line path
+    dir=$(realpath -m -- "$1")
+    while read -r mountinfo_line; do
+        # shellcheck disable=SC2086 # split into fields on purpose; mountinfo has blanks only between them
+        set -f -- $mountinfo_line
+        path=$(printf '%b' "$5") # blanks and backslashes are octal escapes there
+        case $path in
+        "$dir" | "$dir"/*) say "$3 $(mount_type "$mountinfo_line") $path" ;;
+        esac
+    done </proc/self/mountinfo
+    set +f
+}
+
+mount_type() {
+    local after_dash=${1#* - }
+    say "${after_dash%% *}"
+}
+
+# Unmounts one path: as is proper, and if that fails within some seconds, by force.
+unmount_path() {
+    local device=$1 type=$2 path=$3 attempt
+    for attempt in 1 2 3 4 5 6 7 8; do
+        try_unmount "$path" && return
+        sleep 0.25
+    done
+    say "cannot unmount $path after $attempt attempts; detaching it" >&2
+    local connection=/sys/fs/fuse/connections/${device#*:}
+    case $type in
+    fuse*) [ ! -w "$connection/abort" ] || echo 1 >"$connection/abort" ;;
+    esac
+    try_unmount "$path" lazily
+}
+
+# Root has umount (-c: without asking the file system anything, which would be counted, and hang where it hangs);
+# others own only FUSE mounts, which fusermount3 unmounts for them.
+try_unmount() {
+    local path=$1 lazily=${2:-}
+    if is_root; then
+        timeout -k 5 10 umount -c ${lazily:+-l} -- "$path" 2>/dev/null
+    else
+        timeout -k 5 10 fusermount3 -u ${lazily:+-z} -- "$path" 2>/dev/null
+    fi
+}
+
+# Unmounts everything at or below a directory, the last mount first. Fails if something stayed.
+unmount_below() {
+    local dir=$1 device type path
+    while read -r device type path < <(mounts_below "$dir" | tail -n 1); do
+        unmount_path "$device" "$type" "$path" || return 1
+    done
+}
