@@ -1,0 +1,50 @@
+#!/bin/bash
+# 64 descriptors, and 200,003 files in one directory: as root everything works, because file handles stand for inodes; to
+# open more files than there are descriptors gives EMFILE or ENFILE. The daemon never crashes.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/helpers.sh"
+
+files=200003
+
+# limited COMMAND...: its hard limit too, which the daemon would otherwise raise itself to
+limited() {
+    ulimit -n 64
+    exec "$@"
+}
+
+mount_with_few_descriptors() {
+    start_daemon limited "$OSPROFFS" -f "$lower" "$mnt"
+    pid_of[$mnt]=$daemon_pid
+    wait_for_mount "$mnt"
+    assert_eq 64 "$(awk '/^Max open files/ { print $5 }' "/proc/$daemon_pid/limits")" "the daemon's limit"
+}
+
+read_all_files() {
+    mount_with_few_descriptors
+    assert_eq "$files" "$(timeout 100 ls -f "$mnt/many" | grep -c '^[0-9]')" "ls -f"
+    assert_eq "$files" "$(timeout 100 find "$mnt/many" -type f -size 0 | wc -l)" "find, with a stat of each"
+    assert_eq "$files" "$(timeout 100 ls -l "$mnt/many" | grep -c '^-')" "ls -l"
+    timeout 20 cat "$mnt/many/1" "$mnt/many/$files" || fail "cannot open"
+    open_too_many
+    unmount_osproffs "$mnt"
+    assert_profiled READDIRPLUS LOOKUP OPEN
+}
+
+# The 64 are enough for some opens; what is beyond fails as the system itself fails, and all is well afterwards.
+open_too_many() {
+    local opened message
+    message=$(bash -c 'for ((i = 1; i <= 100; i++)); do exec {fd}<"$1/many/$i" || exit; done' - "$mnt" 2>&1) &&
+        fail "100 files are open through 64 descriptors"
+    case $message in
+    *"Too many open files"*) ;;
+    *) fail "opening too many files: $message" ;;
+    esac
+    kill -0 "$daemon_pid" || fail "the daemon is gone"
+    timeout 20 cat "$mnt/many/77" || fail "cannot open any more"
+}
+
+need_root
+mount -t tmpfs tmpfs "$lower" # a disk would take a minute to create them
+mkdir "$lower/many"
+(cd "$lower/many" && seq "$files" | xargs touch)
+read_all_files

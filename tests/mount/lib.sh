@@ -1,0 +1,410 @@
+# shellcheck shell=bash
+# Harness of the mount tests. A test begins with
+#
+#     . "$(dirname "$0")/lib.sh"
+#
+# and then finds itself in a private directory $scratch that holds two empty ones, $lower and $mnt. What it mounts
+# there and the daemons it starts are ended when it exits, however it exits. A test fails when a command fails
+# that is not part of a condition, when a daemon does not end by itself after unmounting, when a sanitizer
+# complained in a daemon's log, or when a mount is left over. A test that starts processes of its own in the mount
+# defines before_cleanup() to end them.
+#
+# Given by meson: OSPROFFS and OSPROF (the programs under test), TEST_PROGRAMS (directory of the C helpers).
+
+set -Eeuo pipefail
+trap 'printf "FAIL: %s line %s: status %s of: %s\n" "${BASH_SOURCE[0]##*/}" "$LINENO" "$?" "$BASH_COMMAND" >&2' ERR
+export LC_ALL=C
+umask 022
+
+tests_dir=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")")
+# shellcheck source=../../scripts/lib.sh
+. "$tests_dir/../../scripts/lib.sh"
+
+: "${OSPROFFS:?path of the osproffs under test}" "${OSPROF:?path of the osprof under test}"
+: "${TEST_PROGRAMS:=}"
+
+# The second user. "nobody" has an entry in every /etc/passwd, which fusermount3 asks for.
+# shellcheck disable=SC2034 # for the tests
+user_uid=65534 user_gid=65534
+
+daemon_count=0      # daemons started so far
+daemon_pid=         # of the latest: its process,
+daemon_log=         # its messages
+final_profile=      # and its standard output, where it prints its profile in the end
+declare -A pid_of=() # by mount point
+children=()         # daemons that are children of this shell
+strangers=()        # daemons that have put themselves in the background
+
+# ---- Verdicts
+
+fail() {
+    printf 'FAIL: %s\n' "$*" >&2
+    exit 1
+}
+
+skip() {
+    printf 'SKIP: %s\n' "$*" >&2
+    exit 77
+}
+
+# assert_eq EXPECTED FOUND [WHAT]
+assert_eq() {
+    [ "$1" = "$2" ] || fail "${3:-values differ}: expected '$1', found '$2'"
+}
+
+# need COMMAND...: skips the test where one of them is missing
+need() {
+    local tool
+    for tool; do
+        have "$tool" || skip "$tool is not installed"
+    done
+}
+
+need_root() {
+    is_root || skip "needs root"
+}
+
+need_fuse() {
+    local why
+    ! why=$(fuse_missing) || skip "$why"
+}
+
+# need_user_mounts "$@": for tests in which the second user mounts; first thing in the test. Where /dev/fuse is for root
+# only, the test is run again in a mount namespace of its own with one for everybody.
+need_user_mounts() {
+    need_root
+    need_fuse
+    need setpriv fusermount3 unshare
+    if ! as_user test -r /dev/fuse -a -w /dev/fuse; then
+        [ -z "${IN_PRIVATE_NAMESPACE:-}" ] || skip "cannot provide a /dev/fuse for the second user"
+        unshare --mount --propagation private true 2>/dev/null || skip "cannot make a mount namespace"
+        local status=0
+        IN_PRIVATE_NAMESPACE=1 unshare --mount --propagation private -- bash "$0" "$@" || status=$?
+        exit "$status"
+    fi
+}
+
+# The second user must reach the programs, which a build below somebody's private directory prevents: show it to him
+# at another place.
+provide_programs() {
+    local build=${OSPROFFS%/src/fuse/osproffs}
+    ! as_user test -x "$OSPROFFS" || return 0
+    [ "$build" != "$OSPROFFS" ] || fail "$OSPROFFS is not where a build puts it, and not for everybody"
+    mkdir "$scratch/build"
+    mount -o bind,ro "$build" "$scratch/build"
+    OSPROFFS=$scratch/build/${OSPROFFS#"$build"/}
+    OSPROF=$scratch/build/${OSPROF#"$build"/}
+    TEST_PROGRAMS=$scratch/build/${TEST_PROGRAMS#"$build"/}
+}
+
+provide_fuse_device() {
+    mkdir "$scratch/dev"
+    mount -t tmpfs -o dev,mode=0755 tmpfs "$scratch/dev" # $scratch itself may be mounted nodev
+    mknod -m 0666 "$scratch/dev/fuse" c 10 229
+    mount --bind "$scratch/dev/fuse" /dev/fuse
+}
+
+# ---- Users
+
+# as_user COMMAND...: runs it as the second user, in no group but its own
+as_user() {
+    as_ids "$user_uid" "$user_gid" "" "$@"
+}
+
+# as_ids UID GID GROUPS COMMAND...: runs it with these numeric ids; GROUPS is a comma-separated list or empty
+as_ids() {
+    need_root
+    need setpriv
+    (exec_as "$@")
+}
+
+# The same in place of this shell.
+exec_as() {
+    local ids=(--reuid="$1" --regid="$2" --clear-groups)
+    [ -z "$3" ] || ids[2]=--groups=$3
+    shift 3
+    exec setpriv "${ids[@]}" -- env XDG_RUNTIME_DIR="$scratch/run-user" HOME="$scratch/home-user" "$@"
+}
+
+# ---- Mounting
+
+# mount_osproffs [OPTION]... LOWER MOUNTPOINT: starts the daemon in the foreground mode and waits until it serves
+mount_osproffs() {
+    start_daemon "$OSPROFFS" -f "$@"
+    pid_of[${*: -1}]=$daemon_pid
+    wait_for_mount "${*: -1}"
+}
+
+# The same, run by the second user through fusermount3.
+mount_osproffs_as_user() {
+    need_root
+    need setpriv fusermount3
+    start_daemon exec_as "$user_uid" "$user_gid" "" "$OSPROFFS" -f "$@"
+    pid_of[${*: -1}]=$daemon_pid
+    wait_for_mount "${*: -1}"
+}
+
+# start_daemon COMMAND...: in the background; sets daemon_pid, daemon_log and final_profile
+start_daemon() {
+    need_fuse
+    daemon_count=$((daemon_count + 1))
+    daemon_log=$scratch/daemon-$daemon_count.log
+    final_profile=$scratch/daemon-$daemon_count.profile
+    mounts_before=$(mounts_below "$scratch" | wc -l)
+    "$@" </dev/null >"$final_profile" 2>"$daemon_log" &
+    daemon_pid=$!
+    children+=("$daemon_pid")
+}
+
+# A mount more than before start_daemon, or the daemon has given up.
+wait_for_mount() {
+    local path=$1 tenths_left=600
+    while [ "$(mounts_below "$scratch" | wc -l)" -le "$mounts_before" ]; do
+        kill -0 "$daemon_pid" 2>/dev/null || fail "osproffs ended before it mounted $path"
+        [ $((tenths_left -= 1)) -gt 0 ] || fail "osproffs did not mount $path within a minute"
+        sleep 0.1
+    done
+}
+
+# unmount_osproffs MOUNTPOINT: unmounts, waits for the daemon and returns its exit status
+unmount_osproffs() {
+    local pid=${pid_of[$1]}
+    unmount_below "$1" || fail "cannot unmount $1"
+    wait_for_end "$pid" 60 || fail "osproffs still runs a minute after $1 was unmounted"
+    wait "$pid"
+}
+
+# remount_osproffs [OPTION]... LOWER MOUNTPOINT: a fresh daemon in place of the one there, so that nothing is cached
+remount_osproffs() {
+    unmount_osproffs "${*: -1}"
+    mount_osproffs "$@"
+}
+
+# track_daemon PID: a daemon that went to the background by itself; ended at exit like the others
+track_daemon() {
+    strangers+=("$1")
+}
+
+# ---- Profiles
+
+# profile_calls OP PROFILE: how many calls of OP (as in READ) a profile counts
+profile_calls() {
+    awk -v op="OP_$1" '$1 == op { calls = $2 } END { print calls + 0 }' "$2"
+}
+
+# assert_profiled OP...: the final profile is consistent and saw calls of each OP
+assert_profiled() {
+    local op
+    "$OSPROF" check "$final_profile" >&2 || fail "osprof check finds fault with $final_profile"
+    for op; do
+        [ "$(profile_calls "$op" "$final_profile")" -gt 0 ] || fail "no call of $op in the final profile"
+    done
+}
+
+# ---- Trees
+
+# Everything of a tree that a copy must preserve: names, types, modes, owners, sizes, modification times (of all but
+# directories' sizes), link targets, device numbers, which names are one file, contents, extended attributes, ACLs.
+# The control file is not listed by readdir, hence not here either.
+tree_manifest() {
+    need getfattr getfacl
+    (
+        cd "$1"
+        find . -printf '%p\t%y %#m %U:%G %n %T@ %l\n' | sort
+        find . -type f -printf '%p\t%s\n' | sort
+        find . \( -type b -o -type c \) -exec stat -c '%n %t:%T' {} + | sort
+        find . -links +1 ! -type d -printf '%i %p\n' | sort -k2 | group_by_inode
+        find . -type f -print0 | sort -z | xargs -0r sha256sum
+        find . -print0 | xargs -0r getfattr --absolute-names -h -d -m - -e hex | name_before_each_line | sort
+        find . ! -type l -print0 | sort -z | xargs -0r getfacl --absolute-names -n
+    )
+}
+
+# "INODE PATH" lines in the order of paths -> "FIRST-PATH = PATH" lines
+group_by_inode() {
+    awk '{ inode = $1; sub(/^[0-9]+ /, ""); if (!(inode in first)) first[inode] = $0; print first[inode] " = " $0 }'
+}
+
+# getfattr's "# file: NAME" followed by "ATTRIBUTE=VALUE" lines (in no fixed order) -> "NAME<tab>ATTRIBUTE=VALUE" lines
+name_before_each_line() {
+    awk '/^# file: / { name = substr($0, 9); next } NF { print name "\t" $0 }'
+}
+
+# What two views of one and the same tree share on top of that: inode numbers, change times, sizes of directories,
+# allocated blocks.
+view_manifest() {
+    (cd "$1" && find . -printf '%p\t%i %s %b %C@\n' | sort)
+    tree_manifest "$1"
+}
+
+# make_tree DIR: a new tree of everything a file system can hold, the same each time down to the times
+make_tree() {
+    need setfattr setfacl
+    mkdir "$1"
+    (
+        cd "$1"
+        make_files
+        make_links
+        make_attributes
+        ! is_root || make_what_root_can
+        find . -depth -exec touch -h -d '2001-09-09 01:46:40.123456789 UTC' {} +
+        touch -d @0 sizes/0
+        touch -d '2100-01-01 00:00:00.000000001 UTC' sizes/1
+    )
+}
+
+make_files() {
+    local size number
+    seq 200000 >"$scratch/numbers" # more than a MiB that never repeats
+    mkdir -p sizes many empty names d/e/e/p/e/r/a/n/d/d/e/e/p/e/r
+    for size in 0 1 4095 4096 4097 131071 131072 131073 1048577; do
+        head -c "$size" "$scratch/numbers" >"sizes/$size"
+    done
+    for number in $(seq 1 307); do
+        echo "file $number" >"many/$number"
+    done
+    echo deep >d/e/e/p/e/r/a/n/d/d/e/e/p/e/r/file
+    echo blank >"names/with blanks and a \\"
+    echo newline >"names/new"$'\n'"line"
+    echo bytes >"names/"$'\xff\xfe'
+    echo long >"names/$(printf 'n%.0s' {1..255})"
+    truncate -s 64M holes
+    echo island | dd of=holes bs=1M seek=33 conv=notrunc status=none
+    mkfifo fifo
+}
+
+make_links() {
+    mkdir links
+    ln sizes/4097 links/hard
+    ln links/hard links/hard-too
+    ln -s ../sizes/1 links/relative
+    ln -s /no/such/file links/dangling
+    ln -s ../many links/directory
+    ln -s "$(printf 't/%.0s' {1..2000})" links/long
+}
+
+make_attributes() {
+    local mode
+    mkdir modes acls
+    for mode in 0000 0444 0600 0711 1755 2755 4755; do
+        echo "$mode" >"modes/$mode"
+        chmod "$mode" "modes/$mode"
+    done
+    mkdir -m 3777 modes/directory
+    setfattr -n user.text -v "a value" sizes/1
+    setfattr -n user.empty sizes/1
+    setfattr -n user.binary -v 0x00ff00ff sizes/4096
+    setfattr -n user.big -v "$(printf 'v%.0s' {1..2000})" many
+    echo shared >acls/file
+    setfacl -m u:12345:r--,g:23456:rw-,m::r-- acls/file
+    setfacl -d -m u:12345:rwx,o::--- acls
+}
+
+make_what_root_can() {
+    mkdir owners
+    echo others >owners/file
+    chown 12345:23456 owners/file
+    ln -s file owners/link
+    chown -h 34567:45678 owners/link
+    mknod owners/null c 1 3
+    mknod owners/block b 7 250
+    setfattr -n trusted.note -v root owners/file
+    setfattr -n security.note -v root owners
+}
+
+# assert_same_tree A B: B is a faithful copy of A
+assert_same_tree() {
+    tree_manifest "$1" >"$scratch/manifest-a"
+    tree_manifest "$2" >"$scratch/manifest-b"
+    diff "$scratch/manifest-a" "$scratch/manifest-b" >&2 || fail "$2 differs from $1"
+}
+
+# assert_same_view LOWER MOUNTPOINT: the mount shows the lower directory as it is
+assert_same_view() {
+    view_manifest "$1" >"$scratch/manifest-a"
+    view_manifest "$2" >"$scratch/manifest-b"
+    diff "$scratch/manifest-a" "$scratch/manifest-b" >&2 || fail "$2 shows $1 differently"
+}
+
+# ---- Set-up and clean-up
+
+# wait_for_end PID SECONDS
+wait_for_end() {
+    local tenths_left=$(($2 * 10))
+    while kill -0 "$1" 2>/dev/null; do
+        [ $((tenths_left -= 1)) -gt 0 ] || return 1
+        sleep 0.1
+    done
+}
+
+# Ends a daemon whose mount is gone: it should do so by itself.
+end_daemon() {
+    wait_for_end "$1" 10 && return
+    printf 'osproffs (pid %s) did not end after unmounting\n' "$1" >&2
+    kill -TERM "$1" 2>/dev/null || true
+    wait_for_end "$1" 5 || kill -KILL "$1" 2>/dev/null || true
+    return 1
+}
+
+end_daemons() {
+    local pid status=0
+    for pid in ${children[@]+"${children[@]}"}; do
+        end_daemon "$pid" || status=1
+    done
+    for pid in ${strangers[@]+"${strangers[@]}"}; do
+        # its number may belong to somebody else by now
+        if [ "$(readlink "/proc/$pid/exe")" = "$(realpath -- "$OSPROFFS")" ]; then
+            end_daemon "$pid" || status=1
+        fi
+    done
+    return "$status"
+}
+
+show_daemon_logs() {
+    local log
+    for log in "$scratch"/daemon-*.log; do
+        [ ! -s "$log" ] || sed "s|^|${log##*/}: |" "$log" >&2
+    done
+}
+
+sanitizers_complained() {
+    grep -Eqs 'runtime error:|(Address|Leak|Thread|UndefinedBehavior)Sanitizer' "$scratch"/daemon-*.log
+}
+
+cleanup() {
+    local status=$?
+    trap - EXIT ERR
+    set +e
+    cd /
+    ! declare -F before_cleanup >/dev/null || before_cleanup
+    unmount_below "$scratch" || status=1
+    end_daemons || status=1
+    if sanitizers_complained; then
+        printf 'FAIL: a sanitizer complained\n' >&2
+        status=1
+    fi
+    [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || show_daemon_logs
+    if [ -n "$(mounts_below "$scratch")" ]; then
+        printf 'FAIL: mounts are left below %s; the directory stays\n' "$scratch" >&2
+        exit 1
+    fi
+    chattr -R -f -ia "$scratch" 2>/dev/null
+    rm -rf --one-file-system -- "$scratch"
+    exit "$status"
+}
+
+scratch=$(realpath -- "$(mktemp -d "${TMPDIR:-/tmp}/osproffs-test.XXXXXX")")
+trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
+chmod 0755 "$scratch" # for the second user
+lower=$scratch/lower
+mnt=$scratch/mnt
+mkdir "$lower" "$mnt" "$scratch/home" "$scratch/home-user"
+mkdir -m 0700 "$scratch/run" "$scratch/run-user"
+if is_root; then
+    chown "$user_uid:$user_gid" "$scratch/run-user" "$scratch/home-user"
+    ! have setpriv || provide_programs
+fi
+export XDG_RUNTIME_DIR=$scratch/run HOME=$scratch/home # live files and programs' settings stay in here
+cd "$scratch"
+[ -z "${IN_PRIVATE_NAMESPACE:-}" ] || provide_fuse_device

@@ -1,0 +1,181 @@
+/* posix_probe DIR TOPIC: runs one topic in the directory and prints what happened.
+ * posix_probe --list: the topics. */
+#include "posix_probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+long probe_result(const char *call, long result) {
+    if (result == -1)
+        printf("%s = -1 %s\n", call, strerrorname_np(errno));
+    else
+        printf("%s = %ld\n", call, result);
+    fflush(stdout);
+    return result;
+}
+
+int probe_opened(const char *call, int fd) {
+    if (fd == -1)
+        probe_result(call, -1);
+    else
+        probe_note("%s = a descriptor", call);
+    return fd;
+}
+
+void probe_note(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static void print_stat(const char *name, const struct stat *st) {
+    /* what a directory's size means is the file system's own affair, and depends on its past */
+    long long size_bytes = S_ISDIR(st->st_mode) ? 0 : (long long)st->st_size;
+    probe_note("%s: mode %06o links %lu owner %u:%u size %lld device %u:%u", name, st->st_mode,
+               (unsigned long)st->st_nlink, st->st_uid, st->st_gid, size_bytes, major(st->st_rdev), minor(st->st_rdev));
+}
+
+void probe_stat(const char *path) {
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        probe_note("%s: %s", path, strerrorname_np(errno));
+    else
+        print_stat(path, &st);
+}
+
+void probe_fstat(int fd) {
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        probe_note("descriptor: %s", strerrorname_np(errno));
+    else
+        print_stat("descriptor", &st);
+}
+
+static void print_beginning(const char *data, size_t size) {
+    fputs(", begins \"", stdout);
+    for (size_t i = 0; i < size && i < 48; i++) {
+        if (data[i] >= ' ' && data[i] <= '~')
+            putchar(data[i]);
+        else
+            printf("\\%03o", (unsigned char)data[i]);
+    }
+    puts("\"");
+}
+
+void probe_content(const char *path) {
+    FILE *stream = fopen(path, "re");
+    if (!stream) {
+        probe_note("%s: contents: %s", path, strerrorname_np(errno));
+        return;
+    }
+    unsigned long hash = 1469598103934665603UL; /* FNV-1a */
+    char beginning[48];
+    size_t size = 0;
+    for (int byte; (byte = getc(stream)) != EOF; size++) {
+        hash = (hash ^ (unsigned long)byte) * 1099511628211UL;
+        if (size < sizeof(beginning))
+            beginning[size] = (char)byte;
+    }
+    printf("%s: contents: %zu bytes%s, checksum %016lx", path, size, ferror(stream) ? " and an error" : "", hash);
+    print_beginning(beginning, size);
+    fclose(stream);
+}
+
+static void must(int ok, const char *what, const char *path) {
+    if (ok)
+        return;
+    fprintf(stderr, "posix_probe: cannot %s %s: %s\n", what, path, strerror(errno));
+    exit(2);
+}
+
+void probe_make(const char *path, const char *text) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    must(fd >= 0, "make", path);
+    must(write(fd, text, strlen(text)) == (ssize_t)strlen(text), "write", path);
+    must(close(fd) == 0, "close", path);
+}
+
+ssize_t probe_fill(int fd, off_t offset, size_t size) {
+    char *pattern = malloc(size);
+    if (!pattern)
+        return -1;
+    for (size_t i = 0; i < size; i++)
+        pattern[i] = (char)('!' + (offset + (off_t)i) % 89);
+    ssize_t written = pwrite(fd, pattern, size, offset);
+    free(pattern);
+    return written;
+}
+
+static const struct topic {
+    const char *name;
+    void (*run)(void);
+} topics[] = {
+    {"open_flags", probe_open_flags},
+    {"open_unlinked", probe_open_unlinked},
+    {"tmpfile", probe_tmpfile},
+    {"rename", probe_rename},
+    {"link", probe_link},
+    {"symlink", probe_symlink},
+    {"mknod", probe_mknod},
+    {"long_names", probe_long_names},
+    {"truncate", probe_truncate},
+    {"fallocate", probe_fallocate},
+    {"fallocate_shift", probe_fallocate_shift},
+    {"seek", probe_seek},
+    {"copy", probe_copy},
+    {"mmap_private", probe_mmap_private},
+    {"mmap_shared", probe_mmap_shared},
+    {"mmap_attributes", probe_mmap_attributes},
+    {"modes", probe_modes},
+    {"owner", probe_owner},
+    {"set_id", probe_set_id},
+    {"utimens", probe_utimens},
+    {"times", probe_times},
+    {"xattr", probe_xattr},
+    {"acl", probe_acl},
+    {"readdir", probe_readdir},
+    {"seekdir", probe_seekdir},
+    {"statfs", probe_statfs},
+    {"inode_flags", probe_inode_flags},
+    {"record_locks", probe_record_locks},
+    {"lock_holder", probe_lock_holder},
+    {"ofd_locks", probe_ofd_locks},
+    {"flock", probe_flock},
+};
+
+static int list_topics(void) {
+    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
+        puts(topics[i].name);
+    return 0;
+}
+
+static int run_topic(const char *directory, const char *name) {
+    must(chdir(directory) == 0, "enter", directory);
+    umask(022);
+    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
+        if (strcmp(topics[i].name, name) == 0) {
+            topics[i].run();
+            return 0;
+        }
+    fprintf(stderr, "posix_probe: no topic %s\n", name);
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--list") == 0)
+        return list_topics();
+    if (argc == 3)
+        return run_topic(argv[1], argv[2]);
+    fputs("usage: posix_probe DIR TOPIC | posix_probe --list\n", stderr);
+    return 2;
+}

@@ -1,0 +1,68 @@
+/* A pass layer over a private directory, for tests that call its vector without a mount. One stage at a time. */
+#ifndef STAGE_H
+#define STAGE_H
+
+#include <check.h>
+#include <limits.h>
+
+#include "fs_ops.h"
+#include "pass.h"
+#include "pass_private.h"
+
+struct stage {
+    int fd;            /* the lower directory */
+    char path[128];    /* of it */
+    struct pass *pass; /* over it */
+    struct fs_layer *layer;
+    struct fs_caller self; /* this process, whoever runs the tests */
+};
+
+extern struct stage stage;
+
+/* Adds a case whose tests each find a stage set up; what they leave behind is removed when all have run. */
+TCase *stage_add_case(Suite *suite, const char *name);
+
+/* Runs the suite, as main() does. Returns the exit status. */
+int stage_run(Suite *suite);
+
+/* Opens the lower directory anew, with a pass layer of other options. */
+void stage_restart(bool check_as_caller, size_t forgotten_inodes_max);
+
+/* True if the lower directory's inodes are held by file handle, which takes root and a file system that can. */
+bool stage_has_handles(void);
+
+/* True for root; others are told, in words, what is skipped. */
+bool stage_is_root(const char *skipped);
+
+/* Calls an op of the pass layer as this process: STAGE(lookup, FS_ROOT_INO, "name", &entry). */
+#define STAGE(member, ...) STAGE_AS(&stage.self, member, __VA_ARGS__)
+#define STAGE_AS(caller, member, ...) stage.layer->ops->member(stage.layer, caller, __VA_ARGS__)
+
+/* ---- What must work for a test to go on ---- */
+
+/* Makes a regular file below, with that text. */
+void stage_write(const char *name, const char *text);
+
+/* The text of a file below, as one static string. */
+const char *stage_text(const char *name);
+
+/* Attributes below, of the name itself. */
+struct stat stage_stat(const char *name);
+
+/* Looks up a name in a directory of the layer. */
+struct fs_entry stage_look_up_in(fs_ino parent, const char *name);
+struct fs_entry stage_look_up(const char *name);
+
+/* Opens a name in the root through the layer. */
+struct stage_file {
+    fs_ino ino;
+    fs_file file;
+};
+struct stage_file stage_open(const char *name, int flags);
+void stage_close(struct stage_file open);
+
+/* How many lookups the layer counts for an inode, and how many inodes it knows. */
+uint64_t stage_lookup_count(fs_ino ino);
+size_t stage_inodes_known(void);
+
+#endif

@@ -1,0 +1,272 @@
+/* Careful helpers: whole files or none, descriptors that are closed once. */
+#include "base.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+static char directory[64];
+static int dir_fd;
+
+static void set_up(void) {
+    const char *temporary = getenv("TMPDIR");
+    snprintf(directory, sizeof(directory), "%.32s/test-base-XXXXXX", temporary ? temporary : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    dir_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_ge(dir_fd, 0);
+}
+
+static void tear_down(void) {
+    close_fd(&dir_fd);
+    ck_assert_int_eq(rmdir(directory), 0); /* every test has removed what it made */
+}
+
+static int replace(const char *text, const char *backup_name) {
+    return replace_file(dir_fd, "file", backup_name, 0640, text, strlen(text));
+}
+
+static const char *text_of(const char *name) {
+    static char text[4096];
+    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY);
+    ck_assert_int_ge(fd, 0);
+    ssize_t size_bytes = read(fd, text, sizeof(text) - 1);
+    ck_assert_int_ge(size_bytes, 0);
+    text[size_bytes] = '\0';
+    return text;
+}
+
+static size_t count_names(void) {
+    size_t count = 0;
+    DIR *stream = opendir(directory);
+    ck_assert_ptr_nonnull(stream);
+    while (readdir(stream))
+        count++;
+    closedir(stream);
+    return count - 2;
+}
+
+static void clean(const char *name) {
+    ck_assert_int_eq(unlinkat(dir_fd, name, 0), 0);
+}
+
+/* ---- Descriptors ---- */
+
+START_TEST(close_fd_keeps_errno_and_closes_once) {
+    int fd = open("/", O_PATH);
+    int copy = fd;
+    errno = EXDEV;
+    close_fd(&fd);
+    ck_assert_int_eq(errno, EXDEV);
+    ck_assert_int_eq(fd, -1);
+    ck_assert_int_eq(fcntl(copy, F_GETFD), -1);
+    errno = EXDEV;
+    close_fd(&fd);
+    ck_assert_int_eq(errno, EXDEV);
+}
+END_TEST
+
+START_TEST(stealing_leaves_nothing_behind) {
+    int fd = 4711;
+    char *pointer = directory;
+    ck_assert_int_eq(steal_fd(&fd), 4711);
+    ck_assert_int_eq(fd, -1);
+    ck_assert_ptr_eq(steal_pointer(&pointer), directory);
+    ck_assert_ptr_null(pointer);
+}
+END_TEST
+
+START_TEST(negative_errno_is_never_success) {
+    errno = ENOENT;
+    ck_assert_int_eq(negative_errno(), -ENOENT);
+    errno = 0;
+    ck_assert_int_lt(negative_errno(), 0);
+}
+END_TEST
+
+struct slow_reader {
+    int fd;
+    size_t size_bytes;
+};
+
+static void *read_slowly(void *argument) {
+    struct slow_reader *reader = argument;
+    char some[977];
+    ssize_t read_bytes;
+    while ((read_bytes = read(reader->fd, some, sizeof(some))) > 0)
+        reader->size_bytes += (size_t)read_bytes;
+    return NULL;
+}
+
+START_TEST(write_all_writes_all_over_short_writes) {
+    enum { SIZE = 1000003 };
+    static char data[SIZE];
+    struct slow_reader reader = {0};
+    pthread_t thread;
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    reader.fd = ends[0];
+    ck_assert_int_eq(pthread_create(&thread, NULL, read_slowly, &reader), 0);
+    ck_assert_int_eq(write_all(ends[1], data, SIZE), 0);
+    close(ends[1]);
+    pthread_join(thread, NULL);
+    ck_assert_uint_eq(reader.size_bytes, SIZE);
+    close(ends[0]);
+    ck_assert_int_eq(write_all(-1, data, 1), -EBADF);
+    ck_assert_int_eq(write_all(-1, data, 0), 0);
+}
+END_TEST
+
+/* ---- Replacing ---- */
+
+START_TEST(file_is_made_or_replaced_with_exactly_that_mode) {
+    struct stat attr;
+    umask(0777);
+    ck_assert_int_eq(replace("first", NULL), 0);
+    ck_assert_str_eq(text_of("file"), "first");
+    ck_assert_int_eq(replace("second", NULL), 0);
+    ck_assert_str_eq(text_of("file"), "second");
+    ck_assert_int_eq(fstatat(dir_fd, "file", &attr, 0), 0);
+    ck_assert_uint_eq(attr.st_mode, S_IFREG | 0640);
+    ck_assert_uint_eq(count_names(), 1);
+    clean("file");
+}
+END_TEST
+
+START_TEST(old_file_is_kept_under_its_backup_name) {
+    ck_assert_int_eq(replace("first", "file.old"), 0);
+    ck_assert_uint_eq(count_names(), 1);
+    ck_assert_int_eq(replace("second", "file.old"), 0);
+    ck_assert_int_eq(replace("third", "file.old"), 0);
+    ck_assert_str_eq(text_of("file"), "third");
+    ck_assert_str_eq(text_of("file.old"), "second");
+    ck_assert_uint_eq(count_names(), 2);
+    clean("file");
+    clean("file.old");
+}
+END_TEST
+
+START_TEST(symlink_is_replaced_not_followed) {
+    struct stat attr;
+    ck_assert_int_eq(replace_file(dir_fd, "other", NULL, 0600, "other", 5), 0);
+    ck_assert_int_eq(symlinkat("other", dir_fd, "file"), 0);
+    ck_assert_int_eq(replace("new", NULL), 0);
+    ck_assert_str_eq(text_of("other"), "other");
+    ck_assert_int_eq(fstatat(dir_fd, "file", &attr, AT_SYMLINK_NOFOLLOW), 0);
+    ck_assert(S_ISREG(attr.st_mode));
+    clean("file");
+    clean("other");
+}
+END_TEST
+
+START_TEST(failure_leaves_the_old_file_and_nothing_else) {
+    static char much[65536];
+    struct rlimit limit;
+    memset(much, 'x', sizeof(much));
+    ck_assert_int_eq(replace("old", NULL), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const struct rlimit small = {.rlim_cur = 4096, .rlim_max = limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    int status = replace_file(dir_fd, "file", "file.old", 0640, much, sizeof(much));
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ck_assert_int_eq(status, -EFBIG);
+    ck_assert_str_eq(text_of("file"), "old");
+    ck_assert_uint_eq(count_names(), 1);
+    ck_assert_int_eq(mkdirat(dir_fd, "directory", 0755), 0);
+    ck_assert_int_eq(replace_file(dir_fd, "directory", NULL, 0640, "x", 1), -EISDIR);
+    ck_assert_uint_eq(count_names(), 2);
+    ck_assert_int_eq(unlinkat(dir_fd, "directory", AT_REMOVEDIR), 0);
+    clean("file");
+}
+END_TEST
+
+static void *replace_over_and_over(void *argument) {
+    static char text[2][2048];
+    char *own = text[argument != NULL];
+    intptr_t wrong = 0;
+    memset(own, argument ? 'a' : 'b', sizeof(text[0]));
+    for (int round = 0; round < 101; round++)
+        wrong += replace_file(dir_fd, "file", NULL, 0640, own, sizeof(text[0])) != 0;
+    return (void *)wrong; /* NOLINT(performance-no-int-to-ptr): a count */
+}
+
+START_TEST(threads_replacing_one_file_never_show_a_part_of_it) {
+    pthread_t threads[2];
+    void *wrong;
+    ck_assert_int_eq(replace_file(dir_fd, "file", NULL, 0640, "", 0), 0);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, replace_over_and_over, i ? directory : NULL), 0);
+    for (int looks = 0; looks < 1009; looks++) {
+        const char *text = text_of("file");
+        ck_assert(text[0] == '\0' || (strlen(text) == 2048 && strspn(text, text[0] == 'a' ? "a" : "b") == 2048));
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(threads[i], &wrong);
+        ck_assert_ptr_null(wrong);
+    }
+    ck_assert_uint_eq(count_names(), 1);
+    clean("file");
+}
+END_TEST
+
+/* ---- Parents ---- */
+
+START_TEST(path_is_split_into_directory_and_name) {
+    static const struct {
+        const char *path;
+        int status;
+        const char *name;
+    } paths[] = {
+        {"file", 0, "file"},
+        {"./file", 0, "file"},
+        {"/file", 0, "file"},
+        {"/etc/file", 0, "file"},
+        {"/etc//file", 0, "file"},
+        {"..x", 0, "..x"},
+        {"", -EINVAL, NULL},
+        {"/", -EISDIR, NULL},
+        {"directory/", -EISDIR, NULL},
+        {".", -EISDIR, NULL},
+        {"..", -EISDIR, NULL},
+        {"/etc/..", -EISDIR, NULL},
+        {"missing/file", -ENOENT, NULL},
+        {"/etc/passwd/file", -ENOTDIR, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+        CLEANUP_FD int parent_fd = -1;
+        const char *name = NULL;
+        ck_assert_int_eq(open_parent(dir_fd, paths[i].path, &parent_fd, &name), paths[i].status);
+        ck_assert_int_eq(parent_fd >= 0, paths[i].status == 0);
+        if (paths[i].status == 0)
+            ck_assert_str_eq(name, paths[i].name);
+    }
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("base");
+    TCase *tcase = tcase_create("base");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, close_fd_keeps_errno_and_closes_once);
+    tcase_add_test(tcase, stealing_leaves_nothing_behind);
+    tcase_add_test(tcase, negative_errno_is_never_success);
+    tcase_add_test(tcase, write_all_writes_all_over_short_writes);
+    tcase_add_test(tcase, file_is_made_or_replaced_with_exactly_that_mode);
+    tcase_add_test(tcase, old_file_is_kept_under_its_backup_name);
+    tcase_add_test(tcase, symlink_is_replaced_not_followed);
+    tcase_add_test(tcase, failure_leaves_the_old_file_and_nothing_else);
+    tcase_add_test(tcase, threads_replacing_one_file_never_show_a_part_of_it);
+    tcase_add_test(tcase, path_is_split_into_directory_and_name);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

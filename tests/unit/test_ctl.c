@@ -1,0 +1,508 @@
+/* The ctl layer: the control file is served here, whole, and everything else passes by untouched. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "ctl.h"
+#include "layer_failing.h"
+#include "op_calls.h"
+#include "prof.h"
+
+#define NAME ".osprof"
+#define OWNER_UID 1009
+#define NEXT_STATUS (-EXDEV) /* no op of the control file ends so: it comes from the next layer */
+
+static const struct fs_caller owner = {.uid = OWNER_UID, .gid = 1013, .pid = 101};
+static const struct fs_caller root = {.uid = 0, .gid = 0, .pid = 103};
+static const struct fs_caller other = {.uid = 1019, .gid = 1013, .pid = 107};
+
+static struct aggstats_recorder *recorder;
+static struct layer_failing next; /* where the prof layer is */
+static struct layer_failing bottom;
+static struct ctl ctl;
+static struct op_arguments arguments;
+static char reported[CONTROL_REASON_SIZE];
+static int dumps;
+
+#define CTL(member, caller, ...) ctl.layer.ops->member(&ctl.layer, caller, __VA_ARGS__)
+
+static void remember_reason(void *context, const char *reason) {
+    snprintf(context, CONTROL_REASON_SIZE, "%s", reason);
+}
+
+static int count_dump(void *context, const char *file) {
+    ck_assert_ptr_null(file);
+    ++*(int *)context;
+    return 0;
+}
+
+static void set_up_above(struct fs_layer *below) {
+    const struct ctl_options options = {
+        .name = NAME,
+        .control = {.recorder = recorder, .dump = count_dump, .dump_context = &dumps},
+        .owner_uid = OWNER_UID,
+        .owner_gid = 1013,
+        .report = remember_reason,
+        .report_context = reported,
+    };
+    ctl_init(&ctl, &options, below);
+}
+
+static void set_up(void) {
+    const struct aggstats_recorder_options options = {
+        .op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    layer_failing_init(&bottom, NEXT_STATUS);
+    layer_failing_init(&next, NEXT_STATUS);
+    next.layer.next = &bottom.layer;
+    op_arguments_init(&arguments);
+    set_up_above(&next.layer);
+}
+
+static void tear_down(void) {
+    aggstats_recorder_destroy(recorder);
+}
+
+static void make_calls(unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        struct aggstats_span span = aggstats_begin(recorder, FS_OP_READ, 0, 0);
+        aggstats_end(recorder, &span);
+    }
+}
+
+static uint64_t calls_counted(void) {
+    struct aggstats_profile profile;
+    uint64_t calls = 0;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    for (size_t i = 0; i < profile.op_count; i++)
+        calls += profile.ops[i].calls;
+    aggstats_profile_finish(&profile);
+    return calls;
+}
+
+static fs_file open_control(const struct fs_caller *caller, int flags) {
+    fs_file file;
+    ck_assert_int_eq(CTL(open, caller, CTL_INO, flags, &file), 0);
+    return file;
+}
+
+static void close_control(fs_file file) {
+    ck_assert_int_eq(CTL(flush, &owner, CTL_INO, file, 1), 0);
+    ck_assert_int_eq(CTL(release, &owner, CTL_INO, file), 0);
+}
+
+/* All that one open shows, read in pieces of that size. Owner: the caller frees it */
+static char *read_in_pieces(fs_file file, size_t piece_bytes) {
+    char *text = calloc(1, 65536);
+    off_t offset = 0;
+    size_t got_bytes;
+    ck_assert_ptr_nonnull(text);
+    do {
+        ck_assert_int_eq(CTL(read, &other, CTL_INO, file, text + offset, piece_bytes, offset, &got_bytes), 0);
+        ck_assert_uint_le(got_bytes, piece_bytes);
+        offset += (off_t)got_bytes;
+        ck_assert_int_lt(offset, 65536 - 4096);
+    } while (got_bytes > 0);
+    return text;
+}
+
+static int write_command(const struct fs_caller *caller, const char *text) {
+    size_t written_bytes = 0;
+    fs_file file = open_control(caller, O_WRONLY);
+    int status = CTL(write, caller, CTL_INO, file, text, strlen(text), 0, 0, &written_bytes);
+    ck_assert_uint_eq(written_bytes, status < 0 ? 0 : strlen(text));
+    close_control(file);
+    return status;
+}
+
+/* ---- Finding it ---- */
+
+static void check_control_entry(const struct fs_entry *entry) {
+    ck_assert_uint_eq(entry->ino, CTL_INO);
+    ck_assert_uint_eq(entry->attr.st_ino, CTL_INO);
+    ck_assert_uint_eq(entry->attr.st_mode, S_IFREG | 0644);
+    ck_assert_uint_eq(entry->attr.st_uid, OWNER_UID);
+    ck_assert_uint_eq(entry->attr.st_gid, 1013);
+    ck_assert_uint_eq(entry->attr.st_nlink, 1);
+}
+
+START_TEST(control_file_is_found_by_name_in_the_root) {
+    struct fs_entry entry;
+    ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, NAME, &entry), 0);
+    check_control_entry(&entry);
+    ck_assert_int_eq(CTL(lookup, &other, CTL_INO, ".", &entry), 0); /* by file handle */
+    check_control_entry(&entry);
+    ck_assert_uint_eq(next.calls, 0);
+}
+END_TEST
+
+START_TEST(its_name_is_an_ordinary_one_elsewhere) {
+    struct fs_entry entry;
+    fs_file file;
+    ck_assert_int_eq(CTL(lookup, &other, 2, NAME, &entry), NEXT_STATUS);
+    ck_assert_int_eq(CTL(mkdir, &other, 2, NAME, 0755, &entry), NEXT_STATUS);
+    ck_assert_int_eq(CTL(unlink, &other, 2, NAME), NEXT_STATUS);
+    ck_assert_int_eq(CTL(create, &other, 2, NAME, 0644, O_EXCL, &entry, &file), NEXT_STATUS);
+    ck_assert_int_eq(CTL(rename, &other, 2, NAME, FS_ROOT_INO, "b"), NEXT_STATUS);
+    ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, NAME "x", &entry), NEXT_STATUS);
+    ck_assert_uint_eq(next.calls, 6);
+}
+END_TEST
+
+START_TEST(its_name_in_the_root_can_be_neither_made_nor_taken_away) {
+    struct fs_entry entry;
+    fs_file file;
+    ck_assert_int_eq(CTL(mknod, &root, FS_ROOT_INO, NAME, S_IFREG | 0644, 0, &entry), -EEXIST);
+    ck_assert_int_eq(CTL(mkdir, &root, FS_ROOT_INO, NAME, 0755, &entry), -EEXIST);
+    ck_assert_int_eq(CTL(symlink, &root, FS_ROOT_INO, NAME, "target", &entry), -EEXIST);
+    ck_assert_int_eq(CTL(link, &root, 3, FS_ROOT_INO, NAME, &entry), -EEXIST);
+    ck_assert_int_eq(CTL(create, &root, FS_ROOT_INO, NAME, 0644, O_WRONLY | O_EXCL, &entry, &file), -EEXIST);
+    ck_assert_int_eq(CTL(unlink, &root, FS_ROOT_INO, NAME), -EPERM);
+    ck_assert_int_eq(CTL(rmdir, &root, FS_ROOT_INO, NAME), -ENOTDIR);
+    ck_assert_int_eq(CTL(rename, &root, FS_ROOT_INO, NAME, 2, "b"), -EPERM);
+    ck_assert_int_eq(CTL(rename, &root, 2, "b", FS_ROOT_INO, NAME), -EPERM);
+    ck_assert_int_eq(CTL(rename2, &root, FS_ROOT_INO, NAME, 2, "b", 1), -EPERM);
+    ck_assert_int_eq(CTL(rename2, &root, 2, "b", FS_ROOT_INO, NAME, 1), -EPERM);
+    ck_assert_uint_eq(next.calls, 0);
+}
+END_TEST
+
+START_TEST(create_opens_it_as_it_is) {
+    struct fs_entry entry;
+    fs_file file;
+    ck_assert_int_eq(CTL(create, &other, FS_ROOT_INO, NAME, 0600, O_WRONLY, &entry, &file), -EACCES);
+    ck_assert_int_eq(CTL(create, &owner, FS_ROOT_INO, NAME, 0600, O_WRONLY | O_TRUNC, &entry, &file), 0);
+    check_control_entry(&entry);
+    close_control(file);
+    ck_assert_uint_eq(next.calls, 0);
+}
+END_TEST
+
+/* ---- Listing ---- */
+
+#define HIDDEN_INO 2003
+#define NAMES_SIZE 64
+
+/* A next layer whose directories hold three names. */
+struct listing_layer {
+    struct fs_layer layer;
+    struct fs_ops ops;
+};
+
+static int list_names(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context) {
+    static const char *const names[] = {"before", NAME, "behind"};
+    (void)layer, (void)caller, (void)ino, (void)file;
+    for (size_t i = (size_t)offset; i < ARRAY_SIZE(names); i++) {
+        struct fs_entry entry = {.ino = HIDDEN_INO - 1 + i};
+        struct fs_dirent dirent = {.name = names[i], .next_offset = (off_t)i + 1, .entry = &entry};
+        if (!fill(context, &dirent))
+            break;
+    }
+    return 0;
+}
+
+static unsigned hidden_forgets;
+
+static void count_forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
+    (void)layer;
+    ck_assert_uint_eq(ino, HIDDEN_INO);
+    hidden_forgets += (unsigned)count;
+}
+
+/* The names that were offered, one behind the other. */
+static bool append_name(void *context, const struct fs_dirent *dirent) {
+    char *names = context;
+    size_t used = strlen(names);
+    snprintf(names + used, NAMES_SIZE - used, "%s ", dirent->name);
+    return true;
+}
+
+static bool refuse_name(void *context, const struct fs_dirent *dirent) {
+    (void)dirent;
+    ++*(unsigned *)context;
+    return false;
+}
+
+static struct listing_layer listing;
+
+static void set_up_listing(void) {
+    listing.ops = *next.layer.ops;
+    listing.ops.readdir = list_names;
+    listing.ops.readdirplus = list_names;
+    listing.ops.forget = count_forget;
+    listing.layer.ops = &listing.ops;
+    hidden_forgets = 0;
+    set_up_above(&listing.layer);
+}
+
+START_TEST(lower_file_of_its_name_is_not_listed) {
+    char names[NAMES_SIZE] = "";
+    set_up_listing();
+    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, append_name, names), 0);
+    ck_assert_str_eq(names, "before behind ");
+    hidden_forgets = 0;
+    names[0] = '\0';
+    ck_assert_int_eq(CTL(readdirplus, &other, FS_ROOT_INO, 1, 0, append_name, names), 0);
+    ck_assert_str_eq(names, "before behind ");
+    ck_assert_uint_eq(hidden_forgets, 1); /* the lookup that nobody was told of */
+    names[0] = '\0';
+    ck_assert_int_eq(CTL(readdir, &other, 2, 1, 0, append_name, names), 0);
+    ck_assert_str_eq(names, "before " NAME " behind ");
+}
+END_TEST
+
+START_TEST(listing_stops_when_an_entry_does_not_fit) {
+    unsigned offered = 0;
+    set_up_listing();
+    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, refuse_name, &offered), 0);
+    ck_assert_uint_eq(offered, 1);
+    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 1, refuse_name, &offered), 0); /* from the hidden one on */
+    ck_assert_uint_eq(offered, 2);
+}
+END_TEST
+
+/* ---- Reading ---- */
+
+START_TEST(open_takes_the_snapshot) {
+    make_calls(3);
+    fs_file early = open_control(&other, O_RDONLY);
+    make_calls(2);
+    fs_file late = open_control(&other, O_RDONLY);
+    CLEANUP_FREE char *early_text = read_in_pieces(early, 4096);
+    CLEANUP_FREE char *late_text = read_in_pieces(late, 4096);
+    CLEANUP_FREE char *early_again = read_in_pieces(early, 4096);
+    ck_assert_ptr_nonnull(strstr(early_text, "\nOP_READ 3 "));
+    ck_assert_ptr_nonnull(strstr(late_text, "\nOP_READ 5 "));
+    ck_assert_str_eq(early_again, early_text);
+    close_control(early);
+    close_control(late);
+}
+END_TEST
+
+static const size_t pieces_bytes[] = {1, 7, 61, 4096};
+
+START_TEST(pieces_of_any_size_make_the_whole) {
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    make_calls(13);
+    fs_file file = open_control(&other, O_RDONLY);
+    CLEANUP_FREE char *text = read_in_pieces(file, pieces_bytes[_i]);
+    CLEANUP_STREAM FILE *stream = fmemopen(text, strlen(text), "r");
+    ck_assert_int_eq(aggstats_profile_parse(stream, &profile, &error), 0);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 13);
+    aggstats_profile_finish(&profile);
+    close_control(file);
+}
+END_TEST
+
+START_TEST(behind_the_end_there_is_nothing) {
+    char byte = 'x';
+    size_t got_bytes = 1;
+    fs_file file = open_control(&other, O_RDONLY);
+    CLEANUP_FREE char *text = read_in_pieces(file, 4096);
+    const off_t offsets[] = {(off_t)strlen(text), (off_t)strlen(text) + 1, INT64_MAX};
+    for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
+        ck_assert_int_eq(CTL(read, &other, CTL_INO, file, &byte, 1, offsets[i], &got_bytes), 0);
+        ck_assert_uint_eq(got_bytes, 0);
+    }
+    ck_assert_int_eq(byte, 'x');
+    close_control(file);
+}
+END_TEST
+
+START_TEST(looking_does_not_change_what_is_seen) {
+    static struct prof prof;
+    struct fs_entry entry;
+    struct stat attr;
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &next.layer);
+    set_up_above(&prof.layer);
+    for (int round = 0; round < 3; round++) {
+        ck_assert_int_eq(CTL(lookup, &owner, FS_ROOT_INO, NAME, &entry), 0);
+        ck_assert_int_eq(CTL(getattr, &owner, CTL_INO, FS_NO_FILE, &attr), 0);
+        fs_file file = open_control(&owner, O_RDWR);
+        free(read_in_pieces(file, 512));
+        close_control(file);
+        ck_assert_uint_eq(calls_counted(), 0);
+    }
+    ck_assert_int_eq(CTL(lookup, &owner, FS_ROOT_INO, "b", &entry), NEXT_STATUS);
+    ck_assert_uint_eq(calls_counted(), 1);
+}
+END_TEST
+
+/* ---- Writing ---- */
+
+START_TEST(commands_are_carried_out) {
+    make_calls(5);
+    ck_assert_int_eq(write_command(&owner, "reset\n"), 0);
+    ck_assert_uint_eq(calls_counted(), 0);
+    ck_assert_int_eq(write_command(&root, "pause\n"), 0);
+    make_calls(5);
+    ck_assert_int_eq(write_command(&root, "resume"), 0);
+    make_calls(2);
+    ck_assert_uint_eq(calls_counted(), 2);
+    ck_assert_int_eq(write_command(&owner, "dump\n"), 0);
+    ck_assert_int_eq(dumps, 1);
+    ck_assert_str_eq(reported, "");
+}
+END_TEST
+
+START_TEST(malformed_command_does_nothing_and_the_reason_is_told) {
+    make_calls(5);
+    ck_assert_int_eq(write_command(&owner, "reset\nnonsense\n"), -EINVAL);
+    ck_assert_uint_eq(calls_counted(), 5);
+    ck_assert_ptr_nonnull(strstr(reported, "nonsense"));
+}
+END_TEST
+
+static const int writing_flags[] = {O_WRONLY, O_RDWR, O_WRONLY | O_TRUNC, O_RDWR | O_APPEND};
+
+START_TEST(only_the_owner_and_root_open_it_for_writing) {
+    fs_file file;
+    ck_assert_int_eq(CTL(open, &other, CTL_INO, writing_flags[_i], &file), -EACCES);
+    close_control(open_control(&owner, writing_flags[_i]));
+    close_control(open_control(&root, writing_flags[_i]));
+    close_control(open_control(&other, O_RDONLY));
+}
+END_TEST
+
+START_TEST(access_tells_what_open_would) {
+    ck_assert_int_eq(CTL(access, &other, CTL_INO, R_OK), 0);
+    ck_assert_int_eq(CTL(access, &other, CTL_INO, F_OK), 0);
+    ck_assert_int_eq(CTL(access, &other, CTL_INO, W_OK), -EACCES);
+    ck_assert_int_eq(CTL(access, &other, CTL_INO, R_OK | W_OK), -EACCES);
+    ck_assert_int_eq(CTL(access, &owner, CTL_INO, R_OK | W_OK), 0);
+    ck_assert_int_eq(CTL(access, &root, CTL_INO, R_OK | W_OK), 0);
+    ck_assert_int_eq(CTL(access, &root, CTL_INO, X_OK), -EACCES);
+}
+END_TEST
+
+START_TEST(truncation_is_accepted_and_other_changes_are_refused) {
+    const struct stat wanted = {.st_mode = 0666, .st_uid = 1, .st_gid = 1, .st_size = 0};
+    struct stat attr;
+    ck_assert_int_eq(CTL(setattr, &owner, CTL_INO, FS_NO_FILE, &wanted, FS_SET_SIZE, &attr), 0);
+    ck_assert_uint_eq(attr.st_mode, S_IFREG | 0644);
+    ck_assert_int_eq(CTL(setattr, &other, CTL_INO, FS_NO_FILE, &wanted, FS_SET_SIZE, &attr), -EPERM);
+    ck_assert_int_eq(CTL(setattr, &root, CTL_INO, FS_NO_FILE, &wanted, FS_SET_MODE, &attr), -EPERM);
+    ck_assert_int_eq(CTL(setattr, &root, CTL_INO, FS_NO_FILE, &wanted, FS_SET_UID, &attr), -EPERM);
+    ck_assert_int_eq(CTL(setattr, &root, CTL_INO, FS_NO_FILE, &wanted, FS_SET_GID | FS_SET_SIZE, &attr), -EPERM);
+    ck_assert_int_eq(CTL(getattr, &root, CTL_INO, FS_NO_FILE, &attr), 0);
+    ck_assert_uint_eq(attr.st_mode, S_IFREG | 0644);
+    ck_assert_uint_eq(attr.st_uid, OWNER_UID);
+}
+END_TEST
+
+/* ---- Routing ---- */
+
+/* ENOSYS would tell the kernel never to send such a request again, for whatever file; for POLL that is right. */
+START_TEST(no_op_on_the_control_file_reaches_the_next_layer) {
+    enum fs_op op = (enum fs_op)_i;
+    fs_file file = open_control(&owner, O_RDWR);
+    arguments.ino = CTL_INO;
+    arguments.file = file;
+    int status = op_call(&ctl.layer, op, &arguments);
+    ck_assert_msg(next.calls == 0, "%s reached the next layer", fs_op_names[op]);
+    ck_assert_int_le(status, 0);
+    ck_assert(status != -ENOSYS || op == FS_OP_POLL);
+    ck_assert(status == 0 || op_results_untouched(&arguments));
+    if (status == 0 && op == FS_OP_OPEN)
+        close_control(arguments.results.file);
+    if (op != FS_OP_RELEASE)
+        close_control(file);
+}
+END_TEST
+
+START_TEST(file_system_statistics_are_those_of_the_bottom) {
+    arguments.ino = CTL_INO;
+    ck_assert_int_eq(op_call(&ctl.layer, FS_OP_STATFS, &arguments), NEXT_STATUS);
+    ck_assert_uint_eq(bottom.calls, 1);
+    arguments.ino = FS_ROOT_INO;
+    ck_assert(layer_failing_was_called_with(&bottom, FS_OP_STATFS, &arguments));
+}
+END_TEST
+
+START_TEST(nothing_is_copied_into_it) {
+    size_t copied_bytes;
+    ck_assert_int_eq(CTL(copy_file_range, &owner, 2, 11, 0, CTL_INO, 12, 0, 5, 0, &copied_bytes), -EPERM);
+    ck_assert_uint_eq(next.calls, 0);
+}
+END_TEST
+
+START_TEST(every_other_call_passes_unchanged) {
+    enum fs_op op = (enum fs_op)_i;
+    const int statuses[] = {NEXT_STATUS, -ENOSYS, 0};
+    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+        next.status = statuses[i];
+        ck_assert_int_eq(op_call(&ctl.layer, op, &arguments), statuses[i]);
+        ck_assert_uint_eq(next.calls, i + 1);
+        ck_assert(layer_failing_was_called_with(&next, op, &arguments));
+        ck_assert(op_results_untouched(&arguments));
+    }
+}
+END_TEST
+
+START_TEST(forget_of_the_control_file_stays_here) {
+    ctl.layer.ops->forget(&ctl.layer, CTL_INO, 7);
+    ck_assert_uint_eq(next.forgets, 0);
+    ctl.layer.ops->forget(&ctl.layer, 4711, 7);
+    ck_assert_uint_eq(next.forgets, 1);
+    ck_assert_uint_eq(next.forgotten_ino, 4711);
+    ck_assert_uint_eq(next.forgotten_count, 7);
+}
+END_TEST
+
+/* ---- Run ---- */
+
+static TCase *add_case(Suite *suite, const char *name) {
+    TCase *tcase = tcase_create(name);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
+static void add_finding(Suite *suite) {
+    TCase *tcase = add_case(suite, "finding");
+    tcase_add_test(tcase, control_file_is_found_by_name_in_the_root);
+    tcase_add_test(tcase, its_name_is_an_ordinary_one_elsewhere);
+    tcase_add_test(tcase, its_name_in_the_root_can_be_neither_made_nor_taken_away);
+    tcase_add_test(tcase, create_opens_it_as_it_is);
+    tcase_add_test(tcase, lower_file_of_its_name_is_not_listed);
+    tcase_add_test(tcase, listing_stops_when_an_entry_does_not_fit);
+}
+
+static void add_using(Suite *suite) {
+    TCase *tcase = add_case(suite, "using");
+    tcase_add_test(tcase, open_takes_the_snapshot);
+    tcase_add_loop_test(tcase, pieces_of_any_size_make_the_whole, 0, (int)ARRAY_SIZE(pieces_bytes));
+    tcase_add_test(tcase, behind_the_end_there_is_nothing);
+    tcase_add_test(tcase, looking_does_not_change_what_is_seen);
+    tcase_add_test(tcase, commands_are_carried_out);
+    tcase_add_test(tcase, malformed_command_does_nothing_and_the_reason_is_told);
+    tcase_add_loop_test(tcase, only_the_owner_and_root_open_it_for_writing, 0, (int)ARRAY_SIZE(writing_flags));
+    tcase_add_test(tcase, access_tells_what_open_would);
+    tcase_add_test(tcase, truncation_is_accepted_and_other_changes_are_refused);
+}
+
+static void add_routing(Suite *suite) {
+    TCase *tcase = add_case(suite, "routing");
+    tcase_add_loop_test(tcase, no_op_on_the_control_file_reaches_the_next_layer, 0, FS_OP_COUNT);
+    tcase_add_test(tcase, file_system_statistics_are_those_of_the_bottom);
+    tcase_add_test(tcase, nothing_is_copied_into_it);
+    tcase_add_loop_test(tcase, every_other_call_passes_unchanged, 0, FS_OP_COUNT);
+    tcase_add_test(tcase, forget_of_the_control_file_stays_here);
+}
+
+int main(void) {
+    Suite *suite = suite_create("ctl");
+    add_finding(suite);
+    add_using(suite);
+    add_routing(suite);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,424 @@
+/* The inode table: one slot per lower inode, counted lookups, numbers that are never in doubt. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "inode_table.h"
+
+static struct inode_table *table;
+
+static void create_table(size_t path_fds_max, size_t forgotten_max) {
+    ck_assert_int_eq(inode_table_create(path_fds_max, forgotten_max, &table), 0);
+}
+
+static void tear_down(void) {
+    inode_table_destroy(table);
+    table = NULL;
+}
+
+static int open_path_fd(void) {
+    int fd = open("/", O_PATH | O_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+static bool is_open(int fd) {
+    return fcntl(fd, F_GETFD) >= 0;
+}
+
+static unsigned char handle_bytes[128];
+
+static struct inode_key key_with_handle(ino_t number) {
+    return (struct inode_key){.device = 1, .number = number, .handle = handle_bytes, .handle_size_bytes = 8};
+}
+
+static struct inode *look_up_key(const struct inode_key *key, mode_t type) {
+    struct inode *inode;
+    CLEANUP_FD int fd = open_path_fd();
+    ck_assert_int_eq(inode_table_look_up(table, key, type, &fd, &inode), 0);
+    return inode;
+}
+
+static struct inode *look_up_file(ino_t number) {
+    const struct inode_key key = key_with_handle(number);
+    return look_up_key(&key, S_IFREG);
+}
+
+static size_t inodes_known(void) {
+    size_t inodes;
+    size_t path_fds;
+    inode_table_count(table, &inodes, &path_fds);
+    return inodes;
+}
+
+static size_t path_fds_kept(void) {
+    size_t inodes;
+    size_t path_fds;
+    inode_table_count(table, &inodes, &path_fds);
+    return path_fds;
+}
+
+/* ---- Identity ---- */
+
+START_TEST(first_inode_has_the_number_of_the_root) {
+    create_table(10, 10);
+    ck_assert_uint_eq(inode_ino(look_up_file(77)), FS_ROOT_INO);
+}
+END_TEST
+
+START_TEST(same_lower_inode_is_the_same_inode_and_counted) {
+    create_table(10, 10);
+    look_up_file(1);
+    struct inode *inode = look_up_file(77);
+    ck_assert_ptr_eq(look_up_file(77), inode);
+    ck_assert_uint_eq(inode->lookup_count, 2);
+    ck_assert_uint_eq(inodes_known(), 2);
+    ck_assert_ptr_eq(inode_table_get(table, inode_ino(inode)), inode);
+}
+END_TEST
+
+START_TEST(any_difference_makes_another_inode) {
+    unsigned char other_bytes[8] = {1};
+    const struct inode_key keys[] = {
+        {.device = 1, .number = 77, .handle = handle_bytes, .handle_size_bytes = 8},
+        {.device = 2, .number = 77, .handle = handle_bytes, .handle_size_bytes = 8},
+        {.device = 1, .number = 78, .handle = handle_bytes, .handle_size_bytes = 8},
+        {.device = 1, .number = 77, .handle = handle_bytes, .handle_size_bytes = 8, .mount_index = 1},
+        {.device = 1, .number = 77, .handle = handle_bytes, .handle_size_bytes = 8, .handle_type = 1},
+        {.device = 1, .number = 77, .handle = handle_bytes, .handle_size_bytes = 7},
+        {.device = 1, .number = 77, .handle = other_bytes, .handle_size_bytes = 8}, /* a number used again below */
+        {.device = 1, .number = 77},
+    };
+    create_table(10, 10);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        ck_assert_uint_eq(inode_ino(look_up_key(&keys[i], S_IFREG)), i + 1);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        ck_assert_uint_eq(inode_ino(look_up_key(&keys[i], S_IFREG)), i + 1);
+}
+END_TEST
+
+START_TEST(handle_of_any_length_is_kept_whole) {
+    const uint32_t size_bytes = (uint32_t)_i;
+    unsigned char bytes[128];
+    memset(bytes, 'h', sizeof(bytes));
+    const struct inode_key key = {.number = 5, .handle = bytes, .handle_size_bytes = size_bytes, .handle_type = 3};
+    create_table(10, 0);
+    look_up_file(1);
+    const struct inode *inode = look_up_key(&key, S_IFREG);
+    memset(bytes, 0, sizeof(bytes)); /* the table has its own */
+    ck_assert_uint_eq(inode->handle_size_bytes, size_bytes);
+    ck_assert_int_eq(inode->handle_type, 3);
+    for (uint32_t i = 0; i < size_bytes; i++)
+        ck_assert_int_eq(inode_handle(inode)[i], 'h');
+    inode_table_forget(table, inode_ino(inode), 1);
+    ck_assert_uint_eq(inodes_known(), 1);
+}
+END_TEST
+
+START_TEST(numbers_never_given_out_find_nothing) {
+    create_table(10, 10);
+    look_up_file(1);
+    const fs_ino numbers[] = {0, 2, 1024, UINT32_MAX, (fs_ino)1 << 32, ((fs_ino)1 << 32) + 1, UINT64_MAX};
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
+        struct inode *inode;
+        ck_assert_ptr_null(inode_table_get(table, numbers[i]));
+        ck_assert_int_eq(inode_table_revive(table, numbers[i], &inode), -ESTALE);
+        inode_table_forget(table, numbers[i], 1);
+    }
+    ck_assert_uint_eq(inodes_known(), 1);
+}
+END_TEST
+
+/* More inodes than the first hash table and the first chunk of slots hold. */
+START_TEST(growing_moves_and_loses_no_inode) {
+    enum { COUNT = 20011 };
+    static struct inode *inodes[COUNT];
+    create_table(10, 10);
+    for (ino_t i = 0; i < COUNT; i++)
+        inodes[i] = look_up_file(i);
+    ck_assert_uint_eq(inodes_known(), COUNT);
+    for (ino_t i = 0; i < COUNT; i++) {
+        ck_assert_uint_eq(inode_ino(inodes[i]), i + 1);
+        ck_assert_ptr_eq(look_up_file(i), inodes[i]);
+        ck_assert_ptr_eq(inode_table_get(table, i + 1), inodes[i]);
+    }
+    for (ino_t i = 1; i < COUNT; i++)
+        inode_table_forget(table, i + 1, 2);
+    ck_assert_uint_eq(inodes_known(), 1 + 10); /* the root, and those remembered */
+}
+END_TEST
+
+/* ---- Forgetting ---- */
+
+START_TEST(inode_stays_until_every_lookup_is_forgotten) {
+    create_table(10, 0);
+    look_up_file(1);
+    struct inode *inode = look_up_file(77);
+    look_up_file(77);
+    look_up_file(77);
+    inode_table_forget(table, inode_ino(inode), 2);
+    ck_assert_ptr_eq(look_up_file(77), inode);
+    inode_table_forget(table, inode_ino(inode), 1);
+    ck_assert_uint_eq(inodes_known(), 2);
+    inode_table_forget(table, inode_ino(inode), 1);
+    ck_assert_uint_eq(inodes_known(), 1);
+}
+END_TEST
+
+START_TEST(forgetting_too_much_is_forgetting_all) {
+    create_table(10, 0);
+    look_up_file(1);
+    fs_ino ino = inode_ino(look_up_file(77));
+    inode_table_forget(table, ino, UINT64_MAX);
+    inode_table_forget(table, ino, UINT64_MAX); /* a free slot now */
+    ck_assert_uint_eq(inodes_known(), 1);
+    ck_assert_uint_eq(look_up_file(78)->lookup_count, 1);
+}
+END_TEST
+
+START_TEST(root_is_never_forgotten) {
+    create_table(10, 0);
+    look_up_file(1);
+    inode_table_forget(table, FS_ROOT_INO, 1000);
+    ck_assert_uint_eq(inodes_known(), 1);
+    ck_assert_ptr_nonnull(inode_table_get(table, FS_ROOT_INO));
+}
+END_TEST
+
+START_TEST(number_used_again_has_another_generation) {
+    create_table(10, 0);
+    look_up_file(1);
+    uint32_t generation = 0;
+    for (ino_t i = 100; i < 200; i++) {
+        struct inode *inode = look_up_file(i);
+        ck_assert_uint_eq(inode_ino(inode), 2);
+        ck_assert(i == 100 || inode->generation != generation);
+        generation = inode->generation;
+        inode_table_forget(table, 2, 1);
+    }
+}
+END_TEST
+
+START_TEST(number_is_not_used_again_while_known) {
+    create_table(10, 0);
+    look_up_file(1);
+    struct inode *known = look_up_file(77);
+    fs_ino free_ino = inode_ino(look_up_file(78));
+    inode_table_forget(table, free_ino, 1);
+    for (ino_t i = 100; i < 200; i++)
+        ck_assert_uint_ne(inode_ino(look_up_file(i)), inode_ino(known));
+    ck_assert_uint_eq(known->number, 77);
+}
+END_TEST
+
+/* ---- Remembering the forgotten ---- */
+
+START_TEST(forgotten_inode_is_found_again_by_number) {
+    create_table(10, 10);
+    look_up_file(1);
+    struct inode *inode = look_up_file(77);
+    uint32_t generation = inode->generation;
+    struct inode *revived;
+    inode_table_forget(table, inode_ino(inode), 1);
+    ck_assert_int_eq(inode_table_revive(table, inode_ino(inode), &revived), 0);
+    ck_assert_ptr_eq(revived, inode);
+    ck_assert_uint_eq(revived->generation, generation);
+    ck_assert_uint_eq(revived->lookup_count, 1);
+    ck_assert_int_eq(inode_table_revive(table, inode_ino(inode), &revived), 0);
+    ck_assert_uint_eq(revived->lookup_count, 2);
+}
+END_TEST
+
+START_TEST(forgotten_inode_is_the_same_when_looked_up_again) {
+    create_table(10, 10);
+    look_up_file(1);
+    struct inode *inode = look_up_file(77);
+    uint32_t generation = inode->generation;
+    inode_table_forget(table, inode_ino(inode), 1);
+    ck_assert_ptr_eq(look_up_file(77), inode);
+    ck_assert_uint_eq(inode->generation, generation);
+    ck_assert_uint_eq(inode->lookup_count, 1);
+}
+END_TEST
+
+START_TEST(those_forgotten_longest_ago_go_first) {
+    struct inode *revived;
+    create_table(10, 3);
+    look_up_file(1);
+    for (ino_t i = 2; i <= 6; i++)
+        look_up_file(i);
+    inode_table_forget(table, 2, 1);
+    inode_table_forget(table, 3, 1);
+    inode_table_forget(table, 4, 1);
+    ck_assert_int_eq(inode_table_revive(table, 3, &revived), 0); /* out of the middle of the list */
+    inode_table_forget(table, 3, 1);                             /* and to its end */
+    inode_table_forget(table, 5, 1);
+    ck_assert_int_eq(inode_table_revive(table, 2, &revived), -ESTALE);
+    inode_table_forget(table, 6, 1);
+    ck_assert_int_eq(inode_table_revive(table, 4, &revived), -ESTALE);
+    for (fs_ino ino = 3; ino <= 6; ino++)
+        ck_assert_int_eq(inode_table_revive(table, ino, &revived), ino == 4 ? -ESTALE : 0);
+}
+END_TEST
+
+/* ---- Descriptors ---- */
+
+START_TEST(inode_without_handle_keeps_its_descriptor) {
+    const struct inode_key key = {.number = 77};
+    struct inode *inode;
+    create_table(10, 10);
+    look_up_file(1);
+    int fd = open_path_fd();
+    int kept_fd = fd;
+    ck_assert_int_eq(inode_table_look_up(table, &key, S_IFREG, &fd, &inode), 0);
+    ck_assert_int_eq(fd, -1);
+    ck_assert_int_eq(inode_path_fd(inode), kept_fd);
+    ck_assert_uint_eq(path_fds_kept(), 1);
+    inode_table_forget(table, inode_ino(inode), 1);
+    ck_assert(!is_open(kept_fd));
+    ck_assert_uint_eq(path_fds_kept(), 0);
+    ck_assert_uint_eq(inodes_known(), 1); /* without a handle there is no remembering */
+}
+END_TEST
+
+START_TEST(inode_without_handle_is_refused_when_there_is_no_room) {
+    const struct inode_key first = {.number = 77};
+    const struct inode_key second = {.number = 78};
+    struct inode *inode = NULL;
+    create_table(1, 10);
+    look_up_file(1);
+    fs_ino ino = inode_ino(look_up_key(&first, S_IFREG));
+    CLEANUP_FD int fd = open_path_fd();
+    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, &fd, &inode), -ENFILE);
+    ck_assert_ptr_null(inode);
+    ck_assert(is_open(fd)); /* still the caller's */
+    ck_assert_uint_eq(inodes_known(), 2);
+    inode_table_forget(table, ino, 1);
+    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, &fd, &inode), 0);
+}
+END_TEST
+
+START_TEST(directory_with_handle_keeps_a_descriptor_while_there_is_room) {
+    create_table(2, 10);
+    look_up_file(1);
+    for (ino_t i = 2; i <= 5; i++) {
+        const struct inode_key key = key_with_handle(i);
+        ck_assert_int_eq(inode_path_fd(look_up_key(&key, S_IFDIR)) >= 0, i <= 3);
+    }
+    ck_assert_uint_eq(path_fds_kept(), 2);
+    inode_table_forget(table, 2, 1);
+    ck_assert_uint_eq(path_fds_kept(), 1); /* what is forgotten pins nothing below */
+    const struct inode_key key = key_with_handle(2);
+    ck_assert_int_ge(inode_path_fd(look_up_key(&key, S_IFDIR)), 0);
+}
+END_TEST
+
+START_TEST(destroy_closes_every_descriptor) {
+    const struct inode_key key = {.number = 77};
+    create_table(10, 10);
+    int kept_fd = inode_path_fd(look_up_key(&key, S_IFREG));
+    tear_down();
+    ck_assert(!is_open(kept_fd));
+    inode_table_destroy(NULL);
+}
+END_TEST
+
+/* ---- Many threads ---- */
+
+#define THREADS 8
+#define NUMBERS 97
+#define ROUNDS 20011
+
+/* Holds a lookup over every use, as the kernel does: an inode that is held must stay what it is. */
+static void *look_up_and_forget(void *argument) {
+    unsigned *wrong = argument;
+    for (unsigned i = 0; i < ROUNDS; i++) {
+        const struct inode_key key = key_with_handle(2 + i * 31 % NUMBERS);
+        struct inode *inode;
+        int fd = -1;
+        if (inode_table_look_up(table, &key, S_IFREG, &fd, &inode) < 0) {
+            ++*wrong;
+            continue;
+        }
+        fs_ino ino = inode_ino(inode);
+        *wrong += inode_table_get(table, ino) != inode || inode->number != key.number || ino == FS_ROOT_INO;
+        inode_table_forget(table, ino, 1);
+    }
+    return NULL;
+}
+
+START_TEST(threads_never_see_an_inode_change_that_they_hold) {
+    const size_t forgotten_max = _i == 0 ? 0 : NUMBERS / 2;
+    pthread_t threads[THREADS];
+    unsigned wrong[THREADS] = {0};
+    create_table(10, forgotten_max);
+    look_up_file(1);
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, look_up_and_forget, &wrong[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert_uint_eq(wrong[i], 0);
+    }
+    ck_assert_uint_eq(inodes_known(), 1 + forgotten_max);
+}
+END_TEST
+
+/* ---- Run ---- */
+
+static TCase *add_case(Suite *suite, const char *name) {
+    TCase *tcase = tcase_create(name);
+    tcase_add_checked_fixture(tcase, NULL, tear_down);
+    tcase_set_timeout(tcase, 120);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
+static void add_identity(Suite *suite) {
+    TCase *tcase = add_case(suite, "identity");
+    tcase_add_test(tcase, first_inode_has_the_number_of_the_root);
+    tcase_add_test(tcase, same_lower_inode_is_the_same_inode_and_counted);
+    tcase_add_test(tcase, any_difference_makes_another_inode);
+    tcase_add_loop_test(tcase, handle_of_any_length_is_kept_whole, INODE_HANDLE_INLINE_BYTES - 1,
+                        INODE_HANDLE_INLINE_BYTES + 2);
+    tcase_add_loop_test(tcase, handle_of_any_length_is_kept_whole, 127, 129);
+    tcase_add_test(tcase, numbers_never_given_out_find_nothing);
+    tcase_add_test(tcase, growing_moves_and_loses_no_inode);
+}
+
+static void add_forgetting(Suite *suite) {
+    TCase *tcase = add_case(suite, "forgetting");
+    tcase_add_test(tcase, inode_stays_until_every_lookup_is_forgotten);
+    tcase_add_test(tcase, forgetting_too_much_is_forgetting_all);
+    tcase_add_test(tcase, root_is_never_forgotten);
+    tcase_add_test(tcase, number_used_again_has_another_generation);
+    tcase_add_test(tcase, number_is_not_used_again_while_known);
+    tcase_add_test(tcase, forgotten_inode_is_found_again_by_number);
+    tcase_add_test(tcase, forgotten_inode_is_the_same_when_looked_up_again);
+    tcase_add_test(tcase, those_forgotten_longest_ago_go_first);
+    tcase_add_loop_test(tcase, threads_never_see_an_inode_change_that_they_hold, 0, 2);
+}
+
+static void add_descriptors(Suite *suite) {
+    TCase *tcase = add_case(suite, "descriptors");
+    tcase_add_test(tcase, inode_without_handle_keeps_its_descriptor);
+    tcase_add_test(tcase, inode_without_handle_is_refused_when_there_is_no_room);
+    tcase_add_test(tcase, directory_with_handle_keeps_a_descriptor_while_there_is_room);
+    tcase_add_test(tcase, destroy_closes_every_descriptor);
+}
+
+int main(void) {
+    Suite *suite = suite_create("inode table");
+    add_identity(suite);
+    add_forgetting(suite);
+    add_descriptors(suite);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,179 @@
+/* The command line: what is accepted becomes one struct, what is not gets one clear line. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "options.h"
+#include "said.h"
+
+#define ARGUMENTS_MAX 8
+
+static struct options options;
+
+/* Parses "osproffs" and these blank-separated arguments. */
+static int parse(const char *line) {
+    char copy[256];
+    char *arguments[ARGUMENTS_MAX + 1] = {(char[]){"osproffs"}};
+    int count = 1;
+    snprintf(copy, sizeof(copy), "%s", line);
+    char *rest = copy;
+    for (char *argument = strsep(&rest, " "); argument && count < ARGUMENTS_MAX; argument = strsep(&rest, " "))
+        arguments[count++] = argument;
+    return options_parse(count, arguments, &options);
+}
+
+static void parse_good(const char *line) {
+    said_listen();
+    int status = parse(line);
+    ck_assert_msg(status == 0 && said_lines() == 0, "%s: %s", line, said());
+}
+
+static void tear_down(void) {
+    options_finish(&options);
+}
+
+/* True if libfuse is given that argument. */
+static bool is_for_libfuse(const char *argument) {
+    for (int i = 0; i < options.fuse_args.argc; i++) {
+        if (strstr(options.fuse_args.argv[i], argument))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(two_directories_are_enough) {
+    parse_good("lower mount");
+    ck_assert_int_eq(options.action, OPTIONS_MOUNT);
+    ck_assert_str_eq(options.lower, "lower");
+    ck_assert_str_eq(options.mountpoint, "mount");
+    ck_assert_str_eq(options.control_name, ".osprof");
+    ck_assert_ptr_null(options.profile);
+    ck_assert_ptr_null(options.live_directory);
+    ck_assert_uint_eq(options.resolution, 1);
+    ck_assert_int_eq(options.cache, CACHE_AUTO);
+    ck_assert_int_eq(options.timing, PROF_TIMING_FULL);
+    ck_assert(!options.foreground && !options.single_threaded && !options.debug && !options.allow_other);
+    ck_assert(!options.default_permissions && !options.forward_posix_locks && !options.forward_flocks);
+    ck_assert(!is_for_libfuse("lower") && !is_for_libfuse("mount"));
+}
+END_TEST
+
+START_TEST(every_option_is_understood) {
+    parse_good("-f -s lower mount -o profile=a/b,control=.p,live=/run,resolution=8 -ocache=none,timing=tsc,posix_lock,"
+               "flock");
+    ck_assert(options.foreground && options.single_threaded);
+    ck_assert_str_eq(options.profile, "a/b");
+    ck_assert_str_eq(options.control_name, ".p");
+    ck_assert_str_eq(options.live_directory, "/run");
+    ck_assert_uint_eq(options.resolution, 8);
+    ck_assert_int_eq(options.cache, CACHE_NONE);
+    ck_assert_int_eq(options.timing, PROF_TIMING_TSC);
+    ck_assert(options.forward_posix_locks && options.forward_flocks);
+}
+END_TEST
+
+START_TEST(names_are_values_in_order) {
+    static const char *const resolutions[] = {"lower mount -o resolution=1", "lower mount -o resolution=2",
+                                              "lower mount -o resolution=4", "lower mount -o resolution=8"};
+    static const char *const caches[] = {"auto", "none", "always"};
+    parse_good(resolutions[_i]);
+    ck_assert_uint_eq(options.resolution, 1U << _i);
+    if (_i < 3)
+        ck_assert_str_eq(cache_mode_name((enum cache_mode)_i), caches[_i]);
+}
+END_TEST
+
+START_TEST(debugging_stays_in_the_foreground_and_libfuse_is_told) {
+    parse_good("lower mount -d");
+    ck_assert(options.debug && options.foreground);
+    ck_assert(is_for_libfuse("-d"));
+}
+END_TEST
+
+START_TEST(others_bring_the_kernels_checks) {
+    parse_good("lower mount -o allow_other");
+    ck_assert(options.allow_other && options.default_permissions);
+    ck_assert(is_for_libfuse("allow_other") && is_for_libfuse("default_permissions"));
+}
+END_TEST
+
+START_TEST(checks_of_the_kernel_can_be_declined) {
+    parse_good("lower mount -o allow_other,no_default_permissions");
+    ck_assert(options.allow_other && !options.default_permissions);
+    ck_assert(is_for_libfuse("allow_other") && !is_for_libfuse("default_permissions"));
+}
+END_TEST
+
+START_TEST(what_is_libfuses_is_left_to_it) {
+    parse_good("lower mount -o max_read=4096,ro");
+    ck_assert(is_for_libfuse("max_read=4096") && is_for_libfuse("ro"));
+}
+END_TEST
+
+START_TEST(later_values_win) {
+    parse_good("lower mount -o profile=a,resolution=2 -o profile=b,resolution=4");
+    ck_assert_str_eq(options.profile, "b");
+    ck_assert_uint_eq(options.resolution, 4);
+}
+END_TEST
+
+START_TEST(help_and_version_need_nothing_else) {
+    static const char *const lines[] = {"-h", "--help", "-V", "--version"};
+    parse_good(lines[_i]);
+    ck_assert_int_eq(options.action, _i < 2 ? OPTIONS_HELP : OPTIONS_VERSION);
+}
+END_TEST
+
+static const struct {
+    const char *line;
+    const char *named; /* in the message */
+} bad_lines[] = {
+    {"-f", "no lower directory"},
+    {"lower", "no mount point"},
+    {"lower mount more", "'more'"},
+    {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
+    {"lower mount -o resolution=", "resolution="},
+    {"lower mount -o resolution=08", "resolution=08"},
+    {"lower mount -o cache=never", "cache=never: must be auto, none or always"},
+    {"lower mount -o timing=some", "timing=some: must be off, call, tsc or full"},
+    {"lower mount -o control=a/b", "control=a/b"},
+    {"lower mount -o control=..", "control=.."},
+    {"lower mount -o control=.", "control=."},
+    {"lower mount -o control=", "control="},
+    {"lower mount -o profile=", "profile="},
+    {"lower mount -o live=", "live="},
+    {"lower mount -o default_permissions,no_default_permissions", "exclude each other"},
+};
+
+START_TEST(mistake_gets_one_line_that_names_it) {
+    said_listen();
+    ck_assert_int_eq(parse(bad_lines[_i].line), -EINVAL);
+    ck_assert_msg(said_lines() == 1, "%s: %s", bad_lines[_i].line, said());
+    ck_assert_msg(strstr(said(), bad_lines[_i].named), "%s: %s", bad_lines[_i].line, said());
+    ck_assert_ptr_eq(strstr(said(), "osproffs: "), said());
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("options");
+    TCase *tcase = tcase_create("options");
+    tcase_add_checked_fixture(tcase, NULL, tear_down);
+    tcase_add_test(tcase, two_directories_are_enough);
+    tcase_add_test(tcase, every_option_is_understood);
+    tcase_add_loop_test(tcase, names_are_values_in_order, 0, 4);
+    tcase_add_test(tcase, debugging_stays_in_the_foreground_and_libfuse_is_told);
+    tcase_add_test(tcase, others_bring_the_kernels_checks);
+    tcase_add_test(tcase, checks_of_the_kernel_can_be_declined);
+    tcase_add_test(tcase, what_is_libfuses_is_left_to_it);
+    tcase_add_test(tcase, later_values_win);
+    tcase_add_loop_test(tcase, help_and_version_need_nothing_else, 0, 4);
+    tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

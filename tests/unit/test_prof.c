@@ -1,0 +1,387 @@
+/* The prof layer: known latencies in, the same buckets out; nothing else of a call changes. */
+#include <check.h>
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggstats.h"
+#include "base.h"
+#include "layer_delay.h"
+#include "layer_failing.h"
+#include "op_calls.h"
+#include "prof.h"
+
+static struct aggstats_recorder *recorder;
+static struct prof prof;
+static struct op_arguments arguments;
+
+static void create_recorder(unsigned resolution) {
+    const struct aggstats_recorder_options options = {
+        .op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = resolution};
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    op_arguments_init(&arguments);
+}
+
+static void tear_down(void) {
+    aggstats_recorder_destroy(recorder);
+}
+
+/* ---- Truth ---- */
+
+/* One call through the prof layer, measured from inside and outside. */
+struct measured {
+    uint64_t inner_cycles;
+    uint64_t outer_cycles;
+};
+
+static struct measured measure(struct layer_delay *delay, enum fs_op op) {
+    uint64_t start_cycles = aggstats_clock_now(delay->clock.kind);
+    int status = op_call(&prof.layer, op, &arguments);
+    uint64_t end_cycles = aggstats_clock_now(delay->clock.kind);
+    ck_assert_int_eq(status, 0);
+    return (struct measured){.inner_cycles = delay->elapsed_cycles, .outer_cycles = end_cycles - start_cycles};
+}
+
+/* floor(r * log2(latency)), as the formula stands in the thesis (eq. 3.4). */
+static unsigned formula(uint64_t latency_cycles, unsigned resolution) {
+    return (unsigned)floorl((long double)resolution * log2l((long double)latency_cycles));
+}
+
+/* The recorder has seen one call of op, neither shorter nor longer than what was measured around it. */
+static void check_one_call(enum fs_op op, unsigned resolution, struct measured measured) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_uint_eq(profile.op_count, 1);
+    const struct aggstats_op_profile *seen = aggstats_profile_op(&profile, fs_op_names[op]);
+    ck_assert_ptr_nonnull(seen);
+    ck_assert_uint_eq(seen->calls, 1);
+    ck_assert_uint_ge(seen->total_cycles, measured.inner_cycles);
+    ck_assert_uint_le(seen->total_cycles, measured.outer_cycles);
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
+        ck_assert_uint_eq(seen->buckets[bucket], bucket == formula(seen->total_cycles, resolution));
+    aggstats_profile_finish(&profile);
+}
+
+/* A latency near a bucket's bound may fall on either side of it; calls are repeated until inside and outside lie in
+ * one bucket. Then the recorded latency, which lies between, can have no other. */
+static void check_truth(enum fs_op op, unsigned resolution, uint64_t delay_ns) {
+    struct layer_delay delay;
+    create_recorder(resolution);
+    struct aggstats_clock clock = aggstats_recorder_clock(recorder);
+    layer_delay_init(&delay, clock);
+    delay.delay_cycles = (uint64_t)((double)delay_ns * (double)clock.frequency_hz / 1e9);
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    for (int attempt = 0; attempt < 50; attempt++) {
+        struct measured measured = measure(&delay, op);
+        ck_assert_uint_ge(measured.inner_cycles, delay.delay_cycles);
+        check_one_call(op, resolution, measured);
+        if (formula(measured.inner_cycles, resolution) == formula(measured.outer_cycles, resolution)) {
+            tear_down();
+            return;
+        }
+        ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    }
+    ck_abort_msg("%s: in 50 calls inside and outside never agreed on a bucket", fs_op_names[op]);
+}
+
+static const uint64_t delays_ns[] = {10000, 1000000, 100000000};
+
+START_TEST(delay_lands_in_the_bucket_of_the_formula) {
+    check_truth((enum fs_op)(_i % FS_OP_COUNT), 1, delays_ns[_i / FS_OP_COUNT]);
+}
+END_TEST
+
+START_TEST(delay_lands_in_the_fine_bucket_of_the_formula) {
+    check_truth((enum fs_op)_i, 8, 1000000);
+}
+END_TEST
+
+/* ---- Passing on ---- */
+
+static const enum prof_timing timings[] = {PROF_TIMING_FULL, PROF_TIMING_TSC, PROF_TIMING_CALL};
+
+static void check_counts(enum prof_timing timing, enum fs_op op) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_uint_eq(profile.op_count, timing == PROF_TIMING_FULL);
+    if (timing == PROF_TIMING_FULL) {
+        ck_assert_str_eq(profile.ops[0].name, fs_op_names[op]);
+        ck_assert_uint_eq(profile.ops[0].calls, 1);
+    }
+    aggstats_profile_finish(&profile);
+}
+
+static void check_call_is_passed_on(int status) {
+    struct layer_failing failing;
+    create_recorder(1);
+    layer_failing_init(&failing, status);
+    for (size_t i = 0; i < ARRAY_SIZE(timings); i++) {
+        for (int number = 0; number < FS_OP_COUNT; number++) {
+            enum fs_op op = (enum fs_op)number;
+            prof_init(&prof, timings[i], recorder, &failing.layer);
+            failing.calls = 0;
+            ck_assert_int_eq(op_call(&prof.layer, op, &arguments), status);
+            ck_assert_uint_eq(failing.calls, 1);
+            ck_assert_msg(layer_failing_was_called_with(&failing, op, &arguments), "%s: arguments changed",
+                          fs_op_names[op]);
+            ck_assert_msg(op_results_untouched(&arguments), "%s: results changed", fs_op_names[op]);
+            check_counts(timings[i], op);
+            ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+        }
+    }
+    tear_down();
+}
+
+START_TEST(call_passes_unchanged_and_is_counted_once) {
+    check_call_is_passed_on(0);
+}
+END_TEST
+
+static const int errors[] = {EPERM, ENOENT, EIO, ENOSYS, EOPNOTSUPP, ESTALE, 4095};
+
+START_TEST(error_passes_unchanged_and_is_counted_once) {
+    check_call_is_passed_on(-errors[_i]);
+}
+END_TEST
+
+START_TEST(forget_passes_uncounted) {
+    struct layer_failing failing;
+    struct aggstats_profile profile;
+    create_recorder(1);
+    layer_failing_init(&failing, -EIO);
+    for (size_t i = 0; i < ARRAY_SIZE(timings); i++) {
+        prof_init(&prof, timings[i], recorder, &failing.layer);
+        prof.layer.ops->forget(&prof.layer, 4711 + i, 13);
+        ck_assert_uint_eq(failing.forgets, i + 1);
+        ck_assert_uint_eq(failing.forgotten_ino, 4711 + i);
+        ck_assert_uint_eq(failing.forgotten_count, 13);
+    }
+    ck_assert_uint_eq(failing.calls, 0);
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_uint_eq(profile.op_count, 0);
+    aggstats_profile_finish(&profile);
+    tear_down();
+}
+END_TEST
+
+/* ---- In flight ---- */
+
+static void *call_write(void *argument) {
+    struct layer_delay *delay = argument;
+    struct op_arguments own;
+    op_arguments_init(&own);
+    own.caller.pid = 4711;
+    own.ino = 90001;
+    delay->delay_cycles = delay->clock.frequency_hz / 4;
+    op_call(&prof.layer, FS_OP_WRITE, &own);
+    return NULL;
+}
+
+START_TEST(call_in_flight_shows_inode_and_caller) {
+    struct layer_delay delay;
+    struct aggstats_profile profile;
+    pthread_t thread;
+    create_recorder(1);
+    layer_delay_init(&delay, aggstats_recorder_clock(recorder));
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    ck_assert_int_eq(pthread_create(&thread, NULL, call_write, &delay), 0);
+    for (;;) {
+        ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+        if (profile.in_flight_count > 0)
+            break;
+        aggstats_profile_finish(&profile);
+    }
+    ck_assert_str_eq(profile.in_flight[0].op, "WRITE");
+    ck_assert_uint_eq(profile.in_flight[0].object, 90001);
+    ck_assert_uint_eq(profile.in_flight[0].pid, 4711);
+    aggstats_profile_finish(&profile);
+    pthread_join(thread, NULL);
+    tear_down();
+}
+END_TEST
+
+/* ---- Many threads ---- */
+
+#define CALLS 1000007 /* in all, over all threads */
+#define WORKERS_MAX 16
+
+static const unsigned thread_counts[] = {1, 2, 8, 16};
+
+struct worker {
+    pthread_t thread;
+    uint64_t first; /* it makes calls first, first + step, ... below CALLS; call i is of op i % FS_OP_COUNT */
+    uint64_t step;
+};
+
+static void *work(void *argument) {
+    const struct worker *worker = argument;
+    struct op_arguments own;
+    op_arguments_init(&own);
+    for (uint64_t call = worker->first; call < CALLS; call += worker->step)
+        op_call(&prof.layer, (enum fs_op)(call % FS_OP_COUNT), &own);
+    return NULL;
+}
+
+static void start_workers(struct worker *workers, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        workers[i] = (struct worker){.first = i, .step = count};
+        ck_assert_int_eq(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+}
+
+static void join_workers(struct worker *workers, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(workers[i].thread, NULL);
+}
+
+static uint64_t sum_of_buckets(const struct aggstats_op_profile *op) {
+    uint64_t sum = 0;
+    for (unsigned bucket = 0; bucket < 64; bucket++)
+        sum += op->buckets[bucket];
+    return sum;
+}
+
+/* Snapshots, and resets if wanted, until told to stop. */
+struct watcher {
+    pthread_t thread;
+    bool reset;
+    bool stop; /* atomic */
+    unsigned rounds;
+    unsigned inconsistent; /* ops that showed more finished calls than calls */
+};
+
+static void *watch(void *argument) {
+    struct watcher *watcher = argument;
+    while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED)) {
+        struct aggstats_profile profile;
+        if (aggstats_recorder_snapshot(recorder, &profile) < 0)
+            break;
+        for (size_t i = 0; i < profile.op_count; i++)
+            watcher->inconsistent += sum_of_buckets(&profile.ops[i]) > profile.ops[i].calls;
+        aggstats_profile_finish(&profile);
+        if (watcher->reset)
+            aggstats_recorder_reset(recorder);
+        watcher->rounds++;
+    }
+    return NULL;
+}
+
+static void stop_watcher(struct watcher *watcher) {
+    __atomic_store_n(&watcher->stop, true, __ATOMIC_RELAXED);
+    pthread_join(watcher->thread, NULL);
+    ck_assert_uint_gt(watcher->rounds, 0);
+    ck_assert_uint_eq(watcher->inconsistent, 0);
+}
+
+/* Each op shows its share of the first `calls` calls, all of them finished. */
+static void check_shares(uint64_t calls) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_uint_eq(profile.in_flight_count, 0);
+    for (unsigned op = 0; op < FS_OP_COUNT; op++) {
+        const struct aggstats_op_profile *seen = aggstats_profile_op(&profile, fs_op_names[op]);
+        ck_assert_ptr_nonnull(seen);
+        ck_assert_uint_eq(seen->calls, calls / FS_OP_COUNT + (op < calls % FS_OP_COUNT));
+        ck_assert_uint_eq(sum_of_buckets(seen), seen->calls);
+    }
+    aggstats_profile_finish(&profile);
+}
+
+static void run_workers(unsigned count, struct watcher *watcher) {
+    static struct layer_delay nothing; /* workers use it */
+    struct worker workers[WORKERS_MAX];
+    layer_delay_init(&nothing, aggstats_recorder_clock(recorder));
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &nothing.layer);
+    if (watcher)
+        ck_assert_int_eq(pthread_create(&watcher->thread, NULL, watch, watcher), 0);
+    start_workers(workers, count);
+    join_workers(workers, count);
+    if (watcher)
+        stop_watcher(watcher);
+}
+
+START_TEST(no_call_is_lost_by_any_number_of_threads) {
+    create_recorder(1);
+    run_workers(thread_counts[_i], NULL);
+    check_shares(CALLS);
+    tear_down();
+}
+END_TEST
+
+START_TEST(snapshots_meanwhile_cost_no_call) {
+    struct watcher watcher = {.reset = false};
+    create_recorder(1);
+    run_workers(thread_counts[_i], &watcher);
+    check_shares(CALLS);
+    tear_down();
+}
+END_TEST
+
+/* What resets took is gone from sight; but nothing is ever in doubt afterwards, and new calls count exactly. */
+START_TEST(resets_meanwhile_leave_exact_counts) {
+    struct watcher watcher = {.reset = true};
+    create_recorder(1);
+    run_workers(thread_counts[_i], &watcher);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    run_workers(thread_counts[_i], NULL);
+    check_shares(CALLS);
+    tear_down();
+}
+END_TEST
+
+/* ---- Names ---- */
+
+START_TEST(every_op_has_the_name_of_its_row) {
+    ck_assert_str_eq(fs_op_names[FS_OP_LOOKUP], "LOOKUP");
+    ck_assert_str_eq(fs_op_names[FS_OP_COPY_FILE_RANGE], "COPY_FILE_RANGE");
+    for (int op = 0; op < FS_OP_COUNT; op++) {
+        ck_assert_ptr_nonnull(fs_op_names[op]);
+        for (int other = 0; other < op; other++)
+            ck_assert_str_ne(fs_op_names[op], fs_op_names[other]);
+    }
+}
+END_TEST
+
+/* ---- Run ---- */
+
+static void add_truth(Suite *suite) {
+    TCase *tcase = tcase_create("truth");
+    tcase_add_loop_test(tcase, delay_lands_in_the_bucket_of_the_formula, 0, FS_OP_COUNT * (int)ARRAY_SIZE(delays_ns));
+    tcase_add_loop_test(tcase, delay_lands_in_the_fine_bucket_of_the_formula, 0, FS_OP_COUNT);
+    tcase_set_timeout(tcase, 120);
+    suite_add_tcase(suite, tcase);
+}
+
+static void add_passing_on(Suite *suite) {
+    TCase *tcase = tcase_create("passing on");
+    tcase_add_test(tcase, call_passes_unchanged_and_is_counted_once);
+    tcase_add_loop_test(tcase, error_passes_unchanged_and_is_counted_once, 0, (int)ARRAY_SIZE(errors));
+    tcase_add_test(tcase, forget_passes_uncounted);
+    tcase_add_test(tcase, call_in_flight_shows_inode_and_caller);
+    tcase_add_test(tcase, every_op_has_the_name_of_its_row);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+}
+
+static void add_threaded(Suite *suite) {
+    TCase *tcase = tcase_create("many threads");
+    tcase_add_loop_test(tcase, no_call_is_lost_by_any_number_of_threads, 0, (int)ARRAY_SIZE(thread_counts));
+    tcase_add_loop_test(tcase, snapshots_meanwhile_cost_no_call, 0, (int)ARRAY_SIZE(thread_counts));
+    tcase_add_loop_test(tcase, resets_meanwhile_leave_exact_counts, 0, (int)ARRAY_SIZE(thread_counts));
+    tcase_set_timeout(tcase, 120);
+    suite_add_tcase(suite, tcase);
+}
+
+int main(void) {
+    Suite *suite = suite_create("prof");
+    add_truth(suite);
+    add_passing_on(suite);
+    add_threaded(suite);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,188 @@
+/* Where profiles are saved: settled at the start, whatever becomes of the current directory. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "profile_target.h"
+#include "said.h"
+
+static char directory[64];
+static struct profile_target target;
+
+static void set_up(void) {
+    const char *temporary = getenv("TMPDIR");
+    snprintf(directory, sizeof(directory), "%.32s/test-target-XXXXXX", temporary ? temporary : "/tmp");
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    ck_assert_int_eq(chdir(directory), 0);
+    umask(027);
+    said_listen();
+}
+
+static const char *const names_made[] = {"inner/saved", "inner",   "osprof.out", "osprof.out.old",
+                                         "saved",       "symlink", "fifo"};
+
+static void tear_down(void) {
+    profile_target_finish(&target);
+    ck_assert_int_eq(chdir(directory), 0);
+    for (size_t i = 0; i < ARRAY_SIZE(names_made); i++)
+        remove(names_made[i]);
+    ck_assert_int_eq(rmdir(directory), 0); /* no temporary file is left */
+}
+
+static void settle(const char *file, bool foreground) {
+    int status = profile_target_init(&target, file, foreground);
+    ck_assert_msg(status == 0 && said_lines() == 0, "%d: %s", status, said());
+    ck_assert_int_eq(chdir("/"), 0); /* as daemons do */
+}
+
+static int save(const char *text) {
+    return profile_target_save(&target, text, strlen(text));
+}
+
+static int save_as(const char *file, dev_t own_device) {
+    return profile_target_save_as(&target, file, own_device, "elsewhere", 9);
+}
+
+static const char *text_of(const char *name) {
+    static char text[256];
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    CLEANUP_FD int fd = open(path, O_RDONLY);
+    ck_assert_msg(fd >= 0, "%s: %s", path, strerror(errno));
+    ssize_t size_bytes = read(fd, text, sizeof(text) - 1);
+    text[size_bytes < 0 ? 0 : size_bytes] = '\0';
+    return text;
+}
+
+START_TEST(default_is_a_file_where_one_started_that_keeps_the_older_one) {
+    struct stat attr;
+    settle(NULL, false);
+    ck_assert_int_eq(save("first"), 0);
+    profile_target_finish(&target);
+    ck_assert_int_eq(chdir(directory), 0);
+    settle(NULL, false);
+    ck_assert_int_eq(save("second"), 0);
+    ck_assert_int_eq(save("third"), 0); /* replaces its own */
+    ck_assert_str_eq(text_of("osprof.out"), "third");
+    ck_assert_str_eq(text_of("osprof.out.old"), "first");
+    ck_assert_int_eq(chdir(directory), 0);
+    ck_assert_int_eq(stat("osprof.out", &attr), 0);
+    ck_assert_uint_eq(attr.st_mode, S_IFREG | 0640);
+}
+END_TEST
+
+START_TEST(file_may_be_named) {
+    ck_assert_int_eq(mkdir("inner", 0755), 0);
+    settle("inner/saved", _i);
+    ck_assert_int_eq(save("first"), 0);
+    ck_assert_int_eq(save("second"), 0);
+    ck_assert_str_eq(text_of("inner/saved"), "second");
+    ck_assert_ptr_nonnull(strstr(target.shown, "inner/saved"));
+}
+END_TEST
+
+/* "-", and the foreground's default */
+START_TEST(standard_output_is_written_to) {
+    char text[16] = "";
+    int memory_fd = memfd_create("stdout", MFD_CLOEXEC);
+    ck_assert_int_eq(dup2(memory_fd, STDOUT_FILENO), STDOUT_FILENO);
+    settle(_i ? "-" : NULL, true);
+    close(STDOUT_FILENO); /* what was opened stays open */
+    ck_assert_int_eq(save("profile"), 0);
+    ck_assert_int_eq(pread(memory_fd, text, sizeof(text), 0), 7);
+    ck_assert_str_eq(text, "profile");
+    close(memory_fd);
+}
+END_TEST
+
+START_TEST(fifo_with_a_reader_is_written_to) {
+    char text[16] = "";
+    ck_assert_int_eq(mkfifo("fifo", 0600), 0);
+    ck_assert_int_eq(profile_target_init(&target, "fifo", false), -ENXIO); /* nobody reads: told now */
+    ck_assert_uint_eq(said_lines(), 1);
+    profile_target_finish(&target);
+    CLEANUP_FD int reader = open("fifo", O_RDONLY | O_NONBLOCK);
+    ck_assert_int_eq(profile_target_init(&target, "fifo", false), 0);
+    ck_assert_int_eq(save("profile"), 0);
+    ck_assert_int_eq(read(reader, text, sizeof(text)), 7);
+}
+END_TEST
+
+static const struct {
+    const char *file;
+    int status;
+} bad_files[] = {{"missing/saved", -ENOENT}, {"inner", -EISDIR}, {"inner/", -EISDIR}, {"", -EINVAL}, {"/", -EISDIR}};
+
+START_TEST(place_that_cannot_work_is_told_at_the_start) {
+    ck_assert_int_eq(mkdir("inner", 0755), 0);
+    ck_assert_int_eq(profile_target_init(&target, bad_files[_i].file, false), bad_files[_i].status);
+    ck_assert_uint_eq(said_lines(), 1);
+    ck_assert_ptr_nonnull(strstr(said(), "profile="));
+}
+END_TEST
+
+START_TEST(directory_that_must_not_be_written_is_told_at_the_start) {
+    ck_assert_int_eq(mkdir("inner", 0555), 0);
+    if (geteuid() == 0)
+        ck_assert_int_eq(seteuid(65534), 0);
+    ck_assert_int_eq(chmod(directory, 0755), geteuid() == 65534 ? -1 : 0);
+    int status = profile_target_init(&target, "inner/saved", false);
+    if (getuid() == 0)
+        ck_assert_int_eq(seteuid(0), 0);
+    ck_assert_int_eq(status, -EACCES);
+    ck_assert_uint_eq(said_lines(), 1);
+}
+END_TEST
+
+START_TEST(another_file_is_relative_to_the_start) {
+    ck_assert_int_eq(mkdir("inner", 0755), 0);
+    settle(NULL, false);
+    ck_assert_int_eq(save_as("saved", 0), 0);
+    ck_assert_str_eq(text_of("saved"), "elsewhere");
+    ck_assert_int_eq(save_as("inner//saved", 0), 0);
+    ck_assert_str_eq(text_of("inner/saved"), "elsewhere");
+    ck_assert_int_eq(save_as("inner/../saved", 0), 0);
+    ck_assert_int_eq(save_as("inner/", 0), -EISDIR);
+    ck_assert_int_eq(save_as("inner/..", 0), -EISDIR);
+    ck_assert_int_eq(save_as("missing/saved", 0), -ENOENT);
+}
+END_TEST
+
+START_TEST(other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount) {
+    struct stat attr;
+    ck_assert_int_eq(mkdir("inner", 0755), 0);
+    ck_assert_int_eq(stat("inner", &attr), 0);
+    ck_assert_int_eq(symlink("inner", "symlink"), 0);
+    settle(NULL, false);
+    int status = save_as("symlink/saved", 0);
+    ck_assert(status == -ELOOP || status == -ENOTDIR);
+    ck_assert_int_eq(save_as("inner/saved", attr.st_dev), -ELOOP);
+    ck_assert_int_eq(save_as("inner/saved", attr.st_dev + 1), 0);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("profile target");
+    TCase *tcase = tcase_create("profile target");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, default_is_a_file_where_one_started_that_keeps_the_older_one);
+    tcase_add_loop_test(tcase, file_may_be_named, 0, 2);
+    tcase_add_loop_test(tcase, standard_output_is_written_to, 0, 2);
+    tcase_add_test(tcase, fifo_with_a_reader_is_written_to);
+    tcase_add_loop_test(tcase, place_that_cannot_work_is_told_at_the_start, 0, (int)ARRAY_SIZE(bad_files));
+    tcase_add_test(tcase, directory_that_must_not_be_written_is_told_at_the_start);
+    tcase_add_test(tcase, another_file_is_relative_to_the_start);
+    tcase_add_test(tcase, other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

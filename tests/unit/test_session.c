@@ -1,0 +1,127 @@
+/* What workers share with the session: signals that interrupt and do nothing else, memory for replies. */
+#include "session.h"
+
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+struct sleeper {
+    pthread_t thread;
+    int error;
+    bool done; /* atomic */
+};
+
+static void *sleep_for_ever(void *argument) {
+    struct sleeper *sleeper = argument;
+    sleeper->error = poll(NULL, 0, -1) < 0 ? errno : 0;
+    __atomic_store_n(&sleeper->done, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+START_TEST(interrupt_signal_ends_a_system_call_and_nothing_else) {
+    struct sleeper sleeper = {0};
+    session_prepare_signals();
+    ck_assert_int_eq(pthread_create(&sleeper.thread, NULL, sleep_for_ever, &sleeper), 0);
+    while (!__atomic_load_n(&sleeper.done, __ATOMIC_ACQUIRE)) {
+        pthread_kill(sleeper.thread, session_interrupt_signal());
+        poll(NULL, 0, 1);
+    }
+    pthread_join(sleeper.thread, NULL);
+    ck_assert_int_eq(sleeper.error, EINTR);
+}
+END_TEST
+
+START_TEST(ending_signals_wait_for_the_session) {
+    static const int signals[] = {SIGTERM, SIGINT, SIGHUP};
+    sigset_t pending;
+    session_prepare_signals();
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        raise(signals[i]); /* would end this process */
+        sigpending(&pending);
+        ck_assert(sigismember(&pending, signals[i]));
+    }
+}
+END_TEST
+
+/* A reader that goes away, and a limit of file sizes, are errors of a write. */
+START_TEST(failing_writes_end_nothing) {
+    struct rlimit limit;
+    int ends[2];
+    session_prepare_signals();
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[0]);
+    ck_assert_int_eq(write(ends[1], "x", 1), -1);
+    ck_assert_int_eq(errno, EPIPE);
+    close(ends[1]);
+    FILE *file = tmpfile();
+    ck_assert_ptr_nonnull(file);
+    getrlimit(RLIMIT_FSIZE, &limit);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = limit.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &none);
+    ssize_t written_bytes = write(fileno(file), "x", 1);
+    int error = errno;
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ck_assert_int_eq(written_bytes, -1);
+    ck_assert_int_eq(error, EFBIG);
+    fclose(file);
+}
+END_TEST
+
+START_TEST(reply_memory_is_aligned_kept_and_grows) {
+    char *small = session_reply_buffer(1);
+    ck_assert_ptr_nonnull(small);
+    ck_assert_ptr_eq(session_reply_buffer(1), small);
+    for (size_t size_bytes = 1; size_bytes <= (1U << 20); size_bytes *= 2) {
+        char *buffer = session_reply_buffer(size_bytes);
+        ck_assert_ptr_nonnull(buffer);
+        ck_assert_uint_eq((uintptr_t)buffer % 4096, 0);
+        memset(buffer, 0xff, size_bytes);
+    }
+    char *large = session_reply_buffer(1U << 20);
+    ck_assert_ptr_eq(session_reply_buffer(1), large);
+}
+END_TEST
+
+static void *take_buffer(void *argument) {
+    *(void **)argument = session_reply_buffer(65536);
+    memset(*(void **)argument, 'y', 65536);
+    return NULL;
+}
+
+START_TEST(every_thread_has_reply_memory_of_its_own) {
+    pthread_t thread;
+    void *others = NULL;
+    char *own = session_reply_buffer(65536);
+    memset(own, 'x', 65536);
+    ck_assert_int_eq(pthread_create(&thread, NULL, take_buffer, &others), 0);
+    pthread_join(thread, NULL);
+    ck_assert_ptr_nonnull(others);
+    ck_assert_ptr_ne(others, own);
+    ck_assert_int_eq(own[0], 'x');
+    ck_assert_int_eq(own[65535], 'x');
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("session");
+    TCase *tcase = tcase_create("session");
+    tcase_add_test(tcase, interrupt_signal_ends_a_system_call_and_nothing_else);
+    tcase_add_test(tcase, ending_signals_wait_for_the_session);
+    tcase_add_test(tcase, failing_writes_end_nothing);
+    tcase_add_test(tcase, reply_memory_is_aligned_kept_and_grows);
+    tcase_add_test(tcase, every_thread_has_reply_memory_of_its_own);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
