@@ -51,7 +51,7 @@ static int add_calls_in_flight(struct aggstats_profile *profile, const struct sn
         const struct tally_call *call = &tally->in_flight[i];
         struct aggstats_call_in_flight *shown = &profile->in_flight[profile->in_flight_count++];
         *shown = (struct aggstats_call_in_flight){.object = call->object, .pid = call->pid};
-        if (source->now_cycles > call->start_cycles)
+        if (call->start_cycles > 0 && source->now_cycles > call->start_cycles)
             shown->age_cycles = source->now_cycles - call->start_cycles;
         text_name_copy(shown->op, source->op_names[call->op]);
     }
@@ -97,11 +97,14 @@ static bool fallback_used(const struct aggstats_recorder *recorder) {
 /* What all blocks hold now. */
 static int tally_blocks(struct tally *tally, const struct aggstats_recorder *recorder) {
     const struct segment *segment = __atomic_load_n(&recorder->segments, __ATOMIC_ACQUIRE);
-    int err = 0;
+    size_t copy_bytes = round_up(layout_block_bytes(&tally->layout), CACHE_LINE_BYTES);
+    CLEANUP_FREE struct aggstats_block *copy = aligned_alloc(CACHE_LINE_BYTES, copy_bytes);
+    int err = copy ? 0 : -ENOMEM;
     for (; segment && err == 0; segment = segment->next) {
-        err = tally_add_block(tally, segment->block);
+        tally_read_block(&tally->layout, segment->block, copy);
+        err = tally_add_block(tally, copy);
         if (err == 0)
-            err = tally_add_call(tally, segment->block);
+            err = tally_add_call(tally, copy);
     }
     if (fallback_used(recorder))
         tally_add_shared_block(tally, recorder->fallback_block);

@@ -22,6 +22,62 @@ void tally_finish(struct tally *tally) {
     *tally = (struct tally){0};
 }
 
+/* ---- Reading a block that counts ---- */
+
+#define READ_ATTEMPTS_MAX 64
+
+static void read_counters(const struct aggstats_counters *counters, unsigned bucket_count,
+                          struct aggstats_counters *ret_copy) {
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
+        ret_copy->buckets[bucket] = __atomic_load_n(&counters->buckets[bucket], __ATOMIC_ACQUIRE);
+    ret_copy->total_cycles = __atomic_load_n(&counters->total_cycles, __ATOMIC_RELAXED);
+    ret_copy->calls = __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE);
+}
+
+static void read_current(const struct aggstats_block *block, struct aggstats_block *ret_copy) {
+    ret_copy->current_op = __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE);
+    ret_copy->current_start_cycles = __atomic_load_n(&block->current_start_cycles, __ATOMIC_ACQUIRE);
+    ret_copy->current_object = __atomic_load_n(&block->current_object, __ATOMIC_RELAXED);
+    ret_copy->current_pid = __atomic_load_n(&block->current_pid, __ATOMIC_RELAXED);
+    ret_copy->clamped = __atomic_load_n(&block->clamped, __ATOMIC_RELAXED);
+}
+
+static uint64_t unfinished(const struct aggstats_counters *counters, unsigned bucket_count) {
+    uint64_t calls = counters->calls;
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
+        calls -= counters->buckets[bucket];
+    return calls;
+}
+
+/* True if what has begun and not ended is at most the call named. If even that has not begun, or has ended, it is
+ * not in flight. */
+static bool settle_call(const struct layout *layout, struct aggstats_block *copy) {
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        const struct aggstats_counters *counters = layout_counters_const(layout, copy->counters, op);
+        uint64_t open_calls = unfinished(counters, layout_bucket_count(layout));
+        bool named = copy->current_op == (uint64_t)op + 1;
+        if (open_calls > (named ? 1 : 0))
+            return false;
+        if (named && open_calls == 0)
+            copy->current_op = 0;
+    }
+    return true;
+}
+
+void tally_read_block(const struct layout *layout, const struct aggstats_block *block,
+                      struct aggstats_block *ret_copy) {
+    for (int attempt = 0; attempt < READ_ATTEMPTS_MAX; attempt++) {
+        for (unsigned op = 0; op < layout->op_count; op++)
+            read_counters(layout_counters_const(layout, block->counters, op), layout_bucket_count(layout),
+                          layout_counters(layout, ret_copy->counters, op));
+        read_current(block, ret_copy);
+        if (settle_call(layout, ret_copy))
+            return;
+    }
+}
+
+/* ---- Summing ---- */
+
 /* True if it overflows. */
 static bool add_to(uint64_t *sum, uint64_t value) {
     return __builtin_add_overflow(*sum, value, sum);

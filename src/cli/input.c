@@ -88,9 +88,12 @@ static int load_live(int fd, const char *name, struct input *ret_input) {
 }
 
 static int load_text(int fd, const char *name, struct input *ret_input) {
-    CLEANUP_STREAM FILE *stream = fdopen(dup(fd), "r");
+    const struct aggstats_parse_error nothing = {0};
+    CLEANUP_FD int stream_fd = dup(fd);
+    CLEANUP_STREAM FILE *stream = fdopen(stream_fd, "r");
     if (!stream)
-        return complain_unreadable(name, negative_errno(), NULL);
+        return complain_unreadable(name, negative_errno(), &nothing);
+    steal_fd(&stream_fd);
     return load_stream(stream, name, ret_input);
 }
 

@@ -4,6 +4,7 @@
  *   - What people wrote goes into a reason shortened and printable: reasons end up in logs. */
 #include "control.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -184,6 +185,7 @@ static int parse_text(char *text, struct command *commands, size_t count, char r
 static int apply_all(const struct control *control, const struct command *commands, size_t count,
                      char ret_reason[CONTROL_REASON_SIZE]) {
     for (size_t i = 0; i < count; i++) {
+        assert(commands[i].verb); /* parsing has filled them all */
         int error = commands[i].verb->apply(control, commands[i].argument);
         if (error)
             return report_failure(error, i + 1, &commands[i], ret_reason);

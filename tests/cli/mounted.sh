@@ -2,6 +2,10 @@
 # osprof on a real mount: shown and reset through its control file or its live file, whatever their names.
 . "$(dirname "$0")/lib.sh"
 
+before_cleanup() { # a daemon that is stopped could not end
+    [ -z "$daemon_pid" ] || kill -CONT "$daemon_pid" 2>/dev/null
+}
+
 # reads COUNT: so many calls of READ for the profile
 reads() {
     local number
@@ -37,6 +41,15 @@ assert_eq 7 "$(shown_reads mnt/.osprof)" "reads in the control file"
 expect_trouble "osprof: lower is not the mount point of an osproffs: there is no lower/.osprof" reset lower
 unmount_osproffs "$mnt"
 assert_eq 7 "$(profile_calls READ "$final_profile")" "reads in the final profile"
+
+# A mount that hangs does not hang those who look at it.
+mount_osproffs "$lower" "$mnt"
+reads 11
+kill -STOP "$daemon_pid"
+timeout 20 "$OSPROF" show mnt >hung.out || fail "status $? of osprof show on a mount that hangs"
+kill -CONT "$daemon_pid"
+assert_eq 11 "$(awk '$1 == "READ" && NF > 1 { print $2 }' hung.out)" "reads of a mount that hangs"
+unmount_osproffs "$mnt"
 
 # Without a live file the control file answers, with its usual name.
 mount_osproffs -o live=none "$lower" "$mnt"

@@ -11,7 +11,7 @@ calls() {
 is_found_but_not_listed() {
     [ -f "$mnt/.osprof" ] || fail "no control file"
     [ ! -e "$mnt/directory/.osprof" ] || fail "a control file below the root"
-    assert_eq "directory file" "$(ls -A "$mnt" | xargs)" "listed in the root"
+    assert_eq "directory file" "$(listed "$mnt")" "listed in the root"
     assert_eq "644 $(id -u) $(id -g) regular empty file" "$(stat -c '%a %u %g %F' "$mnt/.osprof")" "control file"
     [ "$(head -n 1 "$mnt/.osprof")" = "# osprof 1" ] || fail "it does not begin as a profile"
 }
@@ -46,7 +46,7 @@ is_never_profiled() {
         stat "$mnt/.osprof" >/dev/null
         command_control reset
     done
-    ! cat "$mnt/.osprof" | grep -q '^OP_' || fail "the control file's own traffic: $(grep '^OP_' "$mnt/.osprof")"
+    assert_eq "" "$(grep '^OP_' "$mnt/.osprof" || true)" "the control file's own traffic"
 }
 
 obeys_commands() {
@@ -112,8 +112,9 @@ refuses_to_be_changed() {
     assert_refused "File exists" ln -s x "$mnt/.osprof"
     assert_refused "File exists" ln "$mnt/file" "$mnt/.osprof"
     ! setfattr -n user.x -v y "$mnt/.osprof" 2>/dev/null || fail "took an extended attribute"
-    [ -f "$mnt/.osprof" ] && [ -f "$mnt/file" ] || fail "something was changed"
-    assert_eq "directory file" "$(ls -A "$lower" | xargs)" "below"
+    [ -f "$mnt/.osprof" ] || fail "no control file any more"
+    [ -f "$mnt/file" ] || fail "what was to replace it is gone"
+    assert_eq "directory file" "$(listed "$lower")" "below"
 }
 
 refuses_other_users() {
@@ -128,7 +129,7 @@ hides_a_lower_file() {
     mount_osproffs "$lower" "$mnt"
     ! grep -q secret "$mnt/.osprof" || fail "shows the lower file"
     grep -q "warning: $lower/.osprof exists and is hidden" "$daemon_log" || fail "no warning"
-    ! ls -A "$mnt" | grep -q osprof || fail "lists the hidden file"
+    assert_eq "directory file" "$(listed "$mnt")" "listed with a lower .osprof"
     unmount_osproffs "$mnt"
     mount_osproffs -o control=.profile "$lower" "$mnt"
     assert_eq secret "$(cat "$mnt/.osprof")" "under another name"

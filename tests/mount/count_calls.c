@@ -1,5 +1,5 @@
-/* count_calls DIR THREADS: each thread asks for DIR's attributes, past every cache, until that fails. Then prints how many
- * calls succeeded: each of them was one GETATTR that the file system has answered. */
+/* count_calls DIR THREADS: each thread asks for DIR's attributes, past every cache, until that fails. Then prints how
+ * many calls succeeded: each of them was one GETATTR that the file system has answered. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

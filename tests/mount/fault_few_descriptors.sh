@@ -1,6 +1,6 @@
 #!/bin/bash
-# 64 descriptors, and 200,003 files in one directory: as root everything works, because file handles stand for inodes; to
-# open more files than there are descriptors gives EMFILE or ENFILE. The daemon never crashes.
+# 64 descriptors, and 200,003 files in one directory: as root everything works, because file handles stand for inodes;
+# to open more files than there are descriptors gives EMFILE or ENFILE. The daemon never crashes.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/helpers.sh"
 
@@ -32,7 +32,7 @@ read_all_files() {
 
 # The 64 are enough for some opens; what is beyond fails as the system itself fails, and all is well afterwards.
 open_too_many() {
-    local opened message
+    local message
     message=$(bash -c 'for ((i = 1; i <= 100; i++)); do exec {fd}<"$1/many/$i" || exit; done' - "$mnt" 2>&1) &&
         fail "100 files are open through 64 descriptors"
     case $message in

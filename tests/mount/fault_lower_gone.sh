@@ -1,6 +1,6 @@
 #!/bin/bash
-# The lower directory goes away, removed or unmounted: calls fail with plain errors, nothing hangs, and the final profile
-# is written.
+# The lower directory goes away, removed or unmounted: calls fail with plain errors, nothing hangs, and the final
+# profile is written.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/helpers.sh"
 

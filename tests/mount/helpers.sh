@@ -1,5 +1,7 @@
 # shellcheck shell=bash
-# More helpers, for the tests of this directory that provoke errors and faults. Source after lib.sh.
+# More helpers, for the tests of this directory that provoke errors and faults. Source after lib.sh,
+# whose variables they use.
+# shellcheck disable=SC2154 # assigned there
 
 # assert_refused ERROR COMMAND...: it fails, and its last message ends in this error
 assert_refused() {
@@ -33,6 +35,11 @@ assert_status() {
     wait_for_end "$daemon_pid" 30 || fail "osproffs does not end: $2"
     wait "$daemon_pid" || status=$?
     assert_eq "$1" "$status" "exit status of osproffs: $2"
+}
+
+# listed DIR: the names in it, in one line, those with a dot too
+listed() {
+    find "$1" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | paste -sd ' '
 }
 
 # The live file of the daemon that start_daemon started.

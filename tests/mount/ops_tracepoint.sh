@@ -25,10 +25,11 @@ start_trace() {
     echo 1 >"$instance/events/fuse/fuse_request_send/enable"
 }
 
-# "OP CALLS" lines of a connection, from its INIT on: device numbers are used again after an unmount. Not counted are
-# requests that do not reach file systems (and those libfuse refuses because it does not know them).
+# "OP CALLS" lines of a connection, from the INIT that our daemon caused to that of another: device numbers are used
+# again after an unmount. Not counted are requests that do not reach file systems (and those libfuse refuses because it
+# does not know them).
 traced_calls() {
-    awk -v connection="$1" -v known="$2" '
+    awk -v connection="$1" -v daemon="osproffs-$2" -v known="$ops" '
         BEGIN { split(known, names, " "); for (i in names) known_op[names[i]] = 1 }
         {
             for (i = 1; $i != "connection"; i++)
@@ -36,8 +37,8 @@ traced_calls() {
             if ($(i + 1) != connection) next
             op = $(i + 6)
             gsub(/[()]|FUSE_/, "", op)
-            if (op == "INIT") delete calls
-            else if (op in known_op) calls[op]++
+            if (op == "INIT") ours = $1 == daemon
+            else if (ours && op in known_op) calls[op]++
         }
         END { for (op in calls) print op, calls[op] }' "$instance/trace" | sort
 }
@@ -47,9 +48,9 @@ profiled_calls() {
 }
 
 # What libfuse passes on. Of later inventions it knows but what its profile shows.
-ops="LOOKUP GETATTR SETATTR READLINK SYMLINK MKNOD MKDIR UNLINK RMDIR RENAME RENAME2 LINK OPEN READ WRITE STATFS RELEASE
-    FSYNC SETXATTR GETXATTR LISTXATTR REMOVEXATTR FLUSH OPENDIR READDIR READDIRPLUS RELEASEDIR FSYNCDIR GETLK SETLK
-    SETLKW ACCESS CREATE BMAP IOCTL POLL FALLOCATE LSEEK COPY_FILE_RANGE"
+ops="LOOKUP GETATTR SETATTR READLINK SYMLINK MKNOD MKDIR UNLINK RMDIR RENAME RENAME2 LINK OPEN READ WRITE STATFS"
+ops+=" RELEASE FSYNC SETXATTR GETXATTR LISTXATTR REMOVEXATTR FLUSH OPENDIR READDIR READDIRPLUS RELEASEDIR FSYNCDIR"
+ops+=" GETLK SETLK SETLKW ACCESS CREATE BMAP IOCTL POLL FALLOCATE LSEEK COPY_FILE_RANGE"
 
 load() {
     local topic
@@ -72,8 +73,7 @@ compare() {
     connection=$(mountpoint -d "$mnt")
     load
     unmount_osproffs "$mnt"
-    # shellcheck disable=SC2086 # one line
-    traced_calls "${connection#*:}" "$(echo $ops)" >"$scratch/traced"
+    traced_calls "${connection#*:}" "$daemon_pid" >"$scratch/traced"
     profiled_calls "$final_profile" >"$scratch/profiled"
     assert_eq 0 "$(lost_events)" "trace events lost"
     [ "$(wc -l <"$scratch/traced")" -gt 25 ] || fail "the trace holds next to nothing"

@@ -11,11 +11,20 @@
 
 #include "posix_probe.h"
 
-enum { MANY = 10007 };
+enum { MANY = 10007, FEWER = 2003 };
 
-static void make_many(void) {
+static DIR *open_stream(const char *path) {
+    DIR *stream = opendir(path);
+    if (!stream) {
+        fprintf(stderr, "posix_probe: cannot read %s: %s\n", path, strerror(errno));
+        exit(2);
+    }
+    return stream;
+}
+
+static void make_files(int count) {
     char name[32];
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < count; i++) {
         snprintf(name, sizeof(name), "many/%d", i);
         close(open(name, O_CREAT | O_WRONLY, 0644));
     }
@@ -39,15 +48,15 @@ static void census_add(struct census *census, const struct dirent *entry) {
     census->wrong_types += entry->d_type != DT_REG;
 }
 
-static void census_print(const struct census *census, int first, int end) {
+static void census_print(const struct census *census, int count) {
     int missing = 0;
     int twice = 0;
-    for (int i = first; i < end; i++) {
+    for (int i = 0; i < count; i++) {
         missing += census->seen[i] == 0;
         twice += census->seen[i] > 1;
     }
-    probe_note("entries %d to %d: %d missing, %d more than once; %d others, %d of wrong type", first, end - 1, missing,
-               twice, census->others, census->wrong_types);
+    probe_note("%d entries: %d missing, %d more than once; %d others, %d of wrong type", count, missing, twice,
+               census->others, census->wrong_types);
 }
 
 static void count_all(DIR *stream) {
@@ -55,7 +64,7 @@ static void count_all(DIR *stream) {
     memset(&census, 0, sizeof(census));
     for (const struct dirent *entry; (entry = readdir(stream));)
         census_add(&census, entry);
-    census_print(&census, 0, MANY);
+    census_print(&census, MANY);
 }
 
 static void print_types(void) {
@@ -67,8 +76,8 @@ static void print_types(void) {
     mknod("types/socket", S_IFSOCK | 0644, 0);
     TRY(symlink("x", "types/symlink"));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        DIR *stream = opendir("types");
-        for (const struct dirent *entry; stream && (entry = readdir(stream));)
+        DIR *stream = open_stream("types");
+        for (const struct dirent *entry; (entry = readdir(stream));)
             if (strcmp(entry->d_name, names[i]) == 0)
                 probe_note("%s: type %d", names[i], entry->d_type);
         closedir(stream);
@@ -78,9 +87,9 @@ static void print_types(void) {
 
 /* What readdir calls an inode number is what stat calls it. */
 static void compare_inodes(void) {
-    DIR *stream = opendir("types");
+    DIR *stream = open_stream("types");
     int differing = 0;
-    for (const struct dirent *entry; stream && (entry = readdir(stream));) {
+    for (const struct dirent *entry; (entry = readdir(stream));) {
         struct stat st;
         if (strcmp(entry->d_name, "..") != 0 && fstatat(dirfd(stream), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
             differing += st.st_ino != entry->d_ino;
@@ -91,8 +100,8 @@ static void compare_inodes(void) {
 
 void probe_readdir(void) {
     TRY(mkdir("many", 0755));
-    make_many();
-    DIR *stream = opendir("many");
+    make_files(MANY);
+    DIR *stream = open_stream("many");
     count_all(stream);
     rewinddir(stream);
     close(open("many/new", O_CREAT | O_WRONLY, 0644));
@@ -108,15 +117,19 @@ void probe_readdir(void) {
     probe_note("opendir of a file: %s", opendir("types/regular") ? "yes" : strerrorname_np(errno));
 }
 
+static void skip_entries(DIR *stream, int count) {
+    while (count > 0 && readdir(stream))
+        count--;
+}
+
 /* Every remembered place leads back to the entry that followed it. */
 static void return_to_places(DIR *stream) {
-    enum { PLACES = 211 };
+    enum { PLACES = 47 };
     static long places[PLACES];
     static char names[PLACES][256];
     rewinddir(stream);
     for (int i = 0; i < PLACES; i++) {
-        for (int skipped = 0; skipped < 40; skipped++)
-            readdir(stream);
+        skip_entries(stream, 40);
         places[i] = telldir(stream);
         const struct dirent *entry = readdir(stream);
         snprintf(names[i], sizeof(names[i]), "%s", entry ? entry->d_name : "(end)");
@@ -144,19 +157,19 @@ static void delete_while_reading(DIR *stream) {
         if (deleted % 97 == 0)
             seekdir(stream, place);
     }
-    census_print(&census, 0, MANY);
+    census_print(&census, FEWER);
     probe_note("deleted %d", deleted);
 }
 
 void probe_seekdir(void) {
     TRY(mkdir("many", 0755));
-    make_many();
-    DIR *stream = opendir("many");
+    make_files(FEWER);
+    DIR *stream = open_stream("many");
     return_to_places(stream);
     delete_while_reading(stream);
     rewinddir(stream);
     int left = 0;
-    for (const struct dirent *entry; (entry = readdir(stream));)
+    while (readdir(stream))
         left++;
     probe_note("entries left: %d", left);
     closedir(stream);

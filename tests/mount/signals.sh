@@ -70,7 +70,7 @@ for way in $ways; do
     cp osprof.out "$scratch/previous"
     runs=$((runs + 1))
 done
-assert_eq "osprof.out osprof.out.old" "$(ls -A | xargs)" "files in the start directory"
+assert_eq "osprof.out osprof.out.old" "$(listed .)" "files in the start directory"
 
 # A name may stand for another place later; the daemon keeps to the one it was started in.
 start_background -o profile=here

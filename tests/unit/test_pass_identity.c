@@ -380,7 +380,7 @@ static bool mount_below(void) {
     char path[160];
     snprintf(path, sizeof(path), "%s/mounted", stage.path);
     ck_assert_int_eq(mkdirat(stage.fd, "mounted", 0755), 0);
-    if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+    if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "none", MS_REC | MS_PRIVATE, "") < 0 ||
         mount("tmpfs", path, "tmpfs", 0, "mode=0777,size=1m") < 0) {
         fprintf(stderr, "skipped, mounting is not allowed here: lower mounts\n");
         return false;

@@ -46,7 +46,8 @@ static int try_link(fs_ino parent, const char *name) {
 static int try_create(fs_ino parent, const char *name) {
     struct fs_entry entry;
     fs_file file;
-    return STAGE(create, parent, name, 0644, O_WRONLY | O_EXCL, &entry, &file);
+    int status = STAGE(create, parent, name, 0644, O_WRONLY | O_EXCL, &entry, &file);
+    return status < 0 ? status : STAGE(release, entry.ino, file);
 }
 
 static int try_unlink(fs_ino parent, const char *name) {

@@ -386,12 +386,13 @@ struct watcher {
     unsigned rounds;
 };
 
-/* look() itself checks sum(buckets) <= calls in every snapshot. */
+/* look() itself checks sum(buckets) <= calls in every snapshot; and each call that has not ended is listed. */
 static void *watch(void *argument) {
     struct watcher *watcher = argument;
     uint64_t last_calls = 0;
     while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED)) {
         struct seen seen = look(watcher->recorder);
+        ck_assert_uint_eq(seen.calls - seen.finished, seen.in_flight);
         if (watcher->reset)
             aggstats_recorder_reset(watcher->recorder);
         else

@@ -152,7 +152,8 @@ struct aggstats_counters {
 
 /* What one thread counts. Layout of the live file too: change AGGSTATS_LIVE_VERSION with it. */
 struct aggstats_block {
-    /* the innermost call in flight: op + 1, or 0 between calls. op is written last at begin. */
+    /* the innermost call in flight: op + 1, or 0 between calls; start 0: it has just begun. It is named before it is
+     * counted, and until its bucket is, so that a call which is counted and not finished always has a name. */
     uint64_t current_op;
     uint64_t current_start_cycles;
     uint64_t current_object; /* what the call works on (an inode number), for people */
@@ -206,12 +207,13 @@ static inline struct aggstats_span aggstats_begin(struct aggstats_recorder *reco
                                        : aggstats_thread_block_slow(recorder);
     struct aggstats_counters *counters =
         (struct aggstats_counters *)(void *)(block->counters + (size_t)op * hot->counters_stride_bytes);
-    __atomic_store_n(&counters->calls, counters->calls + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_start_cycles, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_object, object, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_pid, pid, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&counters->calls, counters->calls + 1, __ATOMIC_RELEASE);
     uint64_t start_cycles = aggstats_clock_now(hot->clock_kind);
     __atomic_store_n(&block->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
-    __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
     struct aggstats_span span = {block, counters, start_cycles};
     return span;
 }
@@ -229,7 +231,7 @@ static inline void aggstats_end(struct aggstats_recorder *recorder, const struct
                                                                 : aggstats_bucket_fine(latency_cycles, hot->resolution);
     __atomic_store_n(&counters->total_cycles, counters->total_cycles + latency_cycles, __ATOMIC_RELAXED);
     __atomic_store_n(&counters->buckets[bucket], counters->buckets[bucket] + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
 }
 
 /* ---- Profiles ---------------------------------------------------------------------------------- */
