@@ -40,8 +40,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     path = argv[1];
-    int thread_count = atoi(argv[2]);
-    double duration_s = atof(argv[3]);
+    long thread_count = strtol(argv[2], NULL, 10);
+    double duration_s = strtod(argv[3], NULL);
     if (thread_count < 1 || thread_count > 256 || duration_s <= 0) {
         fprintf(stderr, "round_trip: 1 to 256 threads, and a time above 0\n");
         return 2;
@@ -49,17 +49,18 @@ int main(int argc, char **argv) {
     pthread_t threads[256];
     unsigned long calls[256][16] = {{0}}; /* a cache line or two each */
     double start_s = seconds_now();
-    for (int i = 0; i < thread_count; i++)
+    for (long i = 0; i < thread_count; i++)
         pthread_create(&threads[i], NULL, call, calls[i]);
     struct timespec pause = {.tv_sec = (time_t)duration_s, .tv_nsec = (long)((duration_s - (time_t)duration_s) * 1e9)};
     nanosleep(&pause, NULL);
     atomic_store(&stop, true);
     unsigned long total = 0;
-    for (int i = 0; i < thread_count; i++) {
+    for (long i = 0; i < thread_count; i++) {
         pthread_join(threads[i], NULL);
         total += calls[i][0];
     }
     double elapsed_s = seconds_now() - start_s;
-    printf("%.3f %.3f %lu\n", elapsed_s * 1e6 * thread_count / (double)total, elapsed_s * 1e6 / (double)total, total);
+    printf("%.3f %.3f %lu\n", elapsed_s * 1e6 * (double)thread_count / (double)total, elapsed_s * 1e6 / (double)total,
+           total);
     return 0;
 }

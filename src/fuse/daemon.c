@@ -2,6 +2,7 @@
  * lower directory and profile target (opened before anything is mounted), recorder, layers, session. */
 #include "daemon.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -58,7 +59,7 @@ static int open_lower(struct daemon *daemon) {
 
 static int find_mountpoint(struct daemon *daemon) {
     const char *mountpoint = daemon->options->mountpoint;
-    struct stat attr;
+    struct stat attr = {0};
     daemon->mountpoint = realpath(mountpoint, NULL);
     int err = daemon->mountpoint && stat(daemon->mountpoint, &attr) == 0 ? 0 : negative_errno();
     if (err == 0 && !S_ISDIR(attr.st_mode))
@@ -79,6 +80,7 @@ static void warn_of_hidden_file(const struct daemon *daemon) {
 
 /* A header line is one line. */
 static char *one_line(const char *text) {
+    assert(text);
     char *line = strdup(text);
     for (char *at = line; at && *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)

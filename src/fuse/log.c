@@ -16,6 +16,7 @@ void log_message(const char *format, ...) {
     char text[1024];
     va_list arguments;
     va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is; an error of clang-tidy 14 */
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     if (use_syslog)

@@ -12,10 +12,8 @@
 
 #include "base.h"
 
-extern char **environ;
-
 int mountpoint_device(const char *path, dev_t *ret_device) {
-    struct statx attr;
+    struct statx attr = {0};
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
         return negative_errno();
     *ret_device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
@@ -36,7 +34,7 @@ static int run_fusermount(const char *path) {
 }
 
 int mountpoint_unmount(const char *path, dev_t device) {
-    dev_t mounted;
+    dev_t mounted = 0;
     if (mountpoint_device(path, &mounted) < 0 || mounted != device)
         return 0;
     if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)

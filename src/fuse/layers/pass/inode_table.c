@@ -308,7 +308,7 @@ static int retire(struct inode_table *table, struct inode *inode) {
 }
 
 void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count) {
-    CLEANUP_FD int path_fd = -1;
+    int path_fd = -1;
     pthread_mutex_lock(&table->lock);
     struct inode *inode = inode_table_get(table, ino);
     if (inode && inode->used && inode->lookup_count > 0 && ino != FS_ROOT_INO) {
@@ -317,6 +317,7 @@ void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count) {
             path_fd = retire(table, inode);
     }
     pthread_mutex_unlock(&table->lock);
+    close_fd(&path_fd);
 }
 
 void inode_table_count(struct inode_table *table, size_t *ret_inodes, size_t *ret_path_fds) {

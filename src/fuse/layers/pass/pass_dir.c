@@ -45,7 +45,7 @@ struct listing {
  * wants it will look it up and see why. */
 static bool offer(const struct listing *listing, const struct open_file *file, const struct dirent64 *lower) {
     struct pass *pass = listing->pass;
-    struct fs_entry entry;
+    struct fs_entry entry = {0};
     struct fs_dirent dirent = {
         .name = lower->d_name,
         .attr = {.st_ino = pass_shown_number(pass, file->inode->device, lower->d_ino),
