@@ -8,6 +8,17 @@
 
 #define TEMPORARY_ATTEMPTS 1000U
 
+int reserve_standard_fds(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR); /* NOLINT(android-cloexec-open): for children too */
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd < 0)
+        return negative_errno();
+    close(fd);
+    return 0;
+}
+
 int write_all(int fd, const void *data, size_t size_bytes) {
     const char *rest = data;
     while (size_bytes > 0) {

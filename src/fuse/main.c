@@ -1,4 +1,5 @@
 /* osproffs: mounts a profiling view of a directory. */
+#include "base.h"
 #include "daemon.h"
 #include "options.h"
 
@@ -17,6 +18,8 @@ static int run(const struct options *options) {
 }
 
 int main(int argc, char **argv) {
+    if (reserve_standard_fds() < 0)
+        return 1; /* and nowhere to say so */
     struct options options;
     int status = options_parse(argc, argv, &options) < 0 ? 2 : run(&options);
     options_finish(&options);

@@ -79,3 +79,12 @@ mv ../start ../moved
 end_by TERM
 wait_for_end "$daemon_pid" 20 || fail "the daemon does not end"
 assert_ended ../moved/here
+
+# Without standard files of its own the daemon must not take the next files that it opens for them.
+(exec <&- >&- 2>&- && exec "$OSPROFFS" -o "profile=$scratch/closed" "$lower" "$mnt") || fail "status $? without standard files"
+daemon_pid=$(basename "$XDG_RUNTIME_DIR"/osprof/*.live .live)
+track_daemon "$daemon_pid"
+load
+end_by TERM
+wait_for_end "$daemon_pid" 20 || fail "the daemon without standard files does not end"
+assert_ended "$scratch/closed"
