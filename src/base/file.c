@@ -53,6 +53,9 @@ static int write_temporary(int dir_fd, const char *name, mode_t mode, const void
 int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
                  size_t size_bytes) {
     char temporary[64];
+    struct stat attr;
+    if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
     int err = -EEXIST;
     for (unsigned attempt = 0; err == -EEXIST && attempt < TEMPORARY_ATTEMPTS; attempt++) {
         snprintf(temporary, sizeof(temporary), ".osprof.%ld-%u.tmp", (long)getpid(), attempt);

@@ -176,11 +176,16 @@ static void report_refused_command(void *context, const char *reason) {
     log_message("control file: %s", reason);
 }
 
+/* Nobody but the lower file system checks permissions, so every op must ask it as the caller. */
+static bool checks_as_caller(const struct options *options) {
+    return options->allow_other && !options->default_permissions;
+}
+
 static int create_layers(struct daemon *daemon) {
     const struct options *options = daemon->options;
     const struct pass_options pass_options = {
         .root_fd = steal_fd(&daemon->lower_fd),
-        .check_as_caller = options->allow_other && !options->default_permissions,
+        .check_as_caller = checks_as_caller(options),
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
     };
     int err = pass_create(&pass_options, &daemon->pass);
@@ -206,9 +211,9 @@ static int create_layers(struct daemon *daemon) {
 
 static void init_glue(struct daemon *daemon) {
     const struct options *options = daemon->options;
-    double timeout_s = options->cache == CACHE_NONE     ? 0
-                       : options->cache == CACHE_ALWAYS ? CACHE_ALWAYS_S
-                                                        : CACHE_AUTO_S;
+    bool uncached =
+        options->cache == CACHE_NONE || checks_as_caller(options); /* one caller's answer is not another's */
+    double timeout_s = uncached ? 0 : options->cache == CACHE_ALWAYS ? CACHE_ALWAYS_S : CACHE_AUTO_S;
     daemon->glue = (struct glue){
         .top = &daemon->ctl.layer,
         .entry_timeout_s = timeout_s,
@@ -218,7 +223,7 @@ static void init_glue(struct daemon *daemon) {
         .keep_cache = options->cache == CACHE_ALWAYS,
         .cache_readdir = options->cache == CACHE_ALWAYS,
         .cache_symlinks = options->cache == CACHE_ALWAYS,
-        .readdirplus = options->cache != CACHE_NONE,
+        .readdirplus = !uncached,
         .posix_acl = options->default_permissions,
         .forward_posix_locks = options->forward_posix_locks,
         .forward_flocks = options->forward_flocks,

@@ -5,6 +5,7 @@
 #ifndef GLUE_H
 #define GLUE_H
 
+#include <errno.h>
 #include <fuse_lowlevel.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -66,9 +67,9 @@ static inline fs_file glue_file(const struct fuse_file_info *fi) {
     return fi ? (fs_file)fi->fh : FS_NO_FILE;
 }
 
-/* 0 or -errno, as the kernel wants it. */
+/* 0 or -errno, as the kernel wants it. The daemon's limit of open files is to its callers the system's, not theirs. */
 static inline void glue_reply_status(fuse_req_t req, int err) {
-    fuse_reply_err(req, -err);
+    fuse_reply_err(req, err == -EMFILE ? ENFILE : -err);
 }
 
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry);

@@ -52,6 +52,9 @@ static int open_file(struct profile_target *target, const char *file) {
     target->shown = absolute_path(target->dir_fd, name);
     if (!target->name || !target->shown)
         return -ENOMEM;
+    struct stat attr;
+    if (fstat(target->dir_fd, &attr) == 0 && attr.st_nlink == 0)
+        return -ENOENT; /* removed: it can be reached, but nothing can be made in it */
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();
     return 0;
@@ -72,12 +75,12 @@ static int open_target(struct profile_target *target, const char *file, bool for
         return open_stream(target, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "standard output");
 
     struct stat attr;
-    bool exists = stat(file, &attr) == 0;
-    if (exists && S_ISDIR(attr.st_mode))
+    CLEANUP_FREE char *existing = realpath(file, NULL); /* a symbolic link stays one */
+    if (!existing || stat(existing, &attr) < 0)
+        return open_file(target, file);
+    if (S_ISDIR(attr.st_mode))
         return -EISDIR;
-    if (exists && !S_ISREG(attr.st_mode))
-        return open_stream(target, open_without_waiting(file), file);
-    return open_file(target, file);
+    return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, open_without_waiting(file), file);
 }
 
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground) {

@@ -150,14 +150,19 @@ START_TEST(old_file_is_kept_under_its_backup_name) {
 }
 END_TEST
 
-START_TEST(symlink_is_replaced_not_followed) {
+START_TEST(what_is_no_regular_file_is_left_alone) {
     struct stat attr;
     ck_assert_int_eq(replace_file(dir_fd, "other", NULL, 0600, "other", 5), 0);
     ck_assert_int_eq(symlinkat("other", dir_fd, "file"), 0);
-    ck_assert_int_eq(replace("new", NULL), 0);
+    ck_assert_int_eq(replace("new", NULL), -ENOTSUP);
     ck_assert_str_eq(text_of("other"), "other");
     ck_assert_int_eq(fstatat(dir_fd, "file", &attr, AT_SYMLINK_NOFOLLOW), 0);
-    ck_assert(S_ISREG(attr.st_mode));
+    ck_assert(S_ISLNK(attr.st_mode));
+    clean("file");
+    ck_assert_int_eq(mkfifoat(dir_fd, "file", 0600), 0);
+    ck_assert_int_eq(replace("new", NULL), -ENOTSUP);
+    ck_assert_int_eq(fstatat(dir_fd, "file", &attr, AT_SYMLINK_NOFOLLOW), 0);
+    ck_assert(S_ISFIFO(attr.st_mode));
     clean("file");
     clean("other");
 }
@@ -258,7 +263,7 @@ int main(void) {
     tcase_add_test(tcase, write_all_writes_all_over_short_writes);
     tcase_add_test(tcase, file_is_made_or_replaced_with_exactly_that_mode);
     tcase_add_test(tcase, old_file_is_kept_under_its_backup_name);
-    tcase_add_test(tcase, symlink_is_replaced_not_followed);
+    tcase_add_test(tcase, what_is_no_regular_file_is_left_alone);
     tcase_add_test(tcase, failure_leaves_the_old_file_and_nothing_else);
     tcase_add_test(tcase, threads_replacing_one_file_never_show_a_part_of_it);
     tcase_add_test(tcase, path_is_split_into_directory_and_name);

@@ -13,7 +13,7 @@
 static struct inode_table *table;
 
 static void create_table(size_t path_fds_max, size_t forgotten_max) {
-    ck_assert_int_eq(inode_table_create(path_fds_max, forgotten_max, &table), 0);
+    ck_assert_int_eq(inode_table_create(path_fds_max, forgotten_max, NULL, &table), 0);
 }
 
 static void tear_down(void) {
@@ -40,7 +40,7 @@ static struct inode_key key_with_handle(ino_t number) {
 static struct inode *look_up_key(const struct inode_key *key, mode_t type) {
     struct inode *inode;
     CLEANUP_FD int fd = open_path_fd();
-    ck_assert_int_eq(inode_table_look_up(table, key, type, &fd, &inode), 0);
+    ck_assert_int_eq(inode_table_look_up(table, key, type, false, &fd, &inode), 0);
     return inode;
 }
 
@@ -275,7 +275,7 @@ START_TEST(inode_without_handle_keeps_its_descriptor) {
     look_up_file(1);
     int fd = open_path_fd();
     int kept_fd = fd;
-    ck_assert_int_eq(inode_table_look_up(table, &key, S_IFREG, &fd, &inode), 0);
+    ck_assert_int_eq(inode_table_look_up(table, &key, S_IFREG, false, &fd, &inode), 0);
     ck_assert_int_eq(fd, -1);
     ck_assert_int_eq(inode_path_fd(inode), kept_fd);
     ck_assert_uint_eq(path_fds_kept(), 1);
@@ -294,12 +294,12 @@ START_TEST(inode_without_handle_is_refused_when_there_is_no_room) {
     look_up_file(1);
     fs_ino ino = inode_ino(look_up_key(&first, S_IFREG));
     CLEANUP_FD int fd = open_path_fd();
-    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, &fd, &inode), -ENFILE);
+    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, false, &fd, &inode), -ENFILE);
     ck_assert_ptr_null(inode);
     ck_assert(is_open(fd)); /* still the caller's */
     ck_assert_uint_eq(inodes_known(), 2);
     inode_table_forget(table, ino, 1);
-    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, &fd, &inode), 0);
+    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, false, &fd, &inode), 0);
 }
 END_TEST
 
@@ -341,7 +341,7 @@ static void *look_up_and_forget(void *argument) {
         const struct inode_key key = key_with_handle(2 + i * 31 % NUMBERS);
         struct inode *inode;
         int fd = -1;
-        if (inode_table_look_up(table, &key, S_IFREG, &fd, &inode) < 0) {
+        if (inode_table_look_up(table, &key, S_IFREG, false, &fd, &inode) < 0) {
             ++*wrong;
             continue;
         }

@@ -166,10 +166,21 @@ static void do_nothing(int signal) {
     (void)signal;
 }
 
+/* Valgrind does not know that F_OFD_SETLKW waits: it lets no other thread run meanwhile, so nobody ever unlocks. */
+static bool nobody_can_wait(void) {
+    const char *preloaded = getenv("LD_PRELOAD");
+    if (!preloaded || !strstr(preloaded, "vgpreload"))
+        return false;
+    fprintf(stderr, "skipped, impossible under valgrind: waiting for record locks\n");
+    return true;
+}
+
 static const struct fs_lock wanted[] = {{.owner = BOB, .type = F_WRLCK}, {.is_flock = true, .type = F_WRLCK}};
 
 START_TEST(waiting_is_interrupted_by_a_signal) {
     const struct sigaction interrupt = {.sa_handler = do_nothing};
+    if (!wanted[_i].is_flock && nobody_can_wait())
+        return;
     sigaction(SIGUSR1, &interrupt, NULL);
     open_both();
     ck_assert_int_eq(set_lock(alices, ALICE, F_WRLCK, 0, 0), 0);
@@ -189,6 +200,8 @@ START_TEST(waiting_is_interrupted_by_a_signal) {
 END_TEST
 
 START_TEST(waiting_ends_when_the_lock_is_free) {
+    if (!wanted[_i].is_flock && nobody_can_wait())
+        return;
     open_both();
     ck_assert_int_eq(set_lock(alices, ALICE, F_WRLCK, 0, 0), 0);
     ck_assert_int_eq(set_flock(alices, F_WRLCK), 0);
@@ -236,6 +249,8 @@ START_TEST(only_one_owner_at_a_time_holds_a_lock) {
     enum { THREADS = 8 };
     struct locker lockers[THREADS];
     unsigned held = 0;
+    if (nobody_can_wait())
+        return;
     stage_write("file", "");
     for (unsigned i = 0; i < THREADS; i++) {
         lockers[i] = (struct locker){.open = stage_open("file", O_RDWR), .owner = ALICE + i, .held = &held};

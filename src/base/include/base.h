@@ -69,7 +69,7 @@ int write_all(int fd, const void *data, size_t size_bytes);
  * synced and renamed, so that readers see the old contents or the new ones.
  * mode: of the file, exactly, whatever the umask.
  * backup_name: the old file is kept under this name, if not NULL.
- * Errors:  what failed; the old file is untouched then */
+ * Errors:  what failed; the old file is untouched then. -ENOTSUP, -EISDIR: there is something else of that name */
 int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
                  size_t size_bytes);
 

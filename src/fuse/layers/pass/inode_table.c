@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "mount_table.h"
 
 #define CHUNK_SLOTS 1024U
 #define CHUNKS_MAX (1U << 20)
@@ -22,16 +23,19 @@ struct inode_table {
     size_t path_fds_max;
     size_t forgotten_count;
     size_t forgotten_max;
+    struct mount_table *mounts;
     uint32_t forgotten_first; /* slot + 1; the one forgotten longest ago */
     uint32_t forgotten_last;
 };
 
-int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct inode_table **ret_table) {
+int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_table *mounts,
+                       struct inode_table **ret_table) {
     struct inode_table *table = calloc(1, sizeof(*table));
     if (!table)
         return -ENOMEM;
     table->path_fds_max = path_fds_max;
     table->forgotten_max = forgotten_max;
+    table->mounts = mounts;
     table->hash_size = HASH_SLOTS_MIN;
     table->hash = calloc(table->hash_size, sizeof(*table->hash));
     table->chunks = calloc(CHUNKS_MAX, sizeof(struct inode *)); /* pages come with use */
@@ -197,9 +201,9 @@ static int copy_handle(struct inode *inode, const struct inode_key *key) {
 }
 
 /* Gives path_fd to the inode if it needs one, or if it profits from one and there is room. */
-static int keep_path_fd(struct inode_table *table, struct inode *inode, int *path_fd) {
+static int keep_path_fd(struct inode_table *table, struct inode *inode, bool must_fit, int *path_fd) {
     bool needed = inode->handle_size_bytes == 0;
-    bool room = table->path_fd_count < table->path_fds_max;
+    bool room = table->path_fd_count < table->path_fds_max || (must_fit && needed);
     if (inode_path_fd(inode) >= 0 || *path_fd < 0)
         return 0;
     if (!room)
@@ -211,7 +215,7 @@ static int keep_path_fd(struct inode_table *table, struct inode *inode, int *pat
     return 0;
 }
 
-static int add(struct inode_table *table, const struct inode_key *key, mode_t type, int *path_fd,
+static int add(struct inode_table *table, const struct inode_key *key, mode_t type, bool must_fit, int *path_fd,
                struct inode **ret_inode) {
     struct inode *inode = take_slot(table);
     if (!inode)
@@ -225,7 +229,7 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
     inode->open_files = NULL;
     int err = copy_handle(inode, key);
     if (err == 0)
-        err = keep_path_fd(table, inode, path_fd);
+        err = keep_path_fd(table, inode, must_fit, path_fd);
     if (err < 0) {
         inode->hash_next = table->free_slots;
         table->free_slots = inode->slot + 1;
@@ -264,19 +268,21 @@ static void forgotten_append(struct inode_table *table, struct inode *inode) {
 static void count_lookup(struct inode_table *table, struct inode *inode, bool is_new) {
     if (inode->lookup_count == 0 && !is_new)
         forgotten_remove(table, inode);
+    if (inode->lookup_count == 0 && table->mounts)
+        mount_table_hold(table->mounts, inode->mount_index);
     inode->lookup_count++;
 }
 
-int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type, int *path_fd,
-                        struct inode **ret_inode) {
+int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type, bool must_fit,
+                        int *path_fd, struct inode **ret_inode) {
     pthread_mutex_lock(&table->lock);
     int err = 0;
     struct inode *inode = find(table, key);
     bool is_new = !inode;
     if (is_new)
-        err = add(table, key, type, path_fd, &inode);
+        err = add(table, key, type, must_fit, path_fd, &inode);
     else
-        err = keep_path_fd(table, inode, path_fd);
+        err = keep_path_fd(table, inode, must_fit, path_fd);
     if (err == 0) {
         count_lookup(table, inode, is_new);
         *ret_inode = inode;
@@ -309,15 +315,19 @@ static int retire(struct inode_table *table, struct inode *inode) {
 
 void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count) {
     int path_fd = -1;
+    int mount_fd = -1;
     pthread_mutex_lock(&table->lock);
     struct inode *inode = inode_table_get(table, ino);
     if (inode && inode->used && inode->lookup_count > 0 && ino != FS_ROOT_INO) {
         inode->lookup_count -= count < inode->lookup_count ? count : inode->lookup_count;
+        if (inode->lookup_count == 0 && table->mounts)
+            mount_fd = mount_table_release(table->mounts, inode->mount_index);
         if (inode->lookup_count == 0)
             path_fd = retire(table, inode);
     }
     pthread_mutex_unlock(&table->lock);
     close_fd(&path_fd);
+    close_fd(&mount_fd);
 }
 
 void inode_table_count(struct inode_table *table, size_t *ret_inodes, size_t *ret_path_fds) {

@@ -12,6 +12,7 @@
 
 #include "fs_ops.h"
 
+struct mount_table;
 struct open_file;
 
 /* What tells one lower inode from another. With a handle it also finds the inode again. */
@@ -50,8 +51,10 @@ struct inode {
 
 struct inode_table;
 
-/* path_fds_max: how many path_fds may be kept in all. */
-int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct inode_table **ret_table);
+/* path_fds_max: how many path_fds may be kept in all. mounts: told which mounts have inodes with lookups; borrowed,
+ * NULL: nobody is told */
+int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_table *mounts,
+                       struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
 
 /* The inode of that number, which the caller holds a lookup count on; NULL for a number never given out. */
@@ -59,9 +62,10 @@ struct inode *inode_table_get(struct inode_table *table, fs_ino ino);
 
 /* Finds or adds the inode and counts one lookup. *path_fd is taken over (and set to -1) if the inode keeps it:
  * always for an inode without a handle, else for directories while there is room.
+ * must_fit: there is room in any case; for what has just been made and cannot be refused any more
  * Errors:  -ENFILE no room for an inode that needs its path_fd, -ENOMEM */
-int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type, int *path_fd,
-                        struct inode **ret_inode);
+int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type, bool must_fit,
+                        int *path_fd, struct inode **ret_inode);
 
 /* Counts one more lookup of an inode known by number, also of one forgotten in the meantime.
  * Errors:  -ESTALE no such inode any more */

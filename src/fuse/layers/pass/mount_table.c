@@ -60,15 +60,44 @@ static int open_mount_fd(int fd, int proc_self_fd) {
     return steal_fd(&mount_fd);
 }
 
-static bool find(const struct mount_table *table, uint64_t mount_id, dev_t device, uint32_t *ret_index) {
-    uint32_t count = __atomic_load_n(&table->count, __ATOMIC_ACQUIRE);
-    for (uint32_t index = 0; index < count; index++) {
-        if (table->mounts[index].mount_id == mount_id && table->mounts[index].device == device) {
-            *ret_index = index;
-            return true;
-        }
+/* The entry of a mount, also one that nobody holds: file handles that were taken of it are good again then. */
+static struct lower_mount *find(const struct mount_table *table, uint64_t mount_id, dev_t device) {
+    for (uint32_t index = 0; index < table->count; index++) {
+        if (table->mounts[index].mount_id == mount_id && table->mounts[index].device == device)
+            return &table->mounts[index];
     }
-    return false;
+    return NULL;
+}
+
+/* An entry for a mount not met so far: one of the same device that is no longer used, else a fresh one. */
+static struct lower_mount *take_entry(struct mount_table *table, dev_t device) {
+    struct lower_mount *unused = NULL;
+    for (uint32_t index = 1; index < table->count; index++) {
+        struct lower_mount *mount = &table->mounts[index];
+        if (mount->hold_count == 0 && (!unused || mount->device == device))
+            unused = mount;
+    }
+    if (unused && (unused->device == device || table->count == LOWER_MOUNTS_MAX))
+        return unused;
+    if (table->count == LOWER_MOUNTS_MAX)
+        return NULL;
+    struct lower_mount *fresh = &table->mounts[table->count];
+    __atomic_store_n(&table->count, table->count + 1, __ATOMIC_RELEASE);
+    return fresh;
+}
+
+/* Under the lock. *fd: really open on the mount, or -1; taken over if the entry needs it. */
+static int hold_mount(struct mount_table *table, uint64_t mount_id, dev_t device, int *fd, uint32_t *ret_index) {
+    struct lower_mount *mount = find(table, mount_id, device);
+    if (!mount)
+        mount = take_entry(table, device);
+    if (!mount)
+        return -ENFILE;
+    if (mount->hold_count == 0)
+        *mount = (struct lower_mount){.mount_id = mount_id, .device = device, .fd = steal_fd(fd)};
+    mount->hold_count++;
+    *ret_index = (uint32_t)(mount - table->mounts);
+    return 0;
 }
 
 int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32_t *ret_index) {
@@ -77,24 +106,33 @@ int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32
         return negative_errno();
     dev_t device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
 
-    if (find(table, attr.stx_mnt_id, device, ret_index))
-        return 0;
-    int mount_fd = open_mount_fd(fd, proc_self_fd); /* may block, so before the lock */
-    int err = 0;
     pthread_mutex_lock(&table->lock);
-    if (find(table, attr.stx_mnt_id, device, ret_index)) {
-        close_fd(&mount_fd);
-    } else if (table->count == LOWER_MOUNTS_MAX) {
-        close_fd(&mount_fd);
-        err = -ENFILE;
-    } else {
-        table->mounts[table->count] =
-            (struct lower_mount){.mount_id = attr.stx_mnt_id, .device = device, .fd = mount_fd};
-        *ret_index = table->count;
-        __atomic_store_n(&table->count, table->count + 1, __ATOMIC_RELEASE);
-    }
+    const struct lower_mount *known = find(table, attr.stx_mnt_id, device);
+    bool is_held = known && known->hold_count > 0;
+    pthread_mutex_unlock(&table->lock);
+
+    CLEANUP_FD int mount_fd = is_held ? -1 : open_mount_fd(fd, proc_self_fd); /* may block, so without the lock */
+    pthread_mutex_lock(&table->lock);
+    int err = hold_mount(table, attr.stx_mnt_id, device, &mount_fd, ret_index);
     pthread_mutex_unlock(&table->lock);
     return err;
+}
+
+void mount_table_hold(struct mount_table *table, uint32_t index) {
+    pthread_mutex_lock(&table->lock);
+    table->mounts[index].hold_count++;
+    pthread_mutex_unlock(&table->lock);
+}
+
+/* The root's is never let go: somebody may come back to any of its inodes. */
+int mount_table_release(struct mount_table *table, uint32_t index) {
+    int unused_fd = -1;
+    pthread_mutex_lock(&table->lock);
+    struct lower_mount *mount = &table->mounts[index];
+    if (--mount->hold_count == 0)
+        unused_fd = steal_fd(&mount->fd);
+    pthread_mutex_unlock(&table->lock);
+    return unused_fd;
 }
 
 const struct lower_mount *mount_table_get(const struct mount_table *table, uint32_t index) {

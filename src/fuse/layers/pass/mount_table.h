@@ -1,5 +1,8 @@
 /* The lower mounts that have been met: the root's and those below it. A file handle is only good together with
- * a descriptor on its mount, so one is held for each. */
+ * a descriptor on its mount, so one is held for each; but only while inodes of it are known or being looked up, so that
+ * a mount below the root can be unmounted again.
+ *
+ * Invariant: an entry that is held does not change. One that nobody holds may be used for another mount. */
 #ifndef MOUNT_TABLE_H
 #define MOUNT_TABLE_H
 
@@ -11,24 +14,32 @@ struct lower_mount {
     uint64_t mount_id;
     dev_t device;
     int fd; /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
+    uint64_t hold_count;
 };
 
 #define LOWER_MOUNTS_MAX 4096
 
 struct mount_table {
-    pthread_mutex_t lock;       /* for adding; entries below count never change */
-    uint32_t count;             /* atomic */
+    pthread_mutex_t lock;
+    uint32_t count;             /* entries ever used; atomic */
     struct lower_mount *mounts; /* [LOWER_MOUNTS_MAX] */
 };
 
 int mount_table_init(struct mount_table *table);
 void mount_table_finish(struct mount_table *table);
 
-/* The index of the mount that fd (O_PATH) is on; met for the first time, it is probed for file handles.
- * proc_self_fd: for reopening fd.
+/* The index of the mount that fd (O_PATH) is on, held for the caller; met for the first time, it is probed for file
+ * handles, which takes the daemon's own privileges. proc_self_fd: for reopening fd.
  * Errors:  -ENFILE more mounts than the table holds, those of statx(2) */
 int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32_t *ret_index);
 
+/* Holds a mount that is held already. */
+void mount_table_hold(struct mount_table *table, uint32_t index);
+
+/* Lets go of a mount. Returns a descriptor that the caller must close, or -1. */
+int mount_table_release(struct mount_table *table, uint32_t index);
+
+/* The entry of a mount that is held. */
 const struct lower_mount *mount_table_get(const struct mount_table *table, uint32_t index);
 
 /* Position of a device among those met, for telling inode numbers apart; the root's is 0. */

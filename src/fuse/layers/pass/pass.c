@@ -60,11 +60,11 @@ static int enter_root(struct pass *pass, const struct pass_options *options, int
     int err = mount_table_find(&pass->mounts, *root_fd, pass->proc_self_fd, &mount_index);
     if (err < 0)
         return err;
-    err = inode_table_create(path_fds_max(pass), options->forgotten_inodes_max, &pass->inodes);
+    err = inode_table_create(path_fds_max(pass), options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;
     struct fs_entry entry;
-    return pass_enter(pass, mount_index, root_fd, &entry);
+    return pass_enter_held(pass, mount_index, false, root_fd, &entry);
 }
 
 int pass_create(const struct pass_options *options, struct pass **ret_pass) {
@@ -76,6 +76,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pass->check_as_caller = options->check_as_caller;
     pass->proc_fd = -1;
     pass->proc_self_fd = -1;
+    pass->spare_fd = -1;
     pthread_mutex_init(&pass->open_files_lock, NULL);
     pthread_mutex_init(&pass->lock_owners_lock, NULL);
 
@@ -91,7 +92,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
         return err;
     }
     pass->privileged = identity_can_change(pass->own_group_count, pass->own_groups);
-    pass->keeps_set_id = identity_keeps_set_id();
+    pass_keep_spare_fd(pass);
     *ret_pass = pass;
     return 0;
 }
@@ -104,6 +105,7 @@ void pass_destroy(struct pass *pass) {
     if (pass->mounts.mounts)
         mount_table_finish(&pass->mounts);
     close_fd(&pass->proc_self_fd);
+    close_fd(&pass->spare_fd);
     close_fd(&pass->proc_fd);
     pthread_mutex_destroy(&pass->open_files_lock);
     pthread_mutex_destroy(&pass->lock_owners_lock);

@@ -111,9 +111,13 @@ static int enter_open_file(struct pass *pass, fs_ino parent, int *fd, int flags,
                            fs_file *ret_file) {
     struct fs_entry entry;
     CLEANUP_FD int path_fd = openat(pass->proc_self_fd, pass_fd_path(*fd).text, O_PATH | O_CLOEXEC);
+    if (path_fd < 0 && errno == EMFILE && pass_use_spare_fd(pass))
+        path_fd = openat(pass->proc_self_fd, pass_fd_path(*fd).text, O_PATH | O_CLOEXEC);
     if (path_fd < 0)
         return negative_errno();
-    int err = pass_enter(pass, inode_table_get(pass->inodes, parent)->mount_index, &path_fd, &entry);
+    int err = pass_enter(pass, inode_table_get(pass->inodes, parent)->mount_index, true, &path_fd, &entry);
+    close_fd(&path_fd);
+    pass_keep_spare_fd(pass);
     if (err < 0)
         return err;
     err = pass_add_open_file(pass, inode_table_get(pass->inodes, entry.ino), fd, flags, ret_file);
@@ -280,13 +284,17 @@ static ssize_t write_back(struct pass *pass, const struct open_file *file, const
 
 int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset,
                   unsigned flags, size_t *ret_written_bytes) {
+    struct pass *pass = to_pass(layer);
     const struct open_file *open_file = to_open_file(file);
+    bool from_cache = flags & FS_WRITE_FROM_CACHE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     ssize_t written_bytes;
     (void)ino;
-    CLEANUP_WRITE_PRIVILEGE struct write_privilege privilege;
-    write_privilege_give_up(to_pass(layer), caller, &privilege);
-    if (flags & FS_WRITE_FROM_CACHE)
-        written_bytes = write_back(to_pass(layer), open_file, data, size_bytes, offset);
+    int err = from_cache ? 0 : identity_enter_to_write(pass, caller, &identity);
+    if (err < 0)
+        return err;
+    if (from_cache)
+        written_bytes = write_back(pass, open_file, data, size_bytes, offset);
     else if (open_file->flags & O_DIRECT)
         written_bytes = write_direct(open_file, data, size_bytes, offset);
     else
@@ -305,8 +313,10 @@ int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only)
 
 int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, off_t offset, off_t length) {
     (void)ino;
-    CLEANUP_WRITE_PRIVILEGE struct write_privilege privilege;
-    write_privilege_give_up(to_pass(layer), caller, &privilege);
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = identity_enter_to_write(to_pass(layer), caller, &identity);
+    if (err < 0)
+        return err;
     return fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
 }
 
@@ -324,8 +334,10 @@ int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t
                             fs_file out_file, off_t out_offset, size_t size_bytes, unsigned flags,
                             size_t *ret_copied_bytes) {
     (void)ino, (void)out_ino;
-    CLEANUP_WRITE_PRIVILEGE struct write_privilege privilege;
-    write_privilege_give_up(to_pass(layer), caller, &privilege);
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = identity_enter_to_write(to_pass(layer), caller, &identity);
+    if (err < 0)
+        return err;
     ssize_t copied_bytes =
         copy_file_range(to_open_file(file)->fd, &offset, to_open_file(out_file)->fd, &out_offset, size_bytes, flags);
     if (copied_bytes < 0)

@@ -86,12 +86,54 @@ static bool take_groups(const struct pass *pass, pid_t pid) {
     return syscall(SYS_setgroups, count, groups) == 0;
 }
 
+/* ---- Capabilities ---- */
+
+/* What root has over others beyond its id: it keeps set-id bits on what it writes, and may use blocks that are
+ * reserved and more than its quota. */
+#define ROOTS_CAPABILITIES (1U << CAP_FSETID | 1U << CAP_SYS_RESOURCE)
+
+struct capability_sets {
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+};
+
+static bool get_capabilities(struct capability_sets *ret_sets) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    return syscall(SYS_capget, &header, ret_sets->data) == 0;
+}
+
+static bool set_capabilities(const struct capability_sets *sets) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    return syscall(SYS_capset, &header, sets->data) == 0;
+}
+
+/* What this thread starts with and returns to. */
+static const struct capability_sets *own_capabilities(void) {
+    static _Thread_local struct capability_sets own;
+    static _Thread_local bool known;
+    if (!known && !get_capabilities(&own))
+        abort();
+    known = true;
+    return &own;
+}
+
+static void drop_capabilities(void) {
+    struct capability_sets sets = *own_capabilities();
+    sets.data[0].effective &= ~ROOTS_CAPABILITIES;
+    if (!set_capabilities(&sets))
+        abort(); /* giving up what one has cannot fail */
+}
+
+/* ---- Identities ---- */
+
 int identity_enter(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
     if (!pass->privileged || (caller->uid == 0 && caller->gid == 0))
         return 0;
-    ret_identity->pass = pass;
-    if (caller->uid != 0 && !take_groups(pass, caller->pid))
-        return -EPERM;
+    *ret_identity = (struct identity){.pass = pass, .has_ids = true, .has_groups = true};
+    if (caller->uid != 0) {
+        drop_capabilities();
+        if (!take_groups(pass, caller->pid))
+            return -EPERM;
+    }
     return set_fsgid(caller->gid) && set_fsuid(caller->uid) ? 0 : -EPERM;
 }
 
@@ -99,8 +141,20 @@ int identity_enter_to_check(const struct pass *pass, const struct fs_caller *cal
     return pass->check_as_caller ? identity_enter(pass, caller, ret_identity) : 0;
 }
 
-bool identity_can_change(int own_group_count, const gid_t *own_groups) {
-    return geteuid() == 0 && syscall(SYS_setgroups, own_group_count, own_groups) == 0;
+void identity_give_up_privileges(const struct pass *pass, const struct fs_caller *caller,
+                                 struct identity *ret_identity) {
+    if (!pass->privileged || caller->uid == 0)
+        return;
+    *ret_identity = (struct identity){.pass = pass};
+    drop_capabilities();
+}
+
+int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
+    if (!pass->privileged || caller->uid == 0)
+        return 0;
+    identity_give_up_privileges(pass, caller, ret_identity);
+    ret_identity->has_ids = true;
+    return set_fsuid(caller->uid) ? 0 : -EPERM;
 }
 
 void identity_leave(struct identity *identity) {
@@ -108,40 +162,17 @@ void identity_leave(struct identity *identity) {
     if (!pass)
         return;
     int saved_errno = errno;
-    if (!set_fsuid(0) || !set_fsgid(0) || syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0)
+    if (identity->has_ids && !set_fsuid(0))
+        abort();
+    if (identity->has_groups && (!set_fsgid(0) || syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0))
+        abort();
+    if (!set_capabilities(own_capabilities())) /* last: a change of fsuid raises some by itself */
         abort();
     errno = saved_errno;
 }
 
-static void set_fsetid(bool wanted) {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-    if (syscall(SYS_capget, &header, sets) < 0)
-        abort();
-    uint32_t bit = 1U << CAP_FSETID;
-    sets[0].effective = wanted ? sets[0].effective | bit : sets[0].effective & ~bit;
-    if (syscall(SYS_capset, &header, sets) < 0)
-        abort();
-}
-
-void write_privilege_give_up(const struct pass *pass, const struct fs_caller *caller,
-                             struct write_privilege *ret_privilege) {
-    ret_privilege->given_up = pass->keeps_set_id && caller->uid != 0;
-    if (ret_privilege->given_up)
-        set_fsetid(false);
-}
-
-void write_privilege_take_back(struct write_privilege *privilege) {
-    int saved_errno = errno;
-    if (privilege->given_up)
-        set_fsetid(true);
-    errno = saved_errno;
-}
-
-bool identity_keeps_set_id(void) {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
-    return syscall(SYS_capget, &header, sets) == 0 && sets[0].effective & (1U << CAP_FSETID);
+bool identity_can_change(int own_group_count, const gid_t *own_groups) {
+    return geteuid() == 0 && syscall(SYS_setgroups, own_group_count, own_groups) == 0;
 }
 
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode) {

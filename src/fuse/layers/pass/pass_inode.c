@@ -38,6 +38,8 @@ static int open_handle(struct pass *pass, const struct inode *inode, int flags) 
     };
     memcpy(handle.head.f_handle, inode_handle(inode), inode->handle_size_bytes);
     int mount_fd = mount_table_get(&pass->mounts, inode->mount_index)->fd;
+    if (mount_fd < 0)
+        return -ESTALE; /* forgotten, and its mount with it */
     int fd = open_by_handle_at(mount_fd, &handle.head, flags | O_CLOEXEC);
     return fd < 0 ? negative_errno() : fd;
 }
@@ -97,7 +99,7 @@ int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
     return 0;
 }
 
-int pass_enter(struct pass *pass, uint32_t mount_index, int *fd, struct fs_entry *ret_entry) {
+int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
     struct stat attr;
     if (fstatat(*fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
         return negative_errno();
@@ -113,12 +115,34 @@ int pass_enter(struct pass *pass, uint32_t mount_index, int *fd, struct fs_entry
     }
 
     struct inode *inode;
-    int err = inode_table_look_up(pass->inodes, &key, attr.st_mode & S_IFMT, fd, &inode);
+    int err = inode_table_look_up(pass->inodes, &key, attr.st_mode & S_IFMT, must_fit, fd, &inode);
     if (err < 0)
         return err;
     attr.st_ino = pass_shown_number(pass, attr.st_dev, attr.st_ino);
     *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = attr};
     return 0;
+}
+
+int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
+    int err = pass_enter(pass, mount_index, must_fit, fd, ret_entry);
+    CLEANUP_FD int mount_fd = mount_table_release(&pass->mounts, mount_index);
+    return err;
+}
+
+bool pass_use_spare_fd(struct pass *pass) {
+    int fd = __atomic_exchange_n(&pass->spare_fd, -1, __ATOMIC_ACQ_REL);
+    bool there = fd >= 0;
+    close_fd(&fd);
+    return there;
+}
+
+void pass_keep_spare_fd(struct pass *pass) {
+    if (__atomic_load_n(&pass->spare_fd, __ATOMIC_RELAXED) >= 0)
+        return;
+    CLEANUP_FD int fd = fcntl(pass->proc_fd, F_DUPFD_CLOEXEC, 0);
+    int none = -1;
+    if (fd >= 0 && __atomic_compare_exchange_n(&pass->spare_fd, &none, fd, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        fd = -1;
 }
 
 /* Opens a name as the caller where that is the check; everything after takes the daemon's privileges. */
@@ -154,14 +178,13 @@ static int cross_mount(struct pass *pass, const struct fs_caller *caller, int pa
 
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
                  const char *name, struct fs_entry *ret_entry) {
-    uint32_t mount_index = parent->mount_index;
+    bool must_fit = !caller;
     CLEANUP_FD int fd = open_name(pass, caller, parent_fd, name, RESOLVE_NO_XDEV);
-    if (fd == -EXDEV) {
-        int err = cross_mount(pass, caller, parent_fd, name, &mount_index, &fd);
-        if (err < 0)
-            return err;
-    }
-    if (fd < 0)
+    if (fd >= 0)
+        return pass_enter(pass, parent->mount_index, must_fit, &fd, ret_entry);
+    if (fd != -EXDEV)
         return fd;
-    return pass_enter(pass, mount_index, &fd, ret_entry);
+    uint32_t mount_index;
+    int err = cross_mount(pass, caller, parent_fd, name, &mount_index, &fd);
+    return err < 0 ? err : pass_enter_held(pass, mount_index, must_fit, &fd, ret_entry);
 }

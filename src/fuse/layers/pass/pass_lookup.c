@@ -12,6 +12,8 @@ static int look_up_itself(struct pass *pass, fs_ino ino, struct fs_entry *ret_en
     err = pass_open_path(pass, ino, &path);
     if (err == 0)
         err = pass_stat(pass, path.fd, &entry.attr);
+    if (err == 0 && entry.attr.st_ino != pass_shown_number(pass, inode->device, inode->number))
+        err = -ESTALE; /* its mount has made place for another */
     if (err < 0) {
         inode_table_forget(pass->inodes, ino, 1);
         return err;
@@ -49,7 +51,7 @@ static int look_up_parent(struct pass *pass, int fd, struct fs_entry *ret_entry)
     int err = mount_table_find(&pass->mounts, parent_fd, pass->proc_self_fd, &mount_index);
     if (err < 0)
         return err;
-    return pass_enter(pass, mount_index, &parent_fd, ret_entry);
+    return pass_enter_held(pass, mount_index, false, &parent_fd, ret_entry);
 }
 
 static bool is_dot(const char *name) {

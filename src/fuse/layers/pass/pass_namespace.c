@@ -20,7 +20,12 @@ static int look_up_made(struct pass *pass, fs_ino parent, int parent_fd, const c
                         struct fs_entry *ret_entry) {
     identity_leave(identity);
     *identity = IDENTITY_OWN;
-    return pass_look_up(pass, NULL, inode_table_get(pass->inodes, parent), parent_fd, name, ret_entry);
+    const struct inode *inode = inode_table_get(pass->inodes, parent);
+    int err = pass_look_up(pass, NULL, inode, parent_fd, name, ret_entry);
+    if (err == -EMFILE && pass_use_spare_fd(pass))
+        err = pass_look_up(pass, NULL, inode, parent_fd, name, ret_entry);
+    pass_keep_spare_fd(pass);
+    return err;
 }
 
 int pass_op_mknod(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, dev_t device,

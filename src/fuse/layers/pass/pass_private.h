@@ -26,9 +26,9 @@ struct pass {
     dev_t own_device; /* atomic; 0: not mounted yet */
     int proc_fd;      /* /proc, for the status of callers */
     int proc_self_fd; /* /proc/self/fd, for reopening what we hold */
+    int spare_fd;     /* atomic; see pass_use_spare_fd() */
     bool check_as_caller;
     bool privileged;   /* root: identities can be taken on */
-    bool keeps_set_id; /* CAP_FSETID: our writes would leave set-id bits alone */
     gid_t *own_groups; /* of the daemon, to return to */
     int own_group_count;
     pthread_mutex_t open_files_lock;
@@ -72,11 +72,20 @@ int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path);
 int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd);
 
 /* Finds the inode that *fd (O_PATH, just opened in a directory on that mount) names, counts a lookup and fills
- * the entry. *fd may be taken over. */
-int pass_enter(struct pass *pass, uint32_t mount_index, int *fd, struct fs_entry *ret_entry);
+ * the entry. *fd may be taken over. must_fit: see inode_table_look_up() */
+int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry);
+
+/* The same, and lets go of a mount that was held for this by mount_table_find(). */
+int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry);
+
+/* One descriptor is kept back for finishing what cannot be undone: a name that was made must be looked up.
+ * use: it is free now, if it was there. keep: it is kept back again. */
+bool pass_use_spare_fd(struct pass *pass);
+void pass_keep_spare_fd(struct pass *pass);
 
 /* Opens name in a directory (O_PATH) and enters what it finds, on the other side of a mount point too.
- * caller: whose right to search the directory is checked where nobody else does; NULL: the daemon's */
+ * caller: whose right to search the directory is checked where nobody else does; NULL: it is there because the caller
+ * has just made it, so it must be found */
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
                  const char *name, struct fs_entry *ret_entry);
 
@@ -133,10 +142,13 @@ int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd);
 
 /* What this thread must return to. */
 struct identity {
-    const struct pass *pass; /* NULL: nothing was changed */
+    const struct pass *pass; /* NULL: nothing was changed; else privileges were given up */
+    bool has_ids;            /* the caller's fsuid */
+    bool has_groups;         /* fsgid and supplementary groups */
 };
 
-/* Makes this thread act as the caller towards the lower file system: fsuid, fsgid, supplementary groups.
+/* Makes this thread act as the caller towards the lower file system: fsuid, fsgid, supplementary groups, and without
+ * the privileges of root that do not come from these.
  * identity_leave() undoes it; failing to undo it ends the process, for nobody may run on as somebody else.
  * Errors:  -EPERM the caller's ids do not exist in the daemon's user namespace; leave all the same */
 int identity_enter(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity);
@@ -146,29 +158,19 @@ void identity_leave(struct identity *identity);
 #define CLEANUP_IDENTITY __attribute__((cleanup(identity_leave)))
 #define IDENTITY_OWN ((struct identity){.pass = NULL})
 
-/* The same, only where ops that just check act as the caller too. */
+/* For changing the data of an open file: only fsuid and privileges. Set-id bits are then lost as they should be (the
+ * kernel does not take them away before every kind of write), and reserved blocks and quotas bind the caller. */
+int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity);
+
+/* Only the privileges, for what the daemon must be able to do by its own id. */
+void identity_give_up_privileges(const struct pass *pass, const struct fs_caller *caller,
+                                 struct identity *ret_identity);
+
+/* As identity_enter(), only where ops that just check act as the caller too. */
 int identity_enter_to_check(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity);
 
 /* True if this process can take on identities: root that may also set groups. */
 bool identity_can_change(int own_group_count, const gid_t *own_groups);
-
-/* True if this thread has CAP_FSETID. */
-bool identity_keeps_set_id(void);
-
-/* What this thread must take back. */
-struct write_privilege {
-    bool given_up;
-};
-
-/* Gives up the privilege that keeps set-id bits on files that are written (CAP_FSETID) if the caller does not have
- * it, for the kernel does not take the bits away before every kind of write. Failing to take it back, or to give
- * it up, ends the process: it is in the thread's permitted set. */
-void write_privilege_give_up(const struct pass *pass, const struct fs_caller *caller,
-                             struct write_privilege *ret_privilege);
-void write_privilege_take_back(struct write_privilege *privilege);
-
-/* On a local variable: taken back when it goes out of scope. */
-#define CLEANUP_WRITE_PRIVILEGE __attribute__((cleanup(write_privilege_take_back)))
 
 /* Gives this thread the caller's umask for the next creation. Returns the mode to create with. */
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode);
