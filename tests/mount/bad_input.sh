@@ -2,7 +2,7 @@
 # Wrong input of every kind is refused: one line on standard error that names the thing, a status other than 0, and
 # nothing left mounted.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 # assert_error NAMED COMMAND...: fails within some seconds, saying NAMED in a single line on standard error
 assert_error() {

@@ -2,7 +2,7 @@
 # Many processes that create, link, rename and remove in shared directories at once: no wrong errors, in the end the
 # mount shows exactly the lower tree, hard links are one inode, and every write was counted.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 # churn PROCESSES STEPS: prints the number of writes of all of them
 churn() {

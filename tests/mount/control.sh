@@ -2,7 +2,7 @@
 # The control file: found by name in the root only and not listed, shows one snapshot for each open, obeys commands,
 # refuses everything else, and never appears in the profile.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 calls() {
     profile_calls "$1" "$mnt/.osprof"

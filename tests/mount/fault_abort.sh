@@ -2,7 +2,7 @@
 # The connection is aborted through /sys/fs/fuse/connections under load: the final profile is written and the mount is
 # gone.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 need_root
 connections=/sys/fs/fuse/connections

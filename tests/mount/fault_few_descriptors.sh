@@ -2,7 +2,7 @@
 # 64 descriptors, and 200,003 files in one directory: as root everything works, because file handles stand for inodes;
 # to open more files than there are descriptors gives EMFILE or ENFILE. The daemon never crashes.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 files=200003
 

@@ -2,7 +2,7 @@
 # No room for the final profile: osproffs fails, says where the profile is kept, and `osprof recover` gives the whole of
 # it. No room for the live file: a warning, and the profile is still complete at the end.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 need_root
 mkdir full

@@ -3,7 +3,7 @@
 # once it goes on, calls that took a second stand in that bucket; and SIGTERM ends the daemon also while it hangs, with
 # the calls in flight in the final profile.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 need_root
 need mkfs.ext4 fsfreeze
@@ -101,6 +101,7 @@ wait_until 20 all_hang || fail "not every call hangs"
 kill -TERM "$daemon_pid"
 wait_until 15 test -s "$final_profile" || fail "no final profile within 15 s"
 assert_eq "$writers" "$(calls_in_flight <"$final_profile")" "calls in flight in the final profile"
+assert_eq "$writers" "$(grep -c '^# in_flight: MKDIR ' "$final_profile")" "calls in flight that it names"
 thaw
 wait_for_writers
 assert_status 0 "SIGTERM while calls hang"

@@ -2,7 +2,7 @@
 # The lower directory goes away, removed or unmounted: calls fail with plain errors, nothing hangs, and the final
 # profile is written.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 assert_profile() {
     umount_or_fusermount

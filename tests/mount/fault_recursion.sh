@@ -2,7 +2,7 @@
 # Mounts that lead back into themselves: LOWER is MOUNTPOINT, MOUNTPOINT lies inside LOWER, a bind mount of the mount
 # appears below. Each such path is an error (ELOOP), never a hang.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 loop='Too many levels of symbolic links'
 loops() {

@@ -2,7 +2,7 @@
 # SIGKILL at twenty random moments under load: what the live file holds is every call that had finished, and at most the
 # calls in flight on top.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 threads=5
 

@@ -2,7 +2,7 @@
 # Who asks matters as on the lower file system: the same script is run by several users below and above the mount, its
 # outputs compared; a few results are also stated outright, as both could be wrong.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 need_root
 need setpriv setfacl getfacl

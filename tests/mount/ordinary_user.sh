@@ -2,7 +2,7 @@
 # An ordinary user mounts through fusermount3, without privilege: the mount works, others are kept out, the live file is
 # private, the final profile is written, and unmounting needs no privilege either.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 need_root
 need setpriv fusermount3

@@ -2,7 +2,7 @@
 # However a mount ends by order, the final profile is written where it belongs, the live file goes, nothing stays
 # mounted and the exit status is 0; in the foreground and in the background.
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/helpers.sh"
+. "$tests_dir/helpers.sh"
 
 end_by() {
     case $1 in

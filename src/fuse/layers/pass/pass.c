@@ -100,6 +100,8 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
 void pass_destroy(struct pass *pass) {
     if (!pass)
         return;
+    if (pass->inodes)
+        pass_close_all_files(pass);
     pass_drop_all_locks(pass);
     inode_table_destroy(pass->inodes);
     if (pass->mounts.mounts)

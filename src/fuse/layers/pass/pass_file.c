@@ -30,8 +30,7 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flag
     return 0;
 }
 
-static int remove_open_file(struct pass *pass, fs_file handle) {
-    struct open_file *file = to_open_file(handle);
+static int remove_open_file(struct pass *pass, struct open_file *file) {
     pass_drop_file_locks(pass, file);
     pthread_mutex_lock(&pass->open_files_lock);
     struct open_file **link = &file->inode->open_files;
@@ -45,6 +44,15 @@ static int remove_open_file(struct pass *pass, fs_file handle) {
     free(file->entries);
     free(file);
     return err;
+}
+
+/* After an aborted connection: nobody releases them. */
+void pass_close_all_files(struct pass *pass) {
+    struct inode *inode;
+    for (fs_ino ino = FS_ROOT_INO; (inode = inode_table_get(pass->inodes, ino)); ino++) {
+        while (inode->open_files)
+            remove_open_file(pass, inode->open_files);
+    }
 }
 
 int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd) {
@@ -215,7 +223,7 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
 
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     (void)caller, (void)ino;
-    remove_open_file(to_pass(layer), file); /* nobody is left to hear of an error; flush has told it */
+    remove_open_file(to_pass(layer), to_open_file(file)); /* nobody is left to hear of an error; flush has told it */
     return 0;
 }
 

@@ -153,7 +153,8 @@ static int open_name(struct pass *pass, const struct fs_caller *caller, int pare
     int err = caller ? identity_enter_to_check(pass, caller, &identity) : 0;
     if (err < 0)
         return err;
-    int fd = (int)syscall(SYS_openat2, parent_fd, name, &how, sizeof(how));
+    int fd = resolve ? (int)syscall(SYS_openat2, parent_fd, name, &how, sizeof(how))
+                     : openat(parent_fd, name, (int)how.flags);
     return fd < 0 ? negative_errno() : fd;
 }
 
@@ -182,7 +183,7 @@ int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct
     CLEANUP_FD int fd = open_name(pass, caller, parent_fd, name, RESOLVE_NO_XDEV);
     if (fd >= 0)
         return pass_enter(pass, parent->mount_index, must_fit, &fd, ret_entry);
-    if (fd != -EXDEV)
+    if (fd != -EXDEV && fd != -ENOSYS) /* a kernel without openat2: every name may lead to another mount */
         return fd;
     uint32_t mount_index;
     int err = cross_mount(pass, caller, parent_fd, name, &mount_index, &fd);

@@ -135,6 +135,9 @@ static inline struct open_file *to_open_file(fs_file file) {
 /* Wraps *fd, which is taken over on success. */
 int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flags, fs_file *ret_file);
 
+/* Threads: no op may run. */
+void pass_close_all_files(struct pass *pass);
+
 /* A new descriptor for some open file of the inode, for when its handle has gone stale (it was unlinked). */
 int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd);
 
