@@ -143,6 +143,17 @@ static int control_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_
     return 0;
 }
 
+static int control_ioctl(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs_ioctl *call, int *ret_result) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)call, (void)ret_result;
+    return -ENOTTY;
+}
+
+/* Always ready, as the kernel then says by itself. */
+static int control_poll(struct fs_layer *layer, FS_CALL, fs_file file, unsigned *ret_events) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)ret_events;
+    return -ENOSYS;
+}
+
 /* Asked of the lowest layer at once: nothing that is done with the control file is profiled. */
 static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_statfs) {
     (void)ino;
@@ -165,6 +176,8 @@ static const struct fs_ops control_ops = {
     .getxattr = control_getxattr,
     .listxattr = control_listxattr,
     .statfs = control_statfs,
+    .ioctl = control_ioctl,
+    .poll = control_poll,
 };
 
 /* ---- Routing by inode: every op ---- */
