@@ -1,0 +1,129 @@
+/* What the prof layer costs per operation: getattr through the layer above a null layer that does nothing, in the
+ * variants of thesis §6.2 (no layer, an extra call, two clock reads, everything). Cycles, warm caches; what "off" takes
+ * is the loop and the null layer themselves.
+ *
+ * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
+ *        prof_cost off|call|tsc|full N   runs that variant N times and prints nothing. For instructions per op:
+ *            valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=run_ops prof_cost full 1000003
+ *        and divide the "Collected" figure by N. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "aggstats.h"
+#include "prof.h"
+
+#define ROUNDS 1009
+#define OPS_PER_ROUND 10007
+
+struct variant {
+    const char *name;
+    enum prof_timing timing;
+};
+
+static const struct variant variants[] = {
+    {"off", PROF_TIMING_OFF},
+    {"call", PROF_TIMING_CALL},
+    {"tsc", PROF_TIMING_TSC},
+    {"full", PROF_TIMING_FULL},
+};
+#define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
+
+static int null_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct stat *ret_attr) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)ret_attr;
+    return 0;
+}
+
+static const struct fs_ops null_ops = {.getattr = null_getattr};
+
+/* The stack of one variant. */
+struct stack {
+    struct fs_layer null_layer;
+    struct prof prof;
+    struct fs_layer *top;
+};
+
+static void stack_init(struct stack *stack, enum prof_timing timing, struct aggstats_recorder *recorder) {
+    stack->null_layer = (struct fs_layer){.ops = &null_ops};
+    stack->top = &stack->null_layer;
+    if (timing == PROF_TIMING_OFF)
+        return;
+    prof_init(&stack->prof, timing, recorder, &stack->null_layer);
+    stack->top = &stack->prof.layer;
+}
+
+/* Not inlined, and visible: valgrind is told to count inside it. */
+__attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count);
+__attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count) {
+    const struct fs_caller caller = {.pid = 4711};
+    struct stat attr;
+    for (uint64_t i = 0; i < count; i++)
+        top->ops->getattr(top, &caller, FS_ROOT_INO + i, FS_NO_FILE, &attr);
+}
+
+static int compare_doubles(const void *left, const void *right) {
+    double a = *(const double *)left;
+    double b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+static void measure(const struct variant *variant, struct aggstats_recorder *recorder) {
+    static double cycles[ROUNDS];
+    uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
+    struct stack stack;
+    stack_init(&stack, variant->timing, recorder);
+    run_ops(stack.top, OPS_PER_ROUND); /* warms up */
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t start_cycles = aggstats_clock_now(clock_kind);
+        run_ops(stack.top, OPS_PER_ROUND);
+        cycles[round] = (double)(aggstats_clock_now(clock_kind) - start_cycles) / OPS_PER_ROUND;
+    }
+    qsort(cycles, ROUNDS, sizeof(cycles[0]), compare_doubles);
+    printf("%-5s median %6.1f cycles per op  (5 %% %.1f, 95 %% %.1f)\n", variant->name, cycles[ROUNDS / 2],
+           cycles[ROUNDS / 20], cycles[ROUNDS - 1 - ROUNDS / 20]);
+}
+
+static void measure_all(struct aggstats_recorder *recorder) {
+    struct aggstats_clock clock = aggstats_recorder_clock(recorder);
+    size_t op_bytes = aggstats_hot(recorder)->counters_stride_bytes;
+    printf("clock %s, %.3f GHz\n", aggstats_clock_name(clock.kind), (double)clock.frequency_hz / 1e9);
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        measure(&variants[i], recorder);
+    printf("counters: %zu bytes per op, %zu bytes per thread (%d ops)\n", op_bytes,
+           sizeof(struct aggstats_block) + (size_t)FS_OP_COUNT * op_bytes, (int)FS_OP_COUNT);
+}
+
+/* False: no such variant, or no such number. */
+static bool run_named(const char *name, const char *count_text, struct aggstats_recorder *recorder) {
+    uint64_t count = strtoull(count_text, NULL, 10);
+    for (size_t i = 0; i < VARIANT_COUNT && count > 0; i++) {
+        if (strcmp(variants[i].name, name) == 0) {
+            struct stack stack;
+            stack_init(&stack, variants[i].timing, recorder);
+            run_ops(stack.top, count);
+            return true;
+        }
+    }
+    return false;
+}
+
+int main(int argc, char **argv) {
+    struct aggstats_recorder *recorder;
+    struct aggstats_recorder_options options = {.op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
+    int err = aggstats_recorder_create(&options, &recorder);
+    if (err < 0) {
+        fprintf(stderr, "prof_cost: cannot create a recorder: %s\n", strerror(-err));
+        return 1;
+    }
+    bool understood = true;
+    if (argc == 1)
+        measure_all(recorder);
+    else
+        understood = argc == 3 && run_named(argv[1], argv[2], recorder);
+    aggstats_recorder_destroy(recorder);
+    if (!understood)
+        fprintf(stderr, "usage: prof_cost [off|call|tsc|full N]\n");
+    return understood ? 0 : 2;
+}

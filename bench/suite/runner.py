@@ -1,0 +1,167 @@
+"""Runs workloads: every subject in every round, the order of subjects reversed each round."""
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from typing import Optional
+
+from subjects import Mount, Trouble, remove_tree
+from workloads import Place, Scale
+
+
+@dataclass
+class Record:
+    """One run of one workload on one subject. Times are seconds; of the daemon: None for native."""
+
+    scale: Scale = field(repr=False)
+    elapsed_s: float = 0
+    client_user_s: float = 0
+    client_system_s: float = 0
+    daemon_cpu_s: Optional[float] = None
+    daemon_user_s: Optional[float] = None
+    daemon_system_s: Optional[float] = None
+    requests: Optional[int] = None
+    resident_before_bytes: Optional[int] = None
+    resident_after_bytes: Optional[int] = None
+    mount_s: Optional[float] = None
+    unmount_s: Optional[float] = None
+    value: Optional[float] = None
+
+    def cpu_us_per_request(self):
+        if not self.requests or self.daemon_cpu_s is None:
+            return None
+        return self.daemon_cpu_s * 1e6 / self.requests
+
+
+@dataclass
+class Outcome:
+    """All runs of one workload on one subject."""
+
+    subject: object
+    records: list = field(default_factory=list)
+    failure: Optional[str] = None
+
+
+class Progress:
+    """One line on a terminal, nothing elsewhere."""
+
+    def __init__(self, total):
+        self.total = total
+        self.done = 0
+        self.started = time.monotonic()
+        self.shown = sys.stderr.isatty()
+
+    def show(self, text):
+        if self.shown:
+            left = ""
+            if self.done > 0:
+                seconds = (time.monotonic() - self.started) / self.done * (self.total - self.done)
+                left = f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
+            columns = shutil.get_terminal_size().columns
+            line = f"[{self.done}/{self.total}] {text}{left}"
+            sys.stderr.write("\r\033[K" + line[:columns - 1])
+            sys.stderr.flush()
+        self.done += 1
+
+    def clear(self):
+        if self.shown:
+            sys.stderr.write("\r\033[K")
+            sys.stderr.flush()
+
+
+class Runner:
+    def __init__(self, scratch, tools, scale, trees, rounds, progress):
+        self.scratch = scratch
+        self.tools = tools
+        self.scale = scale
+        self.trees = trees
+        self.rounds = rounds
+        self.progress = progress
+        self.cpus = sorted(os.sched_getaffinity(0))
+        self.lower_is_memory = _is_tmpfs(scratch)
+
+    def run(self, workload, subjects):
+        """The outcomes of a workload, one per subject. A subject that fails is left out of later rounds."""
+        outcomes = [Outcome(subject) for subject in subjects if subject.command or workload.has_native]
+        for number in range(self.rounds):
+            for outcome in outcomes if number % 2 == 0 else reversed(outcomes):
+                self.progress.show(f"{workload.name}: round {number + 1} of {self.rounds}, {outcome.subject.name}")
+                if outcome.failure:
+                    continue
+                try:
+                    outcome.records.append(self._run_once(workload, outcome.subject))
+                except (Trouble, OSError, subprocess.SubprocessError) as trouble:
+                    outcome.failure = " ".join(str(trouble).split())
+        self.progress.clear()
+        return outcomes
+
+    def _run_once(self, workload, subject):
+        daemon_cpu, client_cpu = self._pinning(workload.pinned)
+        place = Place(None, self.scratch, self.tools, self.scale, client_cpu)
+        lower = self._lower(workload, place)
+        record = Record(self.scale)
+        try:
+            with Mount(subject, lower, self.scratch, daemon_cpu) as mount:
+                place.directory = mount.mnt
+                workload.before(place)
+                self._measure(workload, place, mount, record)
+            record.mount_s, record.unmount_s = mount.mount_s, mount.unmount_s
+        finally:
+            if not workload.tree:
+                remove_tree(lower)
+        if workload.value:
+            record.value = workload.value(record)
+        return record
+
+    def _pinning(self, how):
+        """CPUs of daemon and client, or None for any."""
+        if how == "free":
+            return None, None
+        if how == "apart" and len(self.cpus) < 2:
+            raise Trouble("needs two CPUs")
+        return self.cpus[0], self.cpus[0 if how == "together" else 1]
+
+    def _lower(self, workload, place):
+        if workload.tree:
+            place.directory, _ = self.trees.get(workload.tree)
+        else:
+            place.directory = os.path.join(self.scratch, "lower")
+            os.mkdir(place.directory)
+            workload.prepare(place)
+        if not self.lower_is_memory:
+            warm_up = ["find", place.directory, "-type", "f", "-exec", "cat", "--", "{}", "+"]
+            subprocess.run(warm_up, check=True, stdout=subprocess.DEVNULL)
+        return place.directory
+
+    def _measure(self, workload, place, mount, record):
+        requests = mount.requests()
+        record.resident_before_bytes = mount.resident_bytes()
+        daemon_times, daemon_cpu = mount.user_and_system_s(), mount.cpu_s()
+        client = resource.getrusage(resource.RUSAGE_CHILDREN)
+        started = time.perf_counter()
+        value = workload.run(place)
+        record.elapsed_s = time.perf_counter() - started
+        record.value = record.elapsed_s if value is None else value
+        self._note_client(client, record)
+        if mount.pid:
+            record.daemon_cpu_s = mount.cpu_s() - daemon_cpu
+            user_s, system_s = mount.user_and_system_s()
+            record.daemon_user_s, record.daemon_system_s = user_s - daemon_times[0], system_s - daemon_times[1]
+            record.resident_after_bytes = mount.resident_bytes()
+            requests_after = mount.requests()
+            record.requests = requests_after - (requests or 0) if requests_after else place.requests
+
+    @staticmethod
+    def _note_client(before, record):
+        now = resource.getrusage(resource.RUSAGE_CHILDREN)
+        record.client_user_s = now.ru_utime - before.ru_utime
+        record.client_system_s = now.ru_stime - before.ru_stime
+
+
+def _is_tmpfs(path):
+    kind = subprocess.run(["stat", "-f", "-c", "%T", path], check=True, capture_output=True, text=True).stdout.strip()
+    return kind == "tmpfs"
