@@ -58,7 +58,7 @@ mount_type() {
 unmount_path() {
     local device=$1 type=$2 path=$3 attempt
     for attempt in 1 2 3 4 5 6 7 8; do
-        try_unmount "$path" && return
+        try_unmount "$path" && return 0
         sleep 0.25
     done
     say "cannot unmount $path after $attempt attempts; detaching it" >&2

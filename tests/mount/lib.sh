@@ -339,7 +339,7 @@ wait_for_end() {
 
 # Ends a daemon whose mount is gone: it should do so by itself.
 end_daemon() {
-    wait_for_end "$1" 10 && return
+    wait_for_end "$1" 10 && return 0
     printf 'osproffs (pid %s) did not end after unmounting\n' "$1" >&2
     kill -TERM "$1" 2>/dev/null || true
     wait_for_end "$1" 5 || kill -KILL "$1" 2>/dev/null || true
