@@ -125,7 +125,8 @@ int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, 
 
 int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
     int err = pass_enter(pass, mount_index, must_fit, fd, ret_entry);
-    CLEANUP_FD int mount_fd = mount_table_release(&pass->mounts, mount_index);
+    int mount_fd = mount_table_release(&pass->mounts, mount_index);
+    close_fd(&mount_fd);
     return err;
 }
 
