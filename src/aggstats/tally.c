@@ -24,7 +24,7 @@ void tally_finish(struct tally *tally) {
 
 /* ---- Reading a block that counts ---- */
 
-#define READ_ATTEMPTS_MAX 64
+#define READ_ATTEMPTS_MAX 16
 
 static void read_counters(const struct aggstats_counters *counters, unsigned bucket_count,
                           struct aggstats_counters *ret_copy) {
@@ -49,31 +49,69 @@ static uint64_t unfinished(const struct aggstats_counters *counters, unsigned bu
     return calls;
 }
 
-/* True if what has begun and not ended is at most the call named. If even that has not begun, or has ended, it is
- * not in flight. */
-static bool settle_call(const struct layout *layout, struct aggstats_block *copy) {
-    for (unsigned op = 0; op < layout->op_count; op++) {
-        const struct aggstats_counters *counters = layout_counters_const(layout, copy->counters, op);
-        uint64_t open_calls = unfinished(counters, layout_bucket_count(layout));
-        bool named = copy->current_op == (uint64_t)op + 1;
-        if (open_calls > (named ? 1 : 0))
-            return false;
-        if (named && open_calls == 0)
-            copy->current_op = 0;
+/* One reading of a block, op by op. */
+struct reading {
+    const struct layout *layout;
+    const struct aggstats_block *block;
+    struct aggstats_block *copy;
+    uint64_t open_calls[AGGSTATS_OPS_MAX]; /* begun and not ended, as far as the copy knows */
+    bool is_still[AGGSTATS_OPS_MAX];       /* two readings were the same: nothing happens, they are really open */
+};
+
+static void read_op(struct reading *reading, unsigned op) {
+    const struct layout *layout = reading->layout;
+    struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
+    read_counters(layout_counters_const(layout, reading->block->counters, op), layout_bucket_count(layout), copy);
+    reading->open_calls[op] = unfinished(copy, layout_bucket_count(layout));
+}
+
+static void read_op_again(struct reading *reading, unsigned op) {
+    const struct aggstats_counters *copy = layout_counters(reading->layout, reading->copy->counters, op);
+    uint64_t calls = copy->calls;
+    uint64_t open_calls = reading->open_calls[op];
+    read_op(reading, op);
+    reading->is_still[op] = copy->calls == calls && reading->open_calls[op] == open_calls;
+}
+
+/* How many open calls the block's name for the call in flight accounts for. */
+static uint64_t named_calls(const struct reading *reading, unsigned op) {
+    return reading->copy->current_op == (uint64_t)op + 1 ? 1 : 0;
+}
+
+/* Reads again the ops that show more open calls than are named. Returns false if there are none. */
+static bool read_disagreeing(struct reading *reading) {
+    bool any = false;
+    for (unsigned op = 0; op < reading->layout->op_count; op++) {
+        if (reading->open_calls[op] > named_calls(reading, op) && !reading->is_still[op]) {
+            read_op_again(reading, op);
+            any = true;
+        }
     }
-    return true;
+    return any;
+}
+
+/* A thread that calls faster than we read: what began while its buckets were being read belongs to a later snapshot.
+ * And a name whose call has not begun yet, or has ended, names nothing. */
+static void settle_calls(struct reading *reading) {
+    for (unsigned op = 0; op < reading->layout->op_count; op++) {
+        struct aggstats_counters *counters = layout_counters(reading->layout, reading->copy->counters, op);
+        uint64_t named = named_calls(reading, op);
+        if (reading->open_calls[op] > named && !reading->is_still[op])
+            counters->calls -= reading->open_calls[op] - named;
+        if (named > 0 && reading->open_calls[op] == 0)
+            reading->copy->current_op = 0;
+    }
 }
 
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block,
                       struct aggstats_block *ret_copy) {
-    for (int attempt = 0; attempt < READ_ATTEMPTS_MAX; attempt++) {
-        for (unsigned op = 0; op < layout->op_count; op++)
-            read_counters(layout_counters_const(layout, block->counters, op), layout_bucket_count(layout),
-                          layout_counters(layout, ret_copy->counters, op));
+    struct reading reading = {.layout = layout, .block = block, .copy = ret_copy};
+    for (unsigned op = 0; op < layout->op_count; op++)
+        read_op(&reading, op);
+    read_current(block, ret_copy);
+    for (int attempt = 0; attempt < READ_ATTEMPTS_MAX && read_disagreeing(&reading); attempt++)
         read_current(block, ret_copy);
-        if (settle_call(layout, ret_copy))
-            return;
-    }
+    settle_calls(&reading);
 }
 
 /* ---- Summing ---- */

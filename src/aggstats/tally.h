@@ -25,9 +25,9 @@ struct tally {
 int tally_init(struct tally *tally, const struct layout *layout);
 void tally_finish(struct tally *tally);
 
-/* Copies a block that may be counting meanwhile: calls >= sum(buckets) in the copy, and its unfinished call is the one
- * that it names as in flight. Reads again while that is not so; threads that nest their calls never agree, and
- * are taken as they are. copy: of layout_block_bytes() */
+/* Copies a block that may be counting meanwhile, as it was at some moment: calls >= sum(buckets) in the copy, and its
+ * unfinished call is the one that it names as in flight. Only calls around which others are nested are unfinished
+ * without a name. ret_copy: of layout_block_bytes() */
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block, struct aggstats_block *ret_copy);
 
 /* Adds a block that nobody writes, such as a copy.

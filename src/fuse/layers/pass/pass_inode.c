@@ -140,10 +140,10 @@ bool pass_use_spare_fd(struct pass *pass) {
 void pass_keep_spare_fd(struct pass *pass) {
     if (__atomic_load_n(&pass->spare_fd, __ATOMIC_RELAXED) >= 0)
         return;
-    CLEANUP_FD int fd = fcntl(pass->proc_fd, F_DUPFD_CLOEXEC, 0);
+    int fd = fcntl(pass->proc_fd, F_DUPFD_CLOEXEC, 0);
     int none = -1;
-    if (fd >= 0 && __atomic_compare_exchange_n(&pass->spare_fd, &none, fd, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        fd = -1;
+    if (fd >= 0 && !__atomic_compare_exchange_n(&pass->spare_fd, &none, fd, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        close(fd); /* another thread was first */
 }
 
 /* Opens a name as the caller where that is the check; everything after takes the daemon's privileges. */
@@ -186,7 +186,7 @@ int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct
         return pass_enter(pass, parent->mount_index, must_fit, &fd, ret_entry);
     if (fd != -EXDEV && fd != -ENOSYS) /* a kernel without openat2: every name may lead to another mount */
         return fd;
-    uint32_t mount_index;
+    uint32_t mount_index = 0;
     int err = cross_mount(pass, caller, parent_fd, name, &mount_index, &fd);
     return err < 0 ? err : pass_enter_held(pass, mount_index, must_fit, &fd, ret_entry);
 }
