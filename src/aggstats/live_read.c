@@ -207,15 +207,29 @@ static int check_span(struct reader *reader) {
     return 0;
 }
 
+/* False if buckets hold more calls than were made: no recorder has written that, and adding the block will tell. */
+static bool calls_are_possible(const struct layout *layout, const struct aggstats_counters *counters) {
+    uint64_t finished = 0;
+    for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
+        if (__builtin_add_overflow(finished, counters->buckets[bucket], &finished))
+            return false;
+    return finished <= counters->calls;
+}
+
 /* Makes one block of two readings; see the top of this file. */
 static void merge_readings(const struct layout *layout, struct aggstats_block *first,
                            const struct aggstats_block *second) {
     if (first->current_op != second->current_op || first->current_start_cycles != second->current_start_cycles ||
         first->current_object != second->current_object || first->current_pid != second->current_pid)
         first->current_op = 0;
-    for (unsigned op = 0; op < layout->op_count; op++)
-        layout_counters(layout, first->counters, op)->calls =
-            layout_counters_const(layout, second->counters, op)->calls;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        struct aggstats_counters *counters = layout_counters(layout, first->counters, op);
+        const struct aggstats_counters *later = layout_counters_const(layout, second->counters, op);
+        bool is_still = memcmp(counters, later, layout->counters_stride_bytes) == 0;
+        counters->calls = later->calls;
+        if (calls_are_possible(layout, counters))
+            tally_settle_op(layout, first, op, is_still);
+    }
 }
 
 /* Room for the two readings of a block, aligned so that the kernel copies whole counters. */

@@ -74,15 +74,15 @@ static void read_op_again(struct reading *reading, unsigned op) {
 }
 
 /* How many open calls the block's name for the call in flight accounts for. */
-static uint64_t named_calls(const struct reading *reading, unsigned op) {
-    return reading->copy->current_op == (uint64_t)op + 1 ? 1 : 0;
+static uint64_t named_calls(const struct aggstats_block *copy, unsigned op) {
+    return copy->current_op == (uint64_t)op + 1 ? 1 : 0;
 }
 
 /* Reads again the ops that show more open calls than are named. Returns false if there are none. */
 static bool read_disagreeing(struct reading *reading) {
     bool any = false;
     for (unsigned op = 0; op < reading->layout->op_count; op++) {
-        if (reading->open_calls[op] > named_calls(reading, op) && !reading->is_still[op]) {
+        if (reading->open_calls[op] > named_calls(reading->copy, op) && !reading->is_still[op]) {
             read_op_again(reading, op);
             any = true;
         }
@@ -90,17 +90,14 @@ static bool read_disagreeing(struct reading *reading) {
     return any;
 }
 
-/* A thread that calls faster than we read: what began while its buckets were being read belongs to a later snapshot.
- * And a name whose call has not begun yet, or has ended, names nothing. */
-static void settle_calls(struct reading *reading) {
-    for (unsigned op = 0; op < reading->layout->op_count; op++) {
-        struct aggstats_counters *counters = layout_counters(reading->layout, reading->copy->counters, op);
-        uint64_t named = named_calls(reading, op);
-        if (reading->open_calls[op] > named && !reading->is_still[op])
-            counters->calls -= reading->open_calls[op] - named;
-        if (named > 0 && reading->open_calls[op] == 0)
-            reading->copy->current_op = 0;
-    }
+void tally_settle_op(const struct layout *layout, struct aggstats_block *copy, unsigned op, bool is_still) {
+    struct aggstats_counters *counters = layout_counters(layout, copy->counters, op);
+    uint64_t open_calls = unfinished(counters, layout_bucket_count(layout));
+    uint64_t named = named_calls(copy, op);
+    if (open_calls > named && !is_still)
+        counters->calls -= open_calls - named;
+    if (named > 0 && open_calls == 0)
+        copy->current_op = 0;
 }
 
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block,
@@ -111,7 +108,8 @@ void tally_read_block(const struct layout *layout, const struct aggstats_block *
     read_current(block, ret_copy);
     for (int attempt = 0; attempt < READ_ATTEMPTS_MAX && read_disagreeing(&reading); attempt++)
         read_current(block, ret_copy);
-    settle_calls(&reading);
+    for (unsigned op = 0; op < layout->op_count; op++)
+        tally_settle_op(layout, ret_copy, op, reading.is_still[op]);
 }
 
 /* ---- Summing ---- */

@@ -30,6 +30,12 @@ void tally_finish(struct tally *tally);
  * without a name. ret_copy: of layout_block_bytes() */
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block, struct aggstats_block *ret_copy);
 
+/* Makes the calls of one op in a copy agree with its buckets and with the call that the copy names as in flight: what
+ * began while the buckets were being read belongs to a later snapshot. is_still: two readings of the op were the
+ * same, so all that is open is really open.
+ * A name whose call has not begun yet, or has ended, is removed. */
+void tally_settle_op(const struct layout *layout, struct aggstats_block *copy, unsigned op, bool is_still);
+
 /* Adds a block that nobody writes, such as a copy.
  * Errors:  -EBADMSG calls < sum(buckets), or a sum overflows: no recorder has written that */
 int tally_add_block(struct tally *tally, const struct aggstats_block *block);

@@ -41,6 +41,7 @@ struct daemon {
     struct ctl ctl;
     struct glue glue;
     struct fuse_session *fuse;
+    bool is_wrong_usage;
     bool live_is_needed; /* nothing else holds the profile */
 };
 
@@ -276,8 +277,10 @@ static int mount_session(struct daemon *daemon) {
     if (err < 0)
         return err;
     daemon->fuse = fuse_session_new(args, &glue_operations, sizeof(glue_operations), &daemon->glue);
-    if (!daemon->fuse)
-        return -EINVAL; /* libfuse has said which option it does not know */
+    if (!daemon->fuse) {
+        daemon->is_wrong_usage = true; /* libfuse has said which option it does not know */
+        return -EINVAL;
+    }
     if (fuse_session_mount(daemon->fuse, daemon->mountpoint) != 0) {
         log_message("cannot mount on %s (see the line above)", daemon->mountpoint);
         return -EIO;
@@ -405,6 +408,8 @@ int daemon_run(const struct options *options) {
     if (set_up(&daemon) == 0) {
         background_ready(&daemon.background);
         status = serve(&daemon);
+    } else if (daemon.is_wrong_usage) {
+        status = 2;
     }
     tear_down(&daemon);
     return status;

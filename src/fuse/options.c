@@ -1,6 +1,7 @@
 /* Parsing the command line with libfuse's parser, so that mount(8) and fstab work too. */
 #include "options.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -124,7 +125,8 @@ static int check_values(struct options *options, const struct raw_options *raw) 
         return -EINVAL;
     }
     const char *name = options->control_name;
-    if (name && (name[0] == '\0' || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)) {
+    if (name && (name[0] == '\0' || strlen(name) > NAME_MAX || strchr(name, '/') || strcmp(name, ".") == 0 ||
+                 strcmp(name, "..") == 0)) {
         log_message("control=%s: must be a plain file name, such as .osprof", name);
         return -EINVAL;
     }

@@ -12,6 +12,7 @@
 #include "log.h"
 
 #define DEFAULT_NAME "osprof.out"
+#define BACKUP_SUFFIX ".old"
 
 static int open_stream(struct profile_target *target, int fd, const char *shown) {
     target->stream_fd = fd;
@@ -48,6 +49,8 @@ static int open_file(struct profile_target *target, const char *file) {
     int err = open_parent(AT_FDCWD, file, &target->dir_fd, &name);
     if (err < 0)
         return err;
+    if (strlen(name) + strlen(BACKUP_SUFFIX) > NAME_MAX)
+        return -ENAMETOOLONG;
     target->name = strdup(name);
     target->shown = absolute_path(target->dir_fd, name);
     if (!target->name || !target->shown)
@@ -104,7 +107,7 @@ int profile_target_save(struct profile_target *target, const char *text, size_t 
     if (target->stream_fd >= 0)
         return write_all(target->stream_fd, text, size_bytes);
     CLEANUP_FREE char *backup_name = NULL;
-    if (target->keep_old && asprintf(&backup_name, "%s.old", target->name) < 0)
+    if (target->keep_old && asprintf(&backup_name, "%s" BACKUP_SUFFIX, target->name) < 0)
         return -ENOMEM;
     int err = replace_file(target->dir_fd, target->name, backup_name, target->mode, text, size_bytes);
     if (err == 0)
