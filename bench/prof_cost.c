@@ -1,6 +1,7 @@
 /* What the prof layer costs per operation: getattr through the layer above a null layer that does nothing, in the
- * variants of thesis §6.2 (no layer, an extra call, two clock reads, everything). Cycles, warm caches; what "off" takes
- * is the loop and the null layer themselves.
+ * variants of thesis §6.2 (no layer, an extra call, two clock reads, everything). Warm: in a loop, and what "off" takes
+ * is the loop and the null layer themselves. Cold: one op after so much other memory was touched that the counters have
+ * left the nearer caches, as between two requests; what "off" takes is mostly the reading of the clock.
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
  *        prof_cost off|call|tsc|full N   runs that variant N times and prints nothing. For instructions per op:
@@ -17,6 +18,9 @@
 
 #define ROUNDS 1009
 #define OPS_PER_ROUND 10007
+#define COLD_ROUNDS 257
+#define OTHER_BYTES (16U << 20)
+#define CACHE_LINE_BYTES 64U
 
 struct variant {
     const char *name;
@@ -69,7 +73,13 @@ static int compare_doubles(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static void measure(const struct variant *variant, struct aggstats_recorder *recorder) {
+static void print_row(const char *state, const struct variant *variant, double *cycles, size_t count) {
+    qsort(cycles, count, sizeof(cycles[0]), compare_doubles);
+    printf("%s %-5s median %6.1f cycles per op  (5 %% %.1f, 95 %% %.1f)\n", state, variant->name, cycles[count / 2],
+           cycles[count / 20], cycles[count - 1 - count / 20]);
+}
+
+static void measure_warm(const struct variant *variant, struct aggstats_recorder *recorder) {
     static double cycles[ROUNDS];
     uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
     struct stack stack;
@@ -80,9 +90,27 @@ static void measure(const struct variant *variant, struct aggstats_recorder *rec
         run_ops(stack.top, OPS_PER_ROUND);
         cycles[round] = (double)(aggstats_clock_now(clock_kind) - start_cycles) / OPS_PER_ROUND;
     }
-    qsort(cycles, ROUNDS, sizeof(cycles[0]), compare_doubles);
-    printf("%-5s median %6.1f cycles per op  (5 %% %.1f, 95 %% %.1f)\n", variant->name, cycles[ROUNDS / 2],
-           cycles[ROUNDS / 20], cycles[ROUNDS - 1 - ROUNDS / 20]);
+    print_row("warm", variant, cycles, ROUNDS);
+}
+
+static void touch_other_memory(void) {
+    static volatile unsigned char other[OTHER_BYTES];
+    for (size_t i = 0; i < OTHER_BYTES; i += CACHE_LINE_BYTES)
+        other[i]++;
+}
+
+static void measure_cold(const struct variant *variant, struct aggstats_recorder *recorder) {
+    static double cycles[COLD_ROUNDS];
+    uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
+    struct stack stack;
+    stack_init(&stack, variant->timing, recorder);
+    for (int round = 0; round < COLD_ROUNDS; round++) {
+        touch_other_memory();
+        uint64_t start_cycles = aggstats_clock_now(clock_kind);
+        run_ops(stack.top, 1);
+        cycles[round] = (double)(aggstats_clock_now(clock_kind) - start_cycles);
+    }
+    print_row("cold", variant, cycles, COLD_ROUNDS);
 }
 
 static void measure_all(struct aggstats_recorder *recorder) {
@@ -90,7 +118,9 @@ static void measure_all(struct aggstats_recorder *recorder) {
     size_t op_bytes = aggstats_hot(recorder)->counters_stride_bytes;
     printf("clock %s, %.3f GHz\n", aggstats_clock_name(clock.kind), (double)clock.frequency_hz / 1e9);
     for (size_t i = 0; i < VARIANT_COUNT; i++)
-        measure(&variants[i], recorder);
+        measure_warm(&variants[i], recorder);
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        measure_cold(&variants[i], recorder);
     printf("counters: %zu bytes per op, %zu bytes per thread (%d ops)\n", op_bytes,
            sizeof(struct aggstats_block) + (size_t)FS_OP_COUNT * op_bytes, (int)FS_OP_COUNT);
 }

@@ -12,7 +12,7 @@ import tempfile
 import machine
 import report
 from runner import Progress, Runner
-from subjects import Trouble, known_subjects, peer, remove_tree
+from subjects import Trouble, known_subjects, mounts_below, peer, remove_tree, unmount
 from trees import Trees
 from workloads import FULL, NORMAL, QUICK, known_workloads
 
@@ -22,10 +22,10 @@ Tools = collections.namedtuple("Tools", "storm round_trip")
 def parse_arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__, epilog="docs/benchmarks.md says more")
     parser.add_argument("--build", required=True, help=argparse.SUPPRESS)  # scripts/bench gives it
-    parser.add_argument("--rounds", type=int, metavar="N", help="runs of each workload on each subject (5; --quick: 3)")
+    parser.add_argument("--rounds", type=int, metavar="N", help="how often each is run (5; --quick: 3)")
     parser.add_argument("--workload", action="append", metavar="NAME", help="only these; * and ? match (see --list)")
     parser.add_argument("--subject", action="append", metavar="NAME", help="only these; * and ? match")
-    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="not these subjects or workloads")
+    parser.add_argument("--without", action="append", default=[], metavar="NAME", help="leave these out")
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=COMMAND",
                         help="one more subject, in the foreground: 'll=/x/passthrough_ll -f -o source={lower} {mnt}'")
     parser.add_argument("--dir", metavar="DIR", help="work in a new directory in DIR (default: /dev/shm, a tmpfs)")
@@ -74,7 +74,8 @@ def list_all(workloads, subjects):
 
 
 def run_all(runner, workloads, subjects):
-    """Prints each workload's table as soon as it is there. Ends early, with what there is, on Ctrl-C."""
+    """Prints each workload's table as soon as it is there, and gives them all; on Ctrl-C those that are complete, and
+    True."""
     results = []
     bases = report.bases_of([subject.name for subject in subjects])
     try:
@@ -88,7 +89,8 @@ def run_all(runner, workloads, subjects):
     except KeyboardInterrupt:
         runner.progress.clear()
         print("interrupted: what follows is incomplete\n", flush=True)
-    return results
+        return results, True
+    return results, False
 
 
 def summarise(options, about, results, subjects):
@@ -102,6 +104,22 @@ def summarise(options, about, results, subjects):
             file.write(report.as_json(about, vars(options), results, costs, peers))
 
 
+def make_scratch(directory):
+    directory = os.path.realpath(directory)
+    if "," in directory or not os.path.isdir(directory):
+        raise Trouble(f"--dir {directory}: must be a directory, with no comma in its path (mount options end there)")
+    return tempfile.mkdtemp(prefix="osproffs-bench.", dir=directory)
+
+
+def clean_up(scratch):
+    """Leaves nothing behind, whatever was going on."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    for path in reversed(mounts_below(scratch)):
+        unmount(path)
+    remove_tree(scratch)
+
+
 def end_by_signal(number, _):
     sys.exit(128 + number)
 
@@ -111,30 +129,33 @@ def give_up_waiting(*_):
 
 
 def bench(options):
+    """Returns the exit status."""
     build = os.path.abspath(options.build)
     subjects = known_subjects(build) + [peer(text) for text in options.peer]
     workloads = known_workloads()
     if options.list:
         list_all(workloads, subjects)
-        return True
+        return 0
     subjects = choose(subjects, options.subject, options.without, "subject")
     workloads = list(present(choose(workloads, options.workload, options.without, "workload")))
     scale = QUICK if options.quick else FULL if options.full else NORMAL
     about = machine.description(build)
     print(machine.as_text(about) + "\n", flush=True)
     tools = Tools(os.path.join(build, "bench/storm"), os.path.join(build, "bench/round_trip"))
-    scratch = os.path.realpath(tempfile.mkdtemp(prefix="osproffs-bench.", dir=options.dir or "/dev/shm"))
+    scratch = make_scratch(options.dir or "/dev/shm")
     try:
         progress = Progress(len(workloads) * len(subjects) * options.rounds)
         runner = Runner(scratch, tools, scale, Trees(scratch, tools, scale), options.rounds, progress)
-        results = run_all(runner, workloads, subjects)
+        results, interrupted = run_all(runner, workloads, subjects)
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN)
-        remove_tree(scratch)
+        clean_up(scratch)
     summarise(options, about, results, subjects)
-    return not any(outcome.failure for result in results for outcome in result.outcomes.values()
-                   if outcome.subject.is_ours or not outcome.subject.command)
+    return 130 if interrupted else 1 if any_of_ours_failed(results) else 0
+
+
+def any_of_ours_failed(results):
+    return any(outcome.failure for result in results for outcome in result.outcomes.values()
+               if outcome.subject.is_ours or not outcome.subject.command)
 
 
 def main():
@@ -142,7 +163,7 @@ def main():
         signal.signal(number, end_by_signal)
     signal.signal(signal.SIGALRM, give_up_waiting)
     try:
-        return 0 if bench(parse_arguments()) else 1
+        return bench(parse_arguments())
     except Trouble as trouble:
         print(f"bench: {trouble}", file=sys.stderr)
         return 2

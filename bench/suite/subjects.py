@@ -138,7 +138,7 @@ class Mount:
     def _last_words(self):
         with open(os.path.join(self.run, "stderr"), errors="replace") as errors:
             lines = errors.read().split("\n")
-        return next((line for line in reversed(lines) if line), f"exit status {self.daemon.returncode}")
+        return next((line for line in reversed(lines) if line), f"exit status {self.daemon.poll()}")
 
     # ---- What the daemon has used so far ----
 
@@ -160,7 +160,9 @@ class Mount:
         if not self.pid:
             return None
         with open(f"/proc/{self.pid}/status") as status:
-            kilobytes = next(line.split()[1] for line in status if line.startswith("VmRSS:"))
+            kilobytes = next((line.split()[1] for line in status if line.startswith("VmRSS:")), None)
+        if kilobytes is None:
+            raise Trouble(f"{self.subject.name} has died: {self._last_words()}")
         return int(kilobytes) * 1024
 
     def requests(self):
@@ -186,9 +188,14 @@ def unmount(path):
     raise Trouble(f"cannot unmount {path}")
 
 
+def mounts_below(path):
+    """Where something is mounted at or below path, the latest mount last."""
+    return [mount for mount in _mounts() if mount == path or mount.startswith(path + "/")]
+
+
 def remove_tree(path):
     """Removes a directory of ours, but never what is mounted in it."""
-    mounted = [mount for mount in _mounts() if mount == path or mount.startswith(path + "/")]
+    mounted = mounts_below(path)
     if mounted:
         raise Trouble(f"not removed, because something is still mounted there: {', '.join(mounted)}")
     shutil.rmtree(path)

@@ -4,7 +4,7 @@ import glob
 import os
 import subprocess
 
-from subjects import Trouble, remove_tree
+from subjects import Trouble
 
 SOURCE_FILES_MIN = 8000
 
@@ -24,12 +24,6 @@ class Trees:
             makers = {"sources": self._sources, "linux": self._linux, "files": self._files}
             self.made[name] = (path, makers[name](path))
         return self.made[name]
-
-    def drop(self):
-        """Frees their memory: scratch is a tmpfs."""
-        for path, _ in self.made.values():
-            remove_tree(path)
-        self.made = {}
 
     def _sources(self, path):
         copies = 0
