@@ -369,6 +369,13 @@ static void unmount(struct daemon *daemon) {
         fuse_session_unmount(daemon->fuse);
 }
 
+/* Their threads still use what would be freed, so nothing is. The connection ends now, not when the last of them
+ * comes back: what they hang in may itself wait for an answer from us. */
+static _Noreturn void leave_hung_workers(const struct daemon *daemon, int status) {
+    close(fuse_session_fd(daemon->fuse));
+    _exit(status);
+}
+
 static int serve(struct daemon *daemon) {
     struct session_outcome outcome = session_run(daemon->fuse, daemon->options->single_threaded);
     unsigned hung = outcome.hung_workers + glue_stop_lock_waiters(&daemon->glue);
@@ -379,7 +386,7 @@ static int serve(struct daemon *daemon) {
     int err = save_final_profile(daemon);
     unmount(daemon);
     if (hung > 0)
-        _exit(err < 0 || outcome.end == SESSION_FAILED); /* their threads still use what would be freed */
+        leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
 
