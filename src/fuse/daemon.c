@@ -344,7 +344,7 @@ static int save_final_profile(struct daemon *daemon) {
         aggstats_recorder_unlink_live(daemon->recorder);
         return 0;
     }
-    if (live_path) {
+    if (live_path && aggstats_recorder_live_complete(daemon->recorder)) {
         log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", daemon->target.shown,
                     strerror(-err), live_path, live_path);
     } else {
@@ -363,8 +363,9 @@ static bool is_disconnected(struct fuse_session *fuse) {
 /* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted
  * there by now. Once the connection is gone its function only frees. */
 static void unmount(struct daemon *daemon) {
-    if (mountpoint_unmount(daemon->mountpoint, daemon->own_device) < 0)
-        log_message("cannot unmount %s: use fusermount3 -u -z %s", daemon->mountpoint, daemon->mountpoint);
+    int err = mountpoint_unmount(daemon->own_device);
+    if (err < 0)
+        log_message("cannot unmount %s: %s; use umount or fusermount3 -u -z", daemon->mountpoint, strerror(-err));
     if (is_disconnected(daemon->fuse))
         fuse_session_unmount(daemon->fuse);
 }

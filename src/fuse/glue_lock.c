@@ -72,22 +72,29 @@ static void make_timer(struct lock_waiter *waiter) {
     waiter->has_timer = timer_create(CLOCK_MONOTONIC, &event, &waiter->timer) == 0;
 }
 
+static bool is_ending(struct lock_waiters *all) {
+    pthread_mutex_lock(&all->lock);
+    bool ending = all->ending;
+    pthread_mutex_unlock(&all->lock);
+    return ending;
+}
+
 static void *wait_for_lock(void *argument) {
     struct lock_waiter *waiter = argument;
     struct lock_waiters *all = &waiter->glue->lock_waiters;
     pthread_mutex_lock(&all->lock);
     make_timer(waiter);
-    bool ending = all->ending;
     pthread_mutex_unlock(&all->lock);
 
     int err = -EINTR;
-    if (!ending) {
+    if (!is_ending(all)) {
         fuse_req_interrupt_func(waiter->req, interrupt_waiter, waiter);
         err = GLUE_CALL(waiter->req, setlkw, waiter->ino, waiter->file, &waiter->lock);
         fuse_req_interrupt_func(waiter->req, NULL, NULL);
     }
-    fuse_req_t req = waiter->req;
-    glue_reply_status(req, err);
+    if (err == -EINTR && is_ending(all))
+        err = -ENOTCONN; /* the kernel would restart an interrupted wait, but nobody will be here */
+    glue_reply_status(waiter->req, err);
     remove_waiter(waiter);
     free(waiter);
     return NULL;
@@ -114,7 +121,7 @@ static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct f
     pthread_mutex_unlock(&waiter->glue->lock_waiters.lock);
     pthread_attr_destroy(&detached);
     if (err != 0)
-        return err == EINTR ? -EINTR : -ENOLCK;
+        return err == EINTR ? -ENOTCONN : -ENOLCK;
     waiter = NULL;
     return 0;
 }

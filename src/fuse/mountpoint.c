@@ -12,6 +12,8 @@
 
 #include "base.h"
 
+#define COPIES_MAX 64 /* bind mounts of ours */
+
 int mountpoint_device(const char *path, dev_t *ret_device) {
     struct statx attr = {0};
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
@@ -33,11 +35,72 @@ static int run_fusermount(const char *path) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
 }
 
-int mountpoint_unmount(const char *path, dev_t device) {
-    dev_t mounted = 0;
-    if (mountpoint_device(path, &mounted) < 0 || mounted != device)
-        return 0;
+static int unmount_path(const char *path) {
     if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
         return 0;
     return errno == EPERM ? run_fusermount(path) : negative_errno();
+}
+
+static bool is_octal(char digit) {
+    return digit >= '0' && digit <= '7';
+}
+
+/* Blanks and backslashes are written as \\ooo in the kernel's lists. */
+static void unescape(char *path) {
+    char *to = path;
+    for (const char *from = path; *from; to++) {
+        bool escaped = from[0] == '\\' && is_octal(from[1]) && is_octal(from[2]) && is_octal(from[3]);
+        *to = escaped ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0')) : *from;
+        from += escaped ? 4 : 1;
+    }
+    *to = '\0';
+}
+
+/* A line of mountinfo, which is changed: "ID PARENT MAJOR:MINOR ROOT PATH ..." */
+static char *parse_mount(char *line, dev_t *ret_device) {
+    char *rest = line;
+    strsep(&rest, " ");
+    strsep(&rest, " ");
+    char *minor_text = strsep(&rest, " ");
+    const char *major_text = strsep(&minor_text, ":");
+    strsep(&rest, " ");
+    char *path = strsep(&rest, " ");
+    if (!minor_text || !path)
+        return NULL;
+    *ret_device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10));
+    unescape(path);
+    return path;
+}
+
+/* Whether the device is mounted, and the path of a place where it can be reached, if there is one. Only paths of that
+ * device are touched: another FUSE mount may hang.
+ * Owner: the caller frees *ret_path, which is NULL if there is none */
+static bool find_mount(dev_t device, char **ret_path) {
+    CLEANUP_STREAM FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    bool found = false;
+    *ret_path = NULL;
+    while (mounts && !*ret_path && getline(&line, &size_bytes, mounts) > 0) {
+        dev_t listed = 0;
+        dev_t reached = 0;
+        const char *path = parse_mount(line, &listed);
+        if (!path || listed != device)
+            continue;
+        found = true;
+        if (mountpoint_device(path, &reached) == 0 && reached == device)
+            *ret_path = strdup(path);
+    }
+    return found;
+}
+
+int mountpoint_unmount(dev_t device) {
+    for (int copies = 0; copies < COPIES_MAX; copies++) {
+        CLEANUP_FREE char *path = NULL;
+        bool found = find_mount(device, &path);
+        int err = path ? unmount_path(path) : 0;
+        if (!path || err < 0)
+            return err < 0 ? err : found ? -EBUSY : 0;
+    }
+    return -EBUSY;
 }

@@ -7,8 +7,9 @@
 /* The device number of what is mounted at path. Errors: -errno */
 int mountpoint_device(const char *path, dev_t *ret_device);
 
-/* Unmounts path if that device is (still) what is mounted there, lazily: it works while the mount is in use, and
- * after its connection was aborted. 0 when it is gone. */
-int mountpoint_unmount(const char *path, dev_t device);
+/* Unmounts that device wherever it is mounted and can be reached, lazily: it works while the mount is in use, was
+ * moved, and after its connection was aborted. What else is mounted there by now stays. Errors:  -EBUSY something else
+ * is mounted over it; those of umount2(2) */
+int mountpoint_unmount(dev_t device);
 
 #endif
