@@ -363,7 +363,7 @@ static bool is_disconnected(struct fuse_session *fuse) {
 /* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted
  * there by now. Once the connection is gone its function only frees. */
 static void unmount(struct daemon *daemon) {
-    int err = mountpoint_unmount(daemon->own_device);
+    int err = mountpoint_unmount(daemon->own_device, !is_disconnected(daemon->fuse));
     if (err < 0)
         log_message("cannot unmount %s: %s; use umount or fusermount3 -u -z", daemon->mountpoint, strerror(-err));
     if (is_disconnected(daemon->fuse))

@@ -72,10 +72,22 @@ static char *parse_mount(char *line, dev_t *ret_device) {
     return path;
 }
 
+/* Asks the mount's daemon, which a dead mount no longer has. */
+static bool is_dead(const char *path) {
+    struct statx attr;
+    return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &attr) < 0 &&
+           errno == ENOTCONN;
+}
+
+static bool is_ours(const char *path, dev_t device, bool connected) {
+    dev_t reached = 0;
+    return mountpoint_device(path, &reached) == 0 && reached == device && (connected || is_dead(path));
+}
+
 /* Whether the device is mounted, and the path of a place where it can be reached, if there is one. Only paths of that
  * device are touched: another FUSE mount may hang.
  * Owner: the caller frees *ret_path, which is NULL if there is none */
-static bool find_mount(dev_t device, char **ret_path) {
+static bool find_mount(dev_t device, bool connected, char **ret_path) {
     CLEANUP_STREAM FILE *mounts = fopen("/proc/self/mountinfo", "re");
     CLEANUP_FREE char *line = NULL;
     size_t size_bytes = 0;
@@ -83,24 +95,23 @@ static bool find_mount(dev_t device, char **ret_path) {
     *ret_path = NULL;
     while (mounts && !*ret_path && getline(&line, &size_bytes, mounts) > 0) {
         dev_t listed = 0;
-        dev_t reached = 0;
         const char *path = parse_mount(line, &listed);
         if (!path || listed != device)
             continue;
         found = true;
-        if (mountpoint_device(path, &reached) == 0 && reached == device)
+        if (is_ours(path, device, connected))
             *ret_path = strdup(path);
     }
     return found;
 }
 
-int mountpoint_unmount(dev_t device) {
+int mountpoint_unmount(dev_t device, bool connected) {
     for (int copies = 0; copies < COPIES_MAX; copies++) {
         CLEANUP_FREE char *path = NULL;
-        bool found = find_mount(device, &path);
+        bool found = find_mount(device, connected, &path);
         int err = path ? unmount_path(path) : 0;
         if (!path || err < 0)
-            return err < 0 ? err : found ? -EBUSY : 0;
+            return err < 0 ? err : found && connected ? -EBUSY : 0;
     }
     return -EBUSY;
 }

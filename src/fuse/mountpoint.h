@@ -2,14 +2,17 @@
 #ifndef MOUNTPOINT_H
 #define MOUNTPOINT_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The device number of what is mounted at path. Errors: -errno */
 int mountpoint_device(const char *path, dev_t *ret_device);
 
-/* Unmounts that device wherever it is mounted and can be reached, lazily: it works while the mount is in use, was
- * moved, and after its connection was aborted. What else is mounted there by now stays. Errors:  -EBUSY something else
- * is mounted over it; those of umount2(2) */
-int mountpoint_unmount(dev_t device);
+/* Unmounts our device wherever it is mounted and can be reached, lazily: it works while the mount is in use, was moved,
+ * and after its connection was aborted. What else is mounted there by now stays.
+ * connected: our connection to the kernel still exists, and so the device's number is ours. Else it may be another
+ * mount's already, and only dead mounts (ENOTCONN) are removed.
+ * Errors:  -EBUSY something else is mounted over it; those of umount2(2) */
+int mountpoint_unmount(dev_t device, bool connected);
 
 #endif
