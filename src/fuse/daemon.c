@@ -378,7 +378,8 @@ static _Noreturn void leave_hung_workers(const struct daemon *daemon, int status
 }
 
 static int serve(struct daemon *daemon) {
-    struct session_outcome outcome = session_run(daemon->fuse, daemon->options->single_threaded);
+    const struct aggstats_clock clock = aggstats_recorder_clock(daemon->recorder);
+    struct session_outcome outcome = session_run(daemon->fuse, &clock, daemon->options->single_threaded);
     unsigned hung = outcome.hung_workers + glue_stop_lock_waiters(&daemon->glue);
     if (outcome.end == SESSION_FAILED)
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));

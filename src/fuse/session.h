@@ -1,13 +1,16 @@
 /* The session loop: worker threads that take requests from the kernel and answer them.
  *
- * A worker is started when every other one is busy, so a call that hangs in the lower file system never delays
- * the next; idle ones stay. The main thread only waits: for a signal, or for the connection to end. It does not
- * wait for workers that hang: what they have counted is already in the profile. */
+ * A worker is started when every other one is busy, so a call that hangs in the lower file system does not delay the
+ * next; idle ones stay. While one thread at a time calls, one worker serves alone (solo.h), and the main thread looks
+ * every 2 ms whether it gets on. Otherwise the main thread only waits: for a signal, or for the connection to end. It
+ * does not wait for workers that hang: what they have counted is already in the profile. */
 #ifndef SESSION_H
 #define SESSION_H
 
 #include <fuse_lowlevel.h>
 #include <stdbool.h>
+
+#include "aggstats.h"
 
 enum session_end {
     SESSION_UNMOUNTED, /* umount, or the connection was aborted */
@@ -28,7 +31,7 @@ struct session_outcome {
 void session_prepare_signals(void);
 
 /* Runs until unmounted or told to end. single: one worker. */
-struct session_outcome session_run(struct fuse_session *fuse, bool single);
+struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single);
 
 /* The signal that interrupts a system call of the thread that it is sent to, and does nothing else. */
 int session_interrupt_signal(void);
