@@ -2,11 +2,9 @@
 #include "glue.h"
 
 #include <assert.h>
-#include <signal.h>
 
 #include "base.h"
 #include "ctl.h"
-#include "session.h"
 
 #define CONTROL_TIMEOUT_S 0.0
 #define MAX_BACKGROUND 64 /* requests that nobody waits for at once: read-ahead, write-back, direct I/O */
@@ -24,8 +22,9 @@ static void ask(struct fuse_conn_info *conn, unsigned capability, bool wanted) {
         conn->want |= conn->capable & capability;
 }
 
-/* Set-id bits stay the kernel's business (HANDLE_KILLPRIV off, truncation separate from open): it knows who
- * writes, and a daemon that runs as root would keep them. */
+/* Truncation stays separate from open. Set-id bits that a write takes away are the lower file system's business, who
+ * is told whether the writer may keep them (HANDLE_KILLPRIV_V2, device.c); the older HANDLE_KILLPRIV says no such
+ * thing. */
 static void init(void *userdata, struct fuse_conn_info *conn) {
     const struct glue *glue = userdata;
     ask(conn, FUSE_CAP_ATOMIC_O_TRUNC, false);
@@ -54,13 +53,19 @@ static bool is_control(fs_ino ino) {
     return ino == CTL_INO;
 }
 
+/* Set-id bits go when somebody writes, and the kernel does not see that happen: it is to ask each time. */
+double glue_attr_timeout(const struct glue *glue, mode_t mode) {
+    bool has_set_id = S_ISREG(mode) && mode & (S_ISUID | S_ISGID);
+    return has_set_id ? 0 : glue->attr_timeout_s;
+}
+
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry) {
     bool control = is_control(entry->ino);
     return (struct fuse_entry_param){
         .ino = entry->ino,
         .generation = entry->generation,
         .attr = entry->attr,
-        .attr_timeout = control ? CONTROL_TIMEOUT_S : glue->attr_timeout_s,
+        .attr_timeout = control ? CONTROL_TIMEOUT_S : glue_attr_timeout(glue, entry->attr.st_mode),
         .entry_timeout = control ? CONTROL_TIMEOUT_S : glue->entry_timeout_s,
     };
 }
@@ -125,21 +130,6 @@ void glue_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_fi
     reply_create(req, err, &entry, fi, file);
 }
 #endif
-
-/* ---- Interrupts ---- */
-
-static void interrupt_thread(fuse_req_t req, void *data) {
-    (void)req;
-    pthread_kill((pthread_t)(uintptr_t)data, session_interrupt_signal());
-}
-
-void glue_interruptible_begin(fuse_req_t req) {
-    fuse_req_interrupt_func(req, interrupt_thread, (void *)(uintptr_t)pthread_self()); /* NOLINT */
-}
-
-void glue_interruptible_end(fuse_req_t req) {
-    fuse_req_interrupt_func(req, NULL, NULL);
-}
 
 const struct fuse_lowlevel_ops glue_operations = {
     .init = init,

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "fs_ops.h"
+#include "session.h"
 
 /* Blocking lock requests, each waiting in a thread of its own (glue_lock.c). */
 struct lock_waiters {
@@ -52,7 +53,11 @@ static inline struct glue *glue_of(fuse_req_t req) {
 
 static inline struct fs_caller glue_caller(fuse_req_t req) {
     const struct fuse_ctx *ctx = fuse_req_ctx(req);
-    return (struct fs_caller){.uid = ctx->uid, .gid = ctx->gid, .pid = ctx->pid, .umask = ctx->umask};
+    return (struct fs_caller){.uid = ctx->uid,
+                              .gid = ctx->gid,
+                              .pid = ctx->pid,
+                              .umask = ctx->umask,
+                              .lacks_fsetid = session_caller_lacks_fsetid()};
 }
 
 /* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). */
@@ -72,13 +77,10 @@ static inline void glue_reply_status(fuse_req_t req, int err) {
     fuse_reply_err(req, err == -EMFILE ? ENFILE : -err);
 }
 
+double glue_attr_timeout(const struct glue *glue, mode_t mode);
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry);
 void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry);
 void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file);
-
-/* Between these a FUSE_INTERRUPT of the request interrupts the system call that this thread is in. */
-void glue_interruptible_begin(fuse_req_t req);
-void glue_interruptible_end(fuse_req_t req);
 
 /* The handlers, one per slot of fuse_lowlevel_ops; see libfuse's fuse_lowlevel.h for their parameters. */
 void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);

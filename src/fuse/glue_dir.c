@@ -3,7 +3,6 @@
 
 #include "base.h"
 #include "glue.h"
-#include "session.h"
 
 void glue_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     fs_file file;
@@ -92,8 +91,8 @@ void glue_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) 
 }
 
 void glue_fsyncdir(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi) {
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, fsyncdir, ino, glue_file(fi), data_only != 0);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     glue_reply_status(req, err);
 }

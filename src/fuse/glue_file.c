@@ -3,13 +3,12 @@
 
 #include "base.h"
 #include "glue.h"
-#include "session.h"
 
 void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     fs_file file;
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, open, ino, fi->flags, &file);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     glue_reply_open(req, err, ino, fi, file);
 }
 
@@ -20,9 +19,9 @@ void glue_read(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, 
         glue_reply_status(req, -ENOMEM);
         return;
     }
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, read, ino, glue_file(fi), data, size_bytes, offset, &read_bytes);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     if (err < 0)
         glue_reply_status(req, err);
     else
@@ -35,9 +34,9 @@ void glue_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size_by
     unsigned flags = (unsigned)fi->flags & ~FS_WRITE_FROM_CACHE;
     if (fi->writepage)
         flags |= FS_WRITE_FROM_CACHE;
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, write, ino, glue_file(fi), data, size_bytes, offset, flags, &written_bytes);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     if (err < 0)
         glue_reply_status(req, err);
     else
@@ -45,9 +44,9 @@ void glue_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size_by
 }
 
 void glue_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, flush, ino, glue_file(fi), fi->lock_owner);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     glue_reply_status(req, err);
 }
 
@@ -56,16 +55,16 @@ void glue_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 }
 
 void glue_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi) {
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, fsync, ino, glue_file(fi), data_only != 0);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     glue_reply_status(req, err);
 }
 
 void glue_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length, struct fuse_file_info *fi) {
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, fallocate, ino, glue_file(fi), mode, offset, length);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     glue_reply_status(req, err);
 }
 
@@ -81,10 +80,10 @@ void glue_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct
 void glue_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi, fuse_ino_t out_ino,
                           off_t out_offset, struct fuse_file_info *out_fi, size_t size_bytes, int flags) {
     size_t copied_bytes;
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, copy_file_range, ino, glue_file(fi), offset, out_ino, glue_file(out_fi), out_offset,
                         size_bytes, (unsigned)flags, &copied_bytes);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     if (err < 0)
         glue_reply_status(req, err);
     else

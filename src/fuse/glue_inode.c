@@ -5,7 +5,6 @@
 #include "base.h"
 #include "ctl.h"
 #include "glue.h"
-#include "session.h"
 
 void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name) {
     struct glue *glue = glue_of(req);
@@ -36,7 +35,7 @@ static void reply_attr(fuse_req_t req, int err, fs_ino ino, const struct stat *a
     if (err < 0)
         glue_reply_status(req, err);
     else
-        fuse_reply_attr(req, attr, ino == CTL_INO ? 0 : glue_of(req)->attr_timeout_s);
+        fuse_reply_attr(req, attr, ino == CTL_INO ? 0 : glue_attr_timeout(glue_of(req), attr->st_mode));
 }
 
 void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
@@ -47,9 +46,9 @@ void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 
 void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi) {
     struct stat changed;
-    glue_interruptible_begin(req);
+    session_interruptible_begin();
     int err = GLUE_CALL(req, setattr, ino, glue_file(fi), attr, to_set, &changed);
-    glue_interruptible_end(req);
+    session_interruptible_end();
     reply_attr(req, err, ino, &changed);
 }
 
@@ -179,7 +178,7 @@ void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse
     if (err < 0)
         glue_reply_status(req, err);
     else
-        fuse_reply_statx(req, 0, &attr, ino == CTL_INO ? 0 : glue_of(req)->attr_timeout_s);
+        fuse_reply_statx(req, 0, &attr, ino == CTL_INO ? 0 : glue_attr_timeout(glue_of(req), attr.stx_mode));
 }
 #endif
 

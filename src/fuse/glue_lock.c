@@ -11,7 +11,6 @@
 
 #include "base.h"
 #include "glue.h"
-#include "session.h"
 
 #define NUDGE_FIRST_NS 1000L
 #define NUDGE_AGAIN_NS 10000000L

@@ -32,9 +32,13 @@ struct worker {
     pthread_t thread;
     struct session *session;
     struct solo_judge judge;
-    uint64_t progress;   /* atomic; rises when a request is taken, and when it is answered: odd while at work */
-    uint64_t solo_since; /* progress when it began to serve alone */
-    bool ended;          /* atomic */
+    uint64_t progress;      /* atomic; rises when a request is taken, and when it is answered: odd while at work */
+    uint64_t solo_since;    /* progress when it began to serve alone */
+    uint64_t request;       /* the one that it has taken; its own */
+    bool lacks_fsetid;      /* says that request of its caller; its own */
+    uint64_t interruptible; /* atomic; that one, while it may be interrupted; else 0 */
+    unsigned interrupters;  /* atomic; others that may be about to signal it */
+    bool ended;             /* atomic */
 };
 
 struct session {
@@ -227,16 +231,83 @@ static void park_while_another_is_solo(struct worker *worker) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* ---- Workers ---- */
+/* ---- Interrupts ----
+ *
+ * libfuse's own way takes locks that all workers share, at every request. Here a worker only notes what it is at,
+ * and whoever receives the rare FUSE_INTERRUPT looks for it. */
 
-static uint32_t caller_thread(const struct fuse_buf *request) {
-    struct fuse_in_header header;
-    memcpy(&header, request->mem, sizeof(header));
-    return header.pid;
+static _Thread_local struct worker *this_worker;
+
+void session_interruptible_begin(void) {
+    struct worker *worker = this_worker;
+    if (worker)
+        __atomic_store_n(&worker->interruptible, worker->request, __ATOMIC_RELAXED);
 }
+
+/* Afterwards no signal comes any more: it would hit the next request. */
+void session_interruptible_end(void) {
+    struct worker *worker = this_worker;
+    if (!worker)
+        return;
+    __atomic_exchange_n(&worker->interruptible, 0, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&worker->interrupters, __ATOMIC_SEQ_CST) > 0)
+        sched_yield();
+}
+
+static void interrupt_if_at(struct worker *worker, uint64_t request) {
+    __atomic_add_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&worker->interruptible, __ATOMIC_SEQ_CST) == request)
+        pthread_kill(worker->thread, INTERRUPT_SIGNAL);
+    __atomic_sub_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
+}
+
+static void interrupt(struct session *session, uint64_t request) {
+    pthread_mutex_lock(&session->lock);
+    for (unsigned index = 0; index < session->worker_count; index++)
+        interrupt_if_at(session->workers[index], request);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* ---- What is read from a request before libfuse sees it ---- */
+
+bool session_caller_lacks_fsetid(void) {
+    return this_worker && this_worker->lacks_fsetid;
+}
+
+static bool says_lacks_fsetid(uint32_t opcode, const char *body) {
+    struct fuse_write_in write;
+    struct fuse_setattr_in setattr;
+    switch (opcode) {
+    case FUSE_WRITE:
+        memcpy(&write, body, sizeof(write));
+        return write.write_flags & FUSE_WRITE_KILL_SUIDGID;
+    case FUSE_SETATTR:
+        memcpy(&setattr, body, sizeof(setattr));
+        return setattr.valid & FATTR_KILL_SUIDGID;
+    default:
+        return false;
+    }
+}
+
+static struct fuse_in_header look_into(struct worker *worker, const struct fuse_buf *request) {
+    struct fuse_in_header header;
+    const char *body = (const char *)request->mem + sizeof(header);
+    memcpy(&header, request->mem, sizeof(header));
+    worker->request = header.unique;
+    worker->lacks_fsetid = says_lacks_fsetid(header.opcode, body);
+    if (header.opcode == FUSE_INTERRUPT) { /* libfuse tells those who wait for locks */
+        struct fuse_interrupt_in interrupted;
+        memcpy(&interrupted, body, sizeof(interrupted));
+        interrupt(worker->session, interrupted.unique);
+    }
+    return header;
+}
+
+/* ---- Workers ---- */
 
 static int serve(struct worker *worker, struct fuse_buf *buffer) {
     struct session *session = worker->session;
+    this_worker = worker;
     device_watch_answers(session->clock.kind);
     bool counted = true; /* among the idle: by who started this one */
     for (;;) {
@@ -262,11 +333,11 @@ static int serve(struct worker *worker, struct fuse_buf *buffer) {
         if (counted)
             become_busy(session);
         counted = false;
-        uint32_t caller = caller_thread(buffer);
+        struct fuse_in_header header = look_into(worker, buffer);
         fuse_session_process_buf(session->fuse, buffer);
         uint64_t answered_cycles = device_take_answer_time();
         if (session->home.possible && answered_cycles)
-            judge_call(worker, caller, start_cycles - wait_cycles, answered_cycles - start_cycles);
+            judge_call(worker, header.pid, start_cycles - wait_cycles, answered_cycles - start_cycles);
         advance(worker);
     }
 }

@@ -33,6 +33,15 @@ void session_prepare_signals(void);
 /* Runs until unmounted or told to end. single: one worker. */
 struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single);
 
+/* Between these a FUSE_INTERRUPT of the request that this worker has taken interrupts the system call that it is
+ * in. Threads: workers */
+void session_interruptible_begin(void);
+void session_interruptible_end(void);
+
+/* The request that this worker has taken is a write or a truncation by somebody who lacks CAP_FSETID: the kernel says
+ * so there, and libfuse does not pass it on. Threads: any; false in others than workers */
+bool session_caller_lacks_fsetid(void);
+
 /* The signal that interrupts a system call of the thread that it is sent to, and does nothing else. */
 int session_interrupt_signal(void);
 

@@ -103,7 +103,39 @@ owners() {
     (cd "$1" && find . -printf '%p %y %m %U:%G\n' | sort)
 }
 
+# Set-id bits go when somebody writes or truncates who may not set them, be it root; a capability of the file always.
+cat >"$scratch/set-id" <<'SCRIPT'
+for how in "$@"; do
+    cp /usr/bin/true "$how"
+    chmod 6777 "$how"
+    setcap cap_net_raw+ep "$how" 2>&1
+    case $how in
+    write) printf 'x' | dd of="$how" conv=notrunc status=none ;;
+    truncate) truncate -s 5 "$how" ;;
+    append) printf 'x' >>"$how" ;;
+    punch) fallocate -p -o 0 -l 4096 "$how" ;;
+    esac
+    stat -c '%n %a' "$how"
+    getcap "$how"
+done
+SCRIPT
+compare_set_id() {
+    local place
+    for place in "$lower/set-id-below" "$mnt/set-id-above"; do
+        mkdir -m 0777 "$place"
+        (cd "$place" && "$@" bash "$scratch/set-id" "${ways[@]}") >"$scratch/$(basename "$place")" 2>&1 || true
+    done
+    grep -q 'append 777' "$scratch/set-id-below" || [ "$1" = env ] || fail "set-id bits are kept below"
+    diff "$scratch/set-id-below" "$scratch/set-id-above" >&2 || fail "set-id bits after writing as: $*"
+    rm -r "$lower"/set-id-*
+}
+
 mount_osproffs -o allow_other "$lower" "$mnt"
+ways=(write truncate append punch)
+compare_set_id env
+compare_set_id exec_as "$user_uid" "$user_gid" ""
+ways=(write truncate append) # the kernel does not say who punches holes
+compare_set_id setpriv --bounding-set=-fsetid
 compare "$user_uid" "$user_gid" ""
 assert_eq "$user_uid:$user_gid" "$(stat -c %u:%g "$above/file-022")" "owner of a new file"
 assert_eq "$user_uid:7777" "$(stat -c %u:%g "$above/setgid/file-022")" "in a set-gid directory"

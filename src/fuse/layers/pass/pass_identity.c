@@ -143,14 +143,14 @@ int identity_enter_to_check(const struct pass *pass, const struct fs_caller *cal
 
 void identity_give_up_privileges(const struct pass *pass, const struct fs_caller *caller,
                                  struct identity *ret_identity) {
-    if (!pass->privileged || caller->uid == 0)
+    if (!pass->privileged || (caller->uid == 0 && !caller->lacks_fsetid))
         return;
     *ret_identity = (struct identity){.pass = pass};
     drop_capabilities();
 }
 
 int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
-    if (!pass->privileged || caller->uid == 0)
+    if (!pass->privileged || (caller->uid == 0 && !caller->lacks_fsetid))
         return 0;
     identity_give_up_privileges(pass, caller, ret_identity);
     ret_identity->has_ids = true;
