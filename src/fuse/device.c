@@ -1,6 +1,7 @@
 /* Reading requests and writing answers. */
 #include "device.h"
 
+#include <errno.h>
 #include <linux/fuse.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,6 +62,8 @@ static void complete_init(const struct iovec *parts, int count) {
 static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
     (void)userdata;
     ssize_t received_bytes = read(fd, data, size_bytes);
+    if (received_bytes < 0 && errno == ECONNABORTED)
+        errno = ENODEV; /* the same end, seen with a request half taken; libfuse knows only the other */
     look_for_init(data, received_bytes);
     return received_bytes;
 }

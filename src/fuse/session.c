@@ -9,8 +9,8 @@
 #include <time.h>
 
 #include "base.h"
+#include "crew.h"
 #include "device.h"
-#include "solo.h"
 
 #define WORKERS_MAX 512U
 #define STOP_PATIENCE_MS 2000
@@ -18,22 +18,14 @@
 #define PAGE_BYTES 4096U
 
 #define INTERRUPT_SIGNAL SIGUSR1
-#define MAIN_SIGNAL SIGUSR2 /* to the main thread: a worker has ended, or serves alone */
+#define MAIN_SIGNAL SIGUSR2 /* to the main thread: a worker has ended, or wants something of it */
 
 #define LOOK_EVERY_NS 2000000L
-#define QUIET_LOOKS 20      /* without a request; then the main thread sleeps until there is one */
-#define SLEEP_HZ 200000U    /* 5 us: a request that was there takes less to receive */
-#define SLOW_CALL_HZ 10000U /* 100 us: waking another CPU takes less */
-#define SOLO_PAUSE_HZ 1000U /* 1 ms until the next try; doubled after each that ended soon */
-#define SOLO_PAUSE_MAX_S 1U
-#define SOLO_WORTH_CALLS 5000U
 
 struct worker {
-    pthread_t thread;
+    struct crew_member member;
     struct session *session;
-    struct solo_judge judge;
-    uint64_t progress;      /* atomic; rises when a request is taken, and when it is answered: odd while at work */
-    uint64_t solo_since;    /* progress when it began to serve alone */
+    bool counted;           /* among the idle; its own */
     uint64_t request;       /* the one that it has taken; its own */
     bool lacks_fsetid;      /* says that request of its caller; its own */
     uint64_t interruptible; /* atomic; that one, while it may be interrupted; else 0 */
@@ -43,8 +35,7 @@ struct worker {
 
 struct session {
     struct fuse_session *fuse;
-    struct aggstats_clock clock;
-    struct solo_home home;
+    struct crew crew;
     pthread_t main_thread;
     pthread_mutex_t lock;
     pthread_cond_t released;
@@ -52,14 +43,10 @@ struct session {
     unsigned worker_count; /* ever started */
     unsigned parked_count; /* workers that wait to be released */
     unsigned releases;     /* how many of them may go */
-    int idle_count;        /* atomic; workers that wait for a request, or are about to; not the one that is alone */
+    int idle_count;        /* atomic; workers that wait for a request, or are about to; members of the crew not */
+    bool receiver_wanted;  /* atomic; the main thread is to add one */
     bool single;
     int error;
-
-    struct worker *solo;        /* atomic; the worker that serves alone */
-    bool watched;               /* atomic; the main thread looks at it every so often */
-    uint64_t solo_again_cycles; /* atomic; not before */
-    uint64_t solo_pause_cycles; /* atomic */
 };
 
 /* ---- Signals ---- */
@@ -135,92 +122,37 @@ void *session_reply_buffer(size_t size_bytes) {
 static int add_receiver(struct session *session);
 
 /* Takes one request off the idle workers' list; the last of them sees to it that somebody waits for the next. */
-static void become_busy(struct session *session) {
+static void become_busy(struct worker *worker) {
+    struct session *session = worker->session;
+    if (!worker->counted)
+        return;
+    worker->counted = false;
     bool last = __atomic_sub_fetch(&session->idle_count, 1, __ATOMIC_ACQ_REL) == 0;
-    if (last && !session->single && !__atomic_load_n(&session->solo, __ATOMIC_ACQUIRE))
+    if (last && !session->single && !crew_exists(&session->crew))
         add_receiver(session); /* if that fails, this worker comes back to the queue before long */
 }
 
-static void become_idle(struct session *session) {
-    __atomic_add_fetch(&session->idle_count, 1, __ATOMIC_ACQ_REL);
+static void become_idle(struct worker *worker) {
+    if (!worker->counted)
+        __atomic_add_fetch(&worker->session->idle_count, 1, __ATOMIC_ACQ_REL);
+    worker->counted = true;
 }
 
-static void advance(struct worker *worker) {
-    __atomic_store_n(&worker->progress, worker->progress + 1, __ATOMIC_RELEASE);
+static void wake_main_thread(struct session *session) {
+    pthread_kill(session->main_thread, MAIN_SIGNAL);
 }
 
-/* ---- One worker alone ---- */
-
-static bool is_solo(const struct worker *worker) {
-    return __atomic_load_n(&worker->session->solo, __ATOMIC_RELAXED) == worker;
+/* By the main thread: a member of the crew may be without a CPU for long, and must not hold the lock meanwhile. */
+static void ask_for_receiver(struct session *session) {
+    __atomic_store_n(&session->receiver_wanted, true, __ATOMIC_SEQ_CST);
+    wake_main_thread(session);
 }
 
-/* The main thread may have stopped looking while there was no request. */
-static void ask_to_be_watched(struct session *session) {
-    if (!__atomic_exchange_n(&session->watched, true, __ATOMIC_SEQ_CST))
-        pthread_kill(session->main_thread, MAIN_SIGNAL);
-}
-
-/* One that was soon over was a mistake: the next begins later. */
-static void plan_next_solo(struct session *session, uint64_t served_calls) {
-    uint64_t shortest = session->clock.frequency_hz / SOLO_PAUSE_HZ;
-    uint64_t longest = session->clock.frequency_hz * SOLO_PAUSE_MAX_S;
-    uint64_t pause_cycles = 2 * __atomic_load_n(&session->solo_pause_cycles, __ATOMIC_RELAXED);
-    if (served_calls >= SOLO_WORTH_CALLS || pause_cycles < shortest)
-        pause_cycles = shortest;
-    if (pause_cycles > longest)
-        pause_cycles = longest;
-    __atomic_store_n(&session->solo_pause_cycles, pause_cycles, __ATOMIC_RELAXED);
-    __atomic_store_n(&session->solo_again_cycles, aggstats_clock_now(session->clock.kind) + pause_cycles,
-                     __ATOMIC_RELAXED);
-}
-
-/* The class is left before and entered after the lock is held: a thread in SCHED_IDLE may keep it for long. */
-static void begin_solo(struct worker *worker) {
-    struct session *session = worker->session;
-    if (aggstats_clock_now(session->clock.kind) < __atomic_load_n(&session->solo_again_cycles, __ATOMIC_RELAXED))
-        return;
-    struct worker *none = NULL;
-    worker->solo_since = worker->progress;
-    if (!__atomic_compare_exchange_n(&session->solo, &none, worker, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        return;
-    solo_go_idle(worker->thread);
-    if (!is_solo(worker)) /* ended meanwhile */
-        solo_go_home(&session->home, worker->thread);
-}
-
-/* Called by the worker itself, or by the main thread if it makes no progress. */
-static void end_solo(struct session *session, struct worker *worker) {
-    struct worker *expected = worker;
-    if (!__atomic_compare_exchange_n(&session->solo, &expected, NULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-        return;
-    solo_go_home(&session->home, worker->thread);
-    plan_next_solo(session, (__atomic_load_n(&worker->progress, __ATOMIC_ACQUIRE) - worker->solo_since) / 2);
-    if (__atomic_load_n(&session->idle_count, __ATOMIC_ACQUIRE) == 0)
-        add_receiver(session);
-}
-
-/* After each request. */
-static void judge_call(struct worker *worker, uint32_t caller, uint64_t wait_cycles, uint64_t call_cycles) {
-    struct session *session = worker->session;
-    struct solo_judge *judge = &worker->judge;
-    solo_judge_call(judge, caller, wait_cycles > session->clock.frequency_hz / SLEEP_HZ,
-                    call_cycles > session->clock.frequency_hz / SLOW_CALL_HZ);
-    if (!is_solo(worker)) {
-        if (solo_judge_is_sure(judge) && !__atomic_load_n(&session->solo, __ATOMIC_RELAXED))
-            begin_solo(worker);
-    } else if (solo_judge_is_wrong(judge)) {
-        end_solo(session, worker);
-    } else if (solo_judge_is_due(judge)) {
-        solo_move(&session->home, worker->thread, solo_cpu_of(judge->caller));
-    }
-}
-
-/* Leaves the requests to the worker that is alone. Returns when it no longer is, or when all end. */
-static void park_while_another_is_solo(struct worker *worker) {
+/* Leaves the requests to the crew, until somebody is released. */
+static void park(struct worker *worker) {
     struct session *session = worker->session;
     pthread_mutex_lock(&session->lock);
-    if (session->solo && session->solo != worker) {
+    if (crew_exists(&session->crew)) {
         session->parked_count++;
         while (session->releases == 0 && !fuse_session_exited(session->fuse))
             pthread_cond_wait(&session->released, &session->lock);
@@ -229,6 +161,20 @@ static void park_while_another_is_solo(struct worker *worker) {
             session->releases--;
     }
     pthread_mutex_unlock(&session->lock);
+}
+
+/* Until this worker is to receive the next request: as a member of the crew, or because there is none. */
+static void take_turn(struct worker *worker) {
+    struct crew *crew = &worker->session->crew;
+    while (!crew_has(&worker->member) && crew_exists(crew) && !fuse_session_exited(worker->session->fuse)) {
+        if (worker->counted)
+            __atomic_sub_fetch(&worker->session->idle_count, 1, __ATOMIC_ACQ_REL);
+        worker->counted = false;
+        if (!crew_join(crew, &worker->member))
+            park(worker);
+    }
+    if (!crew_has(&worker->member))
+        become_idle(worker);
 }
 
 /* ---- Interrupts ----
@@ -257,7 +203,7 @@ void session_interruptible_end(void) {
 static void interrupt_if_at(struct worker *worker, uint64_t request) {
     __atomic_add_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&worker->interruptible, __ATOMIC_SEQ_CST) == request)
-        pthread_kill(worker->thread, INTERRUPT_SIGNAL);
+        pthread_kill(worker->member.thread, INTERRUPT_SIGNAL);
     __atomic_sub_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -305,40 +251,40 @@ static struct fuse_in_header look_into(struct worker *worker, const struct fuse_
 
 /* ---- Workers ---- */
 
+/* Takes one request and answers it. Returns 0 at the end of the session. */
+static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
+    struct session *session = worker->session;
+    uint32_t clock_kind = session->crew.clock.kind;
+    uint64_t wait_cycles = aggstats_clock_now(clock_kind);
+    int result = fuse_session_receive_buf(session->fuse, buffer);
+    if (result <= 0)
+        return result;
+    uint64_t start_cycles = aggstats_clock_now(clock_kind);
+    if (crew_take(&session->crew, &worker->member))
+        wake_main_thread(session);
+    become_busy(worker);
+    struct fuse_in_header header = look_into(worker, buffer);
+    fuse_session_process_buf(session->fuse, buffer);
+    uint64_t answered_cycles = device_take_answer_time();
+    struct crew_call call = {.caller = header.pid,
+                             .wait_cycles = start_cycles - wait_cycles,
+                             .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0};
+    if (crew_answered(&session->crew, &worker->member, &call))
+        ask_for_receiver(session);
+    return result;
+}
+
 static int serve(struct worker *worker, struct fuse_buf *buffer) {
     struct session *session = worker->session;
     this_worker = worker;
-    device_watch_answers(session->clock.kind);
-    bool counted = true; /* among the idle: by who started this one */
+    device_watch_answers(session->crew.clock.kind);
     for (;;) {
-        bool alone = is_solo(worker);
-        if (!alone && !counted) {
-            if (__atomic_load_n(&session->solo, __ATOMIC_RELAXED))
-                park_while_another_is_solo(worker);
-            become_idle(session);
-            counted = true;
-        }
+        take_turn(worker);
         if (fuse_session_exited(session->fuse))
             return 0;
-        uint64_t wait_cycles = aggstats_clock_now(session->clock.kind);
-        int result = fuse_session_receive_buf(session->fuse, buffer);
-        if (result == -EINTR || result == -EAGAIN)
-            continue;
-        if (result <= 0)
+        int result = serve_one(worker, buffer);
+        if (result <= 0 && result != -EINTR && result != -EAGAIN)
             return result;
-        uint64_t start_cycles = aggstats_clock_now(session->clock.kind);
-        advance(worker);
-        if (alone)
-            ask_to_be_watched(session);
-        if (counted)
-            become_busy(session);
-        counted = false;
-        struct fuse_in_header header = look_into(worker, buffer);
-        fuse_session_process_buf(session->fuse, buffer);
-        uint64_t answered_cycles = device_take_answer_time();
-        if (session->home.possible && answered_cycles)
-            judge_call(worker, header.pid, start_cycles - wait_cycles, answered_cycles - start_cycles);
-        advance(worker);
     }
 }
 
@@ -366,8 +312,8 @@ static int start_worker_locked(struct session *session) {
     if (!worker)
         return -ENOMEM;
     worker->session = session;
-    become_idle(session);
-    int err = pthread_create(&worker->thread, NULL, run_worker, worker);
+    become_idle(worker);
+    int err = pthread_create(&worker->member.thread, NULL, run_worker, worker);
     if (err != 0) {
         __atomic_sub_fetch(&session->idle_count, 1, __ATOMIC_ACQ_REL);
         return -err;
@@ -392,59 +338,27 @@ static int add_receiver(struct session *session) {
 
 /* ---- The main thread ---- */
 
-/* What the main thread saw when it last looked. */
-struct watch {
-    const struct worker *worker;
-    uint64_t progress;
-    unsigned quiet_looks;
-};
-
-static bool has_moved(struct session *session, const struct watch *watch) {
-    const struct worker *worker = __atomic_load_n(&session->solo, __ATOMIC_SEQ_CST);
-    return worker &&
-           (worker != watch->worker || __atomic_load_n(&worker->progress, __ATOMIC_SEQ_CST) != watch->progress);
-}
-
-/* Sees whether the worker that is alone gets on. Returns whether to look again soon. */
-static bool look_at_solo(struct session *session, struct watch *watch) {
-    struct worker *worker = __atomic_load_n(&session->solo, __ATOMIC_ACQUIRE);
-    if (!worker)
-        return false;
-    bool moved = has_moved(session, watch);
-    uint64_t progress = __atomic_load_n(&worker->progress, __ATOMIC_ACQUIRE);
-    watch->worker = worker;
-    watch->progress = progress;
-    if (!moved && progress % 2 == 1) { /* in the same request as last time */
-        end_solo(session, worker);
-        return false;
-    }
-    watch->quiet_looks = moved ? 0 : watch->quiet_looks + 1;
-    return watch->quiet_looks < QUIET_LOOKS;
-}
-
-static int wait_for_signal(struct session *session, struct watch *watch) {
+/* Looks at the crew every so often while there is one and it has requests. */
+static int wait_for_signal(struct session *session) {
     const struct timespec step = {.tv_nsec = LOOK_EVERY_NS};
     sigset_t ending = ending_signals();
-    if (!__atomic_load_n(&session->watched, __ATOMIC_SEQ_CST))
+    if (!__atomic_load_n(&session->crew.watched, __ATOMIC_SEQ_CST))
         return sigwaitinfo(&ending, NULL);
     int signal = sigtimedwait(&ending, NULL, &step);
-    if (!look_at_solo(session, watch)) {
-        watch->quiet_looks = 0;
-        __atomic_store_n(&session->watched, false, __ATOMIC_SEQ_CST);
-        if (has_moved(session, watch)) /* for a request that came before: it has seen that it was watched */
-            __atomic_store_n(&session->watched, true, __ATOMIC_SEQ_CST);
-    }
+    if (signal < 0 && crew_look(&session->crew, fuse_session_fd(session->fuse)) == CREW_ENDED)
+        add_receiver(session);
     return signal;
 }
 
 static int wait_for_end(struct session *session) {
-    struct watch watch = {.worker = NULL};
     for (;;) {
-        int signal = wait_for_signal(session, &watch);
+        int signal = wait_for_signal(session);
         if (signal == MAIN_SIGNAL && fuse_session_exited(session->fuse))
             return 0;
         if (signal > 0 && signal != MAIN_SIGNAL)
             return signal;
+        if (__atomic_exchange_n(&session->receiver_wanted, false, __ATOMIC_SEQ_CST))
+            add_receiver(session);
     }
 }
 
@@ -459,7 +373,7 @@ static unsigned nudge_workers(struct session *session) {
         struct worker *worker = session->workers[index];
         if (!__atomic_load_n(&worker->ended, __ATOMIC_ACQUIRE)) {
             running++;
-            pthread_kill(worker->thread, INTERRUPT_SIGNAL);
+            pthread_kill(worker->member.thread, INTERRUPT_SIGNAL);
         }
     }
     pthread_mutex_unlock(&session->lock);
@@ -479,7 +393,7 @@ static unsigned stop_workers(struct session *session) {
 
 static void join_workers(struct session *session) {
     for (unsigned index = 0; index < session->worker_count; index++) {
-        pthread_join(session->workers[index]->thread, NULL);
+        pthread_join(session->workers[index]->member.thread, NULL);
         free(session->workers[index]);
     }
 }
@@ -493,9 +407,7 @@ struct session_outcome session_run(struct fuse_session *fuse, const struct aggst
     }
     session->fuse = fuse;
     session->single = single;
-    session->clock = *clock;
-    if (!single)
-        solo_find_home(&session->home);
+    crew_init(&session->crew, clock, !single);
     session->main_thread = pthread_self();
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->released, NULL);
@@ -512,6 +424,7 @@ struct session_outcome session_run(struct fuse_session *fuse, const struct aggst
     outcome.end = outcome.error < 0 ? SESSION_FAILED : outcome.signal > 0 ? SESSION_SIGNALLED : SESSION_UNMOUNTED;
     if (outcome.hung_workers == 0) {
         join_workers(session);
+        crew_finish(&session->crew);
         pthread_cond_destroy(&session->released);
         pthread_mutex_destroy(&session->lock);
         free(session);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# One caller at a time is served by one worker alone, in the class SCHED_IDLE. A call that hangs there delays nobody
-# else, and ends that; so does SIGTERM at any time.
+# Short calls are served by a crew of workers in the class SCHED_IDLE: one for one caller. A call that hangs there delays
+# nobody else, and ends the crew; so does SIGTERM at any time.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
@@ -15,7 +15,7 @@ before_cleanup() {
 }
 
 # proc_pid_stat(5): the policy is the 39th field after the name; SCHED_IDLE is 5.
-workers_alone() {
+crew_size() {
     awk '{ sub(/^.*\) /, ""); idle += $39 == 5 } END { print idle + 0 }' /proc/"$daemon_pid"/task/*/stat
 }
 
@@ -26,13 +26,13 @@ call_often() {
     done
 }
 
-one_is_alone() {
+crew_of_one() {
     call_often
-    [ "$(workers_alone)" -eq 1 ]
+    [ "$(crew_size)" -eq 1 ]
 }
 
-none_is_alone() {
-    [ "$(workers_alone)" -eq 0 ]
+no_crew() {
+    [ "$(crew_size)" -eq 0 ]
 }
 
 truncate -s 32M image
@@ -42,14 +42,15 @@ touch "$lower/file"
 mkdir "$lower/place"
 
 mount_osproffs -o cache=none "$lower" "$mnt"
-wait_until 30 one_is_alone || fail "one caller, and no worker serves alone"
+wait_until 30 crew_of_one || fail "no crew of one for one caller"
 
 fsfreeze -f "$lower"
 frozen=yes
 timeout -s KILL 60 mkdir "$mnt/place/made" 2>/dev/null &
 hung=$!
-wait_until 10 none_is_alone || fail "a worker that hangs still serves alone"
+sleep 0.2
 timeout 10 stat "$mnt/file" >/dev/null || fail "a call that hangs delays another"
+no_crew || fail "a call that hangs does not end the crew"
 for count in 1 2 3; do
     timeout 10 bash -c 'for count in $(seq 300); do [ -e "$1/file" ]; done' - "$mnt" || fail "calls while one hangs"
 done
@@ -59,15 +60,15 @@ wait "$hung"
 hung=
 [ -d "$lower/place/made" ] || fail "the call that hung was lost"
 
-wait_until 30 one_is_alone || fail "no worker serves alone any more"
+wait_until 30 crew_of_one || fail "no crew after that"
 unmount_osproffs "$mnt"
 assert_profiled MKDIR
 
-# Ended while it serves alone.
+# Ended while there is a crew.
 mount_osproffs -o cache=none "$lower" "$mnt"
-wait_until 30 one_is_alone || fail "one caller, and no worker serves alone"
+wait_until 30 crew_of_one || fail "no crew of one for one caller"
 kill -TERM "$daemon_pid"
-assert_status 0 "SIGTERM while one worker serves alone"
+assert_status 0 "SIGTERM while there is a crew"
 assert_unmounted "$mnt"
 
 # -s is one plain worker.
@@ -75,6 +76,6 @@ mount_osproffs -s -o cache=none "$lower" "$mnt"
 for count in 1 2 3; do
     call_often
 done
-none_is_alone || fail "-s: the worker has changed its class"
+no_crew || fail "-s: the worker has changed its class"
 unmount_osproffs "$mnt"
 umount "$lower"

@@ -1,0 +1,28 @@
+/* Where threads run, and in which scheduling class. */
+#ifndef CPU_PLACE_H
+#define CPU_PLACE_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How the workers are scheduled if nothing else is arranged. */
+struct cpu_home {
+    cpu_set_t cpus;
+    bool idle_possible; /* the class is SCHED_OTHER, and the way back to it from SCHED_IDLE is open */
+};
+
+/* Threads: call from one of the same class and CPUs as the workers, before they are started */
+void cpu_find_home(struct cpu_home *ret_home);
+
+/* The CPU that a thread runs on, or last ran on; -1 if that is not to be known: ended, or in another PID
+ * namespace. */
+int cpu_of_thread(uint32_t thread);
+
+/* To one CPU; into SCHED_IDLE; back again. What the system refuses is left as it is. Threads: any */
+void cpu_move(pthread_t thread, int cpu);
+void cpu_go_idle(pthread_t thread);
+void cpu_go_home(const struct cpu_home *home, pthread_t thread);
+
+#endif

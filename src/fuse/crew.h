@@ -1,0 +1,98 @@
+/* The crew: as few workers as the callers of short requests need, each on a CPU of one of them.
+ *
+ * What a short request costs is mostly the waking of another CPU: for the worker, and again for the caller when it is
+ * answered. So while requests are short the members of the crew take them all, in the scheduling class SCHED_IDLE,
+ * each bound to a CPU where a caller runs. A caller is woken on a CPU that runs nothing but idle-class threads, so it
+ * takes its own over at once; and when it waits, the member there goes on, and finds its request.
+ *
+ * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
+ * ends when calls are slow (they may wait for something, and then many at once are better) and when the main thread
+ * finds that a member makes no progress, or none gets to a request that waits. After an end soon after the beginning
+ * the next one waits, longer and longer. */
+#ifndef CREW_H
+#define CREW_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggstats.h"
+#include "cpu_place.h"
+
+#define CREW_MAX 16U
+
+/* A worker, member or not. */
+struct crew_member {
+    pthread_t thread;
+    bool in;           /* atomic */
+    uint64_t progress; /* atomic; rises when a request is taken, and when it is answered: odd while at work */
+
+    /* its own */
+    uint32_t caller;     /* thread that called last */
+    unsigned calls;      /* of this window; and of them: */
+    unsigned slow_calls; /* took longer than waking a CPU would */
+    unsigned switches;   /* came from another caller than the one before */
+    unsigned sleeps;     /* were waited for */
+    unsigned since_look; /* calls since the caller's CPU was asked for */
+    unsigned windows;    /* since it joined */
+    uint64_t joined;     /* progress when it did */
+
+    int cpu;                /* of a member: where it is bound to; -1: nowhere */
+    uint64_t seen_progress; /* the main thread's: when it looked last */
+};
+
+struct crew {
+    struct cpu_home home;
+    struct aggstats_clock clock;
+    unsigned most; /* members; 0: no crew */
+    pthread_mutex_t lock;
+    struct crew_member *members[CREW_MAX];
+    unsigned count;          /* atomic; changed under the lock */
+    unsigned wanted;         /* atomic; members there should be */
+    uint64_t again_cycles;   /* atomic; no new one before */
+    uint64_t pause_cycles;   /* under the lock, as the next two */
+    uint64_t calls_before;   /* of those who have left */
+    bool watched;            /* atomic; the main thread looks every so often */
+    unsigned quiet_looks;    /* the main thread's */
+    bool taken[CPU_SETSIZE]; /* atomic; CPUs that a member is bound to */
+};
+
+/* allowed: else there is never one. Threads: before the workers are started */
+void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allowed);
+void crew_finish(struct crew *crew);
+
+static inline bool crew_exists(const struct crew *crew) {
+    return __atomic_load_n(&crew->count, __ATOMIC_ACQUIRE) > 0;
+}
+
+static inline bool crew_has(const struct crew_member *worker) {
+    return __atomic_load_n(&worker->in, __ATOMIC_RELAXED);
+}
+
+/* For a worker that is no member, while there is a crew: false if it needs no more. */
+bool crew_join(struct crew *crew, struct crew_member *worker);
+
+/* A worker has taken a request. Returns true if the main thread must be woken to look (crew_look). */
+bool crew_take(struct crew *crew, struct crew_member *worker);
+
+/* What became of the request. */
+struct crew_call {
+    uint32_t caller;      /* thread; 0: the kernel's own */
+    uint64_t wait_cycles; /* for it to come */
+    uint64_t work_cycles; /* to answer it */
+};
+
+/* It has answered. Begins a crew, and lets this worker grow, leave or end one. Returns true if one more worker is to
+ * wait for requests. */
+bool crew_answered(struct crew *crew, struct crew_member *worker, const struct crew_call *call);
+
+enum crew_look {
+    CREW_WELL,  /* look again soon */
+    CREW_QUIET, /* or not there: crew_take() will tell when to */
+    CREW_ENDED, /* one more worker is to wait for requests */
+};
+
+/* The main thread looks whether members get on. device_fd: where requests wait. */
+enum crew_look crew_look(struct crew *crew, int device_fd);
+
+#endif

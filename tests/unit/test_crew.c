@@ -1,0 +1,293 @@
+/* When a crew begins, grows, shrinks and ends, and what it does to the threads in it. All members are this thread. */
+#include "crew.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define SHORT_CYCLES 1000U
+#define AT_ONCE 100U
+
+static struct crew crew;
+static struct aggstats_clock test_clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1000000000};
+static int device_fd; /* readable: a request waits */
+
+static int class_now(void) {
+    struct sched_param param;
+    int class;
+    ck_assert_int_eq(pthread_getschedparam(pthread_self(), &class, &param), 0);
+    return class;
+}
+
+static void set_up(void) {
+    crew_init(&crew, &test_clock, true);
+    crew.most = 2; /* wherever this runs */
+    device_fd = eventfd(0, EFD_NONBLOCK);
+    ck_assert_int_ge(device_fd, 0);
+}
+
+static void tear_down(void) {
+    cpu_go_home(&crew.home, pthread_self());
+    crew_finish(&crew);
+    close(device_fd);
+}
+
+static void request_waits(void) {
+    ck_assert_int_eq(eventfd_write(device_fd, 1), 0);
+}
+
+static struct crew_member new_worker(void) {
+    return (struct crew_member){.thread = pthread_self()};
+}
+
+/* Returns whether one more worker was asked for. */
+static bool serve(struct crew_member *worker, int count, const uint32_t *callers, int caller_count,
+                  uint64_t wait_cycles, uint64_t work_cycles) {
+    bool one_more = false;
+    for (int i = 0; i < count; i++) {
+        struct crew_call call = {callers[i % caller_count], wait_cycles, work_cycles};
+        crew_take(&crew, worker);
+        one_more |= crew_answered(&crew, worker, &call);
+    }
+    return one_more;
+}
+
+static bool serve_one_caller(struct crew_member *worker, int count) {
+    const uint32_t caller = (uint32_t)gettid();
+    return serve(worker, count, &caller, 1, AT_ONCE, SHORT_CYCLES);
+}
+
+static bool serve_two_callers(struct crew_member *worker, int count) {
+    const uint32_t callers[] = {(uint32_t)gettid(), 1};
+    return serve(worker, count, callers, 2, AT_ONCE, SHORT_CYCLES);
+}
+
+static bool serve_slowly(struct crew_member *worker, int count) {
+    const uint32_t caller = (uint32_t)gettid();
+    return serve(worker, count, &caller, 1, AT_ONCE, 1000000);
+}
+
+static bool serve_rarely(struct crew_member *worker, int count) {
+    const uint32_t caller = (uint32_t)gettid();
+    return serve(worker, count, &caller, 1, 1000000, SHORT_CYCLES);
+}
+
+START_TEST(short_calls_begin_one) {
+    struct crew_member worker = new_worker();
+    ck_assert(!serve_one_caller(&worker, 10));
+    ck_assert(!crew_exists(&crew));
+    serve_one_caller(&worker, 100);
+    ck_assert(crew_has(&worker));
+    ck_assert_uint_eq(crew.count, 1);
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+}
+END_TEST
+
+START_TEST(slow_calls_begin_none) {
+    struct crew_member worker = new_worker();
+    serve_slowly(&worker, 1000);
+    ck_assert(!crew_exists(&crew));
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+}
+END_TEST
+
+START_TEST(none_where_it_is_not_allowed) {
+    struct crew plain;
+    struct crew_member worker = new_worker();
+    const struct crew_call call = {1, AT_ONCE, SHORT_CYCLES};
+    crew_init(&plain, &test_clock, false);
+    for (int i = 0; i < 1000; i++) {
+        crew_take(&plain, &worker);
+        ck_assert(!crew_answered(&plain, &worker, &call));
+    }
+    ck_assert(!crew_exists(&plain));
+    crew_finish(&plain);
+}
+END_TEST
+
+START_TEST(slow_calls_end_it_and_the_next_waits) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    ck_assert(crew_has(&worker));
+    ck_assert(serve_slowly(&worker, 100)); /* others are to come back */
+    ck_assert(!crew_has(&worker));
+    ck_assert(!crew_exists(&crew));
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+    crew.again_cycles = aggstats_clock_now(test_clock.kind) + UINT64_C(3600000000000);
+    serve_one_caller(&worker, 1000);
+    ck_assert(!crew_exists(&crew));
+    crew.again_cycles = 0;
+    serve_one_caller(&worker, 100);
+    ck_assert(crew_exists(&crew));
+}
+END_TEST
+
+START_TEST(early_ends_make_longer_pauses) {
+    struct crew_member worker = new_worker();
+    uint64_t last_cycles = 0;
+    for (int i = 0; i < 5; i++) {
+        crew.again_cycles = 0;
+        serve_one_caller(&worker, 200);
+        ck_assert(crew_has(&worker));
+        serve_slowly(&worker, 100);
+        ck_assert_uint_gt(crew.pause_cycles, last_cycles);
+        last_cycles = crew.pause_cycles;
+    }
+    crew.again_cycles = 0;
+    serve_one_caller(&worker, 10000);
+    serve_slowly(&worker, 100);
+    ck_assert_uint_lt(crew.pause_cycles, last_cycles);
+}
+END_TEST
+
+START_TEST(a_second_caller_brings_a_second_member) {
+    struct crew_member first = new_worker();
+    struct crew_member second = new_worker();
+    serve_one_caller(&first, 100);
+    ck_assert(!crew_join(&crew, &second)); /* one is enough */
+    ck_assert(serve_two_callers(&first, 100));
+    ck_assert(!serve_two_callers(&first, 1000)); /* has asked already */
+    ck_assert(crew_join(&crew, &second));
+    ck_assert_uint_eq(crew.count, 2);
+    ck_assert(!serve_two_callers(&first, 1000)); /* as many as may be */
+    ck_assert_uint_eq(crew.count, 2);
+}
+END_TEST
+
+START_TEST(one_with_little_to_do_leaves) {
+    struct crew_member first = new_worker();
+    struct crew_member second = new_worker();
+    serve_one_caller(&first, 100);
+    serve_two_callers(&first, 100);
+    ck_assert(crew_join(&crew, &second));
+    serve_rarely(&second, 200);
+    ck_assert(crew_has(&second)); /* not at once */
+    serve_rarely(&second, 2000);
+    ck_assert(!crew_has(&second));
+    ck_assert_uint_eq(crew.count, 1);
+    serve_rarely(&first, 5000);
+    ck_assert(crew_has(&first)); /* the last stays */
+    ck_assert(!crew_join(&crew, &second));
+}
+END_TEST
+
+START_TEST(the_kernels_own_calls_are_nobodys) {
+    struct crew_member worker = new_worker();
+    const uint32_t callers[] = {(uint32_t)gettid(), 0};
+    serve(&worker, 200, callers, 2, AT_ONCE, SHORT_CYCLES);
+    ck_assert(crew_has(&worker));
+    ck_assert(!serve(&worker, 1000, callers, 2, AT_ONCE, SHORT_CYCLES));
+}
+END_TEST
+
+START_TEST(members_are_bound_to_different_cpus) {
+    struct crew_member first = new_worker();
+    struct crew_member second = new_worker();
+    serve_one_caller(&first, 100);
+    ck_assert_int_eq(first.cpu, sched_getcpu());
+    serve_two_callers(&first, 100);
+    ck_assert(crew_join(&crew, &second));
+    serve_one_caller(&second, 10);
+    ck_assert_int_ne(second.cpu, first.cpu);
+}
+END_TEST
+
+START_TEST(a_call_that_hangs_ends_it_once_another_waits) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL);
+    crew_take(&crew, &worker);
+    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL); /* it has just been taken */
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL); /* delays nobody */
+    request_waits();
+    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_ENDED);
+    ck_assert(!crew_has(&worker));
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+}
+END_TEST
+
+START_TEST(a_member_without_a_cpu_ends_it) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    request_waits();
+    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL); /* has worked since the last look */
+    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_ENDED);
+    ck_assert(!crew_exists(&crew));
+}
+END_TEST
+
+START_TEST(nobody_looks_while_nothing_happens) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    int looks = 1;
+    while (crew_look(&crew, device_fd) == CREW_WELL)
+        ck_assert_int_lt(looks++, 1000);
+    ck_assert(!crew.watched);
+    ck_assert(crew_exists(&crew));
+    ck_assert(crew_take(&crew, &worker)); /* asks for it again */
+    ck_assert(crew.watched);
+    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL);
+}
+END_TEST
+
+START_TEST(cpu_of_a_thread_is_the_one_it_runs_on) {
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &crew.home.cpus))
+            continue;
+        cpu_move(pthread_self(), cpu);
+        ck_assert_int_eq(cpu_of_thread((uint32_t)gettid()), cpu);
+    }
+    ck_assert_int_eq(cpu_of_thread(UINT32_MAX), -1);
+    ck_assert_int_eq(cpu_of_thread(0), -1);
+}
+END_TEST
+
+START_TEST(home_is_where_one_was) {
+    cpu_set_t now;
+    cpu_go_idle(pthread_self());
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &crew.home.cpus))
+            cpu_move(pthread_self(), cpu);
+    }
+    cpu_go_home(&crew.home, pthread_self());
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+    ck_assert_int_eq(pthread_getaffinity_np(pthread_self(), sizeof(now), &now), 0);
+    ck_assert(CPU_EQUAL(&now, &crew.home.cpus));
+}
+END_TEST
+
+int main(void) {
+    struct cpu_home home;
+    cpu_find_home(&home);
+    if (!home.idle_possible) {
+        fprintf(stderr, "SKIP: no way back from SCHED_IDLE without CAP_SYS_NICE\n");
+        return 77;
+    }
+    TCase *cases = tcase_create("crew");
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, short_calls_begin_one);
+    tcase_add_test(cases, slow_calls_begin_none);
+    tcase_add_test(cases, none_where_it_is_not_allowed);
+    tcase_add_test(cases, slow_calls_end_it_and_the_next_waits);
+    tcase_add_test(cases, early_ends_make_longer_pauses);
+    tcase_add_test(cases, a_second_caller_brings_a_second_member);
+    tcase_add_test(cases, one_with_little_to_do_leaves);
+    tcase_add_test(cases, the_kernels_own_calls_are_nobodys);
+    tcase_add_test(cases, members_are_bound_to_different_cpus);
+    tcase_add_test(cases, a_call_that_hangs_ends_it_once_another_waits);
+    tcase_add_test(cases, a_member_without_a_cpu_ends_it);
+    tcase_add_test(cases, nobody_looks_while_nothing_happens);
+    tcase_add_test(cases, cpu_of_a_thread_is_the_one_it_runs_on);
+    tcase_add_test(cases, home_is_where_one_was);
+    Suite *suite = suite_create("crew");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
