@@ -10,7 +10,7 @@
 #define FEW_SLOW 1U
 #define MANY_SWITCHES 16U
 #define FEW_SWITCHES 8U
-#define MANY_SLEEPS 48U
+#define MANY_SLEEPS 40U
 #define SETTLED_WINDOWS 16U
 #define LOOK_EVERY 256U     /* calls: the scheduler has moved the caller meanwhile */
 #define LOOK_AFTER_SLEEP 4U /* calls: it may have moved the caller, if one had to wait for it */
@@ -64,16 +64,39 @@ static void unbind(struct crew *crew, struct crew_member *worker) {
     worker->cpu = -1;
 }
 
+/* The CPU of a caller, if one may be bound to it; else -1. */
+static int cpu_of_caller(const struct crew *crew, uint32_t caller) {
+    int cpu = cpu_of_thread(caller);
+    return cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &crew->home.cpus) ? cpu : -1;
+}
+
+static bool is_taken(const struct crew *crew, int cpu) {
+    return __atomic_load_n(&crew->taken[cpu], __ATOMIC_RELAXED);
+}
+
 /* To the CPU of its caller, unless another member is there. */
 static void follow_caller(struct crew *crew, struct crew_member *worker) {
     worker->since_look = 0;
-    int cpu = cpu_of_thread(worker->caller);
-    if (cpu < 0 || cpu >= CPU_SETSIZE || cpu == worker->cpu || !CPU_ISSET(cpu, &crew->home.cpus) ||
-        __atomic_test_and_set(&crew->taken[cpu], __ATOMIC_ACQUIRE))
+    int cpu = cpu_of_caller(crew, worker->caller);
+    if (cpu < 0 || cpu == worker->cpu || __atomic_test_and_set(&crew->taken[cpu], __ATOMIC_ACQUIRE))
         return;
     unbind(crew, worker);
     worker->cpu = cpu;
     cpu_move(worker->thread, cpu);
+}
+
+/* Its callers run where another member is: each request wakes this one, and then the caller, across CPUs. */
+static bool is_apart(const struct crew *crew, const struct crew_member *worker) {
+    int cpu = cpu_of_caller(crew, worker->caller);
+    return cpu >= 0 && cpu != worker->cpu && is_taken(crew, cpu);
+}
+
+/* A caller runs where no member is. */
+static bool has_caller_elsewhere(const struct crew *crew, const struct crew_member *worker) {
+    int cpu = cpu_of_caller(crew, worker->other);
+    if (cpu < 0 || is_taken(crew, cpu))
+        cpu = cpu_of_caller(crew, worker->caller);
+    return cpu >= 0 && !is_taken(crew, cpu);
 }
 
 /* ---- Joining and leaving ---- */
@@ -206,6 +229,7 @@ static void note(const struct crew *crew, struct crew_member *worker, const stru
     if (slept && worker->since_look >= LOOK_AFTER_SLEEP)
         worker->since_look = LOOK_EVERY;
     if (call->caller != 0 && call->caller != worker->caller) {
+        worker->other = worker->caller;
         worker->caller = call->caller;
         worker->switches++;
     }
@@ -223,10 +247,10 @@ static bool review_member(struct crew *crew, struct crew_member *worker) {
         cpu_go_home(&crew->home, worker->thread);
         return end(crew);
     }
-    if (worker->switches >= MANY_SWITCHES && count_of(crew) < crew->most)
+    if (worker->switches >= MANY_SWITCHES && count_of(crew) < crew->most && has_caller_elsewhere(crew, worker))
         return grow(crew);
-    if (worker->sleeps >= MANY_SLEEPS && worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS &&
-        count_of(crew) > 1)
+    if (worker->sleeps >= MANY_SLEEPS && count_of(crew) > 1 &&
+        (is_apart(crew, worker) || (worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS)))
         leave(crew, worker);
     return false;
 }

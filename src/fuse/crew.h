@@ -29,6 +29,7 @@ struct crew_member {
 
     /* its own */
     uint32_t caller;     /* thread that called last */
+    uint32_t other;      /* the one before it */
     unsigned calls;      /* of this window; and of them: */
     unsigned slow_calls; /* took longer than waking a CPU would */
     unsigned switches;   /* came from another caller than the one before */

@@ -38,6 +38,30 @@ static void request_waits(void) {
     ck_assert_int_eq(eventfd_write(device_fd, 1), 0);
 }
 
+/* A thread that sleeps on a CPU other than `cpu`; 0 where there is none. It ends with the test's process. */
+static void *sleep_there(void *ret_thread) {
+    __atomic_store_n((uint32_t *)ret_thread, (uint32_t)gettid(), __ATOMIC_RELEASE);
+    pause();
+    return NULL;
+}
+
+static uint32_t caller_not_on(int cpu) {
+    static uint32_t id;
+    pthread_attr_t attr;
+    pthread_t thread;
+    cpu_set_t others = crew.home.cpus;
+    CPU_CLR(cpu, &others);
+    if (CPU_COUNT(&others) == 0)
+        return 0;
+    pthread_attr_init(&attr);
+    pthread_attr_setaffinity_np(&attr, sizeof(others), &others);
+    ck_assert_int_eq(pthread_create(&thread, &attr, sleep_there, &id), 0);
+    while (__atomic_load_n(&id, __ATOMIC_ACQUIRE) == 0)
+        sched_yield();
+    pthread_attr_destroy(&attr);
+    return id;
+}
+
 static struct crew_member new_worker(void) {
     return (struct crew_member){.thread = pthread_self()};
 }
@@ -59,8 +83,8 @@ static bool serve_one_caller(struct crew_member *worker, int count) {
     return serve(worker, count, &caller, 1, AT_ONCE, SHORT_CYCLES);
 }
 
-static bool serve_two_callers(struct crew_member *worker, int count) {
-    const uint32_t callers[] = {(uint32_t)gettid(), 1};
+static bool serve_with(struct crew_member *worker, uint32_t other, int count) {
+    const uint32_t callers[] = {(uint32_t)gettid(), other};
     return serve(worker, count, callers, 2, AT_ONCE, SHORT_CYCLES);
 }
 
@@ -72,6 +96,11 @@ static bool serve_slowly(struct crew_member *worker, int count) {
 static bool serve_rarely(struct crew_member *worker, int count) {
     const uint32_t caller = (uint32_t)gettid();
     return serve(worker, count, &caller, 1, 1000000, SHORT_CYCLES);
+}
+
+static void let_join(struct crew_member *second) {
+    crew.wanted = 2;
+    ck_assert(crew_join(&crew, second));
 }
 
 START_TEST(short_calls_begin_one) {
@@ -142,17 +171,28 @@ START_TEST(early_ends_make_longer_pauses) {
 }
 END_TEST
 
-START_TEST(a_second_caller_brings_a_second_member) {
+START_TEST(a_caller_on_another_cpu_brings_a_second_member) {
     struct crew_member first = new_worker();
     struct crew_member second = new_worker();
     serve_one_caller(&first, 100);
     ck_assert(!crew_join(&crew, &second)); /* one is enough */
-    ck_assert(serve_two_callers(&first, 100));
-    ck_assert(!serve_two_callers(&first, 1000)); /* has asked already */
+    uint32_t other = caller_not_on(first.cpu);
+    if (!other)
+        return; /* one CPU */
+    ck_assert(serve_with(&first, other, 100));
+    ck_assert(!serve_with(&first, other, 1000)); /* has asked already */
     ck_assert(crew_join(&crew, &second));
     ck_assert_uint_eq(crew.count, 2);
-    ck_assert(!serve_two_callers(&first, 1000)); /* as many as may be */
+    ck_assert(!serve_with(&first, other, 1000)); /* as many as may be */
     ck_assert_uint_eq(crew.count, 2);
+}
+END_TEST
+
+START_TEST(callers_on_one_cpu_have_one_member) {
+    struct crew_member first = new_worker();
+    serve_one_caller(&first, 100);
+    ck_assert(!serve_with(&first, UINT32_MAX, 1000)); /* a thread that is no more counts for nothing */
+    ck_assert_uint_eq(crew.wanted, 1);
 }
 END_TEST
 
@@ -160,8 +200,8 @@ START_TEST(one_with_little_to_do_leaves) {
     struct crew_member first = new_worker();
     struct crew_member second = new_worker();
     serve_one_caller(&first, 100);
-    serve_two_callers(&first, 100);
-    ck_assert(crew_join(&crew, &second));
+    let_join(&second);
+    crew.taken[first.cpu] = false; /* as if its caller were elsewhere */
     serve_rarely(&second, 200);
     ck_assert(crew_has(&second)); /* not at once */
     serve_rarely(&second, 2000);
@@ -170,6 +210,17 @@ START_TEST(one_with_little_to_do_leaves) {
     serve_rarely(&first, 5000);
     ck_assert(crew_has(&first)); /* the last stays */
     ck_assert(!crew_join(&crew, &second));
+}
+END_TEST
+
+START_TEST(one_apart_from_its_callers_leaves_at_once) {
+    struct crew_member first = new_worker();
+    struct crew_member second = new_worker();
+    serve_one_caller(&first, 100);
+    let_join(&second);
+    serve_rarely(&second, 100); /* where its caller is, the first is already */
+    ck_assert(!crew_has(&second));
+    ck_assert_uint_eq(crew.count, 1);
 }
 END_TEST
 
@@ -187,8 +238,7 @@ START_TEST(members_are_bound_to_different_cpus) {
     struct crew_member second = new_worker();
     serve_one_caller(&first, 100);
     ck_assert_int_eq(first.cpu, sched_getcpu());
-    serve_two_callers(&first, 100);
-    ck_assert(crew_join(&crew, &second));
+    let_join(&second);
     serve_one_caller(&second, 10);
     ck_assert_int_ne(second.cpu, first.cpu);
 }
@@ -274,7 +324,9 @@ int main(void) {
     tcase_add_test(cases, none_where_it_is_not_allowed);
     tcase_add_test(cases, slow_calls_end_it_and_the_next_waits);
     tcase_add_test(cases, early_ends_make_longer_pauses);
-    tcase_add_test(cases, a_second_caller_brings_a_second_member);
+    tcase_add_test(cases, a_caller_on_another_cpu_brings_a_second_member);
+    tcase_add_test(cases, callers_on_one_cpu_have_one_member);
+    tcase_add_test(cases, one_apart_from_its_callers_leaves_at_once);
     tcase_add_test(cases, one_with_little_to_do_leaves);
     tcase_add_test(cases, the_kernels_own_calls_are_nobodys);
     tcase_add_test(cases, members_are_bound_to_different_cpus);
