@@ -28,33 +28,44 @@ uint64_t device_take_answer_time(void) {
 
 /* ---- What libfuse cannot ask for ----
  *
- * FUSE_HANDLE_KILLPRIV_V2: the set-id bits and capabilities that a write takes away are the lower file system's
- * business. Without it the kernel asks for security.capability before each single write. libfuse knows of it since
- * 3.17; the bit is set here in the answer to INIT for the older ones. */
+ * libfuse answers INIT, and older ones do not know what the kernel offers since. These bits are added to the answer:
+ *
+ * FUSE_HANDLE_KILLPRIV_V2 (libfuse has it since 3.17): the set-id bits and capabilities that a write takes away are the
+ * lower file system's business. Without it the kernel asks for security.capability before each single write.
+ *
+ * FUSE_DIRECT_IO_ALLOW_MMAP (since 3.16): files that are read and written past the page cache may be mapped shared. */
 
-static _Thread_local bool init_offers_killpriv; /* this thread has received INIT, and has not answered it */
+#ifndef FUSE_DIRECT_IO_ALLOW_MMAP
+#define FUSE_DIRECT_IO_ALLOW_MMAP (1ULL << 36)
+#endif
+#define ADDED_FLAGS (FUSE_HANDLE_KILLPRIV_V2 | FUSE_DIRECT_IO_ALLOW_MMAP)
+
+static _Thread_local uint64_t offered_flags; /* of those, when this thread has received INIT and not answered it */
 
 static void look_for_init(const void *request, ssize_t size_bytes) {
     struct fuse_in_header header;
-    struct fuse_init_in init;
+    struct fuse_init_in init = {.flags = 0};
     if (size_bytes < (ssize_t)(sizeof(header) + offsetof(struct fuse_init_in, flags2)))
         return;
     memcpy(&header, request, sizeof(header));
     if (header.opcode != FUSE_INIT)
         return;
-    memcpy(&init, (const char *)request + sizeof(header), offsetof(struct fuse_init_in, flags2));
-    init_offers_killpriv = init.flags & FUSE_HANDLE_KILLPRIV_V2;
+    size_t init_bytes = (size_t)size_bytes - sizeof(header);
+    memcpy(&init, (const char *)request + sizeof(header), init_bytes < sizeof(init) ? init_bytes : sizeof(init));
+    offered_flags = (init.flags | (uint64_t)init.flags2 << 32) & ADDED_FLAGS;
 }
 
 static void complete_init(const struct iovec *parts, int count) {
-    init_offers_killpriv = false;
-    if (count < 2 || parts[1].iov_len < offsetof(struct fuse_init_out, max_background))
-        return; /* an error */
-    uint32_t flags;
-    char *place = (char *)parts[1].iov_base + offsetof(struct fuse_init_out, flags);
-    memcpy(&flags, place, sizeof(flags));
-    flags |= FUSE_HANDLE_KILLPRIV_V2;
-    memcpy(place, &flags, sizeof(flags));
+    struct fuse_init_out init;
+    bool is_whole = count == 2 && parts[1].iov_len == sizeof(init); /* else an error, or an old kernel's */
+    if (is_whole) {
+        memcpy(&init, parts[1].iov_base, sizeof(init));
+        init.flags |= (uint32_t)offered_flags;
+        if (init.flags & FUSE_INIT_EXT)
+            init.flags2 |= (uint32_t)(offered_flags >> 32);
+        memcpy(parts[1].iov_base, &init, sizeof(init));
+    }
+    offered_flags = 0;
 }
 
 /* ---- Requests and answers ---- */
@@ -71,7 +82,7 @@ static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
 /* The time is taken before: the one who waits for the answer may run, and not us, before the call returns. */
 static ssize_t answer(int fd, struct iovec *parts, int count, void *userdata) {
     (void)userdata;
-    if (init_offers_killpriv)
+    if (offered_flags)
         complete_init(parts, count);
     if (answered.clock_kind)
         answered.cycles = aggstats_clock_now(answered.clock_kind);

@@ -13,7 +13,7 @@ topics=$("$probe" --list)
 may_refuse() {
     case $1,$2 in
     fallocate_shift,* | tmpfile,*) echo EOPNOTSUPP ;;          # this libfuse's FUSE has no words for them
-    mmap_shared,*cache=none*) echo "shared mapping: ENODEV" ;; # shared mappings live in the cache
+    mmap_shared,*cache=none*) echo "shared mapping: ENODEV" ;; # before Linux 6.6
     *) return 1 ;;
     esac
 }
@@ -71,7 +71,7 @@ compare_as_user() {
 # shellcheck disable=SC2086 # a list
 compare cache=auto $topics
 # shellcheck disable=SC2086
-compare cache=none ${topics//mmap_attributes/}
+compare cache=none $topics
 compare posix_lock,flock record_locks ofd_locks flock
 # shellcheck disable=SC2086
 compare_as_user ${topics//readdir/}
