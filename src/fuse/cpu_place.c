@@ -14,7 +14,7 @@ static int cpu_in_stat(const char *stat) {
     const char *field = strrchr(stat, ')');
     for (int index = 0; field && index < 37; index++)
         field = strchr(field + 1, ' ');
-    return field ? atoi(field + 1) : -1;
+    return field ? (int)strtol(field + 1, NULL, 10) : -1;
 }
 
 int cpu_of_thread(uint32_t thread) {

@@ -5,8 +5,10 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fuse.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "background.h"
@@ -140,17 +142,18 @@ static int create_recorder(struct daemon *daemon) {
     if (!lower || !mountpoint || !control_name || !cache || !profile)
         return -ENOMEM;
     char layer[] = "fs";
+    char data[] = "passthrough";
     const struct aggstats_label labels[] = {
         {(char[]){"layer"}, layer},      {(char[]){"host"}, host},   {(char[]){"lower"}, lower},
         {(char[]){"mount"}, mountpoint}, {(char[]){"cache"}, cache}, {(char[]){"control"}, control_name},
-        {(char[]){"profile"}, profile},
+        {(char[]){"profile"}, profile},  {(char[]){"data"}, data},
     };
     struct aggstats_recorder_options wanted = {
         .op_names = fs_op_names,
         .op_count = FS_OP_COUNT,
         .resolution = daemon->options->resolution,
         .labels = labels,
-        .label_count = ARRAY_SIZE(labels),
+        .label_count = ARRAY_SIZE(labels) - !daemon->options->kernel_data, /* the last is for that alone */
     };
     return create_recorder_live(daemon, &wanted);
 }
@@ -210,7 +213,7 @@ static int create_layers(struct daemon *daemon) {
     return 0;
 }
 
-static void init_glue(struct daemon *daemon) {
+static int init_glue(struct daemon *daemon) {
     const struct options *options = daemon->options;
     bool uncached =
         options->cache == CACHE_NONE || checks_as_caller(options); /* one caller's answer is not another's */
@@ -230,6 +233,13 @@ static void init_glue(struct daemon *daemon) {
         .forward_flocks = options->forward_flocks,
     };
     glue_init_lock_waiters(&daemon->glue);
+#ifdef HAVE_FUSE_PASSTHROUGH
+    if (options->kernel_data) {
+        daemon->glue.backings = glue_create_backings(pass_file_fd);
+        return daemon->glue.backings ? 0 : -ENOMEM;
+    }
+#endif
+    return 0;
 }
 
 /* ---- Mount ---- */
@@ -267,6 +277,26 @@ static int add_lower_flags(struct fuse_args *args, const char *lower) {
     return err;
 }
 
+/* Whether the kernel reads and writes by itself as it was asked to. */
+static int check_kernel_data(const struct daemon *daemon) {
+#ifdef HAVE_FUSE_PASSTHROUGH
+    if (!daemon->options->kernel_data)
+        return 0;
+    if (daemon->glue.cannot_hand_over) {
+        log_message("data=passthrough: this kernel cannot; Linux 6.9 and later can, with CONFIG_FUSE_PASSTHROUGH");
+        return -EOPNOTSUPP;
+    }
+    struct fuse_backing_map map = {.fd = -1};
+    if (ioctl(fuse_session_fd(daemon->fuse), FUSE_DEV_IOC_BACKING_OPEN, &map) < 0 && errno == EPERM) {
+        log_message("data=passthrough: the kernel allows it only to root (CAP_SYS_ADMIN)");
+        return -EPERM;
+    }
+#else
+    (void)daemon;
+#endif
+    return 0;
+}
+
 static int mount_session(struct daemon *daemon) {
     struct fuse_args *args = (struct fuse_args *)(uintptr_t)&daemon->options->fuse_args;
     int err = add_lower_flags(args, daemon->lower);
@@ -292,7 +322,12 @@ static int mount_session(struct daemon *daemon) {
         return err;
     }
     pass_set_own_device(daemon->pass, daemon->own_device);
-    return 0;
+    err = session_negotiate(daemon->fuse);
+    if (err == 0)
+        err = check_kernel_data(daemon);
+    if (err < 0)
+        fuse_session_unmount(daemon->fuse);
+    return err;
 }
 
 static int set_up(struct daemon *daemon) {
@@ -315,10 +350,9 @@ static int set_up(struct daemon *daemon) {
     err = create_recorder(daemon);
     if (err == 0)
         err = create_layers(daemon);
-    if (err < 0)
-        return err;
-    init_glue(daemon);
-    return mount_session(daemon);
+    if (err == 0)
+        err = init_glue(daemon);
+    return err < 0 ? err : mount_session(daemon);
 }
 
 /* ---- The end ---- */
@@ -395,6 +429,9 @@ static int serve(struct daemon *daemon) {
 static void tear_down(struct daemon *daemon) {
     if (daemon->fuse)
         fuse_session_destroy(daemon->fuse);
+#ifdef HAVE_FUSE_PASSTHROUGH
+    glue_destroy_backings(daemon->glue.backings);
+#endif
     pass_destroy(daemon->pass);
     if (daemon->recorder && !daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "glue.h"
 
 static _Thread_local struct {
     uint32_t clock_kind; /* 0: nobody wants to know */
@@ -38,11 +39,15 @@ uint64_t device_take_answer_time(void) {
 #ifndef FUSE_DIRECT_IO_ALLOW_MMAP
 #define FUSE_DIRECT_IO_ALLOW_MMAP (1ULL << 36)
 #endif
-#define ADDED_FLAGS (FUSE_HANDLE_KILLPRIV_V2 | FUSE_DIRECT_IO_ALLOW_MMAP)
 
 static _Thread_local uint64_t offered_flags; /* of those, when this thread has received INIT and not answered it */
 
-static void look_for_init(const void *request, ssize_t size_bytes) {
+/* What the kernel writes by itself (data=passthrough) it must take the bits from by itself. */
+static uint64_t wanted_flags(const struct glue *glue) {
+    return glue->backings ? FUSE_DIRECT_IO_ALLOW_MMAP : FUSE_DIRECT_IO_ALLOW_MMAP | FUSE_HANDLE_KILLPRIV_V2;
+}
+
+static void look_for_init(const struct glue *glue, const void *request, ssize_t size_bytes) {
     struct fuse_in_header header;
     struct fuse_init_in init = {.flags = 0};
     if (size_bytes < (ssize_t)(sizeof(header) + offsetof(struct fuse_init_in, flags2)))
@@ -52,7 +57,7 @@ static void look_for_init(const void *request, ssize_t size_bytes) {
         return;
     size_t init_bytes = (size_t)size_bytes - sizeof(header);
     memcpy(&init, (const char *)request + sizeof(header), init_bytes < sizeof(init) ? init_bytes : sizeof(init));
-    offered_flags = (init.flags | (uint64_t)init.flags2 << 32) & ADDED_FLAGS;
+    offered_flags = (init.flags | (uint64_t)init.flags2 << 32) & wanted_flags(glue);
 }
 
 static void complete_init(const struct iovec *parts, int count) {
@@ -71,11 +76,10 @@ static void complete_init(const struct iovec *parts, int count) {
 /* ---- Requests and answers ---- */
 
 static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
-    (void)userdata;
     ssize_t received_bytes = read(fd, data, size_bytes);
     if (received_bytes < 0 && errno == ECONNABORTED)
         errno = ENODEV; /* the same end, seen with a request half taken; libfuse knows only the other */
-    look_for_init(data, received_bytes);
+    look_for_init(userdata, data, received_bytes);
     return received_bytes;
 }
 

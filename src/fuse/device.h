@@ -5,7 +5,8 @@
 #include <fuse_lowlevel.h>
 #include <stdint.h>
 
-/* Errors: -ENOMEM. Call after mounting, before the first request is received */
+/* The session's user data is a struct glue.
+ * Errors: -ENOMEM. Call after mounting, before the first request is received */
 int device_attach(struct fuse_session *fuse);
 
 /* Notes from now on when this thread answers, by that clock (enum aggstats_clock_kind). */

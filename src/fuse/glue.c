@@ -26,7 +26,7 @@ static void ask(struct fuse_conn_info *conn, unsigned capability, bool wanted) {
  * is told whether the writer may keep them (HANDLE_KILLPRIV_V2, device.c); the older HANDLE_KILLPRIV says no such
  * thing. */
 static void init(void *userdata, struct fuse_conn_info *conn) {
-    const struct glue *glue = userdata;
+    struct glue *glue = userdata;
     ask(conn, FUSE_CAP_ATOMIC_O_TRUNC, false);
     ask(conn, FUSE_CAP_HANDLE_KILLPRIV, false);
     ask(conn, FUSE_CAP_SPLICE_READ, false);
@@ -43,6 +43,12 @@ static void init(void *userdata, struct fuse_conn_info *conn) {
     ask(conn, FUSE_CAP_READDIRPLUS, glue->readdirplus);
     ask(conn, FUSE_CAP_READDIRPLUS_AUTO, glue->readdirplus);
     ask(conn, FUSE_CAP_CACHE_SYMLINKS, glue->cache_symlinks);
+#ifdef HAVE_FUSE_PASSTHROUGH
+    bool hands_over = glue->backings;
+    ask(conn, FUSE_CAP_PASSTHROUGH, hands_over);
+    glue->cannot_hand_over = hands_over && !(conn->capable & FUSE_CAP_PASSTHROUGH);
+    conn->max_backing_stack_depth = FUSE_BACKING_STACKED_OVER;
+#endif
     conn->max_background = MAX_BACKGROUND;
     conn->congestion_threshold = MAX_BACKGROUND * 3 / 4;
 }
@@ -87,6 +93,13 @@ static void set_open_flags(const struct glue *glue, fs_ino ino, struct fuse_file
     fi->keep_cache = glue->keep_cache && !fi->direct_io;
 }
 
+/* The kernel no longer waits for it. */
+static void take_open_back(fuse_req_t req, const struct fs_caller *caller, fs_ino ino, fs_file file) {
+    struct glue *glue = glue_of(req);
+    glue->top->ops->release(glue->top, caller, ino, file);
+    glue_take_back(req, ino);
+}
+
 void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file) {
     struct glue *glue = glue_of(req);
     struct fs_caller caller = glue_caller(req);
@@ -95,8 +108,9 @@ void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info 
         return;
     }
     set_open_flags(glue, ino, fi, file);
+    glue_hand_over(req, ino, fi);
     if (fuse_reply_open(req, fi) < 0)
-        glue->top->ops->release(glue->top, &caller, ino, file);
+        take_open_back(req, &caller, ino, file);
 }
 
 static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, struct fuse_file_info *fi,
@@ -108,9 +122,10 @@ static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, 
         return;
     }
     set_open_flags(glue, entry->ino, fi, file);
+    glue_hand_over(req, entry->ino, fi);
     struct fuse_entry_param param = glue_entry_param(glue, entry);
     if (fuse_reply_create(req, &param, fi) < 0) {
-        glue->top->ops->release(glue->top, &caller, entry->ino, file);
+        take_open_back(req, &caller, entry->ino, file);
         glue->top->ops->forget(glue->top, entry->ino, 1);
     }
 }

@@ -35,6 +35,8 @@ struct glue {
     bool forward_posix_locks;
     bool forward_flocks;
     struct lock_waiters lock_waiters;
+    struct backings *backings; /* data=passthrough; else NULL */
+    bool cannot_hand_over;     /* what INIT said of that */
 };
 
 /* The session's user data is a struct glue. */
@@ -44,6 +46,12 @@ void glue_init_lock_waiters(struct glue *glue);
 
 /* Tells blocking lock requests to give up, and waits a moment. Returns how many did not. */
 unsigned glue_stop_lock_waiters(struct glue *glue);
+
+#ifdef HAVE_FUSE_PASSTHROUGH
+/* data_fd: the descriptor of an open lower file; negative if it is not to be handed over. */
+struct backings *glue_create_backings(int (*data_fd)(fs_file file));
+void glue_destroy_backings(struct backings *backings);
+#endif
 
 /* ---- Shared by glue_*.c ---- */
 
@@ -81,6 +89,19 @@ double glue_attr_timeout(const struct glue *glue, mode_t mode);
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry);
 void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry);
 void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file);
+
+/* Around the life of an open file: before its opening is answered, and after it was closed. */
+#ifdef HAVE_FUSE_PASSTHROUGH
+void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi);
+void glue_take_back(fuse_req_t req, fs_ino ino);
+#else
+static inline void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
+    (void)req, (void)ino, (void)fi;
+}
+static inline void glue_take_back(fuse_req_t req, fs_ino ino) {
+    (void)req, (void)ino;
+}
+#endif
 
 /* The handlers, one per slot of fuse_lowlevel_ops; see libfuse's fuse_lowlevel.h for their parameters. */
 void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name);

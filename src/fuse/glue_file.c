@@ -51,7 +51,9 @@ void glue_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 }
 
 void glue_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
-    glue_reply_status(req, GLUE_CALL(req, release, ino, glue_file(fi)));
+    int err = GLUE_CALL(req, release, ino, glue_file(fi));
+    glue_take_back(req, ino);
+    glue_reply_status(req, err);
 }
 
 void glue_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi) {

@@ -17,6 +17,7 @@ struct raw_options {
     char *resolution;
     char *cache;
     char *timing;
+    char *data;
     bool failed;
 };
 
@@ -54,6 +55,7 @@ static const struct fuse_opt raw_table[] = {
     RAW_OPTION("resolution=%s", resolution),
     RAW_OPTION("cache=%s", cache),
     RAW_OPTION("timing=%s", timing),
+    RAW_OPTION("data=%s", data),
     FUSE_OPT_END,
 };
 
@@ -85,6 +87,7 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
 }
 
 static const char *const cache_names[] = {[CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always"};
+static const char *const data_names[] = {"copy", "passthrough"};
 static const char *const timing_names[] = {
     [PROF_TIMING_OFF] = "off", [PROF_TIMING_CALL] = "call", [PROF_TIMING_TSC] = "tsc", [PROF_TIMING_FULL] = "full"};
 
@@ -114,8 +117,14 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     int resolution = choose("resolution", raw->resolution, resolutions, ARRAY_SIZE(resolutions), 0);
     int cache = choose("cache", raw->cache, cache_names, ARRAY_SIZE(cache_names), CACHE_AUTO);
     int timing = choose("timing", raw->timing, timing_names, ARRAY_SIZE(timing_names), PROF_TIMING_FULL);
-    if (resolution < 0 || cache < 0 || timing < 0)
+    int data = choose("data", raw->data, data_names, ARRAY_SIZE(data_names), 0);
+    if (resolution < 0 || cache < 0 || timing < 0 || data < 0)
         return -EINVAL;
+    if (data == 1 && !OSPROFFS_HAS_PASSTHROUGH) {
+        log_message("data=passthrough: this osproffs is built with libfuse %s; it takes 3.17", fuse_pkgversion());
+        return -EINVAL;
+    }
+    options->kernel_data = data == 1;
     options->resolution = 1U << resolution;
     options->cache = (enum cache_mode)cache;
     options->timing = (enum prof_timing)timing;
@@ -180,6 +189,7 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.resolution);
     free(raw.cache);
     free(raw.timing);
+    free(raw.data);
     return err;
 }
 
@@ -193,34 +203,36 @@ void options_finish(struct options *options) {
 }
 
 void options_print_help(void) {
-    printf("usage: osproffs [options] LOWER MOUNTPOINT\n"
-           "\n"
-           "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
-           "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT.\n"
-           "\n"
-           "    -f                     stay in the foreground\n"
-           "    -s                     one request at a time\n"
-           "    -d, -o debug           print libfuse's debugging messages (implies -f)\n"
-           "    -h, --help             print this help\n"
-           "    -V, --version          print versions\n"
-           "    -o profile=FILE        where the final profile goes (osprof.out; - with -f: standard output)\n"
-           "    -o resolution=R        buckets per power of two: 1, 2, 4 or 8 (1)\n"
-           "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
-           "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
-           "    -o control=NAME        name of the control file (.osprof)\n"
-           "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
-           "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
-           "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
-           "    -o no_default_permissions\n"
-           "                           with allow_other: LOWER checks permissions, not the kernel\n"
-           "\n"
-           "Options of libfuse:\n");
+    printf(
+        "usage: osproffs [options] LOWER MOUNTPOINT\n"
+        "\n"
+        "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
+        "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT.\n"
+        "\n"
+        "    -f                     stay in the foreground\n"
+        "    -s                     one request at a time\n"
+        "    -d, -o debug           print libfuse's debugging messages (implies -f)\n"
+        "    -h, --help             print this help\n"
+        "    -V, --version          print versions\n"
+        "    -o profile=FILE        where the final profile goes (osprof.out; - with -f: standard output)\n"
+        "    -o resolution=R        buckets per power of two: 1, 2, 4 or 8 (1)\n"
+        "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
+        "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
+        "    -o data=HOW            who reads and writes files: copy (osproffs), passthrough (the kernel, unprofiled)\n"
+        "    -o control=NAME        name of the control file (.osprof)\n"
+        "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
+        "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
+        "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
+        "    -o no_default_permissions\n"
+        "                           with allow_other: LOWER checks permissions, not the kernel\n"
+        "\n"
+        "Options of libfuse:\n");
     fuse_lowlevel_help();
 }
 
 void options_print_version(void) {
     printf("osproffs %s\n", OSPROFFS_VERSION);
-    printf("libfuse %s (built against %d.%d)%s%s%s\n", fuse_pkgversion(), FUSE_MAJOR_VERSION, FUSE_MINOR_VERSION,
+    printf("libfuse %s (built against %d.%d)%s%s%s%s\n", fuse_pkgversion(), FUSE_MAJOR_VERSION, FUSE_MINOR_VERSION,
            OSPROFFS_HAS_TMPFILE ? " +tmpfile" : "", OSPROFFS_HAS_STATX ? " +statx" : "",
-           OSPROFFS_HAS_SYNCFS ? " +syncfs" : "");
+           OSPROFFS_HAS_SYNCFS ? " +syncfs" : "", OSPROFFS_HAS_PASSTHROUGH ? " +passthrough" : "");
 }

@@ -29,6 +29,7 @@ struct options {
     unsigned resolution;
     enum cache_mode cache;
     enum prof_timing timing;
+    bool kernel_data; /* data=passthrough */
     int foreground;
     int debug;
     int single_threaded;

@@ -398,6 +398,15 @@ static void join_workers(struct session *session) {
     }
 }
 
+int session_negotiate(struct fuse_session *fuse) {
+    struct fuse_buf buffer = {.mem = NULL};
+    int err = device_attach(fuse);
+    if (err == 0 && fuse_session_receive_buf(fuse, &buffer) > 0)
+        fuse_session_process_buf(fuse, &buffer);
+    free(buffer.mem);
+    return err;
+}
+
 struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single) {
     struct session_outcome outcome = {.end = SESSION_FAILED};
     struct session *session = calloc(1, sizeof(*session));
@@ -412,9 +421,7 @@ struct session_outcome session_run(struct fuse_session *fuse, const struct aggst
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->released, NULL);
 
-    outcome.error = device_attach(fuse);
-    if (outcome.error == 0)
-        outcome.error = add_receiver(session);
+    outcome.error = add_receiver(session);
     if (outcome.error == 0)
         outcome.signal = wait_for_end(session);
     fuse_session_exit(fuse);

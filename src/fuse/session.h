@@ -30,6 +30,10 @@ struct session_outcome {
  * here on. Threads: call before any other thread is started */
 void session_prepare_signals(void);
 
+/* Answers INIT, the kernel's first request, so that what the kernel can do is known before the mount is announced.
+ * Errors: -ENOMEM; a connection that is gone again is for session_run() to find. Call after mounting */
+int session_negotiate(struct fuse_session *fuse);
+
 /* Runs until unmounted or told to end. single: one worker. */
 struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single);
 

@@ -148,6 +148,15 @@ compare 0 0 0
 compare 0 "$user_gid" ""
 unmount_osproffs "$mnt"
 
+# The same when it is the kernel that writes.
+if "$OSPROFFS" -V | grep -q +passthrough; then
+    mount_osproffs -o allow_other,data=passthrough "$lower" "$mnt"
+    ways=(write truncate append punch)
+    compare_set_id env
+    compare_set_id exec_as "$user_uid" "$user_gid" ""
+    unmount_osproffs "$mnt"
+fi
+
 # The same when it is not the kernel that checks.
 mount_osproffs -o allow_other,no_default_permissions,cache=none "$lower" "$mnt"
 compare "$user_uid" "$user_gid" ""

@@ -14,6 +14,7 @@ may_refuse() {
     case $1,$2 in
     fallocate_shift,* | tmpfile,*) echo EOPNOTSUPP ;;          # this libfuse's FUSE has no words for them
     mmap_shared,*cache=none*) echo "shared mapping: ENODEV" ;; # before Linux 6.6
+    open_flags,*data=passthrough*) echo 'five TWO' ;; # O_APPEND is what it was when the file was opened
     *) return 1 ;;
     esac
 }
@@ -72,6 +73,10 @@ compare_as_user() {
 compare cache=auto $topics
 # shellcheck disable=SC2086
 compare cache=none $topics
+if "$OSPROFFS" -V | grep -q +passthrough; then
+    # shellcheck disable=SC2086
+    compare data=passthrough $topics
+fi
 compare posix_lock,flock record_locks ofd_locks flock
 # shellcheck disable=SC2086
 compare_as_user ${topics//readdir/}

@@ -54,6 +54,7 @@ START_TEST(two_directories_are_enough) {
     ck_assert_uint_eq(options.resolution, 1);
     ck_assert_int_eq(options.cache, CACHE_AUTO);
     ck_assert_int_eq(options.timing, PROF_TIMING_FULL);
+    ck_assert(!options.kernel_data);
     ck_assert(!options.foreground && !options.single_threaded && !options.debug && !options.allow_other);
     ck_assert(!options.default_permissions && !options.forward_posix_locks && !options.forward_flocks);
     ck_assert(!is_for_libfuse("lower") && !is_for_libfuse("mount"));
@@ -138,6 +139,7 @@ static const struct {
     {"lower mount -o resolution=08", "resolution=08"},
     {"lower mount -o cache=never", "cache=never: must be auto, none or always"},
     {"lower mount -o timing=some", "timing=some: must be off, call, tsc or full"},
+    {"lower mount -o data=direct", "data=direct: must be copy or passthrough"},
     {"lower mount -o control=a/b", "control=a/b"},
     {"lower mount -o control=..", "control=.."},
     {"lower mount -o control=.", "control=."},

@@ -29,6 +29,9 @@ struct fs_layer *pass_layer(struct pass *pass);
  * deadlock. 0: none yet. Threads: any */
 void pass_set_own_device(struct pass *pass, dev_t device);
 
+/* The descriptor of an open file, borrowed until it is released. Threads: any */
+int pass_file_fd(fs_file file);
+
 /* Raises the soft limit of open files to the hard one, and gives it. */
 size_t pass_raise_open_file_limit(void);
 

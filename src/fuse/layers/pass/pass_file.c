@@ -55,6 +55,10 @@ void pass_close_all_files(struct pass *pass) {
     }
 }
 
+int pass_file_fd(fs_file file) {
+    return to_open_file(file)->fd;
+}
+
 int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd) {
     int err = -ESTALE;
     pthread_mutex_lock(&pass->open_files_lock);

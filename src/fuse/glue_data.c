@@ -1,0 +1,110 @@
+/* data=passthrough: the kernel reads and writes lower files by itself.
+ *
+ * All open files of an inode must use one backing id (linux/fuse.h), so the first to open decides: the inode's files
+ * are handed over, or, where the kernel does not take them, none of them is until the last is closed. */
+#include "base.h"
+#include "ctl.h"
+#include "glue.h"
+#include "log.h"
+
+#ifdef HAVE_FUSE_PASSTHROUGH
+
+#define BACKINGS_SLOTS 4096U
+
+struct backing {
+    struct backing *next;
+    fs_ino ino;
+    int id; /* 0: not handed over */
+    unsigned open_files;
+};
+
+struct backings {
+    pthread_mutex_t lock;
+    int (*data_fd)(fs_file file); /* the lower file's descriptor; negative: none to hand over */
+    bool warned;
+    struct backing *slots[BACKINGS_SLOTS];
+};
+
+struct backings *glue_create_backings(int (*data_fd)(fs_file file)) {
+    struct backings *backings = calloc(1, sizeof(*backings));
+    if (!backings)
+        return NULL;
+    pthread_mutex_init(&backings->lock, NULL);
+    backings->data_fd = data_fd;
+    return backings;
+}
+
+void glue_destroy_backings(struct backings *backings) {
+    if (!backings)
+        return;
+    for (unsigned slot = 0; slot < BACKINGS_SLOTS; slot++) {
+        while (backings->slots[slot]) {
+            struct backing *backing = backings->slots[slot];
+            backings->slots[slot] = backing->next;
+            free(backing); /* the kernel has closed the rest with the connection */
+        }
+    }
+    pthread_mutex_destroy(&backings->lock);
+    free(backings);
+}
+
+static struct backing **find_locked(struct backings *backings, fs_ino ino) {
+    struct backing **link = &backings->slots[ino % BACKINGS_SLOTS];
+    while (*link && (*link)->ino != ino)
+        link = &(*link)->next;
+    return link;
+}
+
+static struct backing *add_locked(struct backings *backings, fuse_req_t req, fs_ino ino, int fd) {
+    struct backing *backing = calloc(1, sizeof(*backing));
+    if (!backing)
+        return NULL;
+    backing->ino = ino;
+    backing->id = fuse_passthrough_open(req, fd);
+    if (backing->id <= 0) {
+        backing->id = 0;
+        if (!backings->warned)
+            log_message("data=passthrough: the kernel does not take a file of this file system; what it does not take "
+                        "is served, and profiled, as without");
+        backings->warned = true;
+    }
+    struct backing **link = find_locked(backings, ino);
+    *link = backing;
+    return backing;
+}
+
+void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
+    struct backings *backings = glue_of(req)->backings;
+    int fd = backings && ino != CTL_INO ? backings->data_fd(glue_file(fi)) : -1;
+    if (fd < 0)
+        return;
+    pthread_mutex_lock(&backings->lock);
+    struct backing *backing = *find_locked(backings, ino);
+    if (!backing)
+        backing = add_locked(backings, req, ino, fd);
+    if (backing) {
+        backing->open_files++;
+        fi->backing_id = backing->id;
+        if (backing->id > 0)
+            fi->keep_cache = false; /* nothing is cached here */
+    }
+    pthread_mutex_unlock(&backings->lock);
+}
+
+void glue_take_back(fuse_req_t req, fs_ino ino) {
+    struct backings *backings = glue_of(req)->backings;
+    if (!backings || ino == CTL_INO)
+        return;
+    pthread_mutex_lock(&backings->lock);
+    struct backing **link = find_locked(backings, ino);
+    struct backing *backing = *link;
+    if (backing && --backing->open_files == 0) {
+        *link = backing->next;
+        if (backing->id > 0)
+            fuse_passthrough_close(req, backing->id);
+        free(backing);
+    }
+    pthread_mutex_unlock(&backings->lock);
+}
+
+#endif
