@@ -118,18 +118,28 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
     return err < 0 ? err : pass_add_open_file(pass, inode, &fd, flags, ret_file);
 }
 
+/* Finds the inode of a descriptor just opened, through a second one that the inode may keep. */
+static int enter_by_path(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry) {
+    const struct fd_path path = pass_fd_path(fd);
+    CLEANUP_FD int path_fd = openat(pass->proc_self_fd, path.text, O_PATH | O_CLOEXEC);
+    if (path_fd < 0 && errno == EMFILE && pass_use_spare_fd(pass))
+        path_fd = openat(pass->proc_self_fd, path.text, O_PATH | O_CLOEXEC);
+    if (path_fd < 0)
+        return negative_errno();
+    int err = pass_enter(pass, mount_index, true, &path_fd, ret_entry);
+    close_fd(&path_fd);
+    pass_keep_spare_fd(pass);
+    return err;
+}
+
 /* Turns a new or found descriptor into an entry and an open file. */
 static int enter_open_file(struct pass *pass, fs_ino parent, int *fd, int flags, struct fs_entry *ret_entry,
                            fs_file *ret_file) {
     struct fs_entry entry;
-    CLEANUP_FD int path_fd = openat(pass->proc_self_fd, pass_fd_path(*fd).text, O_PATH | O_CLOEXEC);
-    if (path_fd < 0 && errno == EMFILE && pass_use_spare_fd(pass))
-        path_fd = openat(pass->proc_self_fd, pass_fd_path(*fd).text, O_PATH | O_CLOEXEC);
-    if (path_fd < 0)
-        return negative_errno();
-    int err = pass_enter(pass, inode_table_get(pass->inodes, parent)->mount_index, true, &path_fd, &entry);
-    close_fd(&path_fd);
-    pass_keep_spare_fd(pass);
+    uint32_t mount_index = inode_table_get(pass->inodes, parent)->mount_index;
+    int err = pass_enter_by_handle(pass, mount_index, *fd, &entry);
+    if (err == -EOPNOTSUPP)
+        err = enter_by_path(pass, mount_index, *fd, &entry);
     if (err < 0)
         return err;
     err = pass_add_open_file(pass, inode_table_get(pass->inodes, entry.ino), fd, flags, ret_file);

@@ -99,28 +99,41 @@ int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
     return 0;
 }
 
-int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
+/* path_fd: what the inode may keep; *path_fd below 0: nothing, so only an inode with a handle can be entered. */
+static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, int fd, int *path_fd,
+                 struct fs_entry *ret_entry) {
     struct stat attr;
-    if (fstatat(*fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
         return negative_errno();
 
     struct inode_key key = {.device = attr.st_dev, .number = attr.st_ino, .mount_index = mount_index};
     struct lower_handle handle = {.head.handle_bytes = MAX_HANDLE_SZ};
     int mount_id;
     if (mount_table_get(&pass->mounts, mount_index)->fd >= 0 &&
-        name_to_handle_at(*fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) == 0) {
+        name_to_handle_at(fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) == 0) {
         key.handle = handle.head.f_handle;
         key.handle_size_bytes = handle.head.handle_bytes;
         key.handle_type = handle.head.handle_type;
     }
+    if (*path_fd < 0 && key.handle_size_bytes == 0)
+        return -EOPNOTSUPP;
 
     struct inode *inode;
-    int err = inode_table_look_up(pass->inodes, &key, attr.st_mode & S_IFMT, must_fit, fd, &inode);
+    int err = inode_table_look_up(pass->inodes, &key, attr.st_mode & S_IFMT, must_fit, path_fd, &inode);
     if (err < 0)
         return err;
     attr.st_ino = pass_shown_number(pass, attr.st_dev, attr.st_ino);
     *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = attr};
     return 0;
+}
+
+int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
+    return enter(pass, mount_index, must_fit, *fd, fd, ret_entry);
+}
+
+int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry) {
+    int none = -1;
+    return enter(pass, mount_index, true, fd, &none, ret_entry);
 }
 
 int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {

@@ -75,6 +75,9 @@ int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_
  * the entry. *fd may be taken over. must_fit: see inode_table_look_up() */
 int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry);
 
+/* The same with any descriptor, which stays the caller's. Errors: -EOPNOTSUPP no file handle, pass_enter() then */
+int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry);
+
 /* The same, and lets go of a mount that was held for this by mount_table_find(). */
 int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry);
 
