@@ -5,6 +5,7 @@ import collections
 import fnmatch
 import os
 import shutil
+import resource
 import signal
 import sys
 import tempfile
@@ -158,7 +159,14 @@ def any_of_ours_failed(results):
                if outcome.subject.is_ours or not outcome.subject.command)
 
 
+def raise_open_file_limit():
+    """For the peers, some of which hold a descriptor for each file; osproffs does it for itself."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
 def main():
+    raise_open_file_limit()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end_by_signal)
     signal.signal(signal.SIGALRM, give_up_waiting)

@@ -30,10 +30,15 @@ class Subject:
     over_lower: bool = False  # mounts over the lower directory itself
 
 
-def osproffs(build, name, what, *arguments, timing=None):
-    options = "profile={run}/osprof.out,live={run}" + (f",timing={timing}" if timing else "")
+def osproffs(build, name, what, *arguments, option=None):
+    options = "profile={run}/osprof.out,live={run}" + (f",{option}" if option else "")
     command = (os.path.join(build, "src/fuse/osproffs"), "-f", *arguments, "-o", options, "{lower}", "{mnt}")
     return Subject(name, what, command, is_ours=True)
+
+
+def _has_passthrough(build):
+    version = subprocess.run([os.path.join(build, "src/fuse/osproffs"), "-V"], capture_output=True, check=True)
+    return b"+passthrough" in version.stdout
 
 
 def known_subjects(build):
@@ -42,10 +47,14 @@ def known_subjects(build):
         Subject("native", "the lower directory itself"),
         osproffs(build, "osproffs", "as mounted by default: profiling, many workers"),
         osproffs(build, "osproffs-s", "one worker (-s)", "-s"),
-        osproffs(build, "osproffs-off", "timing=off: a plain pass-through", timing="off"),
-        osproffs(build, "osproffs-call", "timing=call: an extra function call", timing="call"),
-        osproffs(build, "osproffs-tsc", "timing=tsc: the clock is read, nothing kept", timing="tsc"),
+        osproffs(build, "osproffs-off", "timing=off: a plain pass-through", option="timing=off"),
+        osproffs(build, "osproffs-call", "timing=call: an extra function call", option="timing=call"),
+        osproffs(build, "osproffs-tsc", "timing=tsc: the clock is read, nothing kept", option="timing=tsc"),
+        osproffs(build, "osproffs-always", "cache=always: names, attributes and data for a day", option="cache=always"),
     ]
+    if _has_passthrough(build):
+        what = "data=passthrough: the kernel reads and writes"
+        subjects.append(osproffs(build, "osproffs-passthrough", what, option="data=passthrough"))
     if shutil.which("bindfs"):
         subjects.append(Subject("bindfs", "Debian's bindfs", ("bindfs", "-f", "{lower}", "{mnt}")))
     if shutil.which("loggedfs"):

@@ -2,11 +2,12 @@
 
 import glob
 import os
+import shutil
 import subprocess
 
 from subjects import Trouble
 
-SOURCE_FILES_MIN = 8000
+SOURCE_FILES = 8009  # some peers hold a descriptor for each
 
 
 class Trees:
@@ -26,12 +27,13 @@ class Trees:
         return self.made[name]
 
     def _sources(self, path):
+        wanted = SOURCE_FILES
         copies = 0
-        while _count_files(path) < SOURCE_FILES_MIN:
+        while wanted > 0:
             copies += 1
-            subprocess.run(["cp", "-a", "/usr/include", os.path.join(path, f"include{copies}")], check=True)
-        times = f" {copies} times" if copies > 1 else ""
-        return f"/usr/include{times}: {_describe(path)}"
+            wanted -= _copy_files("/usr/include", os.path.join(path, f"include{copies}"), wanted)
+        times = f", {copies} times" if copies > 1 else ""
+        return f"of /usr/include{times}: {_describe(path)}"
 
     def _linux(self, path):
         archives = sorted(glob.glob("/usr/src/linux-source-*.tar.*"))
@@ -44,6 +46,21 @@ class Trees:
     def _files(self, path):
         subprocess.run([self.tools.storm, "create", path, str(self.scale.many_files)], check=True, capture_output=True)
         return f"{self.scale.many_files:,} empty files in one directory"
+
+
+def _copy_files(source, target, most):
+    """Copies a tree, or its first `most` files. Returns how many it copied."""
+    copied = 0
+    for directory, subdirectories, names in os.walk(source):
+        subdirectories.sort()
+        place = os.path.join(target, os.path.relpath(directory, source))
+        os.makedirs(place, exist_ok=True)
+        for name in sorted(names)[: most - copied]:
+            shutil.copy2(os.path.join(directory, name), place, follow_symlinks=False)
+            copied += 1
+        if copied == most:
+            break
+    return copied
 
 
 def _count_files(path):
