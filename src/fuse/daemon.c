@@ -311,6 +311,7 @@ static int mount_session(struct daemon *daemon) {
         daemon->is_wrong_usage = true; /* libfuse has said which option it does not know */
         return -EINVAL;
     }
+    daemon->glue.fuse = daemon->fuse;
     if (fuse_session_mount(daemon->fuse, daemon->mountpoint) != 0) {
         log_message("cannot mount on %s (see the line above)", daemon->mountpoint);
         return -EIO;

@@ -22,7 +22,8 @@ struct lock_waiters {
 };
 
 struct glue {
-    struct fs_layer *top; /* borrowed */
+    struct fs_layer *top;      /* borrowed */
+    struct fuse_session *fuse; /* borrowed */
     double entry_timeout_s;
     double attr_timeout_s;
     double negative_timeout_s; /* never above entry_timeout_s */

@@ -2,6 +2,8 @@
 #include <errno.h>
 
 #include "base.h"
+#include "ctl.h"
+#include "device.h"
 #include "glue.h"
 
 void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
@@ -12,20 +14,40 @@ void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     glue_reply_open(req, err, ino, fi, file);
 }
 
-void glue_read(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi) {
-    size_t read_bytes;
-    void *data = session_reply_buffer(size_bytes);
-    if (!data) {
-        glue_reply_status(req, -ENOMEM);
+/* From here on moving pages is cheaper than copying them. */
+#define SPLICE_FROM_BYTES 65536U
+
+static void reply_read(fuse_req_t req, int err, const struct fs_read_into *into, size_t size_bytes, size_t read_bytes) {
+    bool in_pipe = err == 0 && into->pipe_state == FS_PIPE_HOLDS_ALL;
+    if (in_pipe && read_bytes == size_bytes) {
+        device_pipe_answer(glue_of(req)->fuse);
+        fuse_reply_none(req); /* only frees it */
         return;
     }
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, read, ino, glue_file(fi), data, size_bytes, offset, &read_bytes);
-    session_interruptible_end();
+    if (in_pipe && !device_pipe_take(into->memory, read_bytes)) /* the end of the file: a shorter answer */
+        err = -EIO;
+    else if (into->pipe_fd >= 0 && !in_pipe)
+        device_pipe_discard();
     if (err < 0)
         glue_reply_status(req, err);
     else
-        fuse_reply_buf(req, data, read_bytes);
+        fuse_reply_buf(req, into->memory, read_bytes);
+}
+
+void glue_read(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi) {
+    size_t read_bytes;
+    struct fs_read_into into = {.memory = session_reply_buffer(size_bytes), .pipe_fd = -1};
+    uint64_t request = session_request();
+    if (!into.memory) {
+        glue_reply_status(req, -ENOMEM);
+        return;
+    }
+    if (size_bytes >= SPLICE_FROM_BYTES && request && ino != CTL_INO)
+        into.pipe_fd = device_pipe_begin(request, size_bytes);
+    session_interruptible_begin();
+    int err = GLUE_CALL(req, read, ino, glue_file(fi), &into, size_bytes, offset, &read_bytes);
+    session_interruptible_end();
+    reply_read(req, err, &into, size_bytes, read_bytes);
 }
 
 void glue_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size_bytes, off_t offset,

@@ -216,6 +216,10 @@ static void interrupt(struct session *session, uint64_t request) {
 
 /* ---- What is read from a request before libfuse sees it ---- */
 
+uint64_t session_request(void) {
+    return this_worker ? this_worker->request : 0;
+}
+
 bool session_caller_lacks_fsetid(void) {
     return this_worker && this_worker->lacks_fsetid;
 }

@@ -37,6 +37,9 @@ int session_negotiate(struct fuse_session *fuse);
 /* Runs until unmounted or told to end. single: one worker. */
 struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single);
 
+/* The number of the request that this worker has taken; 0 in others than workers. Threads: any */
+uint64_t session_request(void);
+
 /* Between these a FUSE_INTERRUPT of the request that this worker has taken interrupts the system call that it is
  * in. Threads: workers */
 void session_interruptible_begin(void);

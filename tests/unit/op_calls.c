@@ -43,6 +43,7 @@ static bool fill_nothing(void *context, const struct fs_dirent *dirent) {
     const fs_fill_fn fill UNUSED = fill_nothing;                                                                       \
     void *context UNUSED = (from);                                                                                     \
     struct fs_lock *lock UNUSED = &results->lock;                                                                      \
+    struct fs_read_into *into UNUSED = &results->into;                                                                 \
     void *data UNUSED = results->data;                                                                                 \
     void *value UNUSED = results->value;                                                                               \
     void *names UNUSED = results->names;                                                                               \

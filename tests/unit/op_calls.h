@@ -22,6 +22,7 @@ struct op_results {
     off_t offset;
     int result;
     unsigned events;
+    struct fs_read_into into;
     unsigned char data[OP_BUFFER_BYTES];
     unsigned char value[OP_BUFFER_BYTES];
     char names[OP_BUFFER_BYTES];

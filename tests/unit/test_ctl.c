@@ -101,7 +101,8 @@ static char *read_in_pieces(fs_file file, size_t piece_bytes) {
     size_t got_bytes;
     ck_assert_ptr_nonnull(text);
     do {
-        ck_assert_int_eq(CTL(read, &other, CTL_INO, file, text + offset, piece_bytes, offset, &got_bytes), 0);
+        struct fs_read_into into = {.memory = text + offset, .pipe_fd = -1};
+        ck_assert_int_eq(CTL(read, &other, CTL_INO, file, &into, piece_bytes, offset, &got_bytes), 0);
         ck_assert_uint_le(got_bytes, piece_bytes);
         offset += (off_t)got_bytes;
         ck_assert_int_lt(offset, 65536 - 4096);
@@ -300,12 +301,13 @@ END_TEST
 
 START_TEST(behind_the_end_there_is_nothing) {
     char byte = 'x';
+    struct fs_read_into into = {.memory = &byte, .pipe_fd = -1};
     size_t got_bytes = 1;
     fs_file file = open_control(&other, O_RDONLY);
     CLEANUP_FREE char *text = read_in_pieces(file, 4096);
     const off_t offsets[] = {(off_t)strlen(text), (off_t)strlen(text) + 1, INT64_MAX};
     for (size_t i = 0; i < ARRAY_SIZE(offsets); i++) {
-        ck_assert_int_eq(CTL(read, &other, CTL_INO, file, &byte, 1, offsets[i], &got_bytes), 0);
+        ck_assert_int_eq(CTL(read, &other, CTL_INO, file, &into, 1, offsets[i], &got_bytes), 0);
         ck_assert_uint_eq(got_bytes, 0);
     }
     ck_assert_int_eq(byte, 'x');

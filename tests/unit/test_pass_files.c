@@ -24,7 +24,8 @@ static const char *read_at(struct stage_file open, size_t size_bytes, off_t offs
     static char text[4096];
     size_t read_bytes = 0;
     ck_assert_uint_lt(size_bytes, sizeof(text));
-    ck_assert_int_eq(STAGE(read, open.ino, open.file, text, size_bytes, offset, &read_bytes), 0);
+    struct fs_read_into into = {.memory = text, .pipe_fd = -1};
+    ck_assert_int_eq(STAGE(read, open.ino, open.file, &into, size_bytes, offset, &read_bytes), 0);
     text[read_bytes] = '\0';
     return text;
 }
@@ -48,16 +49,93 @@ START_TEST(what_is_written_is_read) {
 }
 END_TEST
 
+/* ---- Data through a pipe ---- */
+
+#define PIPED_BYTES 200003
+
+static char piped[PIPED_BYTES + 1];
+
+/* Reads the file "piped" of that many bytes through a pipe of that capacity. */
+static struct fs_read_into read_piped(int ends[2], int capacity_bytes, size_t size_bytes, off_t offset,
+                                      size_t *ret_read_bytes) {
+    for (size_t i = 0; i < PIPED_BYTES; i++)
+        piped[i] = (char)('a' + i % 23);
+    stage_write("piped", piped);
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_assert_int_ge(fcntl(ends[1], F_SETPIPE_SZ, capacity_bytes), capacity_bytes);
+    memset(piped, 0, sizeof(piped));
+    struct fs_read_into into = {.memory = piped, .pipe_fd = ends[1]};
+    struct stage_file open = stage_open("piped", O_RDONLY);
+    ck_assert_int_eq(STAGE(read, open.ino, open.file, &into, size_bytes, offset, ret_read_bytes), 0);
+    stage_close(open);
+    close(ends[1]);
+    return into;
+}
+
+static void check_content(const char *content, size_t size_bytes, size_t offset) {
+    for (size_t i = 0; i < size_bytes; i++)
+        ck_assert_int_eq(content[i], 'a' + (char)((offset + i) % 23));
+}
+
+static void read_all(int fd, char *content, size_t size_bytes) {
+    for (size_t done_bytes = 0; done_bytes < size_bytes;) {
+        ssize_t read_bytes = read(fd, content + done_bytes, size_bytes - done_bytes);
+        ck_assert_int_gt(read_bytes, 0);
+        done_bytes += (size_t)read_bytes;
+    }
+    char more;
+    ck_assert_int_eq(read(fd, &more, 1), 0);
+    close(fd);
+}
+
+/* Offset, size wanted, size read: in the middle, across the end, all of it. */
+static const size_t piped_reads[][3] = {
+    {4096, 65536, 65536}, {131, 70001, 70001}, {199003, 65536, 1000}, {0, 262144, 200003}};
+
+START_TEST(a_pipe_holds_all_that_was_read) {
+    int ends[2];
+    size_t read_bytes = 0;
+    const size_t *wanted = piped_reads[_i];
+    struct fs_read_into into = read_piped(ends, 1048576, wanted[1], (off_t)wanted[0], &read_bytes);
+    ck_assert_int_eq(into.pipe_state, FS_PIPE_HOLDS_ALL);
+    ck_assert_uint_eq(read_bytes, wanted[2]);
+    read_all(ends[0], piped, read_bytes);
+    check_content(piped, read_bytes, wanted[0]);
+}
+END_TEST
+
+START_TEST(a_pipe_too_small_is_spoilt_and_memory_holds_all) {
+    int ends[2];
+    size_t read_bytes = 0;
+    struct fs_read_into into = read_piped(ends, 4096, 70001, 131, &read_bytes);
+    ck_assert_int_eq(into.pipe_state, FS_PIPE_SPOILT);
+    ck_assert_uint_eq(read_bytes, 70001);
+    check_content(piped, read_bytes, 131);
+    close(ends[0]);
+}
+END_TEST
+
+START_TEST(behind_the_end_a_pipe_stays_empty) {
+    int ends[2];
+    size_t read_bytes = 4711;
+    struct fs_read_into into = read_piped(ends, 65536, 65536, PIPED_BYTES, &read_bytes);
+    ck_assert_int_eq(into.pipe_state, FS_PIPE_UNTOUCHED);
+    ck_assert_uint_eq(read_bytes, 0);
+    read_all(ends[0], piped, 0);
+}
+END_TEST
+
 START_TEST(access_mode_is_the_lower_files) {
     size_t size_bytes = 4711;
     char byte = 'x';
+    struct fs_read_into into = {.memory = &byte, .pipe_fd = -1};
     stage_write("file", "text");
     struct stage_file reader = stage_open("file", O_RDONLY);
     struct stage_file writer = stage_open("file", O_WRONLY);
     ck_assert_int_eq(STAGE(write, reader.ino, reader.file, &byte, 1, 0, O_RDONLY, &size_bytes), -EBADF);
-    ck_assert_int_eq(STAGE(read, writer.ino, writer.file, &byte, 1, 0, &size_bytes), -EBADF);
+    ck_assert_int_eq(STAGE(read, writer.ino, writer.file, &into, 1, 0, &size_bytes), -EBADF);
     ck_assert_uint_eq(size_bytes, 4711);
-    ck_assert_int_eq(STAGE(read, reader.ino, reader.file, &byte, 1, -1, &size_bytes), -EINVAL);
+    ck_assert_int_eq(STAGE(read, reader.ino, reader.file, &into, 1, -1, &size_bytes), -EINVAL);
     stage_close(reader);
     stage_close(writer);
 }
@@ -533,6 +611,9 @@ END_TEST
 static void add_data(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "data");
     tcase_add_test(tcase, what_is_written_is_read);
+    tcase_add_loop_test(tcase, a_pipe_holds_all_that_was_read, 0, (int)ARRAY_SIZE(piped_reads));
+    tcase_add_test(tcase, a_pipe_too_small_is_spoilt_and_memory_holds_all);
+    tcase_add_test(tcase, behind_the_end_a_pipe_stays_empty);
     tcase_add_test(tcase, access_mode_is_the_lower_files);
     tcase_add_test(tcase, open_truncates_when_asked_and_only_then);
     tcase_add_test(tcase, appending_writers_never_overwrite_each_other);

@@ -95,14 +95,14 @@ static int control_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     return 0;
 }
 
-static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, void *data, size_t size_bytes, off_t offset,
-                             size_t *ret_read_bytes) {
+static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_into *into,
+                             size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
     const struct ctl_file *open_file = to_ctl_file(file);
     size_t rest_bytes = (uint64_t)offset < open_file->size_bytes ? open_file->size_bytes - (size_t)offset : 0;
     size_t read_bytes = size_bytes < rest_bytes ? size_bytes : rest_bytes;
     (void)layer, (void)caller, (void)ino;
     if (read_bytes > 0)
-        memcpy(data, open_file->text + offset, read_bytes);
+        memcpy(into->memory, open_file->text + offset, read_bytes);
     *ret_read_bytes = read_bytes;
     return 0;
 }

@@ -54,6 +54,17 @@ enum {
 /* A write that comes from the kernel's page cache: its file and caller may be any that had the inode open. */
 #define FS_WRITE_FROM_CACHE (1U << 31)
 
+/* Where read puts what it reads: into memory, or all of it into a pipe. */
+struct fs_read_into {
+    void *memory;
+    int pipe_fd; /* has room for all of it; -1: none */
+    enum {
+        FS_PIPE_UNTOUCHED,
+        FS_PIPE_HOLDS_ALL, /* and memory nothing */
+        FS_PIPE_SPOILT,    /* holds something of no use: all is in memory */
+    } pipe_state;          /* set by who reads */
+};
+
 struct fs_lock {
     bool is_flock; /* flock(2), belongs to the open file; else a record lock, belongs to `owner` */
     uint64_t owner;
@@ -131,8 +142,9 @@ typedef bool (*fs_fill_fn)(void *context, const struct fs_dirent *dirent);
     OP(LINK, link, (FS_CALL, fs_ino new_parent, const char *new_name, struct fs_entry *ret_entry),                     \
        (caller, ino, new_parent, new_name, ret_entry))                                                                 \
     OP(OPEN, open, (FS_CALL, int flags, fs_file *ret_file), (caller, ino, flags, ret_file))                            \
-    OP(READ, read, (FS_CALL, fs_file file, void *data, size_t size_bytes, off_t offset, size_t *ret_read_bytes),       \
-       (caller, ino, file, data, size_bytes, offset, ret_read_bytes))                                                  \
+    OP(READ, read,                                                                                                     \
+       (FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes, off_t offset, size_t *ret_read_bytes),    \
+       (caller, ino, file, into, size_bytes, offset, ret_read_bytes))                                                  \
     OP(WRITE, write, (FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset, unsigned flags,        \
                       size_t *ret_written_bytes),                                                                      \
        (caller, ino, file, data, size_bytes, offset, flags, ret_written_bytes))                                        \

@@ -259,10 +259,32 @@ static bool is_aligned(const void *data) {
     return (uintptr_t)data % DIRECT_ALIGNMENT_BYTES == 0;
 }
 
-int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, void *data, size_t size_bytes, off_t offset,
-                 size_t *ret_read_bytes) {
+/* Moves references to the lower file's pages instead of copying them. False: nothing, or not all there is. */
+static bool read_into_pipe(const struct open_file *file, struct fs_read_into *into, size_t size_bytes, off_t offset,
+                           size_t *ret_read_bytes) {
+    size_t done_bytes = 0;
+    ssize_t moved_bytes = 1;
+    while (done_bytes < size_bytes && moved_bytes > 0) {
+        moved_bytes = splice(file->fd, &offset, into->pipe_fd, NULL, size_bytes - done_bytes, SPLICE_F_NONBLOCK);
+        done_bytes += moved_bytes > 0 ? (size_t)moved_bytes : 0;
+    }
+    if (done_bytes == 0)
+        return false;
+    into->pipe_state = moved_bytes >= 0 ? FS_PIPE_HOLDS_ALL : FS_PIPE_SPOILT;
+    if (moved_bytes < 0)
+        return false;
+    *ret_read_bytes = done_bytes;
+    return true;
+}
+
+int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes,
+                 off_t offset, size_t *ret_read_bytes) {
+    const struct open_file *open_file = to_open_file(file);
     (void)layer, (void)caller, (void)ino;
-    ssize_t read_bytes = pread(to_open_file(file)->fd, data, size_bytes, offset);
+    if (into->pipe_fd >= 0 && !(open_file->flags & O_DIRECT) &&
+        read_into_pipe(open_file, into, size_bytes, offset, ret_read_bytes))
+        return 0;
+    ssize_t read_bytes = pread(open_file->fd, into->memory, size_bytes, offset);
     if (read_bytes < 0)
         return negative_errno();
     *ret_read_bytes = (size_t)read_bytes;
