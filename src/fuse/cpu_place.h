@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* How the workers are scheduled if nothing else is arranged. */
 struct cpu_home {
@@ -20,9 +21,16 @@ void cpu_find_home(struct cpu_home *ret_home);
  * namespace. */
 int cpu_of_thread(uint32_t thread);
 
-/* To one CPU; into SCHED_IDLE; back again. What the system refuses is left as it is. Threads: any */
-void cpu_move(pthread_t thread, int cpu);
-void cpu_go_idle(pthread_t thread);
-void cpu_go_home(const struct cpu_home *home, pthread_t thread);
+/* It waits for a CPU, and not for anything else. */
+bool cpu_is_wanted_by(pid_t thread);
+
+/* To one CPU; into SCHED_IDLE; back again. What the system refuses is left as it is. Threads are named by their ids:
+ * the functions of pthreads hold a lock of the thread's, which one in SCHED_IDLE may keep for long. Threads: any */
+void cpu_move(pid_t thread, int cpu);
+void cpu_go_idle(pid_t thread);
+void cpu_go_home(const struct cpu_home *home, pid_t thread);
+
+/* For a thread that is to begin at home, whoever starts it. */
+void cpu_set_home(const struct cpu_home *home, pthread_attr_t *attr);
 
 #endif

@@ -3,7 +3,6 @@
 #include "crew.h"
 
 #include <poll.h>
-#include <string.h>
 
 #define WINDOW_CALLS 64U
 #define MANY_SLOW 8U
@@ -20,11 +19,13 @@
 #define SLEEP_HZ 200000U /* 5 us: a request that was there takes less to receive */
 #define PAUSE_HZ 1000U   /* 1 ms; doubled after each end that came soon */
 #define PAUSE_MAX_S 1U
+#define STARVED_PAUSE_S 2U /* where a member got no CPU */
 #define WORTH_CALLS 5000U
 
 void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allowed) {
     *crew = (struct crew){.clock = *clock};
     pthread_mutex_init(&crew->lock, NULL);
+    crew->number = 1;
     if (!allowed)
         return;
     cpu_find_home(&crew->home);
@@ -39,6 +40,10 @@ void crew_finish(struct crew *crew) {
 
 static unsigned count_of(const struct crew *crew) {
     return __atomic_load_n(&crew->count, __ATOMIC_ACQUIRE);
+}
+
+static unsigned most_of(const struct crew *crew) {
+    return __atomic_load_n(&crew->most, __ATOMIC_RELAXED);
 }
 
 static unsigned wanted_by(const struct crew *crew) {
@@ -59,9 +64,21 @@ static void start_window(struct crew_member *worker) {
 /* ---- Where members are bound to ---- */
 
 static void unbind(struct crew *crew, struct crew_member *worker) {
+    uint32_t own = worker->crew;
     if (worker->cpu >= 0)
-        __atomic_clear(&crew->taken[worker->cpu], __ATOMIC_RELEASE);
+        __atomic_compare_exchange_n(&crew->taken[worker->cpu], &own, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
     worker->cpu = -1;
+}
+
+static bool is_taken(const struct crew *crew, int cpu) {
+    return __atomic_load_n(&crew->taken[cpu], __ATOMIC_RELAXED) == __atomic_load_n(&crew->number, __ATOMIC_RELAXED);
+}
+
+/* What an earlier crew has left there does not count. */
+static bool take_cpu(struct crew *crew, const struct crew_member *worker, int cpu) {
+    uint32_t left = __atomic_load_n(&crew->taken[cpu], __ATOMIC_RELAXED);
+    return left != worker->crew && __atomic_compare_exchange_n(&crew->taken[cpu], &left, worker->crew, false,
+                                                               __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 /* The CPU of a caller, if one may be bound to it; else -1. */
@@ -70,15 +87,11 @@ static int cpu_of_caller(const struct crew *crew, uint32_t caller) {
     return cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &crew->home.cpus) ? cpu : -1;
 }
 
-static bool is_taken(const struct crew *crew, int cpu) {
-    return __atomic_load_n(&crew->taken[cpu], __ATOMIC_RELAXED);
-}
-
 /* To the CPU of its caller, unless another member is there. */
 static void follow_caller(struct crew *crew, struct crew_member *worker) {
     worker->since_look = 0;
     int cpu = cpu_of_caller(crew, worker->caller);
-    if (cpu < 0 || cpu == worker->cpu || __atomic_test_and_set(&crew->taken[cpu], __ATOMIC_ACQUIRE))
+    if (cpu < 0 || cpu == worker->cpu || !take_cpu(crew, worker, cpu))
         return;
     unbind(crew, worker);
     worker->cpu = cpu;
@@ -103,13 +116,15 @@ static bool has_caller_elsewhere(const struct crew *crew, const struct crew_memb
 
 static bool join_locked(struct crew *crew, struct crew_member *worker) {
     unsigned count = crew->count;
-    if (count >= crew->wanted)
+    if (count >= wanted_by(crew))
         return false;
     crew->members[count] = worker;
     start_window(worker);
     worker->windows = 0;
     worker->joined = worker->progress;
     worker->cpu = -1;
+    worker->crew = crew->number;
+    worker->seen_progress = 0;
     worker->since_look = LOOK_EVERY;
     __atomic_store_n(&worker->in, true, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->count, count + 1, __ATOMIC_RELEASE);
@@ -134,12 +149,14 @@ bool crew_join(struct crew *crew, struct crew_member *worker) {
     return joined;
 }
 
-static void begin(struct crew *crew, struct crew_member *worker) {
-    if (aggstats_clock_now(crew->clock.kind) < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
-        return;
+static bool begin(struct crew *crew, struct crew_member *worker) {
+    if (most_of(crew) == 0 ||
+        aggstats_clock_now(crew->clock.kind) < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
+        return false;
     pthread_mutex_lock(&crew->lock);
-    bool begins = crew->count == 0;
+    bool begins = crew->count == 0 && most_of(crew) > 0;
     if (begins) {
+        crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->calls_before = 0;
         join_locked(crew, worker);
@@ -147,10 +164,13 @@ static void begin(struct crew *crew, struct crew_member *worker) {
     pthread_mutex_unlock(&crew->lock);
     if (begins)
         enter_idle_class(crew, worker);
+    return begins;
 }
 
 static void leave(struct crew *crew, struct crew_member *worker) {
     cpu_go_home(&crew->home, worker->thread);
+    unbind(crew, worker);
+    worker->since_look = LOOK_EVERY;
     pthread_mutex_lock(&crew->lock);
     for (unsigned index = 0; crew_has(worker) && crew->count > 1 && index < crew->count; index++) {
         if (crew->members[index] != worker)
@@ -160,7 +180,6 @@ static void leave(struct crew *crew, struct crew_member *worker) {
         crew->calls_before += calls_since_joined(worker);
         __atomic_store_n(&crew->count, crew->count - 1, __ATOMIC_RELEASE);
         __atomic_store_n(&crew->wanted, crew->count, __ATOMIC_RELEASE);
-        unbind(crew, worker);
     }
     bool stays = crew_has(worker); /* the others have left meanwhile */
     pthread_mutex_unlock(&crew->lock);
@@ -169,19 +188,22 @@ static void leave(struct crew *crew, struct crew_member *worker) {
 }
 
 /* A crew that was soon over was a mistake: the next begins later. */
-static void plan_next_locked(struct crew *crew, uint64_t served_calls) {
+static uint64_t next_pause(const struct crew *crew, uint64_t served_calls) {
     uint64_t shortest = crew->clock.frequency_hz / PAUSE_HZ;
     uint64_t longest = crew->clock.frequency_hz * PAUSE_MAX_S;
     uint64_t pause_cycles = 2 * crew->pause_cycles;
     if (served_calls >= WORTH_CALLS || pause_cycles < shortest)
-        pause_cycles = shortest;
-    if (pause_cycles > longest)
-        pause_cycles = longest;
-    crew->pause_cycles = pause_cycles;
-    __atomic_store_n(&crew->again_cycles, aggstats_clock_now(crew->clock.kind) + pause_cycles, __ATOMIC_RELAXED);
+        return shortest;
+    return pause_cycles < longest ? pause_cycles : longest;
 }
 
-static bool end_locked(struct crew *crew) {
+enum reason {
+    NO_REQUESTS,
+    SLOW_CALLS, /* or one that is stuck in a call */
+    NO_CPU,
+};
+
+static bool end_locked(struct crew *crew, enum reason reason) {
     uint64_t served_calls = crew->calls_before;
     unsigned count = crew->count;
     for (unsigned index = 0; index < count; index++) {
@@ -190,19 +212,34 @@ static bool end_locked(struct crew *crew) {
         cpu_go_home(&crew->home, member->thread);
         served_calls += calls_since_joined(member);
     }
-    memset(crew->taken, 0, sizeof(crew->taken));
+    if (count == 0)
+        return false;
+    uint32_t number = crew->number + 1;
+    __atomic_store_n(&crew->number, number ? number : 1, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->wanted, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->count, 0, __ATOMIC_RELEASE);
-    if (count > 0)
-        plan_next_locked(crew, served_calls);
-    return count > 0;
+    uint64_t now = aggstats_clock_now(crew->clock.kind);
+    if (reason != NO_REQUESTS)
+        crew->pause_cycles = next_pause(crew, served_calls);
+    uint64_t pause_cycles = reason == NO_REQUESTS  ? 0
+                            : reason == SLOW_CALLS ? crew->pause_cycles
+                                                   : crew->clock.frequency_hz * STARVED_PAUSE_S;
+    __atomic_store_n(&crew->again_cycles, now + pause_cycles, __ATOMIC_RELAXED);
+    return true;
 }
 
-static bool end(struct crew *crew) {
+static bool end(struct crew *crew, enum reason reason) {
     pthread_mutex_lock(&crew->lock);
-    bool ended = end_locked(crew);
+    bool ended = end_locked(crew, reason);
     pthread_mutex_unlock(&crew->lock);
     return ended;
+}
+
+void crew_disband(struct crew *crew) {
+    pthread_mutex_lock(&crew->lock);
+    __atomic_store_n(&crew->most, 0, __ATOMIC_RELAXED);
+    end_locked(crew, NO_REQUESTS);
+    pthread_mutex_unlock(&crew->lock);
 }
 
 /* ---- Calls ---- */
@@ -211,13 +248,12 @@ static void advance(struct crew_member *worker) {
     __atomic_store_n(&worker->progress, worker->progress + 1, __ATOMIC_RELEASE);
 }
 
-bool crew_take(struct crew *crew, struct crew_member *worker) {
+void crew_take(struct crew_member *worker) {
     advance(worker);
-    if (!crew_has(worker))
-        return false;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the main thread sees the progress, or we that it has stopped looking */
-    return !__atomic_load_n(&crew->watched, __ATOMIC_RELAXED) &&
-           !__atomic_exchange_n(&crew->watched, true, __ATOMIC_SEQ_CST);
+}
+
+void crew_answer(struct crew_member *worker) {
+    __atomic_store_n(&worker->answered, worker->progress, __ATOMIC_RELEASE);
 }
 
 static void note(const struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
@@ -245,9 +281,9 @@ static bool review_member(struct crew *crew, struct crew_member *worker) {
     worker->windows++;
     if (worker->slow_calls >= MANY_SLOW) {
         cpu_go_home(&crew->home, worker->thread);
-        return end(crew);
+        return end(crew, SLOW_CALLS);
     }
-    if (worker->switches >= MANY_SWITCHES && count_of(crew) < crew->most && has_caller_elsewhere(crew, worker))
+    if (worker->switches >= MANY_SWITCHES && count_of(crew) < most_of(crew) && has_caller_elsewhere(crew, worker))
         return grow(crew);
     if (worker->sleeps >= MANY_SLEEPS && count_of(crew) > 1 &&
         (is_apart(crew, worker) || (worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS)))
@@ -255,42 +291,51 @@ static bool review_member(struct crew *crew, struct crew_member *worker) {
     return false;
 }
 
-bool crew_answered(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
-    bool one_more = false;
+/* Every so many calls. */
+static enum crew_need review(struct crew *crew, struct crew_member *worker) {
+    if (crew_has(worker))
+        return review_member(crew, worker) ? CREW_NEEDS_RECEIVER : CREW_NEEDS_NOTHING;
+    if (worker->slow_calls <= FEW_SLOW && !crew_exists(crew) && begin(crew, worker))
+        return CREW_NEEDS_LOOKS;
+    return CREW_NEEDS_NOTHING;
+}
+
+enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
+    enum crew_need need = CREW_NEEDS_NOTHING;
     note(crew, worker, call);
     if (worker->calls >= WINDOW_CALLS) {
-        if (crew_has(worker))
-            one_more = review_member(crew, worker);
-        else if (worker->slow_calls <= FEW_SLOW && !crew_exists(crew) && crew->most > 0)
-            begin(crew, worker);
+        need = review(crew, worker);
         start_window(worker);
     }
     if (crew_has(worker) && worker->since_look >= LOOK_EVERY) {
         follow_caller(crew, worker);
-        if (!crew_has(worker)) /* ended meanwhile */
+        if (!crew_has(worker)) { /* ended meanwhile */
+            unbind(crew, worker);
             cpu_go_home(&crew->home, worker->thread);
+        }
     }
     advance(worker);
-    return one_more;
+    return need;
 }
 
 /* ---- The main thread ---- */
 
 /* What the members have done since the last look. */
 struct findings {
-    bool moved;   /* some have taken or answered requests */
-    bool at_work; /* one is still in the request that it was in */
+    bool moved;                      /* some have taken requests, or are done with some */
+    const struct crew_member *stuck; /* one that is still in the request that it was in, and has not answered it */
 };
 
 static struct findings look_at_members(struct crew *crew) {
     struct findings found = {.moved = false};
     for (unsigned index = 0; index < crew->count; index++) {
         struct crew_member *member = crew->members[index];
-        uint64_t progress = __atomic_load_n(&member->progress, __ATOMIC_SEQ_CST);
+        uint64_t progress = __atomic_load_n(&member->progress, __ATOMIC_ACQUIRE);
+        bool at_work = progress % 2 == 1 && __atomic_load_n(&member->answered, __ATOMIC_ACQUIRE) != progress;
         if (progress != member->seen_progress)
             found.moved = true;
-        else if (progress % 2 == 1)
-            found.at_work = true;
+        else if (at_work)
+            found.stuck = member;
         member->seen_progress = progress;
     }
     return found;
@@ -301,34 +346,18 @@ static bool requests_wait(int device_fd) {
     return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
 }
 
-static bool has_moved(const struct crew *crew) {
-    for (unsigned index = 0; index < crew->count; index++) {
-        const struct crew_member *member = crew->members[index];
-        if (__atomic_load_n(&member->progress, __ATOMIC_SEQ_CST) != member->seen_progress)
-            return true;
-    }
-    return false;
-}
-
-/* Stops looking, unless there was a request meanwhile: who took it has seen that we look. */
-static enum crew_look rest_locked(struct crew *crew) {
-    crew->quiet_looks = 0;
-    __atomic_store_n(&crew->watched, false, __ATOMIC_SEQ_CST);
-    if (!has_moved(crew))
-        return CREW_QUIET;
-    __atomic_store_n(&crew->watched, true, __ATOMIC_SEQ_CST);
-    return CREW_WELL;
-}
-
-enum crew_look crew_look(struct crew *crew, int device_fd) {
+/* A request that nobody has taken since the last look means that no member had a CPU. */
+bool crew_look(struct crew *crew, int device_fd) {
+    bool ended = false;
     pthread_mutex_lock(&crew->lock);
     struct findings found = look_at_members(crew);
-    bool is_stuck = crew->count > 0 && (found.at_work || !found.moved) && requests_wait(device_fd);
-    if (is_stuck)
-        end_locked(crew);
-    crew->quiet_looks = found.moved || found.at_work ? 0 : crew->quiet_looks + 1;
-    bool rests = crew->count == 0 || crew->quiet_looks >= QUIET_LOOKS;
-    enum crew_look look = rests ? rest_locked(crew) : CREW_WELL;
+    crew->quiet_looks = found.moved ? 0 : crew->quiet_looks + 1;
+    if (found.stuck)
+        ended = end_locked(crew, cpu_is_wanted_by(found.stuck->thread) ? NO_CPU : SLOW_CALLS);
+    else if (!found.moved && requests_wait(device_fd))
+        ended = end_locked(crew, NO_CPU);
+    else if (crew->quiet_looks >= QUIET_LOOKS)
+        ended = end_locked(crew, NO_REQUESTS);
     pthread_mutex_unlock(&crew->lock);
-    return is_stuck ? CREW_ENDED : look;
+    return ended;
 }

@@ -6,9 +6,10 @@
  * takes its own over at once; and when it waits, the member there goes on, and finds its request.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
- * ends when calls are slow (they may wait for something, and then many at once are better) and when the main thread
- * finds that a member makes no progress, or none gets to a request that waits. After an end soon after the beginning
- * the next one waits, longer and longer. */
+ * ends when calls are slow (they may wait for something, and then many at once are better), when there are none, and
+ * when the main thread, which looks every so often, finds that a member does not get on with its request, or that no
+ * member gets to one that waits. After an end soon after the beginning the next crew waits, longer and longer; and
+ * longest where a member got no CPU. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -23,9 +24,10 @@
 
 /* A worker, member or not. */
 struct crew_member {
-    pthread_t thread;
+    pid_t thread;      /* its id */
     bool in;           /* atomic */
-    uint64_t progress; /* atomic; rises when a request is taken, and when it is answered: odd while at work */
+    uint64_t progress; /* atomic; rises when a request is taken, and when it is done with: odd in between */
+    uint64_t answered; /* atomic; progress of the request that was answered last */
 
     /* its own */
     uint32_t caller;     /* thread that called last */
@@ -39,28 +41,32 @@ struct crew_member {
     uint64_t joined;     /* progress when it did */
 
     int cpu;                /* of a member: where it is bound to; -1: nowhere */
+    uint32_t crew;          /* the number of its crew */
     uint64_t seen_progress; /* the main thread's: when it looked last */
 };
 
 struct crew {
     struct cpu_home home;
     struct aggstats_clock clock;
-    unsigned most; /* members; 0: no crew */
+    unsigned most; /* atomic; members; 0: no crew */
     pthread_mutex_t lock;
     struct crew_member *members[CREW_MAX];
-    unsigned count;          /* atomic; changed under the lock */
-    unsigned wanted;         /* atomic; members there should be */
-    uint64_t again_cycles;   /* atomic; no new one before */
-    uint64_t pause_cycles;   /* under the lock, as the next two */
-    uint64_t calls_before;   /* of those who have left */
-    bool watched;            /* atomic; the main thread looks every so often */
-    unsigned quiet_looks;    /* the main thread's */
-    bool taken[CPU_SETSIZE]; /* atomic; CPUs that a member is bound to */
+    unsigned count;              /* atomic; changed under the lock */
+    unsigned wanted;             /* atomic; members there should be */
+    uint64_t again_cycles;       /* atomic; no new one before */
+    uint64_t pause_cycles;       /* under the lock, as the next two */
+    uint64_t calls_before;       /* of those who have left */
+    unsigned quiet_looks;        /* the main thread's */
+    uint32_t number;             /* atomic; of this crew, never 0 */
+    uint32_t taken[CPU_SETSIZE]; /* atomic; the number of the crew that has a member bound to that CPU */
 };
 
 /* allowed: else there is never one. Threads: before the workers are started */
 void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allowed);
 void crew_finish(struct crew *crew);
+
+/* Ends it for good: all workers are at home when this returns, or as soon as they notice. Threads: the main thread */
+void crew_disband(struct crew *crew);
 
 static inline bool crew_exists(const struct crew *crew) {
     return __atomic_load_n(&crew->count, __ATOMIC_ACQUIRE) > 0;
@@ -73,8 +79,9 @@ static inline bool crew_has(const struct crew_member *worker) {
 /* For a worker that is no member, while there is a crew: false if it needs no more. */
 bool crew_join(struct crew *crew, struct crew_member *worker);
 
-/* A worker has taken a request. Returns true if the main thread must be woken to look (crew_look). */
-bool crew_take(struct crew *crew, struct crew_member *worker);
+/* A worker has taken a request; is about to answer it. */
+void crew_take(struct crew_member *worker);
+void crew_answer(struct crew_member *worker);
 
 /* What became of the request. */
 struct crew_call {
@@ -83,17 +90,17 @@ struct crew_call {
     uint64_t work_cycles; /* to answer it */
 };
 
-/* It has answered. Begins a crew, and lets this worker grow, leave or end one. Returns true if one more worker is to
- * wait for requests. */
-bool crew_answered(struct crew *crew, struct crew_member *worker, const struct crew_call *call);
-
-enum crew_look {
-    CREW_WELL,  /* look again soon */
-    CREW_QUIET, /* or not there: crew_take() will tell when to */
-    CREW_ENDED, /* one more worker is to wait for requests */
+enum crew_need {
+    CREW_NEEDS_NOTHING,
+    CREW_NEEDS_RECEIVER, /* one more worker is to wait for requests */
+    CREW_NEEDS_LOOKS,    /* by the main thread, from now on: it has begun */
 };
 
-/* The main thread looks whether members get on. device_fd: where requests wait. */
-enum crew_look crew_look(struct crew *crew, int device_fd);
+/* It is done with the request. Begins a crew, and lets this worker grow, leave or end one. */
+enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const struct crew_call *call);
+
+/* The main thread looks whether members get on. device_fd: where requests wait. Returns true if the crew has ended, and
+ * one more worker is to wait for requests. */
+bool crew_look(struct crew *crew, int device_fd);
 
 #endif

@@ -14,15 +14,18 @@
 
 #include "aggstats.h"
 #include "base.h"
+#include "crew.h"
 #include "glue.h"
 
 static _Thread_local struct {
     uint32_t clock_kind; /* 0: nobody wants to know */
+    struct crew_member *worker;
     uint64_t cycles;
 } answered;
 
-void device_watch_answers(uint32_t clock_kind) {
+void device_watch_answers(uint32_t clock_kind, struct crew_member *worker) {
     answered.clock_kind = clock_kind;
+    answered.worker = worker;
 }
 
 uint64_t device_take_answer_time(void) {
@@ -89,8 +92,10 @@ static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
 
 /* Before it goes: the one who waits for it may run, and not us, before the call returns. */
 static void note_answer(void) {
-    if (answered.clock_kind)
-        answered.cycles = aggstats_clock_now(answered.clock_kind);
+    if (!answered.clock_kind)
+        return;
+    answered.cycles = aggstats_clock_now(answered.clock_kind);
+    crew_answer(answered.worker);
 }
 
 static ssize_t answer(int fd, struct iovec *parts, int count, void *userdata) {

@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct crew_member;
+
 /* The session's user data is a struct glue.
  * Errors: -ENOMEM. Call after mounting, before the first request is received */
 int device_attach(struct fuse_session *fuse);
 
-/* Notes from now on when this thread answers, by that clock (enum aggstats_clock_kind). */
-void device_watch_answers(uint32_t clock_kind);
+/* Notes from now on when this thread answers, by that clock (enum aggstats_clock_kind), and tells worker (crew.h). */
+void device_watch_answers(uint32_t clock_kind, struct crew_member *worker);
 
 /* When this thread last answered since the call before; 0: it did not.
  * Unit: cycles of the clock */

@@ -113,6 +113,7 @@ static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct f
     pthread_t thread;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    session_set_thread_home(&detached);
     pthread_mutex_lock(&waiter->glue->lock_waiters.lock);
     int err = waiter->glue->lock_waiters.ending ? EINTR : pthread_create(&thread, &detached, wait_for_lock, waiter);
     if (err == 0)

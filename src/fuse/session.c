@@ -20,15 +20,18 @@
 #define INTERRUPT_SIGNAL SIGUSR1
 #define MAIN_SIGNAL SIGUSR2 /* to the main thread: a worker has ended, or wants something of it */
 
-#define LOOK_EVERY_NS 2000000L
+#define LOOK_EVERY_NS 2000000L   /* at the crew */
+#define NUDGE_EVERY_NS 10000000L /* system calls that are to be interrupted */
 
 struct worker {
+    pthread_t thread;
     struct crew_member member;
     struct session *session;
     bool counted;           /* among the idle; its own */
-    uint64_t request;       /* the one that it has taken; its own */
+    uint64_t request;       /* atomic; the one that it has taken; 0: none */
     bool lacks_fsetid;      /* says that request of its caller; its own */
     uint64_t interruptible; /* atomic; that one, while it may be interrupted; else 0 */
+    uint64_t interrupted;   /* under the lock; a request whose system call is to be interrupted until it ends */
     unsigned interrupters;  /* atomic; others that may be about to signal it */
     bool ended;             /* atomic */
 };
@@ -45,6 +48,7 @@ struct session {
     unsigned releases;     /* how many of them may go */
     int idle_count;        /* atomic; workers that wait for a request, or are about to; members of the crew not */
     bool receiver_wanted;  /* atomic; the main thread is to add one */
+    bool nudging;          /* atomic; the main thread is to go on interrupting */
     bool single;
     int error;
 };
@@ -187,7 +191,7 @@ static _Thread_local struct worker *this_worker;
 void session_interruptible_begin(void) {
     struct worker *worker = this_worker;
     if (worker)
-        __atomic_store_n(&worker->interruptible, worker->request, __ATOMIC_RELAXED);
+        __atomic_store_n(&worker->interruptible, worker->request, __ATOMIC_SEQ_CST);
 }
 
 /* Afterwards no signal comes any more: it would hit the next request. */
@@ -203,14 +207,44 @@ void session_interruptible_end(void) {
 static void interrupt_if_at(struct worker *worker, uint64_t request) {
     __atomic_add_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&worker->interruptible, __ATOMIC_SEQ_CST) == request)
-        pthread_kill(worker->member.thread, INTERRUPT_SIGNAL);
+        pthread_kill(worker->thread, INTERRUPT_SIGNAL);
     __atomic_sub_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
 }
 
+/* A signal that comes before the system call does nothing, so the main thread repeats it. */
 static void interrupt(struct session *session, uint64_t request) {
+    bool found = false;
     pthread_mutex_lock(&session->lock);
-    for (unsigned index = 0; index < session->worker_count; index++)
-        interrupt_if_at(session->workers[index], request);
+    for (unsigned index = 0; index < session->worker_count; index++) {
+        struct worker *worker = session->workers[index];
+        if (__atomic_load_n(&worker->request, __ATOMIC_SEQ_CST) != request)
+            continue;
+        worker->interrupted = request;
+        interrupt_if_at(worker, request);
+        found = true;
+    }
+    pthread_mutex_unlock(&session->lock);
+    if (found) {
+        __atomic_store_n(&session->nudging, true, __ATOMIC_SEQ_CST);
+        wake_main_thread(session);
+    }
+}
+
+static void nudge_interrupted(struct session *session) {
+    bool any = false;
+    pthread_mutex_lock(&session->lock);
+    __atomic_store_n(&session->nudging, false, __ATOMIC_SEQ_CST);
+    for (unsigned index = 0; index < session->worker_count; index++) {
+        struct worker *worker = session->workers[index];
+        if (worker->interrupted && __atomic_load_n(&worker->request, __ATOMIC_SEQ_CST) != worker->interrupted)
+            worker->interrupted = 0; /* it is over */
+        if (worker->interrupted) {
+            interrupt_if_at(worker, worker->interrupted);
+            any = true;
+        }
+    }
+    if (any)
+        __atomic_store_n(&session->nudging, true, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -227,6 +261,7 @@ bool session_caller_lacks_fsetid(void) {
 static bool says_lacks_fsetid(uint32_t opcode, const char *body) {
     struct fuse_write_in write;
     struct fuse_setattr_in setattr;
+    struct fuse_create_in create;
     switch (opcode) {
     case FUSE_WRITE:
         memcpy(&write, body, sizeof(write));
@@ -234,6 +269,9 @@ static bool says_lacks_fsetid(uint32_t opcode, const char *body) {
     case FUSE_SETATTR:
         memcpy(&setattr, body, sizeof(setattr));
         return setattr.valid & FATTR_KILL_SUIDGID;
+    case FUSE_CREATE: /* which may find a file, and truncate it */
+        memcpy(&create, body, sizeof(create));
+        return create.open_flags & FUSE_OPEN_KILL_SUIDGID;
     default:
         return false;
     }
@@ -243,7 +281,7 @@ static struct fuse_in_header look_into(struct worker *worker, const struct fuse_
     struct fuse_in_header header;
     const char *body = (const char *)request->mem + sizeof(header);
     memcpy(&header, request->mem, sizeof(header));
-    worker->request = header.unique;
+    __atomic_store_n(&worker->request, header.unique, __ATOMIC_SEQ_CST);
     worker->lacks_fsetid = says_lacks_fsetid(header.opcode, body);
     if (header.opcode == FUSE_INTERRUPT) { /* libfuse tells those who wait for locks */
         struct fuse_interrupt_in interrupted;
@@ -264,24 +302,28 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     if (result <= 0)
         return result;
     uint64_t start_cycles = aggstats_clock_now(clock_kind);
-    if (crew_take(&session->crew, &worker->member))
-        wake_main_thread(session);
+    crew_take(&worker->member);
     become_busy(worker);
     struct fuse_in_header header = look_into(worker, buffer);
     fuse_session_process_buf(session->fuse, buffer);
+    __atomic_store_n(&worker->request, 0, __ATOMIC_SEQ_CST);
     uint64_t answered_cycles = device_take_answer_time();
     struct crew_call call = {.caller = header.pid,
                              .wait_cycles = start_cycles - wait_cycles,
                              .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0};
-    if (crew_answered(&session->crew, &worker->member, &call))
+    enum crew_need need = crew_done(&session->crew, &worker->member, &call);
+    if (need == CREW_NEEDS_RECEIVER)
         ask_for_receiver(session);
+    else if (need == CREW_NEEDS_LOOKS)
+        wake_main_thread(session);
     return result;
 }
 
 static int serve(struct worker *worker, struct fuse_buf *buffer) {
     struct session *session = worker->session;
     this_worker = worker;
-    device_watch_answers(session->crew.clock.kind);
+    worker->member.thread = gettid();
+    device_watch_answers(session->crew.clock.kind, &worker->member);
     for (;;) {
         take_turn(worker);
         if (fuse_session_exited(session->fuse))
@@ -317,7 +359,7 @@ static int start_worker_locked(struct session *session) {
         return -ENOMEM;
     worker->session = session;
     become_idle(worker);
-    int err = pthread_create(&worker->member.thread, NULL, run_worker, worker);
+    int err = pthread_create(&worker->thread, NULL, run_worker, worker);
     if (err != 0) {
         __atomic_sub_fetch(&session->idle_count, 1, __ATOMIC_ACQ_REL);
         return -err;
@@ -342,14 +384,17 @@ static int add_receiver(struct session *session) {
 
 /* ---- The main thread ---- */
 
-/* Looks at the crew every so often while there is one and it has requests. */
+/* Looks at the crew, and goes on interrupting, every so often while there is one and something to interrupt. */
 static int wait_for_signal(struct session *session) {
-    const struct timespec step = {.tv_nsec = LOOK_EVERY_NS};
+    bool looks = crew_exists(&session->crew);
+    struct timespec step = {.tv_nsec = looks ? LOOK_EVERY_NS : NUDGE_EVERY_NS};
     sigset_t ending = ending_signals();
-    if (!__atomic_load_n(&session->crew.watched, __ATOMIC_SEQ_CST))
+    if (!looks && !__atomic_load_n(&session->nudging, __ATOMIC_SEQ_CST))
         return sigwaitinfo(&ending, NULL);
     int signal = sigtimedwait(&ending, NULL, &step);
-    if (signal < 0 && crew_look(&session->crew, fuse_session_fd(session->fuse)) == CREW_ENDED)
+    if (signal < 0 && __atomic_load_n(&session->nudging, __ATOMIC_SEQ_CST))
+        nudge_interrupted(session);
+    if (signal < 0 && crew_look(&session->crew, fuse_session_fd(session->fuse)))
         add_receiver(session);
     return signal;
 }
@@ -377,7 +422,7 @@ static unsigned nudge_workers(struct session *session) {
         struct worker *worker = session->workers[index];
         if (!__atomic_load_n(&worker->ended, __ATOMIC_ACQUIRE)) {
             running++;
-            pthread_kill(worker->member.thread, INTERRUPT_SIGNAL);
+            pthread_kill(worker->thread, INTERRUPT_SIGNAL);
         }
     }
     pthread_mutex_unlock(&session->lock);
@@ -397,7 +442,7 @@ static unsigned stop_workers(struct session *session) {
 
 static void join_workers(struct session *session) {
     for (unsigned index = 0; index < session->worker_count; index++) {
-        pthread_join(session->workers[index]->member.thread, NULL);
+        pthread_join(session->workers[index]->thread, NULL);
         free(session->workers[index]);
     }
 }
@@ -409,6 +454,11 @@ int session_negotiate(struct fuse_session *fuse) {
         fuse_session_process_buf(fuse, &buffer);
     free(buffer.mem);
     return err;
+}
+
+void session_set_thread_home(pthread_attr_t *attr) {
+    if (this_worker)
+        cpu_set_home(&this_worker->session->crew.home, attr);
 }
 
 struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single) {
@@ -429,6 +479,7 @@ struct session_outcome session_run(struct fuse_session *fuse, const struct aggst
     if (outcome.error == 0)
         outcome.signal = wait_for_end(session);
     fuse_session_exit(fuse);
+    crew_disband(&session->crew);
     outcome.hung_workers = stop_workers(session);
     if (outcome.error == 0)
         outcome.error = session->error;

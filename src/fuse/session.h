@@ -8,6 +8,7 @@
 #define SESSION_H
 
 #include <fuse_lowlevel.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "aggstats.h"
@@ -48,6 +49,10 @@ void session_interruptible_end(void);
 /* The request that this worker has taken is a write or a truncation by somebody who lacks CAP_FSETID: the kernel says
  * so there, and libfuse does not pass it on. Threads: any; false in others than workers */
 bool session_caller_lacks_fsetid(void);
+
+/* Attributes for a thread that a worker starts: the worker may be in SCHED_IDLE and bound to one CPU, which the new
+ * thread is not to inherit. Threads: workers */
+void session_set_thread_home(pthread_attr_t *attr);
 
 /* The signal that interrupts a system call of the thread that it is sent to, and does nothing else. */
 int session_interrupt_signal(void);

@@ -21,14 +21,18 @@ crew_size() {
 
 call_often() {
     local count
-    for count in $(seq 300); do
+    for count in $(seq 3000); do
         [ -e "$mnt/file" ] || fail "call $count does not find the file"
     done
 }
 
+# While calls come: without them the crew ends soon.
 crew_of_one() {
-    call_often
-    [ "$(crew_size)" -eq 1 ]
+    call_often &
+    local calls=$! size
+    sleep 0.02
+    size=$(crew_size)
+    wait "$calls" && [ "$size" -eq 1 ]
 }
 
 no_crew() {
@@ -44,6 +48,8 @@ mkdir "$lower/place"
 mount_osproffs -o cache=none "$lower" "$mnt"
 wait_until 30 crew_of_one || fail "no crew of one for one caller"
 
+wait_until 10 no_crew || fail "a crew without requests does not end"
+wait_until 30 crew_of_one || fail "no crew the second time"
 fsfreeze -f "$lower"
 frozen=yes
 timeout -s KILL 60 mkdir "$mnt/place/made" 2>/dev/null &

@@ -15,10 +15,7 @@ static struct aggstats_clock test_clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .fr
 static int device_fd; /* readable: a request waits */
 
 static int class_now(void) {
-    struct sched_param param;
-    int class;
-    ck_assert_int_eq(pthread_getschedparam(pthread_self(), &class, &param), 0);
-    return class;
+    return sched_getscheduler(0);
 }
 
 static void set_up(void) {
@@ -29,7 +26,7 @@ static void set_up(void) {
 }
 
 static void tear_down(void) {
-    cpu_go_home(&crew.home, pthread_self());
+    cpu_go_home(&crew.home, 0);
     crew_finish(&crew);
     close(device_fd);
 }
@@ -63,7 +60,7 @@ static uint32_t caller_not_on(int cpu) {
 }
 
 static struct crew_member new_worker(void) {
-    return (struct crew_member){.thread = pthread_self()};
+    return (struct crew_member){.thread = gettid()};
 }
 
 /* Returns whether one more worker was asked for. */
@@ -72,8 +69,9 @@ static bool serve(struct crew_member *worker, int count, const uint32_t *callers
     bool one_more = false;
     for (int i = 0; i < count; i++) {
         struct crew_call call = {callers[i % caller_count], wait_cycles, work_cycles};
-        crew_take(&crew, worker);
-        one_more |= crew_answered(&crew, worker, &call);
+        crew_take(worker);
+        crew_answer(worker);
+        one_more |= crew_done(&crew, worker, &call) == CREW_NEEDS_RECEIVER;
     }
     return one_more;
 }
@@ -128,8 +126,8 @@ START_TEST(none_where_it_is_not_allowed) {
     const struct crew_call call = {1, AT_ONCE, SHORT_CYCLES};
     crew_init(&plain, &test_clock, false);
     for (int i = 0; i < 1000; i++) {
-        crew_take(&plain, &worker);
-        ck_assert(!crew_answered(&plain, &worker, &call));
+        crew_take(&worker);
+        ck_assert_int_eq(crew_done(&plain, &worker, &call), CREW_NEEDS_NOTHING);
     }
     ck_assert(!crew_exists(&plain));
     crew_finish(&plain);
@@ -201,7 +199,7 @@ START_TEST(one_with_little_to_do_leaves) {
     struct crew_member second = new_worker();
     serve_one_caller(&first, 100);
     let_join(&second);
-    crew.taken[first.cpu] = false; /* as if its caller were elsewhere */
+    crew.taken[first.cpu] = 0; /* as if its caller were elsewhere */
     serve_rarely(&second, 200);
     ck_assert(crew_has(&second)); /* not at once */
     serve_rarely(&second, 2000);
@@ -244,42 +242,116 @@ START_TEST(members_are_bound_to_different_cpus) {
 }
 END_TEST
 
-START_TEST(a_call_that_hangs_ends_it_once_another_waits) {
+START_TEST(a_call_that_hangs_ends_it) {
     struct crew_member worker = new_worker();
     serve_one_caller(&worker, 100);
-    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL);
-    crew_take(&crew, &worker);
-    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL); /* it has just been taken */
-    for (int i = 0; i < 100; i++)
-        ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL); /* delays nobody */
-    request_waits();
-    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_ENDED);
+    ck_assert(!crew_look(&crew, device_fd));
+    crew_take(&worker);
+    ck_assert(!crew_look(&crew, device_fd)); /* it has just been taken */
+    ck_assert(crew_look(&crew, device_fd));
     ck_assert(!crew_has(&worker));
     ck_assert_int_eq(class_now(), SCHED_OTHER);
 }
 END_TEST
 
-START_TEST(a_member_without_a_cpu_ends_it) {
+START_TEST(a_caller_that_goes_on_at_once_does_not_end_it) {
     struct crew_member worker = new_worker();
     serve_one_caller(&worker, 100);
+    crew_take(&worker);
+    crew_answer(&worker); /* and has no CPU: its caller has it */
+    for (int i = 0; i < 5; i++)
+        ck_assert(!crew_look(&crew, device_fd));
+    ck_assert(crew_has(&worker));
     request_waits();
-    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL); /* has worked since the last look */
-    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_ENDED);
+    ck_assert(crew_look(&crew, device_fd)); /* somebody else's */
+}
+END_TEST
+
+START_TEST(a_member_without_a_cpu_ends_it_for_long) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 10000);
+    uint64_t now = aggstats_clock_now(test_clock.kind);
+    request_waits();
+    ck_assert(!crew_look(&crew, device_fd)); /* has worked since the last look */
+    ck_assert(crew_look(&crew, device_fd));
+    ck_assert(!crew_exists(&crew));
+    ck_assert_uint_gt(crew.again_cycles, now + test_clock.frequency_hz);
+}
+END_TEST
+
+START_TEST(no_requests_end_it_for_now) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    int looks = 1;
+    while (!crew_look(&crew, device_fd))
+        ck_assert_int_lt(looks++, 1000);
+    ck_assert_int_gt(looks, 5);
+    ck_assert(!crew_exists(&crew));
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+    serve_one_caller(&worker, 100);
+    ck_assert(crew_exists(&crew));
+}
+END_TEST
+
+START_TEST(a_new_crew_is_to_be_looked_at) {
+    struct crew_member worker = new_worker();
+    const struct crew_call call = {(uint32_t)gettid(), AT_ONCE, SHORT_CYCLES};
+    int begun = 0;
+    for (int i = 0; i < 100; i++) {
+        crew_take(&worker);
+        begun += crew_done(&crew, &worker, &call) == CREW_NEEDS_LOOKS;
+    }
+    ck_assert_int_eq(begun, 1);
+}
+END_TEST
+
+START_TEST(a_crew_that_is_disbanded_does_not_come_back) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    crew_disband(&crew);
+    ck_assert(!crew_has(&worker));
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+    serve_one_caller(&worker, 1000);
     ck_assert(!crew_exists(&crew));
 }
 END_TEST
 
-START_TEST(nobody_looks_while_nothing_happens) {
+START_TEST(an_ended_crew_leaves_all_cpus) {
     struct crew_member worker = new_worker();
+    struct crew_member later = new_worker();
     serve_one_caller(&worker, 100);
-    int looks = 1;
-    while (crew_look(&crew, device_fd) == CREW_WELL)
-        ck_assert_int_lt(looks++, 1000);
-    ck_assert(!crew.watched);
-    ck_assert(crew_exists(&crew));
-    ck_assert(crew_take(&crew, &worker)); /* asks for it again */
-    ck_assert(crew.watched);
-    ck_assert_int_eq(crew_look(&crew, device_fd), CREW_WELL);
+    int cpu = worker.cpu;
+    ck_assert_int_ge(cpu, 0);
+    serve_slowly(&worker, 100);
+    crew.again_cycles = 0;
+    cpu_move(0, cpu);
+    serve_one_caller(&later, 100);
+    ck_assert_int_eq(later.cpu, cpu);
+}
+END_TEST
+
+static void *tell_schedule(void *ret_home) {
+    cpu_set_t now;
+    sched_getaffinity(0, sizeof(now), &now);
+    *(bool *)ret_home = class_now() == SCHED_OTHER && CPU_EQUAL(&now, &crew.home.cpus);
+    return NULL;
+}
+
+START_TEST(threads_can_be_started_at_home) {
+    pthread_attr_t attr;
+    pthread_t thread;
+    bool is_home = false;
+    pthread_attr_init(&attr);
+    cpu_set_home(&crew.home, &attr);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (CPU_ISSET(cpu, &crew.home.cpus))
+            cpu_move(0, cpu);
+    }
+    cpu_go_idle(0);
+    ck_assert_int_eq(pthread_create(&thread, &attr, tell_schedule, &is_home), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&attr);
+    ck_assert(is_home);
 }
 END_TEST
 
@@ -287,7 +359,7 @@ START_TEST(cpu_of_a_thread_is_the_one_it_runs_on) {
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &crew.home.cpus))
             continue;
-        cpu_move(pthread_self(), cpu);
+        cpu_move(0, cpu);
         ck_assert_int_eq(cpu_of_thread((uint32_t)gettid()), cpu);
     }
     ck_assert_int_eq(cpu_of_thread(UINT32_MAX), -1);
@@ -297,13 +369,13 @@ END_TEST
 
 START_TEST(home_is_where_one_was) {
     cpu_set_t now;
-    cpu_go_idle(pthread_self());
+    cpu_go_idle(0);
     ck_assert_int_eq(class_now(), SCHED_IDLE);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (CPU_ISSET(cpu, &crew.home.cpus))
-            cpu_move(pthread_self(), cpu);
+            cpu_move(0, cpu);
     }
-    cpu_go_home(&crew.home, pthread_self());
+    cpu_go_home(&crew.home, 0);
     ck_assert_int_eq(class_now(), SCHED_OTHER);
     ck_assert_int_eq(pthread_getaffinity_np(pthread_self(), sizeof(now), &now), 0);
     ck_assert(CPU_EQUAL(&now, &crew.home.cpus));
@@ -330,9 +402,14 @@ int main(void) {
     tcase_add_test(cases, one_with_little_to_do_leaves);
     tcase_add_test(cases, the_kernels_own_calls_are_nobodys);
     tcase_add_test(cases, members_are_bound_to_different_cpus);
-    tcase_add_test(cases, a_call_that_hangs_ends_it_once_another_waits);
-    tcase_add_test(cases, a_member_without_a_cpu_ends_it);
-    tcase_add_test(cases, nobody_looks_while_nothing_happens);
+    tcase_add_test(cases, a_call_that_hangs_ends_it);
+    tcase_add_test(cases, a_caller_that_goes_on_at_once_does_not_end_it);
+    tcase_add_test(cases, a_member_without_a_cpu_ends_it_for_long);
+    tcase_add_test(cases, no_requests_end_it_for_now);
+    tcase_add_test(cases, a_new_crew_is_to_be_looked_at);
+    tcase_add_test(cases, a_crew_that_is_disbanded_does_not_come_back);
+    tcase_add_test(cases, an_ended_crew_leaves_all_cpus);
+    tcase_add_test(cases, threads_can_be_started_at_home);
     tcase_add_test(cases, cpu_of_a_thread_is_the_one_it_runs_on);
     tcase_add_test(cases, home_is_where_one_was);
     Suite *suite = suite_create("crew");

@@ -29,7 +29,7 @@ struct fs_caller {
     gid_t gid;
     pid_t pid; /* thread id; 0: the kernel itself (read-ahead, write-back) */
     mode_t umask;
-    bool lacks_fsetid; /* set-id bits of what it writes or truncates go, also for root; known for those two only */
+    bool lacks_fsetid; /* set-id bits of what it writes or truncates go, also for root */
 };
 
 /* A found or new inode; the op that returns it has added 1 to its lookup count. */

@@ -35,7 +35,7 @@ static int change_mode(const struct pass *pass, const struct inode *inode, int f
 static int change_size(const struct pass *pass, const struct fs_caller *caller, const struct inode *inode,
                        const struct open_file *file, int fd, off_t size_bytes) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (!pass->check_as_caller) /* else all of setattr acts as the caller */
+    if (!pass->check_as_caller || caller->lacks_fsetid) /* else all of setattr acts as the caller */
         identity_give_up_privileges(pass, caller, &identity);
     if (file && (file->flags & O_ACCMODE) != O_RDONLY)
         return ftruncate(file->fd, size_bytes) < 0 ? negative_errno() : 0;

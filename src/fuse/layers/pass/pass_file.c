@@ -114,6 +114,9 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
     if (err < 0)
         return err;
     CLEANUP_FD int fd = -1;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    if (flags & O_TRUNC && !pass->check_as_caller)
+        identity_give_up_privileges(pass, caller, &identity);
     err = open_checked(pass, caller, inode, lower_flags(flags), &fd);
     return err < 0 ? err : pass_add_open_file(pass, inode, &fd, flags, ret_file);
 }
