@@ -33,6 +33,20 @@ int cpu_of_thread(uint32_t thread) {
     return field ? (int)strtol(field, NULL, 10) : -1;
 }
 
+/* proc_loadavg(5): "0.20 0.18 0.12 1/80 11206" */
+unsigned cpu_wanting_threads(void) {
+    char text[128];
+    CLEANUP_FD int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    text[length > 0 ? length : 0] = '\0';
+    const char *field = text;
+    for (int index = 0; field && index < 3; index++) {
+        field = strchr(field, ' ');
+        field = field ? field + 1 : NULL;
+    }
+    return field ? (unsigned)strtoul(field, NULL, 10) : 0;
+}
+
 bool cpu_is_wanted_by(pid_t thread) {
     char text[1024];
     const char *state = read_stat((uint32_t)thread, text, sizeof(text));

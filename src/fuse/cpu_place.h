@@ -21,6 +21,9 @@ void cpu_find_home(struct cpu_home *ret_home);
  * namespace. */
 int cpu_of_thread(uint32_t thread);
 
+/* Threads of the whole system that run or want to; 0 if that is not to be known. */
+unsigned cpu_wanting_threads(void);
+
 /* It waits for a CPU, and not for anything else. */
 bool cpu_is_wanted_by(pid_t thread);
 

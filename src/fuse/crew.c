@@ -19,6 +19,8 @@
 #define SLEEP_HZ 200000U /* 5 us: a request that was there takes less to receive */
 #define PAUSE_HZ 1000U   /* 1 ms; doubled after each end that came soon */
 #define PAUSE_MAX_S 1U
+#define CROWD_PER_CPU 3U
+#define CROWD_PAUSE_HZ 10U /* 100 ms until the next look */
 #define STARVED_PAUSE_S 2U /* where a member got no CPU */
 #define WORTH_CALLS 5000U
 
@@ -30,6 +32,7 @@ void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allow
         return;
     cpu_find_home(&crew->home);
     unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);
+    crew->crowd = CROWD_PER_CPU * cpus;
     if (crew->home.idle_possible)
         crew->most = cpus < CREW_MAX ? cpus : CREW_MAX;
 }
@@ -150,9 +153,13 @@ bool crew_join(struct crew *crew, struct crew_member *worker) {
 }
 
 static bool begin(struct crew *crew, struct crew_member *worker) {
-    if (most_of(crew) == 0 ||
-        aggstats_clock_now(crew->clock.kind) < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
+    uint64_t now = aggstats_clock_now(crew->clock.kind);
+    if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
         return false;
+    if (cpu_wanting_threads() > crew->crowd) {
+        __atomic_store_n(&crew->again_cycles, now + crew->clock.frequency_hz / CROWD_PAUSE_HZ, __ATOMIC_RELAXED);
+        return false;
+    }
     pthread_mutex_lock(&crew->lock);
     bool begins = crew->count == 0 && most_of(crew) > 0;
     if (begins) {

@@ -49,6 +49,8 @@ struct crew {
     struct cpu_home home;
     struct aggstats_clock clock;
     unsigned most; /* atomic; members; 0: no crew */
+    unsigned
+        crowd; /* threads in the system that want a CPU: with more no crew begins, because members would get none */
     pthread_mutex_t lock;
     struct crew_member *members[CREW_MAX];
     unsigned count;              /* atomic; changed under the lock */

@@ -21,6 +21,7 @@ static int class_now(void) {
 static void set_up(void) {
     crew_init(&crew, &test_clock, true);
     crew.most = 2; /* wherever this runs */
+    crew.crowd = UINT32_MAX;
     device_fd = eventfd(0, EFD_NONBLOCK);
     ck_assert_int_ge(device_fd, 0);
 }
@@ -109,6 +110,15 @@ START_TEST(short_calls_begin_one) {
     ck_assert(crew_has(&worker));
     ck_assert_uint_eq(crew.count, 1);
     ck_assert_int_eq(class_now(), SCHED_IDLE);
+}
+END_TEST
+
+START_TEST(crowded_cpus_begin_none) {
+    struct crew_member worker = new_worker();
+    ck_assert_uint_ge(cpu_wanting_threads(), 1);
+    crew.crowd = 0; /* this thread is one too many */
+    serve_one_caller(&worker, 1000);
+    ck_assert(!crew_exists(&crew));
 }
 END_TEST
 
@@ -392,6 +402,7 @@ int main(void) {
     TCase *cases = tcase_create("crew");
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, short_calls_begin_one);
+    tcase_add_test(cases, crowded_cpus_begin_none);
     tcase_add_test(cases, slow_calls_begin_none);
     tcase_add_test(cases, none_where_it_is_not_allowed);
     tcase_add_test(cases, slow_calls_end_it_and_the_next_waits);
