@@ -22,6 +22,14 @@
 
 #define LOOK_EVERY_NS 2000000L   /* at the crew */
 #define NUDGE_EVERY_NS 10000000L /* system calls that are to be interrupted */
+#define NUDGE_MISSES 3U
+#define NS_PER_S 1000000000L
+
+/* A request to be interrupted. */
+struct interrupt {
+    uint64_t request;
+    unsigned misses; /* scans in a row that found no worker at it: not yet, or no longer */
+};
 
 struct worker {
     pthread_t thread;
@@ -31,7 +39,6 @@ struct worker {
     uint64_t request;       /* atomic; the one that it has taken; 0: none */
     bool lacks_fsetid;      /* says that request of its caller; its own */
     uint64_t interruptible; /* atomic; that one, while it may be interrupted; else 0 */
-    uint64_t interrupted;   /* under the lock; a request whose system call is to be interrupted until it ends */
     unsigned interrupters;  /* atomic; others that may be about to signal it */
     bool ended;             /* atomic */
 };
@@ -48,7 +55,8 @@ struct session {
     unsigned releases;     /* how many of them may go */
     int idle_count;        /* atomic; workers that wait for a request, or are about to; members of the crew not */
     bool receiver_wanted;  /* atomic; the main thread is to add one */
-    bool nudging;          /* atomic; the main thread is to go on interrupting */
+    struct interrupt interrupts[WORKERS_MAX];
+    unsigned interrupt_count; /* atomic; changed under the lock; for the main thread to repeat */
     bool single;
     int error;
 };
@@ -211,40 +219,43 @@ static void interrupt_if_at(struct worker *worker, uint64_t request) {
     __atomic_sub_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
 }
 
-/* A signal that comes before the system call does nothing, so the main thread repeats it. */
-static void interrupt(struct session *session, uint64_t request) {
+/* Returns whether a worker is at it. */
+static bool interrupt_locked(struct session *session, uint64_t request) {
     bool found = false;
-    pthread_mutex_lock(&session->lock);
     for (unsigned index = 0; index < session->worker_count; index++) {
         struct worker *worker = session->workers[index];
         if (__atomic_load_n(&worker->request, __ATOMIC_SEQ_CST) != request)
             continue;
-        worker->interrupted = request;
         interrupt_if_at(worker, request);
         found = true;
     }
-    pthread_mutex_unlock(&session->lock);
-    if (found) {
-        __atomic_store_n(&session->nudging, true, __ATOMIC_SEQ_CST);
-        wake_main_thread(session);
-    }
+    return found;
 }
 
-static void nudge_interrupted(struct session *session) {
-    bool any = false;
+/* Once is not enough: the worker may not have come to the system call, or not even have noted what it has taken. So the
+ * main thread repeats it until the request is over. */
+static void interrupt(struct session *session, uint64_t request) {
     pthread_mutex_lock(&session->lock);
-    __atomic_store_n(&session->nudging, false, __ATOMIC_SEQ_CST);
-    for (unsigned index = 0; index < session->worker_count; index++) {
-        struct worker *worker = session->workers[index];
-        if (worker->interrupted && __atomic_load_n(&worker->request, __ATOMIC_SEQ_CST) != worker->interrupted)
-            worker->interrupted = 0; /* it is over */
-        if (worker->interrupted) {
-            interrupt_if_at(worker, worker->interrupted);
-            any = true;
-        }
+    interrupt_locked(session, request);
+    unsigned count = session->interrupt_count;
+    if (count < WORKERS_MAX) {
+        session->interrupts[count] = (struct interrupt){.request = request};
+        __atomic_store_n(&session->interrupt_count, count + 1, __ATOMIC_SEQ_CST);
     }
-    if (any)
-        __atomic_store_n(&session->nudging, true, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&session->lock);
+    wake_main_thread(session);
+}
+
+static void repeat_interrupts(struct session *session) {
+    unsigned kept = 0;
+    pthread_mutex_lock(&session->lock);
+    for (unsigned index = 0; index < session->interrupt_count; index++) {
+        struct interrupt interrupt = session->interrupts[index];
+        interrupt.misses = interrupt_locked(session, interrupt.request) ? 0 : interrupt.misses + 1;
+        if (interrupt.misses < NUDGE_MISSES)
+            session->interrupts[kept++] = interrupt;
+    }
+    __atomic_store_n(&session->interrupt_count, kept, __ATOMIC_SEQ_CST);
     pthread_mutex_unlock(&session->lock);
 }
 
@@ -384,24 +395,44 @@ static int add_receiver(struct session *session) {
 
 /* ---- The main thread ---- */
 
-/* Looks at the crew, and goes on interrupting, every so often while there is one and something to interrupt. */
-static int wait_for_signal(struct session *session) {
-    bool looks = crew_exists(&session->crew);
-    struct timespec step = {.tv_nsec = looks ? LOOK_EVERY_NS : NUDGE_EVERY_NS};
-    sigset_t ending = ending_signals();
-    if (!looks && !__atomic_load_n(&session->nudging, __ATOMIC_SEQ_CST))
-        return sigwaitinfo(&ending, NULL);
-    int signal = sigtimedwait(&ending, NULL, &step);
-    if (signal < 0 && __atomic_load_n(&session->nudging, __ATOMIC_SEQ_CST))
-        nudge_interrupted(session);
-    if (signal < 0 && crew_look(&session->crew, fuse_session_fd(session->fuse)))
+static bool has_interrupts(struct session *session) {
+    return __atomic_load_n(&session->interrupt_count, __ATOMIC_SEQ_CST) > 0;
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void look_around(struct session *session) {
+    if (has_interrupts(session))
+        repeat_interrupts(session);
+    if (crew_exists(&session->crew) && crew_look(&session->crew, fuse_session_fd(session->fuse)))
         add_receiver(session);
+}
+
+/* Looks at the crew, and repeats interrupts, every so often while there is one and some, also while signals come.
+ * ret_looked_ns: when it did last. */
+static int wait_for_signal(struct session *session, int64_t *ret_looked_ns) {
+    sigset_t ending = ending_signals();
+    int64_t step_ns = crew_exists(&session->crew) ? LOOK_EVERY_NS : has_interrupts(session) ? NUDGE_EVERY_NS : 0;
+    if (step_ns == 0)
+        return sigwaitinfo(&ending, NULL);
+    int64_t left_ns = *ret_looked_ns + step_ns - now_ns();
+    const struct timespec left = {.tv_nsec = left_ns < 0 ? 0 : left_ns < step_ns ? left_ns : step_ns};
+    int signal = sigtimedwait(&ending, NULL, &left);
+    if (now_ns() - *ret_looked_ns >= step_ns) {
+        look_around(session);
+        *ret_looked_ns = now_ns();
+    }
     return signal;
 }
 
 static int wait_for_end(struct session *session) {
+    int64_t looked_ns = 0;
     for (;;) {
-        int signal = wait_for_signal(session);
+        int signal = wait_for_signal(session, &looked_ns);
         if (signal == MAIN_SIGNAL && fuse_session_exited(session->fuse))
             return 0;
         if (signal > 0 && signal != MAIN_SIGNAL)
