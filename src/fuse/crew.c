@@ -11,6 +11,7 @@
 #define FEW_SWITCHES 8U
 #define MANY_SLEEPS 40U
 #define SETTLED_WINDOWS 16U
+#define CROWDED_WINDOWS 16U
 #define LOOK_EVERY 256U     /* calls: the scheduler has moved the caller meanwhile */
 #define LOOK_AFTER_SLEEP 4U /* calls: it may have moved the caller, if one had to wait for it */
 #define QUIET_LOOKS 20U
@@ -124,6 +125,7 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     crew->members[count] = worker;
     start_window(worker);
     worker->windows = 0;
+    worker->crowded = 0;
     worker->joined = worker->progress;
     worker->cpu = -1;
     worker->crew = crew->number;
@@ -207,6 +209,7 @@ static uint64_t next_pause(const struct crew *crew, uint64_t served_calls) {
 enum reason {
     NO_REQUESTS,
     SLOW_CALLS, /* or one that is stuck in a call */
+    TOO_MANY_CALLERS,
     NO_CPU,
 };
 
@@ -228,9 +231,10 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (reason != NO_REQUESTS)
         crew->pause_cycles = next_pause(crew, served_calls);
-    uint64_t pause_cycles = reason == NO_REQUESTS  ? 0
-                            : reason == SLOW_CALLS ? crew->pause_cycles
-                                                   : crew->clock.frequency_hz * STARVED_PAUSE_S;
+    uint64_t pause_cycles = reason == NO_REQUESTS        ? 0
+                            : reason == SLOW_CALLS       ? crew->pause_cycles
+                            : reason == TOO_MANY_CALLERS ? crew->clock.frequency_hz * PAUSE_MAX_S
+                                                         : crew->clock.frequency_hz * STARVED_PAUSE_S;
     __atomic_store_n(&crew->again_cycles, now + pause_cycles, __ATOMIC_RELAXED);
     return true;
 }
@@ -286,9 +290,11 @@ static bool grow(struct crew *crew) {
 /* Every so many calls. Returns true if one more worker is to wait for requests. */
 static bool review_member(struct crew *crew, struct crew_member *worker) {
     worker->windows++;
-    if (worker->slow_calls >= MANY_SLOW) {
+    bool is_crowded = worker->switches >= MANY_SWITCHES && count_of(crew) >= most_of(crew);
+    worker->crowded = is_crowded ? worker->crowded + 1 : 0;
+    if (worker->slow_calls >= MANY_SLOW || worker->crowded >= CROWDED_WINDOWS) {
         cpu_go_home(&crew->home, worker->thread);
-        return end(crew, SLOW_CALLS);
+        return end(crew, worker->crowded >= CROWDED_WINDOWS ? TOO_MANY_CALLERS : SLOW_CALLS);
     }
     if (worker->switches >= MANY_SWITCHES && count_of(crew) < most_of(crew) && has_caller_elsewhere(crew, worker))
         return grow(crew);

@@ -6,7 +6,8 @@
  * takes its own over at once; and when it waits, the member there goes on, and finds its request.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
- * ends when calls are slow (they may wait for something, and then many at once are better), when there are none, and
+ * ends when calls are slow (they may wait for something, and then many at once are better), when there are more callers
+ * than CPUs (most answers would go to another CPU), when there are no calls, and
  * when the main thread, which looks every so often, finds that a member does not get on with its request, or that no
  * member gets to one that waits. After an end soon after the beginning the next crew waits, longer and longer; and
  * longest where a member got no CPU. */
@@ -38,7 +39,8 @@ struct crew_member {
     unsigned sleeps;     /* were waited for */
     unsigned since_look; /* calls since the caller's CPU was asked for */
     unsigned windows;    /* since it joined */
-    uint64_t joined;     /* progress when it did */
+    unsigned crowded; /* of those, the latest in a row with many switches though there is no place for more members */
+    uint64_t joined;  /* progress when it did */
 
     int cpu;                /* of a member: where it is bound to; -1: nowhere */
     uint32_t crew;          /* the number of its crew */

@@ -191,8 +191,10 @@ START_TEST(a_caller_on_another_cpu_brings_a_second_member) {
     ck_assert(!serve_with(&first, other, 1000)); /* has asked already */
     ck_assert(crew_join(&crew, &second));
     ck_assert_uint_eq(crew.count, 2);
-    ck_assert(!serve_with(&first, other, 1000)); /* as many as may be */
+    ck_assert(!serve_with(&first, other, 300)); /* as many as may be */
     ck_assert_uint_eq(crew.count, 2);
+    ck_assert(serve_with(&first, other, 3000)); /* still not enough: too many callers for a crew */
+    ck_assert(!crew_exists(&crew));
 }
 END_TEST
 
