@@ -9,42 +9,45 @@
 
 #include "base.h"
 
+/* A small file of /proc as text; false if it is not to be read. */
+static bool read_text(const char *path, char *text, size_t size_bytes) {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, text, size_bytes - 1);
+    if (length <= 0)
+        return false;
+    text[length] = '\0';
+    return true;
+}
+
+/* What follows so many blank-separated fields; NULL if there are fewer. */
+static const char *skip_fields(const char *text, int count) {
+    for (int index = 0; text && index < count; index++) {
+        text = strchr(text, ' ');
+        text = text ? text + 1 : NULL;
+    }
+    return text;
+}
+
 /* What proc_pid_stat(5) says of a thread, from the field after its name on; the name may hold anything. The thread's
  * own file: that of the process sums over all its threads. */
 static const char *read_stat(uint32_t thread, char *text, size_t size_bytes) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", thread, thread);
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, size_bytes - 1);
-    if (length <= 0)
-        return NULL;
-    text[length] = '\0';
-    const char *name_end = strrchr(text, ')');
+    const char *name_end = read_text(path, text, size_bytes) ? strrchr(text, ')') : NULL;
     return name_end && name_end[1] == ' ' ? name_end + 2 : NULL;
 }
 
 int cpu_of_thread(uint32_t thread) {
     char text[1024];
-    const char *field = read_stat(thread, text, sizeof(text));
-    for (int index = 0; field && index < 36; index++) {
-        field = strchr(field, ' ');
-        field = field ? field + 1 : NULL;
-    }
-    return field ? (int)strtol(field, NULL, 10) : -1;
+    const char *cpu = skip_fields(read_stat(thread, text, sizeof(text)), 36);
+    return cpu ? (int)strtol(cpu, NULL, 10) : -1;
 }
 
 /* proc_loadavg(5): "0.20 0.18 0.12 1/80 11206" */
 unsigned cpu_wanting_threads(void) {
     char text[128];
-    CLEANUP_FD int fd = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    text[length > 0 ? length : 0] = '\0';
-    const char *field = text;
-    for (int index = 0; field && index < 3; index++) {
-        field = strchr(field, ' ');
-        field = field ? field + 1 : NULL;
-    }
-    return field ? (unsigned)strtoul(field, NULL, 10) : 0;
+    const char *wanting = read_text("/proc/loadavg", text, sizeof(text)) ? skip_fields(text, 3) : NULL;
+    return wanting ? (unsigned)strtoul(wanting, NULL, 10) : 0;
 }
 
 bool cpu_is_wanted_by(pid_t thread) {

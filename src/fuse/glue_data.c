@@ -55,7 +55,7 @@ static struct backing **find_locked(struct backings *backings, fs_ino ino) {
     return link;
 }
 
-static struct backing *add_locked(struct backings *backings, fuse_req_t req, fs_ino ino, int fd) {
+static struct backing *new_backing_locked(struct backings *backings, fuse_req_t req, fs_ino ino, int fd) {
     struct backing *backing = calloc(1, sizeof(*backing));
     if (!backing)
         return NULL;
@@ -68,8 +68,6 @@ static struct backing *add_locked(struct backings *backings, fuse_req_t req, fs_
                         "is served, and profiled, as without");
         backings->warned = true;
     }
-    struct backing **link = find_locked(backings, ino);
-    *link = backing;
     return backing;
 }
 
@@ -79,9 +77,10 @@ void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
     if (fd < 0)
         return;
     pthread_mutex_lock(&backings->lock);
-    struct backing *backing = *find_locked(backings, ino);
-    if (!backing)
-        backing = add_locked(backings, req, ino, fd);
+    struct backing **link = find_locked(backings, ino);
+    if (!*link)
+        *link = new_backing_locked(backings, req, ino, fd);
+    struct backing *backing = *link;
     if (backing) {
         backing->open_files++;
         fi->backing_id = backing->id;

@@ -203,30 +203,29 @@ void options_finish(struct options *options) {
 }
 
 void options_print_help(void) {
-    printf(
-        "usage: osproffs [options] LOWER MOUNTPOINT\n"
-        "\n"
-        "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
-        "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT.\n"
-        "\n"
-        "    -f                     stay in the foreground\n"
-        "    -s                     one request at a time\n"
-        "    -d, -o debug           print libfuse's debugging messages (implies -f)\n"
-        "    -h, --help             print this help\n"
-        "    -V, --version          print versions\n"
-        "    -o profile=FILE        where the final profile goes (osprof.out; - with -f: standard output)\n"
-        "    -o resolution=R        buckets per power of two: 1, 2, 4 or 8 (1)\n"
-        "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
-        "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
-        "    -o data=HOW            who reads and writes files: copy (osproffs), passthrough (the kernel, unprofiled)\n"
-        "    -o control=NAME        name of the control file (.osprof)\n"
-        "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
-        "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
-        "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
-        "    -o no_default_permissions\n"
-        "                           with allow_other: LOWER checks permissions, not the kernel\n"
-        "\n"
-        "Options of libfuse:\n");
+    printf("usage: osproffs [options] LOWER MOUNTPOINT\n"
+           "\n"
+           "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
+           "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT.\n"
+           "\n"
+           "    -f                     stay in the foreground\n"
+           "    -s                     one request at a time\n"
+           "    -d, -o debug           print libfuse's debugging messages (implies -f)\n"
+           "    -h, --help             print this help\n"
+           "    -V, --version          print versions\n"
+           "    -o profile=FILE        where the final profile goes (osprof.out; - with -f: standard output)\n"
+           "    -o resolution=R        buckets per power of two: 1, 2, 4 or 8 (1)\n"
+           "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
+           "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
+           "    -o data=HOW            who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)\n"
+           "    -o control=NAME        name of the control file (.osprof)\n"
+           "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
+           "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
+           "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
+           "    -o no_default_permissions\n"
+           "                           with allow_other: LOWER checks permissions, not the kernel\n"
+           "\n"
+           "Options of libfuse:\n");
     fuse_lowlevel_help();
 }
 

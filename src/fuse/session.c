@@ -133,14 +133,18 @@ void *session_reply_buffer(size_t size_bytes) {
 
 static int add_receiver(struct session *session);
 
-/* Takes one request off the idle workers' list; the last of them sees to it that somebody waits for the next. */
+/* Takes a worker off the idle ones. Returns true if it was the last of them. */
+static bool leave_idle(struct worker *worker) {
+    if (!worker->counted)
+        return false;
+    worker->counted = false;
+    return __atomic_sub_fetch(&worker->session->idle_count, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+/* It has taken a request; the last of the idle ones sees to it that somebody waits for the next. */
 static void become_busy(struct worker *worker) {
     struct session *session = worker->session;
-    if (!worker->counted)
-        return;
-    worker->counted = false;
-    bool last = __atomic_sub_fetch(&session->idle_count, 1, __ATOMIC_ACQ_REL) == 0;
-    if (last && !session->single && !crew_exists(&session->crew))
+    if (leave_idle(worker) && !session->single && !crew_exists(&session->crew))
         add_receiver(session); /* if that fails, this worker comes back to the queue before long */
 }
 
@@ -179,9 +183,7 @@ static void park(struct worker *worker) {
 static void take_turn(struct worker *worker) {
     struct crew *crew = &worker->session->crew;
     while (!crew_has(&worker->member) && crew_exists(crew) && !fuse_session_exited(worker->session->fuse)) {
-        if (worker->counted)
-            __atomic_sub_fetch(&worker->session->idle_count, 1, __ATOMIC_ACQ_REL);
-        worker->counted = false;
+        leave_idle(worker);
         if (!crew_join(crew, &worker->member))
             park(worker);
     }
@@ -199,7 +201,7 @@ static _Thread_local struct worker *this_worker;
 void session_interruptible_begin(void) {
     struct worker *worker = this_worker;
     if (worker)
-        __atomic_store_n(&worker->interruptible, worker->request, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&worker->interruptible, worker->request, __ATOMIC_RELEASE); /* if seen late: it is repeated */
 }
 
 /* Afterwards no signal comes any more: it would hit the next request. */
@@ -224,7 +226,7 @@ static bool interrupt_locked(struct session *session, uint64_t request) {
     bool found = false;
     for (unsigned index = 0; index < session->worker_count; index++) {
         struct worker *worker = session->workers[index];
-        if (__atomic_load_n(&worker->request, __ATOMIC_SEQ_CST) != request)
+        if (__atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) != request)
             continue;
         interrupt_if_at(worker, request);
         found = true;
@@ -292,7 +294,7 @@ static struct fuse_in_header look_into(struct worker *worker, const struct fuse_
     struct fuse_in_header header;
     const char *body = (const char *)request->mem + sizeof(header);
     memcpy(&header, request->mem, sizeof(header));
-    __atomic_store_n(&worker->request, header.unique, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&worker->request, header.unique, __ATOMIC_RELEASE);
     worker->lacks_fsetid = says_lacks_fsetid(header.opcode, body);
     if (header.opcode == FUSE_INTERRUPT) { /* libfuse tells those who wait for locks */
         struct fuse_interrupt_in interrupted;
@@ -317,7 +319,7 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     become_busy(worker);
     struct fuse_in_header header = look_into(worker, buffer);
     fuse_session_process_buf(session->fuse, buffer);
-    __atomic_store_n(&worker->request, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&worker->request, 0, __ATOMIC_RELEASE);
     uint64_t answered_cycles = device_take_answer_time();
     struct crew_call call = {.caller = header.pid,
                              .wait_cycles = start_cycles - wait_cycles,
@@ -357,7 +359,7 @@ static void *run_worker(void *argument) {
         pthread_mutex_unlock(&session->lock);
         fuse_session_exit(session->fuse);
     }
-    pthread_kill(session->main_thread, MAIN_SIGNAL);
+    wake_main_thread(session);
     __atomic_store_n(&worker->ended, true, __ATOMIC_RELEASE);
     return NULL;
 }
@@ -372,7 +374,7 @@ static int start_worker_locked(struct session *session) {
     become_idle(worker);
     int err = pthread_create(&worker->thread, NULL, run_worker, worker);
     if (err != 0) {
-        __atomic_sub_fetch(&session->idle_count, 1, __ATOMIC_ACQ_REL);
+        leave_idle(worker);
         return -err;
     }
     session->workers[session->worker_count++] = steal_pointer(&worker);
