@@ -191,6 +191,7 @@ static int create_layers(struct daemon *daemon) {
         .root_fd = steal_fd(&daemon->lower_fd),
         .check_as_caller = checks_as_caller(options),
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
+        .call_later = session_call_later,
     };
     int err = pass_create(&pass_options, &daemon->pass);
     if (err < 0) {

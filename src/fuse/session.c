@@ -24,6 +24,7 @@
 #define NUDGE_EVERY_NS 10000000L /* system calls that are to be interrupted */
 #define NUDGE_MISSES 3U
 #define NS_PER_S 1000000000L
+#define LATER_NS NS_PER_S
 
 /* A request to be interrupted. */
 struct interrupt {
@@ -56,7 +57,10 @@ struct session {
     int idle_count;        /* atomic; workers that wait for a request, or are about to; members of the crew not */
     bool receiver_wanted;  /* atomic; the main thread is to add one */
     struct interrupt interrupts[WORKERS_MAX];
-    unsigned interrupt_count; /* atomic; changed under the lock; for the main thread to repeat */
+    unsigned interrupt_count;  /* atomic; changed under the lock; for the main thread to repeat */
+    void (*later)(void *data); /* atomic; NULL: nothing is to be called */
+    void *later_data;
+    int64_t called_ns; /* when something was last; the main thread's */
     bool single;
     int error;
 };
@@ -407,22 +411,53 @@ static int64_t now_ns(void) {
     return now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
+bool session_call_later(void (*call)(void *data), void *data) {
+    if (!this_worker)
+        return false;
+    struct session *session = this_worker->session;
+    session->later_data = data;
+    __atomic_store_n(&session->later, call, __ATOMIC_RELEASE);
+    wake_main_thread(session);
+    return true;
+}
+
+static bool has_later(struct session *session) {
+    return __atomic_load_n(&session->later, __ATOMIC_ACQUIRE);
+}
+
+static void do_later(struct session *session) {
+    void (*call)(void *data) = __atomic_exchange_n(&session->later, NULL, __ATOMIC_ACQ_REL);
+    session->called_ns = now_ns();
+    call(session->later_data);
+}
+
 static void look_around(struct session *session) {
     if (has_interrupts(session))
         repeat_interrupts(session);
     if (crew_exists(&session->crew) && crew_look(&session->crew, fuse_session_fd(session->fuse)))
         add_receiver(session);
+    if (has_later(session) && now_ns() - session->called_ns >= LATER_NS)
+        do_later(session);
 }
 
-/* Looks at the crew, and repeats interrupts, every so often while there is one and some, also while signals come.
- * ret_looked_ns: when it did last. */
+/* How often to do so; 0: there is nothing to look at. */
+static int64_t look_step_ns(struct session *session) {
+    if (crew_exists(&session->crew))
+        return LOOK_EVERY_NS;
+    if (has_interrupts(session))
+        return NUDGE_EVERY_NS;
+    return has_later(session) ? LATER_NS : 0;
+}
+
+/* Looks around every so often, also while signals come. ret_looked_ns: when it did last. */
 static int wait_for_signal(struct session *session, int64_t *ret_looked_ns) {
     sigset_t ending = ending_signals();
-    int64_t step_ns = crew_exists(&session->crew) ? LOOK_EVERY_NS : has_interrupts(session) ? NUDGE_EVERY_NS : 0;
+    int64_t step_ns = look_step_ns(session);
     if (step_ns == 0)
         return sigwaitinfo(&ending, NULL);
     int64_t left_ns = *ret_looked_ns + step_ns - now_ns();
-    const struct timespec left = {.tv_nsec = left_ns < 0 ? 0 : left_ns < step_ns ? left_ns : step_ns};
+    left_ns = left_ns < 0 ? 0 : left_ns < step_ns ? left_ns : step_ns;
+    const struct timespec left = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
     int signal = sigtimedwait(&ending, NULL, &left);
     if (now_ns() - *ret_looked_ns >= step_ns) {
         look_around(session);

@@ -51,6 +51,10 @@ void session_interruptible_end(void);
  * so there, and libfuse does not pass it on. Threads: any; false in others than workers */
 bool session_caller_lacks_fsetid(void);
 
+/* Has the main thread call call(data) within a second, but not more often than that; never, if the session ends before.
+ * The next may be asked for when it has been called. Returns false, and does nothing, in others than workers. */
+bool session_call_later(void (*call)(void *data), void *data);
+
 /* Attributes for a thread that a worker starts: the worker may be in SCHED_IDLE and bound to one CPU, which the new
  * thread is not to inherit. Threads: workers */
 void session_set_thread_home(pthread_attr_t *attr);

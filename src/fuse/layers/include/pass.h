@@ -17,6 +17,10 @@ struct pass_options {
 
     size_t forgotten_inodes_max; /* inodes by file handle that are remembered after the kernel forgot them, so
                                   * that file handles taken through the mount stay valid */
+
+    /* Has call(data) called in a second by another thread, which no op of this layer runs on. Returns false if it
+     * cannot. NULL: nobody can, and no descriptor outlives the op that opened it for a moment. Threads: any */
+    bool (*call_later)(void (*call)(void *data), void *data);
 };
 
 /* Errors:  what failed on the lower directory, -ENOMEM

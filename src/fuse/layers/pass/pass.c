@@ -2,6 +2,7 @@
 #include "pass_private.h"
 
 #include <grp.h>
+#include <stdalign.h>
 #include <sys/resource.h>
 
 static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
@@ -69,11 +70,13 @@ static int enter_root(struct pass *pass, const struct pass_options *options, int
 
 int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     CLEANUP_FD int root_fd = options->root_fd;
-    struct pass *pass = calloc(1, sizeof(*pass));
+    struct pass *pass = aligned_alloc(alignof(struct pass), sizeof(*pass));
     if (!pass)
         return -ENOMEM;
+    *pass = (struct pass){.own_groups = NULL};
     pass->layer.ops = &pass_ops;
     pass->check_as_caller = options->check_as_caller;
+    pass->call_later = options->call_later;
     pass->proc_fd = -1;
     pass->proc_self_fd = -1;
     pass->spare_fd = -1;
@@ -103,6 +106,7 @@ void pass_destroy(struct pass *pass) {
     if (pass->inodes)
         pass_close_all_files(pass);
     pass_drop_all_locks(pass);
+    pass_close_recent(pass);
     inode_table_destroy(pass->inodes);
     if (pass->mounts.mounts)
         mount_table_finish(&pass->mounts);

@@ -56,15 +56,17 @@ int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path) {
         return err;
     int fd = inode_path_fd(inode);
     if (fd >= 0) {
-        *ret_path = (struct path_fd){.fd = fd, .owned = false};
+        *ret_path = (struct path_fd){.fd = fd};
         return 0;
     }
-    fd = open_handle(pass, inode, O_PATH);
+    fd = pass_take_recent(pass, inode);
+    if (fd < 0)
+        fd = open_handle(pass, inode, O_PATH);
     if (fd == -ESTALE && pass_dup_open_file(pass, inode, &fd) < 0)
         fd = -ESTALE;
     if (fd < 0)
         return fd;
-    *ret_path = (struct path_fd){.fd = fd, .owned = true};
+    *ret_path = (struct path_fd){.fd = fd, .inode = inode, .pass = pass};
     return 0;
 }
 

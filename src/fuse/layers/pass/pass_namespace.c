@@ -87,7 +87,10 @@ static int remove_name(struct pass *pass, FS_CALL, const char *name, int flags) 
     int err = enter_directory(pass, caller, ino, name, &parent, &identity);
     if (err < 0)
         return err;
-    return unlinkat(parent.fd, name, flags) < 0 ? negative_errno() : 0;
+    if (unlinkat(parent.fd, name, flags) < 0)
+        return negative_errno();
+    pass_close_recent(pass);
+    return 0;
 }
 
 int pass_op_unlink(struct fs_layer *layer, FS_CALL, const char *name) {
@@ -111,7 +114,10 @@ int pass_op_rename2(struct fs_layer *layer, FS_CALL, const char *name, fs_ino ne
         err = enter_directory(pass, caller, new_parent, new_name, &to, &identity);
     if (err < 0)
         return err;
-    return syscall(SYS_renameat2, from.fd, name, to.fd, new_name, flags) < 0 ? negative_errno() : 0;
+    if (syscall(SYS_renameat2, from.fd, name, to.fd, new_name, flags) < 0)
+        return negative_errno();
+    pass_close_recent(pass);
+    return 0;
 }
 
 int pass_op_rename(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name) {

@@ -18,6 +18,13 @@
 
 struct lock_owner;
 
+#define PASS_RECENT 64U
+
+/* On a cache line of its own. */
+struct recent {
+    _Alignas(64) uint64_t packed; /* atomic */
+};
+
 struct pass {
     struct fs_layer layer;
     struct inode_table *inodes;
@@ -27,6 +34,9 @@ struct pass {
     int proc_fd;      /* /proc, for the status of callers */
     int proc_self_fd; /* /proc/self/fd, for reopening what we hold */
     int spare_fd;     /* atomic; see pass_use_spare_fd() */
+    struct recent recent[PASS_RECENT];
+    bool has_recent; /* atomic; they are to be closed later */
+    bool (*call_later)(void (*call)(void *data), void *data);
     bool check_as_caller;
     bool privileged;   /* root: identities can be taken on */
     gid_t *own_groups; /* of the daemon, to return to */
@@ -50,16 +60,23 @@ FS_OPS(PASS_PROTOTYPE)
 /* A descriptor for an inode, O_PATH: its own, or one opened for this use. */
 struct path_fd {
     int fd;
-    bool owned;
+    const struct inode *inode; /* NULL: its own */
+    struct pass *pass;
 };
 
-static inline void path_fd_close(struct path_fd *path) {
-    if (path->owned)
-        close_fd(&path->fd);
+/* Descriptors of inodes used just now: pass_recent.c
+ * take: the one that this thread has kept, if it is for the inode; else -1. keep: takes fd over. */
+int pass_take_recent(struct pass *pass, const struct inode *inode);
+void pass_keep_recent(struct pass *pass, const struct inode *inode, int fd);
+void pass_close_recent(struct pass *pass);
+
+static inline void path_fd_leave(struct path_fd *path) {
+    if (path->inode)
+        pass_keep_recent(path->pass, path->inode, path->fd);
 }
 
-/* On a local variable, which must be PATH_FD_NONE at first: closed when it goes out of scope. */
-#define CLEANUP_PATH_FD __attribute__((cleanup(path_fd_close)))
+/* On a local variable, which must be PATH_FD_NONE at first: kept for the next use when it goes out of scope. */
+#define CLEANUP_PATH_FD __attribute__((cleanup(path_fd_leave)))
 #define PATH_FD_NONE ((struct path_fd){.fd = -1})
 
 /* The inode that the number names. Errors: -ESTALE */
