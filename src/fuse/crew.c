@@ -271,7 +271,7 @@ static void note(const struct crew *crew, struct crew_member *worker, const stru
     bool slept = call->wait_cycles > crew->clock.frequency_hz / SLEEP_HZ;
     worker->calls++;
     worker->sleeps += slept;
-    worker->slow_calls += call->work_cycles > crew->clock.frequency_hz / SLOW_HZ;
+    worker->slow_calls += call->is_ahead || call->work_cycles > crew->clock.frequency_hz / SLOW_HZ;
     worker->since_look++;
     if (slept && worker->since_look >= LOOK_AFTER_SLEEP)
         worker->since_look = LOOK_EVERY;

@@ -6,11 +6,11 @@
  * takes its own over at once; and when it waits, the member there goes on, and finds its request.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
- * ends when calls are slow (they may wait for something, and then many at once are better), when there are more callers
- * than CPUs (most answers would go to another CPU), when there are no calls, and
- * when the main thread, which looks every so often, finds that a member does not get on with its request, or that no
- * member gets to one that waits. After an end soon after the beginning the next crew waits, longer and longer; and
- * longest where a member got no CPU. */
+ * ends when calls are slow (they may wait for something, and then many at once are better) or large reads, when there
+ * are more callers than CPUs (most answers would go to another CPU), when there are no calls, and when the main thread,
+ * which looks every so often, finds that a member does not get on with its request, or that no member gets to one that
+ * waits. After an end soon after the beginning the next crew waits, longer and longer; and longest where a member got
+ * no CPU. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -34,7 +34,7 @@ struct crew_member {
     uint32_t caller;     /* thread that called last */
     uint32_t other;      /* the one before it */
     unsigned calls;      /* of this window; and of them: */
-    unsigned slow_calls; /* took longer than waking a CPU would */
+    unsigned slow_calls; /* took longer than waking a CPU would, or went on beside their caller */
     unsigned switches;   /* came from another caller than the one before */
     unsigned sleeps;     /* were waited for */
     unsigned since_look; /* calls since the caller's CPU was asked for */
@@ -92,6 +92,7 @@ struct crew_call {
     uint32_t caller;      /* thread; 0: the kernel's own */
     uint64_t wait_cycles; /* for it to come */
     uint64_t work_cycles; /* to answer it */
+    bool is_ahead;        /* a large read: the kernel reads ahead while the caller goes on, best on another CPU */
 };
 
 enum crew_need {

@@ -87,10 +87,16 @@ void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry) {
         glue->top->ops->forget(glue->top, entry->ino, 1); /* the kernel no longer waits for it */
 }
 
+/* What close(2) asks for: errors of writes, and the end of record locks that are passed on. */
+static bool needs_flush(const struct glue *glue, int flags) {
+    return (flags & O_ACCMODE) != O_RDONLY || glue->forward_posix_locks;
+}
+
 static void set_open_flags(const struct glue *glue, fs_ino ino, struct fuse_file_info *fi, fs_file file) {
     fi->fh = file;
     fi->direct_io = glue->direct_io || is_control(ino);
     fi->keep_cache = glue->keep_cache && !fi->direct_io;
+    fi->noflush = !needs_flush(glue, fi->flags);
 }
 
 /* The kernel no longer waits for it. */

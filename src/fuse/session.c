@@ -16,6 +16,7 @@
 #define STOP_PATIENCE_MS 2000
 #define STOP_STEP_MS 10
 #define PAGE_BYTES 4096U
+#define AHEAD_BYTES 65536U /* the kernel reads ahead 128 KiB at a time, and less for small files */
 
 #define INTERRUPT_SIGNAL SIGUSR1
 #define MAIN_SIGNAL SIGUSR2 /* to the main thread: a worker has ended, or wants something of it */
@@ -39,6 +40,7 @@ struct worker {
     bool counted;           /* among the idle; its own */
     uint64_t request;       /* atomic; the one that it has taken; 0: none */
     bool lacks_fsetid;      /* says that request of its caller; its own */
+    bool is_ahead;          /* see struct crew_call; its own */
     uint64_t interruptible; /* atomic; that one, while it may be interrupted; else 0 */
     unsigned interrupters;  /* atomic; others that may be about to signal it */
     bool ended;             /* atomic */
@@ -294,12 +296,21 @@ static bool says_lacks_fsetid(uint32_t opcode, const char *body) {
     }
 }
 
+static bool is_large_read(uint32_t opcode, const char *body) {
+    struct fuse_read_in read;
+    if (opcode != FUSE_READ)
+        return false;
+    memcpy(&read, body, sizeof(read));
+    return read.size >= AHEAD_BYTES;
+}
+
 static struct fuse_in_header look_into(struct worker *worker, const struct fuse_buf *request) {
     struct fuse_in_header header;
     const char *body = (const char *)request->mem + sizeof(header);
     memcpy(&header, request->mem, sizeof(header));
     __atomic_store_n(&worker->request, header.unique, __ATOMIC_RELEASE);
     worker->lacks_fsetid = says_lacks_fsetid(header.opcode, body);
+    worker->is_ahead = is_large_read(header.opcode, body);
     if (header.opcode == FUSE_INTERRUPT) { /* libfuse tells those who wait for locks */
         struct fuse_interrupt_in interrupted;
         memcpy(&interrupted, body, sizeof(interrupted));
@@ -327,7 +338,8 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     uint64_t answered_cycles = device_take_answer_time();
     struct crew_call call = {.caller = header.pid,
                              .wait_cycles = start_cycles - wait_cycles,
-                             .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0};
+                             .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
+                             .is_ahead = worker->is_ahead};
     enum crew_need need = crew_done(&session->crew, &worker->member, &call);
     if (need == CREW_NEEDS_RECEIVER)
         ask_for_receiver(session);

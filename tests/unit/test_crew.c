@@ -69,7 +69,7 @@ static bool serve(struct crew_member *worker, int count, const uint32_t *callers
                   uint64_t wait_cycles, uint64_t work_cycles) {
     bool one_more = false;
     for (int i = 0; i < count; i++) {
-        struct crew_call call = {callers[i % caller_count], wait_cycles, work_cycles};
+        struct crew_call call = {callers[i % caller_count], wait_cycles, work_cycles, .is_ahead = false};
         crew_take(worker);
         crew_answer(worker);
         one_more |= crew_done(&crew, worker, &call) == CREW_NEEDS_RECEIVER;
@@ -141,6 +141,20 @@ START_TEST(none_where_it_is_not_allowed) {
     }
     ck_assert(!crew_exists(&plain));
     crew_finish(&plain);
+}
+END_TEST
+
+START_TEST(large_reads_begin_none) {
+    struct crew_member worker = new_worker();
+    const struct crew_call call = {1, AT_ONCE, SHORT_CYCLES, .is_ahead = true};
+    for (int i = 0; i < 1000; i++) {
+        crew_take(&worker);
+        crew_answer(&worker);
+        crew_done(&crew, &worker, &call);
+    }
+    ck_assert(!crew_exists(&crew));
+    serve_one_caller(&worker, 1000);
+    ck_assert(crew_exists(&crew));
 }
 END_TEST
 
@@ -407,6 +421,7 @@ int main(void) {
     tcase_add_test(cases, crowded_cpus_begin_none);
     tcase_add_test(cases, slow_calls_begin_none);
     tcase_add_test(cases, none_where_it_is_not_allowed);
+    tcase_add_test(cases, large_reads_begin_none);
     tcase_add_test(cases, slow_calls_end_it_and_the_next_waits);
     tcase_add_test(cases, early_ends_make_longer_pauses);
     tcase_add_test(cases, a_caller_on_another_cpu_brings_a_second_member);
