@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "samples.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -43,12 +44,18 @@ int labels_copy(const struct aggstats_label *labels, size_t count, struct aggsta
     return 0;
 }
 
+static void free_op(struct aggstats_op_profile *op) {
+    free(op->buckets);
+    free(op->samples);
+}
+
 void aggstats_profile_finish(struct aggstats_profile *profile) {
     labels_free(profile->labels, profile->label_count);
     for (size_t i = 0; i < profile->op_count; i++)
-        free(profile->ops[i].buckets);
+        free_op(&profile->ops[i]);
     free(profile->ops);
     free(profile->in_flight);
+    free(profile->borders);
     *profile = (struct aggstats_profile){0};
 }
 
@@ -73,9 +80,15 @@ static int append_op(struct aggstats_profile *profile, const struct aggstats_op_
     profile->ops = grown;
     struct aggstats_op_profile copy = *op;
     int err = copy_array(op->buckets, bucket_count(profile), sizeof(*op->buckets), &copy.buckets);
-    if (err == 0)
-        profile->ops[profile->op_count++] = copy;
-    return err;
+    if (err < 0)
+        return err;
+    err = copy_array(op->samples, op->sample_count, sizeof(*op->samples), &copy.samples);
+    if (err < 0) {
+        free(copy.buckets);
+        return err;
+    }
+    profile->ops[profile->op_count++] = copy;
+    return 0;
 }
 
 static int fill_copy(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
@@ -87,6 +100,9 @@ static int fill_copy(const struct aggstats_profile *profile, struct aggstats_pro
     if (err < 0)
         return err;
     copy->in_flight_count = profile->in_flight_count;
+    err = copy_array(profile->borders, profile->interval_count, sizeof(*profile->borders), &copy->borders);
+    if (err < 0)
+        return err;
     for (size_t i = 0; i < profile->op_count && err == 0; i++)
         err = append_op(copy, &profile->ops[i]);
     return err;
@@ -97,6 +113,7 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     copy.labels = NULL;
     copy.ops = NULL;
     copy.in_flight = NULL;
+    copy.borders = NULL;
     copy.label_count = copy.op_count = copy.in_flight_count = 0;
     int err = fill_copy(profile, &copy);
     if (err < 0) {
@@ -123,7 +140,7 @@ const char *aggstats_profile_label(const struct aggstats_profile *profile, const
     return NULL;
 }
 
-static struct aggstats_op_profile *find_op(const struct aggstats_profile *profile, const char *name) {
+struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (strcmp(profile->ops[i].name, name) == 0)
             return &profile->ops[i];
@@ -131,7 +148,7 @@ static struct aggstats_op_profile *find_op(const struct aggstats_profile *profil
 }
 
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name) {
-    return find_op(profile, name);
+    return profile_find_op(profile, name);
 }
 
 static int compare_ops(const void *left, const void *right) {
@@ -149,6 +166,12 @@ void aggstats_profile_sort(struct aggstats_profile *profile) {
 
 /* ---- Resolution ---- */
 
+static void coarsen_samples(struct aggstats_op_profile *op, unsigned factor) {
+    struct samples samples = {.cells = op->samples, .count = op->sample_count};
+    samples_merge(&samples, 1, factor);
+    op->sample_count = samples.count;
+}
+
 static void coarsen(struct aggstats_profile *profile, unsigned resolution) {
     unsigned factor = profile->resolution / resolution;
     unsigned count = bucket_count(profile);
@@ -159,6 +182,7 @@ static void coarsen(struct aggstats_profile *profile, unsigned resolution) {
             buckets[bucket] = 0;
             buckets[bucket / factor] += moved;
         }
+        coarsen_samples(&profile->ops[i], factor);
     }
     profile->resolution = resolution;
 }
@@ -171,6 +195,19 @@ int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resoluti
 }
 
 /* ---- Adding and subtracting ---- */
+
+/* Intervals of two profiles do not meet. */
+static void drop_intervals(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        free(profile->ops[i].samples);
+        profile->ops[i].samples = NULL;
+        profile->ops[i].sample_count = 0;
+    }
+    free(profile->borders);
+    profile->borders = NULL;
+    profile->interval_count = 0;
+    profile->interval_cycles = 0;
+}
 
 /* A rate measured twice on one machine differs by parts per million; two machines differ by more than this. */
 static bool same_rate(const struct aggstats_clock *a, const struct aggstats_clock *b) {
@@ -196,7 +233,7 @@ static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profil
 /* Adds b to sum, which are of one resolution. */
 static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
     for (size_t i = 0; i < b->op_count; i++) {
-        struct aggstats_op_profile *op = find_op(sum, b->ops[i].name);
+        struct aggstats_op_profile *op = profile_find_op(sum, b->ops[i].name);
         int err = op ? add_op(op, &b->ops[i], bucket_count(sum)) : append_op(sum, &b->ops[i]);
         if (err < 0)
             return err;
@@ -222,6 +259,8 @@ int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profi
         return err;
     coarsen(&sum, a->resolution < b->resolution ? a->resolution : b->resolution);
     coarsen(&addend, sum.resolution);
+    drop_intervals(&sum);
+    drop_intervals(&addend);
     err = add_profile(&sum, &addend);
     if (err < 0)
         return err;
@@ -258,7 +297,7 @@ static void drop_uncalled_ops(struct aggstats_profile *profile) {
         if (profile->ops[i].calls > 0)
             profile->ops[kept++] = profile->ops[i];
         else
-            free(profile->ops[i].buckets);
+            free_op(&profile->ops[i]);
     }
     profile->op_count = kept;
 }
@@ -277,7 +316,7 @@ static void advance_start(struct aggstats_profile *difference, const struct aggs
 static int subtract_profile(struct aggstats_profile *difference, const struct aggstats_profile *b) {
     unsigned count = bucket_count(b);
     for (size_t i = 0; i < b->op_count; i++) {
-        struct aggstats_op_profile *op = find_op(difference, b->ops[i].name);
+        struct aggstats_op_profile *op = profile_find_op(difference, b->ops[i].name);
         if (!op && !op_finished_none(&b->ops[i], count))
             return -ERANGE;
         if (op && subtract_op(op, &b->ops[i], count) < 0)
@@ -298,6 +337,7 @@ int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_
         err = subtract_profile(&difference, b);
     if (err < 0)
         return err;
+    drop_intervals(&difference);
     advance_start(&difference, b);
     drop_uncalled_ops(&difference);
     aggstats_profile_sort(&difference);
@@ -342,20 +382,50 @@ static int add_shifted(uint64_t *buckets, int bucket, int count, uint64_t calls)
 }
 
 /* With two shares, rounding one and giving the rest to the other is the method of the largest remainder. */
-static int shift_buckets(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
-    CLEANUP_FREE uint64_t *shifted = calloc(count, sizeof(*shifted));
-    if (!shifted)
-        return -ENOMEM;
+static int shift_buckets(uint64_t *buckets, unsigned count, const struct shift *shift) {
+    uint64_t shifted[AGGSTATS_BUCKETS_MAX] = {0};
     for (int bucket = 0; bucket < (int)count; bucket++) {
-        uint64_t calls = op->buckets[bucket];
+        uint64_t calls = buckets[bucket];
         long double low_exact = roundl((long double)calls * shift->low_share);
         uint64_t low = low_exact >= (long double)calls ? calls : (uint64_t)low_exact;
         if (add_shifted(shifted, bucket + shift->buckets, (int)count, low) < 0 ||
             add_shifted(shifted, bucket + shift->buckets + 1, (int)count, calls - low) < 0)
             return -EOVERFLOW;
     }
-    memcpy(op->buckets, shifted, count * sizeof(*shifted));
+    memcpy(buckets, shifted, count * sizeof(*shifted));
     return 0;
+}
+
+/* Each interval is shifted by itself, and the whole is their sum. */
+static int shift_samples(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
+    struct samples shifted = {.cells = NULL};
+    uint64_t row[AGGSTATS_BUCKETS_MAX];
+    int err = samples_reserve(&shifted, 2 * op->sample_count);
+    memset(op->buckets, 0, count * sizeof(*op->buckets));
+    for (size_t at = 0; at < op->sample_count && err == 0;) {
+        uint32_t interval = op->samples[at].interval;
+        at = samples_take_row(op->samples, op->sample_count, at, 1, 1, row);
+        err = shift_buckets(row, count, shift);
+        if (err == 0)
+            samples_append_row(&shifted, interval, row, count);
+        for (unsigned bucket = 0; bucket < count && err == 0; bucket++)
+            op->buckets[bucket] += row[bucket];
+    }
+    free(op->samples);
+    op->samples = shifted.cells;
+    op->sample_count = shifted.count;
+    return err;
+}
+
+static int rescale_op(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
+    return op->sample_count > 0 ? shift_samples(op, count, shift) : shift_buckets(op->buckets, count, shift);
+}
+
+static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
+    int err = scale(&profile->interval_cycles, from_hz, to_hz);
+    for (size_t i = 0; i < profile->interval_count && err == 0; i++)
+        err = scale(&profile->borders[i], from_hz, to_hz);
+    return err;
 }
 
 static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
@@ -365,8 +435,10 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
     for (size_t i = 0; i < profile->op_count && err == 0; i++) {
         err = scale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
         if (err == 0)
-            err = shift_buckets(&profile->ops[i], bucket_count(profile), &shift);
+            err = rescale_op(&profile->ops[i], bucket_count(profile), &shift);
     }
+    if (err == 0)
+        err = rescale_borders(profile, old_hz, frequency_hz);
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
         err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
     profile->clock.frequency_hz = frequency_hz;

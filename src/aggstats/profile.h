@@ -6,6 +6,9 @@
 
 /* Deep copy; NULL for none. Errors: -ENOMEM */
 int labels_copy(const struct aggstats_label *labels, size_t count, struct aggstats_label **ret_labels);
+/* The op of that name, or NULL. Owner: the profile. */
+struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name);
+
 void labels_free(struct aggstats_label *labels, size_t count);
 
 #endif

@@ -155,6 +155,7 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     recorder->layout = layout_make(options->op_count, options->resolution);
     recorder->live = (struct live){.fd = -1, .directory_fd = -1};
     pthread_mutex_init(&recorder->span_lock, NULL);
+    pthread_mutex_init(&recorder->sampler_lock, NULL);
     int err = copy_names(recorder, options);
     if (err < 0)
         return err;
@@ -198,7 +199,9 @@ static void recorder_free(struct aggstats_recorder *recorder) {
         free(segment);
     }
     live_finish(&recorder->live);
+    timeline_destroy(recorder->timeline);
     pthread_mutex_destroy(&recorder->span_lock);
+    pthread_mutex_destroy(&recorder->sampler_lock);
     labels_free(recorder->labels, recorder->label_count);
     free(recorder->fallback_block);
     free(recorder->op_names);
@@ -227,6 +230,7 @@ int aggstats_recorder_create(const struct aggstats_recorder_options *options, st
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
     if (!recorder)
         return;
+    sampler_stop(recorder->sampler);
     recorder_unregister(recorder);
     /* what is left of the profile in the live file then tells its true duration */
     __atomic_store_n(&recorder->live.header->seen_cycles, aggstats_clock_now(recorder->clock.kind), __ATOMIC_RELAXED);

@@ -6,6 +6,8 @@
 
 #include "clock.h"
 #include "live.h"
+#include "sampler.h"
+#include "timeline.h"
 
 /* One thread's block. It is never freed or moved while the recorder lives; threads come and go. */
 struct segment {
@@ -33,6 +35,9 @@ struct aggstats_recorder {
     struct aggstats_recorder *next; /* in the registry, under its lock */
     struct segment *segments;       /* newest first; grows only, read without a lock */
     pthread_mutex_t span_lock;      /* the spans, and what is read against them */
+    struct timeline *timeline;      /* under the span lock; NULL: not sampled */
+    pthread_mutex_t sampler_lock;   /* taken first */
+    struct sampler *sampler;        /* under its lock; NULL: not sampled */
 };
 
 #endif

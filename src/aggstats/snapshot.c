@@ -74,7 +74,11 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         return err;
     profile->label_count = source->label_count;
     err = add_ops(profile, source);
-    return err < 0 ? err : add_calls_in_flight(profile, source);
+    if (err == 0)
+        err = add_calls_in_flight(profile, source);
+    if (err == 0 && source->timeline)
+        err = timeline_show(source->timeline, source->span, source->tally, source->op_names, profile);
+    return err;
 }
 
 int snapshot_make(const struct snapshot_source *source, struct aggstats_profile *ret_profile) {
@@ -132,6 +136,7 @@ static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tal
         .labels = recorder->labels,
         .label_count = recorder->label_count,
         .incomplete = fallback_used(recorder),
+        .timeline = recorder->timeline,
     };
     note_clock(recorder, &source);
     return snapshot_make(&source, ret_profile);
@@ -149,9 +154,98 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
     return err;
 }
 
+/* ---- Intervals ---- */
+
+static int64_t interval_ns(const struct aggstats_recorder *recorder) {
+    return (int64_t)(1e9L * recorder->timeline->interval_cycles / recorder->clock.frequency_hz);
+}
+
+static void cut_locked(struct aggstats_recorder *recorder, struct tally *tally) {
+    const struct span *span = live_span(&recorder->live);
+    if (span->paused || tally_blocks(tally, recorder) < 0)
+        return;
+    uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
+    timeline_cut(recorder->timeline, span, tally, span_elapsed_cycles(span, now_cycles));
+}
+
+/* Without memory for it there is no border now. */
+int64_t snapshot_cut(struct aggstats_recorder *recorder) {
+    struct tally tally;
+    int err = tally_init(&tally, &recorder->layout);
+    pthread_mutex_lock(&recorder->span_lock);
+    if (err == 0)
+        cut_locked(recorder, &tally);
+    int64_t next_ns = interval_ns(recorder);
+    pthread_mutex_unlock(&recorder->span_lock);
+    if (err == 0)
+        tally_finish(&tally);
+    return next_ns;
+}
+
+int64_t snapshot_interval_ns(struct aggstats_recorder *recorder) {
+    pthread_mutex_lock(&recorder->span_lock);
+    int64_t next_ns = interval_ns(recorder);
+    pthread_mutex_unlock(&recorder->span_lock);
+    return next_ns;
+}
+
+/* Puts the timeline in the place of the one that there is, which is given back. */
+static struct timeline *exchange_timeline(struct aggstats_recorder *recorder, struct timeline *timeline) {
+    pthread_mutex_lock(&recorder->span_lock);
+    struct timeline *earlier = recorder->timeline;
+    recorder->timeline = timeline;
+    pthread_mutex_unlock(&recorder->span_lock);
+    return earlier;
+}
+
+static int start_sampling(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max) {
+    uint64_t interval_cycles = (uint64_t)(1e-9L * interval_ns * recorder->clock.frequency_hz);
+    struct timeline *timeline;
+    int err = timeline_create(&recorder->layout, interval_cycles, intervals_max, &timeline);
+    if (err < 0)
+        return err;
+    timeline = exchange_timeline(recorder, timeline);
+    struct sampler *sampler = recorder->sampler;
+    if (!sampler)
+        err = sampler_start(recorder, &recorder->sampler);
+    else
+        sampler_wake(sampler);
+    if (err < 0)
+        timeline = exchange_timeline(recorder, timeline);
+    timeline_destroy(timeline);
+    return err;
+}
+
+static void stop_sampling(struct aggstats_recorder *recorder) {
+    sampler_stop(recorder->sampler);
+    recorder->sampler = NULL;
+    timeline_destroy(exchange_timeline(recorder, NULL));
+}
+
+int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max) {
+    if (intervals_max == 0)
+        intervals_max = AGGSTATS_INTERVALS_DEFAULT;
+    if (intervals_max < 2 || intervals_max > AGGSTATS_INTERVALS_MAX || intervals_max % 2 != 0 ||
+        (interval_ns > 0 && interval_ns < AGGSTATS_INTERVAL_MIN_NS) || interval_ns > AGGSTATS_INTERVAL_MAX_NS)
+        return -EINVAL;
+    int err = 0;
+    pthread_mutex_lock(&recorder->sampler_lock);
+    if (interval_ns > 0)
+        err = start_sampling(recorder, interval_ns, intervals_max);
+    else
+        stop_sampling(recorder);
+    pthread_mutex_unlock(&recorder->sampler_lock);
+    return err;
+}
+
 /* ---- Reset, pause, resume ---- */
 
 typedef void (*span_change_fn)(struct span *span, const struct tally *settled, uint64_t now_cycles);
+
+static void restart(struct aggstats_recorder *recorder) {
+    if (recorder->timeline)
+        timeline_clear(recorder->timeline);
+}
 
 static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, span_change_fn change) {
     int err = tally_blocks(tally, recorder);
@@ -161,6 +255,8 @@ static int change_locked(struct aggstats_recorder *recorder, struct tally *tally
     struct span *span = live_edit_span(&recorder->live, &recorder->layout);
     change(span, tally, aggstats_clock_now(recorder->clock.kind));
     live_publish_span(&recorder->live);
+    if (change == span_reset)
+        restart(recorder);
     return 0;
 }
 

@@ -2,7 +2,9 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
-#include "span.h"
+#include "timeline.h"
+
+struct aggstats_recorder;
 
 /* All borrowed. */
 struct snapshot_source {
@@ -14,9 +16,14 @@ struct snapshot_source {
     const struct aggstats_label *labels;
     size_t label_count;
     bool incomplete;
+    const struct timeline *timeline; /* NULL: not sampled */
 };
 
 /* Errors: -ENOMEM; *ret_profile untouched */
 int snapshot_make(const struct snapshot_source *source, struct aggstats_profile *ret_profile);
+
+/* Sets a border in the recorder's timeline. Returns how long the next interval is to be. Threads: the sampler */
+int64_t snapshot_cut(struct aggstats_recorder *recorder);
+int64_t snapshot_interval_ns(struct aggstats_recorder *recorder);
 
 #endif

@@ -7,11 +7,13 @@
  *     # cache: auto                    all other labels
  *     # start: 2026-11-21T02:30:00.123456789Z
  *     # elapsed: 30737418240
+ *     # interval: 2500000000           sampled profiles only
+ *     # borders: 2500012345 5000001234  where each interval ends
  *     # clamped: 3                     only if there are any
  *     # incomplete: yes                only if so
  *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call
  *     OP_LOOKUP 13640 3069650000
- *      0 0 0 120 4711 8809
+ *      0 0 0 120 4711 8809            sampled: a row per interval
  *
  * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
  * may contain a newline. */

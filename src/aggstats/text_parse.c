@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base.h"
+#include "samples.h"
 #include "text.h"
 
 #define NS_PER_SECOND 1000000000
+#define INTERVALS_MAX 1048576
 #define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
 
 struct parser {
@@ -21,6 +23,9 @@ struct parser {
     size_t line_number;
     struct aggstats_profile profile;
     unsigned keys_seen; /* bit i: keys[i] */
+    bool has_borders;
+    uint32_t rows_most; /* of any op so far */
+    bool line_again;    /* the current line is to be read once more */
     struct aggstats_parse_error *error;
 };
 
@@ -47,6 +52,10 @@ static int fail_expected(struct parser *parser, const char *expected, const char
 
 /* 1: parser->line is the next line; 0: end of the text. */
 static int next_line(struct parser *parser) {
+    if (parser->line_again) {
+        parser->line_again = false;
+        return 1;
+    }
     errno = 0;
     ssize_t length = getline(&parser->line, &parser->line_capacity, parser->stream);
     if (length < 0)
@@ -286,6 +295,35 @@ static int parse_in_flight(struct parser *parser, char *value) {
     return 0;
 }
 
+static int parse_interval(struct parser *parser, char *value) {
+    uint64_t *interval_cycles = &parser->profile.interval_cycles;
+    int err = parse_only_number(parser, value, "a number of cycles", interval_cycles);
+    return err == 0 && *interval_cycles == 0 ? fail_expected(parser, "an interval above 0", "0") : err;
+}
+
+/* "2500012345 5000001234" */
+static int parse_borders(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    char *cursor = value;
+    for (const char *word = next_word(&cursor); word[0]; word = next_word(&cursor)) {
+        uint64_t border = 0;
+        int err = parse_number(parser, word, "a number of cycles", &border);
+        if (err < 0)
+            return err;
+        if (profile->interval_count > 0 && border < profile->borders[profile->interval_count - 1])
+            return fail_expected(parser, "borders in ascending order", word);
+        if (profile->interval_count == INTERVALS_MAX)
+            return fail(parser, "expected at most %d intervals", INTERVALS_MAX);
+        uint64_t *grown = grow(profile->borders, profile->interval_count, sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        profile->borders = grown;
+        profile->borders[profile->interval_count++] = border;
+    }
+    parser->has_borders = true;
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*parse)(struct parser *parser, char *value);
@@ -294,7 +332,8 @@ static const struct {
     {"clock", parse_clock, false},        {"resolution", parse_resolution, false},
     {"start", parse_start, false},        {"elapsed", parse_elapsed, false},
     {"clamped", parse_clamped, false},    {"incomplete", parse_incomplete, false},
-    {"in_flight", parse_in_flight, true},
+    {"in_flight", parse_in_flight, true}, {"interval", parse_interval, false},
+    {"borders", parse_borders, false},
 };
 
 /* ---- Header: lines ---- */
@@ -366,39 +405,100 @@ static int parse_header_line(struct parser *parser) {
 
 /* ---- Operations ---- */
 
+static const char op_prefix[] = "OP_";
+
+/* The rows of one op as they come. */
+struct rows {
+    struct aggstats_op_profile *op;
+    uint64_t finished_calls;
+    uint64_t row[AGGSTATS_BUCKETS_MAX];
+    uint32_t count;
+    struct samples samples;
+};
+
 /* " 0 0 120", or "-" for none. */
-static int parse_row(struct parser *parser, struct aggstats_op_profile *op) {
+static int parse_row(struct parser *parser, struct rows *rows) {
     const unsigned bucket_count = 64 * parser->profile.resolution;
     static const char expected[] = "bucket counts separated by blanks, or -";
     char *cursor = parser->line;
-    uint64_t finished = 0;
     unsigned bucket = 0;
     char *word = next_word(&cursor);
+    memset(rows->row, 0, sizeof(rows->row));
     if (strcmp(word, "-") == 0)
         return parse_end_of_line(parser, &cursor);
     do {
-        uint64_t count;
+        uint64_t count = 0;
         int err = parse_number(parser, word, expected, &count);
         if (err < 0)
             return err;
         if (bucket == bucket_count)
             return fail(parser, "expected at most %u buckets", bucket_count);
-        op->buckets[bucket++] = count;
-        if (__builtin_add_overflow(finished, count, &finished) || finished > op->calls)
-            return fail(parser, "expected buckets that sum up to at most %" PRIu64 " calls of OP_%s", op->calls,
-                        op->name);
+        if (__builtin_add_overflow(rows->finished_calls, count, &rows->finished_calls) ||
+            rows->finished_calls > rows->op->calls)
+            return fail(parser, "expected buckets that sum up to at most %" PRIu64 " calls of OP_%s", rows->op->calls,
+                        rows->op->name);
+        rows->op->buckets[bucket] += count;
+        rows->row[bucket++] = count;
         word = next_word(&cursor);
     } while (word[0]);
     return 0;
 }
 
-static int next_row(struct parser *parser, struct aggstats_op_profile *op) {
+static int next_row(struct parser *parser, struct rows *rows) {
     int more = next_line(parser);
     if (more < 0)
         return more;
     if (more == 0)
-        return fail(parser, "expected a row of bucket counts after OP_%s, found the end of the file", op->name);
-    return parse_row(parser, op);
+        return fail(parser, "expected a row of bucket counts after OP_%s, found the end of the file", rows->op->name);
+    return parse_row(parser, rows);
+}
+
+/* How many intervals there may be: as many as have borders, if they are told. */
+static uint32_t intervals_max(const struct parser *parser) {
+    return parser->has_borders ? (uint32_t)parser->profile.interval_count : INTERVALS_MAX;
+}
+
+static int keep_row(struct parser *parser, struct rows *rows) {
+    if (rows->count == intervals_max(parser))
+        return fail(parser, "expected at most %u intervals", (unsigned)intervals_max(parser));
+    if (samples_reserve(&rows->samples, AGGSTATS_BUCKETS_MAX) < 0)
+        return -ENOMEM;
+    samples_append_row(&rows->samples, rows->count++, rows->row, AGGSTATS_BUCKETS_MAX);
+    return 0;
+}
+
+/* 1: the next line is a row. */
+static int row_follows(struct parser *parser) {
+    int more = next_line(parser);
+    if (more <= 0)
+        return more;
+    parser->line_again = true;
+    return parser->line[0] != '#' && strncmp(parser->line, op_prefix, strlen(op_prefix)) != 0;
+}
+
+static int parse_intervals(struct parser *parser, struct rows *rows) {
+    int more;
+    do {
+        int err = next_row(parser, rows);
+        if (err == 0)
+            err = keep_row(parser, rows);
+        if (err < 0)
+            return err;
+        more = row_follows(parser);
+    } while (more > 0);
+    if (parser->rows_most < rows->count)
+        parser->rows_most = rows->count;
+    return more;
+}
+
+static int parse_rows(struct parser *parser) {
+    struct rows rows = {.op = &parser->profile.ops[parser->profile.op_count - 1]};
+    if (parser->profile.interval_cycles == 0)
+        return next_row(parser, &rows);
+    int err = parse_intervals(parser, &rows);
+    rows.op->samples = rows.samples.cells;
+    rows.op->sample_count = rows.samples.count;
+    return err;
 }
 
 /* Appends an op that has its name, with empty buckets. */
@@ -426,22 +526,39 @@ static int add_op(struct parser *parser, const char *name, struct aggstats_op_pr
 
 /* "OP_LOOKUP 13640 3069650000" and its row. */
 static int parse_op(struct parser *parser) {
-    static const char prefix[] = "OP_";
     char *cursor = parser->line;
-    if (strncmp(cursor, prefix, strlen(prefix)) != 0)
+    if (strncmp(cursor, op_prefix, strlen(op_prefix)) != 0)
         return fail_expected(parser, "OP_<NAME> or the end of the file", cursor);
     struct aggstats_op_profile *op = NULL;
-    int err = add_op(parser, next_word(&cursor) + strlen(prefix), &op);
+    int err = add_op(parser, next_word(&cursor) + strlen(op_prefix), &op);
     if (err == 0)
         err = parse_number(parser, next_word(&cursor), "the number of calls", &op->calls);
     if (err == 0)
         err = parse_number(parser, next_word(&cursor), "the total latency in cycles", &op->total_cycles);
     if (err == 0)
         err = parse_end_of_line(parser, &cursor);
-    return err < 0 ? err : next_row(parser, op);
+    return err < 0 ? err : parse_rows(parser);
 }
 
 /* ---- The whole ---- */
+
+/* Without borders intervals are as long as was wanted. */
+static int complete_borders(struct parser *parser) {
+    struct aggstats_profile *profile = &parser->profile;
+    if (parser->has_borders && profile->interval_cycles == 0)
+        return fail(parser, "expected a line \"interval\" where there is one of \"borders\"");
+    if (parser->has_borders || parser->rows_most == 0)
+        return 0;
+    profile->borders = calloc(parser->rows_most, sizeof(*profile->borders));
+    if (!profile->borders)
+        return -ENOMEM;
+    for (; profile->interval_count < parser->rows_most; profile->interval_count++) {
+        if (__builtin_mul_overflow(profile->interval_count + 1, profile->interval_cycles,
+                                   &profile->borders[profile->interval_count]))
+            return fail(parser, "expected intervals that end before cycle 2^64");
+    }
+    return 0;
+}
 
 static int parse_text(struct parser *parser) {
     int more;
@@ -453,7 +570,7 @@ static int parse_text(struct parser *parser) {
     }
     if (more == 0 && parser->line_number == 0)
         return fail(parser, "expected \"# osprof %d\" or OP_<NAME>, found nothing", TEXT_VERSION);
-    return more;
+    return more < 0 ? more : complete_borders(parser);
 }
 
 int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {

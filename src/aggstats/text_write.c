@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "samples.h"
 #include "text.h"
 
 #define NS_PER_SECOND 1000000000
@@ -72,6 +73,15 @@ static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *
     }
 }
 
+static void write_intervals(const struct aggstats_profile *profile, FILE *stream) {
+    if (profile->interval_cycles == 0)
+        return;
+    fprintf(stream, "# interval: %" PRIu64 "\n# borders:", profile->interval_cycles);
+    for (size_t i = 0; i < profile->interval_count; i++)
+        fprintf(stream, " %" PRIu64, profile->borders[i]);
+    putc('\n', stream);
+}
+
 static void write_header(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# osprof %d\n", TEXT_VERSION);
     write_labels(profile, stream, true);
@@ -82,6 +92,7 @@ static void write_header(const struct aggstats_profile *profile, FILE *stream) {
         write_start(profile->start_ns, stream);
     if (profile->has_elapsed)
         fprintf(stream, "# elapsed: %" PRIu64 "\n", profile->elapsed_cycles);
+    write_intervals(profile, stream);
     if (profile->clamped > 0)
         fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);
     if (profile->incomplete)
@@ -90,13 +101,35 @@ static void write_header(const struct aggstats_profile *profile, FILE *stream) {
 }
 
 /* Without trailing zeros; at least one number, so that a row can be told from a missing one. */
-static void write_op(const struct aggstats_op_profile *op, unsigned bucket_count, FILE *stream) {
-    while (bucket_count > 1 && op->buckets[bucket_count - 1] == 0)
+static void write_row(const uint64_t *row, unsigned bucket_count, FILE *stream) {
+    while (bucket_count > 1 && row[bucket_count - 1] == 0)
         bucket_count--;
-    fprintf(stream, "OP_%s %" PRIu64 " %" PRIu64 "\n", op->name, op->calls, op->total_cycles);
     for (unsigned bucket = 0; bucket < bucket_count; bucket++)
-        fprintf(stream, " %" PRIu64, op->buckets[bucket]);
+        fprintf(stream, " %" PRIu64, row[bucket]);
     putc('\n', stream);
+}
+
+/* A row for each interval, up to the last that has calls. */
+static void write_samples(const struct aggstats_op_profile *op, unsigned bucket_count, FILE *stream) {
+    uint64_t row[AGGSTATS_BUCKETS_MAX];
+    uint32_t interval = 0;
+    for (size_t at = 0; at < op->sample_count; interval++) {
+        for (; interval < op->samples[at].interval; interval++)
+            fputs("-\n", stream);
+        at = samples_take_row(op->samples, op->sample_count, at, 1, 1, row);
+        write_row(row, bucket_count, stream);
+    }
+    if (op->sample_count == 0)
+        fputs("-\n", stream);
+}
+
+static void write_op(const struct aggstats_op_profile *op, const struct aggstats_profile *profile, FILE *stream) {
+    unsigned bucket_count = 64 * profile->resolution;
+    fprintf(stream, "OP_%s %" PRIu64 " %" PRIu64 "\n", op->name, op->calls, op->total_cycles);
+    if (profile->interval_cycles > 0)
+        write_samples(op, bucket_count, stream);
+    else
+        write_row(op->buckets, bucket_count, stream);
 }
 
 static bool writable(const struct aggstats_profile *profile) {
@@ -117,7 +150,7 @@ int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream)
     errno = 0;
     write_header(profile, stream);
     for (size_t i = 0; i < profile->op_count; i++)
-        write_op(&profile->ops[i], 64 * profile->resolution, stream);
+        write_op(&profile->ops[i], profile, stream);
     return fflush(stream) != 0 || ferror(stream) ? negative_errno() : 0;
 }
 

@@ -88,6 +88,11 @@ static void print_span(const struct page *page) {
         print_key(page, "elapsed");
         fprintf(page->screen.stream, "%s\n", text);
     }
+    if (profile->interval_cycles > 0) {
+        units_format_cycles(&page->units, (double)profile->interval_cycles, text);
+        print_key(page, "intervals");
+        fprintf(page->screen.stream, "%zu of %s\n", profile->interval_count, text);
+    }
 }
 
 static void print_sum(const struct page *page) {

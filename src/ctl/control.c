@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -16,6 +17,7 @@ struct verb {
     const char *name;
     const char *argument; /* what the rest of the line is called, or NULL: nothing may follow */
     int (*apply)(const struct control *control, const char *argument);
+    const char *(*refuse)(const char *argument); /* says what is wrong with it, or NULL; may be missing */
 };
 
 struct command {
@@ -42,6 +44,25 @@ static int apply_dump(const struct control *control, const char *argument) {
     return control->dump ? control->dump(control->dump_context, argument) : -EOPNOTSUPP;
 }
 
+/* "off" is 0. */
+static const char *read_interval(const char *argument, uint64_t *ret_ns) {
+    *ret_ns = 0;
+    if (!argument)
+        return "the length is missing: seconds, or off";
+    return strcmp(argument, "off") == 0 ? NULL : control_parse_interval(argument, ret_ns);
+}
+
+static const char *refuse_interval(const char *argument) {
+    uint64_t ns;
+    return read_interval(argument, &ns);
+}
+
+static int apply_interval(const struct control *control, const char *argument) {
+    uint64_t ns;
+    read_interval(argument, &ns);
+    return aggstats_recorder_set_interval(control->recorder, ns, control->intervals_max);
+}
+
 /* The first row is also what an empty line means. */
 static const struct verb verbs[] = {
     {.name = "reset", .argument = NULL, .apply = apply_reset},
@@ -50,6 +71,7 @@ static const struct verb verbs[] = {
     {.name = "pause", .argument = NULL, .apply = apply_pause},
     {.name = "resume", .argument = NULL, .apply = apply_resume},
     {.name = "dump", .argument = "FILE", .apply = apply_dump},
+    {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
 };
 
 static const struct verb *verb_find(const char *name) {
@@ -100,6 +122,15 @@ static int refuse_argument(size_t line_number, const struct verb *verb, const ch
     return -EINVAL;
 }
 
+static int refuse_value(size_t line_number, const struct verb *verb, const char *argument, const char *why,
+                        char ret_reason[CONTROL_REASON_SIZE]) {
+    char found[PRINTABLE_SIZE];
+    make_printable(argument ? argument : "", found);
+    snprintf(ret_reason, CONTROL_REASON_SIZE, "line %zu: %s%s%s: %s", line_number, verb->name, argument ? " " : "",
+             found, why);
+    return -EINVAL;
+}
+
 static int report_failure(int error, size_t line_number, const struct command *command,
                           char ret_reason[CONTROL_REASON_SIZE]) {
     char argument[PRINTABLE_SIZE];
@@ -142,6 +173,9 @@ static int parse_line(char *line, size_t line_number, struct command *ret_comman
         return refuse_unknown(line_number, name, ret_reason);
     if (argument && (!verb->argument || strlen(argument) >= PATH_MAX))
         return refuse_argument(line_number, verb, argument, ret_reason);
+    const char *why = verb->refuse ? verb->refuse(argument) : NULL;
+    if (why)
+        return refuse_value(line_number, verb, argument, why, ret_reason);
     *ret_command = (struct command){.verb = verb, .argument = argument};
     return 0;
 }
@@ -191,6 +225,21 @@ static int apply_all(const struct control *control, const struct command *comman
             return report_failure(error, i + 1, &commands[i], ret_reason);
     }
     return 0;
+}
+
+/* ---- Values ------------------------------------------------------------------------------------- */
+
+const char *control_parse_interval(const char *text, uint64_t *ret_ns) {
+    static const char wrong[] = "must be a number of seconds from 0.01 to 86400, such as 0.5";
+    const char *digits = text;
+    char *end;
+    if (strspn(digits, "0123456789.") != strlen(digits) || *digits == '\0')
+        return wrong;
+    long double ns = 1e9L * strtold(text, &end) + 0.5L;
+    if (*end || ns < AGGSTATS_INTERVAL_MIN_NS || ns >= AGGSTATS_INTERVAL_MAX_NS + 1.0L)
+        return wrong;
+    *ret_ns = (uint64_t)ns;
+    return NULL;
 }
 
 /* ---- The interface ------------------------------------------------------------------------------ */

@@ -131,6 +131,16 @@ static int create_recorder_live(struct daemon *daemon, struct aggstats_recorder_
     return create_recorder_in_memory(daemon, wanted);
 }
 
+static int start_sampling(struct daemon *daemon) {
+    const struct options *options = daemon->options;
+    if (options->interval_ns == 0)
+        return 0;
+    int err = aggstats_recorder_set_interval(daemon->recorder, options->interval_ns, options->intervals_max);
+    if (err < 0)
+        log_message("cannot sample the profile: %s", strerror(-err));
+    return err;
+}
+
 static int create_recorder(struct daemon *daemon) {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof(host) - 1);
@@ -155,7 +165,8 @@ static int create_recorder(struct daemon *daemon) {
         .labels = labels,
         .label_count = ARRAY_SIZE(labels) - !daemon->options->kernel_data, /* the last is for that alone */
     };
-    return create_recorder_live(daemon, &wanted);
+    int err = create_recorder_live(daemon, &wanted);
+    return err < 0 ? err : start_sampling(daemon);
 }
 
 /* ---- Layers ---- */
@@ -205,7 +216,10 @@ static int create_layers(struct daemon *daemon) {
     }
     const struct ctl_options ctl_options = {
         .name = options->control_name,
-        .control = {.recorder = daemon->recorder, .dump = dump_profile, .dump_context = daemon},
+        .control = {.recorder = daemon->recorder,
+                    .dump = dump_profile,
+                    .dump_context = daemon,
+                    .intervals_max = options->intervals_max},
         .owner_uid = getuid(),
         .owner_gid = getgid(),
         .report = report_refused_command,

@@ -3,12 +3,14 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <fuse_lowlevel.h>
 
 #include "base.h"
 #include "config.h"
+#include "control.h"
 #include "log.h"
 
 /* Values as given, before they are checked. */
@@ -18,6 +20,8 @@ struct raw_options {
     char *cache;
     char *timing;
     char *data;
+    char *interval;
+    char *intervals;
     bool failed;
 };
 
@@ -56,6 +60,8 @@ static const struct fuse_opt raw_table[] = {
     RAW_OPTION("cache=%s", cache),
     RAW_OPTION("timing=%s", timing),
     RAW_OPTION("data=%s", data),
+    RAW_OPTION("interval=%s", interval),
+    RAW_OPTION("intervals=%s", intervals),
     FUSE_OPT_END,
 };
 
@@ -112,6 +118,26 @@ static int choose(const char *option, const char *value, const char *const *name
     return -1;
 }
 
+/* Of a sampled profile: how long intervals are, and how many there may be. */
+static int check_intervals(struct options *options, const struct raw_options *raw) {
+    const char *why = raw->interval ? control_parse_interval(raw->interval, &options->interval_ns) : NULL;
+    if (why) {
+        log_message("interval=%s: %s", raw->interval, why);
+        return -EINVAL;
+    }
+    if (!raw->intervals)
+        return 0;
+    char *end;
+    unsigned long count = strtoul(raw->intervals, &end, 10);
+    if (raw->intervals[0] < '0' || raw->intervals[0] > '9' || *end || count < 2 || count > AGGSTATS_INTERVALS_MAX ||
+        count % 2 != 0) {
+        log_message("intervals=%s: must be an even number from 2 to %u", raw->intervals, AGGSTATS_INTERVALS_MAX);
+        return -EINVAL;
+    }
+    options->intervals_max = (unsigned)count;
+    return 0;
+}
+
 static int check_values(struct options *options, const struct raw_options *raw) {
     static const char *const resolutions[] = {"1", "2", "4", "8"};
     int resolution = choose("resolution", raw->resolution, resolutions, ARRAY_SIZE(resolutions), 0);
@@ -128,6 +154,8 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     options->resolution = 1U << resolution;
     options->cache = (enum cache_mode)cache;
     options->timing = (enum prof_timing)timing;
+    if (check_intervals(options, raw) < 0)
+        return -EINVAL;
 
     if ((options->live_directory && !options->live_directory[0]) || (options->profile && !options->profile[0])) {
         log_message("%s=: the name is missing", options->profile && !options->profile[0] ? "profile" : "live");
@@ -190,6 +218,8 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.cache);
     free(raw.timing);
     free(raw.data);
+    free(raw.interval);
+    free(raw.intervals);
     return err;
 }
 
@@ -218,6 +248,8 @@ void options_print_help(void) {
            "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
            "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
            "    -o data=HOW            who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)\n"
+           "    -o interval=S          a sampled profile: cut into intervals of S seconds\n"
+           "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o control=NAME        name of the control file (.osprof)\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
            "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"

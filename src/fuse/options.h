@@ -36,6 +36,8 @@ struct options {
     int allow_other;
     int default_permissions; /* worked out: on with allow_other unless told otherwise */
     int no_default_permissions;
+    uint64_t interval_ns; /* of a sampled profile; 0: none */
+    unsigned intervals_max;
     int forward_posix_locks;
     int forward_flocks;
     struct fuse_args fuse_args; /* what is left, for libfuse */

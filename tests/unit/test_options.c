@@ -72,6 +72,18 @@ START_TEST(every_option_is_understood) {
     ck_assert_int_eq(options.cache, CACHE_NONE);
     ck_assert_int_eq(options.timing, PROF_TIMING_TSC);
     ck_assert(options.forward_posix_locks && options.forward_flocks);
+    ck_assert_uint_eq(options.interval_ns, 0);
+}
+END_TEST
+
+START_TEST(intervals_may_be_fractions_of_a_second) {
+    parse_good("lower mount -o interval=0.25,intervals=16");
+    ck_assert_uint_eq(options.interval_ns, 250000000);
+    ck_assert_uint_eq(options.intervals_max, 16);
+    options_finish(&options);
+    parse_good("lower mount -o interval=86400");
+    ck_assert_uint_eq(options.interval_ns, 86400000000000);
+    ck_assert_uint_eq(options.intervals_max, 0);
 }
 END_TEST
 
@@ -134,6 +146,16 @@ static const struct {
     {"-f", "no lower directory"},
     {"lower", "no mount point"},
     {"lower mount more", "'more'"},
+    {"lower mount -o interval=0.009", "interval=0.009: must be a number of seconds from 0.01 to 86400, such as 0.5"},
+    {"lower mount -o interval=86401", "interval=86401: must be"},
+    {"lower mount -o interval=", "interval=: must be"},
+    {"lower mount -o interval=1e3", "interval=1e3: must be"},
+    {"lower mount -o interval=1.2.3", "interval=1.2.3: must be"},
+    {"lower mount -o interval=-1", "interval=-1: must be"},
+    {"lower mount -o interval=1,intervals=3", "intervals=3: must be an even number from 2 to 1048576"},
+    {"lower mount -o interval=1,intervals=0", "intervals=0: must be"},
+    {"lower mount -o interval=1,intervals=+4", "intervals=+4: must be"},
+    {"lower mount -o interval=1,intervals=1048578", "intervals=1048578: must be"},
     {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
     {"lower mount -o resolution=", "resolution="},
     {"lower mount -o resolution=08", "resolution=08"},
@@ -164,6 +186,7 @@ int main(void) {
     tcase_add_checked_fixture(tcase, NULL, tear_down);
     tcase_add_test(tcase, two_directories_are_enough);
     tcase_add_test(tcase, every_option_is_understood);
+    tcase_add_test(tcase, intervals_may_be_fractions_of_a_second);
     tcase_add_loop_test(tcase, names_are_values_in_order, 0, 4);
     tcase_add_test(tcase, debugging_stays_in_the_foreground_and_libfuse_is_told);
     tcase_add_test(tcase, others_bring_the_kernels_checks);

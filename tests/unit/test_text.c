@@ -137,6 +137,20 @@ START_TEST(other_spellings_are_understood) {
 }
 END_TEST
 
+/* A row per interval; without borders intervals are as long as they were to be. */
+START_TEST(sampled_profiles_come_back) {
+    expect_same("# osprof 1\n# resolution: 1\n# interval: 100\n# borders: 100 250 300\n"
+                "OP_READ 9 90\n 0 0 2 1\n-\n 0 3 0 2\nOP_WRITE 1 0\n-\n");
+    struct aggstats_profile profile =
+        parse("# interval: 100\nOP_READ 6 90\n 0 0 2 1\n-\n 0 3\nOP_WRITE 1 0\n 1\n-\n-\n-\n");
+    ck_assert_uint_eq(profile.op_count, 2);
+    ck_assert_uint_eq(profile.interval_count, 4);
+    ck_assert_uint_eq(profile.borders[3], 400);
+    expect(&profile, "# osprof 1\n# resolution: 1\n# interval: 100\n# borders: 100 200 300 400\n"
+                     "OP_READ 6 90\n 0 0 2 1\n-\n 0 3\nOP_WRITE 1 0\n 1\n");
+}
+END_TEST
+
 START_TEST(newline_and_backslash_in_a_path_survive) {
     static const char path[] = "/srv/new\nline\r\\012\\\t";
     struct aggstats_profile profile = parse("# lower: x\n");
@@ -245,6 +259,14 @@ static const struct {
     {"OP_READ 1 1\n 1\nOP_READ 1 1\n 1\n", 3, "expected every operation once, found OP_READ a second time"},
     {"OP_READ 1 1\n 1\nJOINT_READ_SIZE 1\n", 3, EXPECTED_OP "\"JOINT_READ_SIZE 1\""},
     {"OP_READ 1 1\n 1\n# process: 17 cat\n", 3, EXPECTED_OP "\"# process: 17 cat\""},
+    {"# interval: 0\n", 1, "expected an interval above 0, found \"0\""},
+    {"# interval: 5\n# borders: 5 4\n", 2, "expected borders in ascending order, found \"4\""},
+    {"# interval: 5\n# borders: 5 x\n", 2, "expected a number of cycles, found \"x\""},
+    {"# borders: 5\nOP_READ 1 1\n 1\n", 3, "expected a line \"interval\" where there is one of \"borders\""},
+    {"# interval: 5\n# borders: 5\nOP_READ 1 1\n 1\n-\n", 5, "expected at most 1 intervals"},
+    {"# interval: 5\nOP_READ 1 1\n 1\n 1\n", 4, "expected buckets that sum up to at most 1 calls of OP_READ"},
+    {"# interval: 5\nOP_READ 1 1\nOP_WRITE 1 1\n", 3, EXPECTED_ROW "\"OP_WRITE\""},
+    {"# interval: 18446744073709551615\nOP_READ 1 1\n 1\n-\n", 4, "expected intervals that end before cycle 2^64"},
     {"\x1b[31mred\n", 1, EXPECTED_OP "\"?[31mred\""},
 };
 
@@ -353,6 +375,7 @@ int main(void) {
     tcase_add_test(tcase, start_may_be_any_time);
     tcase_add_test(tcase, fields_are_understood);
     tcase_add_loop_test(tcase, other_spellings_are_understood, 0, COUNT(lenient));
+    tcase_add_test(tcase, sampled_profiles_come_back);
     tcase_add_test(tcase, newline_and_backslash_in_a_path_survive);
     tcase_add_test(tcase, line_may_be_of_any_length);
     tcase_add_test(tcase, all_buckets_may_be_used);

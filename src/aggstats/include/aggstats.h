@@ -109,7 +109,7 @@ struct aggstats_recorder;
 
 /* Starts recording.
  * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
- *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, process)
+ *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, interval, borders, process)
  * Errors:  -EINVAL (options), -E2BIG (labels of more than 1 MiB), -ENOMEM, -EEXIST and other errors of creating
  *          the live file, none of which is left behind
  * Fork:    a child must not count in its parent's recorder; daemons fork first */
@@ -131,6 +131,21 @@ bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder);
 
 /* The clock in use, its frequency as well as it is known by now. */
 struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *recorder);
+
+#define AGGSTATS_INTERVAL_MIN_NS 10000000U                /* 10 ms */
+#define AGGSTATS_INTERVAL_MAX_NS UINT64_C(86400000000000) /* a day */
+#define AGGSTATS_INTERVALS_DEFAULT 1024U
+#define AGGSTATS_INTERVALS_MAX (1U << 20)
+
+/* From now on snapshots are sampled profiles: cut into intervals of that length, as well as a thread of the recorder's
+ * own gets to it. The first reaches back to the beginning of the span; reset begins anew. When there are intervals_max,
+ * each two neighbours are merged, and intervals are twice as long from then on. The live file has none.
+ * interval_ns: AGGSTATS_INTERVAL_MIN_NS to AGGSTATS_INTERVAL_MAX_NS; 0: no more, and the intervals so far are gone
+ * intervals_max: an even number from 2 to AGGSTATS_INTERVALS_MAX; 0: AGGSTATS_INTERVALS_DEFAULT
+ * Memory:  16 bytes for each bucket of each op that got a call in an interval
+ * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
+ * Threads: any but one that samples; hot paths do not notice */
+int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max);
 
 /* From now on snapshots show only what happens from here. A call belongs to the span in which it ends: calls in
  * flight are in flight in the new span.
@@ -236,12 +251,22 @@ static inline void aggstats_end(struct aggstats_recorder *recorder, const struct
 
 /* ---- Profiles ---------------------------------------------------------------------------------- */
 
+/* A cell of a sampled profile: what one bucket got in one interval. */
+struct aggstats_sample {
+    uint32_t interval;
+    uint32_t bucket;
+    uint64_t count; /* above 0 */
+};
+
 /* One operation's profile. */
 struct aggstats_op_profile {
     char name[AGGSTATS_NAME_SIZE]; /* without OP_ */
     uint64_t calls;
     uint64_t total_cycles;
-    uint64_t *buckets; /* [64 * resolution of the profile] */
+    uint64_t *buckets;               /* [64 * resolution of the profile] */
+    struct aggstats_sample *samples; /* of a sampled profile: by interval, then bucket; for each bucket they add up to
+                                      * it exactly */
+    size_t sample_count;
 };
 
 /* A call that had not returned when the snapshot was taken. */
@@ -269,6 +294,11 @@ struct aggstats_profile {
     size_t op_count;
     struct aggstats_call_in_flight *in_flight;
     size_t in_flight_count;
+
+    /* Of a sampled profile (thesis §3.1.5) */
+    uint64_t interval_cycles; /* length of an interval as it was wanted; 0: not sampled */
+    uint64_t *borders;        /* where each interval ends, as measured: ascending, in cycles since the start */
+    size_t interval_count;
 };
 
 /* Frees what a profile owns and zeroes it. */
@@ -293,13 +323,13 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
 /* ---- Profile arithmetic ------------------------------------------------------------------------- */
 
 /* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
- * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. A zeroed a becomes a copy of
- * b. Rates that differ by less than 1/1000 are one rate, measured twice.
- * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
+ * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals. A zeroed a
+ * becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice. Errors:  -EDOM clock rates
+ * differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
- * ended. Ops that reach 0 calls are dropped. The difference starts where b ended.
+ * ended. Ops that reach 0 calls are dropped. The difference starts where b ended, and has no intervals.
  * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
 int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
 

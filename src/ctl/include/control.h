@@ -20,6 +20,7 @@ struct control {
     struct aggstats_recorder *recorder; /* borrowed */
     control_dump_fn dump;
     void *dump_context;
+    size_t intervals_max; /* of sampled profiles; 0: the default */
 };
 
 /* The text that one open of the control file reads: the profile now (osprof(5)).
@@ -29,12 +30,16 @@ struct control {
 int control_read(const struct control *control, char **ret_text, size_t *ret_size_bytes);
 
 /* Carries out the commands of one write:
- *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]
+ *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   interval SECONDS|off
  * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
  *          before it were done. ret_reason gets one line for people (untouched on success).
  * Threads: any */
 int control_write(const struct control *control, const char *data, size_t size_bytes,
                   char ret_reason[CONTROL_REASON_SIZE]);
+
+/* Reads the length of an interval, in seconds: "0.5".
+ * Returns NULL, or what is wrong with it, to follow it and a colon. */
+const char *control_parse_interval(const char *text, uint64_t *ret_ns);
 
 #endif

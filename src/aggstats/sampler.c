@@ -1,0 +1,103 @@
+/* Waking up at each border. A border missed is not made up for: the interval was longer. */
+#include "sampler.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base.h"
+#include "recorder.h"
+#include "snapshot.h"
+
+#define NS_PER_SECOND 1000000000
+
+static int64_t monotonic_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+enum wake { BORDER, REWIND, STOP };
+
+static enum wake wait_until(struct sampler *sampler, int64_t until_ns) {
+    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    pthread_mutex_lock(&sampler->lock);
+    int err = 0;
+    while (!sampler->stop && !sampler->rewind && err != ETIMEDOUT)
+        err = pthread_cond_timedwait(&sampler->told, &sampler->lock, &until);
+    enum wake wake = sampler->stop ? STOP : sampler->rewind ? REWIND : BORDER;
+    sampler->rewind = false;
+    pthread_mutex_unlock(&sampler->lock);
+    return wake;
+}
+
+static void *run(void *argument) {
+    struct sampler *sampler = argument;
+    int64_t next_ns = monotonic_ns() + snapshot_interval_ns(sampler->recorder);
+    enum wake wake;
+    while ((wake = wait_until(sampler, next_ns)) != STOP) {
+        int64_t interval_ns =
+            wake == BORDER ? snapshot_cut(sampler->recorder) : snapshot_interval_ns(sampler->recorder);
+        int64_t now_ns = monotonic_ns();
+        next_ns += interval_ns;
+        if (next_ns < now_ns || wake == REWIND)
+            next_ns = now_ns + interval_ns;
+    }
+    return NULL;
+}
+
+static void tell(struct sampler *sampler, bool *what) {
+    pthread_mutex_lock(&sampler->lock);
+    *what = true;
+    pthread_cond_signal(&sampler->told);
+    pthread_mutex_unlock(&sampler->lock);
+}
+
+void sampler_wake(struct sampler *sampler) {
+    tell(sampler, &sampler->rewind);
+}
+
+/* Signals are for the program's own threads. */
+static int start_thread(struct sampler *sampler) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(&sampler->thread, NULL, run, sampler);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -err;
+}
+
+static void destroy(struct sampler *sampler) {
+    pthread_cond_destroy(&sampler->told);
+    pthread_mutex_destroy(&sampler->lock);
+    free(sampler);
+}
+
+int sampler_start(struct aggstats_recorder *recorder, struct sampler **ret_sampler) {
+    struct sampler *sampler = calloc(1, sizeof(*sampler));
+    if (!sampler)
+        return -ENOMEM;
+    sampler->recorder = recorder;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&sampler->told, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&sampler->lock, NULL);
+    int err = start_thread(sampler);
+    if (err < 0)
+        destroy(sampler);
+    else
+        *ret_sampler = sampler;
+    return err;
+}
+
+void sampler_stop(struct sampler *sampler) {
+    if (!sampler)
+        return;
+    tell(sampler, &sampler->stop);
+    pthread_join(sampler->thread, NULL);
+    destroy(sampler);
+}

@@ -1,0 +1,27 @@
+/* Private: the cells of one op of a sampled profile, in the order of intervals, then buckets. */
+#ifndef SAMPLES_H
+#define SAMPLES_H
+
+#include "aggstats.h"
+
+struct samples {
+    struct aggstats_sample *cells;
+    size_t count;
+    size_t room;
+};
+
+/* Room for that many more, so that appending them cannot fail. Errors: -ENOMEM */
+int samples_reserve(struct samples *samples, size_t more);
+
+/* Appends what is not 0 of a row of buckets, as an interval behind all others. There must be room. */
+void samples_append_row(struct samples *samples, uint32_t interval, const uint64_t *row, unsigned bucket_count);
+
+/* Sums up the cells of the interval in which cell `at` lies, into row, which is zeroed first. Interval and bucket
+ * numbers are first divided by the divisors. Returns the index behind them. */
+size_t samples_take_row(const struct aggstats_sample *cells, size_t count, size_t at, uint32_t interval_divisor,
+                        unsigned bucket_divisor, uint64_t row[AGGSTATS_BUCKETS_MAX]);
+
+/* Makes so many neighbours of intervals, and of buckets, one. */
+void samples_merge(struct samples *samples, uint32_t interval_divisor, unsigned bucket_divisor);
+
+#endif
