@@ -3,6 +3,7 @@
  * What changes a profile works on a copy and swaps it in at the end, so that an error leaves the profile as it was. */
 #include "profile.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,11 +419,13 @@ static int shift_samples(struct aggstats_op_profile *op, unsigned count, const s
 }
 
 static int rescale_op(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
+    assert(op->buckets);
     return op->sample_count > 0 ? shift_samples(op, count, shift) : shift_buckets(op->buckets, count, shift);
 }
 
 static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
     int err = scale(&profile->interval_cycles, from_hz, to_hz);
+    assert(profile->borders || profile->interval_count == 0);
     for (size_t i = 0; i < profile->interval_count && err == 0; i++)
         err = scale(&profile->borders[i], from_hz, to_hz);
     return err;

@@ -30,7 +30,7 @@ extern "C" {
 
 #define AGGSTATS_OPS_MAX 64       /* operations of one recorder */
 #define AGGSTATS_RESOLUTION_MAX 8 /* buckets per power of two */
-#define AGGSTATS_BUCKETS_MAX (64 * AGGSTATS_RESOLUTION_MAX)
+#define AGGSTATS_BUCKETS_MAX (64U * AGGSTATS_RESOLUTION_MAX)
 #define AGGSTATS_NAME_SIZE 32 /* an operation's name with its NUL */
 
 /* ---- Clock ------------------------------------------------------------------------------------- */
