@@ -461,7 +461,7 @@ static uint32_t intervals_max(const struct parser *parser) {
 static int keep_row(struct parser *parser, struct rows *rows) {
     if (rows->count == intervals_max(parser))
         return fail(parser, "expected at most %u intervals", (unsigned)intervals_max(parser));
-    if (samples_reserve(&rows->samples, AGGSTATS_BUCKETS_MAX) < 0)
+    if (samples_reserve(&rows->samples, ARRAY_SIZE(rows->row)) < 0)
         return -ENOMEM;
     samples_append_row(&rows->samples, rows->count++, rows->row, AGGSTATS_BUCKETS_MAX);
     return 0;
