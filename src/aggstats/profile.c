@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "samples.h"
+#include "text.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -50,6 +51,25 @@ static void free_op(struct aggstats_op_profile *op) {
     free(op->samples);
 }
 
+static void free_joints(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->joint_count; i++)
+        free(profile->joints[i].cells);
+    free(profile->joints);
+    profile->joints = NULL;
+    profile->joint_count = 0;
+}
+
+struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name) {
+    struct aggstats_joint_profile *grown = reallocarray(profile->joints, profile->joint_count + 1, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    profile->joints = grown;
+    struct aggstats_joint_profile *joint = &profile->joints[profile->joint_count++];
+    *joint = (struct aggstats_joint_profile){.cells = NULL};
+    text_name_copy(joint->op, op_name);
+    return joint;
+}
+
 void aggstats_profile_finish(struct aggstats_profile *profile) {
     labels_free(profile->labels, profile->label_count);
     for (size_t i = 0; i < profile->op_count; i++)
@@ -57,6 +77,7 @@ void aggstats_profile_finish(struct aggstats_profile *profile) {
     free(profile->ops);
     free(profile->in_flight);
     free(profile->borders);
+    free_joints(profile);
     *profile = (struct aggstats_profile){0};
 }
 
@@ -92,6 +113,20 @@ static int append_op(struct aggstats_profile *profile, const struct aggstats_op_
     return 0;
 }
 
+static int copy_joints(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
+    int err = 0;
+    for (size_t i = 0; i < profile->joint_count && err == 0; i++) {
+        const struct aggstats_joint_profile *joint = &profile->joints[i];
+        struct aggstats_joint_profile *added = profile_add_joint(copy, joint->op);
+        if (!added)
+            return -ENOMEM;
+        added->value = joint->value;
+        added->cell_count = joint->cell_count;
+        err = copy_array(joint->cells, joint->cell_count, sizeof(*joint->cells), &added->cells);
+    }
+    return err;
+}
+
 static int fill_copy(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
     int err = labels_copy(profile->labels, profile->label_count, &copy->labels);
     if (err < 0)
@@ -101,6 +136,9 @@ static int fill_copy(const struct aggstats_profile *profile, struct aggstats_pro
     if (err < 0)
         return err;
     copy->in_flight_count = profile->in_flight_count;
+    err = copy_joints(profile, copy);
+    if (err < 0)
+        return err;
     err = copy_array(profile->borders, profile->interval_count, sizeof(*profile->borders), &copy->borders);
     if (err < 0)
         return err;
@@ -115,6 +153,8 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     copy.ops = NULL;
     copy.in_flight = NULL;
     copy.borders = NULL;
+    copy.joints = NULL;
+    copy.joint_count = 0;
     copy.label_count = copy.op_count = copy.in_flight_count = 0;
     int err = fill_copy(profile, &copy);
     if (err < 0) {
@@ -167,10 +207,10 @@ void aggstats_profile_sort(struct aggstats_profile *profile) {
 
 /* ---- Resolution ---- */
 
-static void coarsen_samples(struct aggstats_op_profile *op, unsigned factor) {
-    struct samples samples = {.cells = op->samples, .count = op->sample_count};
+static void coarsen_cells(struct aggstats_cell *cells, size_t *count, unsigned factor) {
+    struct samples samples = {.cells = cells, .count = *count};
     samples_merge(&samples, 1, factor);
-    op->sample_count = samples.count;
+    *count = samples.count;
 }
 
 static void coarsen(struct aggstats_profile *profile, unsigned resolution) {
@@ -183,8 +223,10 @@ static void coarsen(struct aggstats_profile *profile, unsigned resolution) {
             buckets[bucket] = 0;
             buckets[bucket / factor] += moved;
         }
-        coarsen_samples(&profile->ops[i], factor);
+        coarsen_cells(profile->ops[i].samples, &profile->ops[i].sample_count, factor);
     }
+    for (size_t i = 0; i < profile->joint_count; i++)
+        coarsen_cells(profile->joints[i].cells, &profile->joints[i].cell_count, factor);
     profile->resolution = resolution;
 }
 
@@ -231,6 +273,56 @@ static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profil
     return 0;
 }
 
+static const struct aggstats_joint_profile *find_joint(const struct aggstats_profile *profile,
+                                                       const struct aggstats_joint_profile *like) {
+    for (size_t i = 0; i < profile->joint_count; i++)
+        if (profile->joints[i].value == like->value && strcmp(profile->joints[i].op, like->op) == 0)
+            return &profile->joints[i];
+    return NULL;
+}
+
+static int add_cells(struct aggstats_joint_profile *a, const struct aggstats_joint_profile *b) {
+    struct samples sum = {.cells = NULL};
+    uint64_t left[AGGSTATS_BUCKETS_MAX];
+    uint64_t right[AGGSTATS_BUCKETS_MAX];
+    int err = samples_reserve(&sum, a->cell_count + b->cell_count + 1);
+    for (uint32_t row = 0, at = 0, bt = 0; err == 0 && (at < a->cell_count || bt < b->cell_count); row++) {
+        memset(left, 0, sizeof(left));
+        memset(right, 0, sizeof(right));
+        if (at < a->cell_count && a->cells[at].row == row)
+            at = (uint32_t)samples_take_row(a->cells, a->cell_count, at, 1, 1, left);
+        if (bt < b->cell_count && b->cells[bt].row == row)
+            bt = (uint32_t)samples_take_row(b->cells, b->cell_count, bt, 1, 1, right);
+        for (unsigned bucket = 0; bucket < AGGSTATS_BUCKETS_MAX && err == 0; bucket++)
+            err = add_numbers(&left[bucket], right[bucket]);
+        if (err == 0)
+            samples_append_row(&sum, row, left, AGGSTATS_BUCKETS_MAX);
+    }
+    free(a->cells);
+    a->cells = sum.cells;
+    a->cell_count = sum.count;
+    return err;
+}
+
+/* Of those that only one has, the sum would be of a part. */
+static int add_joints(struct aggstats_profile *sum, const struct aggstats_profile *b) {
+    size_t kept = 0;
+    int err = 0;
+    for (size_t i = 0; i < sum->joint_count; i++) {
+        struct aggstats_joint_profile *joint = &sum->joints[i];
+        const struct aggstats_joint_profile *other = find_joint(b, joint);
+        if (!other) {
+            free(joint->cells);
+            continue;
+        }
+        if (err == 0)
+            err = add_cells(joint, other);
+        sum->joints[kept++] = *joint;
+    }
+    sum->joint_count = kept;
+    return err;
+}
+
 /* Adds b to sum, which are of one resolution. */
 static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
     for (size_t i = 0; i < b->op_count; i++) {
@@ -239,6 +331,9 @@ static int add_profile(struct aggstats_profile *sum, const struct aggstats_profi
         if (err < 0)
             return err;
     }
+    int err = add_joints(sum, b);
+    if (err < 0)
+        return err;
     sum->has_elapsed = sum->has_elapsed && b->has_elapsed;
     sum->incomplete = sum->incomplete || b->incomplete;
     if (sum->has_elapsed && add_numbers(&sum->elapsed_cycles, b->elapsed_cycles) < 0)
@@ -339,6 +434,7 @@ int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_
     if (err < 0)
         return err;
     drop_intervals(&difference);
+    free_joints(&difference);
     advance_start(&difference, b);
     drop_uncalled_ops(&difference);
     aggstats_profile_sort(&difference);
@@ -397,30 +493,44 @@ static int shift_buckets(uint64_t *buckets, unsigned count, const struct shift *
     return 0;
 }
 
-/* Each interval is shifted by itself, and the whole is their sum. */
-static int shift_samples(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
+/* Each row is shifted by itself. ret_sum: of all rows, [count] */
+static int shift_cells(struct aggstats_cell **cells, size_t *cell_count, unsigned count, const struct shift *shift,
+                       uint64_t *ret_sum) {
     struct samples shifted = {.cells = NULL};
-    uint64_t row[AGGSTATS_BUCKETS_MAX];
-    int err = samples_reserve(&shifted, 2 * op->sample_count);
-    memset(op->buckets, 0, count * sizeof(*op->buckets));
-    for (size_t at = 0; at < op->sample_count && err == 0;) {
-        uint32_t interval = op->samples[at].interval;
-        at = samples_take_row(op->samples, op->sample_count, at, 1, 1, row);
-        err = shift_buckets(row, count, shift);
+    uint64_t buckets[AGGSTATS_BUCKETS_MAX];
+    int err = samples_reserve(&shifted, 2 * *cell_count + 1);
+    memset(ret_sum, 0, count * sizeof(*ret_sum));
+    for (size_t at = 0; at < *cell_count && err == 0;) {
+        uint32_t row = (*cells)[at].row;
+        at = samples_take_row(*cells, *cell_count, at, 1, 1, buckets);
+        err = shift_buckets(buckets, count, shift);
         if (err == 0)
-            samples_append_row(&shifted, interval, row, count);
+            samples_append_row(&shifted, row, buckets, count);
         for (unsigned bucket = 0; bucket < count && err == 0; bucket++)
-            op->buckets[bucket] += row[bucket];
+            ret_sum[bucket] += buckets[bucket];
     }
-    free(op->samples);
-    op->samples = shifted.cells;
-    op->sample_count = shifted.count;
+    free(*cells);
+    *cells = shifted.cells;
+    *cell_count = shifted.count;
     return err;
 }
 
+static int shift_joints(struct aggstats_profile *profile, const struct shift *shift) {
+    uint64_t sum[AGGSTATS_BUCKETS_MAX];
+    int err = 0;
+    for (size_t i = 0; i < profile->joint_count && err == 0; i++) {
+        struct aggstats_joint_profile *joint = &profile->joints[i];
+        err = shift_cells(&joint->cells, &joint->cell_count, bucket_count(profile), shift, sum);
+    }
+    return err;
+}
+
+/* The whole of a sampled one is the sum of its intervals. */
 static int rescale_op(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
     assert(op->buckets);
-    return op->sample_count > 0 ? shift_samples(op, count, shift) : shift_buckets(op->buckets, count, shift);
+    if (op->sample_count > 0)
+        return shift_cells(&op->samples, &op->sample_count, count, shift, op->buckets);
+    return shift_buckets(op->buckets, count, shift);
 }
 
 static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
@@ -442,6 +552,8 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
     }
     if (err == 0)
         err = rescale_borders(profile, old_hz, frequency_hz);
+    if (err == 0)
+        err = shift_joints(profile, &shift);
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
         err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
     profile->clock.frequency_hz = frequency_hz;

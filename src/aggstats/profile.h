@@ -4,6 +4,9 @@
 
 #include "aggstats.h"
 
+/* Appends an empty joint profile of that op; NULL without memory. Owner: the profile */
+struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
+
 /* Deep copy; NULL for none. Errors: -ENOMEM */
 int labels_copy(const struct aggstats_label *labels, size_t count, struct aggstats_label **ret_labels);
 /* The op of that name, or NULL. Owner: the profile. */

@@ -157,6 +157,8 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     pthread_mutex_init(&recorder->span_lock, NULL);
     pthread_mutex_init(&recorder->sampler_lock, NULL);
     int err = copy_names(recorder, options);
+    if (err == 0)
+        err = joints_init(&recorder->joints, &recorder->layout);
     if (err < 0)
         return err;
     recorder->fallback_block =
@@ -200,6 +202,7 @@ static void recorder_free(struct aggstats_recorder *recorder) {
     }
     live_finish(&recorder->live);
     timeline_destroy(recorder->timeline);
+    joints_finish(&recorder->joints);
     pthread_mutex_destroy(&recorder->span_lock);
     pthread_mutex_destroy(&recorder->sampler_lock);
     labels_free(recorder->labels, recorder->label_count);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "clock.h"
+#include "joint.h"
 #include "live.h"
 #include "sampler.h"
 #include "timeline.h"
@@ -35,6 +36,7 @@ struct aggstats_recorder {
     struct aggstats_recorder *next; /* in the registry, under its lock */
     struct segment *segments;       /* newest first; grows only, read without a lock */
     pthread_mutex_t span_lock;      /* the spans, and what is read against them */
+    struct joints joints;           /* changed and read under the span lock */
     struct timeline *timeline;      /* under the span lock; NULL: not sampled */
     pthread_mutex_t sampler_lock;   /* taken first */
     struct sampler *sampler;        /* under its lock; NULL: not sampled */

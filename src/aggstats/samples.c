@@ -9,7 +9,7 @@ int samples_reserve(struct samples *samples, size_t more) {
     if (samples->room - samples->count >= more)
         return 0;
     size_t room = samples->room * 2 > samples->count + more ? samples->room * 2 : samples->count + more;
-    struct aggstats_sample *grown = reallocarray(samples->cells, room, sizeof(*grown));
+    struct aggstats_cell *grown = reallocarray(samples->cells, room, sizeof(*grown));
     if (!grown)
         return -ENOMEM;
     samples->cells = grown;
@@ -22,15 +22,15 @@ void samples_append_row(struct samples *samples, uint32_t interval, const uint64
         if (row[bucket] == 0)
             continue;
         samples->cells[samples->count++] =
-            (struct aggstats_sample){.interval = interval, .bucket = bucket, .count = row[bucket]};
+            (struct aggstats_cell){.row = interval, .bucket = bucket, .count = row[bucket]};
     }
 }
 
-size_t samples_take_row(const struct aggstats_sample *cells, size_t count, size_t at, uint32_t interval_divisor,
+size_t samples_take_row(const struct aggstats_cell *cells, size_t count, size_t at, uint32_t interval_divisor,
                         unsigned bucket_divisor, uint64_t row[AGGSTATS_BUCKETS_MAX]) {
-    uint32_t interval = cells[at].interval / interval_divisor;
+    uint32_t interval = cells[at].row / interval_divisor;
     memset(row, 0, sizeof(uint64_t[AGGSTATS_BUCKETS_MAX]));
-    for (; at < count && cells[at].interval / interval_divisor == interval; at++)
+    for (; at < count && cells[at].row / interval_divisor == interval; at++)
         row[cells[at].bucket / bucket_divisor] += cells[at].count;
     return at;
 }
@@ -40,7 +40,7 @@ void samples_merge(struct samples *samples, uint32_t interval_divisor, unsigned 
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     struct samples merged = {.cells = samples->cells};
     for (size_t at = 0; at < samples->count;) {
-        uint32_t interval = samples->cells[at].interval / interval_divisor;
+        uint32_t interval = samples->cells[at].row / interval_divisor;
         at = samples_take_row(samples->cells, samples->count, at, interval_divisor, bucket_divisor, row);
         samples_append_row(&merged, interval, row, AGGSTATS_BUCKETS_MAX);
     }

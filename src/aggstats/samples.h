@@ -5,7 +5,7 @@
 #include "aggstats.h"
 
 struct samples {
-    struct aggstats_sample *cells;
+    struct aggstats_cell *cells;
     size_t count;
     size_t room;
 };
@@ -18,7 +18,7 @@ void samples_append_row(struct samples *samples, uint32_t interval, const uint64
 
 /* Sums up the cells of the interval in which cell `at` lies, into row, which is zeroed first. Interval and bucket
  * numbers are first divided by the divisors. Returns the index behind them. */
-size_t samples_take_row(const struct aggstats_sample *cells, size_t count, size_t at, uint32_t interval_divisor,
+size_t samples_take_row(const struct aggstats_cell *cells, size_t count, size_t at, uint32_t interval_divisor,
                         unsigned bucket_divisor, uint64_t row[AGGSTATS_BUCKETS_MAX]);
 
 /* Makes so many neighbours of intervals, and of buckets, one. */

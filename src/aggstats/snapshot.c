@@ -78,6 +78,8 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         err = add_calls_in_flight(profile, source);
     if (err == 0 && source->timeline)
         err = timeline_show(source->timeline, source->span, source->tally, source->op_names, profile);
+    if (err == 0 && source->joints)
+        err = joints_show(source->joints, source->op_names, profile);
     return err;
 }
 
@@ -137,6 +139,7 @@ static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tal
         .label_count = recorder->label_count,
         .incomplete = fallback_used(recorder),
         .timeline = recorder->timeline,
+        .joints = &recorder->joints,
     };
     note_clock(recorder, &source);
     return snapshot_make(&source, ret_profile);
@@ -238,13 +241,40 @@ int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t 
     return err;
 }
 
+/* ---- Joint profiles ---- */
+
+int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op, unsigned values) {
+    if (op >= recorder->layout.op_count || values >> AGGSTATS_VALUE_COUNT)
+        return -EINVAL;
+    pthread_mutex_lock(&recorder->span_lock);
+    int err = joints_set(&recorder->joints, op, values);
+    pthread_mutex_unlock(&recorder->span_lock);
+    return err;
+}
+
 /* ---- Reset, pause, resume ---- */
 
-typedef void (*span_change_fn)(struct span *span, const struct tally *settled, uint64_t now_cycles);
+typedef void (*span_change_fn)(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                               uint64_t now_cycles);
 
-static void restart(struct aggstats_recorder *recorder) {
+static void reset_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                      uint64_t now_cycles) {
+    span_reset(span, settled, now_cycles);
+    joints_reset(&recorder->joints);
     if (recorder->timeline)
         timeline_clear(recorder->timeline);
+}
+
+static void pause_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                      uint64_t now_cycles) {
+    span_pause(span, settled, now_cycles);
+    joints_pause(&recorder->joints);
+}
+
+static void resume_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                       uint64_t now_cycles) {
+    span_resume(span, settled, now_cycles);
+    joints_resume(&recorder->joints);
 }
 
 static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, span_change_fn change) {
@@ -253,10 +283,8 @@ static int change_locked(struct aggstats_recorder *recorder, struct tally *tally
         return err;
     tally_settle(tally);
     struct span *span = live_edit_span(&recorder->live, &recorder->layout);
-    change(span, tally, aggstats_clock_now(recorder->clock.kind));
+    change(recorder, span, tally, aggstats_clock_now(recorder->clock.kind));
     live_publish_span(&recorder->live);
-    if (change == span_reset)
-        restart(recorder);
     return 0;
 }
 
@@ -273,13 +301,13 @@ static int change_span(struct aggstats_recorder *recorder, span_change_fn change
 }
 
 int aggstats_recorder_reset(struct aggstats_recorder *recorder) {
-    return change_span(recorder, span_reset);
+    return change_span(recorder, reset_all);
 }
 
 int aggstats_recorder_pause(struct aggstats_recorder *recorder) {
-    return change_span(recorder, span_pause);
+    return change_span(recorder, pause_all);
 }
 
 int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
-    return change_span(recorder, span_resume);
+    return change_span(recorder, resume_all);
 }

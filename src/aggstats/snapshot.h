@@ -2,6 +2,7 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
+#include "joint.h"
 #include "timeline.h"
 
 struct aggstats_recorder;
@@ -17,6 +18,7 @@ struct snapshot_source {
     size_t label_count;
     bool incomplete;
     const struct timeline *timeline; /* NULL: not sampled */
+    const struct joints *joints;     /* NULL: none are known */
 };
 
 /* Errors: -ENOMEM; *ret_profile untouched */

@@ -14,6 +14,9 @@
  *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call
  *     OP_LOOKUP 13640 3069650000
  *      0 0 0 120 4711 8809            sampled: a row per interval
+ *     JOINT_LOOKUP_ERROR               behind all operations, if there are any
+ *     0: 0 0 0 120 4711 8800           a row for each value; here errno values
+ *     2: 0 0 0 0 0 9
  *
  * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
  * may contain a newline. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "profile.h"
 #include "samples.h"
 #include "text.h"
 
@@ -383,7 +384,7 @@ static int parse_field(struct parser *parser, const char *key, char *value) {
 }
 
 static int parse_version(struct parser *parser, char *text) {
-    uint64_t version;
+    uint64_t version = 0;
     int err = parse_only_number(parser, text, "a version", &version);
     if (err == 0 && version > TEXT_VERSION)
         err = fail(parser, "expected osprof version %d or older, found %" PRIu64, TEXT_VERSION, version);
@@ -406,6 +407,33 @@ static int parse_header_line(struct parser *parser) {
 /* ---- Operations ---- */
 
 static const char op_prefix[] = "OP_";
+static const char joint_prefix[] = "JOINT_";
+
+static bool begins_with(const char *line, const char *prefix) {
+    return strncmp(line, prefix, strlen(prefix)) == 0;
+}
+
+/* What " 0 0 120" holds, into row; *sum is raised by it, and may not become more than most. what: it is of */
+static int parse_counts(struct parser *parser, char *cursor, uint64_t row[AGGSTATS_BUCKETS_MAX], uint64_t *sum,
+                        uint64_t most, const char *what) {
+    const unsigned bucket_count = 64 * parser->profile.resolution;
+    char *word = next_word(&cursor);
+    memset(row, 0, sizeof(uint64_t[AGGSTATS_BUCKETS_MAX]));
+    unsigned bucket = 0;
+    do {
+        uint64_t count = 0;
+        int err = parse_number(parser, word, "bucket counts separated by blanks, or -", &count);
+        if (err < 0)
+            return err;
+        if (bucket == bucket_count)
+            return fail(parser, "expected at most %u buckets", bucket_count);
+        if (__builtin_add_overflow(*sum, count, sum) || *sum > most)
+            return fail(parser, "expected buckets that sum up to at most %" PRIu64 " calls of OP_%s", most, what);
+        row[bucket++] = count;
+        word = next_word(&cursor);
+    } while (word[0]);
+    return 0;
+}
 
 /* The rows of one op as they come. */
 struct rows {
@@ -418,30 +446,17 @@ struct rows {
 
 /* " 0 0 120", or "-" for none. */
 static int parse_row(struct parser *parser, struct rows *rows) {
-    const unsigned bucket_count = 64 * parser->profile.resolution;
-    static const char expected[] = "bucket counts separated by blanks, or -";
     char *cursor = parser->line;
-    unsigned bucket = 0;
-    char *word = next_word(&cursor);
+    skip_blanks(&cursor);
     memset(rows->row, 0, sizeof(rows->row));
-    if (strcmp(word, "-") == 0)
+    if (*cursor == '-' && (cursor[1] == '\0' || is_blank(cursor[1]))) {
+        cursor++;
         return parse_end_of_line(parser, &cursor);
-    do {
-        uint64_t count = 0;
-        int err = parse_number(parser, word, expected, &count);
-        if (err < 0)
-            return err;
-        if (bucket == bucket_count)
-            return fail(parser, "expected at most %u buckets", bucket_count);
-        if (__builtin_add_overflow(rows->finished_calls, count, &rows->finished_calls) ||
-            rows->finished_calls > rows->op->calls)
-            return fail(parser, "expected buckets that sum up to at most %" PRIu64 " calls of OP_%s", rows->op->calls,
-                        rows->op->name);
-        rows->op->buckets[bucket] += count;
-        rows->row[bucket++] = count;
-        word = next_word(&cursor);
-    } while (word[0]);
-    return 0;
+    }
+    int err = parse_counts(parser, cursor, rows->row, &rows->finished_calls, rows->op->calls, rows->op->name);
+    for (unsigned bucket = 0; bucket < 64 * parser->profile.resolution && err == 0; bucket++)
+        rows->op->buckets[bucket] += rows->row[bucket];
+    return err;
 }
 
 static int next_row(struct parser *parser, struct rows *rows) {
@@ -473,7 +488,7 @@ static int row_follows(struct parser *parser) {
     if (more <= 0)
         return more;
     parser->line_again = true;
-    return parser->line[0] != '#' && strncmp(parser->line, op_prefix, strlen(op_prefix)) != 0;
+    return parser->line[0] != '#' && !begins_with(parser->line, op_prefix) && !begins_with(parser->line, joint_prefix);
 }
 
 static int parse_intervals(struct parser *parser, struct rows *rows) {
@@ -527,7 +542,7 @@ static int add_op(struct parser *parser, const char *name, struct aggstats_op_pr
 /* "OP_LOOKUP 13640 3069650000" and its row. */
 static int parse_op(struct parser *parser) {
     char *cursor = parser->line;
-    if (strncmp(cursor, op_prefix, strlen(op_prefix)) != 0)
+    if (!begins_with(cursor, op_prefix) || parser->profile.joint_count > 0)
         return fail_expected(parser, "OP_<NAME> or the end of the file", cursor);
     struct aggstats_op_profile *op = NULL;
     int err = add_op(parser, next_word(&cursor) + strlen(op_prefix), &op);
@@ -538,6 +553,94 @@ static int parse_op(struct parser *parser) {
     if (err == 0)
         err = parse_end_of_line(parser, &cursor);
     return err < 0 ? err : parse_rows(parser);
+}
+
+/* ---- Joint profiles ---- */
+
+/* Cuts "READ_PAST_EOF" in two. */
+static int parse_joint_name(struct parser *parser, char *name, struct aggstats_joint_profile *joint) {
+    for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++) {
+        const char *ending = aggstats_value_name(value);
+        size_t length = strlen(name);
+        size_t ending_length = strlen(ending);
+        if (length <= ending_length + 1 || name[length - ending_length - 1] != '_' ||
+            strcmp(name + length - ending_length, ending) != 0)
+            continue;
+        joint->value = (enum aggstats_value)value;
+        name[length - ending_length - 1] = '\0';
+        return parse_name(parser, name, joint->op);
+    }
+    return fail(parser, "expected JOINT_<NAME>_<VALUE>, found \"JOINT_%.40s\"", name);
+}
+
+static int check_joint(struct parser *parser, const struct aggstats_joint_profile *joint) {
+    const struct aggstats_profile *profile = &parser->profile;
+    if (!aggstats_profile_op(profile, joint->op))
+        return fail(parser, "expected OP_%s before its joint profiles", joint->op);
+    for (size_t i = 0; i < profile->joint_count; i++)
+        if (profile->joints[i].value == joint->value && strcmp(profile->joints[i].op, joint->op) == 0)
+            return fail(parser, "expected every joint profile once, found one a second time");
+    return 0;
+}
+
+/* "4096: 0 0 12" */
+static int parse_joint_row(struct parser *parser, const struct aggstats_joint_profile *joint, struct samples *cells,
+                           uint64_t *sum) {
+    uint64_t row[AGGSTATS_BUCKETS_MAX];
+    uint64_t number;
+    char *counts = strchr(parser->line, ':');
+    if (!counts)
+        return fail_expected(parser, "\"value: counts\"", parser->line);
+    *counts++ = '\0';
+    int err = parse_only_number(parser, parser->line, "a value", &number);
+    if (err < 0)
+        return err;
+    unsigned row_number = aggstats_value_row(joint->value, number);
+    if (aggstats_value_first(joint->value, row_number) != number ||
+        (cells->count > 0 && cells->cells[cells->count - 1].row >= row_number))
+        return fail(parser, "expected values in ascending order, the first of each row");
+    const struct aggstats_op_profile *op = aggstats_profile_op(&parser->profile, joint->op);
+    err = parse_counts(parser, counts, row, sum, op->calls, op->name);
+    if (err == 0)
+        err = samples_reserve(cells, ARRAY_SIZE(row));
+    if (err == 0)
+        samples_append_row(cells, row_number, row, ARRAY_SIZE(row));
+    return err;
+}
+
+static int parse_joint_rows(struct parser *parser, const struct aggstats_joint_profile *joint, struct samples *cells) {
+    uint64_t sum = 0;
+    int more;
+    while ((more = row_follows(parser)) > 0) {
+        parser->line_again = false;
+        int err = parse_joint_row(parser, joint, cells, &sum);
+        if (err < 0)
+            return err;
+    }
+    return more;
+}
+
+/* "JOINT_READ_SIZE" and its rows. */
+static int parse_joint(struct parser *parser) {
+    struct aggstats_joint_profile joint = {.cells = NULL};
+    struct samples cells = {.cells = NULL};
+    char *cursor = parser->line + strlen(joint_prefix);
+    int err = parse_joint_name(parser, next_word(&cursor), &joint);
+    if (err == 0)
+        err = parse_end_of_line(parser, &cursor);
+    if (err == 0)
+        err = check_joint(parser, &joint);
+    if (err == 0)
+        err = parse_joint_rows(parser, &joint, &cells);
+    struct aggstats_joint_profile *added = err == 0 ? profile_add_joint(&parser->profile, joint.op) : NULL;
+    if (!added) {
+        free(cells.cells);
+        return err < 0 ? err : -ENOMEM;
+    }
+    added->value = joint.value;
+    added->cells = cells.cells;
+    added->cell_count = cells.count;
+    return 0;
 }
 
 /* ---- The whole ---- */
@@ -564,7 +667,9 @@ static int parse_text(struct parser *parser) {
     int more;
     while ((more = next_line(parser)) > 0) {
         bool header = parser->line[0] == '#' && parser->profile.op_count == 0;
-        int err = header ? parse_header_line(parser) : parse_op(parser);
+        int err = header                                    ? parse_header_line(parser)
+                  : begins_with(parser->line, joint_prefix) ? parse_joint(parser)
+                                                            : parse_op(parser);
         if (err < 0)
             return err;
     }

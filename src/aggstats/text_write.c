@@ -114,7 +114,7 @@ static void write_samples(const struct aggstats_op_profile *op, unsigned bucket_
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     uint32_t interval = 0;
     for (size_t at = 0; at < op->sample_count; interval++) {
-        for (; interval < op->samples[at].interval; interval++)
+        for (; interval < op->samples[at].row; interval++)
             fputs("-\n", stream);
         at = samples_take_row(op->samples, op->sample_count, at, 1, 1, row);
         write_row(row, bucket_count, stream);
@@ -130,6 +130,18 @@ static void write_op(const struct aggstats_op_profile *op, const struct aggstats
         write_samples(op, bucket_count, stream);
     else
         write_row(op->buckets, bucket_count, stream);
+}
+
+/* "4096: 0 0 12": a row for each value that came up */
+static void write_joint(const struct aggstats_joint_profile *joint, FILE *stream) {
+    uint64_t row[AGGSTATS_BUCKETS_MAX];
+    fprintf(stream, "JOINT_%s_%s\n", joint->op, aggstats_value_name(joint->value));
+    for (size_t at = 0; at < joint->cell_count;) {
+        uint64_t first = aggstats_value_first(joint->value, joint->cells[at].row);
+        at = samples_take_row(joint->cells, joint->cell_count, at, 1, 1, row);
+        fprintf(stream, "%" PRIu64 ":", first);
+        write_row(row, ARRAY_SIZE(row), stream);
+    }
 }
 
 static bool writable(const struct aggstats_profile *profile) {
@@ -151,6 +163,8 @@ int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream)
     write_header(profile, stream);
     for (size_t i = 0; i < profile->op_count; i++)
         write_op(&profile->ops[i], profile, stream);
+    for (size_t i = 0; i < profile->joint_count; i++)
+        write_joint(&profile->joints[i], stream);
     return fflush(stream) != 0 || ferror(stream) ? negative_errno() : 0;
 }
 

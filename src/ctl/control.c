@@ -17,7 +17,8 @@ struct verb {
     const char *name;
     const char *argument; /* what the rest of the line is called, or NULL: nothing may follow */
     int (*apply)(const struct control *control, const char *argument);
-    const char *(*refuse)(const char *argument); /* says what is wrong with it, or NULL; may be missing */
+    const char *(*refuse)(const struct control *control,
+                          const char *argument); /* says what is wrong with it, or NULL; may be missing */
 };
 
 struct command {
@@ -52,8 +53,9 @@ static const char *read_interval(const char *argument, uint64_t *ret_ns) {
     return strcmp(argument, "off") == 0 ? NULL : control_parse_interval(argument, ret_ns);
 }
 
-static const char *refuse_interval(const char *argument) {
+static const char *refuse_interval(const struct control *control, const char *argument) {
     uint64_t ns;
+    (void)control;
     return read_interval(argument, &ns);
 }
 
@@ -61,6 +63,16 @@ static int apply_interval(const struct control *control, const char *argument) {
     uint64_t ns;
     read_interval(argument, &ns);
     return aggstats_recorder_set_interval(control->recorder, ns, control->intervals_max);
+}
+
+static const char *refuse_joint(const struct control *control, const char *argument) {
+    if (!argument)
+        return "the operation is missing, and its value, or off";
+    return control->joint ? control->joint(control->joint_context, argument, false) : "not possible here";
+}
+
+static int apply_joint(const struct control *control, const char *argument) {
+    return control->joint(control->joint_context, argument, true) ? -ENOMEM : 0;
 }
 
 /* The first row is also what an empty line means. */
@@ -72,6 +84,7 @@ static const struct verb verbs[] = {
     {.name = "resume", .argument = NULL, .apply = apply_resume},
     {.name = "dump", .argument = "FILE", .apply = apply_dump},
     {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
+    {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
 };
 
 static const struct verb *verb_find(const char *name) {
@@ -154,7 +167,7 @@ static char *trim(char *line) {
     return line;
 }
 
-static int parse_line(char *line, size_t line_number, struct command *ret_command,
+static int parse_line(const struct control *control, char *line, size_t line_number, struct command *ret_command,
                       char ret_reason[CONTROL_REASON_SIZE]) {
     char *name = trim(line);
     if (*name == '\0') {
@@ -173,7 +186,7 @@ static int parse_line(char *line, size_t line_number, struct command *ret_comman
         return refuse_unknown(line_number, name, ret_reason);
     if (argument && (!verb->argument || strlen(argument) >= PATH_MAX))
         return refuse_argument(line_number, verb, argument, ret_reason);
-    const char *why = verb->refuse ? verb->refuse(argument) : NULL;
+    const char *why = verb->refuse ? verb->refuse(control, argument) : NULL;
     if (why)
         return refuse_value(line_number, verb, argument, why, ret_reason);
     *ret_command = (struct command){.verb = verb, .argument = argument};
@@ -205,11 +218,12 @@ static int check_bytes(const char *data, size_t size_bytes, char ret_reason[CONT
 }
 
 /* Parses `text` (which it cuts up) into commands[count], one a line. */
-static int parse_text(char *text, struct command *commands, size_t count, char ret_reason[CONTROL_REASON_SIZE]) {
+static int parse_text(const struct control *control, char *text, struct command *commands, size_t count,
+                      char ret_reason[CONTROL_REASON_SIZE]) {
     char *rest = text;
     for (size_t i = 0; i < count; i++) {
         char *line = strsep(&rest, "\n");
-        int error = parse_line(line, i + 1, &commands[i], ret_reason);
+        int error = parse_line(control, line, i + 1, &commands[i], ret_reason);
         if (error)
             return error;
     }
@@ -256,7 +270,7 @@ int control_write(const struct control *control, const char *data, size_t size_b
         snprintf(ret_reason, CONTROL_REASON_SIZE, "no memory for %zu commands", count);
         return -ENOMEM;
     }
-    error = parse_text(text, commands, count, ret_reason);
+    error = parse_text(control, text, commands, count, ret_reason);
     return error ? error : apply_all(control, commands, count, ret_reason);
 }
 

@@ -36,6 +36,7 @@ struct daemon {
     dev_t own_device;
     struct profile_target target;
     pthread_mutex_t target_lock; /* several workers may be told to dump at once */
+    pthread_mutex_t joint_lock;
     struct background background;
     struct aggstats_recorder *recorder;
     struct pass *pass;
@@ -186,6 +187,42 @@ static int dump_profile(void *context, const char *file) {
     return err;
 }
 
+static const char *change_joint(struct daemon *daemon, unsigned op, unsigned values) {
+    pthread_mutex_lock(&daemon->joint_lock);
+    bool is_changed = daemon->prof.joint[op] != values;
+    int err = is_changed ? prof_set_joint(&daemon->prof, (enum fs_op)op, values) : 0;
+    pthread_mutex_unlock(&daemon->joint_lock);
+    return err < 0 ? strerror(-err) : NULL;
+}
+
+static const char *end_all_joints(struct daemon *daemon) {
+    const char *why = NULL;
+    for (unsigned op = 0; op < FS_OP_COUNT && !why; op++)
+        why = change_joint(daemon, op, 0);
+    return why;
+}
+
+/* "OP VALUE", "OP off" or "off". */
+static const char *set_joint(void *context, const char *argument, bool apply) {
+    struct daemon *daemon = context;
+    char op_name[AGGSTATS_NAME_SIZE];
+    char value_name[AGGSTATS_NAME_SIZE];
+    enum fs_op op = FS_OP_COUNT;
+    enum aggstats_value value = AGGSTATS_ERROR; /* which every op has */
+    if (daemon->options->timing != PROF_TIMING_FULL)
+        return "nothing is recorded here (timing)";
+    if (strcmp(argument, "off") == 0)
+        return apply ? end_all_joints(daemon) : NULL;
+    char rest = '\0';
+    if (sscanf(argument, "%31s %31s %c", op_name, value_name, &rest) != 2)
+        return "must be OP VALUE, OP off, or off";
+    bool ends = strcmp(value_name, "off") == 0;
+    const char *why = prof_find_joint(op_name, ends ? "error" : value_name, &op, &value);
+    if (why || !apply)
+        return why;
+    return change_joint(daemon, op, ends ? 0 : daemon->prof.joint[op] | 1U << value);
+}
+
 static void report_refused_command(void *context, const char *reason) {
     (void)context;
     log_message("control file: %s", reason);
@@ -214,11 +251,20 @@ static int create_layers(struct daemon *daemon) {
         prof_init(&daemon->prof, options->timing, daemon->recorder, top);
         top = &daemon->prof.layer;
     }
+    for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)
+        if (options->joint[op])
+            err = prof_set_joint(&daemon->prof, (enum fs_op)op, options->joint[op]);
+    if (err < 0) {
+        log_message("cannot relate latencies to values: %s", strerror(-err));
+        return err;
+    }
     const struct ctl_options ctl_options = {
         .name = options->control_name,
         .control = {.recorder = daemon->recorder,
                     .dump = dump_profile,
                     .dump_context = daemon,
+                    .joint = set_joint,
+                    .joint_context = daemon,
                     .intervals_max = options->intervals_max},
         .owner_uid = getuid(),
         .owner_gid = getgid(),
@@ -464,6 +510,7 @@ int daemon_run(const struct options *options) {
         .lower_fd = -1,
         .background.ready_fd = -1,
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
+        .joint_lock = PTHREAD_MUTEX_INITIALIZER,
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1},
     };
     int status = 1;

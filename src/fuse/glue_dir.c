@@ -72,17 +72,19 @@ static void reply_listing(fuse_req_t req, int err, const struct listing *listing
 
 void glue_readdir(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi) {
     struct listing listing;
+    size_t entry_count;
     if (!start_listing(req, size_bytes, &listing))
         return;
-    int err = GLUE_CALL(req, readdir, ino, glue_file(fi), offset, add_name, &listing);
+    int err = GLUE_CALL(req, readdir, ino, glue_file(fi), offset, add_name, &listing, &entry_count);
     reply_listing(req, err, &listing);
 }
 
 void glue_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi) {
     struct listing listing;
+    size_t entry_count;
     if (!start_listing(req, size_bytes, &listing))
         return;
-    int err = GLUE_CALL(req, readdirplus, ino, glue_file(fi), offset, add_entry, &listing);
+    int err = GLUE_CALL(req, readdirplus, ino, glue_file(fi), offset, add_entry, &listing, &entry_count);
     reply_listing(req, err, &listing);
 }
 

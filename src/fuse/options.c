@@ -22,6 +22,7 @@ struct raw_options {
     char *data;
     char *interval;
     char *intervals;
+    char *joint;
     bool failed;
 };
 
@@ -56,13 +57,10 @@ static const struct fuse_opt option_table[] = {
 #define RAW_OPTION(text, member)                                                                                       \
     { text, offsetof(struct raw_options, member), 1 }
 static const struct fuse_opt raw_table[] = {
-    RAW_OPTION("resolution=%s", resolution),
-    RAW_OPTION("cache=%s", cache),
-    RAW_OPTION("timing=%s", timing),
-    RAW_OPTION("data=%s", data),
-    RAW_OPTION("interval=%s", interval),
-    RAW_OPTION("intervals=%s", intervals),
-    FUSE_OPT_END,
+    RAW_OPTION("resolution=%s", resolution), RAW_OPTION("cache=%s", cache),
+    RAW_OPTION("timing=%s", timing),         RAW_OPTION("data=%s", data),
+    RAW_OPTION("interval=%s", interval),     RAW_OPTION("intervals=%s", intervals),
+    RAW_OPTION("joint=%s", joint),           FUSE_OPT_END,
 };
 
 static int take_path(struct options *options, const char *argument) {
@@ -138,6 +136,38 @@ static int check_intervals(struct options *options, const struct raw_options *ra
     return 0;
 }
 
+/* "read:size+readdir:past_eof" */
+static int check_joint(struct options *options, const struct raw_options *raw) {
+    CLEANUP_FREE char *list = raw->joint ? strdup(raw->joint) : NULL;
+    char *rest = list;
+    for (char *pair = strsep(&rest, "+"); pair; pair = strsep(&rest, "+")) {
+        char *value_name = strchr(pair, ':');
+        enum fs_op op = FS_OP_COUNT;
+        enum aggstats_value value = AGGSTATS_VALUE_COUNT;
+        if (value_name)
+            *value_name++ = '\0';
+        const char *why =
+            value_name ? prof_find_joint(pair, value_name, &op, &value) : "must be OP:VALUE, such as read:size";
+        if (why) {
+            log_message("joint=%s%s%s: %s", pair, value_name ? ":" : "", value_name ? value_name : "", why);
+            return -EINVAL;
+        }
+        options->joint[op] |= 1U << value;
+    }
+    return 0;
+}
+
+/* What is recorded besides. */
+static int check_dimensions(struct options *options, const struct raw_options *raw) {
+    if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0)
+        return -EINVAL;
+    if (options->timing != PROF_TIMING_FULL && (raw->interval || raw->joint)) {
+        log_message("timing=%s: nothing is recorded, so leave out %s", raw->timing, raw->joint ? "joint" : "interval");
+        return -EINVAL;
+    }
+    return 0;
+}
+
 static int check_values(struct options *options, const struct raw_options *raw) {
     static const char *const resolutions[] = {"1", "2", "4", "8"};
     int resolution = choose("resolution", raw->resolution, resolutions, ARRAY_SIZE(resolutions), 0);
@@ -154,7 +184,7 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     options->resolution = 1U << resolution;
     options->cache = (enum cache_mode)cache;
     options->timing = (enum prof_timing)timing;
-    if (check_intervals(options, raw) < 0)
+    if (check_dimensions(options, raw) < 0)
         return -EINVAL;
 
     if ((options->live_directory && !options->live_directory[0]) || (options->profile && !options->profile[0])) {
@@ -220,6 +250,7 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.data);
     free(raw.interval);
     free(raw.intervals);
+    free(raw.joint);
     return err;
 }
 
@@ -250,6 +281,8 @@ void options_print_help(void) {
            "    -o data=HOW            who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)\n"
            "    -o interval=S          a sampled profile: cut into intervals of S seconds\n"
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
+           "    -o joint=OP:VALUE[+...]\n"
+           "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
            "    -o control=NAME        name of the control file (.osprof)\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
            "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"

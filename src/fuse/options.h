@@ -36,7 +36,8 @@ struct options {
     int allow_other;
     int default_permissions; /* worked out: on with allow_other unless told otherwise */
     int no_default_permissions;
-    uint64_t interval_ns; /* of a sampled profile; 0: none */
+    unsigned joint[FS_OP_COUNT]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
+    uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
     int forward_posix_locks;
     int forward_flocks;

@@ -18,6 +18,7 @@ struct op_results {
     size_t read_bytes;
     size_t written_bytes;
     size_t copied_bytes;
+    size_t entry_count;
     size_t size_bytes;
     off_t offset;
     int result;

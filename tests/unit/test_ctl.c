@@ -11,6 +11,8 @@
 #include "op_calls.h"
 #include "prof.h"
 
+static size_t entry_count; /* of the latest listing */
+
 #define NAME ".osprof"
 #define OWNER_UID 1009
 #define NEXT_STATUS (-EXDEV) /* no op of the control file ends so: it comes from the next layer */
@@ -193,9 +195,10 @@ struct listing_layer {
     struct fs_ops ops;
 };
 
-static int list_names(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context) {
+static int list_names(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
+                      size_t *ret_entry_count) {
     static const char *const names[] = {"before", NAME, "behind"};
-    (void)layer, (void)caller, (void)ino, (void)file;
+    (void)layer, (void)caller, (void)ino, (void)file, (void)ret_entry_count;
     for (size_t i = (size_t)offset; i < ARRAY_SIZE(names); i++) {
         struct fs_entry entry = {.ino = HIDDEN_INO - 1 + i};
         struct fs_dirent dirent = {.name = names[i], .next_offset = (off_t)i + 1, .entry = &entry};
@@ -242,15 +245,15 @@ static void set_up_listing(void) {
 START_TEST(lower_file_of_its_name_is_not_listed) {
     char names[NAMES_SIZE] = "";
     set_up_listing();
-    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, append_name, names), 0);
+    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, append_name, names, &entry_count), 0);
     ck_assert_str_eq(names, "before behind ");
     hidden_forgets = 0;
     names[0] = '\0';
-    ck_assert_int_eq(CTL(readdirplus, &other, FS_ROOT_INO, 1, 0, append_name, names), 0);
+    ck_assert_int_eq(CTL(readdirplus, &other, FS_ROOT_INO, 1, 0, append_name, names, &entry_count), 0);
     ck_assert_str_eq(names, "before behind ");
     ck_assert_uint_eq(hidden_forgets, 1); /* the lookup that nobody was told of */
     names[0] = '\0';
-    ck_assert_int_eq(CTL(readdir, &other, 2, 1, 0, append_name, names), 0);
+    ck_assert_int_eq(CTL(readdir, &other, 2, 1, 0, append_name, names, &entry_count), 0);
     ck_assert_str_eq(names, "before " NAME " behind ");
 }
 END_TEST
@@ -258,9 +261,10 @@ END_TEST
 START_TEST(listing_stops_when_an_entry_does_not_fit) {
     unsigned offered = 0;
     set_up_listing();
-    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, refuse_name, &offered), 0);
+    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, refuse_name, &offered, &entry_count), 0);
     ck_assert_uint_eq(offered, 1);
-    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 1, refuse_name, &offered), 0); /* from the hidden one on */
+    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 1, refuse_name, &offered, &entry_count),
+                     0); /* from the hidden one on */
     ck_assert_uint_eq(offered, 2);
 }
 END_TEST

@@ -14,6 +14,8 @@
 #include "base.h"
 #include "stage.h"
 
+static size_t entry_count; /* of the latest listing */
+
 #define OTHER 65534U
 #define GROUP 4242U
 
@@ -423,7 +425,7 @@ START_TEST(path_into_the_own_mount_is_a_loop) {
     pass_set_own_device(stage.pass, stage_stat("mounted").st_dev);
     ck_assert_int_eq(STAGE(lookup, FS_ROOT_INO, "mounted", &entry), -ELOOP);
     ck_assert_int_eq(STAGE(opendir, FS_ROOT_INO, &file), 0);
-    ck_assert_int_eq(STAGE(readdirplus, FS_ROOT_INO, file, 0, count_entry, &entries), 0);
+    ck_assert_int_eq(STAGE(readdirplus, FS_ROOT_INO, file, 0, count_entry, &entries, &entry_count), 0);
     ck_assert_uint_eq(entries, 0); /* its name is listed, bare */
     ck_assert_int_eq(STAGE(releasedir, FS_ROOT_INO, file), 0);
     ck_assert_uint_eq(stage_inodes_known(), 1);

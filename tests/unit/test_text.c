@@ -151,6 +151,13 @@ START_TEST(sampled_profiles_come_back) {
 }
 END_TEST
 
+START_TEST(joint_profiles_come_back) {
+    expect_same("# osprof 1\n# resolution: 1\nOP_READ 9 90\n 0 0 2 1 5\nOP_LOOKUP 1 2\n 1\n"
+                "JOINT_READ_SIZE\n0: 0 0 0 1\n4096: 0 0 2 0 5\nJOINT_READ_PAST_EOF\n0: 0 0 2\n1: 0 0 0 1\n"
+                "JOINT_LOOKUP_ERROR\n2: 1\n");
+}
+END_TEST
+
 START_TEST(newline_and_backslash_in_a_path_survive) {
     static const char path[] = "/srv/new\nline\r\\012\\\t";
     struct aggstats_profile profile = parse("# lower: x\n");
@@ -257,7 +264,17 @@ static const struct {
      "expected buckets that sum up to at most 18446744073709551615 calls of OP_READ"},
     {"OP_READ 1 1\n 1\n 1\n", 3, EXPECTED_OP "\" 1\""},
     {"OP_READ 1 1\n 1\nOP_READ 1 1\n 1\n", 3, "expected every operation once, found OP_READ a second time"},
-    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE 1\n", 3, EXPECTED_OP "\"JOINT_READ_SIZE 1\""},
+    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE 1\n", 3, "expected the end of the line, found \"1\""},
+    {"JOINT_READ_SIZE\n", 1, "expected OP_READ before its joint profiles"},
+    {"OP_READ 1 1\n 1\nJOINT_READ_TASTE\n", 3, "expected JOINT_<NAME>_<VALUE>, found \"JOINT_READ_TASTE\""},
+    {"OP_READ 1 1\n 1\nJOINT_SIZE\n", 3, "expected JOINT_<NAME>_<VALUE>, found \"JOINT_SIZE\""},
+    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\n 1\n", 4, "expected \"value: counts\", found \" 1\""},
+    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\n3: 1\n", 4, "expected values in ascending order, the first of each row"},
+    {"OP_READ 2 1\n 2\nJOINT_READ_SIZE\n4: 1\n2: 1\n", 5, "expected values in ascending order, the first of each row"},
+    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\n4: 2\n", 4, "expected buckets that sum up to at most 1 calls of OP_READ"},
+    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\nJOINT_READ_SIZE\n", 4,
+     "expected every joint profile once, found one a second time"},
+    {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\n0: 1\nOP_WRITE 1 1\n 1\n", 5, EXPECTED_OP "\"OP_WRITE 1 1\""},
     {"OP_READ 1 1\n 1\n# process: 17 cat\n", 3, EXPECTED_OP "\"# process: 17 cat\""},
     {"# interval: 0\n", 1, "expected an interval above 0, found \"0\""},
     {"# interval: 5\n# borders: 5 4\n", 2, "expected borders in ascending order, found \"4\""},
@@ -376,6 +393,7 @@ int main(void) {
     tcase_add_test(tcase, fields_are_understood);
     tcase_add_loop_test(tcase, other_spellings_are_understood, 0, COUNT(lenient));
     tcase_add_test(tcase, sampled_profiles_come_back);
+    tcase_add_test(tcase, joint_profiles_come_back);
     tcase_add_test(tcase, newline_and_backslash_in_a_path_survive);
     tcase_add_test(tcase, line_may_be_of_any_length);
     tcase_add_test(tcase, all_buckets_may_be_used);

@@ -41,13 +41,13 @@ static void expect_exact(const struct aggstats_profile *profile) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         uint64_t sums[AGGSTATS_BUCKETS_MAX] = {0};
         for (size_t at = 0; at < op->sample_count; at++) {
-            const struct aggstats_sample *sample = &op->samples[at];
-            ck_assert_uint_lt(sample->interval, profile->interval_count);
+            const struct aggstats_cell *sample = &op->samples[at];
+            ck_assert_uint_lt(sample->row, profile->interval_count);
             ck_assert_uint_gt(sample->count, 0);
-            if (at > 0 && sample->interval == sample[-1].interval)
+            if (at > 0 && sample->row == sample[-1].row)
                 ck_assert_uint_gt(sample->bucket, sample[-1].bucket);
             else if (at > 0)
-                ck_assert_uint_gt(sample->interval, sample[-1].interval);
+                ck_assert_uint_gt(sample->row, sample[-1].row);
             sums[sample->bucket] += sample->count;
         }
         for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
@@ -81,14 +81,14 @@ START_TEST(calls_fall_into_the_interval_in_which_they_end) {
     uint64_t first = 0;
     uint64_t last = 0;
     for (size_t at = 0; at < reads->sample_count; at++) {
-        if (reads->samples[at].interval == 0)
+        if (reads->samples[at].row == 0)
             first += reads->samples[at].count;
         else
             last += reads->samples[at].count;
     }
     ck_assert_uint_eq(first, 11);
     ck_assert_uint_eq(last, 13);
-    ck_assert_uint_eq(aggstats_profile_op(&profile, "WRITE")->samples[0].interval, 0);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "WRITE")->samples[0].row, 0);
     ck_assert_uint_eq(profile.borders[profile.interval_count - 1], profile.elapsed_cycles);
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);
@@ -254,7 +254,7 @@ START_TEST(coarser_buckets_keep_their_intervals) {
     ck_assert_uint_eq(op->sample_count, 3);
     ck_assert_uint_eq(op->samples[0].count, 3);
     ck_assert_uint_eq(op->samples[1].count, 3);
-    ck_assert_uint_eq(op->samples[1].interval, 2);
+    ck_assert_uint_eq(op->samples[1].row, 2);
     aggstats_profile_finish(&profile);
 }
 END_TEST

@@ -87,6 +87,34 @@ double aggstats_bucket_lower(unsigned bucket, unsigned resolution);
 double aggstats_bucket_upper(unsigned bucket, unsigned resolution);
 double aggstats_bucket_mean(unsigned bucket, unsigned resolution);
 
+/* ---- Values ------------------------------------------------------------------------------------ */
+
+/* Values that latencies may be related to (thesis §3.1.6). */
+enum aggstats_value {
+    AGGSTATS_SIZE,     /* bytes asked for */
+    AGGSTATS_RESULT,   /* what came of it: bytes moved, entries of a directory */
+    AGGSTATS_OFFSET,   /* where in the file or directory */
+    AGGSTATS_ERROR,    /* errno value, 0: none */
+    AGGSTATS_PAST_EOF, /* 1: nothing was left to be read */
+    AGGSTATS_BLOCKED,  /* how often the thread waited: voluntary context switches */
+    AGGSTATS_CPU,      /* nanoseconds of CPU time of the thread */
+    AGGSTATS_VALUE_COUNT,
+};
+
+/* As in profiles: "SIZE", "PAST_EOF"; NULL for no such value. */
+const char *aggstats_value_name(unsigned value);
+
+/* The value of that name, in letters of either case; -1: none. */
+int aggstats_value_of_name(const char *name);
+
+/* A row of a joint profile stands for one value (ERROR, PAST_EOF), or for those from its first up to twice that, 0 for
+ * itself.
+ * Shape:   row < aggstats_value_rows(value), at most AGGSTATS_VALUE_ROWS_MAX */
+#define AGGSTATS_VALUE_ROWS_MAX 134U
+unsigned aggstats_value_rows(enum aggstats_value value);
+unsigned aggstats_value_row(enum aggstats_value value, uint64_t number);
+uint64_t aggstats_value_first(enum aggstats_value value, unsigned row);
+
 /* ---- Recorder ---------------------------------------------------------------------------------- */
 
 struct aggstats_label {
@@ -146,6 +174,19 @@ struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *re
  * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
  * Threads: any but one that samples; hot paths do not notice */
 int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max);
+
+/* Relates the latencies of op to values, a set of bits (1 << AGGSTATS_SIZE), from now on; those left out are not any
+ * more. Profiles then have a joint profile for each, of the calls that were given to aggstats_joint_add().
+ * Memory:  for each value that was ever asked for 24 * rows * 64 * resolution bytes, 100 KB at resolution 1
+ * Errors:  -EINVAL, -ENOMEM; nothing has changed then
+ * Threads: any; one at a time */
+int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op, unsigned values);
+
+/* Counts a call that has ended, whose latency aggstats_end() gave, with the value's number. Nothing if it is not asked
+ * for.
+ * Threads: any. Not on the hot path of those that ask for none: it takes atomic operations */
+void aggstats_joint_add(struct aggstats_recorder *recorder, unsigned op, enum aggstats_value value, uint64_t number,
+                        uint64_t latency_cycles);
 
 /* From now on snapshots show only what happens from here. A call belongs to the span in which it ends: calls in
  * flight are in flight in the new span.
@@ -233,8 +274,8 @@ static inline struct aggstats_span aggstats_begin(struct aggstats_recorder *reco
     return span;
 }
 
-/* Ends the call that begin started, in the same thread. */
-static inline void aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
+/* Ends the call that begin started, in the same thread. Returns its latency, in cycles. */
+static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
     uint64_t latency_cycles = aggstats_clock_now(hot->clock_kind) - span->start_cycles;
     struct aggstats_counters *counters = span->counters;
@@ -247,13 +288,14 @@ static inline void aggstats_end(struct aggstats_recorder *recorder, const struct
     __atomic_store_n(&counters->total_cycles, counters->total_cycles + latency_cycles, __ATOMIC_RELAXED);
     __atomic_store_n(&counters->buckets[bucket], counters->buckets[bucket] + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
+    return latency_cycles;
 }
 
 /* ---- Profiles ---------------------------------------------------------------------------------- */
 
-/* A cell of a sampled profile: what one bucket got in one interval. */
-struct aggstats_sample {
-    uint32_t interval;
+/* A cell of a sparse table that is not empty: what one bucket got in one interval, or together with one value. */
+struct aggstats_cell {
+    uint32_t row;
     uint32_t bucket;
     uint64_t count; /* above 0 */
 };
@@ -263,9 +305,9 @@ struct aggstats_op_profile {
     char name[AGGSTATS_NAME_SIZE]; /* without OP_ */
     uint64_t calls;
     uint64_t total_cycles;
-    uint64_t *buckets;               /* [64 * resolution of the profile] */
-    struct aggstats_sample *samples; /* of a sampled profile: by interval, then bucket; for each bucket they add up to
-                                      * it exactly */
+    uint64_t *buckets;             /* [64 * resolution of the profile] */
+    struct aggstats_cell *samples; /* of a sampled profile: by interval, then bucket; for each bucket they add up to
+                                    * it exactly */
     size_t sample_count;
 };
 
@@ -275,6 +317,14 @@ struct aggstats_call_in_flight {
     uint64_t age_cycles;
     uint64_t object;
     uint64_t pid;
+};
+
+/* How the latencies of an op go together with a value. */
+struct aggstats_joint_profile {
+    char op[AGGSTATS_NAME_SIZE];
+    enum aggstats_value value;
+    struct aggstats_cell *cells; /* by row, then bucket */
+    size_t cell_count;
 };
 
 /* A complete profile: plain data, free to change. Ops are sorted by total latency, largest first.
@@ -299,6 +349,9 @@ struct aggstats_profile {
     uint64_t interval_cycles; /* length of an interval as it was wanted; 0: not sampled */
     uint64_t *borders;        /* where each interval ends, as measured: ascending, in cycles since the start */
     size_t interval_count;
+
+    struct aggstats_joint_profile *joints; /* by op, then value, as they were asked for */
+    size_t joint_count;
 };
 
 /* Frees what a profile owns and zeroes it. */
@@ -323,13 +376,15 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
 /* ---- Profile arithmetic ------------------------------------------------------------------------- */
 
 /* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
- * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals. A zeroed a
+ * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals, and those
+ * joint profiles that both have. A zeroed a
  * becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice. Errors:  -EDOM clock rates
  * differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
- * ended. Ops that reach 0 calls are dropped. The difference starts where b ended, and has no intervals.
+ * ended. Ops that reach 0 calls are dropped. The difference starts where b ended, and has neither
+ * intervals nor joint profiles.
  * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
 int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
 

@@ -16,10 +16,17 @@
  * Returns 0 or -errno. */
 typedef int (*control_dump_fn)(void *context, const char *file);
 
+/* Relates latencies of an operation to a value, as "read size" says, or no more: "read off", "off". apply: false: only
+ * looks whether that is right.
+ * Returns NULL, or what is wrong */
+typedef const char *(*control_joint_fn)(void *context, const char *argument, bool apply);
+
 struct control {
     struct aggstats_recorder *recorder; /* borrowed */
     control_dump_fn dump;
     void *dump_context;
+    control_joint_fn joint; /* NULL: not possible */
+    void *joint_context;
     size_t intervals_max; /* of sampled profiles; 0: the default */
 };
 
@@ -31,6 +38,7 @@ int control_read(const struct control *control, char **ret_text, size_t *ret_siz
 
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   interval SECONDS|off
+ *     joint OP VALUE|off
  * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
  *          before it were done. ret_reason gets one line for people (untouched on success).

@@ -182,15 +182,15 @@ static const struct fs_ops control_ops = {
 
 /* ---- Routing by inode: every op ---- */
 
-#define ROUTE(NAME, member, params, args)                                                                              \
+#define ROUTE(NAME, member, params, args, values)                                                                      \
     static int route_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
         if (ino == CTL_INO)                                                                                            \
             return control_ops.member ? control_ops.member(layer, FS_UNPACK args) : -EPERM;                            \
-        return layer->next->ops->member(layer->next, FS_UNPACK args);                                                  \
+        return FS_MEMBER_NOW(layer->next, member)(layer->next, FS_UNPACK args);                                        \
     }
 FS_OPS(ROUTE)
 
-#define ROUTE_ROW(NAME, member, params, args) .member = route_##member,
+#define ROUTE_ROW(NAME, member, params, args, values) .member = route_##member,
 static const struct fs_ops routed_ops = {FS_OPS(ROUTE_ROW).forget = NULL};
 
 static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
@@ -303,20 +303,20 @@ static bool fill_unless_hidden(void *context, const struct fs_dirent *dirent) {
     return true;
 }
 
-static int readdir_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill,
-                            void *context) {
+static int readdir_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
+                            size_t *ret_entry_count) {
     struct filter filter = {to_ctl(layer)->options.name, fill, context, layer};
     if (ino == FS_ROOT_INO)
-        return route_readdir(layer, caller, ino, file, offset, fill_unless_hidden, &filter);
-    return route_readdir(layer, caller, ino, file, offset, fill, context);
+        return route_readdir(layer, caller, ino, file, offset, fill_unless_hidden, &filter, ret_entry_count);
+    return route_readdir(layer, caller, ino, file, offset, fill, context, ret_entry_count);
 }
 
 static int readdirplus_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill,
-                                void *context) {
+                                void *context, size_t *ret_entry_count) {
     struct filter filter = {to_ctl(layer)->options.name, fill, context, layer};
     if (ino == FS_ROOT_INO)
-        return route_readdirplus(layer, caller, ino, file, offset, fill_unless_hidden, &filter);
-    return route_readdirplus(layer, caller, ino, file, offset, fill, context);
+        return route_readdirplus(layer, caller, ino, file, offset, fill_unless_hidden, &filter, ret_entry_count);
+    return route_readdirplus(layer, caller, ino, file, offset, fill, context, ret_entry_count);
 }
 
 void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next) {

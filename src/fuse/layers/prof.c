@@ -2,11 +2,15 @@
 #include "prof.h"
 
 #include <assert.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "base.h"
 
 const char *const fs_op_names[FS_OP_COUNT] = {
-#define NAME_ROW(NAME, member, params, args) [FS_OP_##NAME] = #NAME,
+#define NAME_ROW(NAME, member, params, args, values) [FS_OP_##NAME] = #NAME,
     FS_OPS(NAME_ROW)
 #undef NAME_ROW
 };
@@ -17,7 +21,7 @@ static struct prof *to_prof(struct fs_layer *layer) {
     return container_of(layer, struct prof, layer);
 }
 
-#define FULL_WRAPPER(NAME, member, params, args)                                                                       \
+#define FULL_WRAPPER(NAME, member, params, args, values)                                                               \
     static int full_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
         struct aggstats_recorder *recorder = to_prof(layer)->recorder;                                                 \
         struct fs_layer *next = layer->next;                                                                           \
@@ -27,7 +31,63 @@ static struct prof *to_prof(struct fs_layer *layer) {
         return result;                                                                                                 \
     }
 
-#define TSC_WRAPPER(NAME, member, params, args)                                                                        \
+/* ---- Joint profiles ---- */
+
+/* What the thread has used before the call. */
+struct usage {
+    uint64_t cpu_ns;
+    uint64_t waits;
+};
+
+static struct usage usage_now(unsigned values) {
+    struct usage usage = {0};
+    if (values & 1U << AGGSTATS_CPU) {
+        struct timespec cpu;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+        usage.cpu_ns = (uint64_t)cpu.tv_sec * 1000000000 + (uint64_t)cpu.tv_nsec;
+    }
+    if (values & 1U << AGGSTATS_BLOCKED) {
+        struct rusage used;
+        getrusage(RUSAGE_THREAD, &used);
+        usage.waits = (uint64_t)used.ru_nvcsw;
+    }
+    return usage;
+}
+
+static void relate(struct prof *prof, enum fs_op op, unsigned values, const struct fs_values *seen,
+                   const struct usage *before, uint64_t latency_cycles) {
+    struct usage after = usage_now(values);
+    const uint64_t numbers[AGGSTATS_VALUE_COUNT] = {
+        [AGGSTATS_SIZE] = seen->size,
+        [AGGSTATS_RESULT] = seen->result,
+        [AGGSTATS_OFFSET] = seen->offset,
+        [AGGSTATS_ERROR] = (uint64_t)seen->error,
+        [AGGSTATS_PAST_EOF] = seen->past_eof,
+        [AGGSTATS_BLOCKED] = after.waits - before->waits,
+        [AGGSTATS_CPU] = after.cpu_ns - before->cpu_ns,
+    };
+    for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
+        if (values & 1U << value)
+            aggstats_joint_add(prof->recorder, op, (enum aggstats_value)value, numbers[value], latency_cycles);
+}
+
+#define JOINT_WRAPPER(NAME, member, params, args, of_call)                                                             \
+    static int joint_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
+        struct prof *prof = to_prof(layer);                                                                            \
+        struct fs_layer *next = layer->next;                                                                           \
+        unsigned values = __atomic_load_n(&prof->joint[FS_OP_##NAME], __ATOMIC_RELAXED);                               \
+        struct usage before = usage_now(values);                                                                       \
+        struct aggstats_span span = aggstats_begin(prof->recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);          \
+        int result = next->ops->member(next, FS_UNPACK args);                                                          \
+        uint64_t latency_cycles = aggstats_end(prof->recorder, &span);                                                 \
+        const struct fs_values seen = {.error = result < 0 ? -result : 0, FS_UNPACK of_call};                          \
+        relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                            \
+        return result;                                                                                                 \
+    }
+
+/* ---- Less of the profiler ---- */
+
+#define TSC_WRAPPER(NAME, member, params, args, values)                                                                \
     static int tsc_##member(struct fs_layer *layer, FS_UNPACK params) {                                                \
         uint32_t clock_kind = to_prof(layer)->clock_kind;                                                              \
         struct fs_layer *next = layer->next;                                                                           \
@@ -38,7 +98,7 @@ static struct prof *to_prof(struct fs_layer *layer) {
         return result;                                                                                                 \
     }
 
-#define CALL_WRAPPER(NAME, member, params, args)                                                                       \
+#define CALL_WRAPPER(NAME, member, params, args, values)                                                               \
     static int call_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
         struct fs_layer *next = layer->next;                                                                           \
         int result = next->ops->member(next, FS_UNPACK args);                                                          \
@@ -47,6 +107,7 @@ static struct prof *to_prof(struct fs_layer *layer) {
     }
 
 FS_OPS(FULL_WRAPPER)
+FS_OPS(JOINT_WRAPPER)
 FS_OPS(TSC_WRAPPER)
 FS_OPS(CALL_WRAPPER)
 
@@ -54,9 +115,9 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     layer->next->ops->forget(layer->next, ino, count);
 }
 
-#define FULL_ROW(NAME, member, params, args) .member = full_##member,
-#define TSC_ROW(NAME, member, params, args) .member = tsc_##member,
-#define CALL_ROW(NAME, member, params, args) .member = call_##member,
+#define FULL_ROW(NAME, member, params, args, values) .member = full_##member,
+#define TSC_ROW(NAME, member, params, args, values) .member = tsc_##member,
+#define CALL_ROW(NAME, member, params, args, values) .member = call_##member,
 
 static const struct fs_ops full_ops = {FS_OPS(FULL_ROW).forget = forget};
 static const struct fs_ops tsc_ops = {FS_OPS(TSC_ROW).forget = forget};
@@ -64,11 +125,68 @@ static const struct fs_ops call_ops = {FS_OPS(CALL_ROW).forget = forget};
 
 void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recorder *recorder, struct fs_layer *next) {
     *prof = (struct prof){
-        .layer.ops = timing == PROF_TIMING_FULL  ? &full_ops
-                     : timing == PROF_TIMING_TSC ? &tsc_ops
-                                                 : &call_ops,
+        .ops = timing == PROF_TIMING_FULL  ? full_ops
+               : timing == PROF_TIMING_TSC ? tsc_ops
+                                           : call_ops,
         .layer.next = next,
         .recorder = recorder,
         .clock_kind = aggstats_recorder_clock(recorder).kind,
     };
+    prof->layer.ops = &prof->ops;
+}
+
+/* ---- Choosing joint profiles ---- */
+
+#define TEXT_OF(tokens) #tokens
+#define VALUES_ROW(NAME, member, params, args, values) [FS_OP_##NAME] = TEXT_OF(values),
+static const char *const values_of_ops[FS_OP_COUNT] = {FS_OPS(VALUES_ROW)};
+
+/* Read off the op's row, where they stand as ".size = ...". */
+static bool op_has_value(enum fs_op op, enum aggstats_value value) {
+    static const char *const members[AGGSTATS_VALUE_COUNT] = {
+        [AGGSTATS_SIZE] = ".size",
+        [AGGSTATS_RESULT] = ".result",
+        [AGGSTATS_OFFSET] = ".offset",
+        [AGGSTATS_PAST_EOF] = ".past_eof",
+    };
+    return !members[value] || strstr(values_of_ops[op], members[value]);
+}
+
+const char *prof_find_joint(const char *op_name, const char *value_name, enum fs_op *ret_op,
+                            enum aggstats_value *ret_value) {
+    int value = aggstats_value_of_name(value_name);
+    unsigned op = 0;
+    while (op < FS_OP_COUNT && strcasecmp(op_name, fs_op_names[op]) != 0)
+        op++;
+    if (op == FS_OP_COUNT)
+        return "no such operation";
+    if (value < 0)
+        return "the value must be size, result, offset, error, past_eof, blocked or cpu";
+    if (!op_has_value((enum fs_op)op, (enum aggstats_value)value))
+        return "the operation has no such value";
+    *ret_op = (enum fs_op)op;
+    *ret_value = (enum aggstats_value)value;
+    return NULL;
+}
+
+#define CHOOSE_ROW(NAME, member, params, args, values)                                                                 \
+    case FS_OP_##NAME:                                                                                                 \
+        __atomic_store_n(&ops->member, is_joint ? joint_##member : full_##member, __ATOMIC_RELEASE);                   \
+        break;
+
+static void choose_wrapper(struct fs_ops *ops, enum fs_op op, bool is_joint) {
+    switch (op) {
+        FS_OPS(CHOOSE_ROW)
+    case FS_OP_COUNT:
+        break;
+    }
+}
+
+int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values) {
+    int err = aggstats_recorder_set_joint(prof->recorder, op, values);
+    if (err < 0)
+        return err;
+    __atomic_store_n(&prof->joint[op], values, __ATOMIC_RELAXED);
+    choose_wrapper(&prof->ops, op, values != 0);
+    return 0;
 }

@@ -93,13 +93,28 @@ struct fs_dirent {
 };
 typedef bool (*fs_fill_fn)(void *context, const struct fs_dirent *dirent);
 
+/* What a call was about and what came of it, for relating its latency to (thesis §3.1.6). */
+struct fs_values {
+    int error;       /* errno value; of every op */
+    uint64_t size;   /* bytes asked for */
+    uint64_t offset; /* where */
+    uint64_t result; /* bytes moved, entries listed, position found */
+    bool past_eof;   /* there was nothing left to read */
+};
+
+/* In a row of FS_OPS. */
+#define FS_SIZE(bytes) .size = (uint64_t)(bytes)
+#define FS_OFFSET .offset = (uint64_t)offset
+#define FS_CAME_OF(number) .result = result < 0 ? 0 : (uint64_t)(number)
+#define FS_EOF(is_past) .past_eof = result == 0 && (is_past)
+
 #define FS_CALL const struct fs_caller *caller, fs_ino ino
 #define FS_UNPACK(...) __VA_ARGS__
 
 #ifdef HAVE_FUSE_TMPFILE
 #define FS_OP_TMPFILE(OP)                                                                                              \
     OP(TMPFILE, tmpfile, (FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry, fs_file *ret_file),             \
-       (caller, ino, mode, flags, ret_entry, ret_file))
+       (caller, ino, mode, flags, ret_entry, ret_file), ())
 #else
 #define FS_OP_TMPFILE(OP)
 #endif
@@ -107,91 +122,100 @@ typedef bool (*fs_fill_fn)(void *context, const struct fs_dirent *dirent);
 #ifdef HAVE_FUSE_STATX
 #define FS_OP_STATX(OP)                                                                                                \
     OP(STATX, statx, (FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr),                        \
-       (caller, ino, file, flags, mask, ret_attr))
+       (caller, ino, file, flags, mask, ret_attr), ())
 #else
 #define FS_OP_STATX(OP)
 #endif
 
 #ifdef HAVE_FUSE_SYNCFS
-#define FS_OP_SYNCFS(OP) OP(SYNCFS, syncfs, (FS_CALL), (caller, ino))
+#define FS_OP_SYNCFS(OP) OP(SYNCFS, syncfs, (FS_CALL), (caller, ino), ())
 #else
 #define FS_OP_SYNCFS(OP)
 #endif
 
-/* Every operation: NAME as in profiles (the kernel's request type), member of the vector, parameters behind
- * the layer, the same as arguments. `ino` is the inode worked on, or the parent directory of `name`. */
+/* Every operation: NAME as in profiles (the kernel's request type), member of the vector, parameters behind the layer,
+ * the same as arguments, and which of struct fs_values it has, once `result` is its status. `ino` is the inode worked
+ * on, or the parent directory of `name`. */
 /* clang-format off */
 #define FS_OPS(OP)                                                                                                     \
-    OP(LOOKUP, lookup, (FS_CALL, const char *name, struct fs_entry *ret_entry), (caller, ino, name, ret_entry))        \
-    OP(GETATTR, getattr, (FS_CALL, fs_file file, struct stat *ret_attr), (caller, ino, file, ret_attr))                \
+    OP(LOOKUP, lookup, (FS_CALL, const char *name, struct fs_entry *ret_entry), (caller, ino, name, ret_entry), ())    \
+    OP(GETATTR, getattr, (FS_CALL, fs_file file, struct stat *ret_attr), (caller, ino, file, ret_attr), ())            \
     OP(SETATTR, setattr, (FS_CALL, fs_file file, const struct stat *attr, int which, struct stat *ret_attr),           \
-       (caller, ino, file, attr, which, ret_attr))                                                                     \
-    OP(READLINK, readlink, (FS_CALL, char *target, size_t size_bytes), (caller, ino, target, size_bytes))              \
+       (caller, ino, file, attr, which, ret_attr), ())                                                                 \
+    OP(READLINK, readlink, (FS_CALL, char *target, size_t size_bytes), (caller, ino, target, size_bytes),              \
+       (FS_SIZE(size_bytes)))                                                                                          \
     OP(SYMLINK, symlink, (FS_CALL, const char *name, const char *target, struct fs_entry *ret_entry),                  \
-       (caller, ino, name, target, ret_entry))                                                                         \
+       (caller, ino, name, target, ret_entry), ())                                                                     \
     OP(MKNOD, mknod, (FS_CALL, const char *name, mode_t mode, dev_t device, struct fs_entry *ret_entry),               \
-       (caller, ino, name, mode, device, ret_entry))                                                                   \
+       (caller, ino, name, mode, device, ret_entry), ())                                                               \
     OP(MKDIR, mkdir, (FS_CALL, const char *name, mode_t mode, struct fs_entry *ret_entry),                             \
-       (caller, ino, name, mode, ret_entry))                                                                           \
-    OP(UNLINK, unlink, (FS_CALL, const char *name), (caller, ino, name))                                               \
-    OP(RMDIR, rmdir, (FS_CALL, const char *name), (caller, ino, name))                                                 \
+       (caller, ino, name, mode, ret_entry), ())                                                                       \
+    OP(UNLINK, unlink, (FS_CALL, const char *name), (caller, ino, name), ())                                           \
+    OP(RMDIR, rmdir, (FS_CALL, const char *name), (caller, ino, name), ())                                             \
     OP(RENAME, rename, (FS_CALL, const char *name, fs_ino new_parent, const char *new_name),                           \
-       (caller, ino, name, new_parent, new_name))                                                                      \
+       (caller, ino, name, new_parent, new_name), ())                                                                  \
     OP(RENAME2, rename2, (FS_CALL, const char *name, fs_ino new_parent, const char *new_name, unsigned flags),         \
-       (caller, ino, name, new_parent, new_name, flags))                                                               \
+       (caller, ino, name, new_parent, new_name, flags), ())                                                           \
     OP(LINK, link, (FS_CALL, fs_ino new_parent, const char *new_name, struct fs_entry *ret_entry),                     \
-       (caller, ino, new_parent, new_name, ret_entry))                                                                 \
-    OP(OPEN, open, (FS_CALL, int flags, fs_file *ret_file), (caller, ino, flags, ret_file))                            \
+       (caller, ino, new_parent, new_name, ret_entry), ())                                                             \
+    OP(OPEN, open, (FS_CALL, int flags, fs_file *ret_file), (caller, ino, flags, ret_file), ())                        \
     OP(READ, read,                                                                                                     \
        (FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes, off_t offset, size_t *ret_read_bytes),    \
-       (caller, ino, file, into, size_bytes, offset, ret_read_bytes))                                                  \
+       (caller, ino, file, into, size_bytes, offset, ret_read_bytes),                                                  \
+       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_read_bytes), FS_EOF(size_bytes > 0 && *ret_read_bytes == 0)))  \
     OP(WRITE, write, (FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset, unsigned flags,        \
                       size_t *ret_written_bytes),                                                                      \
-       (caller, ino, file, data, size_bytes, offset, flags, ret_written_bytes))                                        \
-    OP(STATFS, statfs, (FS_CALL, struct statvfs *ret_statfs), (caller, ino, ret_statfs))                               \
-    OP(RELEASE, release, (FS_CALL, fs_file file), (caller, ino, file))                                                 \
-    OP(FSYNC, fsync, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only))                          \
+       (caller, ino, file, data, size_bytes, offset, flags, ret_written_bytes),                                        \
+       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_written_bytes)))                                               \
+    OP(STATFS, statfs, (FS_CALL, struct statvfs *ret_statfs), (caller, ino, ret_statfs), ())                           \
+    OP(RELEASE, release, (FS_CALL, fs_file file), (caller, ino, file), ())                                             \
+    OP(FSYNC, fsync, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only), ())                      \
     OP(SETXATTR, setxattr, (FS_CALL, const char *name, const void *value, size_t size_bytes, int flags),               \
-       (caller, ino, name, value, size_bytes, flags))                                                                  \
+       (caller, ino, name, value, size_bytes, flags), (FS_SIZE(size_bytes)))                                           \
     OP(GETXATTR, getxattr, (FS_CALL, const char *name, void *value, size_t size_bytes, size_t *ret_size_bytes),        \
-       (caller, ino, name, value, size_bytes, ret_size_bytes))                                                         \
+       (caller, ino, name, value, size_bytes, ret_size_bytes), (FS_SIZE(size_bytes), FS_CAME_OF(*ret_size_bytes)))     \
     OP(LISTXATTR, listxattr, (FS_CALL, char *names, size_t size_bytes, size_t *ret_size_bytes),                        \
-       (caller, ino, names, size_bytes, ret_size_bytes))                                                               \
-    OP(REMOVEXATTR, removexattr, (FS_CALL, const char *name), (caller, ino, name))                                     \
-    OP(FLUSH, flush, (FS_CALL, fs_file file, uint64_t lock_owner), (caller, ino, file, lock_owner))                    \
-    OP(OPENDIR, opendir, (FS_CALL, fs_file *ret_file), (caller, ino, ret_file))                                        \
-    OP(READDIR, readdir, (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context),                        \
-       (caller, ino, file, offset, fill, context))                                                                     \
-    OP(READDIRPLUS, readdirplus, (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context),                \
-       (caller, ino, file, offset, fill, context))                                                                     \
-    OP(RELEASEDIR, releasedir, (FS_CALL, fs_file file), (caller, ino, file))                                           \
-    OP(FSYNCDIR, fsyncdir, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only))                    \
-    OP(GETLK, getlk, (FS_CALL, fs_file file, struct fs_lock *lock), (caller, ino, file, lock))                         \
-    OP(SETLK, setlk, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock))                   \
-    OP(SETLKW, setlkw, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock))                 \
-    OP(ACCESS, access, (FS_CALL, int mask), (caller, ino, mask))                                                       \
+       (caller, ino, names, size_bytes, ret_size_bytes), (FS_SIZE(size_bytes), FS_CAME_OF(*ret_size_bytes)))           \
+    OP(REMOVEXATTR, removexattr, (FS_CALL, const char *name), (caller, ino, name), ())                                 \
+    OP(FLUSH, flush, (FS_CALL, fs_file file, uint64_t lock_owner), (caller, ino, file, lock_owner), ())                \
+    OP(OPENDIR, opendir, (FS_CALL, fs_file *ret_file), (caller, ino, ret_file), ())                                    \
+    OP(READDIR, readdir,                                                                                               \
+       (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context, size_t *ret_entry_count),                 \
+       (caller, ino, file, offset, fill, context, ret_entry_count),                                                    \
+       (FS_OFFSET, FS_CAME_OF(*ret_entry_count), FS_EOF(*ret_entry_count == 0)))                                       \
+    OP(READDIRPLUS, readdirplus,                                                                                       \
+       (FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context, size_t *ret_entry_count),                 \
+       (caller, ino, file, offset, fill, context, ret_entry_count),                                                    \
+       (FS_OFFSET, FS_CAME_OF(*ret_entry_count), FS_EOF(*ret_entry_count == 0)))                                       \
+    OP(RELEASEDIR, releasedir, (FS_CALL, fs_file file), (caller, ino, file), ())                                       \
+    OP(FSYNCDIR, fsyncdir, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only), ())                \
+    OP(GETLK, getlk, (FS_CALL, fs_file file, struct fs_lock *lock), (caller, ino, file, lock), ())                     \
+    OP(SETLK, setlk, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock), ())               \
+    OP(SETLKW, setlkw, (FS_CALL, fs_file file, const struct fs_lock *lock), (caller, ino, file, lock), ())             \
+    OP(ACCESS, access, (FS_CALL, int mask), (caller, ino, mask), ())                                                   \
     OP(CREATE, create, (FS_CALL, const char *name, mode_t mode, int flags, struct fs_entry *ret_entry,                 \
                         fs_file *ret_file),                                                                            \
-       (caller, ino, name, mode, flags, ret_entry, ret_file))                                                          \
-    OP(BMAP, bmap, (FS_CALL, size_t block_size_bytes, uint64_t *block), (caller, ino, block_size_bytes, block))        \
+       (caller, ino, name, mode, flags, ret_entry, ret_file), ())                                                      \
+    OP(BMAP, bmap, (FS_CALL, size_t block_size_bytes, uint64_t *block), (caller, ino, block_size_bytes, block), ())    \
     OP(IOCTL, ioctl, (FS_CALL, fs_file file, const struct fs_ioctl *call, int *ret_result),                            \
-       (caller, ino, file, call, ret_result))                                                                          \
-    OP(POLL, poll, (FS_CALL, fs_file file, unsigned *ret_events), (caller, ino, file, ret_events))                     \
+       (caller, ino, file, call, ret_result), ())                                                                      \
+    OP(POLL, poll, (FS_CALL, fs_file file, unsigned *ret_events), (caller, ino, file, ret_events), ())                 \
     OP(FALLOCATE, fallocate, (FS_CALL, fs_file file, int mode, off_t offset, off_t length),                            \
-       (caller, ino, file, mode, offset, length))                                                                      \
+       (caller, ino, file, mode, offset, length), (FS_SIZE(length), FS_OFFSET))                                        \
     OP(LSEEK, lseek, (FS_CALL, fs_file file, off_t offset, int whence, off_t *ret_offset),                             \
-       (caller, ino, file, offset, whence, ret_offset))                                                                \
+       (caller, ino, file, offset, whence, ret_offset), (FS_OFFSET, FS_CAME_OF(*ret_offset)))                          \
     OP(COPY_FILE_RANGE, copy_file_range, (FS_CALL, fs_file file, off_t offset, fs_ino out_ino, fs_file out_file,       \
                                           off_t out_offset, size_t size_bytes, unsigned flags,                         \
                                           size_t *ret_copied_bytes),                                                   \
-       (caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags, ret_copied_bytes))                \
+       (caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags, ret_copied_bytes),                \
+       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_copied_bytes)))                                                \
     FS_OP_TMPFILE(OP)                                                                                                  \
     FS_OP_STATX(OP)                                                                                                    \
     FS_OP_SYNCFS(OP)
 /* clang-format on */
 
 enum fs_op {
-#define FS_ENUM(NAME, member, params, args) FS_OP_##NAME,
+#define FS_ENUM(NAME, member, params, args, values) FS_OP_##NAME,
     FS_OPS(FS_ENUM)
 #undef FS_ENUM
         FS_OP_COUNT,
@@ -200,12 +224,15 @@ enum fs_op {
 struct fs_layer;
 
 struct fs_ops {
-#define FS_MEMBER(NAME, member, params, args) int (*member)(struct fs_layer * layer, FS_UNPACK params);
+#define FS_MEMBER(NAME, member, params, args, values) int (*member)(struct fs_layer * layer, FS_UNPACK params);
     FS_OPS(FS_MEMBER)
 #undef FS_MEMBER
     /* Takes back `count` lookups. Not an operation on the lower file system: never timed, cannot fail. */
     void (*forget)(struct fs_layer *layer, fs_ino ino, uint64_t count);
 };
+
+/* A member of a vector that may be changed while others call it. */
+#define FS_MEMBER_NOW(layer, member) __atomic_load_n(&(layer)->ops->member, __ATOMIC_ACQUIRE)
 
 /* Embedded as the first member of every layer. */
 struct fs_layer {

@@ -39,6 +39,7 @@ struct listing {
     const struct fs_caller *caller; /* entries are looked up on this one's behalf; NULL: not looked up */
     fs_fill_fn fill;
     void *context;
+    size_t offered_count; /* that fitted */
 };
 
 /* Offers one entry. When looked up it is looked up, unless that fails: then it goes up as a bare name, and whoever
@@ -61,7 +62,7 @@ static bool offer(const struct listing *listing, const struct open_file *file, c
     return fits;
 }
 
-static int read_entries(const struct listing *listing, struct open_file *file, off_t offset) {
+static int read_entries(struct listing *listing, struct open_file *file, off_t offset) {
     bool any = true;
     bool rewound = offset == 0; /* shows what was made since */
     if (offset != file->position || file->entries_used_bytes == file->entries_size_bytes || rewound) {
@@ -70,7 +71,6 @@ static int read_entries(const struct listing *listing, struct open_file *file, o
             return err;
     }
     bool fits = true;
-    bool offered = false;
     while (any && fits) {
         while (fits && file->entries_used_bytes < file->entries_size_bytes) {
             const struct dirent64 *lower = (const void *)(file->entries + file->entries_used_bytes);
@@ -78,34 +78,38 @@ static int read_entries(const struct listing *listing, struct open_file *file, o
             if (fits) {
                 file->entries_used_bytes += lower->d_reclen;
                 file->position = lower->d_off;
-                offered = true;
+                listing->offered_count++;
             }
         }
         if (fits) {
             int err = refill(file, file->position, &any);
             if (err < 0)
-                return offered ? 0 : err; /* what was read is good; the error comes with the next read */
+                return listing->offered_count > 0 ? 0
+                                                  : err; /* what was read is good; the error comes with the next read */
         }
     }
     return 0;
 }
 
 static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset, bool plus,
-                          fs_fill_fn fill, void *context) {
+                          fs_fill_fn fill, void *context, size_t *ret_entry_count) {
     struct open_file *file = to_open_file(handle);
-    struct listing listing = {pass, plus ? caller : NULL, fill, context};
+    struct listing listing = {pass, plus ? caller : NULL, fill, context, 0};
     pthread_mutex_lock(&file->stream_lock);
     int err = read_entries(&listing, file, offset);
     pthread_mutex_unlock(&file->stream_lock);
+    *ret_entry_count = listing.offered_count;
     return err;
 }
 
-int pass_op_readdir(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context) {
+int pass_op_readdir(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
+                    size_t *ret_entry_count) {
     (void)ino;
-    return read_directory(to_pass(layer), caller, file, offset, false, fill, context);
+    return read_directory(to_pass(layer), caller, file, offset, false, fill, context, ret_entry_count);
 }
 
-int pass_op_readdirplus(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context) {
+int pass_op_readdirplus(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
+                        size_t *ret_entry_count) {
     (void)ino;
-    return read_directory(to_pass(layer), caller, file, offset, true, fill, context);
+    return read_directory(to_pass(layer), caller, file, offset, true, fill, context, ret_entry_count);
 }

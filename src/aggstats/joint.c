@@ -1,0 +1,220 @@
+/* Latency by value (thesis §3.1.6). */
+#include "joint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base.h"
+#include "profile.h"
+#include "recorder.h"
+#include "text.h"
+
+/* ---- Values ---- */
+
+#define LOGARITHMIC_ROWS 65U /* 0, and one for each power of two */
+
+static const struct {
+    const char *name;
+    unsigned rows; /* a row for each number below that, or LOGARITHMIC_ROWS */
+} values[] = {
+    [AGGSTATS_SIZE] = {"SIZE", LOGARITHMIC_ROWS},
+    [AGGSTATS_RESULT] = {"RESULT", LOGARITHMIC_ROWS},
+    [AGGSTATS_OFFSET] = {"OFFSET", LOGARITHMIC_ROWS},
+    [AGGSTATS_ERROR] = {"ERROR", AGGSTATS_VALUE_ROWS_MAX},
+    [AGGSTATS_PAST_EOF] = {"PAST_EOF", 2},
+    [AGGSTATS_BLOCKED] = {"BLOCKED", LOGARITHMIC_ROWS},
+    [AGGSTATS_CPU] = {"CPU", LOGARITHMIC_ROWS},
+};
+
+const char *aggstats_value_name(unsigned value) {
+    return value < AGGSTATS_VALUE_COUNT ? values[value].name : NULL;
+}
+
+int aggstats_value_of_name(const char *name) {
+    for (int value = 0; value < AGGSTATS_VALUE_COUNT; value++)
+        if (strcasecmp(name, values[value].name) == 0)
+            return value;
+    return -1;
+}
+
+unsigned aggstats_value_rows(enum aggstats_value value) {
+    return values[value].rows;
+}
+
+unsigned aggstats_value_row(enum aggstats_value value, uint64_t number) {
+    unsigned rows = values[value].rows;
+    if (rows == LOGARITHMIC_ROWS)
+        return number == 0 ? 0 : 64U - (unsigned)__builtin_clzll(number);
+    return number < rows ? (unsigned)number : rows - 1;
+}
+
+uint64_t aggstats_value_first(enum aggstats_value value, unsigned row) {
+    if (values[value].rows != LOGARITHMIC_ROWS || row == 0)
+        return row;
+    return UINT64_C(1) << (row - 1);
+}
+
+/* ---- Tables ---- */
+
+static size_t table_cells(const struct joints *joints, enum aggstats_value value) {
+    return (size_t)values[value].rows * 64 * joints->resolution;
+}
+
+static struct joint_table *table_of(const struct joints *joints, unsigned op, unsigned value) {
+    return __atomic_load_n(&joints->tables[op][value], __ATOMIC_ACQUIRE);
+}
+
+int joints_init(struct joints *joints, const struct layout *layout) {
+    *joints = (struct joints){.op_count = layout->op_count, .resolution = layout->resolution};
+    joints->tables = calloc(layout->op_count, sizeof(*joints->tables));
+    return joints->tables ? 0 : -ENOMEM;
+}
+
+static void free_table(struct joint_table *table) {
+    if (!table)
+        return;
+    free(table->counts);
+    free(table->baseline);
+    free(table->frozen);
+    free(table);
+}
+
+void joints_finish(struct joints *joints) {
+    for (unsigned op = 0; joints->tables && op < joints->op_count; op++)
+        for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
+            free_table(joints->tables[op][value]);
+    free(joints->tables);
+}
+
+static int add_table(struct joints *joints, unsigned op, enum aggstats_value value) {
+    size_t cells = table_cells(joints, value);
+    struct joint_table *table = calloc(1, sizeof(*table));
+    if (!table)
+        return -ENOMEM;
+    table->counts = calloc(cells, sizeof(uint64_t));
+    table->baseline = calloc(cells, sizeof(uint64_t));
+    table->frozen = calloc(cells, sizeof(uint64_t));
+    if (!table->counts || !table->baseline || !table->frozen) {
+        free_table(table);
+        return -ENOMEM;
+    }
+    __atomic_store_n(&joints->tables[op][value], table, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static void copy_counts(const struct joint_table *table, uint64_t *to, size_t cells) {
+    for (size_t cell = 0; cell < cells; cell++)
+        to[cell] = __atomic_load_n(&table->counts[cell], __ATOMIC_RELAXED);
+}
+
+/* Empty from now on. */
+static void begin_anew(struct joint_table *table, size_t cells) {
+    copy_counts(table, table->baseline, cells);
+    memcpy(table->frozen, table->baseline, cells * sizeof(uint64_t));
+}
+
+int joints_set(struct joints *joints, unsigned op, unsigned wanted) {
+    for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
+        if (wanted & 1U << value && !table_of(joints, op, value) && add_table(joints, op, value) < 0)
+            return -ENOMEM;
+    for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++) {
+        struct joint_table *table = table_of(joints, op, value);
+        bool is_wanted = wanted & 1U << value;
+        if (!table || table->is_on == is_wanted)
+            continue;
+        begin_anew(table, table_cells(joints, value));
+        __atomic_store_n(&table->is_on, is_wanted, __ATOMIC_RELEASE);
+    }
+    return 0;
+}
+
+void aggstats_joint_add(struct aggstats_recorder *recorder, unsigned op, enum aggstats_value value, uint64_t number,
+                        uint64_t latency_cycles) {
+    const struct joints *joints = &recorder->joints;
+    struct joint_table *table = table_of(joints, op, value);
+    if (!table || !__atomic_load_n(&table->is_on, __ATOMIC_RELAXED))
+        return;
+    size_t row = aggstats_value_row(value, number);
+    unsigned bucket = aggstats_bucket_of(latency_cycles, joints->resolution);
+    __atomic_add_fetch(&table->counts[row * 64 * joints->resolution + bucket], 1, __ATOMIC_RELAXED);
+}
+
+/* ---- Reset, pause, resume ---- */
+
+typedef void (*table_fn)(struct joint_table *table, size_t cells);
+
+static void for_each(struct joints *joints, table_fn change) {
+    for (unsigned op = 0; op < joints->op_count; op++)
+        for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
+            if (table_of(joints, op, value))
+                change(joints->tables[op][value], table_cells(joints, value));
+}
+
+static void freeze(struct joint_table *table, size_t cells) {
+    copy_counts(table, table->frozen, cells);
+}
+
+static void thaw(struct joint_table *table, size_t cells) {
+    for (size_t cell = 0; cell < cells; cell++)
+        table->baseline[cell] += __atomic_load_n(&table->counts[cell], __ATOMIC_RELAXED) - table->frozen[cell];
+}
+
+void joints_reset(struct joints *joints) {
+    for_each(joints, begin_anew);
+}
+
+void joints_pause(struct joints *joints) {
+    if (!joints->paused)
+        for_each(joints, freeze);
+    joints->paused = true;
+}
+
+void joints_resume(struct joints *joints) {
+    if (joints->paused)
+        for_each(joints, thaw);
+    joints->paused = false;
+}
+
+/* ---- Showing ---- */
+
+static int show_table(const struct joints *joints, const struct joint_table *table, enum aggstats_value value,
+                      struct aggstats_joint_profile *joint) {
+    unsigned bucket_count = 64 * joints->resolution;
+    uint64_t row[AGGSTATS_BUCKETS_MAX];
+    struct samples cells = {.cells = NULL};
+    for (unsigned number = 0; number < values[value].rows; number++) {
+        if (samples_reserve(&cells, bucket_count) < 0) {
+            free(cells.cells);
+            return -ENOMEM;
+        }
+        for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
+            size_t cell = (size_t)number * bucket_count + bucket;
+            uint64_t now =
+                joints->paused ? table->frozen[cell] : __atomic_load_n(&table->counts[cell], __ATOMIC_RELAXED);
+            row[bucket] = now - table->baseline[cell];
+        }
+        samples_append_row(&cells, number, row, bucket_count);
+    }
+    joint->value = value;
+    joint->cells = cells.cells;
+    joint->cell_count = cells.count;
+    return 0;
+}
+
+int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                struct aggstats_profile *profile) {
+    for (unsigned op = 0; op < joints->op_count; op++) {
+        for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++) {
+            const struct joint_table *table = table_of(joints, op, value);
+            if (!table || !table->is_on)
+                continue;
+            struct aggstats_joint_profile *joint = profile_add_joint(profile, op_names[op]);
+            int err = joint ? show_table(joints, table, (enum aggstats_value)value, joint) : -ENOMEM;
+            if (err < 0)
+                return err;
+        }
+    }
+    return 0;
+}

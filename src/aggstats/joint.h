@@ -1,0 +1,39 @@
+/* Private: the tables of a recorder's joint profiles.
+ *
+ * Threads add to them by atomic operations, since only those come here that have asked for it. A table that was ever
+ * needed stays until the recorder goes: a thread may still be adding to it. */
+#ifndef JOINT_H
+#define JOINT_H
+
+#include "samples.h"
+#include "span.h"
+
+struct joint_table {
+    bool is_on;         /* atomic */
+    uint64_t *counts;   /* [rows][buckets]; atomic, only grow */
+    uint64_t *baseline; /* what came before the span, or in its pauses */
+    uint64_t *frozen;   /* when the pause going on began */
+};
+
+struct joints {
+    unsigned op_count;
+    unsigned resolution;
+    bool paused;                                         /* under the span lock, as all that is read */
+    struct joint_table *(*tables)[AGGSTATS_VALUE_COUNT]; /* [op_count]; pointers are atomic; NULL: never asked for */
+};
+
+int joints_init(struct joints *joints, const struct layout *layout);
+void joints_finish(struct joints *joints);
+
+/* See aggstats_recorder_set_joint(). */
+int joints_set(struct joints *joints, unsigned op, unsigned values);
+
+void joints_reset(struct joints *joints);
+void joints_pause(struct joints *joints);
+void joints_resume(struct joints *joints);
+
+/* Gives what the tables show to a profile. Errors: -ENOMEM; the caller finishes the profile */
+int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                struct aggstats_profile *profile);
+
+#endif
