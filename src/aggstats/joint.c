@@ -115,13 +115,13 @@ static void begin_anew(struct joint_table *table, size_t cells) {
     memcpy(table->frozen, table->baseline, cells * sizeof(uint64_t));
 }
 
-int joints_set(struct joints *joints, unsigned op, unsigned wanted) {
+int joints_set(struct joints *joints, unsigned op, unsigned wanted_values) {
     for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
-        if (wanted & 1U << value && !table_of(joints, op, value) && add_table(joints, op, value) < 0)
+        if (wanted_values & 1U << value && !table_of(joints, op, value) && add_table(joints, op, value) < 0)
             return -ENOMEM;
     for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++) {
         struct joint_table *table = table_of(joints, op, value);
-        bool is_wanted = wanted & 1U << value;
+        bool is_wanted = wanted_values & 1U << value;
         if (!table || table->is_on == is_wanted)
             continue;
         begin_anew(table, table_cells(joints, value));
@@ -214,6 +214,10 @@ int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAM
             int err = joint ? show_table(joints, table, (enum aggstats_value)value, joint) : -ENOMEM;
             if (err < 0)
                 return err;
+            if (joint->cell_count == 0) { /* left out, as ops never called are */
+                free(joint->cells);
+                profile->joint_count--;
+            }
         }
     }
     return 0;

@@ -26,7 +26,7 @@ int joints_init(struct joints *joints, const struct layout *layout);
 void joints_finish(struct joints *joints);
 
 /* See aggstats_recorder_set_joint(). */
-int joints_set(struct joints *joints, unsigned op, unsigned values);
+int joints_set(struct joints *joints, unsigned op, unsigned wanted_values);
 
 void joints_reset(struct joints *joints);
 void joints_pause(struct joints *joints);

@@ -10,12 +10,14 @@
 #include "command.h"
 #include "figures.h"
 #include "input.h"
+#include "joint_table.h"
 #include "screen.h"
 #include "units.h"
 
 struct show_options {
     bool ascii;
     bool buckets;
+    bool joint;
     int width;
     const char **op_names; /* without OP_; NULL: all */
     size_t op_name_count;
@@ -32,6 +34,7 @@ struct page {
     const struct aggstats_op_profile **ops; /* those to show, largest total first */
     size_t op_count;
     bool buckets;
+    bool joint;
 };
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
@@ -290,6 +293,14 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
         chart_print(axis, op, &page->units, &page->screen);
 }
 
+/* Those of one op. */
+static void print_joints(const struct page *page, const struct aggstats_op_profile *op) {
+    const struct aggstats_profile *profile = page->profile;
+    for (size_t i = 0; i < profile->joint_count; i++)
+        if (strcmp(profile->joints[i].op, op->name) == 0)
+            joint_table_print(&profile->joints[i], op, profile->resolution, &page->units, &page->screen);
+}
+
 static void print_page(const struct page *page) {
     print_heading(page);
     print_calls_in_flight(page);
@@ -300,6 +311,8 @@ static void print_page(const struct page *page) {
     print_scale(page, &axis);
     for (size_t i = 0; i < page->op_count; i++)
         print_histogram(page, page->ops[i], &axis);
+    for (size_t i = 0; page->joint && i < page->op_count; i++)
+        print_joints(page, page->ops[i]);
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */
@@ -328,6 +341,13 @@ static enum status report_absent(const struct show_options *options, const struc
     return status;
 }
 
+static enum status report_no_joints(const struct show_options *options, const struct aggstats_profile *profile) {
+    if (!options->joint || profile->joint_count > 0)
+        return STATUS_OK;
+    complain("no joint profiles in %s; osproffs -o joint=OP:VALUE records them", options->profile);
+    return STATUS_NOT_SO;
+}
+
 static enum status show(const struct show_options *options, const struct input *input) {
     struct page page = {
         .input = input,
@@ -335,6 +355,7 @@ static enum status show(const struct show_options *options, const struct input *
         .sum = figures_sum(&input->profile),
         .screen = screen_of_stdout(options->width, options->ascii),
         .buckets = options->buckets,
+        .joint = options->joint,
     };
     page.units = (struct units){.frequency_hz = page.profile->clock.frequency_hz, .ascii = page.screen.ascii};
     CLEANUP_FREE const struct aggstats_op_profile **ops =
@@ -349,6 +370,8 @@ static enum status show(const struct show_options *options, const struct input *
             ops[page.op_count++] = &page.profile->ops[i];
     }
     enum status status = report_absent(options, page.profile);
+    if (status == STATUS_OK)
+        status = report_no_joints(options, page.profile);
     if (status == STATUS_OK || page.op_count > 0)
         print_page(&page);
     return status;
@@ -367,12 +390,16 @@ static const char *without_prefix(const char *op_name) {
     return strncasecmp(op_name, "OP_", 3) == 0 ? op_name + 3 : op_name;
 }
 
-enum { OPTION_ASCII = 256, OPTION_WIDTH, OPTION_OP, OPTION_BUCKETS };
+enum { OPTION_ASCII = 256, OPTION_WIDTH, OPTION_OP, OPTION_BUCKETS, OPTION_JOINT };
 
 static const struct option long_options[] = {
-    {"ascii", no_argument, NULL, OPTION_ASCII}, {"width", required_argument, NULL, OPTION_WIDTH},
-    {"op", required_argument, NULL, OPTION_OP}, {"buckets", no_argument, NULL, OPTION_BUCKETS},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    {"ascii", no_argument, NULL, OPTION_ASCII},
+    {"width", required_argument, NULL, OPTION_WIDTH},
+    {"op", required_argument, NULL, OPTION_OP},
+    {"buckets", no_argument, NULL, OPTION_BUCKETS},
+    {"joint", no_argument, NULL, OPTION_JOINT},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
@@ -386,6 +413,9 @@ static enum status run_show(const struct command *command, int argc, char **argv
             break;
         case OPTION_BUCKETS:
             options.buckets = true;
+            break;
+        case OPTION_JOINT:
+            options.joint = true;
             break;
         case OPTION_WIDTH:
             if (!parse_width(optarg, &options.width))
@@ -417,11 +447,13 @@ static enum status run_show(const struct command *command, int argc, char **argv
 const struct command command_show = {
     .name = "show",
     .summary = "prints a profile: a table of the operations and their latency histograms",
-    .arguments = "[--op NAME]... [--buckets] [--ascii] [--width N] [PROFILE]",
+    .arguments = "[--op NAME]... [--buckets] [--joint] [--ascii] [--width N] [PROFILE]",
     .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard\n"
             "input; without it, osprof.out in the current directory.\n\n"
             "  --op NAME   only this operation; may be repeated\n"
             "  --buckets   a row per bucket with its exact count, instead of columns\n"
+            "  --joint     for each peak of latency how the values are distributed that osproffs\n"
+            "              was told to relate it to\n"
             "  --ascii     only ASCII characters\n"
             "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n",
     .run = run_show,

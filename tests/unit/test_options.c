@@ -76,10 +76,14 @@ START_TEST(every_option_is_understood) {
 }
 END_TEST
 
-START_TEST(intervals_may_be_fractions_of_a_second) {
+START_TEST(what_is_recorded_besides) {
     parse_good("lower mount -o interval=0.25,intervals=16");
     ck_assert_uint_eq(options.interval_ns, 250000000);
     ck_assert_uint_eq(options.intervals_max, 16);
+    options_finish(&options);
+    parse_good("lower mount -o joint=read:size+READ:offset+lookup:error");
+    ck_assert_uint_eq(options.joint[FS_OP_READ], 1U << AGGSTATS_SIZE | 1U << AGGSTATS_OFFSET);
+    ck_assert_uint_eq(options.joint[FS_OP_LOOKUP], 1U << AGGSTATS_ERROR);
     options_finish(&options);
     parse_good("lower mount -o interval=86400");
     ck_assert_uint_eq(options.interval_ns, 86400000000000);
@@ -156,6 +160,13 @@ static const struct {
     {"lower mount -o interval=1,intervals=0", "intervals=0: must be"},
     {"lower mount -o interval=1,intervals=+4", "intervals=+4: must be"},
     {"lower mount -o interval=1,intervals=1048578", "intervals=1048578: must be"},
+    {"lower mount -o joint=read", "joint=read: must be OP:VALUE, such as read:size"},
+    {"lower mount -o joint=", "joint=: must be OP:VALUE"},
+    {"lower mount -o joint=read:taste", "joint=read:taste: the value must be size, result"},
+    {"lower mount -o joint=smell:size", "joint=smell:size: no such operation"},
+    {"lower mount -o joint=read:size+lookup:size", "joint=lookup:size: the operation has no such value"},
+    {"lower mount -o timing=tsc,joint=read:size", "timing=tsc: nothing is recorded, so leave out joint"},
+    {"lower mount -o timing=off,interval=1", "timing=off: nothing is recorded, so leave out interval"},
     {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
     {"lower mount -o resolution=", "resolution="},
     {"lower mount -o resolution=08", "resolution=08"},
@@ -186,7 +197,7 @@ int main(void) {
     tcase_add_checked_fixture(tcase, NULL, tear_down);
     tcase_add_test(tcase, two_directories_are_enough);
     tcase_add_test(tcase, every_option_is_understood);
-    tcase_add_test(tcase, intervals_may_be_fractions_of_a_second);
+    tcase_add_test(tcase, what_is_recorded_besides);
     tcase_add_loop_test(tcase, names_are_values_in_order, 0, 4);
     tcase_add_test(tcase, debugging_stays_in_the_foreground_and_libfuse_is_told);
     tcase_add_test(tcase, others_bring_the_kernels_checks);
