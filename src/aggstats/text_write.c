@@ -7,8 +7,6 @@
 #include "samples.h"
 #include "text.h"
 
-#define NS_PER_SECOND 1000000000
-
 static void write_value(FILE *stream, const char *value) {
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
@@ -52,17 +50,9 @@ static void write_clock(const struct aggstats_clock *clock, FILE *stream) {
 }
 
 static void write_start(int64_t start_ns, FILE *stream) {
-    int64_t ns = start_ns % NS_PER_SECOND;
-    time_t seconds = start_ns / NS_PER_SECOND;
-    if (ns < 0) { /* before 1970 the fraction counts up all the same */
-        ns += NS_PER_SECOND;
-        seconds--;
-    }
-    struct tm tm;
-    char date[64];
-    gmtime_r(&seconds, &tm);
-    strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%S", &tm);
-    fprintf(stream, "# start: %s.%09" PRId64 "Z\n", date, ns);
+    char start[UTC_TEXT_SIZE];
+    format_utc(start_ns, start);
+    fprintf(stream, "# start: %s\n", start);
 }
 
 static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *stream) {

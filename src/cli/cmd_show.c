@@ -1,5 +1,5 @@
 /* osprof show: a profile for the eye. First what was profiled, then a table of the operations, then a histogram
- * of each, all by total latency. */
+ * of each, all by total latency. Or one of the views for other programs. */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,8 +13,10 @@
 #include "joint_table.h"
 #include "screen.h"
 #include "units.h"
+#include "views.h"
 
 struct show_options {
+    const struct view *view; /* for other programs; NULL: for the eye */
     bool ascii;
     bool buckets;
     bool joint;
@@ -348,7 +350,7 @@ static enum status report_no_joints(const struct show_options *options, const st
     return STATUS_NOT_SO;
 }
 
-static enum status show(const struct show_options *options, const struct input *input) {
+static enum status show_page(const struct show_options *options, const struct input *input) {
     struct page page = {
         .input = input,
         .profile = &input->profile,
@@ -377,6 +379,45 @@ static enum status show(const struct show_options *options, const struct input *
     return status;
 }
 
+static enum status complain_no_view(const struct show_options *options, int error) {
+    const char *name = options->view->name;
+    if (error == -EDOM)
+        complain("cannot show %s as %s: they are in seconds, and its clock's rate is not known; --json and --csv leave "
+                 "seconds out",
+                 options->profile, name);
+    else
+        complain("cannot show %s as %s: %s", options->profile, name, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+static enum status print_view(const struct show_options *options, const struct aggstats_profile *profile) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
+    int error = view_format(options->view, profile, &text, &size_bytes);
+    if (error)
+        return complain_no_view(options, error);
+    fwrite(text, 1, size_bytes, stdout);
+    return STATUS_OK;
+}
+
+static enum status show_view(const struct show_options *options, const struct input *input) {
+    struct aggstats_profile chosen = input->profile; /* shares all with it but the array of ops */
+    CLEANUP_FREE struct aggstats_op_profile *ops = calloc(input->profile.op_count + 1, sizeof(*ops));
+    if (!ops)
+        return complain_no_view(options, -ENOMEM);
+    chosen.ops = ops;
+    chosen.op_count = 0;
+    for (size_t i = 0; i < input->profile.op_count; i++) {
+        if (is_wanted(options, input->profile.ops[i].name))
+            ops[chosen.op_count++] = input->profile.ops[i];
+    }
+    enum status absent = report_absent(options, &input->profile);
+    if (absent != STATUS_OK && chosen.op_count == 0)
+        return absent;
+    enum status printed = print_view(options, &chosen);
+    return printed != STATUS_OK ? printed : absent;
+}
+
 static bool parse_width(const char *text, int *ret_width) {
     char *end;
     long width = strtol(text, &end, 10);
@@ -390,56 +431,92 @@ static const char *without_prefix(const char *op_name) {
     return strncasecmp(op_name, "OP_", 3) == 0 ? op_name + 3 : op_name;
 }
 
-enum { OPTION_ASCII = 256, OPTION_WIDTH, OPTION_OP, OPTION_BUCKETS, OPTION_JOINT };
+enum {
+    OPTION_ASCII = 256,
+    OPTION_WIDTH,
+    OPTION_OP,
+    OPTION_BUCKETS,
+    OPTION_JOINT,
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_METRICS
+};
 
 static const struct option long_options[] = {
-    {"ascii", no_argument, NULL, OPTION_ASCII},
-    {"width", required_argument, NULL, OPTION_WIDTH},
-    {"op", required_argument, NULL, OPTION_OP},
-    {"buckets", no_argument, NULL, OPTION_BUCKETS},
-    {"joint", no_argument, NULL, OPTION_JOINT},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"ascii", no_argument, NULL, OPTION_ASCII}, {"width", required_argument, NULL, OPTION_WIDTH},
+    {"op", required_argument, NULL, OPTION_OP}, {"buckets", no_argument, NULL, OPTION_BUCKETS},
+    {"joint", no_argument, NULL, OPTION_JOINT}, {"json", no_argument, NULL, OPTION_JSON},
+    {"csv", no_argument, NULL, OPTION_CSV},     {"metrics", no_argument, NULL, OPTION_METRICS},
+    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
+
+static enum status choose_view(const struct command *command, int option, struct show_options *options) {
+    const struct view *view = option == OPTION_JSON ? &view_json : option == OPTION_CSV ? &view_csv : &view_metrics;
+    if (options->view && options->view != view)
+        return usage_error(command, "--%s and --%s exclude each other: give one", options->view->name, view->name);
+    options->view = view;
+    return STATUS_OK;
+}
+
+static enum status check_options(const struct command *command, const struct show_options *options, int rest_count) {
+    if (options->view && (options->ascii || options->buckets || options->joint || options->width > 0))
+        return usage_error(command, "--ascii, --buckets, --joint and --width do not go with --%s", options->view->name);
+    if (rest_count > 1)
+        return usage_error(command, "one profile at a time, not %d", rest_count);
+    return STATUS_OK;
+}
+
+/* One option that getopt_long has found. */
+static enum status take_option(const struct command *command, int option, char **argv, struct show_options *options) {
+    switch (option) {
+    case OPTION_ASCII:
+        options->ascii = true;
+        return STATUS_OK;
+    case OPTION_JOINT:
+        options->joint = true;
+        return STATUS_OK;
+    case OPTION_BUCKETS:
+        options->buckets = true;
+        return STATUS_OK;
+    case OPTION_WIDTH:
+        if (parse_width(optarg, &options->width))
+            return STATUS_OK;
+        return usage_error(command, "--width must be a number from %d to %d, not '%s'", SCREEN_WIDTH_MIN,
+                           SCREEN_WIDTH_MAX, optarg);
+    case OPTION_OP:
+        options->op_names[options->op_name_count++] = without_prefix(optarg);
+        return STATUS_OK;
+    case OPTION_JSON:
+    case OPTION_CSV:
+    case OPTION_METRICS:
+        return choose_view(command, option, options);
+    default:
+        return option_error(command, option, argv, long_options);
+    }
+}
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
     CLEANUP_FREE const char **op_names = calloc((size_t)argc, sizeof(*op_names));
     struct show_options options = {.op_names = op_names, .profile = "osprof.out"};
+    enum status status = STATUS_OK;
     int option;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_ASCII:
-            options.ascii = true;
-            break;
-        case OPTION_BUCKETS:
-            options.buckets = true;
-            break;
-        case OPTION_JOINT:
-            options.joint = true;
-            break;
-        case OPTION_WIDTH:
-            if (!parse_width(optarg, &options.width))
-                return usage_error(command, "--width must be a number from %d to %d, not '%s'", SCREEN_WIDTH_MIN,
-                                   SCREEN_WIDTH_MAX, optarg);
-            break;
-        case OPTION_OP:
-            op_names[options.op_name_count++] = without_prefix(optarg);
-            break;
-        case 'h':
+    while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (option == 'h') {
             command_print_help(command);
             return STATUS_OK;
-        default:
-            return option_error(command, option, argv, long_options);
         }
+        status = take_option(command, option, argv, &options);
     }
-    if (argc - optind > 1)
-        return usage_error(command, "one profile at a time, not %d", argc - optind);
+    if (status == STATUS_OK)
+        status = check_options(command, &options, argc - optind);
+    if (status != STATUS_OK)
+        return status;
     if (optind < argc)
         options.profile = argv[optind];
     struct input input;
     if (input_load(options.profile, &input) != 0)
         return STATUS_TROUBLE;
-    enum status status = show(&options, &input);
+    status = options.view ? show_view(&options, &input) : show_page(&options, &input);
     input_finish(&input);
     return status;
 }
@@ -447,7 +524,8 @@ static enum status run_show(const struct command *command, int argc, char **argv
 const struct command command_show = {
     .name = "show",
     .summary = "prints a profile: a table of the operations and their latency histograms",
-    .arguments = "[--op NAME]... [--buckets] [--joint] [--ascii] [--width N] [PROFILE]",
+    .arguments = "[--op NAME]... [--buckets] [--joint] [--ascii] [--width N] [PROFILE]\n"
+                 "       osprof show --json|--csv|--metrics [--op NAME]... [PROFILE]",
     .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard\n"
             "input; without it, osprof.out in the current directory.\n\n"
             "  --op NAME   only this operation; may be repeated\n"
@@ -455,6 +533,10 @@ const struct command command_show = {
             "  --joint     for each peak of latency how the values are distributed that osproffs\n"
             "              was told to relate it to\n"
             "  --ascii     only ASCII characters\n"
-            "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n",
+            "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n\n"
+            "For other programs, see osprof(5):\n\n"
+            "  --json      JSON\n"
+            "  --csv       comma-separated values, a row per operation and bucket\n"
+            "  --metrics   Prometheus metrics\n",
     .run = run_show,
 };

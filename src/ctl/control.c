@@ -274,12 +274,14 @@ int control_write(const struct control *control, const char *data, size_t size_b
     return error ? error : apply_all(control, commands, count, ret_reason);
 }
 
-int control_read(const struct control *control, char **ret_text, size_t *ret_size_bytes) {
+int control_read(const struct control *control, const struct view *view, char **ret_text, size_t *ret_size_bytes) {
     struct aggstats_profile profile = {0};
     int error = aggstats_recorder_snapshot(control->recorder, &profile);
     if (error)
         return error;
-    error = aggstats_profile_format(&profile, ret_text, ret_size_bytes);
+    if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
+        profile.clock = control->steady_clock;
+    error = view_format(view, &profile, ret_text, ret_size_bytes);
     aggstats_profile_finish(&profile);
     return error;
 }

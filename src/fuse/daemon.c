@@ -73,11 +73,14 @@ static int find_mountpoint(struct daemon *daemon) {
     return err;
 }
 
-static void warn_of_hidden_file(const struct daemon *daemon) {
-    const char *name = daemon->options->control_name;
-    if (faccessat(daemon->lower_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-        log_message("warning: %s/%s exists and is hidden by the control file; choose another name with -o control=NAME",
-                    daemon->lower, name);
+static void warn_of_hidden_files(const struct daemon *daemon) {
+    for (unsigned i = 0; i < CTL_FILES; i++) {
+        char name[NAME_MAX + 1];
+        ctl_name(daemon->options->control_name, i, name);
+        if (faccessat(daemon->lower_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+            log_message("warning: %s/%s exists and is hidden by osproffs; choose another name with -o control=NAME",
+                        daemon->lower, name);
+    }
 }
 
 /* ---- Recorder ---- */
@@ -177,7 +180,7 @@ static int dump_profile(void *context, const char *file) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
     const struct control control = {.recorder = daemon->recorder};
-    int err = control_read(&control, &text, &size_bytes);
+    int err = control_read(&control, &view_text, &text, &size_bytes);
     if (err < 0)
         return err;
     pthread_mutex_lock(&daemon->target_lock);
@@ -261,6 +264,7 @@ static int create_layers(struct daemon *daemon) {
     const struct ctl_options ctl_options = {
         .name = options->control_name,
         .control = {.recorder = daemon->recorder,
+                    .steady_clock = aggstats_recorder_clock(daemon->recorder),
                     .dump = dump_profile,
                     .dump_context = daemon,
                     .joint = set_joint,
@@ -400,7 +404,7 @@ static int set_up(struct daemon *daemon) {
         err = profile_target_init(&daemon->target, daemon->options->profile, daemon->options->foreground);
     if (err < 0)
         return err;
-    warn_of_hidden_file(daemon);
+    warn_of_hidden_files(daemon);
     if (!daemon->options->foreground)
         err = background_start(&daemon->background);
     if (err < 0) {
@@ -432,7 +436,7 @@ static int save_final_profile(struct daemon *daemon) {
     size_t size_bytes = 0;
     const struct control control = {.recorder = daemon->recorder};
     const char *live_path = aggstats_recorder_live_path(daemon->recorder);
-    int err = control_read(&control, &text, &size_bytes);
+    int err = control_read(&control, &view_text, &text, &size_bytes);
     if (err == 0)
         err = profile_target_save(&daemon->target, text, size_bytes);
     daemon->live_is_needed = err < 0;

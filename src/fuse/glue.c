@@ -55,10 +55,6 @@ static void init(void *userdata, struct fuse_conn_info *conn) {
 
 /* ---- Replies ---- */
 
-static bool is_control(fs_ino ino) {
-    return ino == CTL_INO;
-}
-
 /* Set-id bits go when somebody writes, and the kernel does not see that happen: it is to ask each time. */
 double glue_attr_timeout(const struct glue *glue, mode_t mode) {
     bool has_set_id = S_ISREG(mode) && mode & (S_ISUID | S_ISGID);
@@ -66,7 +62,7 @@ double glue_attr_timeout(const struct glue *glue, mode_t mode) {
 }
 
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry) {
-    bool control = is_control(entry->ino);
+    bool control = ctl_serves(entry->ino);
     return (struct fuse_entry_param){
         .ino = entry->ino,
         .generation = entry->generation,
@@ -94,7 +90,7 @@ static bool needs_flush(const struct glue *glue, int flags) {
 
 static void set_open_flags(const struct glue *glue, fs_ino ino, struct fuse_file_info *fi, fs_file file) {
     fi->fh = file;
-    fi->direct_io = glue->direct_io || is_control(ino);
+    fi->direct_io = glue->direct_io || ctl_serves(ino);
     fi->keep_cache = glue->keep_cache && !fi->direct_io;
     fi->noflush = !needs_flush(glue, fi->flags);
 }

@@ -73,7 +73,7 @@ static struct backing *new_backing_locked(struct backings *backings, fuse_req_t 
 
 void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
     struct backings *backings = glue_of(req)->backings;
-    int fd = backings && ino != CTL_INO ? backings->data_fd(glue_file(fi)) : -1;
+    int fd = backings && !ctl_serves(ino) ? backings->data_fd(glue_file(fi)) : -1;
     if (fd < 0)
         return;
     pthread_mutex_lock(&backings->lock);
@@ -92,7 +92,7 @@ void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
 
 void glue_take_back(fuse_req_t req, fs_ino ino) {
     struct backings *backings = glue_of(req)->backings;
-    if (!backings || ino == CTL_INO)
+    if (!backings || ctl_serves(ino))
         return;
     pthread_mutex_lock(&backings->lock);
     struct backing **link = find_locked(backings, ino);

@@ -42,7 +42,7 @@ void glue_read(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, 
         glue_reply_status(req, -ENOMEM);
         return;
     }
-    if (size_bytes >= SPLICE_FROM_BYTES && request && ino != CTL_INO)
+    if (size_bytes >= SPLICE_FROM_BYTES && request && !ctl_serves(ino))
         into.pipe_fd = device_pipe_begin(request, size_bytes);
     session_interruptible_begin();
     int err = GLUE_CALL(req, read, ino, glue_file(fi), &into, size_bytes, offset, &read_bytes);

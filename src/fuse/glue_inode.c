@@ -35,7 +35,7 @@ static void reply_attr(fuse_req_t req, int err, fs_ino ino, const struct stat *a
     if (err < 0)
         glue_reply_status(req, err);
     else
-        fuse_reply_attr(req, attr, ino == CTL_INO ? 0 : glue_attr_timeout(glue_of(req), attr->st_mode));
+        fuse_reply_attr(req, attr, ctl_serves(ino) ? 0 : glue_attr_timeout(glue_of(req), attr->st_mode));
 }
 
 void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
@@ -178,7 +178,7 @@ void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse
     if (err < 0)
         glue_reply_status(req, err);
     else
-        fuse_reply_statx(req, 0, &attr, ino == CTL_INO ? 0 : glue_attr_timeout(glue_of(req), attr.stx_mode));
+        fuse_reply_statx(req, 0, &attr, ctl_serves(ino) ? 0 : glue_attr_timeout(glue_of(req), attr.stx_mode));
 }
 #endif
 

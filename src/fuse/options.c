@@ -1,7 +1,6 @@
 /* Parsing the command line with libfuse's parser, so that mount(8) and fstab work too. */
 #include "options.h"
 
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "base.h"
 #include "config.h"
 #include "control.h"
+#include "ctl.h"
 #include "log.h"
 
 /* Values as given, before they are checked. */
@@ -192,9 +192,10 @@ static int check_values(struct options *options, const struct raw_options *raw) 
         return -EINVAL;
     }
     const char *name = options->control_name;
-    if (name && (name[0] == '\0' || strlen(name) > NAME_MAX || strchr(name, '/') || strcmp(name, ".") == 0 ||
+    if (name && (name[0] == '\0' || strlen(name) > CTL_NAME_MAX || strchr(name, '/') || strcmp(name, ".") == 0 ||
                  strcmp(name, "..") == 0)) {
-        log_message("control=%s: must be a plain file name, such as .osprof", name);
+        log_message("control=%s: must be a plain file name of at most %d bytes, such as .osprof", name,
+                    (int)CTL_NAME_MAX);
         return -EINVAL;
     }
     return 0;
@@ -267,7 +268,8 @@ void options_print_help(void) {
     printf("usage: osproffs [options] LOWER MOUNTPOINT\n"
            "\n"
            "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
-           "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT.\n"
+           "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT; other programs\n"
+           "read it as MOUNTPOINT/.osprof.json and as MOUNTPOINT/.osprof.metrics (Prometheus).\n"
            "\n"
            "    -f                     stay in the foreground\n"
            "    -s                     one request at a time\n"
@@ -283,7 +285,7 @@ void options_print_help(void) {
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o joint=OP:VALUE[+...]\n"
            "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
-           "    -o control=NAME        name of the control file (.osprof)\n"
+           "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
            "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
            "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"

@@ -48,5 +48,5 @@ expect_completion _osprof "$(<documented)" osprof help ""
 for command in show check recover reset; do
     "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z]*' | grep -o -- '--[a-z]*' >documented || true
     echo --help >>documented
-    expect_completion _osprof "$(sort documented | paste -sd ' ')" osprof "$command" -
+    expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -
 done

@@ -1,7 +1,27 @@
-/* The profile parser: any text is a profile that survives the round trip, or an error with a message. */
+/* The profile parser and the views: any text is a profile that survives the round trip and has every view, or an error
+ * with a message. */
 #include <errno.h>
+#include <jansson.h>
 
+#include "base.h"
 #include "round_trip.h"
+#include "views.h"
+
+static void promise_view(const struct view *view, const struct aggstats_profile *profile) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int err = view_format(view, profile, &text, &size_bytes);
+    if (view == &view_metrics && profile->clock.frequency_hz == 0) {
+        FUZZ_PROMISE(err == -EDOM);
+        return;
+    }
+    FUZZ_PROMISE(err == 0 && strlen(text) == size_bytes);
+    if (view != &view_json)
+        return;
+    json_t *json = json_loadb(text, size_bytes, JSON_DECODE_INT_AS_REAL, NULL); /* its integers are of 63 bits */
+    FUZZ_PROMISE(json != NULL);
+    json_decref(json);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     if (size_bytes == 0)
@@ -17,6 +37,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
         return 0;
     }
     promise_round_trip(&profile);
+    promise_view(&view_json, &profile);
+    promise_view(&view_csv, &profile);
+    promise_view(&view_metrics, &profile);
     aggstats_profile_finish(&profile);
     return 0;
 }

@@ -60,6 +60,18 @@ need() {
     done
 }
 
+# python_with MODULE: prints a python3 that has it. The first in the PATH may be one without the system's modules.
+python_with() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        ! "$python" -c "import $1" 2>/dev/null || {
+            echo "$python"
+            return
+        }
+    done
+    return 1
+}
+
 need_root() {
     is_root || skip "needs root"
 }

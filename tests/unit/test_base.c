@@ -253,6 +253,25 @@ START_TEST(path_is_split_into_directory_and_name) {
 }
 END_TEST
 
+START_TEST(moments_are_told_in_utc_to_the_nanosecond) {
+    static const struct {
+        int64_t unix_ns;
+        const char *text;
+    } moments[] = {
+        {0, "1970-01-01T00:00:00.000000000Z"},
+        {-1, "1969-12-31T23:59:59.999999999Z"},
+        {1795228200123456789, "2026-11-21T02:30:00.123456789Z"},
+        {INT64_MIN, "1677-09-21T00:12:43.145224192Z"},
+        {INT64_MAX, "2262-04-11T23:47:16.854775807Z"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(moments); i++) {
+        char text[UTC_TEXT_SIZE];
+        format_utc(moments[i].unix_ns, text);
+        ck_assert_str_eq(text, moments[i].text);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("base");
     TCase *tcase = tcase_create("base");
@@ -267,6 +286,7 @@ int main(void) {
     tcase_add_test(tcase, failure_leaves_the_old_file_and_nothing_else);
     tcase_add_test(tcase, threads_replacing_one_file_never_show_a_part_of_it);
     tcase_add_test(tcase, path_is_split_into_directory_and_name);
+    tcase_add_test(tcase, moments_are_told_in_utc_to_the_nanosecond);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -217,10 +217,27 @@ START_TEST(reading_gives_the_profile_now) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     make_calls(13);
-    ck_assert_int_eq(control_read(&control, &text, &size_bytes), 0);
+    ck_assert_int_eq(control_read(&control, &view_text, &text, &size_bytes), 0);
     ck_assert_uint_eq(strlen(text), size_bytes);
     ck_assert_int_eq(strncmp(text, "# osprof 1\n", 11), 0);
     ck_assert_msg(strstr(text, "\nOP_READ 13 ") != NULL, "text is: %s", text);
+}
+END_TEST
+
+START_TEST(metrics_keep_the_rate_they_began_with) {
+    CLEANUP_FREE char *metrics = NULL;
+    CLEANUP_FREE char *json = NULL;
+    size_t size_bytes;
+    make_calls(1);
+    uint64_t frequency_hz = aggstats_recorder_clock(recorder).frequency_hz;
+    control.steady_clock = (struct aggstats_clock){.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1 << 30};
+    ck_assert_int_eq(control_read(&control, &view_metrics, &metrics, &size_bytes), 0);
+    ck_assert_msg(strstr(metrics, "le=\"0.5\"") && strstr(metrics, "le=\"64\""), "%s", metrics);
+    ck_assert_int_eq(control_read(&control, &view_json, &json, &size_bytes), 0);
+    char *rate = strstr(json, "\"frequency_hz\": ");
+    ck_assert_ptr_nonnull(rate);
+    ck_assert_double_eq_tol(strtod(rate + strlen("\"frequency_hz\": "), NULL), (double)frequency_hz,
+                            (double)frequency_hz / 100);
 }
 END_TEST
 
@@ -249,6 +266,7 @@ static Suite *control_suite(void) {
     TCase *reading = tcase_create("reading");
     tcase_add_checked_fixture(reading, set_up, tear_down);
     tcase_add_test(reading, reading_gives_the_profile_now);
+    tcase_add_test(reading, metrics_keep_the_rate_they_began_with);
     suite_add_tcase(suite, reading);
     return suite;
 }

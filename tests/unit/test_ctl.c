@@ -1,4 +1,5 @@
-/* The ctl layer: the control file is served here, whole, and everything else passes by untouched. */
+/* The ctl layer: the control file and the views beside it are served here, whole, and everything else passes by
+ * untouched. */
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +15,8 @@
 static size_t entry_count; /* of the latest listing */
 
 #define NAME ".osprof"
+#define JSON_INO (CTL_INO + 1)
+#define METRICS_INO (CTL_INO + 2)
 #define OWNER_UID 1009
 #define NEXT_STATUS (-EXDEV) /* no op of the control file ends so: it comes from the next layer */
 
@@ -22,6 +25,8 @@ static const struct fs_caller root = {.uid = 0, .gid = 0, .pid = 103};
 static const struct fs_caller other = {.uid = 1019, .gid = 1013, .pid = 107};
 
 static struct aggstats_recorder *recorder;
+static const char *const names[CTL_FILES] = {NAME, NAME ".json", NAME ".metrics"};
+
 static struct layer_failing next; /* where the prof layer is */
 static struct layer_failing bottom;
 static struct ctl ctl;
@@ -85,10 +90,14 @@ static uint64_t calls_counted(void) {
     return calls;
 }
 
-static fs_file open_control(const struct fs_caller *caller, int flags) {
+static fs_file open_file(fs_ino ino, const struct fs_caller *caller, int flags) {
     fs_file file;
-    ck_assert_int_eq(CTL(open, caller, CTL_INO, flags, &file), 0);
+    ck_assert_int_eq(CTL(open, caller, ino, flags, &file), 0);
     return file;
+}
+
+static fs_file open_control(const struct fs_caller *caller, int flags) {
+    return open_file(CTL_INO, caller, flags);
 }
 
 static void close_control(fs_file file) {
@@ -123,52 +132,76 @@ static int write_command(const struct fs_caller *caller, const char *text) {
 
 /* ---- Finding it ---- */
 
-static void check_control_entry(const struct fs_entry *entry) {
-    ck_assert_uint_eq(entry->ino, CTL_INO);
-    ck_assert_uint_eq(entry->attr.st_ino, CTL_INO);
-    ck_assert_uint_eq(entry->attr.st_mode, S_IFREG | 0644);
+static void check_entry(const struct fs_entry *entry, unsigned index) {
+    ck_assert_uint_eq(entry->ino, CTL_INO + index);
+    ck_assert_uint_eq(entry->attr.st_ino, CTL_INO + index);
+    ck_assert_uint_eq(entry->attr.st_mode, S_IFREG | (index == 0 ? 0644 : 0444));
     ck_assert_uint_eq(entry->attr.st_uid, OWNER_UID);
     ck_assert_uint_eq(entry->attr.st_gid, 1013);
     ck_assert_uint_eq(entry->attr.st_nlink, 1);
 }
 
-START_TEST(control_file_is_found_by_name_in_the_root) {
+START_TEST(each_file_is_found_by_its_name_in_the_root) {
     struct fs_entry entry;
-    ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, NAME, &entry), 0);
-    check_control_entry(&entry);
-    ck_assert_int_eq(CTL(lookup, &other, CTL_INO, ".", &entry), 0); /* by file handle */
-    check_control_entry(&entry);
+    unsigned index = (unsigned)_i;
+    ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, names[index], &entry), 0);
+    check_entry(&entry, index);
+    ck_assert_int_eq(CTL(lookup, &other, CTL_INO + index, ".", &entry), 0); /* by file handle */
+    check_entry(&entry, index);
     ck_assert_uint_eq(next.calls, 0);
+}
+END_TEST
+
+START_TEST(names_fit_where_the_longest_control_name_does) {
+    char control_name[CTL_NAME_MAX + 1];
+    char name[NAME_MAX + 1];
+    memset(control_name, 'n', CTL_NAME_MAX);
+    control_name[CTL_NAME_MAX] = '\0';
+    size_t longest = 0;
+    for (unsigned index = 0; index < CTL_FILES; index++) {
+        ctl_name(control_name, index, name);
+        ck_assert_str_eq(name + CTL_NAME_MAX, names[index] + strlen(NAME));
+        longest = strlen(name) > longest ? strlen(name) : longest;
+    }
+    ck_assert_uint_eq(longest, NAME_MAX);
 }
 END_TEST
 
 START_TEST(its_name_is_an_ordinary_one_elsewhere) {
     struct fs_entry entry;
     fs_file file;
-    ck_assert_int_eq(CTL(lookup, &other, 2, NAME, &entry), NEXT_STATUS);
-    ck_assert_int_eq(CTL(mkdir, &other, 2, NAME, 0755, &entry), NEXT_STATUS);
-    ck_assert_int_eq(CTL(unlink, &other, 2, NAME), NEXT_STATUS);
-    ck_assert_int_eq(CTL(create, &other, 2, NAME, 0644, O_EXCL, &entry, &file), NEXT_STATUS);
-    ck_assert_int_eq(CTL(rename, &other, 2, NAME, FS_ROOT_INO, "b"), NEXT_STATUS);
-    ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, NAME "x", &entry), NEXT_STATUS);
-    ck_assert_uint_eq(next.calls, 6);
+    ck_assert_int_eq(CTL(lookup, &other, 2, names[_i], &entry), NEXT_STATUS);
+    ck_assert_int_eq(CTL(mkdir, &other, 2, names[_i], 0755, &entry), NEXT_STATUS);
+    ck_assert_int_eq(CTL(unlink, &other, 2, names[_i]), NEXT_STATUS);
+    ck_assert_int_eq(CTL(create, &other, 2, names[_i], 0644, O_EXCL, &entry, &file), NEXT_STATUS);
+    ck_assert_int_eq(CTL(rename, &other, 2, names[_i], FS_ROOT_INO, "b"), NEXT_STATUS);
+    ck_assert_uint_eq(next.calls, 5);
+}
+END_TEST
+
+START_TEST(names_like_theirs_are_ordinary) {
+    static const char *const others[] = {"", ".", NAME "x", NAME ".", NAME ".jso", NAME ".jsonx", NAME ".csv", ".json"};
+    struct fs_entry entry;
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+        ck_assert_int_eq(CTL(lookup, &other, FS_ROOT_INO, others[i], &entry), NEXT_STATUS);
+    ck_assert_uint_eq(next.calls, ARRAY_SIZE(others));
 }
 END_TEST
 
 START_TEST(its_name_in_the_root_can_be_neither_made_nor_taken_away) {
     struct fs_entry entry;
     fs_file file;
-    ck_assert_int_eq(CTL(mknod, &root, FS_ROOT_INO, NAME, S_IFREG | 0644, 0, &entry), -EEXIST);
-    ck_assert_int_eq(CTL(mkdir, &root, FS_ROOT_INO, NAME, 0755, &entry), -EEXIST);
-    ck_assert_int_eq(CTL(symlink, &root, FS_ROOT_INO, NAME, "target", &entry), -EEXIST);
-    ck_assert_int_eq(CTL(link, &root, 3, FS_ROOT_INO, NAME, &entry), -EEXIST);
-    ck_assert_int_eq(CTL(create, &root, FS_ROOT_INO, NAME, 0644, O_WRONLY | O_EXCL, &entry, &file), -EEXIST);
-    ck_assert_int_eq(CTL(unlink, &root, FS_ROOT_INO, NAME), -EPERM);
-    ck_assert_int_eq(CTL(rmdir, &root, FS_ROOT_INO, NAME), -ENOTDIR);
-    ck_assert_int_eq(CTL(rename, &root, FS_ROOT_INO, NAME, 2, "b"), -EPERM);
-    ck_assert_int_eq(CTL(rename, &root, 2, "b", FS_ROOT_INO, NAME), -EPERM);
-    ck_assert_int_eq(CTL(rename2, &root, FS_ROOT_INO, NAME, 2, "b", 1), -EPERM);
-    ck_assert_int_eq(CTL(rename2, &root, 2, "b", FS_ROOT_INO, NAME, 1), -EPERM);
+    ck_assert_int_eq(CTL(mknod, &root, FS_ROOT_INO, names[_i], S_IFREG | 0644, 0, &entry), -EEXIST);
+    ck_assert_int_eq(CTL(mkdir, &root, FS_ROOT_INO, names[_i], 0755, &entry), -EEXIST);
+    ck_assert_int_eq(CTL(symlink, &root, FS_ROOT_INO, names[_i], "target", &entry), -EEXIST);
+    ck_assert_int_eq(CTL(link, &root, 3, FS_ROOT_INO, names[_i], &entry), -EEXIST);
+    ck_assert_int_eq(CTL(create, &root, FS_ROOT_INO, names[_i], 0644, O_WRONLY | O_EXCL, &entry, &file), -EEXIST);
+    ck_assert_int_eq(CTL(unlink, &root, FS_ROOT_INO, names[_i]), -EPERM);
+    ck_assert_int_eq(CTL(rmdir, &root, FS_ROOT_INO, names[_i]), -ENOTDIR);
+    ck_assert_int_eq(CTL(rename, &root, FS_ROOT_INO, names[_i], 2, "b"), -EPERM);
+    ck_assert_int_eq(CTL(rename, &root, 2, "b", FS_ROOT_INO, names[_i]), -EPERM);
+    ck_assert_int_eq(CTL(rename2, &root, FS_ROOT_INO, names[_i], 2, "b", 1), -EPERM);
+    ck_assert_int_eq(CTL(rename2, &root, 2, "b", FS_ROOT_INO, names[_i], 1), -EPERM);
     ck_assert_uint_eq(next.calls, 0);
 }
 END_TEST
@@ -178,7 +211,11 @@ START_TEST(create_opens_it_as_it_is) {
     fs_file file;
     ck_assert_int_eq(CTL(create, &other, FS_ROOT_INO, NAME, 0600, O_WRONLY, &entry, &file), -EACCES);
     ck_assert_int_eq(CTL(create, &owner, FS_ROOT_INO, NAME, 0600, O_WRONLY | O_TRUNC, &entry, &file), 0);
-    check_control_entry(&entry);
+    check_entry(&entry, 0);
+    close_control(file);
+    ck_assert_int_eq(CTL(create, &owner, FS_ROOT_INO, NAME ".json", 0600, O_WRONLY, &entry, &file), -EACCES);
+    ck_assert_int_eq(CTL(create, &other, FS_ROOT_INO, NAME ".json", 0600, O_RDONLY, &entry, &file), 0);
+    check_entry(&entry, 1);
     close_control(file);
     ck_assert_uint_eq(next.calls, 0);
 }
@@ -186,10 +223,10 @@ END_TEST
 
 /* ---- Listing ---- */
 
-#define HIDDEN_INO 2003
-#define NAMES_SIZE 64
+#define LOWER_INO 2003
+#define NAMES_SIZE 128
 
-/* A next layer whose directories hold three names. */
+/* A next layer whose directories hold names like ours. */
 struct listing_layer {
     struct fs_layer layer;
     struct fs_ops ops;
@@ -197,11 +234,11 @@ struct listing_layer {
 
 static int list_names(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
                       size_t *ret_entry_count) {
-    static const char *const names[] = {"before", NAME, "behind"};
+    static const char *const lower_names[] = {"before", NAME, NAME ".json", NAME ".metrics", "behind"};
     (void)layer, (void)caller, (void)ino, (void)file, (void)ret_entry_count;
-    for (size_t i = (size_t)offset; i < ARRAY_SIZE(names); i++) {
-        struct fs_entry entry = {.ino = HIDDEN_INO - 1 + i};
-        struct fs_dirent dirent = {.name = names[i], .next_offset = (off_t)i + 1, .entry = &entry};
+    for (size_t i = (size_t)offset; i < ARRAY_SIZE(lower_names); i++) {
+        struct fs_entry entry = {.ino = LOWER_INO + i};
+        struct fs_dirent dirent = {.name = lower_names[i], .next_offset = (off_t)i + 1, .entry = &entry};
         if (!fill(context, &dirent))
             break;
     }
@@ -212,15 +249,15 @@ static unsigned hidden_forgets;
 
 static void count_forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     (void)layer;
-    ck_assert_uint_eq(ino, HIDDEN_INO);
+    ck_assert(ino > LOWER_INO && ino <= LOWER_INO + CTL_FILES);
     hidden_forgets += (unsigned)count;
 }
 
 /* The names that were offered, one behind the other. */
 static bool append_name(void *context, const struct fs_dirent *dirent) {
-    char *names = context;
-    size_t used = strlen(names);
-    snprintf(names + used, NAMES_SIZE - used, "%s ", dirent->name);
+    char *offered = context;
+    size_t used = strlen(offered);
+    snprintf(offered + used, NAMES_SIZE - used, "%s ", dirent->name);
     return true;
 }
 
@@ -242,19 +279,19 @@ static void set_up_listing(void) {
     set_up_above(&listing.layer);
 }
 
-START_TEST(lower_file_of_its_name_is_not_listed) {
-    char names[NAMES_SIZE] = "";
+START_TEST(lower_files_of_their_names_are_not_listed) {
+    char offered[NAMES_SIZE] = "";
     set_up_listing();
-    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, append_name, names, &entry_count), 0);
-    ck_assert_str_eq(names, "before behind ");
+    ck_assert_int_eq(CTL(readdir, &other, FS_ROOT_INO, 1, 0, append_name, offered, &entry_count), 0);
+    ck_assert_str_eq(offered, "before behind ");
     hidden_forgets = 0;
-    names[0] = '\0';
-    ck_assert_int_eq(CTL(readdirplus, &other, FS_ROOT_INO, 1, 0, append_name, names, &entry_count), 0);
-    ck_assert_str_eq(names, "before behind ");
-    ck_assert_uint_eq(hidden_forgets, 1); /* the lookup that nobody was told of */
-    names[0] = '\0';
-    ck_assert_int_eq(CTL(readdir, &other, 2, 1, 0, append_name, names, &entry_count), 0);
-    ck_assert_str_eq(names, "before " NAME " behind ");
+    offered[0] = '\0';
+    ck_assert_int_eq(CTL(readdirplus, &other, FS_ROOT_INO, 1, 0, append_name, offered, &entry_count), 0);
+    ck_assert_str_eq(offered, "before behind ");
+    ck_assert_uint_eq(hidden_forgets, CTL_FILES); /* the lookups that nobody was told of */
+    offered[0] = '\0';
+    ck_assert_int_eq(CTL(readdir, &other, 2, 1, 0, append_name, offered, &entry_count), 0);
+    ck_assert_str_eq(offered, "before " NAME " " NAME ".json " NAME ".metrics behind ");
 }
 END_TEST
 
@@ -284,6 +321,25 @@ START_TEST(open_takes_the_snapshot) {
     ck_assert_str_eq(early_again, early_text);
     close_control(early);
     close_control(late);
+}
+END_TEST
+
+START_TEST(each_file_shows_its_view_as_of_its_open) {
+    static const struct {
+        const char *head;
+        const char *calls;
+    } shown[CTL_FILES] = {
+        {"# osprof 1\n", "\nOP_READ 3 "},
+        {"{\n", "\"calls\": 3,"},
+        {"# HELP ", "_count{op=\"READ\"} 3\n"},
+    };
+    make_calls(3);
+    fs_file file = open_file(CTL_INO + (fs_ino)_i, &other, O_RDONLY);
+    make_calls(2);
+    CLEANUP_FREE char *text = read_in_pieces(file, 61);
+    ck_assert_ptr_eq(strstr(text, shown[_i].head), text);
+    ck_assert_ptr_nonnull(strstr(text, shown[_i].calls));
+    close_control(file);
 }
 END_TEST
 
@@ -325,10 +381,10 @@ START_TEST(looking_does_not_change_what_is_seen) {
     struct stat attr;
     prof_init(&prof, PROF_TIMING_FULL, recorder, &next.layer);
     set_up_above(&prof.layer);
-    for (int round = 0; round < 3; round++) {
-        ck_assert_int_eq(CTL(lookup, &owner, FS_ROOT_INO, NAME, &entry), 0);
-        ck_assert_int_eq(CTL(getattr, &owner, CTL_INO, FS_NO_FILE, &attr), 0);
-        fs_file file = open_control(&owner, O_RDWR);
+    for (unsigned index = 0; index < CTL_FILES; index++) {
+        ck_assert_int_eq(CTL(lookup, &owner, FS_ROOT_INO, names[index], &entry), 0);
+        ck_assert_int_eq(CTL(getattr, &owner, CTL_INO + index, FS_NO_FILE, &attr), 0);
+        fs_file file = open_file(CTL_INO + index, &owner, O_RDONLY);
         free(read_in_pieces(file, 512));
         close_control(file);
         ck_assert_uint_eq(calls_counted(), 0);
@@ -374,6 +430,22 @@ START_TEST(only_the_owner_and_root_open_it_for_writing) {
 }
 END_TEST
 
+/* Not even root, whom no mode stops. */
+START_TEST(nobody_opens_a_view_for_writing_or_changes_it) {
+    static const fs_ino inos[] = {JSON_INO, METRICS_INO};
+    const struct stat wanted = {.st_size = 0};
+    struct stat attr;
+    fs_file file;
+    for (size_t i = 0; i < ARRAY_SIZE(inos); i++) {
+        ck_assert_int_eq(CTL(open, &root, inos[i], writing_flags[_i], &file), -EACCES);
+        ck_assert_int_eq(CTL(open, &owner, inos[i], writing_flags[_i], &file), -EACCES);
+        ck_assert_int_eq(CTL(access, &root, inos[i], W_OK), -EACCES);
+        ck_assert_int_eq(CTL(access, &other, inos[i], R_OK), 0);
+        ck_assert_int_eq(CTL(setattr, &root, inos[i], FS_NO_FILE, &wanted, FS_SET_SIZE, &attr), -EPERM);
+    }
+}
+END_TEST
+
 START_TEST(access_tells_what_open_would) {
     ck_assert_int_eq(CTL(access, &other, CTL_INO, R_OK), 0);
     ck_assert_int_eq(CTL(access, &other, CTL_INO, F_OK), 0);
@@ -403,10 +475,11 @@ END_TEST
 /* ---- Routing ---- */
 
 /* ENOSYS would tell the kernel never to send such a request again, for whatever file; for POLL that is right. */
-START_TEST(no_op_on_the_control_file_reaches_the_next_layer) {
-    enum fs_op op = (enum fs_op)_i;
-    fs_file file = open_control(&owner, O_RDWR);
-    arguments.ino = CTL_INO;
+START_TEST(no_op_on_these_files_reaches_the_next_layer) {
+    enum fs_op op = (enum fs_op)(_i / CTL_FILES);
+    fs_ino ino = CTL_INO + (fs_ino)(_i % CTL_FILES);
+    fs_file file = open_file(ino, &owner, ino == CTL_INO ? O_RDWR : O_RDONLY);
+    arguments.ino = ino;
     arguments.file = file;
     int status = op_call(&ctl.layer, op, &arguments);
     ck_assert_msg(next.calls == 0, "%s reached the next layer", fs_op_names[op]);
@@ -429,9 +502,9 @@ START_TEST(file_system_statistics_are_those_of_the_bottom) {
 }
 END_TEST
 
-START_TEST(nothing_is_copied_into_it) {
+START_TEST(nothing_is_copied_into_them) {
     size_t copied_bytes;
-    ck_assert_int_eq(CTL(copy_file_range, &owner, 2, 11, 0, CTL_INO, 12, 0, 5, 0, &copied_bytes), -EPERM);
+    ck_assert_int_eq(CTL(copy_file_range, &owner, 2, 11, 0, CTL_INO + (fs_ino)_i, 12, 0, 5, 0, &copied_bytes), -EPERM);
     ck_assert_uint_eq(next.calls, 0);
 }
 END_TEST
@@ -449,8 +522,9 @@ START_TEST(every_other_call_passes_unchanged) {
 }
 END_TEST
 
-START_TEST(forget_of_the_control_file_stays_here) {
-    ctl.layer.ops->forget(&ctl.layer, CTL_INO, 7);
+START_TEST(forgets_of_these_files_stay_here) {
+    for (unsigned index = 0; index < CTL_FILES; index++)
+        ctl.layer.ops->forget(&ctl.layer, CTL_INO + index, 7);
     ck_assert_uint_eq(next.forgets, 0);
     ctl.layer.ops->forget(&ctl.layer, 4711, 7);
     ck_assert_uint_eq(next.forgets, 1);
@@ -471,34 +545,38 @@ static TCase *add_case(Suite *suite, const char *name) {
 
 static void add_finding(Suite *suite) {
     TCase *tcase = add_case(suite, "finding");
-    tcase_add_test(tcase, control_file_is_found_by_name_in_the_root);
-    tcase_add_test(tcase, its_name_is_an_ordinary_one_elsewhere);
-    tcase_add_test(tcase, its_name_in_the_root_can_be_neither_made_nor_taken_away);
+    tcase_add_loop_test(tcase, each_file_is_found_by_its_name_in_the_root, 0, CTL_FILES);
+    tcase_add_test(tcase, names_fit_where_the_longest_control_name_does);
+    tcase_add_loop_test(tcase, its_name_is_an_ordinary_one_elsewhere, 0, CTL_FILES);
+    tcase_add_test(tcase, names_like_theirs_are_ordinary);
+    tcase_add_loop_test(tcase, its_name_in_the_root_can_be_neither_made_nor_taken_away, 0, CTL_FILES);
     tcase_add_test(tcase, create_opens_it_as_it_is);
-    tcase_add_test(tcase, lower_file_of_its_name_is_not_listed);
+    tcase_add_test(tcase, lower_files_of_their_names_are_not_listed);
     tcase_add_test(tcase, listing_stops_when_an_entry_does_not_fit);
 }
 
 static void add_using(Suite *suite) {
     TCase *tcase = add_case(suite, "using");
     tcase_add_test(tcase, open_takes_the_snapshot);
+    tcase_add_loop_test(tcase, each_file_shows_its_view_as_of_its_open, 0, CTL_FILES);
     tcase_add_loop_test(tcase, pieces_of_any_size_make_the_whole, 0, (int)ARRAY_SIZE(pieces_bytes));
     tcase_add_test(tcase, behind_the_end_there_is_nothing);
     tcase_add_test(tcase, looking_does_not_change_what_is_seen);
     tcase_add_test(tcase, commands_are_carried_out);
     tcase_add_test(tcase, malformed_command_does_nothing_and_the_reason_is_told);
     tcase_add_loop_test(tcase, only_the_owner_and_root_open_it_for_writing, 0, (int)ARRAY_SIZE(writing_flags));
+    tcase_add_loop_test(tcase, nobody_opens_a_view_for_writing_or_changes_it, 0, (int)ARRAY_SIZE(writing_flags));
     tcase_add_test(tcase, access_tells_what_open_would);
     tcase_add_test(tcase, truncation_is_accepted_and_other_changes_are_refused);
 }
 
 static void add_routing(Suite *suite) {
     TCase *tcase = add_case(suite, "routing");
-    tcase_add_loop_test(tcase, no_op_on_the_control_file_reaches_the_next_layer, 0, FS_OP_COUNT);
+    tcase_add_loop_test(tcase, no_op_on_these_files_reaches_the_next_layer, 0, FS_OP_COUNT * CTL_FILES);
     tcase_add_test(tcase, file_system_statistics_are_those_of_the_bottom);
-    tcase_add_test(tcase, nothing_is_copied_into_it);
+    tcase_add_loop_test(tcase, nothing_is_copied_into_them, 0, CTL_FILES);
     tcase_add_loop_test(tcase, every_other_call_passes_unchanged, 0, FS_OP_COUNT);
-    tcase_add_test(tcase, forget_of_the_control_file_stays_here);
+    tcase_add_test(tcase, forgets_of_these_files_stay_here);
 }
 
 int main(void) {

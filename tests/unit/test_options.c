@@ -1,6 +1,7 @@
 /* The command line: what is accepted becomes one struct, what is not gets one clear line. */
 #include <check.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static struct options options;
 
 /* Parses "osproffs" and these blank-separated arguments. */
 static int parse(const char *line) {
-    char copy[256];
+    char copy[512];
     char *arguments[ARGUMENTS_MAX + 1] = {(char[]){"osproffs"}};
     int count = 1;
     snprintf(copy, sizeof(copy), "%s", line);
@@ -136,6 +137,18 @@ START_TEST(later_values_win) {
 }
 END_TEST
 
+START_TEST(control_name_leaves_room_for_the_suffixes) {
+    char line[512];
+    snprintf(line, sizeof(line), "lower mount -o control=%.*d", NAME_MAX - (int)strlen(".metrics"), 0);
+    parse_good(line);
+    ck_assert_uint_eq(strlen(options.control_name), 247);
+    tear_down();
+    snprintf(line, sizeof(line), "lower mount -o control=%.*d", NAME_MAX + 1 - (int)strlen(".metrics"), 0);
+    ck_assert_int_eq(parse(line), -EINVAL);
+    ck_assert_ptr_nonnull(strstr(said(), "must be a plain file name of at most 247 bytes"));
+}
+END_TEST
+
 START_TEST(help_and_version_need_nothing_else) {
     static const char *const lines[] = {"-h", "--help", "-V", "--version"};
     parse_good(lines[_i]);
@@ -204,6 +217,7 @@ int main(void) {
     tcase_add_test(tcase, checks_of_the_kernel_can_be_declined);
     tcase_add_test(tcase, what_is_libfuses_is_left_to_it);
     tcase_add_test(tcase, later_values_win);
+    tcase_add_test(tcase, control_name_leaves_room_for_the_suffixes);
     tcase_add_loop_test(tcase, help_and_version_need_nothing_else, 0, 4);
     tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
     suite_add_tcase(suite, tcase);

@@ -1,4 +1,4 @@
-/* What C lacks: clean-up attributes, stealing, and a few careful helpers for descriptors and files.
+/* What C lacks: clean-up attributes, stealing, a few careful helpers for descriptors and files, time as text.
  * No knowledge of profiles or file systems. Functions return 0 or a negative errno value. */
 #ifndef BASE_H
 #define BASE_H
@@ -77,5 +77,10 @@ int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t m
  * Errors:  -EISDIR path ends in a slash, "." or "..", -EINVAL empty, and those of open(2)
  * Owner:   the caller closes *ret_dir_fd; *ret_name points into path */
 int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_name);
+
+#define UTC_TEXT_SIZE 64
+
+/* A moment as text to the nanosecond, "2026-11-21T02:30:00.123456789Z" (RFC 3339). unix_ns: since 1970 */
+void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);
 
 #endif

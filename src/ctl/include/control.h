@@ -1,4 +1,5 @@
-/* The control file's semantics: what a read shows and what a write does. Knows nothing of libfuse.
+/* The semantics of the control file, and of the other views of the profile beside it: what a read shows and what a
+ * write does. Knows nothing of libfuse.
  *
  * A write is a sequence of commands, one a line (the last newline may be missing). It is parsed whole first;
  * only if every command is well formed are they carried out, in order. */
@@ -7,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "aggstats.h"
+#include "views.h"
 
 #define CONTROL_REASON_SIZE 256
 #define CONTROL_WRITE_MAX 8192 /* bytes of one write: room for the longest path and more */
@@ -23,6 +24,7 @@ typedef const char *(*control_joint_fn)(void *context, const char *argument, boo
 
 struct control {
     struct aggstats_recorder *recorder; /* borrowed */
+    struct aggstats_clock steady_clock; /* of views that need a steady rate; zeroed: as well as it is known by then */
     control_dump_fn dump;
     void *dump_context;
     control_joint_fn joint; /* NULL: not possible */
@@ -30,11 +32,11 @@ struct control {
     size_t intervals_max; /* of sampled profiles; 0: the default */
 };
 
-/* The text that one open of the control file reads: the profile now (osprof(5)).
+/* The text that one open of a file reads: the profile now, in that view.
  * Owner:   the caller frees *ret_text
  * Errors:  -ENOMEM
  * Threads: any */
-int control_read(const struct control *control, char **ret_text, size_t *ret_size_bytes);
+int control_read(const struct control *control, const struct view *view, char **ret_text, size_t *ret_size_bytes);
 
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   interval SECONDS|off

@@ -1,7 +1,7 @@
-/* Routing between the control file and the layer below, and the control file as a file.
+/* Routing between the files served here and the layer below, and what those files are.
  *
- * Every op is routed by its inode; the ops that name something in the root are routed by the name too. The control
- * file is found by its name and never listed: programs that walk trees must not walk into it. */
+ * Every op is routed by its inode; the ops that name something in the root are routed by the name too. The files are
+ * found by their names and never listed: programs that walk trees must not walk into them. */
 #include "ctl.h"
 
 #include <errno.h>
@@ -15,11 +15,38 @@ static struct ctl *to_ctl(struct fs_layer *layer) {
     return container_of(layer, struct ctl, layer);
 }
 
-static bool is_control_name(const struct ctl *ctl, fs_ino parent, const char *name) {
-    return parent == FS_ROOT_INO && strcmp(name, ctl->options.name) == 0;
+/* ---- The files ---- */
+
+/* A row per file, in the order of their inodes. Only a file with a mode of 0644 takes commands. */
+static const struct served_file {
+    const char *suffix; /* after the control file's name */
+    const struct view *view;
+    mode_t mode;
+} served_files[CTL_FILES] = {
+    {"", &view_text, 0644},
+    {".json", &view_json, 0444},
+    {".metrics", &view_metrics, 0444},
+};
+
+static const struct served_file *served_file(fs_ino ino) {
+    return &served_files[ino - CTL_INO];
 }
 
-/* ---- The control file ---- */
+void ctl_name(const char *control_name, unsigned index, char ret_name[NAME_MAX + 1]) {
+    snprintf(ret_name, NAME_MAX + 1, "%s%s", control_name, served_files[index].suffix);
+}
+
+/* The inode of the file that is served under a name; 0: none is. */
+static fs_ino served_as(const struct ctl *ctl, fs_ino parent, const char *name) {
+    size_t length = strlen(ctl->options.name);
+    if (parent != FS_ROOT_INO || strncmp(name, ctl->options.name, length) != 0)
+        return 0;
+    for (unsigned i = 0; i < CTL_FILES; i++) {
+        if (strcmp(name + length, served_files[i].suffix) == 0)
+            return CTL_INO + i;
+    }
+    return 0;
+}
 
 /* One open: the text that was current then. */
 struct ctl_file {
@@ -31,14 +58,14 @@ static struct ctl_file *to_ctl_file(fs_file file) {
     return (struct ctl_file *)(uintptr_t)file; /* NOLINT(performance-no-int-to-ptr): we made it from one */
 }
 
-static bool may_write(const struct ctl *ctl, const struct fs_caller *caller) {
-    return caller->uid == 0 || caller->uid == ctl->options.owner_uid;
+static bool may_write(const struct ctl *ctl, fs_ino ino, const struct fs_caller *caller) {
+    return served_file(ino)->mode & S_IWUSR && (caller->uid == 0 || caller->uid == ctl->options.owner_uid);
 }
 
-static struct stat control_attr(const struct ctl *ctl) {
+static struct stat served_attr(const struct ctl *ctl, fs_ino ino) {
     return (struct stat){
-        .st_ino = CTL_INO,
-        .st_mode = S_IFREG | 0644,
+        .st_ino = ino,
+        .st_mode = S_IFREG | served_file(ino)->mode,
         .st_nlink = 1,
         .st_uid = ctl->options.owner_uid,
         .st_gid = ctl->options.owner_gid,
@@ -50,37 +77,35 @@ static struct stat control_attr(const struct ctl *ctl) {
 }
 
 static int control_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct stat *ret_attr) {
-    (void)caller, (void)ino, (void)file;
-    *ret_attr = control_attr(to_ctl(layer));
+    (void)caller, (void)file;
+    *ret_attr = served_attr(to_ctl(layer), ino);
     return 0;
 }
 
 /* `echo reset > .osprof` truncates first: that is accepted and does nothing. */
 static int control_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct stat *attr, int which,
                            struct stat *ret_attr) {
-    (void)ino, (void)file, (void)attr;
-    if (which & (FS_SET_MODE | FS_SET_UID | FS_SET_GID) || !may_write(to_ctl(layer), caller))
+    (void)file, (void)attr;
+    if (which & (FS_SET_MODE | FS_SET_UID | FS_SET_GID) || !may_write(to_ctl(layer), ino, caller))
         return -EPERM;
-    *ret_attr = control_attr(to_ctl(layer));
+    *ret_attr = served_attr(to_ctl(layer), ino);
     return 0;
 }
 
 static int control_access(struct fs_layer *layer, FS_CALL, int mask) {
-    (void)ino;
-    bool denied = mask & X_OK || (mask & W_OK && !may_write(to_ctl(layer), caller));
+    bool denied = mask & X_OK || (mask & W_OK && !may_write(to_ctl(layer), ino, caller));
     return denied ? -EACCES : 0;
 }
 
 static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
     struct ctl *ctl = to_ctl(layer);
-    (void)ino;
-    if ((flags & O_ACCMODE) != O_RDONLY && !may_write(ctl, caller))
+    if ((flags & O_ACCMODE) != O_RDONLY && !may_write(ctl, ino, caller))
         return -EACCES;
     CLEANUP_FREE struct ctl_file *file = calloc(1, sizeof(*file));
     if (!file)
         return -ENOMEM;
     if ((flags & O_ACCMODE) != O_WRONLY) {
-        int err = control_read(&ctl->options.control, &file->text, &file->size_bytes);
+        int err = control_read(&ctl->options.control, served_file(ino)->view, &file->text, &file->size_bytes);
         if (err < 0)
             return err;
     }
@@ -154,7 +179,7 @@ static int control_poll(struct fs_layer *layer, FS_CALL, fs_file file, unsigned 
     return -ENOSYS;
 }
 
-/* Asked of the lowest layer at once: nothing that is done with the control file is profiled. */
+/* Asked of the lowest layer at once: nothing that is done with these files is profiled. */
 static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_statfs) {
     (void)ino;
     while (layer->next)
@@ -162,8 +187,8 @@ static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_s
     return layer->ops->statfs(layer, caller, FS_ROOT_INO, ret_statfs);
 }
 
-/* What the control file can do; the rest is refused with EPERM. */
-static const struct fs_ops control_ops = {
+/* What the files can do; the rest is refused with EPERM. */
+static const struct fs_ops served_ops = {
     .getattr = control_getattr,
     .setattr = control_setattr,
     .access = control_access,
@@ -184,8 +209,8 @@ static const struct fs_ops control_ops = {
 
 #define ROUTE(NAME, member, params, args, values)                                                                      \
     static int route_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
-        if (ino == CTL_INO)                                                                                            \
-            return control_ops.member ? control_ops.member(layer, FS_UNPACK args) : -EPERM;                            \
+        if (ctl_serves(ino))                                                                                           \
+            return served_ops.member ? served_ops.member(layer, FS_UNPACK args) : -EPERM;                              \
         return FS_MEMBER_NOW(layer->next, member)(layer->next, FS_UNPACK args);                                        \
     }
 FS_OPS(ROUTE)
@@ -194,7 +219,7 @@ FS_OPS(ROUTE)
 static const struct fs_ops routed_ops = {FS_OPS(ROUTE_ROW).forget = NULL};
 
 static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
-    if (ino != CTL_INO)
+    if (!ctl_serves(ino))
         layer->next->ops->forget(layer->next, ino, count);
 }
 
@@ -202,68 +227,70 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
 
 static int lookup(struct fs_layer *layer, FS_CALL, const char *name, struct fs_entry *ret_entry) {
     struct ctl *ctl = to_ctl(layer);
-    bool itself = ino == CTL_INO && strcmp(name, ".") == 0; /* from a file handle */
-    if (!itself && !is_control_name(ctl, ino, name))
+    bool itself = ctl_serves(ino) && strcmp(name, ".") == 0; /* from a file handle */
+    fs_ino served = itself ? ino : served_as(ctl, ino, name);
+    if (!served)
         return route_lookup(layer, caller, ino, name, ret_entry);
-    *ret_entry = (struct fs_entry){.ino = CTL_INO, .attr = control_attr(ctl)};
+    *ret_entry = (struct fs_entry){.ino = served, .attr = served_attr(ctl, served)};
     return 0;
 }
 
 static int create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, int flags, struct fs_entry *ret_entry,
                   fs_file *ret_file) {
     struct ctl *ctl = to_ctl(layer);
-    if (!is_control_name(ctl, ino, name))
+    fs_ino served = served_as(ctl, ino, name);
+    if (!served)
         return route_create(layer, caller, ino, name, mode, flags, ret_entry, ret_file);
     if (flags & O_EXCL)
         return -EEXIST;
-    int err = control_open(layer, caller, CTL_INO, flags, ret_file);
+    int err = control_open(layer, caller, served, flags, ret_file);
     if (err == 0)
-        *ret_entry = (struct fs_entry){.ino = CTL_INO, .attr = control_attr(ctl)};
+        *ret_entry = (struct fs_entry){.ino = served, .attr = served_attr(ctl, served)};
     return err;
 }
 
 static int mknod_named(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, dev_t device,
                        struct fs_entry *ret_entry) {
-    if (is_control_name(to_ctl(layer), ino, name))
+    if (served_as(to_ctl(layer), ino, name))
         return -EEXIST;
     return route_mknod(layer, caller, ino, name, mode, device, ret_entry);
 }
 
 static int mkdir_named(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode, struct fs_entry *ret_entry) {
-    if (is_control_name(to_ctl(layer), ino, name))
+    if (served_as(to_ctl(layer), ino, name))
         return -EEXIST;
     return route_mkdir(layer, caller, ino, name, mode, ret_entry);
 }
 
 static int symlink_named(struct fs_layer *layer, FS_CALL, const char *name, const char *target,
                          struct fs_entry *ret_entry) {
-    if (is_control_name(to_ctl(layer), ino, name))
+    if (served_as(to_ctl(layer), ino, name))
         return -EEXIST;
     return route_symlink(layer, caller, ino, name, target, ret_entry);
 }
 
 static int link_named(struct fs_layer *layer, FS_CALL, fs_ino new_parent, const char *new_name,
                       struct fs_entry *ret_entry) {
-    if (is_control_name(to_ctl(layer), new_parent, new_name))
+    if (served_as(to_ctl(layer), new_parent, new_name))
         return -EEXIST;
     return route_link(layer, caller, ino, new_parent, new_name, ret_entry);
 }
 
 static int unlink_named(struct fs_layer *layer, FS_CALL, const char *name) {
-    if (is_control_name(to_ctl(layer), ino, name))
+    if (served_as(to_ctl(layer), ino, name))
         return -EPERM;
     return route_unlink(layer, caller, ino, name);
 }
 
 static int rmdir_named(struct fs_layer *layer, FS_CALL, const char *name) {
-    if (is_control_name(to_ctl(layer), ino, name))
+    if (served_as(to_ctl(layer), ino, name))
         return -ENOTDIR;
     return route_rmdir(layer, caller, ino, name);
 }
 
 static int rename_named(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name) {
     const struct ctl *ctl = to_ctl(layer);
-    if (is_control_name(ctl, ino, name) || is_control_name(ctl, new_parent, new_name))
+    if (served_as(ctl, ino, name) || served_as(ctl, new_parent, new_name))
         return -EPERM;
     return route_rename(layer, caller, ino, name, new_parent, new_name);
 }
@@ -271,7 +298,7 @@ static int rename_named(struct fs_layer *layer, FS_CALL, const char *name, fs_in
 static int rename2_named(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name,
                          unsigned flags) {
     const struct ctl *ctl = to_ctl(layer);
-    if (is_control_name(ctl, ino, name) || is_control_name(ctl, new_parent, new_name))
+    if (served_as(ctl, ino, name) || served_as(ctl, new_parent, new_name))
         return -EPERM;
     return route_rename2(layer, caller, ino, name, new_parent, new_name, flags);
 }
@@ -280,15 +307,14 @@ static int rename2_named(struct fs_layer *layer, FS_CALL, const char *name, fs_i
 static int copy_file_range_between(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_ino out_ino,
                                    fs_file out_file, off_t out_offset, size_t size_bytes, unsigned flags,
                                    size_t *ret_copied_bytes) {
-    if (out_ino == CTL_INO)
+    if (ctl_serves(out_ino))
         return -EPERM;
     return route_copy_file_range(layer, caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags,
                                  ret_copied_bytes);
 }
 
-/* A lower file that the control file hides is not listed either. */
+/* A lower file that one of ours hides is not listed either. */
 struct filter {
-    const char *hidden;
     fs_fill_fn fill;
     void *context;
     struct fs_layer *layer;
@@ -296,7 +322,7 @@ struct filter {
 
 static bool fill_unless_hidden(void *context, const struct fs_dirent *dirent) {
     const struct filter *filter = context;
-    if (strcmp(dirent->name, filter->hidden) != 0)
+    if (!served_as(to_ctl(filter->layer), FS_ROOT_INO, dirent->name))
         return filter->fill(filter->context, dirent);
     if (dirent->entry)
         filter->layer->next->ops->forget(filter->layer->next, dirent->entry->ino, 1);
@@ -305,7 +331,7 @@ static bool fill_unless_hidden(void *context, const struct fs_dirent *dirent) {
 
 static int readdir_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
                             size_t *ret_entry_count) {
-    struct filter filter = {to_ctl(layer)->options.name, fill, context, layer};
+    struct filter filter = {fill, context, layer};
     if (ino == FS_ROOT_INO)
         return route_readdir(layer, caller, ino, file, offset, fill_unless_hidden, &filter, ret_entry_count);
     return route_readdir(layer, caller, ino, file, offset, fill, context, ret_entry_count);
@@ -313,7 +339,7 @@ static int readdir_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t
 
 static int readdirplus_filtered(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill,
                                 void *context, size_t *ret_entry_count) {
-    struct filter filter = {to_ctl(layer)->options.name, fill, context, layer};
+    struct filter filter = {fill, context, layer};
     if (ino == FS_ROOT_INO)
         return route_readdirplus(layer, caller, ino, file, offset, fill_unless_hidden, &filter, ret_entry_count);
     return route_readdirplus(layer, caller, ino, file, offset, fill, context, ret_entry_count);

@@ -1,16 +1,28 @@
-/* The ctl layer serves the control file in the root of the mount itself, and passes everything else on. It sits
- * above the prof layer, so that looking at the profile does not change it. */
+/* The ctl layer serves the control file in the root of the mount itself, and beside it the other views of the profile,
+ * and passes everything else on. It sits above the prof layer, so that looking at the profile does not change it. */
 #ifndef CTL_H
 #define CTL_H
+
+#include <limits.h>
 
 #include "control.h"
 #include "fs_ops.h"
 
-/* The control file's inode; no layer below gives this number out. It must not be cached. */
+#define CTL_FILES 3 /* the control file, NAME.json, NAME.metrics */
+#define CTL_NAME_MAX (NAME_MAX - sizeof(".metrics") + 1)
+
+/* The files' inodes, the control file's first; no layer below gives these numbers out. They must not be cached. */
 #define CTL_INO ((fs_ino)1 << 62)
 
+static inline bool ctl_serves(fs_ino ino) {
+    return ino >= CTL_INO && ino < CTL_INO + CTL_FILES;
+}
+
+/* The name of the file of that index. control_name: at most CTL_NAME_MAX bytes long */
+void ctl_name(const char *control_name, unsigned index, char ret_name[NAME_MAX + 1]);
+
 struct ctl_options {
-    const char *name; /* of the control file; borrowed */
+    const char *name; /* of the control file, at most CTL_NAME_MAX bytes long; borrowed */
     struct control control;
     uid_t owner_uid; /* who mounted: with root the only one who may write */
     gid_t owner_gid;

@@ -1,0 +1,32 @@
+/* Other views of a profile: the same numbers as texts that other systems read, described in osprof(5). Pure functions
+ * of a profile. */
+#ifndef VIEWS_H
+#define VIEWS_H
+
+#include "aggstats.h"
+
+struct view {
+    const char *name;
+
+    /* Writes the profile and flushes the stream.
+     * Errors:  the stream's -errno, -ENOMEM, -EINVAL no valid profile, -EDOM the view tells seconds and the profile's
+     *          clock rate is not known */
+    int (*write)(const struct aggstats_profile *profile, FILE *stream);
+
+    /* Readers know buckets by their bounds in seconds: a clock rate that is measured better and better must not change
+     * them. */
+    bool needs_steady_rate;
+};
+
+extern const struct view view_text;    /* osprof(5) itself */
+extern const struct view view_json;    /* docs/profile.schema.json */
+extern const struct view view_csv;     /* a row per bucket that is not empty */
+extern const struct view view_metrics; /* Prometheus' text format, which is OpenMetrics too */
+
+/* A view in memory, NUL-terminated.
+ * Owner:   the caller frees *ret_text
+ * Errors:  as view->write(); *ret_text untouched */
+int view_format(const struct view *view, const struct aggstats_profile *profile, char **ret_text,
+                size_t *ret_size_bytes);
+
+#endif

@@ -1,0 +1,121 @@
+/* A profile as JSON, after docs/profile.schema.json. */
+#include <errno.h>
+#include <string.h>
+
+#include "base.h"
+#include "json_writer.h"
+#include "views_private.h"
+
+#define JSON_VERSION 1
+
+/* "<name>_cycles", and "<name>_seconds" where that can be told. */
+static void write_cycles(struct json_writer *writer, const struct aggstats_profile *profile, const char *name,
+                         uint64_t cycles) {
+    char key[64];
+    snprintf(key, sizeof(key), "%s_cycles", name);
+    json_count(writer, key, cycles);
+    if (!view_has_seconds(profile))
+        return;
+    snprintf(key, sizeof(key), "%s_seconds", name);
+    json_real(writer, key, view_seconds(profile, (double)cycles));
+}
+
+/* A key that comes twice has its first value, as in aggstats_profile_label(). */
+static void write_labels(struct json_writer *writer, const struct aggstats_profile *profile) {
+    json_begin(writer, "labels", '{');
+    for (size_t i = 0; i < profile->label_count; i++) {
+        const struct aggstats_label *label = &profile->labels[i];
+        if (aggstats_profile_label(profile, label->key) == label->value)
+            json_text(writer, label->key, label->value);
+    }
+    json_end(writer, '}');
+}
+
+static void write_clock(struct json_writer *writer, const struct aggstats_clock *clock) {
+    const char *kind = aggstats_clock_name(clock->kind);
+    json_begin(writer, "clock", '{');
+    if (kind)
+        json_text(writer, "kind", kind);
+    if (clock->frequency_hz > 0)
+        json_count(writer, "frequency_hz", clock->frequency_hz);
+    json_end(writer, '}');
+}
+
+static void write_header(struct json_writer *writer, const struct aggstats_profile *profile) {
+    json_count(writer, "version", JSON_VERSION);
+    write_labels(writer, profile);
+    write_clock(writer, &profile->clock);
+    json_count(writer, "resolution", profile->resolution);
+    if (profile->has_start) {
+        char start[UTC_TEXT_SIZE];
+        format_utc(profile->start_ns, start);
+        json_text(writer, "start", start);
+    }
+    if (profile->has_elapsed)
+        write_cycles(writer, profile, "elapsed", profile->elapsed_cycles);
+    json_count(writer, "clamped", profile->clamped);
+    json_bool(writer, "incomplete", profile->incomplete);
+}
+
+static void write_calls_in_flight(struct json_writer *writer, const struct aggstats_profile *profile) {
+    json_begin(writer, "in_flight", '[');
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        json_begin(writer, NULL, '{');
+        json_text(writer, "op", call->op);
+        json_count(writer, "inode", call->object);
+        json_count(writer, "pid", call->pid);
+        write_cycles(writer, profile, "age", call->age_cycles);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
+}
+
+static void write_bucket(struct json_writer *writer, const struct aggstats_profile *profile, unsigned bucket,
+                         uint64_t count) {
+    double lower_cycles = view_bucket_lower(profile, bucket);
+    double upper_cycles = aggstats_bucket_upper(bucket, profile->resolution);
+    json_begin(writer, NULL, '{');
+    json_count(writer, "bucket", bucket);
+    json_real(writer, "lower_cycles", lower_cycles);
+    json_real(writer, "upper_cycles", upper_cycles);
+    if (view_has_seconds(profile)) {
+        json_real(writer, "lower_seconds", view_seconds(profile, lower_cycles));
+        json_real(writer, "upper_seconds", view_seconds(profile, upper_cycles));
+    }
+    json_count(writer, "count", count);
+    json_end(writer, '}');
+}
+
+static void write_op(struct json_writer *writer, const struct aggstats_profile *profile,
+                     const struct aggstats_op_profile *op) {
+    json_begin(writer, NULL, '{');
+    json_text(writer, "op", op->name);
+    json_count(writer, "calls", op->calls);
+    write_cycles(writer, profile, "total", op->total_cycles);
+    json_begin(writer, "buckets", '[');
+    for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++) {
+        if (op->buckets[bucket] > 0)
+            write_bucket(writer, profile, bucket, op->buckets[bucket]);
+    }
+    json_end(writer, ']');
+    json_end(writer, '}');
+}
+
+static int write_json(const struct aggstats_profile *profile, FILE *stream) {
+    struct json_writer writer = {.stream = stream};
+    if (!aggstats_resolution_valid(profile->resolution))
+        return -EINVAL;
+    errno = 0;
+    json_begin(&writer, NULL, '{');
+    write_header(&writer, profile);
+    write_calls_in_flight(&writer, profile);
+    json_begin(&writer, "ops", '[');
+    for (size_t i = 0; i < profile->op_count; i++)
+        write_op(&writer, profile, &profile->ops[i]);
+    json_end(&writer, ']');
+    json_end(&writer, '}');
+    return view_finish(stream);
+}
+
+const struct view view_json = {.name = "json", .write = write_json};

@@ -1,0 +1,87 @@
+/* JSON (RFC 8259) with a value per line down to LINES_DEPTH, so that people can read it, and what is deeper in one. */
+#include "json_writer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "values.h"
+
+#define LINES_DEPTH 4
+
+static void write_character(FILE *stream, const char *character, size_t length) {
+    if (length > 1 || (unsigned char)*character >= ' ') {
+        if (*character == '"' || *character == '\\')
+            putc('\\', stream);
+        fwrite(character, 1, length, stream);
+    } else {
+        fprintf(stream, "\\u%04x", (unsigned)*character);
+    }
+}
+
+static void write_text(FILE *stream, const char *text) {
+    const char *character;
+    size_t length;
+    putc('"', stream);
+    while ((length = next_character(&text, &character)) > 0)
+        write_character(stream, character, length);
+    putc('"', stream);
+}
+
+static void break_line(const struct json_writer *writer) {
+    if (writer->depth <= LINES_DEPTH)
+        fprintf(writer->stream, "\n%*s", (int)writer->depth * 2, "");
+}
+
+/* All that stands before a value. */
+static void begin_value(struct json_writer *writer, const char *key) {
+    if (writer->has_sibling)
+        fputs(writer->depth <= LINES_DEPTH ? "," : ", ", writer->stream);
+    if (writer->depth > 0)
+        break_line(writer);
+    if (key) {
+        write_text(writer->stream, key);
+        fputs(": ", writer->stream);
+    }
+    writer->has_sibling = true;
+}
+
+void json_begin(struct json_writer *writer, const char *key, char bracket) {
+    begin_value(writer, key);
+    putc(bracket, writer->stream);
+    writer->depth++;
+    writer->has_sibling = false;
+}
+
+void json_end(struct json_writer *writer, char bracket) {
+    bool is_empty = !writer->has_sibling;
+    bool in_lines = writer->depth <= LINES_DEPTH;
+    writer->depth--;
+    if (!is_empty && in_lines)
+        break_line(writer);
+    putc(bracket, writer->stream);
+    if (writer->depth == 0)
+        putc('\n', writer->stream);
+    writer->has_sibling = true;
+}
+
+void json_text(struct json_writer *writer, const char *key, const char *text) {
+    begin_value(writer, key);
+    write_text(writer->stream, text);
+}
+
+void json_count(struct json_writer *writer, const char *key, uint64_t count) {
+    begin_value(writer, key);
+    fprintf(writer->stream, "%" PRIu64, count);
+}
+
+void json_real(struct json_writer *writer, const char *key, double value) {
+    char text[REAL_TEXT_SIZE];
+    format_real(value, text);
+    begin_value(writer, key);
+    fputs(text, writer->stream);
+}
+
+void json_bool(struct json_writer *writer, const char *key, bool value) {
+    begin_value(writer, key);
+    fputs(value ? "true" : "false", writer->stream);
+}

@@ -1,0 +1,25 @@
+/* Private: writing JSON as a stream. Whole numbers have all 64 bits; keys and texts are UTF-8 whatever they were.
+ * The key of what stands in an array is NULL. */
+#ifndef JSON_WRITER_H
+#define JSON_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_writer {
+    FILE *stream;
+    unsigned depth;
+    bool has_sibling; /* something stands before, at this depth */
+};
+
+/* bracket: '{' or '['; it is ended by the matching '}' or ']'. */
+void json_begin(struct json_writer *writer, const char *key, char bracket);
+void json_end(struct json_writer *writer, char bracket);
+
+void json_text(struct json_writer *writer, const char *key, const char *text);
+void json_count(struct json_writer *writer, const char *key, uint64_t count);
+void json_real(struct json_writer *writer, const char *key, double value);
+void json_bool(struct json_writer *writer, const char *key, bool value);
+
+#endif

@@ -1,0 +1,91 @@
+#!/bin/bash
+# osprof show --json, --csv and --metrics: what they print, to the character; what their readers make of it.
+. "$(dirname "$0")/lib.sh"
+
+schema=$data/../../docs/profile.schema.json
+
+expect_golden show-hung-json show --json "$data/show-hung.osprof"
+expect_golden show-bare-json show --json "$data/show-bare.osprof"
+expect_golden show-hung-csv show --csv "$data/show-hung.osprof"
+expect_golden show-bare-csv show --csv "$data/show-bare.osprof"
+expect_golden show-grep-metrics show --metrics --op OPEN "$data/show-grep.osprof"
+expect_golden show-empty-metrics show --metrics "$data/show-empty.osprof"
+
+# As all of show: the default is osprof.out, - is standard input, the terminal changes nothing.
+cp "$data/show-hung.osprof" osprof.out
+expect_golden show-hung-json show --json
+expect_golden show-hung-csv show --csv - <"$data/show-hung.osprof"
+COLUMNS=40 LC_ALL=C expect_golden show-hung-json show --json
+
+# Of a live file.
+coproc RECORDER { exec "$TEST_PROGRAMS/record" "$scratch/4711.live" "$mnt" .osprof; }
+# shellcheck disable=SC2153 # set by coproc
+recorder_pid=$RECORDER_PID
+before_cleanup() {
+    kill -KILL "$recorder_pid" 2>/dev/null
+}
+read -r _ <&"${RECORDER[0]}"
+expect 0 show --metrics 4711.live
+grep -q "^osprof_op_latency_seconds_count{mount=\"$mnt\",op=\"READ\"} 7$" "$scratch/out" || fail "no READ of a live file"
+grep -q "^osprof_op_calls_in_flight{mount=\"$mnt\",op=\"FSYNC\"} 1$" "$scratch/out" || fail "FSYNC is not in flight"
+expect 0 show --json 4711.live
+grep -q '"inode": 131074,' "$scratch/out" || fail "no call in flight in JSON"
+expect 0 show --csv 4711.live
+
+# Mistakes.
+expect_trouble "osprof show: --json and --csv exclude each other: give one; see 'osprof help show'" show --json --csv
+expect_trouble "osprof show: --metrics and --json exclude each other: give one; see 'osprof help show'" \
+    show --metrics --op READ --json osprof.out
+for option in --ascii --buckets --width=80; do
+    expect_trouble "osprof show: --ascii, --buckets, --joint and --width do not go with --csv; see 'osprof help show'" \
+        show "$option" --csv
+done
+expect_trouble "osprof show: one profile at a time, not 2; see 'osprof help show'" show --json a b
+expect_trouble "osprof: cannot show $data/show-bare.osprof as metrics: they are in seconds, and its clock's rate is not \
+known; --json and --csv leave seconds out" show --metrics "$data/show-bare.osprof"
+for view in --json --csv --metrics; do
+    expect 2 show "$view" "$data/should-fail-bad-start.osprof"
+    [ ! -s "$scratch/out" ] || fail "prints something of a broken profile"
+    status=0
+    "$OSPROF" show "$view" "$data/show-grep.osprof" >/dev/full 2>err || status=$?
+    assert_eq "2 osprof: cannot write standard output: No space left on device" "$status $(<err)" "full disk"
+    expect 1 show "$view" --op NONE "$data/show-grep.osprof"
+    [ ! -s "$scratch/out" ] || fail "prints something where there is nothing"
+    expect 1 show "$view" --op read --op NONE "$data/show-grep.osprof"
+    grep -q READ "$scratch/out" || fail "READ is not shown beside an op that is not there"
+    ! grep -q OPEN "$scratch/out" || fail "shows ops that were not asked for"
+done
+
+# What is not ours reads it. A profile of every resolution, of hostile labels, of numbers of 64 bits.
+printf '# mount: a"b\\134c\\012d\xff\n# clock: monotonic 1000000000 Hz\n# resolution: 8\nOP_READ 9 99\n' >hostile.osprof
+printf ' 0 0 0 0 0 0 0 0 9\n' >>hostile.osprof
+printf '# clock: 1 Hz\n# in_flight: X object 18446744073709551615 pid 1 age 18446744073709551615\n' >huge.osprof
+printf 'OP_X 18446744073709551615 18446744073709551615\n 18446744073709551614\n' >>huge.osprof
+
+python=$(python_with csv) || skip "python3 is not installed"
+for profile in "$data"/show-*.osprof hostile.osprof huge.osprof 4711.live; do
+    "$OSPROF" show --json "$profile" >view.json
+    "$OSPROF" show --csv "$profile" >view.csv
+    "$python" "$data/../cli/same_buckets.py" view.json view.csv || fail "--json and --csv of $profile differ"
+done
+"$OSPROF" show --json huge.osprof | "$python" -c 'if True:
+    import json, sys
+    profile = json.load(sys.stdin)
+    assert profile["in_flight"][0]["inode"] == 2**64 - 1
+    assert profile["ops"][0]["calls"] == profile["ops"][0]["total_cycles"] == 2**64 - 1
+    assert profile["ops"][0]["buckets"][0]["count"] == 2**64 - 2' || fail "JSON loses bits"
+
+need promtool
+for profile in "$data"/show-{grep,hung,empty}.osprof hostile.osprof huge.osprof 4711.live; do
+    "$OSPROF" show --metrics "$profile" | promtool check metrics || fail "promtool finds fault with $profile"
+done
+
+python=$(python_with jsonschema) || skip "no python3 that has jsonschema"
+for profile in "$data"/show-*.osprof hostile.osprof huge.osprof 4711.live; do
+    "$OSPROF" show --json "$profile" >view.json
+    "$python" "$data/../cli/validate.py" "$schema" view.json || fail "$profile as JSON does not follow the schema"
+done
+for wrong in '"calls": 13.5' '"calls": -1' '"calls": "13"' '"cals": 13'; do
+    sed "s/\"calls\": 14/$wrong/" "$data/show-bare-json.txt" >wrong.json
+    ! "$python" "$data/../cli/validate.py" "$schema" wrong.json 2>err || fail "the schema allows $wrong"
+done

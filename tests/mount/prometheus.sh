@@ -1,0 +1,100 @@
+#!/bin/bash
+# A real Prometheus scrapes a mount, and tells the counts and quantiles that the profile tells.
+. "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
+need prometheus
+python=$(python_with http.server) || skip "python3 is not installed"
+
+processes=()
+
+before_cleanup() {
+    local pid
+    for pid in ${processes[@]+"${processes[@]}"}; do
+        kill -TERM "$pid" 2>/dev/null
+        wait_for_end "$pid" 10 || kill -KILL "$pid"
+    done
+}
+
+serve_metrics() {
+    "$python" "$tests_dir/../../examples/serve_metrics.py" "$mnt/.osprof.metrics" >served 2>served.err &
+    processes+=("$!")
+    wait_until 10 test -s served || fail "nobody serves the metrics: $(<served.err)"
+    scraped=$(<served)
+    scraped=${scraped#http://}
+}
+
+# start_prometheus: it cannot choose a free port by itself, and a port that was free may be taken by now
+start_prometheus() {
+    local port attempt pid
+    printf 'global: {scrape_interval: 500ms, scrape_timeout: 500ms}\nscrape_configs:\n' >prometheus.yml
+    printf -- '- {job_name: osprof, static_configs: [{targets: ["%s"]}]}\n' "${scraped%/metrics}" >>prometheus.yml
+    for attempt in 1 2 3; do
+        port=$("$python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
+        prometheus --config.file=prometheus.yml --storage.tsdb.path="tsdb-$attempt" --log.level=warn \
+            --web.listen-address="127.0.0.1:$port" >prometheus.log 2>&1 &
+        pid=$!
+        processes+=("$pid")
+        api=http://127.0.0.1:$port/api/v1/query
+        ! wait_until 20 answers_or_ended "$pid" || ! kill -0 "$pid" 2>/dev/null || return 0
+    done
+    fail "prometheus does not start: $(<prometheus.log)"
+}
+
+answers_or_ended() {
+    ! kill -0 "$1" || query 'vector(1)'
+}
+
+# query EXPRESSION: the one value that Prometheus answers; fails if it has none
+query() {
+    "$python" -c 'import json, sys, urllib.parse, urllib.request
+answer = json.load(urllib.request.urlopen(sys.argv[1] + "?" + urllib.parse.urlencode({"query": sys.argv[2]}), timeout=5))
+[result] = answer["data"]["result"]
+print(result["value"][1])' "$api" "$1" 2>/dev/null
+}
+
+# has_scraped CALLS: it knows of so many MKDIRs
+has_scraped() {
+    [ "$(query 'osprof_op_latency_seconds_count{op="MKDIR"}')" = "$1" ]
+}
+
+# assert_quantile QUANTILE: it lies in the bucket that the profile, as CSV, has there
+assert_quantile() {
+    local found
+    found=$(query "histogram_quantile($1, osprof_op_latency_seconds_bucket{op=\"MKDIR\",mount=\"$mnt\"})")
+    "$OSPROF" show --csv --op MKDIR profile | awk -F, -v quantile="$1" -v found="$found" '
+        NR > 1 { lower[NR] = $5; upper[NR] = $6; count[NR] = $7; total += $7 }
+        END {
+            for (row = 2; (seen += count[row]) < quantile * total; row++);
+            printf "quantile %s: %s, expected %s to %s\n", quantile, found, lower[row], upper[row]
+            exit !(found >= lower[row] * (1 - 1e-9) && found <= upper[row] * (1 + 1e-9))
+        }' >&2 || fail "not in its bucket"
+}
+
+mkdir "$lower/directory"
+mount_osproffs -o resolution=2 "$lower" "$mnt"
+for number in {1..211}; do
+    mkdir "$mnt/directory/$number"
+done
+rmdir "$mnt/directory/211"
+serve_metrics
+start_prometheus
+wait_until 20 has_scraped 211 || fail "Prometheus has not scraped 211 MKDIRs: $(<prometheus.log)"
+cat "$mnt/.osprof" >profile # no MKDIR since then
+
+assert_eq 1 "$(query 'up{job="osprof"}')" "up"
+assert_eq 1 "$(query 'osprof_op_latency_seconds_count{op="RMDIR"}')" "RMDIR"
+assert_eq 211 "$(query 'osprof_op_latency_seconds_bucket{op="MKDIR",le="+Inf"}')" "MKDIR up to any latency"
+assert_eq 0 "$(query 'osprof_op_calls_in_flight{op="MKDIR"}')" "MKDIR in flight"
+assert_eq 1 "$(query "osprof_info{mount=\"$mnt\",lower=\"$lower\",resolution=\"2\"}")" "info"
+for quantile in 0.01 0.5 0.9 0.99; do
+    assert_quantile "$quantile"
+done
+
+# The same series go on: none ends, none is new.
+series=$(query 'count(osprof_op_latency_seconds_bucket{op="MKDIR"})')
+mkdir "$mnt/directory/211"
+wait_until 20 has_scraped 212 || fail "Prometheus has not scraped the 212th MKDIR: $(<prometheus.log)"
+assert_eq "$series" "$(query 'count(osprof_op_latency_seconds_bucket{op="MKDIR"})')" "series of MKDIR"
+assert_eq "$series" "$(query 'count(count_over_time(osprof_op_latency_seconds_bucket{op="MKDIR"}[1m]) >= 2)')" \
+    "series of MKDIR with two samples"
+unmount_osproffs "$mnt"
