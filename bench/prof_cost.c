@@ -1,12 +1,13 @@
 /* What the prof layer costs per operation: getattr through the layer above a null layer that does nothing, in the
  * variants of thesis §6.2 (no layer, an extra call, two clock reads, everything). Warm: in a loop, and what "off" takes
  * is the loop and the null layer themselves. Cold: one op after so much other memory was touched that the counters have
- * left the nearer caches, as between two requests; what "off" takes is mostly the reading of the clock.
+ * left the nearer caches, as between two requests; what "off" takes is mostly the reading of the clock. And what it
+ * costs to relate latencies to a value.
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
- *        prof_cost off|call|tsc|full N   runs that variant N times and prints nothing. For instructions per op:
- *            valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=run_ops prof_cost full 1000003
- *        and divide the "Collected" figure by N. */
+ *        prof_cost off|call|tsc|full|joint-error|joint-blocked|joint-cpu N   runs that variant N times and prints
+ * nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=run_ops
+ * prof_cost full 1000003 and divide the "Collected" figure by N. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,13 +26,17 @@
 struct variant {
     const char *name;
     enum prof_timing timing;
+    unsigned joint; /* values that the op's latencies are related to */
 };
 
 static const struct variant variants[] = {
-    {"off", PROF_TIMING_OFF},
-    {"call", PROF_TIMING_CALL},
-    {"tsc", PROF_TIMING_TSC},
-    {"full", PROF_TIMING_FULL},
+    {"off", PROF_TIMING_OFF, 0},
+    {"call", PROF_TIMING_CALL, 0},
+    {"tsc", PROF_TIMING_TSC, 0},
+    {"full", PROF_TIMING_FULL, 0},
+    {"joint-error", PROF_TIMING_FULL, 1U << AGGSTATS_ERROR},
+    {"joint-blocked", PROF_TIMING_FULL, 1U << AGGSTATS_BLOCKED},
+    {"joint-cpu", PROF_TIMING_FULL, 1U << AGGSTATS_CPU},
 };
 #define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
 
@@ -49,12 +54,16 @@ struct stack {
     struct fs_layer *top;
 };
 
-static void stack_init(struct stack *stack, enum prof_timing timing, struct aggstats_recorder *recorder) {
+static void stack_init(struct stack *stack, const struct variant *variant, struct aggstats_recorder *recorder) {
     stack->null_layer = (struct fs_layer){.ops = &null_ops};
     stack->top = &stack->null_layer;
-    if (timing == PROF_TIMING_OFF)
+    if (variant->timing == PROF_TIMING_OFF)
         return;
-    prof_init(&stack->prof, timing, recorder, &stack->null_layer);
+    prof_init(&stack->prof, variant->timing, recorder, &stack->null_layer);
+    if (variant->joint && prof_set_joint(&stack->prof, FS_OP_GETATTR, variant->joint) < 0) {
+        fprintf(stderr, "prof_cost: no memory for %s\n", variant->name);
+        exit(EXIT_FAILURE);
+    }
     stack->top = &stack->prof.layer;
 }
 
@@ -75,7 +84,7 @@ static int compare_doubles(const void *left, const void *right) {
 
 static void print_row(const char *state, const struct variant *variant, double *cycles, size_t count) {
     qsort(cycles, count, sizeof(cycles[0]), compare_doubles);
-    printf("%s %-5s median %6.1f cycles per op  (5 %% %.1f, 95 %% %.1f)\n", state, variant->name, cycles[count / 2],
+    printf("%s %-13s median %6.1f cycles per op  (5 %% %.1f, 95 %% %.1f)\n", state, variant->name, cycles[count / 2],
            cycles[count / 20], cycles[count - 1 - count / 20]);
 }
 
@@ -83,7 +92,7 @@ static void measure_warm(const struct variant *variant, struct aggstats_recorder
     static double cycles[ROUNDS];
     uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
     struct stack stack;
-    stack_init(&stack, variant->timing, recorder);
+    stack_init(&stack, variant, recorder);
     run_ops(stack.top, OPS_PER_ROUND); /* warms up */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start_cycles = aggstats_clock_now(clock_kind);
@@ -103,7 +112,7 @@ static void measure_cold(const struct variant *variant, struct aggstats_recorder
     static double cycles[COLD_ROUNDS];
     uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
     struct stack stack;
-    stack_init(&stack, variant->timing, recorder);
+    stack_init(&stack, variant, recorder);
     for (int round = 0; round < COLD_ROUNDS; round++) {
         touch_other_memory();
         uint64_t start_cycles = aggstats_clock_now(clock_kind);
@@ -131,7 +140,7 @@ static bool run_named(const char *name, const char *count_text, struct aggstats_
     for (size_t i = 0; i < VARIANT_COUNT && count > 0; i++) {
         if (strcmp(variants[i].name, name) == 0) {
             struct stack stack;
-            stack_init(&stack, variants[i].timing, recorder);
+            stack_init(&stack, &variants[i], recorder);
             run_ops(stack.top, count);
             return true;
         }

@@ -87,6 +87,57 @@ static void write_bucket(struct json_writer *writer, const struct aggstats_profi
     json_end(writer, '}');
 }
 
+/* Of a sampled profile. */
+static void write_intervals(struct json_writer *writer, const struct aggstats_profile *profile) {
+    if (profile->interval_cycles == 0)
+        return;
+    write_cycles(writer, profile, "interval", profile->interval_cycles);
+    json_begin(writer, "borders", '[');
+    for (size_t i = 0; i < profile->interval_count; i++) {
+        json_begin(writer, NULL, '{');
+        write_cycles(writer, profile, "end", profile->borders[i]);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
+}
+
+static void write_samples(struct json_writer *writer, const struct aggstats_op_profile *op) {
+    json_begin(writer, "samples", '[');
+    for (size_t at = 0; at < op->sample_count; at++) {
+        json_begin(writer, NULL, '{');
+        json_count(writer, "interval", op->samples[at].row);
+        json_count(writer, "bucket", op->samples[at].bucket);
+        json_count(writer, "count", op->samples[at].count);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
+}
+
+static void write_joint(struct json_writer *writer, const struct aggstats_joint_profile *joint) {
+    json_begin(writer, NULL, '{');
+    json_text(writer, "op", joint->op);
+    json_text(writer, "value", aggstats_value_name(joint->value));
+    json_begin(writer, "cells", '[');
+    for (size_t at = 0; at < joint->cell_count; at++) {
+        json_begin(writer, NULL, '{');
+        json_count(writer, "number", aggstats_value_first(joint->value, joint->cells[at].row));
+        json_count(writer, "bucket", joint->cells[at].bucket);
+        json_count(writer, "count", joint->cells[at].count);
+        json_end(writer, '}');
+    }
+    json_end(writer, ']');
+    json_end(writer, '}');
+}
+
+static void write_joints(struct json_writer *writer, const struct aggstats_profile *profile) {
+    if (profile->joint_count == 0)
+        return;
+    json_begin(writer, "joints", '[');
+    for (size_t i = 0; i < profile->joint_count; i++)
+        write_joint(writer, &profile->joints[i]);
+    json_end(writer, ']');
+}
+
 static void write_op(struct json_writer *writer, const struct aggstats_profile *profile,
                      const struct aggstats_op_profile *op) {
     json_begin(writer, NULL, '{');
@@ -99,6 +150,8 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
             write_bucket(writer, profile, bucket, op->buckets[bucket]);
     }
     json_end(writer, ']');
+    if (profile->interval_cycles > 0)
+        write_samples(writer, op);
     json_end(writer, '}');
 }
 
@@ -110,10 +163,12 @@ static int write_json(const struct aggstats_profile *profile, FILE *stream) {
     json_begin(&writer, NULL, '{');
     write_header(&writer, profile);
     write_calls_in_flight(&writer, profile);
+    write_intervals(&writer, profile);
     json_begin(&writer, "ops", '[');
     for (size_t i = 0; i < profile->op_count; i++)
         write_op(&writer, profile, &profile->ops[i]);
     json_end(&writer, ']');
+    write_joints(&writer, profile);
     json_end(&writer, '}');
     return view_finish(stream);
 }

@@ -75,6 +75,17 @@ done
     assert profile["ops"][0]["calls"] == profile["ops"][0]["total_cycles"] == 2**64 - 1
     assert profile["ops"][0]["buckets"][0]["count"] == 2**64 - 2' || fail "JSON loses bits"
 
+"$OSPROF" show --json "$data/show-dimensions.osprof" | "$python" -c 'if True:
+    import json, sys
+    profile = json.load(sys.stdin)
+    assert [border["end_cycles"] for border in profile["borders"]] == [100, 210, 350]
+    read = profile["ops"][0]
+    for bucket in read["buckets"]:
+        samples = [sample["count"] for sample in read["samples"] if sample["bucket"] == bucket["bucket"]]
+        assert sum(samples) == bucket["count"]
+    assert profile["joints"][0]["value"] == "SIZE"
+    assert profile["joints"][0]["cells"][2] == {"number": 8192, "bucket": 3, "count": 3}' || fail "JSON of other dimensions"
+
 need promtool
 for profile in "$data"/show-{grep,hung,empty}.osprof hostile.osprof huge.osprof 4711.live; do
     "$OSPROF" show --metrics "$profile" | promtool check metrics || fail "promtool finds fault with $profile"
