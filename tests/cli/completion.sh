@@ -45,8 +45,8 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show check recover reset; do
-    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z]*' | grep -o -- '--[a-z]*' >documented || true
+for command in show check merge recover reset; do
+    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z-]*' | grep -o -- '--[a-z-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort documented | paste -sd ' ')" osprof "$command" -
 done
