@@ -7,6 +7,7 @@
 #include "base.h"
 #include "command.h"
 #include "live_files.h"
+#include "output.h"
 
 struct recover_options {
     const char *output; /* NULL or "-": standard output */
@@ -84,23 +85,8 @@ static int read_as_text(const char *path, char **ret_text, size_t *ret_size_byte
     return error;
 }
 
-static int write_output(const char *path, const char *text, size_t size_bytes) {
-    CLEANUP_FD int dir_fd = -1;
-    const char *name;
-    int error = open_parent(AT_FDCWD, path, &dir_fd, &name);
-    return error ? error : replace_file(dir_fd, name, NULL, 0644, text, size_bytes);
-}
-
-static bool to_stdout(const struct recover_options *options) {
-    return !options->output || strcmp(options->output, "-") == 0;
-}
-
 static enum status save(const struct recover_options *options, const char *text, size_t size_bytes) {
-    if (to_stdout(options)) {
-        fwrite(text, 1, size_bytes, stdout); /* main() reports what goes wrong with it */
-        return STATUS_OK;
-    }
-    int error = write_output(options->output, text, size_bytes);
+    int error = output_write(options->output, text, size_bytes);
     if (error) {
         complain("cannot write profile %s: %s; the live file is untouched", options->output, strerror(-error));
         return STATUS_TROUBLE;
@@ -177,7 +163,7 @@ static enum status run_recover(const struct command *command, int argc, char **a
         return status;
     if (argc - optind > 1)
         return usage_error(command, "one live file at a time, not %d", argc - optind);
-    if (options.remove && to_stdout(&options))
+    if (options.remove && output_is_stdout(options.output))
         return usage_error(command, "--remove needs -o FILE, so that the profile is safe first");
     if (optind == argc && options.output)
         return usage_error(command, "no live file given; 'osprof recover' alone lists them");

@@ -22,6 +22,8 @@ struct command {
 
 extern const struct command command_show;
 extern const struct command command_check;
+extern const struct command command_merge;
+extern const struct command command_import;
 extern const struct command command_recover;
 extern const struct command command_reset;
 

@@ -23,6 +23,8 @@ expect_completion() {
 expect_completion _osprof "recover reset" osprof re
 expect_completion _osprof "--output" osprof recover --o
 expect_completion _osprof "--help" osprof check -
+expect_completion _osprof "ms ns us" osprof import --unit ""
+expect_completion _osprof "block fs fuse user" osprof import --layer ""
 cp "$data/show-grep.osprof" osprof.out
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof show --op READ
 cp "$data/show-bare.osprof" bare.osprof
@@ -45,8 +47,8 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show check recover reset; do
-    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z]*' | grep -o -- '--[a-z]*' >documented || true
+for command in show check merge import recover reset; do
+    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z-]*' | grep -o -- '--[a-z-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -
 done

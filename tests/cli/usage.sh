@@ -2,7 +2,7 @@
 # Wrong arguments and unreadable profiles: one clear line, status 2. Help: on standard output, status 0.
 . "$(dirname "$0")/lib.sh"
 
-for command in show check recover reset; do
+for command in show check merge import recover reset; do
     expect 0 help "$command"
     grep -q "^Usage: osprof $command " "$scratch/out" || fail "no help for $command"
     cp "$scratch/out" help
@@ -32,6 +32,14 @@ for width in 39 1001 4x "" -1 99999999999999999999; do
         show --width "$width"
 done
 expect_trouble "osprof check: no profile given; see 'osprof help check'" check
+expect_trouble "osprof merge: no profile given; see 'osprof help merge'" merge
+expect_trouble "osprof merge: option '-o' needs an argument; see 'osprof help merge'" merge -o
+expect_trouble "osprof import: one text at a time, not 2; see 'osprof help import'" import a b
+expect_trouble "osprof import: --unit must be ns, us or ms, not 'usecs'; see 'osprof help import'" import --unit usecs
+for layer in "" "a b" "a,b"; do
+    expect_trouble "osprof import: --layer must be a word, not '$layer'; see 'osprof help import'" \
+        import --layer "$layer"
+done
 expect_trouble "osprof recover: one live file at a time, not 2; see 'osprof help recover'" recover a b
 expect_trouble "osprof recover: --remove needs -o FILE, so that the profile is safe first; see 'osprof help recover'" \
     recover --remove a

@@ -1,0 +1,228 @@
+/* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. */
+#include <getopt.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+#include "command.h"
+#include "input.h"
+#include "merging.h"
+#include "output.h"
+#include "units.h"
+
+#define PROGRESS_INTERVAL_NS 100000000
+
+struct merge_options {
+    const char *output;     /* NULL or "-": standard output */
+    const char *files_from; /* a list of more profiles; "-": standard input */
+    char **names;
+    size_t name_count;
+};
+
+/* What one run has done so far. */
+struct merge_run {
+    const struct merge_options *options;
+    struct merging merging;
+    bool progress; /* standard error is a terminal */
+    uint64_t progress_shown_ns;
+};
+
+/* ---- Progress ----------------------------------------------------------------------------------- */
+
+/* Leaves the cursor at the line's beginning, so that a message goes over it. */
+static void print_progress(const char *text) {
+    fprintf(stderr, "%-40s\r", text);
+    fflush(stderr);
+}
+
+static void show_progress(struct merge_run *run) {
+    uint64_t now_ns = run->progress ? aggstats_clock_now(AGGSTATS_CLOCK_MONOTONIC) : 0;
+    char count[UNITS_TEXT_SIZE];
+    char text[UNITS_TEXT_SIZE + 32];
+    if (!run->progress || now_ns - run->progress_shown_ns < PROGRESS_INTERVAL_NS)
+        return;
+    run->progress_shown_ns = now_ns;
+    units_format_count(run->merging.added_count, count);
+    snprintf(text, sizeof(text), "osprof: %s profiles merged", count);
+    print_progress(text);
+}
+
+static void end_progress(const struct merge_run *run) {
+    if (run->progress && run->progress_shown_ns > 0)
+        print_progress("");
+}
+
+/* ---- Profiles ----------------------------------------------------------------------------------- */
+
+/* Text from a file may hold what a terminal obeys. */
+static void copy_printable(char *to, size_t size_bytes, const char *from) {
+    snprintf(to, size_bytes, "%s", from);
+    for (char *c = to; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    }
+}
+
+static enum status complain_other_layer(const struct merge_run *run, const char *name,
+                                        const struct aggstats_profile *profile) {
+    char theirs[64];
+    char ours[64];
+    copy_printable(theirs, sizeof(theirs), aggstats_profile_label(profile, "layer"));
+    copy_printable(ours, sizeof(ours), merging_layer(&run->merging));
+    complain("cannot merge %s: its layer is %s, that of the profiles before it %s; merge each layer by itself", name,
+             theirs, ours);
+    return STATUS_TROUBLE;
+}
+
+static enum status complain_unmerged(const struct merge_run *run, const char *name,
+                                     const struct aggstats_profile *profile, int error) {
+    if (error == -EXDEV)
+        return complain_other_layer(run, name, profile);
+    if (error == -EDOM && profile->clock.frequency_hz == 0)
+        complain("cannot merge %s: it does not tell its clock's rate, as those before it do", name);
+    else if (error == -EDOM)
+        complain("cannot merge %s: it tells its clock's rate, which those before it do not", name);
+    else if (error == -EOVERFLOW)
+        complain("cannot merge %s: the sum does not fit 64 bits", name);
+    else if (error == -E2BIG)
+        complain("cannot merge %s: too many different operations", name);
+    else
+        complain("cannot merge %s: %s", name, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+static enum status merge_one(struct merge_run *run, const char *name) {
+    struct input input;
+    if (input_load(name, &input) != 0)
+        return STATUS_TROUBLE;
+    int error = merging_add(&run->merging, &input.profile);
+    enum status status = error ? complain_unmerged(run, name, &input.profile, error) : STATUS_OK;
+    input_finish(&input);
+    show_progress(run);
+    return status;
+}
+
+static enum status merge_listed(struct merge_run *run, FILE *list) {
+    const char *list_name = run->options->files_from;
+    CLEANUP_FREE char *line = NULL;
+    size_t capacity_bytes = 0;
+    ssize_t length;
+    enum status status = STATUS_OK;
+    errno = 0;
+    while (status == STATUS_OK && (length = getline(&line, &capacity_bytes, list)) >= 0) {
+        if (line[length - 1] == '\n')
+            line[--length] = '\0';
+        if (strcmp(line, "-") == 0 && list == stdin) {
+            complain("cannot merge -: standard input is the list of profiles already");
+            status = STATUS_TROUBLE;
+        } else if (length > 0) {
+            status = merge_one(run, line);
+        }
+    }
+    if (ferror(list)) {
+        complain("cannot read the list of profiles %s: %s", list_name, strerror(errno));
+        status = STATUS_TROUBLE;
+    }
+    return status;
+}
+
+static enum status merge_list(struct merge_run *run) {
+    const char *name = run->options->files_from;
+    if (strcmp(name, "-") == 0)
+        return merge_listed(run, stdin);
+    CLEANUP_STREAM FILE *list = fopen(name, "re");
+    if (!list) {
+        complain("cannot open the list of profiles %s: %s", name, strerror(errno));
+        return STATUS_TROUBLE;
+    }
+    return merge_listed(run, list);
+}
+
+static enum status merge_all(struct merge_run *run) {
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < run->options->name_count && status == STATUS_OK; i++)
+        status = merge_one(run, run->options->names[i]);
+    if (run->options->files_from && status == STATUS_OK)
+        status = merge_list(run);
+    if (status == STATUS_OK && run->merging.added_count == 0) {
+        complain("nothing to merge: %s names no profile", run->options->files_from);
+        status = STATUS_TROUBLE;
+    }
+    end_progress(run);
+    return status;
+}
+
+static enum status write_sum(struct merge_run *run) {
+    struct aggstats_profile sum = {0};
+    int error = merging_result(&run->merging, &sum);
+    if (error == -EOVERFLOW)
+        complain("cannot merge: the sum does not fit 64 bits");
+    else if (error)
+        complain("cannot merge: %s", strerror(-error));
+    if (error)
+        return STATUS_TROUBLE;
+    error = output_write_profile(run->options->output, &sum);
+    aggstats_profile_finish(&sum);
+    if (!error)
+        return STATUS_OK;
+    complain("cannot write profile %s: %s", run->options->output, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+static enum status merge(const struct merge_options *options) {
+    struct merge_run run = {.options = options, .progress = isatty(STDERR_FILENO)};
+    enum status status = merge_all(&run);
+    if (status == STATUS_OK)
+        status = write_sum(&run);
+    merging_finish(&run.merging);
+    return status;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+enum { OPTION_FILES_FROM = 256 };
+
+static const struct option long_options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"files-from", required_argument, NULL, OPTION_FILES_FROM},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
+};
+
+static enum status run_merge(const struct command *command, int argc, char **argv) {
+    struct merge_options options = {0};
+    int option;
+    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
+        switch (option) {
+        case 'o':
+            options.output = optarg;
+            break;
+        case OPTION_FILES_FROM:
+            options.files_from = optarg;
+            break;
+        case 'h':
+            command_print_help(command);
+            return STATUS_OK;
+        default:
+            return option_error(command, option, argv, long_options);
+        }
+    }
+    if (optind == argc && !options.files_from)
+        return usage_error(command, "no profile given");
+    options.names = argv + optind;
+    options.name_count = (size_t)(argc - optind);
+    return merge(&options);
+}
+
+const struct command command_merge = {
+    .name = "merge",
+    .summary = "sums the profiles of many runs or machines into one",
+    .arguments = "[-o FILE] [--files-from LIST] [PROFILE]...",
+    .help = "Adds calls, totals and buckets up, operation by operation, and writes the sum to standard\n"
+            "output. PROFILE is as for 'osprof show'. All must be of one layer. The sum has the coarsest\n"
+            "resolution among them, and the clock rate of the first; what other rates make approximate\n"
+            "is told in its header.\n\n"
+            "  -o, --output FILE  write the sum to FILE, whole or not at all\n"
+            "  --files-from LIST  also those that LIST names, one a line; - is standard input\n",
+    .run = run_merge,
+};

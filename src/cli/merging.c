@@ -1,0 +1,297 @@
+/* Adding profiles up. */
+#include "merging.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base.h"
+
+#define OPS_MAX 4096 /* what the parser of profiles takes, so that the sum can be read back */
+#define SEPARATOR ", "
+#define MORE "..."
+
+/* ---- Numbers ------------------------------------------------------------------------------------ */
+
+/* The library leaves calls in flight to who adds; without them the sum's calls would exceed its buckets unexplained. */
+static int append_in_flight(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
+    size_t count = sum->in_flight_count + profile->in_flight_count;
+    if (profile->in_flight_count == 0)
+        return 0;
+    struct aggstats_call_in_flight *grown = reallocarray(sum->in_flight, count, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    memcpy(grown + sum->in_flight_count, profile->in_flight, profile->in_flight_count * sizeof(*grown));
+    sum->in_flight = grown;
+    sum->in_flight_count = count;
+    return 0;
+}
+
+/* sum: not zeroed. Errors: -EDOM it has another rate, and the others of merging_add() */
+static int add_to_sum(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
+    int error = aggstats_profile_add(sum, profile);
+    if (!error && sum->op_count > OPS_MAX)
+        error = -E2BIG;
+    return error ? error : append_in_flight(sum, profile);
+}
+
+static int add_rescaled(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
+    struct aggstats_profile rescaled = {0};
+    int error = aggstats_profile_copy(profile, &rescaled);
+    if (!error)
+        error = aggstats_profile_rescale(&rescaled, sum->clock.frequency_hz);
+    if (!error)
+        error = add_to_sum(sum, &rescaled);
+    aggstats_profile_finish(&rescaled);
+    return error;
+}
+
+/* Adds to the sum of the same rate, or begins one. */
+static int add_numbers(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
+    for (size_t i = 0; i < merging->sum_count; i++) {
+        int error = add_to_sum(&merging->sums[i], profile);
+        *ret_sum_index = i;
+        if (error != -EDOM)
+            return error;
+    }
+    *ret_sum_index = merging->sum_count;
+    if (merging->sum_count > 0 && (merging->sums[0].clock.frequency_hz == 0 || profile->clock.frequency_hz == 0))
+        return -EDOM;
+    if (merging->sum_count == MERGING_RATES_MAX)
+        return add_rescaled(&merging->sums[0], profile);
+    int error = aggstats_profile_copy(profile, &merging->sums[merging->sum_count]);
+    if (!error)
+        merging->sum_count++;
+    return error;
+}
+
+static void note_start(struct merging *merging, const struct aggstats_profile *profile) {
+    if (merging->added_count == 0) {
+        merging->start_ns = profile->start_ns;
+        merging->all_have_start = profile->has_start;
+    }
+    merging->all_have_start = merging->all_have_start && profile->has_start;
+    if (profile->start_ns < merging->start_ns)
+        merging->start_ns = profile->start_ns;
+}
+
+/* How many profiles a profile was merged from. */
+static uint64_t merged_from(const struct aggstats_profile *profile) {
+    const char *text = aggstats_profile_label(profile, "merged");
+    char *end;
+    if (!text || text[0] < '1' || text[0] > '9')
+        return 1;
+    errno = 0;
+    uint64_t count = strtoull(text, &end, 10);
+    return errno || *end != '\0' ? 1 : count;
+}
+
+/* ---- Labels ------------------------------------------------------------------------------------- */
+
+static struct merging_label *find_label(struct merging *merging, const char *key) {
+    for (size_t i = 0; i < merging->label_count; i++) {
+        if (strcmp(merging->labels[i].key, key) == 0)
+            return &merging->labels[i];
+    }
+    return NULL;
+}
+
+const char *merging_layer(const struct merging *merging) {
+    for (size_t i = 0; i < merging->label_count; i++) {
+        if (strcmp(merging->labels[i].key, "layer") == 0)
+            return merging->labels[i].value;
+    }
+    return NULL;
+}
+
+static int add_value(struct merging_label *label, const char *value, size_t length) {
+    if (length == strlen(MORE) && strncmp(value, MORE, length) == 0) {
+        label->more = true;
+        return 0;
+    }
+    for (size_t i = 0; i < label->value_count; i++) {
+        if (strlen(label->values[i]) == length && strncmp(label->values[i], value, length) == 0)
+            return 0;
+    }
+    if (label->value_count == MERGING_VALUES_MAX) {
+        label->more = true;
+        return 0;
+    }
+    char *copy = strndup(value, length);
+    if (!copy)
+        return -ENOMEM;
+    label->values[label->value_count++] = copy;
+    return 0;
+}
+
+/* A value may be a list already, of a profile that was merged. */
+static int add_values(struct merging_label *label, const char *list) {
+    for (const char *value = list;;) {
+        const char *end = strstr(value, SEPARATOR);
+        int error = add_value(label, value, end ? (size_t)(end - value) : strlen(value));
+        if (error || !end)
+            return error;
+        value = end + strlen(SEPARATOR);
+    }
+}
+
+/* Labels are for people: the first of them do, in a text that has more. */
+static int begin_label(struct merging *merging, const struct aggstats_label *from) {
+    if (merging->label_count == MERGING_LABELS_MAX)
+        return 0;
+    struct merging_label *label = &merging->labels[merging->label_count++];
+    *label = (struct merging_label){.key = strdup(from->key), .value = strdup(from->value), .holder_count = 1};
+    return label->key && label->value ? add_values(label, from->value) : -ENOMEM;
+}
+
+static int add_label(struct merging *merging, const struct aggstats_label *from) {
+    struct merging_label *label = find_label(merging, from->key);
+    if (!label)
+        return begin_label(merging, from);
+    label->holder_count++;
+    if (!label->differs && strcmp(label->value, from->value) == 0)
+        return 0;
+    label->differs = true;
+    return add_values(label, from->value);
+}
+
+static int add_labels(struct merging *merging, const struct aggstats_profile *profile) {
+    int error = 0;
+    for (size_t i = 0; i < profile->label_count && !error; i++) {
+        if (strcmp(profile->labels[i].key, "merged") != 0)
+            error = add_label(merging, &profile->labels[i]);
+    }
+    return error;
+}
+
+static bool is_other_layer(const struct merging *merging, const struct aggstats_profile *profile) {
+    const char *ours = merging_layer(merging);
+    const char *theirs = aggstats_profile_label(profile, "layer");
+    return ours && theirs && strcmp(ours, theirs) != 0;
+}
+
+int merging_add(struct merging *merging, const struct aggstats_profile *profile) {
+    size_t sum_index = 0;
+    uint64_t merged = merged_from(profile);
+    if (is_other_layer(merging, profile))
+        return -EXDEV;
+    int error = add_labels(merging, profile);
+    if (!error)
+        error = add_numbers(merging, profile, &sum_index);
+    if (error)
+        return error;
+    note_start(merging, profile);
+    merging->added_count++;
+    if (sum_index > 0)
+        merging->rescaled_count += merged;
+    return __builtin_add_overflow(merging->merged_count, merged, &merging->merged_count) ? -EOVERFLOW : 0;
+}
+
+/* ---- The result --------------------------------------------------------------------------------- */
+
+/* True if who lacks the label is no exception from what it says of the others. */
+static bool speaks_for_all(const struct merging_label *label) {
+    return strcmp(label->key, "layer") == 0 || strcmp(label->key, "approximate") == 0;
+}
+
+/* "node1, node2, ..." */
+static char *list_values(const struct merging_label *label, bool more) {
+    char *list = NULL;
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&list, &size_bytes);
+    if (!stream)
+        return NULL;
+    for (size_t i = 0; i < label->value_count; i++)
+        fprintf(stream, "%s%s", i > 0 ? SEPARATOR : "", label->values[i]);
+    if (more)
+        fprintf(stream, "%s" MORE, label->value_count > 0 ? SEPARATOR : "");
+    if (fclose(stream) != 0) {
+        free(list);
+        return NULL;
+    }
+    return list;
+}
+
+/* Takes the value over, also if there is no memory. */
+static int append_label(struct aggstats_profile *profile, const char *key, char *value) {
+    struct aggstats_label label = {.key = strdup(key), .value = value};
+    struct aggstats_label *grown = reallocarray(profile->labels, profile->label_count + 1, sizeof(*grown));
+    if (grown)
+        profile->labels = grown;
+    if (!grown || !label.key || !label.value) {
+        free(label.key);
+        free(label.value);
+        return -ENOMEM;
+    }
+    grown[profile->label_count++] = label;
+    return 0;
+}
+
+static int append_merged_label(const struct merging *merging, struct aggstats_profile *profile,
+                               const struct merging_label *label) {
+    bool missing = label->holder_count < merging->added_count && !speaks_for_all(label);
+    bool same = !label->differs && !missing;
+    return append_label(profile, label->key, same ? strdup(label->value) : list_values(label, label->more || missing));
+}
+
+static int append_count(struct aggstats_profile *profile, uint64_t count) {
+    char *text = NULL;
+    return append_label(profile, "merged", asprintf(&text, "%" PRIu64, count) < 0 ? NULL : text);
+}
+
+static int note_rescaled(struct merging *merging) {
+    char text[96];
+    struct aggstats_label label = {.key = (char[]){"approximate"}, .value = text};
+    if (merging->rescaled_count == 0)
+        return 0;
+    snprintf(text, sizeof(text),
+             "buckets and totals of %" PRIu64 " of the profiles are rescaled from other clock rates",
+             merging->rescaled_count);
+    return add_label(merging, &label);
+}
+
+static void drop_labels(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->label_count; i++) {
+        free(profile->labels[i].key);
+        free(profile->labels[i].value);
+    }
+    profile->label_count = 0;
+}
+
+static int replace_labels(struct merging *merging, struct aggstats_profile *profile) {
+    drop_labels(profile);
+    int error = note_rescaled(merging);
+    for (size_t i = 0; i < merging->label_count && !error; i++)
+        error = append_merged_label(merging, profile, &merging->labels[i]);
+    return error ? error : append_count(profile, merging->merged_count);
+}
+
+int merging_result(struct merging *merging, struct aggstats_profile *ret_profile) {
+    struct aggstats_profile *sum = &merging->sums[0];
+    int error = merging->sum_count > 0 ? 0 : -EINVAL;
+    for (size_t i = 1; i < merging->sum_count && !error; i++)
+        error = add_rescaled(sum, &merging->sums[i]);
+    if (!error)
+        error = replace_labels(merging, sum);
+    if (error)
+        return error;
+    sum->has_start = merging->all_have_start;
+    sum->start_ns = merging->start_ns;
+    *ret_profile = *sum;
+    *sum = (struct aggstats_profile){0};
+    return 0;
+}
+
+static void label_finish(struct merging_label *label) {
+    for (size_t i = 0; i < label->value_count; i++)
+        free(label->values[i]);
+    free(label->key);
+    free(label->value);
+}
+
+void merging_finish(struct merging *merging) {
+    for (size_t i = 0; i < merging->sum_count; i++)
+        aggstats_profile_finish(&merging->sums[i]);
+    for (size_t i = 0; i < merging->label_count; i++)
+        label_finish(&merging->labels[i]);
+    *merging = (struct merging){0};
+}

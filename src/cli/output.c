@@ -1,0 +1,29 @@
+/* Writing results whole. */
+#include "output.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base.h"
+
+bool output_is_stdout(const char *path) {
+    return !path || strcmp(path, "-") == 0;
+}
+
+int output_write(const char *path, const char *text, size_t size_bytes) {
+    if (output_is_stdout(path)) {
+        fwrite(text, 1, size_bytes, stdout);
+        return 0;
+    }
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int error = open_parent(AT_FDCWD, path, &dir_fd, &name);
+    return error ? error : replace_file(dir_fd, name, NULL, 0644, text, size_bytes);
+}
+
+int output_write_profile(const char *path, const struct aggstats_profile *profile) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int error = aggstats_profile_format(profile, &text, &size_bytes);
+    return error ? error : output_write(path, text, size_bytes);
+}

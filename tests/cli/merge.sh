@@ -1,0 +1,210 @@
+#!/bin/bash
+# osprof merge: sums are exact at one clock rate whatever the resolutions, calls are kept at any rate, and the header
+# says what the sum is of.
+. "$(dirname "$0")/lib.sh"
+
+# expect_sum EXPECTED ARGUMENT...: the merged profile, which must be consistent, too
+expect_sum() {
+    local expected=$1
+    shift
+    expect 0 merge "$@"
+    assert_eq "$expected" "$(<"$scratch/out")" "sum of: $*"
+    [ ! -s "$scratch/err" ] || fail "complains: osprof merge $*"
+    "$OSPROF" check - <"$scratch/out" >/dev/null || fail "inconsistent sum of: $*"
+}
+
+# profile NAME RATE RESOLUTION LINE...: makes a profile of layer fs
+profile() {
+    local file=$1.osprof rate=$2 resolution=$3
+    shift 3
+    printf '%s\n' '# osprof 1' '# layer: fs' "# clock: monotonic $rate Hz" "# resolution: $resolution" "$@" >"$file"
+}
+
+# numbers_of FILE: the lines below the header
+numbers_of() {
+    grep -v '^#' "$1"
+}
+
+# ---- One rate
+
+profile one 1000000000 1 '# host: a' 'OP_READ 3 30' ' 0 0 0 3' 'OP_WRITE 5 10' ' 0 5'
+profile two 1000000000 1 '# host: a' 'OP_READ 4 70' ' 0 0 0 1 3' 'OP_FSYNC 1 1000' ' 0 0 0 0 0 0 0 0 0 1'
+expect_sum '# osprof 1
+# layer: fs
+# host: a
+# clock: monotonic 1000000000 Hz
+# resolution: 1
+# merged: 2
+OP_FSYNC 1 1000
+ 0 0 0 0 0 0 0 0 0 1
+OP_READ 7 100
+ 0 0 0 4 3
+OP_WRITE 5 10
+ 0 5' one.osprof two.osprof
+
+# Two buckets of resolution 1 are the first sixteen of resolution 8, in either order.
+profile fine 1000000000 8 'OP_READ 4 8' " 1 0 0 0 0 0 0 1 2 0 0 0 0 0 0 0"
+profile coarse 1000000000 1 'OP_READ 6 9' ' 2 4'
+for order in "fine coarse" "coarse fine"; do
+    read -r first second <<<"$order"
+    expect_sum '# osprof 1
+# layer: fs
+# clock: monotonic 1000000000 Hz
+# resolution: 1
+# merged: 2
+OP_READ 10 17
+ 4 6' "$first.osprof" "$second.osprof"
+done
+
+# A real profile with itself: all numbers are doubled. Merging one changes none.
+cp "$data/show-grep.osprof" grep.osprof
+expect 0 merge grep.osprof grep.osprof
+assert_eq "$(numbers_of grep.osprof | awk '{ for (i = 1 + /^OP_/; i <= NF; i++) $i = sprintf("%.0f", 2 * $i) } 1')" \
+    "$(numbers_of out | sed 's/^ //')" "the doubled profile"
+expect 0 merge - <grep.osprof
+assert_eq "$(numbers_of grep.osprof)" "$(numbers_of out)" "one profile merged"
+
+# What cannot be added up: times that one does not tell.
+profile timed 1000000000 1 '# start: 2026-11-21T02:30:00.000000000Z' '# elapsed: 50' '# clamped: 1' 'OP_A 1 0' ' 1'
+profile earlier 1000000000 1 '# start: 2026-11-20T02:30:00.000000000Z' '# elapsed: 70' 'OP_A 1 1' ' 1'
+expect 0 merge timed.osprof earlier.osprof
+assert_eq "2026-11-20T02:30:00.000000000Z 120 1" "$(awk '/^# (start|elapsed|clamped)/ { print $3 }' out | paste -sd ' ')" \
+    "start, elapsed and clamped"
+expect 0 merge timed.osprof one.osprof
+! grep -E '^# (start|elapsed)' out || fail "start or elapsed of profiles that do not all tell it"
+
+# Calls in flight are kept: they explain calls without a bucket.
+profile hung 1000000000 1 '# in_flight: READ object 1 pid 2 age 3' 'OP_READ 1 0' ' 0'
+expect 0 merge hung.osprof one.osprof hung.osprof
+assert_eq 2 "$(grep -c '^# in_flight: READ object 1 pid 2 age 3$' out)" "calls in flight"
+"$OSPROF" check - <out >/dev/null || fail "calls in flight are lost"
+
+# ---- Other rates
+
+# Half the rate is a bucket less, exactly but for bucket 0; the first one's rate counts.
+profile half 500000000 1 'OP_READ 3 30' ' 0 0 0 3'
+expect_sum '# osprof 1
+# layer: fs
+# host: a, ...
+# clock: monotonic 1000000000 Hz
+# resolution: 1
+# approximate: buckets and totals of 1 of the profiles are rescaled from other clock rates
+# merged: 2
+OP_READ 6 90
+ 0 0 0 3 3
+OP_WRITE 5 10
+ 0 5' one.osprof half.osprof
+expect 0 merge half.osprof one.osprof
+assert_eq '# clock: monotonic 500000000 Hz' "$(grep '^# clock' out)" "rate of the sum"
+
+# Each rate is rescaled as a whole: a quarter of 100 single calls belongs to the upper bucket, and none would one by one.
+profile single 1000 1 'OP_READ 1 4' ' 0 0 1'
+profile base 1150 1 'OP_READ 1 4' ' 0 0 1'
+seq 100 | sed 's/.*/single.osprof/' >singles
+expect 0 merge base.osprof --files-from singles
+read -r _ _ low high < <(awk '/^ / { print $1, $2, $3, $4 }' out)
+assert_eq 101 $((low + high)) "calls after rescaling"
+[ "$high" -gt 10 ] || fail "rounded one by one: $low and $high calls"
+
+# More rates than are kept apart, each a few percent from the next: all calls are there.
+number=0
+for rate in $(seq 1000 100 4900); do
+    number=$((number + 1))
+    profile "rate-$number" "$rate" 1 'OP_READ 7 490' ' 0 0 0 0 0 0 7'
+done
+expect 0 merge rate-?.osprof rate-??.osprof
+assert_eq $((7 * number)) "$(profile_calls READ out)" "calls of $number rates"
+grep -q "^# approximate: buckets and totals of $((number - 1)) of the profiles" out || fail "not told as approximate"
+assert_eq $((7 * number)) "$(awk '/^ / { for (i = 1; i <= NF; i++) sum += $i } END { print sum }' out)" "calls in buckets"
+
+# Without any rate cycles are cycles; but not together with seconds.
+sed '/^# clock/d' one.osprof >no-rate.osprof
+expect 0 merge no-rate.osprof no-rate.osprof
+expect_trouble "osprof: cannot merge no-rate.osprof: it does not tell its clock's rate, as those before it do" \
+    merge one.osprof no-rate.osprof
+expect_trouble "osprof: cannot merge one.osprof: it tells its clock's rate, which those before it do not" \
+    merge no-rate.osprof one.osprof
+
+# ---- Labels
+
+for host in a b c d e f; do
+    profile "host-$host" 1000 1 "# host: $host" "# lower: /srv/$host" '# cache: auto' 'OP_A 1 1' ' 1'
+done
+expect 0 merge host-[ab].osprof -o ab.osprof
+assert_eq "# host: a, b|# lower: /srv/a, /srv/b|# cache: auto|# merged: 2" \
+    "$(grep -E '^# (host|lower|cache|merged)' ab.osprof | paste -sd '|')" "labels of two"
+expect 0 merge host-*.osprof
+assert_eq "# host: a, b, c, d, ...|# merged: 6" "$(grep -E '^# (host|merged)' out | paste -sd '|')" "labels of six"
+# What was merged can be merged again.
+expect 0 merge ab.osprof host-b.osprof host-c.osprof
+assert_eq "# host: a, b, c|# merged: 4" "$(grep -E '^# (host|merged)' out | paste -sd '|')" "labels of a sum of sums"
+
+sed 's/^# layer: fs/# layer: block/' one.osprof >block.osprof
+expect_trouble "osprof: cannot merge block.osprof: its layer is block, that of the profiles before it fs; merge each \
+layer by itself" merge one.osprof block.osprof
+sed '/^# layer/d' one.osprof >no-layer.osprof
+expect_trouble "osprof: cannot merge block.osprof: its layer is block, that of the profiles before it fs; merge each \
+layer by itself" merge no-layer.osprof one.osprof block.osprof
+expect 0 merge no-layer.osprof one.osprof
+
+# ---- Trouble: nothing is written
+
+expect_untouched() {
+    local message=$1
+    shift
+    echo precious >target
+    expect_trouble "$message" merge -o target "$@"
+    assert_eq precious "$(<target)" "the file after: $message"
+}
+
+huge=18446744073709551615
+profile huge 1000000000 1 "OP_READ 1 $huge" ' 0'
+expect_untouched "osprof: cannot merge huge.osprof: the sum does not fit 64 bits" huge.osprof huge.osprof
+profile huge-half 500000000 1 "OP_READ 1 $huge" ' 0'
+expect_untouched "osprof: cannot merge: the sum does not fit 64 bits" one.osprof huge-half.osprof
+expect_untouched "osprof: cannot open profile no/such: No such file or directory; a profile file, a mount point, a \
+live file or - is expected" one.osprof no/such
+for broken in "$data"/should-fail-*.osprof; do
+    echo precious >target
+    expect 2 merge -o target one.osprof "$broken" two.osprof
+    assert_eq precious "$(<target)" "the file after $broken"
+    grep -q "^osprof: $broken is not a profile: " err || fail "$(<err)"
+done
+expect_trouble "osprof: cannot write profile no/such/file: No such file or directory" \
+    merge -o no/such/file one.osprof
+for number in 1 2 3; do
+    profile "ops-$number" 1000 1
+    seq -f "OP_N${number}_%g 1 1" 2000 | sed 'a\ 1' >>"ops-$number.osprof"
+done
+expect 0 merge ops-1.osprof ops-2.osprof
+expect_untouched "osprof: cannot merge ops-3.osprof: too many different operations" ops-[123].osprof
+
+# ---- Many
+
+for number in $(seq 100); do
+    cp one.osprof "many-$number.osprof"
+done
+for number in $(seq 100); do
+    printf 'many-%s.osprof\n' $(seq 100)
+done >list
+# A process that keeps what it has read, or even the names, would need more than this.
+(
+    [ -n "${ASAN_OPTIONS:-}" ] || ulimit -v 40000
+    expect 0 merge --files-from list -o sum.osprof
+)
+assert_eq 10000 "$(sed -n 's/^# merged: //p' sum.osprof)" "profiles merged"
+assert_eq "OP_READ 30000 300000|0 0 0 30000|OP_WRITE 50000 100000|0 50000" \
+    "$(numbers_of sum.osprof | sed 's/^ //' | paste -sd '|')" "sum of 10,000"
+expect 0 merge one.osprof --files-from - < <(printf '\none.osprof\n\ntwo.osprof')
+assert_eq 3 "$(sed -n 's/^# merged: //p' out)" "profiles of an argument and a list"
+expect_trouble "osprof: cannot open the list of profiles no/such: No such file or directory" \
+    merge --files-from no/such
+expect_trouble "osprof: nothing to merge: /dev/null names no profile" merge --files-from /dev/null
+expect_trouble "osprof: cannot merge -: standard input is the list of profiles already" \
+    merge --files-from - <<<-
+
+# Progress is for terminals.
+if have script; then
+    script -qec "'$OSPROF' merge --files-from list -o sum.osprof" /dev/null >typescript </dev/null
+    grep -Eq 'osprof: [0-9,]+ profiles merged *.' typescript || fail "no progress on a terminal"
+fi
