@@ -75,6 +75,8 @@ void aggstats_profile_finish(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->op_count; i++)
         free_op(&profile->ops[i]);
     free(profile->ops);
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        free(profile->in_flight[i].path);
     free(profile->in_flight);
     free(profile->borders);
     free_joints(profile);
@@ -127,15 +129,26 @@ static int copy_joints(const struct aggstats_profile *profile, struct aggstats_p
     return err;
 }
 
+static int copy_calls_in_flight(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
+    int err = copy_array(profile->in_flight, profile->in_flight_count, sizeof(*profile->in_flight), &copy->in_flight);
+    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++) {
+        const char *path = profile->in_flight[i].path;
+        copy->in_flight[i].path = path ? strdup(path) : NULL;
+        if (path && !copy->in_flight[i].path)
+            err = -ENOMEM;
+        copy->in_flight_count = i + 1; /* of those the path is the copy's own */
+    }
+    return err;
+}
+
 static int fill_copy(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
     int err = labels_copy(profile->labels, profile->label_count, &copy->labels);
     if (err < 0)
         return err;
     copy->label_count = profile->label_count;
-    err = copy_array(profile->in_flight, profile->in_flight_count, sizeof(*profile->in_flight), &copy->in_flight);
+    err = copy_calls_in_flight(profile, copy);
     if (err < 0)
         return err;
-    copy->in_flight_count = profile->in_flight_count;
     err = copy_joints(profile, copy);
     if (err < 0)
         return err;

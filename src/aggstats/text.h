@@ -11,7 +11,8 @@
  *     # borders: 2500012345 5000001234  where each interval ends
  *     # clamped: 3                     only if there are any
  *     # incomplete: yes                only if so
- *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call
+ *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call;
+ *                                      " path ..." behind it if that is known
  *     OP_LOOKUP 13640 3069650000
  *      0 0 0 120 4711 8809            sampled: a row per interval
  *     JOINT_LOOKUP_ERROR               behind all operations, if there are any

@@ -272,10 +272,40 @@ static int parse_keyed_number(struct parser *parser, char **cursor, const char *
     return err < 0 ? err : parse_number(parser, next_word(cursor), "a number", ret_number);
 }
 
+/* Turns \ooo back into its character, in place. A backslash before anything else, or \000, stands for itself. */
+static void unescape(char *value) {
+    char *to = value;
+    for (const char *from = value; *from; to++) {
+        unsigned code = 0;
+        int digits = 0;
+        while (*from == '\\' && digits < 3 && from[1 + digits] >= '0' && from[1 + digits] <= '7')
+            code = code * 8 + (unsigned)(from[1 + digits++] - '0');
+        bool escaped = digits == 3 && code > 0 && code < 256;
+        *to = escaped ? (char)code : *from;
+        from += escaped ? 4 : 1;
+    }
+    *to = '\0';
+}
+
+/* "path /srv/a file", to the end of the line; or nothing. */
+static int parse_path(struct parser *parser, char **cursor, char **ret_path) {
+    skip_blanks(cursor);
+    if (!**cursor)
+        return 0;
+    int err = parse_keyword(parser, cursor, "path");
+    if (err < 0)
+        return err;
+    *ret_path = strdup(*cursor);
+    if (!*ret_path)
+        return -ENOMEM;
+    unescape(*ret_path);
+    return 0;
+}
+
 /* "READ object 12 pid 4711 age 30737418240" */
 static int parse_in_flight(struct parser *parser, char *value) {
     struct aggstats_profile *profile = &parser->profile;
-    struct aggstats_call_in_flight call;
+    struct aggstats_call_in_flight call = {.path = NULL};
     char *cursor = value;
     int err = parse_name(parser, next_word(&cursor), call.op);
     if (err == 0)
@@ -285,12 +315,14 @@ static int parse_in_flight(struct parser *parser, char *value) {
     if (err == 0)
         err = parse_keyed_number(parser, &cursor, "age", &call.age_cycles);
     if (err == 0)
-        err = parse_end_of_line(parser, &cursor);
+        err = parse_path(parser, &cursor, &call.path);
     if (err < 0)
         return err;
     struct aggstats_call_in_flight *grown = grow(profile->in_flight, profile->in_flight_count, sizeof(call));
-    if (!grown)
+    if (!grown) {
+        free(call.path);
         return -ENOMEM;
+    }
     profile->in_flight = grown;
     profile->in_flight[profile->in_flight_count++] = call;
     return 0;
@@ -338,21 +370,6 @@ static const struct {
 };
 
 /* ---- Header: lines ---- */
-
-/* Turns \ooo back into its character, in place. A backslash before anything else, or \000, stands for itself. */
-static void unescape(char *value) {
-    char *to = value;
-    for (const char *from = value; *from; to++) {
-        unsigned code = 0;
-        int digits = 0;
-        while (*from == '\\' && digits < 3 && from[1 + digits] >= '0' && from[1 + digits] <= '7')
-            code = code * 8 + (unsigned)(from[1 + digits++] - '0');
-        bool escaped = digits == 3 && code > 0 && code < 256;
-        *to = escaped ? (char)code : *from;
-        from += escaped ? 4 : 1;
-    }
-    *to = '\0';
-}
 
 static int add_label(struct parser *parser, const char *key, char *value) {
     struct aggstats_profile *profile = &parser->profile;

@@ -58,8 +58,13 @@ static void write_start(int64_t start_ns, FILE *stream) {
 static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64 "\n", call->op, call->object,
+        fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64, call->op, call->object,
                 call->pid, call->age_cycles);
+        if (call->path) {
+            fputs(" path ", stream);
+            write_value(stream, call->path);
+        }
+        putc('\n', stream);
     }
 }
 

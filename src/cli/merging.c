@@ -20,9 +20,13 @@ static int append_in_flight(struct aggstats_profile *sum, const struct aggstats_
     struct aggstats_call_in_flight *grown = reallocarray(sum->in_flight, count, sizeof(*grown));
     if (!grown)
         return -ENOMEM;
-    memcpy(grown + sum->in_flight_count, profile->in_flight, profile->in_flight_count * sizeof(*grown));
     sum->in_flight = grown;
-    sum->in_flight_count = count;
+    for (size_t i = 0; sum->in_flight_count < count; i++) {
+        struct aggstats_call_in_flight call = profile->in_flight[i];
+        if (call.path && !(call.path = strdup(call.path)))
+            return -ENOMEM;
+        sum->in_flight[sum->in_flight_count++] = call;
+    }
     return 0;
 }
 

@@ -274,11 +274,17 @@ int control_write(const struct control *control, const char *data, size_t size_b
     return error ? error : apply_all(control, commands, count, ret_reason);
 }
 
+static void add_paths(const struct control *control, struct aggstats_profile *profile) {
+    for (size_t i = 0; control->path_of && i < profile->in_flight_count; i++)
+        profile->in_flight[i].path = control->path_of(control->path_context, profile->in_flight[i].object);
+}
+
 int control_read(const struct control *control, const struct view *view, char **ret_text, size_t *ret_size_bytes) {
     struct aggstats_profile profile = {0};
     int error = aggstats_recorder_snapshot(control->recorder, &profile);
     if (error)
         return error;
+    add_paths(control, &profile);
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
         profile.clock = control->steady_clock;
     error = view_format(view, &profile, ret_text, ret_size_bytes);

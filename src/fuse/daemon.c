@@ -175,11 +175,16 @@ static int create_recorder(struct daemon *daemon) {
 
 /* ---- Layers ---- */
 
+static char *path_of(void *context, uint64_t object) {
+    const struct daemon *daemon = context;
+    return pass_path_of(daemon->pass, object);
+}
+
 static int dump_profile(void *context, const char *file) {
     struct daemon *daemon = context;
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
-    const struct control control = {.recorder = daemon->recorder};
+    const struct control control = {.recorder = daemon->recorder, .path_of = path_of, .path_context = daemon};
     int err = control_read(&control, &view_text, &text, &size_bytes);
     if (err < 0)
         return err;
@@ -267,6 +272,8 @@ static int create_layers(struct daemon *daemon) {
                     .steady_clock = aggstats_recorder_clock(daemon->recorder),
                     .dump = dump_profile,
                     .dump_context = daemon,
+                    .path_of = path_of,
+                    .path_context = daemon,
                     .joint = set_joint,
                     .joint_context = daemon,
                     .intervals_max = options->intervals_max},
@@ -434,7 +441,7 @@ static void print_profile(const char *text) {
 static int save_final_profile(struct daemon *daemon) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    const struct control control = {.recorder = daemon->recorder};
+    const struct control control = {.recorder = daemon->recorder, .path_of = path_of, .path_context = daemon};
     const char *live_path = aggstats_recorder_live_path(daemon->recorder);
     int err = control_read(&control, &view_text, &text, &size_bytes);
     if (err == 0)

@@ -67,7 +67,8 @@ START_TEST(every_field_comes_back_byte_for_byte) {
     char text[2048];
     snprintf(text, sizeof(text),
              "%s# clamped: 3\n# incomplete: yes\n"
-             "# in_flight: READ object 12 pid 4711 age 30737418240\n# in_flight: WRITE object 0 pid 1 age 0\n"
+             "# in_flight: READ object 12 pid 4711 age 30737418240 path /srv/a \\012 b \n"
+             "# in_flight: WRITE object 0 pid 1 age 0\n"
              "OP_READ 18446744073709551615 18446744073709551615\n 18446744073709551615\nOP_x.y-z_0 2 7\n 0\n",
              full);
     expect_same(text);
@@ -242,6 +243,7 @@ static const struct {
     {"# elapsed: 5x\n", 1, "expected a number of cycles, found \"5x\""},
     {"# elapsed: 18446744073709551616\n", 1, "expected a number of cycles below 2^64, found \"18446744073709551616\""},
     {"# incomplete: maybe\n", 1, "expected yes or no, found \"maybe\""},
+    {"# in_flight: READ object 1 pid 2 age 3 way /\n", 1, "expected path, found \"way\""},
     {"# in_flight: READ object 1 pid 2\n", 1, "expected age, found the end of the line"},
     {"# in_flight: RE*D object 1 pid 2 age 3\n", 1,
      "expected an operation's name (letters, digits, _-., at most 31), found \"RE*D\""},

@@ -317,6 +317,7 @@ struct aggstats_call_in_flight {
     uint64_t age_cycles;
     uint64_t object;
     uint64_t pid;
+    char *path; /* of the object, where somebody has found it out; NULL: not known. Owner: the profile */
 };
 
 /* How the latencies of an op go together with a value. */

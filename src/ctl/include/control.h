@@ -22,6 +22,10 @@ typedef int (*control_dump_fn)(void *context, const char *file);
  * Returns NULL, or what is wrong */
 typedef const char *(*control_joint_fn)(void *context, const char *argument, bool apply);
 
+/* The path of the object that a call in flight works on, without waiting for any file system; NULL: not known.
+ * Owner: the caller frees it */
+typedef char *(*control_path_fn)(void *context, uint64_t object);
+
 struct control {
     struct aggstats_recorder *recorder; /* borrowed */
     struct aggstats_clock steady_clock; /* of views that need a steady rate; zeroed: as well as it is known by then */
@@ -29,6 +33,8 @@ struct control {
     void *dump_context;
     control_joint_fn joint; /* NULL: not possible */
     void *joint_context;
+    control_path_fn path_of; /* NULL: none is known */
+    void *path_context;
     size_t intervals_max; /* of sampled profiles; 0: the default */
 };
 

@@ -36,6 +36,11 @@ void pass_set_own_device(struct pass *pass, dev_t device);
 /* The descriptor of an open file, borrowed until it is released. Threads: any */
 int pass_file_fd(fs_file file);
 
+/* The lower path of an inode that an op works on, if it is a directory that is held, or a file that is open: no file
+ * system is asked, so this works while all hang. If the op ends meanwhile, NULL or that path.
+ * Owner: the caller frees it; NULL: not known. Threads: any */
+char *pass_path_of(struct pass *pass, fs_ino ino);
+
 /* Raises the soft limit of open files to the hard one, and gives it. */
 size_t pass_raise_open_file_limit(void);
 

@@ -1,5 +1,7 @@
 /* From inode numbers to lower inodes and back. */
+#include <limits.h>
 #include <linux/openat2.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -47,6 +49,27 @@ static int open_handle(struct pass *pass, const struct inode *inode, int flags) 
 static int reopen(struct pass *pass, int fd, int flags) {
     int reopened = openat(pass->proc_self_fd, pass_fd_path(fd).text, flags | O_CLOEXEC);
     return reopened < 0 ? negative_errno() : reopened;
+}
+
+/* The kernel remembers the path of what is open. */
+static char *path_of_fd(struct pass *pass, int fd) {
+    char path[PATH_MAX];
+    ssize_t length = readlinkat(pass->proc_self_fd, pass_fd_path(fd).text, path, sizeof(path));
+    return length > 0 && (size_t)length < sizeof(path) ? strndup(path, (size_t)length) : NULL;
+}
+
+char *pass_path_of(struct pass *pass, fs_ino ino) {
+    struct inode *inode;
+    if (pass_get_inode(pass, ino, &inode) < 0)
+        return NULL;
+    int path_fd = inode_path_fd(inode);
+    if (path_fd < 0 && pass_dup_open_file(pass, inode, &path_fd) == 0) {
+        char *path = path_of_fd(pass, path_fd);
+        close(path_fd);
+        return path;
+    }
+    CLEANUP_FREE char *path = path_fd >= 0 ? path_of_fd(pass, path_fd) : NULL;
+    return inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
 }
 
 int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path) {
