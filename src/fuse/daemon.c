@@ -14,6 +14,7 @@
 
 #include "background.h"
 #include "base.h"
+#include "config.h"
 #include "ctl.h"
 #include "glue.h"
 #include "live_directory.h"
@@ -290,6 +291,13 @@ static int create_layers(struct daemon *daemon) {
     return 0;
 }
 
+/* What the kernel writes by itself it must take the set-id bits from by itself; and libfuse must say who may keep
+ * them. */
+static bool takes_set_id(const struct options *options) {
+    bool is_told = !options->over_ring || (OSPROFFS_HAS_KILL_SUIDGID && ring_tells_fsetid());
+    return is_told && !options->kernel_data;
+}
+
 static int init_glue(struct daemon *daemon) {
     const struct options *options = daemon->options;
     bool uncached =
@@ -308,6 +316,7 @@ static int init_glue(struct daemon *daemon) {
         .posix_acl = options->default_permissions,
         .forward_posix_locks = options->forward_posix_locks,
         .forward_flocks = options->forward_flocks,
+        .takes_set_id = takes_set_id(options),
         .over_ring = options->over_ring,
     };
     glue_init_lock_waiters(&daemon->glue);

@@ -39,6 +39,7 @@ struct glue {
     struct lock_waiters lock_waiters;
     struct backings *backings; /* data=passthrough; else NULL */
     bool cannot_hand_over;     /* what INIT said of that */
+    bool takes_set_id;         /* when somebody writes the set-id bits are the stack's business */
     bool over_ring;            /* io_uring */
     bool ring_offered;         /* what INIT said of that */
 };
@@ -74,24 +75,35 @@ static inline struct fs_caller glue_caller(fuse_req_t req) {
 
 /* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). The other one
  * comes back with -EINTR if the request is interrupted while the op waits. */
-#define GLUE_CALL(req, member, ...) GLUE_CALL_ANY(req, false, member, __VA_ARGS__)
-#define GLUE_CALL_INTERRUPTIBLE(req, member, ...) GLUE_CALL_ANY(req, true, member, __VA_ARGS__)
-#define GLUE_CALL_ANY(req, interruptible, member, ...)                                                                 \
+#define GLUE_CALL(req, member, ...) GLUE_CALL_AS(glue_caller(req), req, false, member, __VA_ARGS__)
+#define GLUE_CALL_INTERRUPTIBLE(req, member, ...) GLUE_CALL_AS(glue_caller(req), req, true, member, __VA_ARGS__)
+#define GLUE_CALL_AS(caller, req, interruptible, member, ...)                                                          \
     (__extension__({                                                                                                   \
         struct glue *glue_ = glue_of(req);                                                                             \
-        struct fs_caller caller_ = glue_caller(req);                                                                   \
+        struct fs_caller caller_ = caller;                                                                             \
         session_enter(glue_->session, req, interruptible);                                                             \
         int err_ = glue_->top->ops->member(glue_->top, &caller_, __VA_ARGS__);                                         \
         session_leave(interruptible);                                                                                  \
         err_;                                                                                                          \
     }))
 
-/* Whether the lower file system takes set-id bits away when somebody writes (FUSE_HANDLE_KILLPRIV_V2). What the kernel
- * writes by itself (data=passthrough) it must take them from by itself; and libfuse does not say who may keep them in
- * what comes over rings. */
-static inline bool glue_takes_set_id(const struct glue *glue) {
-    return !glue->backings && !glue->over_ring;
+/* Somebody who writes or truncates; said_to_lack_fsetid: by libfuse. */
+static inline struct fs_caller glue_writer(fuse_req_t req, bool said_to_lack_fsetid) {
+    struct fs_caller caller = glue_caller(req);
+    caller.lacks_fsetid |= said_to_lack_fsetid;
+    return caller;
 }
+
+#ifdef HAVE_FUSE_KILL_SUIDGID
+static inline bool glue_says_lacks_fsetid(const struct fuse_file_info *fi) {
+    return fi->kill_suidgid;
+}
+#else
+static inline bool glue_says_lacks_fsetid(const struct fuse_file_info *fi) {
+    (void)fi;
+    return false;
+}
+#endif
 
 static inline fs_file glue_file(const struct fuse_file_info *fi) {
     return fi ? (fs_file)fi->fh : FS_NO_FILE;

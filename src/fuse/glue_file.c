@@ -61,7 +61,8 @@ void glue_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size_by
     unsigned flags = (unsigned)fi->flags & ~FS_WRITE_FROM_CACHE;
     if (fi->writepage)
         flags |= FS_WRITE_FROM_CACHE;
-    int err = GLUE_CALL_INTERRUPTIBLE(req, write, ino, glue_file(fi), data, size_bytes, offset, flags, &written_bytes);
+    int err = GLUE_CALL_AS(glue_writer(req, glue_says_lacks_fsetid(fi)), req, true, write, ino, glue_file(fi), data,
+                           size_bytes, offset, flags, &written_bytes);
     if (err < 0)
         glue_reply_status(req, err);
     else

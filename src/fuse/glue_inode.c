@@ -46,7 +46,8 @@ void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 
 void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi) {
     struct stat changed;
-    int err = GLUE_CALL_INTERRUPTIBLE(req, setattr, ino, glue_file(fi), attr, to_set, &changed);
+    int err = GLUE_CALL_AS(glue_writer(req, to_set & FUSE_SET_ATTR_KILL_SUID), req, true, setattr, ino, glue_file(fi),
+                           attr, to_set, &changed);
     reply_attr(req, err, ino, &changed);
 }
 

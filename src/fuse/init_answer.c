@@ -24,7 +24,7 @@
 static _Thread_local uint64_t offered_flags; /* of those, when this thread has received INIT and not answered it */
 
 static uint64_t wanted_flags(const struct glue *glue) {
-    return FUSE_DIRECT_IO_ALLOW_MMAP | (glue_takes_set_id(glue) ? FUSE_HANDLE_KILLPRIV_V2 : 0);
+    return FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
 }
 
 static void look_for_init(const struct glue *glue, const void *request, ssize_t size_bytes) {

@@ -22,6 +22,14 @@ bool ring_is_built_in(void) {
     return fuse_req_get_payload(none, &memory, &size_bytes, &registration) == -EINVAL;
 }
 
+bool ring_tells_fsetid(void) {
+    int major = 0;
+    int minor = 0;
+    int patch = 0;
+    sscanf(fuse_pkgversion(), "%d.%d.%d", &major, &minor, &patch); /* NOLINT(cert-err34-c): small or 0 */
+    return major * 1000000 + minor * 1000 + patch >= 3018003;
+}
+
 unsigned ring_threads(void) {
     unsigned count = 0;
     DIR *threads = opendir("/proc/self/task");

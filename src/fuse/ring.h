@@ -29,6 +29,10 @@ struct ring_keeper;
 /* Whether the libfuse that is loaded was built with rings: an option of its build, which its version does not tell. */
 bool ring_is_built_in(void);
 
+/* Whether that libfuse says of a ring's request that its caller lacks CAP_FSETID: since 3.18.3, with whose headers
+ * others may be used. */
+bool ring_tells_fsetid(void);
+
 /* How many threads this process has; to be compared from before INIT is answered. */
 unsigned ring_threads(void);
 
@@ -66,6 +70,9 @@ void ring_keeper_destroy(struct ring_keeper *keeper);
 #else
 
 static inline bool ring_is_built_in(void) {
+    return false;
+}
+static inline bool ring_tells_fsetid(void) {
     return false;
 }
 static inline unsigned ring_threads(void) {
