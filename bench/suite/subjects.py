@@ -36,9 +36,17 @@ def osproffs(build, name, what, *arguments, option=None):
     return Subject(name, what, command, is_ours=True)
 
 
-def _has_passthrough(build):
+def _has(build, feature):
     version = subprocess.run([os.path.join(build, "src/fuse/osproffs"), "-V"], capture_output=True, check=True)
-    return b"+passthrough" in version.stdout
+    return f"+{feature}" in version.stdout.decode()
+
+
+def _kernel_has_rings():
+    try:
+        with open("/sys/module/fuse/parameters/enable_uring", encoding="ascii") as switch:
+            return switch.read().strip() == "Y"
+    except OSError:
+        return False
 
 
 def known_subjects(build):
@@ -52,9 +60,11 @@ def known_subjects(build):
         osproffs(build, "osproffs-tsc", "timing=tsc: the clock is read, nothing kept", option="timing=tsc"),
         osproffs(build, "osproffs-always", "cache=always: names, attributes and data for a day", option="cache=always"),
     ]
-    if _has_passthrough(build):
+    if _has(build, "passthrough"):
         what = "data=passthrough: the kernel reads and writes"
         subjects.append(osproffs(build, "osproffs-passthrough", what, option="data=passthrough"))
+    if _has(build, "io_uring") and _kernel_has_rings():
+        subjects.append(osproffs(build, "osproffs-io_uring", "requests come over io_uring", option="io_uring"))
     if shutil.which("bindfs"):
         subjects.append(Subject("bindfs", "Debian's bindfs", ("bindfs", "-f", "{lower}", "{mnt}")))
     if shutil.which("loggedfs"):

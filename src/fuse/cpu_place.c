@@ -2,6 +2,7 @@
 #include "cpu_place.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,13 @@ bool cpu_is_wanted_by(pid_t thread) {
     return state && *state == 'R';
 }
 
+/* The signals that wait for the thread itself; SIGKILL is sent to each. */
+bool cpu_is_killed(pid_t thread) {
+    char text[1024];
+    const char *pending = skip_fields(read_stat((uint32_t)thread, text, sizeof(text)), 28);
+    return pending && strtoul(pending, NULL, 10) & 1UL << (SIGKILL - 1);
+}
+
 static bool set_class(pid_t thread, int class) {
     const struct sched_param param = {.sched_priority = 0};
     return sched_setscheduler(thread, class, &param) == 0;
@@ -94,9 +102,10 @@ void cpu_go_home(const struct cpu_home *home, pid_t thread) {
 }
 
 void cpu_set_home(const struct cpu_home *home, pthread_attr_t *attr) {
+    if (CPU_COUNT(&home->cpus) > 0)
+        pthread_attr_setaffinity_np(attr, sizeof(home->cpus), &home->cpus);
     if (!home->idle_possible)
         return;
-    pthread_attr_setaffinity_np(attr, sizeof(home->cpus), &home->cpus);
     pthread_attr_setschedpolicy(attr, SCHED_OTHER);
     pthread_attr_setinheritsched(attr, PTHREAD_EXPLICIT_SCHED);
 }

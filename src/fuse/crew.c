@@ -29,9 +29,9 @@ void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allow
     *crew = (struct crew){.clock = *clock};
     pthread_mutex_init(&crew->lock, NULL);
     crew->number = 1;
+    cpu_find_home(&crew->home);
     if (!allowed)
         return;
-    cpu_find_home(&crew->home);
     unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);
     crew->crowd = CROWD_PER_CPU * cpus;
     if (crew->home.idle_possible)

@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 
 #include "background.h"
 #include "base.h"
+#include "config.h"
 #include "ctl.h"
 #include "glue.h"
 #include "live_directory.h"
@@ -21,12 +23,22 @@
 #include "pass.h"
 #include "prof.h"
 #include "profile_target.h"
+#include "ring.h"
 #include "session.h"
 
 #define LIVE_PATH_ATTEMPTS 100
 #define FORGOTTEN_INODES_MAX 262144
 #define CACHE_AUTO_S 1.0
 #define CACHE_ALWAYS_S 86400.0
+
+#ifndef FUSE_DEV_IOC_BACKING_OPEN /* Linux 6.9; libfuse may be newer than the system's headers */
+struct fuse_backing_map {
+    int32_t fd;
+    uint32_t flags;
+    uint64_t padding;
+};
+#define FUSE_DEV_IOC_BACKING_OPEN _IOW(FUSE_DEV_IOC_MAGIC, 1, struct fuse_backing_map)
+#endif
 
 struct daemon {
     const struct options *options;
@@ -44,6 +56,7 @@ struct daemon {
     struct ctl ctl;
     struct glue glue;
     struct fuse_session *fuse;
+    struct session *session;
     bool is_wrong_usage;
     bool live_is_needed; /* nothing else holds the profile */
 };
@@ -285,6 +298,13 @@ static int create_layers(struct daemon *daemon) {
     return 0;
 }
 
+/* What the kernel writes by itself it must take the set-id bits from by itself; and libfuse must say who may keep
+ * them. */
+static bool takes_set_id(const struct options *options) {
+    bool is_told = !options->over_ring || (OSPROFFS_HAS_KILL_SUIDGID && ring_tells_fsetid());
+    return is_told && !options->kernel_data;
+}
+
 static int init_glue(struct daemon *daemon) {
     const struct options *options = daemon->options;
     bool uncached =
@@ -303,6 +323,8 @@ static int init_glue(struct daemon *daemon) {
         .posix_acl = options->default_permissions,
         .forward_posix_locks = options->forward_posix_locks,
         .forward_flocks = options->forward_flocks,
+        .takes_set_id = takes_set_id(options),
+        .over_ring = options->over_ring,
     };
     glue_init_lock_waiters(&daemon->glue);
 #ifdef HAVE_FUSE_PASSTHROUGH
@@ -369,6 +391,54 @@ static int check_kernel_data(const struct daemon *daemon) {
     return 0;
 }
 
+/* Whether requests come over rings as they were asked to: libfuse goes on without if they cannot. */
+static int check_ring(const struct daemon *daemon, unsigned threads_before) {
+    if (!daemon->options->over_ring)
+        return 0;
+    switch (ring_find_obstacle(daemon->glue.ring_offered, threads_before)) {
+    case RING_NONE:
+        return 0;
+    case RING_KERNEL_CANNOT:
+        log_message("io_uring: this kernel cannot; Linux 6.14 and later can, with CONFIG_FUSE_IO_URING");
+        break;
+    case RING_KERNEL_MAY_NOT:
+        log_message("io_uring: it is switched off in this kernel; as root, echo Y > %s", RING_SWITCH);
+        break;
+    case RING_TOO_FEW:
+        log_message(
+            "io_uring: this machine may get more CPUs than it has, for which libfuse makes no rings; boot Linux "
+            "with nr_cpus=%d",
+            get_nprocs_conf());
+        break;
+    case RING_THREADS_MISSING:
+        log_message("io_uring: libfuse cannot make its rings (see the line above); io_uring may be forbidden in "
+                    "/proc/sys/kernel/io_uring_disabled, or to this container");
+        break;
+    }
+    return -EOPNOTSUPP;
+}
+
+static int negotiate(struct daemon *daemon) {
+    const struct session_options options = {
+        .clock = aggstats_recorder_clock(daemon->recorder),
+        .single = daemon->options->single_threaded,
+        .over_ring = daemon->options->over_ring,
+    };
+    int err = session_create(daemon->fuse, &options, &daemon->session);
+    if (err < 0)
+        return err;
+    daemon->glue.session = daemon->session;
+    unsigned threads_before = ring_threads();
+    err = session_negotiate(daemon->session);
+    if (err == 0)
+        err = check_kernel_data(daemon);
+    if (err == 0)
+        err = check_ring(daemon, threads_before);
+    if (err < 0)
+        session_stop(daemon->session);
+    return err;
+}
+
 static int mount_session(struct daemon *daemon) {
     struct fuse_args *args = (struct fuse_args *)(uintptr_t)&daemon->options->fuse_args;
     int err = add_lower_flags(args, daemon->lower);
@@ -395,9 +465,7 @@ static int mount_session(struct daemon *daemon) {
         return err;
     }
     pass_set_own_device(daemon->pass, daemon->own_device);
-    err = session_negotiate(daemon->fuse);
-    if (err == 0)
-        err = check_kernel_data(daemon);
+    err = negotiate(daemon);
     if (err < 0)
         fuse_session_unmount(daemon->fuse);
     return err;
@@ -469,8 +537,8 @@ static bool is_disconnected(struct fuse_session *fuse) {
 
 /* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted
  * there by now. Once the connection is gone its function only frees. */
-static void unmount(struct daemon *daemon) {
-    int err = mountpoint_unmount(daemon->own_device, !is_disconnected(daemon->fuse));
+static void unmount(struct daemon *daemon, bool abort_calls) {
+    int err = mountpoint_unmount(daemon->own_device, !is_disconnected(daemon->fuse), abort_calls);
     if (err < 0)
         log_message("cannot unmount %s: %s; use umount or fusermount3 -u -z", daemon->mountpoint, strerror(-err));
     if (is_disconnected(daemon->fuse))
@@ -478,28 +546,30 @@ static void unmount(struct daemon *daemon) {
 }
 
 /* Their threads still use what would be freed, so nothing is. The connection ends now, not when the last of them
- * comes back: what they hang in may itself wait for an answer from us. */
+ * comes back: what they hang in may itself wait for an answer from us. (Rings keep the device open: there the
+ * unmounting has ended it.) */
 static _Noreturn void leave_hung_workers(const struct daemon *daemon, int status) {
     close(fuse_session_fd(daemon->fuse));
     _exit(status);
 }
 
 static int serve(struct daemon *daemon) {
-    const struct aggstats_clock clock = aggstats_recorder_clock(daemon->recorder);
-    struct session_outcome outcome = session_run(daemon->fuse, &clock, daemon->options->single_threaded);
-    unsigned hung = outcome.hung_workers + glue_stop_lock_waiters(&daemon->glue);
+    struct session_outcome outcome = session_run(daemon->session);
+    unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
+    hung += session_stop(daemon->session);
     if (outcome.end == SESSION_FAILED)
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
     int err = save_final_profile(daemon);
-    unmount(daemon);
+    unmount(daemon, hung > 0);
     if (hung > 0)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
 
 static void tear_down(struct daemon *daemon) {
+    session_destroy(daemon->session);
     if (daemon->fuse)
         fuse_session_destroy(daemon->fuse);
 #ifdef HAVE_FUSE_PASSTHROUGH

@@ -23,8 +23,7 @@ static void ask(struct fuse_conn_info *conn, unsigned capability, bool wanted) {
 }
 
 /* Truncation stays separate from open. Set-id bits that a write takes away are the lower file system's business, who
- * is told whether the writer may keep them (HANDLE_KILLPRIV_V2, device.c); the older HANDLE_KILLPRIV says no such
- * thing. */
+ * is told whether the writer may keep them (HANDLE_KILLPRIV_V2); the older HANDLE_KILLPRIV says no such thing. */
 static void init(void *userdata, struct fuse_conn_info *conn) {
     struct glue *glue = userdata;
     ask(conn, FUSE_CAP_ATOMIC_O_TRUNC, false);
@@ -43,6 +42,14 @@ static void init(void *userdata, struct fuse_conn_info *conn) {
     ask(conn, FUSE_CAP_READDIRPLUS, glue->readdirplus);
     ask(conn, FUSE_CAP_READDIRPLUS_AUTO, glue->readdirplus);
     ask(conn, FUSE_CAP_CACHE_SYMLINKS, glue->cache_symlinks);
+#ifdef HAVE_FUSE_KILLPRIV_V2 /* else init_answer.c asks */
+    ask(conn, FUSE_CAP_HANDLE_KILLPRIV_V2, glue->takes_set_id);
+    ask(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP, true);
+#endif
+#ifdef HAVE_FUSE_IO_URING
+    ask(conn, FUSE_CAP_OVER_IO_URING, glue->over_ring);
+    glue->ring_offered = conn->capable & FUSE_CAP_OVER_IO_URING;
+#endif
 #ifdef HAVE_FUSE_PASSTHROUGH
     bool hands_over = glue->backings;
     ask(conn, FUSE_CAP_PASSTHROUGH, hands_over);
@@ -135,7 +142,8 @@ static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, 
 void glue_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi) {
     struct fs_entry entry;
     fs_file file;
-    int err = GLUE_CALL(req, create, parent, name, mode, fi->flags, &entry, &file);
+    int err = GLUE_CALL_AS(glue_writer(req, glue_says_lacks_fsetid(fi)), req, false, create, parent, name, mode,
+                           fi->flags, &entry, &file);
     reply_create(req, err, &entry, fi, file);
 }
 

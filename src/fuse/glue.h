@@ -24,6 +24,7 @@ struct lock_waiters {
 struct glue {
     struct fs_layer *top;      /* borrowed */
     struct fuse_session *fuse; /* borrowed */
+    struct session *session;   /* borrowed */
     double entry_timeout_s;
     double attr_timeout_s;
     double negative_timeout_s; /* never above entry_timeout_s */
@@ -38,6 +39,9 @@ struct glue {
     struct lock_waiters lock_waiters;
     struct backings *backings; /* data=passthrough; else NULL */
     bool cannot_hand_over;     /* what INIT said of that */
+    bool takes_set_id;         /* when somebody writes the set-id bits are the stack's business */
+    bool over_ring;            /* io_uring */
+    bool ring_offered;         /* what INIT said of that */
 };
 
 /* The session's user data is a struct glue. */
@@ -69,13 +73,37 @@ static inline struct fs_caller glue_caller(fuse_req_t req) {
                               .lacks_fsetid = session_caller_lacks_fsetid()};
 }
 
-/* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). */
-#define GLUE_CALL(req, member, ...)                                                                                    \
+/* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). The other one
+ * comes back with -EINTR if the request is interrupted while the op waits. */
+#define GLUE_CALL(req, member, ...) GLUE_CALL_AS(glue_caller(req), req, false, member, __VA_ARGS__)
+#define GLUE_CALL_INTERRUPTIBLE(req, member, ...) GLUE_CALL_AS(glue_caller(req), req, true, member, __VA_ARGS__)
+#define GLUE_CALL_AS(caller, req, interruptible, member, ...)                                                          \
     (__extension__({                                                                                                   \
-        struct fs_layer *top_ = glue_of(req)->top;                                                                     \
-        struct fs_caller caller_ = glue_caller(req);                                                                   \
-        top_->ops->member(top_, &caller_, __VA_ARGS__);                                                                \
+        struct glue *glue_ = glue_of(req);                                                                             \
+        struct fs_caller caller_ = caller;                                                                             \
+        session_enter(glue_->session, req, interruptible);                                                             \
+        int err_ = glue_->top->ops->member(glue_->top, &caller_, __VA_ARGS__);                                         \
+        session_leave(interruptible);                                                                                  \
+        err_;                                                                                                          \
     }))
+
+/* Somebody who writes or truncates; said_to_lack_fsetid: by libfuse. */
+static inline struct fs_caller glue_writer(fuse_req_t req, bool said_to_lack_fsetid) {
+    struct fs_caller caller = glue_caller(req);
+    caller.lacks_fsetid |= said_to_lack_fsetid;
+    return caller;
+}
+
+#ifdef HAVE_FUSE_KILL_SUIDGID
+static inline bool glue_says_lacks_fsetid(const struct fuse_file_info *fi) {
+    return fi->kill_suidgid;
+}
+#else
+static inline bool glue_says_lacks_fsetid(const struct fuse_file_info *fi) {
+    (void)fi;
+    return false;
+}
+#endif
 
 static inline fs_file glue_file(const struct fuse_file_info *fi) {
     return fi ? (fs_file)fi->fh : FS_NO_FILE;

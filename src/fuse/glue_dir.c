@@ -93,8 +93,6 @@ void glue_releasedir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) 
 }
 
 void glue_fsyncdir(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi) {
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, fsyncdir, ino, glue_file(fi), data_only != 0);
-    session_interruptible_end();
+    int err = GLUE_CALL_INTERRUPTIBLE(req, fsyncdir, ino, glue_file(fi), data_only != 0);
     glue_reply_status(req, err);
 }

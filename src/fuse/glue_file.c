@@ -3,14 +3,13 @@
 
 #include "base.h"
 #include "ctl.h"
-#include "device.h"
 #include "glue.h"
+#include "pipe_answer.h"
+#include "ring.h"
 
 void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     fs_file file;
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, open, ino, fi->flags, &file);
-    session_interruptible_end();
+    int err = GLUE_CALL_INTERRUPTIBLE(req, open, ino, fi->flags, &file);
     glue_reply_open(req, err, ino, fi, file);
 }
 
@@ -20,33 +19,39 @@ void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 static void reply_read(fuse_req_t req, int err, const struct fs_read_into *into, size_t size_bytes, size_t read_bytes) {
     bool in_pipe = err == 0 && into->pipe_state == FS_PIPE_HOLDS_ALL;
     if (in_pipe && read_bytes == size_bytes) {
-        device_pipe_answer(glue_of(req)->fuse);
+        pipe_answer_send(glue_of(req)->fuse);
         fuse_reply_none(req); /* only frees it */
         return;
     }
-    if (in_pipe && !device_pipe_take(into->memory, read_bytes)) /* the end of the file: a shorter answer */
+    if (in_pipe && !pipe_answer_take(into->memory, read_bytes)) /* the end of the file: a shorter answer */
         err = -EIO;
     else if (into->pipe_fd >= 0 && !in_pipe)
-        device_pipe_discard();
+        pipe_answer_discard();
     if (err < 0)
         glue_reply_status(req, err);
     else
         fuse_reply_buf(req, into->memory, read_bytes);
 }
 
+/* Over a ring the data is read to where the kernel takes it from, and there is nothing to save with a pipe. */
+static struct fs_read_into read_into(fuse_req_t req, fs_ino ino, size_t size_bytes) {
+    struct fs_read_into into = {.memory = ring_reply_memory(req, size_bytes), .pipe_fd = -1};
+    if (into.memory)
+        return into;
+    into.memory = session_reply_buffer(size_bytes);
+    if (into.memory && size_bytes >= SPLICE_FROM_BYTES && !ring_carries(req) && !ctl_serves(ino))
+        into.pipe_fd = pipe_answer_begin(session_request(glue_of(req)->session, req), size_bytes);
+    return into;
+}
+
 void glue_read(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi) {
     size_t read_bytes;
-    struct fs_read_into into = {.memory = session_reply_buffer(size_bytes), .pipe_fd = -1};
-    uint64_t request = session_request();
+    struct fs_read_into into = read_into(req, ino, size_bytes);
     if (!into.memory) {
         glue_reply_status(req, -ENOMEM);
         return;
     }
-    if (size_bytes >= SPLICE_FROM_BYTES && request && !ctl_serves(ino))
-        into.pipe_fd = device_pipe_begin(request, size_bytes);
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, read, ino, glue_file(fi), &into, size_bytes, offset, &read_bytes);
-    session_interruptible_end();
+    int err = GLUE_CALL_INTERRUPTIBLE(req, read, ino, glue_file(fi), &into, size_bytes, offset, &read_bytes);
     reply_read(req, err, &into, size_bytes, read_bytes);
 }
 
@@ -56,9 +61,8 @@ void glue_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size_by
     unsigned flags = (unsigned)fi->flags & ~FS_WRITE_FROM_CACHE;
     if (fi->writepage)
         flags |= FS_WRITE_FROM_CACHE;
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, write, ino, glue_file(fi), data, size_bytes, offset, flags, &written_bytes);
-    session_interruptible_end();
+    int err = GLUE_CALL_AS(glue_writer(req, glue_says_lacks_fsetid(fi)), req, true, write, ino, glue_file(fi), data,
+                           size_bytes, offset, flags, &written_bytes);
     if (err < 0)
         glue_reply_status(req, err);
     else
@@ -66,9 +70,7 @@ void glue_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size_by
 }
 
 void glue_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, flush, ino, glue_file(fi), fi->lock_owner);
-    session_interruptible_end();
+    int err = GLUE_CALL_INTERRUPTIBLE(req, flush, ino, glue_file(fi), fi->lock_owner);
     glue_reply_status(req, err);
 }
 
@@ -79,16 +81,12 @@ void glue_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 }
 
 void glue_fsync(fuse_req_t req, fuse_ino_t ino, int data_only, struct fuse_file_info *fi) {
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, fsync, ino, glue_file(fi), data_only != 0);
-    session_interruptible_end();
+    int err = GLUE_CALL_INTERRUPTIBLE(req, fsync, ino, glue_file(fi), data_only != 0);
     glue_reply_status(req, err);
 }
 
 void glue_fallocate(fuse_req_t req, fuse_ino_t ino, int mode, off_t offset, off_t length, struct fuse_file_info *fi) {
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, fallocate, ino, glue_file(fi), mode, offset, length);
-    session_interruptible_end();
+    int err = GLUE_CALL_INTERRUPTIBLE(req, fallocate, ino, glue_file(fi), mode, offset, length);
     glue_reply_status(req, err);
 }
 
@@ -104,10 +102,8 @@ void glue_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct
 void glue_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi, fuse_ino_t out_ino,
                           off_t out_offset, struct fuse_file_info *out_fi, size_t size_bytes, int flags) {
     size_t copied_bytes;
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, copy_file_range, ino, glue_file(fi), offset, out_ino, glue_file(out_fi), out_offset,
-                        size_bytes, (unsigned)flags, &copied_bytes);
-    session_interruptible_end();
+    int err = GLUE_CALL_INTERRUPTIBLE(req, copy_file_range, ino, glue_file(fi), offset, out_ino, glue_file(out_fi),
+                                      out_offset, size_bytes, (unsigned)flags, &copied_bytes);
     if (err < 0)
         glue_reply_status(req, err);
     else

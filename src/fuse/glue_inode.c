@@ -46,9 +46,8 @@ void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 
 void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi) {
     struct stat changed;
-    session_interruptible_begin();
-    int err = GLUE_CALL(req, setattr, ino, glue_file(fi), attr, to_set, &changed);
-    session_interruptible_end();
+    int err = GLUE_CALL_AS(glue_writer(req, to_set & FUSE_SET_ATTR_KILL_SUID), req, true, setattr, ino, glue_file(fi),
+                           attr, to_set, &changed);
     reply_attr(req, err, ino, &changed);
 }
 
@@ -184,8 +183,6 @@ void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse
 
 #ifdef HAVE_FUSE_SYNCFS
 void glue_syncfs(fuse_req_t req, fuse_ino_t ino) {
-    struct fs_layer *top = glue_of(req)->top;
-    struct fs_caller caller = glue_caller(req);
-    glue_reply_status(req, top->ops->syncfs(top, &caller, ino));
+    glue_reply_status(req, GLUE_CALL(req, syncfs, ino));
 }
 #endif

@@ -1,8 +1,5 @@
 /* Lock requests. One that blocks gets a thread of its own, so that it never occupies a worker, and obeys
- * FUSE_INTERRUPT: without that, whoever waits for the lock could not even be killed.
- *
- * A signal that arrives just before the thread blocks would be lost. So an interrupt arms a timer that goes on
- * signalling the thread until it has come back. */
+ * FUSE_INTERRUPT: without that, whoever waits for the lock could not even be killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,20 +9,19 @@
 #include "base.h"
 #include "glue.h"
 
-#define NUDGE_FIRST_NS 1000L
-#define NUDGE_AGAIN_NS 10000000L
+#define STOP_STEP_NS 10000000L
 #define STOP_STEPS 100
 
 struct lock_waiter {
     struct lock_waiter *next;
     struct lock_waiter **link; /* what points here */
     struct glue *glue;
+    struct session_server *server;
+    pthread_t thread;
     fuse_req_t req;
     fs_ino ino;
     fs_file file;
     struct fs_lock lock;
-    timer_t timer;
-    bool has_timer;
 };
 
 void glue_init_lock_waiters(struct glue *glue) {
@@ -49,26 +45,7 @@ static void remove_waiter(struct lock_waiter *waiter) {
     if (waiter->next)
         waiter->next->link = waiter->link;
     all->count--;
-    if (waiter->has_timer)
-        timer_delete(waiter->timer);
     pthread_mutex_unlock(&all->lock);
-}
-
-static void nudge(struct lock_waiter *waiter) {
-    const struct itimerspec soon = {.it_value.tv_nsec = NUDGE_FIRST_NS, .it_interval.tv_nsec = NUDGE_AGAIN_NS};
-    if (waiter->has_timer)
-        timer_settime(waiter->timer, 0, &soon, NULL);
-}
-
-static void interrupt_waiter(fuse_req_t req, void *data) {
-    (void)req;
-    nudge(data);
-}
-
-static void make_timer(struct lock_waiter *waiter) {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = session_interrupt_signal()};
-    event._sigev_un._tid = gettid();
-    waiter->has_timer = timer_create(CLOCK_MONOTONIC, &event, &waiter->timer) == 0;
 }
 
 static bool is_ending(struct lock_waiters *all) {
@@ -81,49 +58,46 @@ static bool is_ending(struct lock_waiters *all) {
 static void *wait_for_lock(void *argument) {
     struct lock_waiter *waiter = argument;
     struct lock_waiters *all = &waiter->glue->lock_waiters;
-    pthread_mutex_lock(&all->lock);
-    make_timer(waiter);
-    pthread_mutex_unlock(&all->lock);
-
     int err = -EINTR;
-    if (!is_ending(all)) {
-        fuse_req_interrupt_func(waiter->req, interrupt_waiter, waiter);
-        err = GLUE_CALL(waiter->req, setlkw, waiter->ino, waiter->file, &waiter->lock);
-        fuse_req_interrupt_func(waiter->req, NULL, NULL);
-    }
+    session_be_server(waiter->server);
+    if (!is_ending(all))
+        err = GLUE_CALL_INTERRUPTIBLE(waiter->req, setlkw, waiter->ino, waiter->file, &waiter->lock);
     if (err == -EINTR && is_ending(all))
         err = -ENOTCONN; /* the kernel would restart an interrupted wait, but nobody will be here */
-    glue_reply_status(waiter->req, err);
+    session_end_server(waiter->server, waiter->req, -err);
     remove_waiter(waiter);
     free(waiter);
     return NULL;
 }
 
-static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {
-    CLEANUP_FREE struct lock_waiter *waiter = calloc(1, sizeof(*waiter));
-    if (!waiter)
-        return -ENOLCK;
-    waiter->glue = glue_of(req);
-    waiter->req = req;
-    waiter->ino = ino;
-    waiter->file = file;
-    waiter->lock = *lock;
-
+static int start_thread(struct lock_waiter *waiter) {
     pthread_attr_t detached;
-    pthread_t thread;
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    session_set_thread_home(&detached);
-    pthread_mutex_lock(&waiter->glue->lock_waiters.lock);
-    int err = waiter->glue->lock_waiters.ending ? EINTR : pthread_create(&thread, &detached, wait_for_lock, waiter);
-    if (err == 0)
-        add_waiter(waiter);
-    pthread_mutex_unlock(&waiter->glue->lock_waiters.lock);
+    session_set_thread_home(waiter->glue->session, &detached);
+    int err = pthread_create(&waiter->thread, &detached, wait_for_lock, waiter);
     pthread_attr_destroy(&detached);
-    if (err != 0)
-        return err == EINTR ? -ENOTCONN : -ENOLCK;
-    waiter = NULL;
-    return 0;
+    return err == 0 ? 0 : -ENOLCK;
+}
+
+static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {
+    struct glue *glue = glue_of(req);
+    CLEANUP_FREE struct lock_waiter *waiter = calloc(1, sizeof(*waiter));
+    struct session_server *server = session_add_server(glue->session, session_request(glue->session, req));
+    if (!waiter || !server) {
+        session_remove_server(server);
+        return -ENOLCK;
+    }
+    *waiter = (struct lock_waiter){.glue = glue, .server = server, .req = req, .ino = ino, .file = file, .lock = *lock};
+
+    pthread_mutex_lock(&glue->lock_waiters.lock);
+    int err = glue->lock_waiters.ending ? -ENOTCONN : start_thread(waiter);
+    if (err == 0)
+        add_waiter(steal_pointer(&waiter));
+    pthread_mutex_unlock(&glue->lock_waiters.lock);
+    if (err < 0)
+        session_remove_server(server);
+    return err;
 }
 
 /* Waiting is the waiter's; everything else is answered here. */
@@ -182,13 +156,13 @@ void glue_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int o
 }
 
 unsigned glue_stop_lock_waiters(struct glue *glue) {
-    const struct timespec step = {.tv_nsec = NUDGE_AGAIN_NS};
+    const struct timespec step = {.tv_nsec = STOP_STEP_NS};
     struct lock_waiters *all = &glue->lock_waiters;
     pthread_mutex_lock(&all->lock);
     all->ending = true;
     for (int steps = 0; all->count > 0 && steps < STOP_STEPS; steps++) {
         for (struct lock_waiter *waiter = all->first; waiter; waiter = waiter->next)
-            nudge(waiter);
+            pthread_kill(waiter->thread, session_interrupt_signal());
         pthread_mutex_unlock(&all->lock);
         nanosleep(&step, NULL);
         pthread_mutex_lock(&all->lock);

@@ -35,8 +35,8 @@ static int run_fusermount(const char *path) {
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
 }
 
-static int unmount_path(const char *path) {
-    if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+static int unmount_path(const char *path, bool abort_calls) {
+    if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW | (abort_calls ? MNT_FORCE : 0)) == 0)
         return 0;
     return errno == EPERM ? run_fusermount(path) : negative_errno();
 }
@@ -105,11 +105,11 @@ static bool find_mount(dev_t device, bool connected, char **ret_path) {
     return found;
 }
 
-int mountpoint_unmount(dev_t device, bool connected) {
+int mountpoint_unmount(dev_t device, bool connected, bool abort_calls) {
     for (int copies = 0; copies < COPIES_MAX; copies++) {
         CLEANUP_FREE char *path = NULL;
         bool found = find_mount(device, connected, &path);
-        int err = path ? unmount_path(path) : 0;
+        int err = path ? unmount_path(path, abort_calls) : 0;
         if (!path || err < 0)
             return err < 0 ? err : found && connected ? -EBUSY : 0;
     }

@@ -12,6 +12,7 @@
 #include "control.h"
 #include "ctl.h"
 #include "log.h"
+#include "ring.h"
 
 /* Values as given, before they are checked. */
 struct raw_options {
@@ -38,6 +39,7 @@ static const struct fuse_opt option_table[] = {
     OPTION("profile=%s", profile),
     OPTION("control=%s", control_name),
     OPTION("live=%s", live_directory),
+    OPTION("io_uring", over_ring),
     OPTION("allow_other", allow_other),
     OPTION("default_permissions", default_permissions),
     OPTION("no_default_permissions", no_default_permissions),
@@ -51,6 +53,7 @@ static const struct fuse_opt option_table[] = {
     FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("-d", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("debug", FUSE_OPT_KEY_KEEP),
+    FUSE_OPT_KEY("io_uring", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_END,
 };
 
@@ -201,6 +204,23 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     return 0;
 }
 
+/* libfuse would go on without. */
+static int check_ring(const struct options *options) {
+    if (!options->over_ring)
+        return 0;
+    if (options->single_threaded)
+        log_message("io_uring and -s exclude each other: there is a ring, and a worker for it, for each CPU");
+    else if (!OSPROFFS_HAS_IO_URING)
+        log_message("io_uring: this osproffs is built with libfuse %s; it takes 3.18, built with io_uring",
+                    fuse_pkgversion());
+    else if (!ring_is_built_in())
+        log_message("io_uring: libfuse %s is built without it here; build libfuse with -Denable-io-uring=true",
+                    fuse_pkgversion());
+    else
+        return 0;
+    return -EINVAL;
+}
+
 static int check_paths(const struct options *options) {
     if (options->mountpoint)
         return 0;
@@ -242,6 +262,8 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     if (err == 0 && options->action == OPTIONS_MOUNT)
         err = check_values(options, &raw);
     if (err == 0 && options->action == OPTIONS_MOUNT)
+        err = check_ring(options);
+    if (err == 0 && options->action == OPTIONS_MOUNT)
         err = check_paths(options);
     if (err == 0)
         err = settle(options);
@@ -281,6 +303,7 @@ void options_print_help(void) {
            "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
            "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
            "    -o data=HOW            who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)\n"
+           "    -o io_uring            requests come over io_uring (libfuse 3.18, Linux 6.14)\n"
            "    -o interval=S          a sampled profile: cut into intervals of S seconds\n"
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o joint=OP:VALUE[+...]\n"
@@ -298,7 +321,8 @@ void options_print_help(void) {
 
 void options_print_version(void) {
     printf("osproffs %s\n", OSPROFFS_VERSION);
-    printf("libfuse %s (built against %d.%d)%s%s%s%s\n", fuse_pkgversion(), FUSE_MAJOR_VERSION, FUSE_MINOR_VERSION,
+    printf("libfuse %s (built against %d.%d)%s%s%s%s%s\n", fuse_pkgversion(), FUSE_MAJOR_VERSION, FUSE_MINOR_VERSION,
            OSPROFFS_HAS_TMPFILE ? " +tmpfile" : "", OSPROFFS_HAS_STATX ? " +statx" : "",
-           OSPROFFS_HAS_SYNCFS ? " +syncfs" : "", OSPROFFS_HAS_PASSTHROUGH ? " +passthrough" : "");
+           OSPROFFS_HAS_SYNCFS ? " +syncfs" : "", OSPROFFS_HAS_PASSTHROUGH ? " +passthrough" : "",
+           ring_is_built_in() ? " +io_uring" : "");
 }

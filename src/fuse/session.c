@@ -10,7 +10,8 @@
 
 #include "base.h"
 #include "crew.h"
-#include "device.h"
+#include "init_answer.h"
+#include "ring.h"
 
 #define WORKERS_MAX 512U
 #define STOP_PATIENCE_MS 2000
@@ -24,6 +25,8 @@
 #define LOOK_EVERY_NS 2000000L   /* at the crew */
 #define NUDGE_EVERY_NS 10000000L /* system calls that are to be interrupted */
 #define NUDGE_MISSES 3U
+#define RING_LOOK_EVERY_NS 20000000L /* for interrupts that were lost */
+#define RING_LOOKS_PER_LOCK 50U
 #define NS_PER_S 1000000000L
 #define LATER_NS NS_PER_S
 
@@ -33,17 +36,28 @@ struct interrupt {
     unsigned misses; /* scans in a row that found no worker at it: not yet, or no longer */
 };
 
-struct worker {
-    pthread_t thread;
-    struct crew_member member;
+/* A thread that serves requests: a worker, libfuse's for a ring, or one that waits for a lock. */
+struct session_server {
+    struct session_server *next; /* of those that are no workers */
     struct session *session;
-    bool counted;           /* among the idle; its own */
-    uint64_t request;       /* atomic; the one that it has taken; 0: none */
-    bool lacks_fsetid;      /* says that request of its caller; its own */
-    bool is_ahead;          /* see struct crew_call; its own */
+    pthread_t thread;
+    struct worker *worker;  /* that it is; else NULL */
+    bool on_ring;           /* libfuse's */
+    uint64_t seen;          /* the main thread's: what it could be interrupted at when it looked last */
+    pid_t caller;           /* atomic; of the request that it is at */
+    uint64_t request;       /* atomic; the one that it is at; 0: none */
     uint64_t interruptible; /* atomic; that one, while it may be interrupted; else 0 */
     unsigned interrupters;  /* atomic; others that may be about to signal it */
-    bool ended;             /* atomic */
+};
+
+struct worker {
+    struct session_server server;
+    struct crew_member member;
+    bool counted;             /* among the idle; its own */
+    bool lacks_fsetid;        /* says the request of its caller; its own */
+    bool is_ahead;            /* see struct crew_call; its own */
+    uint64_t answered_cycles; /* when the request was served; 0: not yet; its own */
+    bool ended;               /* atomic */
 };
 
 struct session {
@@ -53,17 +67,20 @@ struct session {
     pthread_mutex_t lock;
     pthread_cond_t released;
     struct worker *workers[WORKERS_MAX];
-    unsigned worker_count; /* ever started */
-    unsigned parked_count; /* workers that wait to be released */
-    unsigned releases;     /* how many of them may go */
-    int idle_count;        /* atomic; workers that wait for a request, or are about to; members of the crew not */
-    bool receiver_wanted;  /* atomic; the main thread is to add one */
+    unsigned worker_count;         /* ever started */
+    struct session_server *others; /* under the lock */
+    unsigned parked_count;         /* workers that wait to be released */
+    unsigned releases;             /* how many of them may go */
+    int idle_count;       /* atomic; workers that wait for a request, or are about to; members of the crew not */
+    bool receiver_wanted; /* atomic; the main thread is to add one */
     struct interrupt interrupts[WORKERS_MAX];
     unsigned interrupt_count;  /* atomic; changed under the lock; for the main thread to repeat */
     void (*later)(void *data); /* atomic; NULL: nothing is to be called */
     void *later_data;
     int64_t called_ns; /* when something was last; the main thread's */
     bool single;
+    struct ring_keeper *ring; /* NULL: requests do not come over rings */
+    unsigned ring_looks;      /* the main thread's */
     int error;
 };
 
@@ -144,19 +161,19 @@ static bool leave_idle(struct worker *worker) {
     if (!worker->counted)
         return false;
     worker->counted = false;
-    return __atomic_sub_fetch(&worker->session->idle_count, 1, __ATOMIC_ACQ_REL) == 0;
+    return __atomic_sub_fetch(&worker->server.session->idle_count, 1, __ATOMIC_ACQ_REL) == 0;
 }
 
 /* It has taken a request; the last of the idle ones sees to it that somebody waits for the next. */
 static void become_busy(struct worker *worker) {
-    struct session *session = worker->session;
+    struct session *session = worker->server.session;
     if (leave_idle(worker) && !session->single && !crew_exists(&session->crew))
         add_receiver(session); /* if that fails, this worker comes back to the queue before long */
 }
 
 static void become_idle(struct worker *worker) {
     if (!worker->counted)
-        __atomic_add_fetch(&worker->session->idle_count, 1, __ATOMIC_ACQ_REL);
+        __atomic_add_fetch(&worker->server.session->idle_count, 1, __ATOMIC_ACQ_REL);
     worker->counted = true;
 }
 
@@ -172,7 +189,7 @@ static void ask_for_receiver(struct session *session) {
 
 /* Leaves the requests to the crew, until somebody is released. */
 static void park(struct worker *worker) {
-    struct session *session = worker->session;
+    struct session *session = worker->server.session;
     pthread_mutex_lock(&session->lock);
     if (crew_exists(&session->crew)) {
         session->parked_count++;
@@ -187,8 +204,8 @@ static void park(struct worker *worker) {
 
 /* Until this worker is to receive the next request: as a member of the crew, or because there is none. */
 static void take_turn(struct worker *worker) {
-    struct crew *crew = &worker->session->crew;
-    while (!crew_has(&worker->member) && crew_exists(crew) && !fuse_session_exited(worker->session->fuse)) {
+    struct crew *crew = &worker->server.session->crew;
+    while (!crew_has(&worker->member) && crew_exists(crew) && !fuse_session_exited(worker->server.session->fuse)) {
         leave_idle(worker);
         if (!crew_join(crew, &worker->member))
             park(worker);
@@ -197,50 +214,144 @@ static void take_turn(struct worker *worker) {
         become_idle(worker);
 }
 
-/* ---- Interrupts ----
- *
- * libfuse's own way takes locks that all workers share, at every request. Here a worker only notes what it is at,
- * and whoever receives the rare FUSE_INTERRUPT looks for it. */
+/* ---- Threads that serve ---- */
 
-static _Thread_local struct worker *this_worker;
+static _Thread_local struct session_server *this_server;
 
-void session_interruptible_begin(void) {
-    struct worker *worker = this_worker;
-    if (worker)
-        __atomic_store_n(&worker->interruptible, worker->request, __ATOMIC_RELEASE); /* if seen late: it is repeated */
+static void add_server(struct session *session, struct session_server *server) {
+    pthread_mutex_lock(&session->lock);
+    server->next = session->others;
+    session->others = server;
+    pthread_mutex_unlock(&session->lock);
+}
+
+struct session_server *session_add_server(struct session *session, uint64_t request) {
+    struct session_server *server = calloc(1, sizeof(*server));
+    if (!server)
+        return NULL;
+    server->session = session;
+    server->request = request;
+    add_server(session, server);
+    return server;
+}
+
+void session_be_server(struct session_server *server) {
+    server->thread = pthread_self();
+    this_server = server;
+}
+
+void session_remove_server(struct session_server *server) {
+    if (!server)
+        return;
+    struct session *session = server->session;
+    pthread_mutex_lock(&session->lock);
+    struct session_server **link = &session->others;
+    while (*link != server)
+        link = &(*link)->next;
+    *link = server->next;
+    pthread_mutex_unlock(&session->lock);
+    free(server);
+}
+
+void session_end_server(struct session_server *server, fuse_req_t req, int error) {
+    if (ring_carries(req))
+        ring_answer(server->session->ring, req, error);
+    else
+        fuse_reply_err(req, error);
+    session_remove_server(server);
+}
+
+/* Of libfuse's threads the first request is the first that is heard. They are not to be cancelled in a call: it may
+ * hold locks. Without memory this one's calls cannot be interrupted. */
+static void join_from_ring(struct session *session) {
+    struct session_server *server = calloc(1, sizeof(*server));
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    if (!server)
+        return;
+    server->session = session;
+    server->on_ring = true;
+    session_be_server(server);
+    add_server(session, server);
 }
 
 /* Afterwards no signal comes any more: it would hit the next request. */
-void session_interruptible_end(void) {
-    struct worker *worker = this_worker;
-    if (!worker)
-        return;
-    __atomic_exchange_n(&worker->interruptible, 0, __ATOMIC_SEQ_CST);
-    while (__atomic_load_n(&worker->interrupters, __ATOMIC_SEQ_CST) > 0)
+static void wait_for_interrupters(struct session_server *server) {
+    while (__atomic_load_n(&server->interrupters, __ATOMIC_SEQ_CST) > 0)
         sched_yield();
 }
 
-static void interrupt_if_at(struct worker *worker, uint64_t request) {
-    __atomic_add_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&worker->interruptible, __ATOMIC_SEQ_CST) == request)
-        pthread_kill(worker->thread, INTERRUPT_SIGNAL);
-    __atomic_sub_fetch(&worker->interrupters, 1, __ATOMIC_SEQ_CST);
+/* Before it is answered: the one who waits for it may run then, and not us. */
+static void note_served(struct worker *worker) {
+    worker->answered_cycles = aggstats_clock_now(worker->server.session->crew.clock.kind);
+    crew_answer(&worker->member);
 }
 
-/* Returns whether a worker is at it. */
+void session_enter(struct session *session, fuse_req_t req, bool interruptible) {
+    if (!this_server)
+        join_from_ring(session);
+    struct session_server *server = this_server;
+    if (!server)
+        return;
+    if (!server->worker)
+        __atomic_store_n(&server->caller, fuse_req_ctx(req)->pid, __ATOMIC_RELAXED);
+    if (server->on_ring)
+        __atomic_store_n(&server->request, ring_request(session->fuse, req), __ATOMIC_RELEASE);
+    if (interruptible)
+        __atomic_store_n(&server->interruptible, server->request, __ATOMIC_RELEASE); /* if seen late: it is repeated */
+}
+
+void session_leave(bool interruptible) {
+    struct session_server *server = this_server;
+    if (!server)
+        return;
+    if (interruptible)
+        __atomic_exchange_n(&server->interruptible, 0, __ATOMIC_SEQ_CST);
+    if (server->on_ring)
+        __atomic_exchange_n(&server->request, 0, __ATOMIC_SEQ_CST);
+    if (interruptible || server->on_ring)
+        wait_for_interrupters(server);
+    if (server->worker)
+        note_served(server->worker);
+}
+
+uint64_t session_request(struct session *session, fuse_req_t req) {
+    return this_server && this_server->worker ? this_server->request : ring_request(session->fuse, req);
+}
+
+/* ---- Interrupts ----
+ *
+ * libfuse's own way takes locks that all workers share, at every request, and knows no requests of rings. Here a thread
+ * only notes what it is at, and whoever receives the rare FUSE_INTERRUPT looks for it. */
+
+/* at: what says that the thread may be signalled while it is not 0; request: that there must be, 0: any */
+static bool signal_while(struct session_server *server, const uint64_t *at, uint64_t request) {
+    __atomic_add_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    uint64_t found = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    bool hit = found != 0 && (request == 0 || found == request);
+    if (hit)
+        pthread_kill(server->thread, INTERRUPT_SIGNAL);
+    __atomic_sub_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    return hit;
+}
+
+static bool interrupt_if_at(struct session_server *server, uint64_t request) {
+    if (__atomic_load_n(&server->request, __ATOMIC_ACQUIRE) != request)
+        return false;
+    signal_while(server, &server->interruptible, request);
+    return true;
+}
+
+/* Returns whether a thread is at it. */
 static bool interrupt_locked(struct session *session, uint64_t request) {
     bool found = false;
-    for (unsigned index = 0; index < session->worker_count; index++) {
-        struct worker *worker = session->workers[index];
-        if (__atomic_load_n(&worker->request, __ATOMIC_ACQUIRE) != request)
-            continue;
-        interrupt_if_at(worker, request);
-        found = true;
-    }
+    for (unsigned index = 0; index < session->worker_count; index++)
+        found |= interrupt_if_at(&session->workers[index]->server, request);
+    for (struct session_server *server = session->others; server; server = server->next)
+        found |= interrupt_if_at(server, request);
     return found;
 }
 
-/* Once is not enough: the worker may not have come to the system call, or not even have noted what it has taken. So the
+/* Once is not enough: the thread may not have come to the system call, or not even have noted what it has taken. So the
  * main thread repeats it until the request is over. */
 static void interrupt(struct session *session, uint64_t request) {
     pthread_mutex_lock(&session->lock);
@@ -267,14 +378,31 @@ static void repeat_interrupts(struct session *session) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* ---- What is read from a request before libfuse sees it ---- */
-
-uint64_t session_request(void) {
-    return this_worker ? this_worker->request : 0;
+static void interrupt_if_killed(struct session_server *server) {
+    uint64_t at = __atomic_load_n(&server->interruptible, __ATOMIC_ACQUIRE);
+    bool lasts = at != 0 && at == server->seen;
+    server->seen = at;
+    if (lasts && cpu_is_killed(__atomic_load_n(&server->caller, __ATOMIC_RELAXED)))
+        signal_while(server, &server->interruptible, at);
 }
 
+/* The kernel sends no FUSE_INTERRUPT if the signal comes before a ring's thread has taken the request. So the main
+ * thread looks itself whether the callers of calls that last have been killed; less often of those that wait for locks,
+ * who may be many. */
+static void find_lost_interrupts(struct session *session) {
+    bool looks_at_locks = session->ring_looks++ % RING_LOOKS_PER_LOCK == 0;
+    pthread_mutex_lock(&session->lock);
+    for (struct session_server *server = session->others; server; server = server->next) {
+        if (server->on_ring || looks_at_locks)
+            interrupt_if_killed(server);
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* ---- What is read from a request before libfuse sees it ---- */
+
 bool session_caller_lacks_fsetid(void) {
-    return this_worker && this_worker->lacks_fsetid;
+    return this_server && this_server->worker && this_server->worker->lacks_fsetid;
 }
 
 static bool says_lacks_fsetid(uint32_t opcode, const char *body) {
@@ -308,34 +436,48 @@ static struct fuse_in_header look_into(struct worker *worker, const struct fuse_
     struct fuse_in_header header;
     const char *body = (const char *)request->mem + sizeof(header);
     memcpy(&header, request->mem, sizeof(header));
-    __atomic_store_n(&worker->request, header.unique, __ATOMIC_RELEASE);
+    __atomic_store_n(&worker->server.request, header.unique, __ATOMIC_RELEASE);
     worker->lacks_fsetid = says_lacks_fsetid(header.opcode, body);
     worker->is_ahead = is_large_read(header.opcode, body);
-    if (header.opcode == FUSE_INTERRUPT) { /* libfuse tells those who wait for locks */
-        struct fuse_interrupt_in interrupted;
-        memcpy(&interrupted, body, sizeof(interrupted));
-        interrupt(worker->session, interrupted.unique);
-    }
     return header;
+}
+
+/* It has no answer. */
+static void take_interrupt(struct session *session, const struct fuse_buf *request) {
+    struct fuse_interrupt_in interrupted;
+    memcpy(&interrupted, (const char *)request->mem + sizeof(struct fuse_in_header), sizeof(interrupted));
+    interrupt(session, interrupted.unique);
 }
 
 /* ---- Workers ---- */
 
+static int receive(struct session *session, struct fuse_buf *buffer) {
+    int result = fuse_session_receive_buf(session->fuse, buffer);
+    if (result != -ECONNABORTED)
+        return result;
+    fuse_session_exit(session->fuse); /* the end, seen with a request half taken; libfuse knows only ENODEV */
+    return 0;
+}
+
 /* Takes one request and answers it. Returns 0 at the end of the session. */
 static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
-    struct session *session = worker->session;
+    struct session *session = worker->server.session;
     uint32_t clock_kind = session->crew.clock.kind;
     uint64_t wait_cycles = aggstats_clock_now(clock_kind);
-    int result = fuse_session_receive_buf(session->fuse, buffer);
+    int result = receive(session, buffer);
     if (result <= 0)
         return result;
     uint64_t start_cycles = aggstats_clock_now(clock_kind);
     crew_take(&worker->member);
     become_busy(worker);
     struct fuse_in_header header = look_into(worker, buffer);
-    fuse_session_process_buf(session->fuse, buffer);
-    __atomic_store_n(&worker->request, 0, __ATOMIC_RELEASE);
-    uint64_t answered_cycles = device_take_answer_time();
+    worker->answered_cycles = 0;
+    if (header.opcode == FUSE_INTERRUPT)
+        take_interrupt(session, buffer);
+    else
+        fuse_session_process_buf(session->fuse, buffer);
+    __atomic_store_n(&worker->server.request, 0, __ATOMIC_RELEASE);
+    uint64_t answered_cycles = worker->answered_cycles;
     struct crew_call call = {.caller = header.pid,
                              .wait_cycles = start_cycles - wait_cycles,
                              .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
@@ -349,10 +491,9 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
 }
 
 static int serve(struct worker *worker, struct fuse_buf *buffer) {
-    struct session *session = worker->session;
-    this_worker = worker;
+    struct session *session = worker->server.session;
+    this_server = &worker->server;
     worker->member.thread = gettid();
-    device_watch_answers(session->crew.clock.kind, &worker->member);
     for (;;) {
         take_turn(worker);
         if (fuse_session_exited(session->fuse))
@@ -365,7 +506,7 @@ static int serve(struct worker *worker, struct fuse_buf *buffer) {
 
 static void *run_worker(void *argument) {
     struct worker *worker = argument;
-    struct session *session = worker->session;
+    struct session *session = worker->server.session;
     struct fuse_buf buffer = {.mem = NULL};
     int result = serve(worker, &buffer);
     free(buffer.mem);
@@ -386,9 +527,10 @@ static int start_worker_locked(struct session *session) {
     CLEANUP_FREE struct worker *worker = calloc(1, sizeof(*worker));
     if (!worker)
         return -ENOMEM;
-    worker->session = session;
+    worker->server.session = session;
+    worker->server.worker = worker;
     become_idle(worker);
-    int err = pthread_create(&worker->thread, NULL, run_worker, worker);
+    int err = pthread_create(&worker->server.thread, NULL, run_worker, worker);
     if (err != 0) {
         leave_idle(worker);
         return -err;
@@ -424,9 +566,9 @@ static int64_t now_ns(void) {
 }
 
 bool session_call_later(void (*call)(void *data), void *data) {
-    if (!this_worker)
+    if (!this_server)
         return false;
-    struct session *session = this_worker->session;
+    struct session *session = this_server->session;
     session->later_data = data;
     __atomic_store_n(&session->later, call, __ATOMIC_RELEASE);
     wake_main_thread(session);
@@ -446,6 +588,8 @@ static void do_later(struct session *session) {
 static void look_around(struct session *session) {
     if (has_interrupts(session))
         repeat_interrupts(session);
+    if (session->ring)
+        find_lost_interrupts(session);
     if (crew_exists(&session->crew) && crew_look(&session->crew, fuse_session_fd(session->fuse)))
         add_receiver(session);
     if (has_later(session) && now_ns() - session->called_ns >= LATER_NS)
@@ -458,6 +602,8 @@ static int64_t look_step_ns(struct session *session) {
         return LOOK_EVERY_NS;
     if (has_interrupts(session))
         return NUDGE_EVERY_NS;
+    if (session->ring)
+        return RING_LOOK_EVERY_NS;
     return has_later(session) ? LATER_NS : 0;
 }
 
@@ -482,10 +628,10 @@ static int wait_for_end(struct session *session) {
     int64_t looked_ns = 0;
     for (;;) {
         int signal = wait_for_signal(session, &looked_ns);
-        if (signal == MAIN_SIGNAL && fuse_session_exited(session->fuse))
-            return 0;
         if (signal > 0 && signal != MAIN_SIGNAL)
             return signal;
+        if (fuse_session_exited(session->fuse))
+            return 0;
         if (__atomic_exchange_n(&session->receiver_wanted, false, __ATOMIC_SEQ_CST))
             add_receiver(session);
     }
@@ -493,83 +639,124 @@ static int wait_for_end(struct session *session) {
 
 /* ---- The end ---- */
 
-/* Nudges the workers that have not ended out of their system calls. Returns how many there are. */
-static unsigned nudge_workers(struct session *session) {
+/* Nudges libfuse's threads out of their system calls. Returns how many of them are in one, or 1 until all have ended.
+ */
+static unsigned nudge_ring_locked(struct session *session) {
     unsigned running = 0;
+    if (!session->ring || ring_has_ended(session->ring))
+        return 0;
+    for (struct session_server *server = session->others; server; server = server->next)
+        running += server->on_ring && signal_while(server, &server->request, 0);
+    return running > 0 ? running : 1;
+}
+
+/* Nudges the threads that have not ended out of their system calls. Returns how many there are. */
+static unsigned nudge_servers(struct session *session) {
     pthread_mutex_lock(&session->lock);
+    unsigned running = nudge_ring_locked(session);
     pthread_cond_broadcast(&session->released);
     for (unsigned index = 0; index < session->worker_count; index++) {
         struct worker *worker = session->workers[index];
         if (!__atomic_load_n(&worker->ended, __ATOMIC_ACQUIRE)) {
             running++;
-            pthread_kill(worker->thread, INTERRUPT_SIGNAL);
+            pthread_kill(worker->server.thread, INTERRUPT_SIGNAL);
         }
     }
     pthread_mutex_unlock(&session->lock);
     return running;
 }
 
-/* Waits for workers to leave, as long as that is a matter of patience. Returns how many hang. */
-static unsigned stop_workers(struct session *session) {
+/* Waits for threads to leave, as long as that is a matter of patience. Returns how many hang. */
+static unsigned wait_for_servers(struct session *session) {
     const struct timespec step = {.tv_nsec = STOP_STEP_MS * 1000000L};
-    unsigned running = nudge_workers(session);
+    unsigned running = nudge_servers(session);
     for (int waited_ms = 0; running > 0 && waited_ms < STOP_PATIENCE_MS; waited_ms += STOP_STEP_MS) {
         nanosleep(&step, NULL);
-        running = nudge_workers(session);
+        running = nudge_servers(session);
     }
     return running;
 }
 
-static void join_workers(struct session *session) {
-    for (unsigned index = 0; index < session->worker_count; index++) {
-        pthread_join(session->workers[index]->thread, NULL);
-        free(session->workers[index]);
-    }
+static void join_servers(struct session *session) {
+    for (unsigned index = 0; index < session->worker_count; index++)
+        pthread_join(session->workers[index]->server.thread, NULL);
 }
 
-int session_negotiate(struct fuse_session *fuse) {
+/* ---- Life cycle ---- */
+
+int session_create(struct fuse_session *fuse, const struct session_options *options, struct session **ret_session) {
+    CLEANUP_FREE struct session *session = calloc(1, sizeof(*session));
+    if (!session)
+        return -ENOMEM;
+    session->fuse = fuse;
+    session->single = options->single;
+    if (options->over_ring && !(session->ring = ring_keeper_create(fuse)))
+        return -ENOMEM;
+    crew_init(&session->crew, &options->clock, !options->single && !session->ring);
+    session->main_thread = pthread_self();
+    pthread_mutex_init(&session->lock, NULL);
+    pthread_cond_init(&session->released, NULL);
+    *ret_session = steal_pointer(&session);
+    return 0;
+}
+
+void session_destroy(struct session *session) {
+    if (!session)
+        return;
+    for (unsigned index = 0; index < session->worker_count; index++)
+        free(session->workers[index]);
+    while (session->others) {
+        struct session_server *server = session->others;
+        session->others = server->next;
+        free(server);
+    }
+    ring_keeper_destroy(session->ring);
+    crew_finish(&session->crew);
+    pthread_cond_destroy(&session->released);
+    pthread_mutex_destroy(&session->lock);
+    free(session);
+}
+
+int session_negotiate(struct session *session) {
     struct fuse_buf buffer = {.mem = NULL};
-    int err = device_attach(fuse);
-    if (err == 0 && fuse_session_receive_buf(fuse, &buffer) > 0)
-        fuse_session_process_buf(fuse, &buffer);
+    int err = init_answer_attach(session->fuse);
+    if (err == 0 && fuse_session_receive_buf(session->fuse, &buffer) > 0)
+        fuse_session_process_buf(session->fuse, &buffer);
     free(buffer.mem);
     return err;
 }
 
-void session_set_thread_home(pthread_attr_t *attr) {
-    if (this_worker)
-        cpu_set_home(&this_worker->session->crew.home, attr);
+void session_set_thread_home(const struct session *session, pthread_attr_t *attr) {
+    cpu_set_home(&session->crew.home, attr);
 }
 
-struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single) {
-    struct session_outcome outcome = {.end = SESSION_FAILED};
-    struct session *session = calloc(1, sizeof(*session));
-    if (!session) {
-        outcome.error = -ENOMEM;
-        return outcome;
-    }
-    session->fuse = fuse;
-    session->single = single;
-    crew_init(&session->crew, clock, !single);
-    session->main_thread = pthread_self();
-    pthread_mutex_init(&session->lock, NULL);
-    pthread_cond_init(&session->released, NULL);
+/* Who will answer over the ring. */
+static bool has_lock_waiters(struct session *session) {
+    pthread_mutex_lock(&session->lock);
+    const struct session_server *server = session->others;
+    while (server && server->on_ring)
+        server = server->next;
+    pthread_mutex_unlock(&session->lock);
+    return server;
+}
 
-    outcome.error = add_receiver(session);
+unsigned session_stop(struct session *session) {
+    fuse_session_exit(session->fuse);
+    crew_disband(&session->crew);
+    if (session->ring && !has_lock_waiters(session))
+        ring_end(session->ring);
+    unsigned hung = wait_for_servers(session);
+    if (hung == 0)
+        join_servers(session);
+    return hung;
+}
+
+struct session_outcome session_run(struct session *session) {
+    struct session_outcome outcome = {.error = add_receiver(session)};
     if (outcome.error == 0)
         outcome.signal = wait_for_end(session);
-    fuse_session_exit(fuse);
-    crew_disband(&session->crew);
-    outcome.hung_workers = stop_workers(session);
     if (outcome.error == 0)
         outcome.error = session->error;
     outcome.end = outcome.error < 0 ? SESSION_FAILED : outcome.signal > 0 ? SESSION_SIGNALLED : SESSION_UNMOUNTED;
-    if (outcome.hung_workers == 0) {
-        join_workers(session);
-        crew_finish(&session->crew);
-        pthread_cond_destroy(&session->released);
-        pthread_mutex_destroy(&session->lock);
-        free(session);
-    }
     return outcome;
 }

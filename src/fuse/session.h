@@ -4,7 +4,10 @@
  * looks every 2 ms whether it gets on. Otherwise a worker is started, or released, when every other one is busy, so a
  * call that hangs in the lower file system does not delay the next; idle ones stay, and the main thread only waits: for
  * a signal, or for the connection to end. It does not wait for workers that hang: what they have counted is already in
- * the profile. */
+ * the profile.
+ *
+ * With io_uring libfuse's threads take most requests instead (ring.h), and workers what still comes through the device.
+ */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -14,6 +17,9 @@
 
 #include "aggstats.h"
 
+struct session;
+struct session_server;
+
 enum session_end {
     SESSION_UNMOUNTED, /* umount, or the connection was aborted */
     SESSION_SIGNALLED,
@@ -22,11 +28,21 @@ enum session_end {
 
 struct session_outcome {
     enum session_end end;
-    int signal;            /* SESSION_SIGNALLED */
-    int error;             /* SESSION_FAILED: -errno */
-    unsigned hung_workers; /* still in a call when the loop was left; they touch only the fuse session, the stack
-                            * and the recorder, which must therefore stay if there are any */
+    int signal; /* SESSION_SIGNALLED */
+    int error;  /* SESSION_FAILED: -errno */
 };
+
+struct session_options {
+    struct aggstats_clock clock;
+    bool single;    /* one worker */
+    bool over_ring; /* libfuse's threads serve what comes over its rings (ring.h) */
+};
+
+/* Owner:   the caller calls session_destroy(), unless calls hang; it accepts NULL
+ * Errors:  -ENOMEM
+ * Threads: the main thread, as all up to session_run() */
+int session_create(struct fuse_session *fuse, const struct session_options *options, struct session **ret_session);
+void session_destroy(struct session *session);
 
 /* Signals that end the session, and the one that interrupts a worker's system call, are blocked or handled from
  * here on. Threads: call before any other thread is started */
@@ -34,36 +50,50 @@ void session_prepare_signals(void);
 
 /* Answers INIT, the kernel's first request, so that what the kernel can do is known before the mount is announced.
  * Errors: -ENOMEM; a connection that is gone again is for session_run() to find. Call after mounting */
-int session_negotiate(struct fuse_session *fuse);
+int session_negotiate(struct session *session);
 
-/* Runs until unmounted or told to end. single: one worker. */
-struct session_outcome session_run(struct fuse_session *fuse, const struct aggstats_clock *clock, bool single);
+/* Runs until unmounted or told to end. */
+struct session_outcome session_run(struct session *session);
 
-/* The number of the request that this worker has taken; 0 in others than workers. Threads: any */
-uint64_t session_request(void);
+/* Ends all threads that serve, but for those of session_add_server(), which must have ended before. Returns how many
+ * calls hang: their threads touch only the session, libfuse's, the stack and the recorder, which must therefore stay.
+ */
+unsigned session_stop(struct session *session);
 
-/* Between these a FUSE_INTERRUPT of the request that this worker has taken interrupts the system call that it is
- * in. Threads: workers */
-void session_interruptible_begin(void);
-void session_interruptible_end(void);
+/* The number by which the kernel knows the request that this thread is to serve; 0 if that is not to be known.
+ * Threads: workers, and libfuse's for its rings */
+uint64_t session_request(struct session *session, fuse_req_t req);
+
+/* Around the call of the stack that serves a request. interruptible: in between a FUSE_INTERRUPT of the request
+ * interrupts the system call that this thread is in. Threads: any that serves requests */
+void session_enter(struct session *session, fuse_req_t req, bool interruptible);
+void session_leave(bool interruptible);
+
+/* A thread for one request that blocks. From the first call on, it is known to serve that request; the second and the
+ * third are the thread's own: before it serves the request, and to answer it. The last is for one that is not started.
+ * Returns NULL without memory */
+struct session_server *session_add_server(struct session *session, uint64_t request);
+void session_be_server(struct session_server *server);
+void session_end_server(struct session_server *server, fuse_req_t req, int error);
+void session_remove_server(struct session_server *server);
 
 /* The request that this worker has taken is a write or a truncation by somebody who lacks CAP_FSETID: the kernel says
  * so there, and libfuse does not pass it on. Threads: any; false in others than workers */
 bool session_caller_lacks_fsetid(void);
 
 /* Has the main thread call call(data) within a second, but not more often than that; never, if the session ends before.
- * The next may be asked for when it has been called. Returns false, and does nothing, in others than workers. */
+ * The next may be asked for when it has been called. Returns false, and does nothing, in threads that serve nothing. */
 bool session_call_later(void (*call)(void *data), void *data);
 
-/* Attributes for a thread that a worker starts: the worker may be in SCHED_IDLE and bound to one CPU, which the new
- * thread is not to inherit. Threads: workers */
-void session_set_thread_home(pthread_attr_t *attr);
+/* Attributes for a thread that is started by one who serves: that one may be in SCHED_IDLE and bound to one CPU, which
+ * the new thread is not to inherit. Threads: any */
+void session_set_thread_home(const struct session *session, pthread_attr_t *attr);
 
 /* The signal that interrupts a system call of the thread that it is sent to, and does nothing else. */
 int session_interrupt_signal(void);
 
-/* Memory of this worker for one reply, at least of that size, aligned to a page; NULL without memory.
- * Threads: workers; good until the next call in the same thread */
+/* Memory of this thread for one reply, at least of that size, aligned to a page; NULL without memory.
+ * Threads: any; good until the next call in the same thread */
 void *session_reply_buffer(size_t size_bytes);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "options.h"
+#include "ring.h"
 #include "said.h"
 
 #define ARGUMENTS_MAX 8
@@ -192,8 +193,21 @@ static const struct {
     {"lower mount -o control=", "control="},
     {"lower mount -o profile=", "profile="},
     {"lower mount -o live=", "live="},
+    {"lower mount -s -o io_uring", "-s exclude each other"},
     {"lower mount -o default_permissions,no_default_permissions", "exclude each other"},
 };
+
+/* libfuse itself would go on without. */
+START_TEST(rings_are_refused_where_libfuse_has_none) {
+    said_listen();
+    if (parse("lower mount -o io_uring") == 0) {
+        ck_assert(ring_is_built_in() && options.over_ring && is_for_libfuse("io_uring"));
+        return;
+    }
+    ck_assert_msg(!ring_is_built_in() && said_lines() == 1, "%s", said());
+    ck_assert_msg(strstr(said(), "osproffs: io_uring: ") == said() && strstr(said(), "built with"), "%s", said());
+}
+END_TEST
 
 START_TEST(mistake_gets_one_line_that_names_it) {
     said_listen();
@@ -218,6 +232,7 @@ int main(void) {
     tcase_add_test(tcase, what_is_libfuses_is_left_to_it);
     tcase_add_test(tcase, later_values_win);
     tcase_add_test(tcase, control_name_leaves_room_for_the_suffixes);
+    tcase_add_test(tcase, rings_are_refused_where_libfuse_has_none);
     tcase_add_loop_test(tcase, help_and_version_need_nothing_else, 0, 4);
     tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
     suite_add_tcase(suite, tcase);

@@ -82,6 +82,33 @@ static int control_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct
     return 0;
 }
 
+#ifdef HAVE_FUSE_STATX
+static struct statx_timestamp served_time(const struct ctl *ctl) {
+    return (struct statx_timestamp){.tv_sec = ctl->started.tv_sec, .tv_nsec = (uint32_t)ctl->started.tv_nsec};
+}
+
+static int control_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flags, unsigned mask,
+                         struct statx *ret_attr) {
+    const struct ctl *ctl = to_ctl(layer);
+    const struct stat attr = served_attr(ctl, ino);
+    (void)caller, (void)file, (void)flags, (void)mask;
+    *ret_attr = (struct statx){
+        .stx_mask = STATX_BASIC_STATS | STATX_BTIME,
+        .stx_ino = attr.st_ino,
+        .stx_mode = (uint16_t)attr.st_mode,
+        .stx_nlink = (uint32_t)attr.st_nlink,
+        .stx_uid = attr.st_uid,
+        .stx_gid = attr.st_gid,
+        .stx_blksize = (uint32_t)attr.st_blksize,
+        .stx_atime = served_time(ctl),
+        .stx_mtime = served_time(ctl),
+        .stx_ctime = served_time(ctl),
+        .stx_btime = served_time(ctl),
+    };
+    return 0;
+}
+#endif
+
 /* `echo reset > .osprof` truncates first: that is accepted and does nothing. */
 static int control_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct stat *attr, int which,
                            struct stat *ret_attr) {
@@ -190,6 +217,9 @@ static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_s
 /* What the files can do; the rest is refused with EPERM. */
 static const struct fs_ops served_ops = {
     .getattr = control_getattr,
+#ifdef HAVE_FUSE_STATX
+    .statx = control_statx,
+#endif
     .setattr = control_setattr,
     .access = control_access,
     .open = control_open,

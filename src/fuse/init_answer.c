@@ -1,0 +1,72 @@
+/* Completing the answer to INIT.
+ *
+ * libfuse answers INIT, and older ones do not know what the kernel offers since. Reading requests and writing answers
+ * in its place, these bits are added:
+ *
+ * FUSE_HANDLE_KILLPRIV_V2 (libfuse has it since 3.17): the set-id bits and capabilities that a write takes away are the
+ * lower file system's business. Without it the kernel asks for security.capability before each single write.
+ *
+ * FUSE_DIRECT_IO_ALLOW_MMAP (since 3.16): files that are read and written past the page cache may be mapped shared. */
+#include "init_answer.h"
+
+#include <linux/fuse.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "glue.h"
+
+#ifndef FUSE_DIRECT_IO_ALLOW_MMAP
+#define FUSE_DIRECT_IO_ALLOW_MMAP (1ULL << 36)
+#endif
+
+static _Thread_local uint64_t offered_flags; /* of those, when this thread has received INIT and not answered it */
+
+static uint64_t wanted_flags(const struct glue *glue) {
+    return FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
+}
+
+static void look_for_init(const struct glue *glue, const void *request, ssize_t size_bytes) {
+    struct fuse_in_header header;
+    struct fuse_init_in init = {.flags = 0};
+    if (size_bytes < (ssize_t)(sizeof(header) + offsetof(struct fuse_init_in, flags2)))
+        return;
+    memcpy(&header, request, sizeof(header));
+    if (header.opcode != FUSE_INIT)
+        return;
+    size_t init_bytes = (size_t)size_bytes - sizeof(header);
+    memcpy(&init, (const char *)request + sizeof(header), init_bytes < sizeof(init) ? init_bytes : sizeof(init));
+    offered_flags = (init.flags | (uint64_t)init.flags2 << 32) & wanted_flags(glue);
+}
+
+static void complete_init(const struct iovec *parts, int count) {
+    struct fuse_init_out init;
+    bool is_whole = count == 2 && parts[1].iov_len == sizeof(init); /* else an error, or an old kernel's */
+    if (is_whole) {
+        memcpy(&init, parts[1].iov_base, sizeof(init));
+        init.flags |= (uint32_t)offered_flags;
+        if (init.flags & FUSE_INIT_EXT)
+            init.flags2 |= (uint32_t)(offered_flags >> 32);
+        memcpy(parts[1].iov_base, &init, sizeof(init));
+    }
+    offered_flags = 0;
+}
+
+static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
+    ssize_t received_bytes = read(fd, data, size_bytes);
+    look_for_init(userdata, data, received_bytes);
+    return received_bytes;
+}
+
+static ssize_t answer(int fd, struct iovec *parts, int count, void *userdata) {
+    (void)userdata;
+    if (offered_flags)
+        complete_init(parts, count);
+    return writev(fd, parts, count);
+}
+
+int init_answer_attach(struct fuse_session *fuse) {
+    const struct fuse_custom_io io = {.read = receive, .writev = answer};
+    return fuse_session_custom_io(fuse, &io, fuse_session_fd(fuse));
+}
