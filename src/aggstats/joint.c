@@ -78,6 +78,7 @@ static void free_table(struct joint_table *table) {
     free(table->counts);
     free(table->baseline);
     free(table->frozen);
+    free(table->seen);
     free(table);
 }
 
@@ -96,7 +97,8 @@ static int add_table(struct joints *joints, unsigned op, enum aggstats_value val
     table->counts = calloc(cells, sizeof(uint64_t));
     table->baseline = calloc(cells, sizeof(uint64_t));
     table->frozen = calloc(cells, sizeof(uint64_t));
-    if (!table->counts || !table->baseline || !table->frozen) {
+    table->seen = calloc(cells, sizeof(uint64_t));
+    if (!table->counts || !table->baseline || !table->frozen || !table->seen) {
         free_table(table);
         return -ENOMEM;
     }
@@ -106,7 +108,7 @@ static int add_table(struct joints *joints, unsigned op, enum aggstats_value val
 
 static void copy_counts(const struct joint_table *table, uint64_t *to, size_t cells) {
     for (size_t cell = 0; cell < cells; cell++)
-        to[cell] = __atomic_load_n(&table->counts[cell], __ATOMIC_RELAXED);
+        to[cell] = __atomic_load_n(&table->counts[cell], __ATOMIC_ACQUIRE);
 }
 
 /* Empty from now on. */
@@ -138,7 +140,7 @@ void aggstats_joint_add(struct aggstats_recorder *recorder, unsigned op, enum ag
         return;
     size_t row = aggstats_value_row(value, number);
     unsigned bucket = aggstats_bucket_of(latency_cycles, joints->resolution);
-    __atomic_add_fetch(&table->counts[row * 64 * joints->resolution + bucket], 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&table->counts[row * 64 * joints->resolution + bucket], 1, __ATOMIC_RELEASE);
 }
 
 /* ---- Reset, pause, resume ---- */
@@ -152,13 +154,21 @@ static void for_each(struct joints *joints, table_fn change) {
                 change(joints->tables[op][value], table_cells(joints, value));
 }
 
+static void look(struct joint_table *table, size_t cells) {
+    copy_counts(table, table->seen, cells);
+}
+
 static void freeze(struct joint_table *table, size_t cells) {
-    copy_counts(table, table->frozen, cells);
+    memcpy(table->frozen, table->seen, cells * sizeof(uint64_t));
 }
 
 static void thaw(struct joint_table *table, size_t cells) {
     for (size_t cell = 0; cell < cells; cell++)
         table->baseline[cell] += __atomic_load_n(&table->counts[cell], __ATOMIC_RELAXED) - table->frozen[cell];
+}
+
+void joints_look(struct joints *joints) {
+    for_each(joints, look);
 }
 
 void joints_reset(struct joints *joints) {
@@ -179,11 +189,15 @@ void joints_resume(struct joints *joints) {
 
 /* ---- Showing ---- */
 
+/* op: NULL: it was never called */
 static int show_table(const struct joints *joints, const struct joint_table *table, enum aggstats_value value,
-                      struct aggstats_joint_profile *joint) {
+                      const struct aggstats_op_profile *op, struct aggstats_joint_profile *joint) {
     unsigned bucket_count = 64 * joints->resolution;
     uint64_t row[AGGSTATS_BUCKETS_MAX];
+    uint64_t left[AGGSTATS_BUCKETS_MAX] = {0}; /* of the op's calls */
     struct samples cells = {.cells = NULL};
+    if (op)
+        memcpy(left, op->buckets, bucket_count * sizeof(uint64_t));
     for (unsigned number = 0; number < values[value].rows; number++) {
         if (samples_reserve(&cells, bucket_count) < 0) {
             free(cells.cells);
@@ -191,9 +205,10 @@ static int show_table(const struct joints *joints, const struct joint_table *tab
         }
         for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
             size_t cell = (size_t)number * bucket_count + bucket;
-            uint64_t now =
-                joints->paused ? table->frozen[cell] : __atomic_load_n(&table->counts[cell], __ATOMIC_RELAXED);
-            row[bucket] = now - table->baseline[cell];
+            uint64_t now = joints->paused ? table->frozen[cell] : table->seen[cell];
+            uint64_t shown = now > table->baseline[cell] ? now - table->baseline[cell] : 0;
+            row[bucket] = shown < left[bucket] ? shown : left[bucket];
+            left[bucket] -= row[bucket];
         }
         samples_append_row(&cells, number, row, bucket_count);
     }
@@ -211,7 +226,8 @@ int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAM
             if (!table || !table->is_on)
                 continue;
             struct aggstats_joint_profile *joint = profile_add_joint(profile, op_names[op]);
-            int err = joint ? show_table(joints, table, (enum aggstats_value)value, joint) : -ENOMEM;
+            const struct aggstats_op_profile *shown = profile_find_op(profile, op_names[op]);
+            int err = joint ? show_table(joints, table, (enum aggstats_value)value, shown, joint) : -ENOMEM;
             if (err < 0)
                 return err;
             if (joint->cell_count == 0) { /* left out, as ops never called are */

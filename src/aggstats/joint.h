@@ -13,6 +13,7 @@ struct joint_table {
     uint64_t *counts;   /* [rows][buckets]; atomic, only grow */
     uint64_t *baseline; /* what came before the span, or in its pauses */
     uint64_t *frozen;   /* when the pause going on began */
+    uint64_t *seen;     /* at the latest joints_look() */
 };
 
 struct joints {
@@ -28,11 +29,17 @@ void joints_finish(struct joints *joints);
 /* See aggstats_recorder_set_joint(). */
 int joints_set(struct joints *joints, unsigned op, unsigned wanted_values);
 
+/* Takes down what all tables hold: call before the op's counters are read, for a call is counted there first. So what
+ * is shown here is there too, but for calls that ended just before the span did. */
+void joints_look(struct joints *joints);
+
+/* After the counters were read; but what pause freezes is what was looked at. */
 void joints_reset(struct joints *joints);
 void joints_pause(struct joints *joints);
 void joints_resume(struct joints *joints);
 
-/* Gives what the tables show to a profile. Errors: -ENOMEM; the caller finishes the profile */
+/* Gives what the tables showed at the latest look to a profile that has its ops, never more than these. Errors:
+ * -ENOMEM; the caller finishes the profile */
 int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
                 struct aggstats_profile *profile);
 

@@ -128,6 +128,7 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
 
 static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tally,
                            struct aggstats_profile *ret_profile) {
+    joints_look(&recorder->joints);
     int err = tally_blocks(tally, recorder);
     if (err < 0)
         return err;
@@ -278,6 +279,7 @@ static void resume_all(struct aggstats_recorder *recorder, struct span *span, co
 }
 
 static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, span_change_fn change) {
+    joints_look(&recorder->joints);
     int err = tally_blocks(tally, recorder);
     if (err < 0)
         return err;

@@ -346,9 +346,15 @@ static enum status report_absent(const struct show_options *options, const struc
     return status;
 }
 
-static enum status report_no_joints(const struct show_options *options, const struct aggstats_profile *profile) {
-    if (!options->joint || profile->joint_count > 0)
+static enum status report_no_joints(const struct show_options *options, const struct input *input) {
+    if (!options->joint || input->profile.joint_count > 0)
         return STATUS_OK;
+    if (input->is_live) {
+        complain("%s was read from its live file, which has no joint profiles; those of a mount: "
+                 "cat MOUNT/.osprof | osprof show --joint -",
+                 options->profile);
+        return STATUS_NOT_SO;
+    }
     complain("no joint profiles in %s; osproffs -o joint=OP:VALUE records them", options->profile);
     return STATUS_NOT_SO;
 }
@@ -376,7 +382,7 @@ static enum status show_page(const struct show_options *options, const struct in
     }
     enum status status = report_absent(options, page.profile);
     if (status == STATUS_OK)
-        status = report_no_joints(options, page.profile);
+        status = report_no_joints(options, input);
     if (status == STATUS_OK || page.op_count > 0)
         print_page(&page);
     return status;

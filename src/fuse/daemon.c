@@ -208,8 +208,10 @@ static int dump_profile(void *context, const char *file) {
     return err;
 }
 
-static const char *change_joint(struct daemon *daemon, unsigned op, unsigned values) {
+/* Keeps of the op's values those in kept, and adds some. */
+static const char *change_joint(struct daemon *daemon, unsigned op, unsigned kept, unsigned added) {
     pthread_mutex_lock(&daemon->joint_lock);
+    unsigned values = (daemon->prof.joint[op] & kept) | added;
     bool is_changed = daemon->prof.joint[op] != values;
     int err = is_changed ? prof_set_joint(&daemon->prof, (enum fs_op)op, values) : 0;
     pthread_mutex_unlock(&daemon->joint_lock);
@@ -219,7 +221,7 @@ static const char *change_joint(struct daemon *daemon, unsigned op, unsigned val
 static const char *end_all_joints(struct daemon *daemon) {
     const char *why = NULL;
     for (unsigned op = 0; op < FS_OP_COUNT && !why; op++)
-        why = change_joint(daemon, op, 0);
+        why = change_joint(daemon, op, 0, 0);
     return why;
 }
 
@@ -241,7 +243,7 @@ static const char *set_joint(void *context, const char *argument, bool apply) {
     const char *why = prof_find_joint(op_name, ends ? "error" : value_name, &op, &value);
     if (why || !apply)
         return why;
-    return change_joint(daemon, op, ends ? 0 : daemon->prof.joint[op] | 1U << value);
+    return ends ? change_joint(daemon, op, 0, 0) : change_joint(daemon, op, ~0U, 1U << value);
 }
 
 static void report_refused_command(void *context, const char *reason) {

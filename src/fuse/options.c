@@ -211,10 +211,13 @@ static int check_ring(const struct options *options) {
     if (options->single_threaded)
         log_message("io_uring and -s exclude each other: there is a ring, and a worker for it, for each CPU");
     else if (!OSPROFFS_HAS_IO_URING)
-        log_message("io_uring: this osproffs is built with libfuse %s; it takes 3.18, built with io_uring",
+        log_message("io_uring: this osproffs is built with libfuse %s; it takes 3.18.2, built with io_uring",
                     fuse_pkgversion());
     else if (!ring_is_built_in())
         log_message("io_uring: libfuse %s is built without it here; build libfuse with -Denable-io-uring=true",
+                    fuse_pkgversion());
+    else if (!ring_is_sound())
+        log_message("io_uring: libfuse %s may use memory there that it has freed (CVE-2026-33150); it takes 3.18.2",
                     fuse_pkgversion());
     else
         return 0;
@@ -303,7 +306,7 @@ void options_print_help(void) {
            "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
            "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
            "    -o data=HOW            who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)\n"
-           "    -o io_uring            requests come over io_uring (libfuse 3.18, Linux 6.14)\n"
+           "    -o io_uring            requests come over io_uring (libfuse 3.18.2, Linux 6.14)\n"
            "    -o interval=S          a sampled profile: cut into intervals of S seconds\n"
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o joint=OP:VALUE[+...]\n"

@@ -22,12 +22,21 @@ bool ring_is_built_in(void) {
     return fuse_req_get_payload(none, &memory, &size_bytes, &registration) == -EINVAL;
 }
 
-bool ring_tells_fsetid(void) {
+/* Whether the libfuse that is loaded is that version, as 1,000,000 major + 1,000 minor + patch, or a later one. */
+static bool libfuse_has(int wanted_version) {
     int major = 0;
     int minor = 0;
     int patch = 0;
     sscanf(fuse_pkgversion(), "%d.%d.%d", &major, &minor, &patch); /* NOLINT(cert-err34-c): small or 0 */
-    return major * 1000000 + minor * 1000 + patch >= 3018003;
+    return major * 1000000 + minor * 1000 + patch >= wanted_version;
+}
+
+bool ring_is_sound(void) {
+    return libfuse_has(3018002);
+}
+
+bool ring_tells_fsetid(void) {
+    return libfuse_has(3018003);
 }
 
 unsigned ring_threads(void) {

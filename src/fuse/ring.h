@@ -29,6 +29,10 @@ struct ring_keeper;
 /* Whether the libfuse that is loaded was built with rings: an option of its build, which its version does not tell. */
 bool ring_is_built_in(void);
 
+/* Whether that libfuse is 3.18.2 or later: those before may use memory of their rings after it was freed
+ * (CVE-2026-33150). */
+bool ring_is_sound(void);
+
 /* Whether that libfuse says of a ring's request that its caller lacks CAP_FSETID: since 3.18.3, with whose headers
  * others may be used. */
 bool ring_tells_fsetid(void);
@@ -70,6 +74,9 @@ void ring_keeper_destroy(struct ring_keeper *keeper);
 #else
 
 static inline bool ring_is_built_in(void) {
+    return false;
+}
+static inline bool ring_is_sound(void) {
     return false;
 }
 static inline bool ring_tells_fsetid(void) {

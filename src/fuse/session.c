@@ -76,8 +76,8 @@ struct session {
     struct interrupt interrupts[WORKERS_MAX];
     unsigned interrupt_count;  /* atomic; changed under the lock; for the main thread to repeat */
     void (*later)(void *data); /* atomic; NULL: nothing is to be called */
-    void *later_data;
-    int64_t called_ns; /* when something was last; the main thread's */
+    void *later_data;          /* under the lock */
+    int64_t called_ns;         /* when something was last; the main thread's */
     bool single;
     struct ring_keeper *ring; /* NULL: requests do not come over rings */
     unsigned ring_looks;      /* the main thread's */
@@ -569,8 +569,10 @@ bool session_call_later(void (*call)(void *data), void *data) {
     if (!this_server)
         return false;
     struct session *session = this_server->session;
+    pthread_mutex_lock(&session->lock);
     session->later_data = data;
     __atomic_store_n(&session->later, call, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&session->lock);
     wake_main_thread(session);
     return true;
 }
@@ -580,9 +582,12 @@ static bool has_later(struct session *session) {
 }
 
 static void do_later(struct session *session) {
+    pthread_mutex_lock(&session->lock);
     void (*call)(void *data) = __atomic_exchange_n(&session->later, NULL, __ATOMIC_ACQ_REL);
+    void *data = session->later_data;
+    pthread_mutex_unlock(&session->lock);
     session->called_ns = now_ns();
-    call(session->later_data);
+    call(data);
 }
 
 static void look_around(struct session *session) {

@@ -12,10 +12,14 @@ static void (*later)(void *data);
 static void *later_data;
 static int asked_count;
 
+static pthread_mutex_t later_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static bool call_later(void (*call)(void *data), void *data) {
+    pthread_mutex_lock(&later_lock);
     later = call;
     later_data = data;
     asked_count++;
+    pthread_mutex_unlock(&later_lock);
     return true;
 }
 

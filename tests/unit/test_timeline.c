@@ -72,9 +72,9 @@ static uint64_t calls_of(const struct aggstats_profile *profile, const char *nam
 START_TEST(calls_fall_into_the_interval_in_which_they_end) {
     struct aggstats_recorder *recorder = create_recorder(1);
     record(recorder, OP_WRITE, 7); /* before sampling begins: part of the first interval */
-    ck_assert_int_eq(aggstats_recorder_set_interval(recorder, 10 * INTERVAL_NS, 0), 0);
+    ck_assert_int_eq(aggstats_recorder_set_interval(recorder, 50 * INTERVAL_NS, 0), 0);
     record(recorder, OP_READ, 11);
-    sleep_ns(15 * INTERVAL_NS);
+    sleep_ns(75 * INTERVAL_NS);
     record(recorder, OP_READ, 13);
     struct aggstats_profile profile = look(recorder);
     const struct aggstats_op_profile *reads = aggstats_profile_op(&profile, "READ");
@@ -141,7 +141,7 @@ START_TEST(reset_begins_anew_and_off_ends_it) {
     struct aggstats_recorder *recorder = create_recorder(1);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, 2), 0);
     record(recorder, OP_READ, 5);
-    sleep_ns(8 * INTERVAL_NS);
+    sleep_ns(100 * INTERVAL_NS);
     struct aggstats_profile before = look(recorder);
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
     record(recorder, OP_READ, 3);

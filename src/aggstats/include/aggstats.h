@@ -177,7 +177,7 @@ int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t 
 
 /* Relates the latencies of op to values, a set of bits (1 << AGGSTATS_SIZE), from now on; those left out are not any
  * more. Profiles then have a joint profile for each, of the calls that were given to aggstats_joint_add().
- * Memory:  for each value that was ever asked for 24 * rows * 64 * resolution bytes, 100 KB at resolution 1
+ * Memory:  for each value that was ever asked for 32 * rows * 64 * resolution bytes, 135 KB at resolution 1
  * Errors:  -EINVAL, -ENOMEM; nothing has changed then
  * Threads: any; one at a time */
 int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op, unsigned values);

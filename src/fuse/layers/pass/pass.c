@@ -32,6 +32,12 @@ static size_t path_fds_max(const struct pass *pass) {
     return has_handles ? limit / 4 : limit / 8 * 7 - (limit > 256 ? 32 : limit / 8);
 }
 
+/* A small part of what there is, so that nobody runs out of descriptors for them. */
+static unsigned recent_max(void) {
+    size_t share = pass_raise_open_file_limit() / 16;
+    return share < 1 ? 1 : share < PASS_RECENT ? (unsigned)share : PASS_RECENT;
+}
+
 static int remember_own_groups(struct pass *pass) {
     int count = getgroups(0, NULL);
     if (count < 0)
@@ -77,6 +83,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pass->layer.ops = &pass_ops;
     pass->check_as_caller = options->check_as_caller;
     pass->call_later = options->call_later;
+    pass->recent_max = recent_max();
     pass->proc_fd = -1;
     pass->proc_self_fd = -1;
     pass->spare_fd = -1;

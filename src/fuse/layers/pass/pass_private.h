@@ -35,7 +35,8 @@ struct pass {
     int proc_self_fd; /* /proc/self/fd, for reopening what we hold */
     int spare_fd;     /* atomic; see pass_use_spare_fd() */
     struct recent recent[PASS_RECENT];
-    bool has_recent; /* atomic; they are to be closed later */
+    unsigned recent_max; /* how many of them are used */
+    bool has_recent;     /* atomic; they are to be closed later */
     bool (*call_later)(void (*call)(void *data), void *data);
     bool check_as_caller;
     bool privileged;   /* root: identities can be taken on */

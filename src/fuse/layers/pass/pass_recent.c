@@ -1,9 +1,9 @@
 /* Descriptors of inodes that were used just now.
  *
  * Opening an inode by its handle and closing it again takes longer than most of what is done in between. So each thread
- * leaves its last one in a place of its own, where its next op may find it, if it is for the same inode. It must not
- * stay: it would keep a file that is removed below, and the mount that it is on. So after a second, or when a name is
- * removed, all are closed. */
+ * leaves its last one in a place of its own (where descriptors are few: of several threads), where its next op may find
+ * it, if it is for the same inode. It must not stay: it would keep a file that is removed below, and the mount that it
+ * is on. So after a second, or when a name is removed, all are closed. */
 #include "pass_private.h"
 
 /* A descriptor and what it is of, in one word, so that one exchange takes both: whatever else happens to the slot
@@ -22,7 +22,7 @@ static struct recent *recent_of_this_thread(struct pass *pass) {
     static _Thread_local unsigned number;
     if (number == 0)
         number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
-    return &pass->recent[number % PASS_RECENT];
+    return &pass->recent[number % pass->recent_max];
 }
 
 static void close_recent(struct recent *recent) {
