@@ -36,14 +36,31 @@ static uint64_t calls_in_row(const struct aggstats_joint_profile *joint, unsigne
     return calls;
 }
 
+static void sum_columns(const struct aggstats_joint_profile *joint, uint64_t ret_sums[AGGSTATS_BUCKETS_MAX]) {
+    for (unsigned bucket = 0; bucket < AGGSTATS_BUCKETS_MAX; bucket++)
+        ret_sums[bucket] = 0;
+    for (size_t at = 0; at < joint->cell_count; at++)
+        ret_sums[joint->cells[at].bucket] += joint->cells[at].count;
+}
+
 /* What is in the columns is what is in the op's buckets. */
 static void expect_marginals(const struct aggstats_profile *profile, const struct aggstats_joint_profile *joint) {
-    uint64_t sums[AGGSTATS_BUCKETS_MAX] = {0};
+    uint64_t sums[AGGSTATS_BUCKETS_MAX];
     const struct aggstats_op_profile *op = aggstats_profile_op(profile, joint->op);
-    for (size_t at = 0; at < joint->cell_count; at++)
-        sums[joint->cells[at].bucket] += joint->cells[at].count;
+    sum_columns(joint, sums);
     for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
         ck_assert_uint_eq(sums[bucket], op->buckets[bucket]);
+}
+
+/* While calls end it may lag behind, but never holds more. */
+static void expect_contained(const struct aggstats_profile *profile) {
+    uint64_t sums[AGGSTATS_BUCKETS_MAX];
+    for (size_t i = 0; i < profile->joint_count; i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(profile, profile->joints[i].op);
+        sum_columns(&profile->joints[i], sums);
+        for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
+            ck_assert_uint_le(sums[bucket], op->buckets[bucket]);
+    }
 }
 
 START_TEST(rows_are_powers_of_two_or_numbers) {
@@ -124,6 +141,35 @@ END_TEST
 
 static struct aggstats_recorder *shared;
 
+static bool done; /* atomic */
+
+static void *record_until_done(void *unused) {
+    while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+        record(shared, AGGSTATS_SIZE, 1);
+    return unused;
+}
+
+START_TEST(spans_hold_no_more_than_their_op) {
+    pthread_t threads[3];
+    __atomic_store_n(&done, false, __ATOMIC_RELEASE);
+    shared = create_recorder(1);
+    ck_assert_int_eq(aggstats_recorder_set_joint(shared, OP_READ, 1U << AGGSTATS_SIZE), 0);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, record_until_done, NULL), 0);
+    for (int i = 0; i < 500; i++) {
+        ck_assert_int_eq(i % 3 ? aggstats_recorder_pause(shared) : aggstats_recorder_reset(shared), 0);
+        struct aggstats_profile profile = look(shared);
+        expect_contained(&profile);
+        aggstats_profile_finish(&profile);
+        ck_assert_int_eq(aggstats_recorder_resume(shared), 0);
+    }
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    aggstats_recorder_destroy(shared);
+}
+END_TEST
+
 static void *record_much(void *unused) {
     for (uint64_t i = 0; i < 200000; i++)
         record(shared, AGGSTATS_SIZE, i % 5000);
@@ -136,8 +182,9 @@ START_TEST(no_call_is_lost_with_many_threads) {
     ck_assert_int_eq(aggstats_recorder_set_joint(shared, OP_READ, 1U << AGGSTATS_SIZE), 0);
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, record_much, NULL), 0);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 200; i++) {
         struct aggstats_profile profile = look(shared);
+        expect_contained(&profile);
         aggstats_profile_finish(&profile);
     }
     for (int i = 0; i < 4; i++)
@@ -166,6 +213,7 @@ int main(void) {
     tcase_add_test(joint, rows_are_powers_of_two_or_numbers);
     tcase_add_test(joint, calls_are_counted_while_asked_for);
     tcase_add_test(joint, reset_and_pause_hold_for_them_too);
+    tcase_add_test(joint, spans_hold_no_more_than_their_op);
     tcase_add_loop_test(joint, no_call_is_lost_with_many_threads, 0, 2);
     suite_add_tcase(suite, joint);
     SRunner *runner = srunner_create(suite);
