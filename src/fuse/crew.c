@@ -3,6 +3,7 @@
 #include "crew.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #define WINDOW_CALLS 64U
 #define MANY_SLOW 8U
@@ -33,7 +34,7 @@ void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allow
     if (!allowed)
         return;
     unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);
-    crew->crowd = CROWD_PER_CPU * cpus;
+    crew->crowd = CROWD_PER_CPU * (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* all that are counted */
     if (crew->home.idle_possible)
         crew->most = cpus < CREW_MAX ? cpus : CREW_MAX;
 }
