@@ -465,8 +465,8 @@ struct rows {
 static int parse_row(struct parser *parser, struct rows *rows) {
     char *cursor = parser->line;
     skip_blanks(&cursor);
-    memset(rows->row, 0, sizeof(rows->row));
     if (*cursor == '-' && (cursor[1] == '\0' || is_blank(cursor[1]))) {
+        memset(rows->row, 0, sizeof(rows->row));
         cursor++;
         return parse_end_of_line(parser, &cursor);
     }

@@ -378,9 +378,9 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
 
 /* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
  * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals, and those
- * joint profiles that both have. A zeroed a
- * becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice. Errors:  -EDOM clock rates
- * differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
+ * joint profiles that both have. A zeroed a becomes a copy of b. Rates that differ by less than 1/1000 are one rate,
+ * measured twice.
+ * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
