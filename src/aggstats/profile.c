@@ -70,6 +70,14 @@ struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profil
     return joint;
 }
 
+static void free_groups(struct aggstats_profile *profile) {
+    while (profile->group_count > 0)
+        profile_drop_last_group(profile);
+    free(profile->groups);
+    profile->groups = NULL;
+    profile->grouping = AGGSTATS_UNGROUPED;
+}
+
 void aggstats_profile_finish(struct aggstats_profile *profile) {
     labels_free(profile->labels, profile->label_count);
     for (size_t i = 0; i < profile->op_count; i++)
@@ -80,6 +88,7 @@ void aggstats_profile_finish(struct aggstats_profile *profile) {
     free(profile->in_flight);
     free(profile->borders);
     free_joints(profile);
+    free_groups(profile);
     *profile = (struct aggstats_profile){0};
 }
 
@@ -129,6 +138,16 @@ static int copy_joints(const struct aggstats_profile *profile, struct aggstats_p
     return err;
 }
 
+static int copy_groups(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
+    int err = 0;
+    for (size_t i = 0; i < profile->group_count && err == 0; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        struct aggstats_group *added = profile_add_group(copy, group->who, group->id, group->name);
+        err = added ? aggstats_profile_copy(&group->profile, &added->profile) : -ENOMEM;
+    }
+    return err;
+}
+
 static int copy_calls_in_flight(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
     int err = copy_array(profile->in_flight, profile->in_flight_count, sizeof(*profile->in_flight), &copy->in_flight);
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++) {
@@ -152,6 +171,9 @@ static int fill_copy(const struct aggstats_profile *profile, struct aggstats_pro
     err = copy_joints(profile, copy);
     if (err < 0)
         return err;
+    err = copy_groups(profile, copy);
+    if (err < 0)
+        return err;
     err = copy_array(profile->borders, profile->interval_count, sizeof(*profile->borders), &copy->borders);
     if (err < 0)
         return err;
@@ -167,8 +189,8 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     copy.in_flight = NULL;
     copy.borders = NULL;
     copy.joints = NULL;
-    copy.joint_count = 0;
-    copy.label_count = copy.op_count = copy.in_flight_count = 0;
+    copy.groups = NULL;
+    copy.label_count = copy.op_count = copy.in_flight_count = copy.joint_count = copy.group_count = 0;
     int err = fill_copy(profile, &copy);
     if (err < 0) {
         aggstats_profile_finish(&copy);
@@ -240,6 +262,8 @@ static void coarsen(struct aggstats_profile *profile, unsigned resolution) {
     }
     for (size_t i = 0; i < profile->joint_count; i++)
         coarsen_cells(profile->joints[i].cells, &profile->joints[i].cell_count, factor);
+    for (size_t i = 0; i < profile->group_count; i++)
+        coarsen(&profile->groups[i].profile, resolution);
     profile->resolution = resolution;
 }
 
@@ -252,8 +276,9 @@ int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resoluti
 
 /* ---- Adding and subtracting ---- */
 
-/* Intervals of two profiles do not meet. */
-static void drop_intervals(struct aggstats_profile *profile) {
+/* Intervals of two profiles do not meet, and the numbers of processes mean others. */
+static void drop_dimensions(struct aggstats_profile *profile) {
+    free_groups(profile);
     for (size_t i = 0; i < profile->op_count; i++) {
         free(profile->ops[i].samples);
         profile->ops[i].samples = NULL;
@@ -368,8 +393,8 @@ int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profi
         return err;
     coarsen(&sum, a->resolution < b->resolution ? a->resolution : b->resolution);
     coarsen(&addend, sum.resolution);
-    drop_intervals(&sum);
-    drop_intervals(&addend);
+    drop_dimensions(&sum);
+    drop_dimensions(&addend);
     err = add_profile(&sum, &addend);
     if (err < 0)
         return err;
@@ -446,7 +471,7 @@ int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_
         err = subtract_profile(&difference, b);
     if (err < 0)
         return err;
-    drop_intervals(&difference);
+    drop_dimensions(&difference);
     free_joints(&difference);
     advance_start(&difference, b);
     drop_uncalled_ops(&difference);
@@ -569,6 +594,8 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
         err = shift_joints(profile, &shift);
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
         err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
+    for (size_t i = 0; i < profile->group_count && err == 0; i++)
+        err = rescale(&profile->groups[i].profile, frequency_hz);
     profile->clock.frequency_hz = frequency_hz;
     return err;
 }
@@ -585,6 +612,7 @@ int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequenc
     if (err < 0)
         return err;
     aggstats_profile_sort(&scaled);
+    profile_sort_groups(&scaled);
     replace_profile(profile, &scaled);
     return 0;
 }

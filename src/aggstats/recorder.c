@@ -115,6 +115,26 @@ struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *reco
     return block;
 }
 
+/* Under the registry's lock. */
+static struct events *claim_events(const struct aggstats_recorder *recorder) {
+    struct segment *segment = thread_id > 0 ? find_segment(recorder, thread_id) : NULL;
+    if (!segment || segment->events)
+        return segment ? segment->events : NULL;
+    struct events *events = aligned_alloc(CACHE_LINE_BYTES, round_up(sizeof(*events), CACHE_LINE_BYTES));
+    if (!events)
+        return NULL;
+    memset(events, 0, sizeof(*events));
+    __atomic_store_n(&segment->events, events, __ATOMIC_RELEASE);
+    return events;
+}
+
+struct events *recorder_thread_events(struct aggstats_recorder *recorder) {
+    pthread_mutex_lock(&registry.lock);
+    struct events *events = claim_events(recorder);
+    pthread_mutex_unlock(&registry.lock);
+    return events;
+}
+
 /* ---- Life cycle ---- */
 
 static bool options_valid(const struct aggstats_recorder_options *options) {
@@ -198,6 +218,7 @@ static void recorder_free(struct aggstats_recorder *recorder) {
     for (struct segment *segment = recorder->segments; segment; segment = next) {
         next = segment->next;
         munmap(segment->block, segment->size_bytes);
+        free(segment->events);
         free(segment);
     }
     live_finish(&recorder->live);
@@ -234,6 +255,7 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
     if (!recorder)
         return;
     sampler_stop(recorder->sampler);
+    grouping_stop(recorder->grouping);
     recorder_unregister(recorder);
     /* what is left of the profile in the live file then tells its true duration */
     __atomic_store_n(&recorder->live.header->seen_cycles, aggstats_clock_now(recorder->clock.kind), __ATOMIC_RELAXED);

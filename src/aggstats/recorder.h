@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #include "clock.h"
+#include "events.h"
+#include "grouping.h"
 #include "joint.h"
 #include "live.h"
 #include "sampler.h"
@@ -16,6 +18,7 @@ struct segment {
     struct aggstats_block *block;
     size_t size_bytes;
     uint64_t owner_thread; /* 0: free; under the registry's lock */
+    struct events *events; /* of its owner; atomic; NULL until it has any */
 };
 
 struct aggstats_recorder {
@@ -40,6 +43,10 @@ struct aggstats_recorder {
     struct timeline *timeline;      /* under the span lock; NULL: not sampled */
     pthread_mutex_t sampler_lock;   /* taken first */
     struct sampler *sampler;        /* under its lock; NULL: not sampled */
+    struct grouping *grouping;      /* set before threads count; NULL: not grouped */
 };
+
+/* The calling thread's queue; it has a block. NULL: no memory is left. */
+struct events *recorder_thread_events(struct aggstats_recorder *recorder);
 
 #endif

@@ -2,11 +2,11 @@
 #include "sampler.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base.h"
+#include "quiet_thread.h"
 #include "recorder.h"
 #include "snapshot.h"
 
@@ -58,17 +58,6 @@ void sampler_wake(struct sampler *sampler) {
     tell(sampler, &sampler->rewind);
 }
 
-/* Signals are for the program's own threads. */
-static int start_thread(struct sampler *sampler) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&sampler->thread, NULL, run, sampler);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -err;
-}
-
 static void destroy(struct sampler *sampler) {
     pthread_cond_destroy(&sampler->told);
     pthread_mutex_destroy(&sampler->lock);
@@ -86,7 +75,7 @@ int sampler_start(struct aggstats_recorder *recorder, struct sampler **ret_sampl
     pthread_cond_init(&sampler->told, &monotonic);
     pthread_condattr_destroy(&monotonic);
     pthread_mutex_init(&sampler->lock, NULL);
-    int err = start_thread(sampler);
+    int err = quiet_thread_start(&sampler->thread, run, sampler);
     if (err < 0)
         destroy(sampler);
     else

@@ -80,6 +80,8 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         err = timeline_show(source->timeline, source->span, source->tally, source->op_names, profile);
     if (err == 0 && source->joints)
         err = joints_show(source->joints, source->op_names, profile);
+    if (err == 0 && source->grouping)
+        err = grouping_show(source->grouping, source->op_names, profile);
     return err;
 }
 
@@ -126,9 +128,16 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
     __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
 }
 
+/* What is kept beside the counters is looked at before these. */
+static void look_beside(struct aggstats_recorder *recorder) {
+    joints_look(&recorder->joints);
+    if (recorder->grouping)
+        grouping_look(recorder->grouping);
+}
+
 static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tally,
                            struct aggstats_profile *ret_profile) {
-    joints_look(&recorder->joints);
+    look_beside(recorder);
     int err = tally_blocks(tally, recorder);
     if (err < 0)
         return err;
@@ -141,6 +150,7 @@ static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tal
         .incomplete = fallback_used(recorder),
         .timeline = recorder->timeline,
         .joints = &recorder->joints,
+        .grouping = recorder->grouping,
     };
     note_clock(recorder, &source);
     return snapshot_make(&source, ret_profile);
@@ -262,6 +272,8 @@ static void reset_all(struct aggstats_recorder *recorder, struct span *span, con
                       uint64_t now_cycles) {
     span_reset(span, settled, now_cycles);
     joints_reset(&recorder->joints);
+    if (recorder->grouping)
+        grouping_reset(recorder->grouping);
     if (recorder->timeline)
         timeline_clear(recorder->timeline);
 }
@@ -270,16 +282,20 @@ static void pause_all(struct aggstats_recorder *recorder, struct span *span, con
                       uint64_t now_cycles) {
     span_pause(span, settled, now_cycles);
     joints_pause(&recorder->joints);
+    if (recorder->grouping)
+        grouping_pause(recorder->grouping);
 }
 
 static void resume_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
                        uint64_t now_cycles) {
     span_resume(span, settled, now_cycles);
     joints_resume(&recorder->joints);
+    if (recorder->grouping)
+        grouping_resume(recorder->grouping);
 }
 
 static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, span_change_fn change) {
-    joints_look(&recorder->joints);
+    look_beside(recorder);
     int err = tally_blocks(tally, recorder);
     if (err < 0)
         return err;

@@ -2,6 +2,7 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
+#include "grouping.h"
 #include "joint.h"
 #include "timeline.h"
 
@@ -19,6 +20,7 @@ struct snapshot_source {
     bool incomplete;
     const struct timeline *timeline; /* NULL: not sampled */
     const struct joints *joints;     /* NULL: none are known */
+    struct grouping *grouping;       /* NULL: not grouped */
 };
 
 /* Errors: -ENOMEM; *ret_profile untouched */

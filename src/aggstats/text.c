@@ -11,13 +11,17 @@ bool text_name_valid(const char *name) {
 
 bool text_key_reserved(const char *key) {
     static const char *const reserved[] = {
-        "clock",      "resolution", "start",    "elapsed", "clamped",
-        "incomplete", "in_flight",  "interval", "borders", "process",
+        "clock",     "resolution", "start",   "elapsed", "clamped", "incomplete",
+        "in_flight", "interval",   "borders", "process", "uid",
     };
     for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
         if (strcmp(key, reserved[i]) == 0)
             return true;
     return false;
+}
+
+const char *text_who_name(enum aggstats_who who) {
+    return who == AGGSTATS_WHO_KERNEL ? "kernel" : who == AGGSTATS_WHO_OTHER ? "other" : NULL;
 }
 
 bool text_label_valid(const struct aggstats_label *label) {

@@ -16,6 +16,7 @@
 #define NS_PER_SECOND 1000000000
 #define INTERVALS_MAX 1048576
 #define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
+#define GROUPS_MAX 65536
 
 struct parser {
     FILE *stream;
@@ -25,8 +26,9 @@ struct parser {
     struct aggstats_profile profile;
     unsigned keys_seen; /* bit i: keys[i] */
     bool has_borders;
-    uint32_t rows_most; /* of any op so far */
-    bool line_again;    /* the current line is to be read once more */
+    uint32_t rows_most;      /* of any op so far */
+    bool line_again;         /* the current line is to be read once more */
+    uint64_t *grouped_calls; /* of each op, in all groups so far */
     struct aggstats_parse_error *error;
 };
 
@@ -383,6 +385,13 @@ static int add_label(struct parser *parser, const char *key, char *value) {
     return label.key && label.value ? 0 : -ENOMEM;
 }
 
+static enum aggstats_grouping grouping_of_key(const char *key) {
+    for (int grouping = AGGSTATS_BY_PROCESS; grouping <= AGGSTATS_BY_UID; grouping++)
+        if (strcmp(key, aggstats_grouping_name((enum aggstats_grouping)grouping)) == 0)
+            return (enum aggstats_grouping)grouping;
+    return AGGSTATS_UNGROUPED;
+}
+
 static int parse_field(struct parser *parser, const char *key, char *value) {
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         if (strcmp(key, keys[i].name) != 0)
@@ -393,8 +402,8 @@ static int parse_field(struct parser *parser, const char *key, char *value) {
         return keys[i].parse(parser, value);
     }
     const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
-    if (strcmp(key, "process") == 0)
-        return fail(parser, "expected OP_<NAME> or the end of the file, found \"process\"");
+    if (grouping_of_key(key) != AGGSTATS_UNGROUPED)
+        return fail(parser, "expected OP_<NAME> or the end of the file, found \"%s\"", key);
     if (!text_label_valid(&label))
         return fail_expected(parser, "\"# key: value\"", parser->line);
     return add_label(parser, key, value);
@@ -523,9 +532,9 @@ static int parse_intervals(struct parser *parser, struct rows *rows) {
     return more;
 }
 
-static int parse_rows(struct parser *parser) {
-    struct rows rows = {.op = &parser->profile.ops[parser->profile.op_count - 1]};
-    if (parser->profile.interval_cycles == 0)
+static int parse_rows(struct parser *parser, struct aggstats_profile *profile) {
+    struct rows rows = {.op = &profile->ops[profile->op_count - 1]};
+    if (profile->interval_cycles == 0)
         return next_row(parser, &rows);
     int err = parse_intervals(parser, &rows);
     rows.op->samples = rows.samples.cells;
@@ -533,9 +542,9 @@ static int parse_rows(struct parser *parser) {
     return err;
 }
 
-/* Appends an op that has its name, with empty buckets. */
-static int add_op(struct parser *parser, const char *name, struct aggstats_op_profile **ret_op) {
-    struct aggstats_profile *profile = &parser->profile;
+/* Appends to the whole, or to a group, an op that has its name, with empty buckets. */
+static int add_op(struct parser *parser, struct aggstats_profile *profile, const char *name,
+                  struct aggstats_op_profile **ret_op) {
     struct aggstats_op_profile op = {0};
     int err = parse_name(parser, name, op.name);
     if (err < 0)
@@ -557,19 +566,17 @@ static int add_op(struct parser *parser, const char *name, struct aggstats_op_pr
 }
 
 /* "OP_LOOKUP 13640 3069650000" and its row. */
-static int parse_op(struct parser *parser) {
+static int parse_op(struct parser *parser, struct aggstats_profile *profile) {
     char *cursor = parser->line;
-    if (!begins_with(cursor, op_prefix) || parser->profile.joint_count > 0)
-        return fail_expected(parser, "OP_<NAME> or the end of the file", cursor);
     struct aggstats_op_profile *op = NULL;
-    int err = add_op(parser, next_word(&cursor) + strlen(op_prefix), &op);
+    int err = add_op(parser, profile, next_word(&cursor) + strlen(op_prefix), &op);
     if (err == 0)
         err = parse_number(parser, next_word(&cursor), "the number of calls", &op->calls);
     if (err == 0)
         err = parse_number(parser, next_word(&cursor), "the total latency in cycles", &op->total_cycles);
     if (err == 0)
         err = parse_end_of_line(parser, &cursor);
-    return err < 0 ? err : parse_rows(parser);
+    return err < 0 ? err : parse_rows(parser, profile);
 }
 
 /* ---- Joint profiles ---- */
@@ -660,6 +667,93 @@ static int parse_joint(struct parser *parser) {
     return 0;
 }
 
+/* ---- Groups ---- */
+
+static bool is_who(const char *text, enum aggstats_who who) {
+    return strcmp(text, text_who_name(who)) == 0;
+}
+
+/* "4711 grep", "1000", "kernel", "other" */
+static int parse_who(struct parser *parser, char *value, struct aggstats_group *group) {
+    if (is_who(value, AGGSTATS_WHO_KERNEL) || is_who(value, AGGSTATS_WHO_OTHER)) {
+        group->who = is_who(value, AGGSTATS_WHO_KERNEL) ? AGGSTATS_WHO_KERNEL : AGGSTATS_WHO_OTHER;
+        return 0;
+    }
+    char *cursor = value;
+    int err = parse_number(parser, next_word(&cursor), "a number, kernel or other", &group->id);
+    if (err < 0)
+        return err;
+    unescape(cursor);
+    if (strlen(cursor) >= sizeof(group->name))
+        return fail(parser, "expected a name of at most %zu bytes", sizeof(group->name) - 1);
+    memcpy(group->name, cursor, strlen(cursor) + 1);
+    return 0;
+}
+
+/* All groups are of one kind; the kernel and the others are one each. */
+static int check_group(struct parser *parser, enum aggstats_grouping grouping, const struct aggstats_group *group) {
+    const struct aggstats_profile *profile = &parser->profile;
+    if (profile->group_count > 0 && profile->grouping != grouping)
+        return fail(parser, "expected groups of one kind");
+    if (profile->group_count == GROUPS_MAX)
+        return fail(parser, "expected at most %d groups", GROUPS_MAX);
+    for (size_t i = 0; i < profile->group_count && group->who != AGGSTATS_WHO_ID; i++)
+        if (profile->groups[i].who == group->who)
+            return fail(parser, "expected \"%s\" once, found it a second time", text_who_name(group->who));
+    return 0;
+}
+
+static int add_group(struct parser *parser, enum aggstats_grouping grouping, const struct aggstats_group *group) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_group *grown = grow(profile->groups, profile->group_count, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    profile->groups = grown;
+    profile->grouping = grouping;
+    profile->groups[profile->group_count] = *group;
+    profile->groups[profile->group_count++].profile =
+        (struct aggstats_profile){.resolution = profile->resolution, .clock = profile->clock};
+    if (!parser->grouped_calls)
+        parser->grouped_calls = calloc(profile->op_count, sizeof(*parser->grouped_calls));
+    return parser->grouped_calls ? 0 : -ENOMEM;
+}
+
+/* "# process: 4711 grep", "# uid: kernel" */
+static int parse_group(struct parser *parser) {
+    char *line = parser->line;
+    char *colon = strchr(line, ':');
+    struct aggstats_group group = {.who = AGGSTATS_WHO_ID};
+    enum aggstats_grouping grouping = AGGSTATS_UNGROUPED;
+    if (strncmp(line, "# ", 2) == 0 && colon) {
+        *colon = '\0';
+        grouping = grouping_of_key(line + 2);
+    }
+    if (grouping == AGGSTATS_UNGROUPED)
+        return fail_expected(parser, "OP_<NAME> or the end of the file", line);
+    int err = parse_who(parser, colon + 1 + (colon[1] == ' '), &group);
+    if (err == 0)
+        err = check_group(parser, grouping, &group);
+    return err < 0 ? err : add_group(parser, grouping, &group);
+}
+
+/* An op of the latest group: together they have no more calls than the whole. */
+static int parse_group_op(struct parser *parser) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_profile *of_group = &profile->groups[profile->group_count - 1].profile;
+    int err = parse_op(parser, of_group);
+    if (err < 0)
+        return err;
+    const struct aggstats_op_profile *op = &of_group->ops[of_group->op_count - 1];
+    const struct aggstats_op_profile *whole = aggstats_profile_op(profile, op->name);
+    if (!whole)
+        return fail(parser, "expected OP_%s before its groups", op->name);
+    uint64_t *grouped_calls = &parser->grouped_calls[whole - profile->ops];
+    if (__builtin_add_overflow(*grouped_calls, op->calls, grouped_calls) || *grouped_calls > whole->calls)
+        return fail(parser, "expected groups that sum up to at most %" PRIu64 " calls of OP_%s", whole->calls,
+                    op->name);
+    return 0;
+}
+
 /* ---- The whole ---- */
 
 /* Without borders intervals are as long as was wanted. */
@@ -680,13 +774,25 @@ static int complete_borders(struct parser *parser) {
     return 0;
 }
 
+/* First the header, then operations, joint profiles, groups. */
+static int parse_line(struct parser *parser) {
+    const struct aggstats_profile *profile = &parser->profile;
+    bool is_op = begins_with(parser->line, op_prefix);
+    if (parser->line[0] == '#')
+        return profile->op_count == 0 ? parse_header_line(parser) : parse_group(parser);
+    if (profile->group_count > 0)
+        return is_op ? parse_group_op(parser) : fail_expected(parser, "OP_<NAME> or another group", parser->line);
+    if (begins_with(parser->line, joint_prefix))
+        return parse_joint(parser);
+    if (!is_op || profile->joint_count > 0)
+        return fail_expected(parser, "OP_<NAME> or the end of the file", parser->line);
+    return parse_op(parser, &parser->profile);
+}
+
 static int parse_text(struct parser *parser) {
     int more;
     while ((more = next_line(parser)) > 0) {
-        bool header = parser->line[0] == '#' && parser->profile.op_count == 0;
-        int err = header                                    ? parse_header_line(parser)
-                  : begins_with(parser->line, joint_prefix) ? parse_joint(parser)
-                                                            : parse_op(parser);
+        int err = parse_line(parser);
         if (err < 0)
             return err;
     }
@@ -700,11 +806,13 @@ int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, s
     struct parser parser = {.stream = stream, .profile = {.resolution = 1}, .error = ret_error ? ret_error : &unused};
     int err = parse_text(&parser);
     free(parser.line);
+    free(parser.grouped_calls);
     if (err < 0) {
         aggstats_profile_finish(&parser.profile);
         return err;
     }
     aggstats_profile_sort(&parser.profile);
+    profile_sort_groups(&parser.profile);
     *ret_profile = parser.profile;
     return 0;
 }

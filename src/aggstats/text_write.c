@@ -139,6 +139,24 @@ static void write_joint(const struct aggstats_joint_profile *joint, FILE *stream
     }
 }
 
+/* "# process: 4711 grep", "# uid: kernel" */
+static void write_group(const struct aggstats_group *group, const char *kind, FILE *stream) {
+    fprintf(stream, "# %s: ", kind);
+    if (group->who == AGGSTATS_WHO_ID)
+        fprintf(stream, "%" PRIu64 "%s", group->id, group->name[0] ? " " : "");
+    write_value(stream, text_who_name(group->who) ? text_who_name(group->who) : group->name);
+    putc('\n', stream);
+    for (size_t i = 0; i < group->profile.op_count; i++)
+        write_op(&group->profile.ops[i], &group->profile, stream);
+}
+
+static bool groups_writable(const struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (profile->groups[i].profile.resolution != profile->resolution)
+            return false;
+    return profile->group_count == 0 || aggstats_grouping_name(profile->grouping);
+}
+
 static bool writable(const struct aggstats_profile *profile) {
     if (!aggstats_resolution_valid(profile->resolution))
         return false;
@@ -148,7 +166,7 @@ static bool writable(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (!text_name_valid(profile->ops[i].name))
             return false;
-    return true;
+    return groups_writable(profile);
 }
 
 int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream) {
@@ -160,6 +178,8 @@ int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream)
         write_op(&profile->ops[i], profile, stream);
     for (size_t i = 0; i < profile->joint_count; i++)
         write_joint(&profile->joints[i], stream);
+    for (size_t i = 0; i < profile->group_count; i++)
+        write_group(&profile->groups[i], aggstats_grouping_name(profile->grouping), stream);
     return fflush(stream) != 0 || ferror(stream) ? negative_errno() : 0;
 }
 

@@ -9,6 +9,7 @@
 #include "chart.h"
 #include "command.h"
 #include "figures.h"
+#include "groups_table.h"
 #include "input.h"
 #include "joint_table.h"
 #include "screen.h"
@@ -20,6 +21,8 @@ struct show_options {
     bool ascii;
     bool buckets;
     bool joint;
+    const char *by; /* a row for each "process" or "uid"; NULL: no */
+    const char *of; /* whose calls only; NULL: all */
     int width;
     const char **op_names; /* without OP_; NULL: all */
     size_t op_name_count;
@@ -349,14 +352,47 @@ static enum status report_absent(const struct show_options *options, const struc
 static enum status report_no_joints(const struct show_options *options, const struct input *input) {
     if (!options->joint || input->profile.joint_count > 0)
         return STATUS_OK;
-    if (input->is_live) {
-        complain("%s was read from its live file, which has no joint profiles; those of a mount: "
-                 "cat MOUNT/.osprof | osprof show --joint -",
+    complain("no joint profiles in %s; %s", options->profile,
+             input->is_live ? "live files have none" : "osproffs -o joint=OP:VALUE records them");
+    return STATUS_NOT_SO;
+}
+
+static enum status report_no_groups(const struct show_options *options, const struct input *input) {
+    const char *has = aggstats_grouping_name(input->profile.grouping);
+    const char *wanted = options->by ? options->by : "process";
+    if (has && (!options->by || strcmp(has, options->by) == 0))
+        return STATUS_OK;
+    if (input->is_live)
+        complain("no calls by %s in %s; live files have none", wanted, options->profile);
+    else
+        complain("no calls by %s in %s; osproffs -o by=%s records them", wanted, options->profile, wanted);
+    return STATUS_NOT_SO;
+}
+
+/* Leaves only the calls of some. */
+static enum status select_groups(const struct show_options *options, struct input *input) {
+    enum status status = report_no_groups(options, input);
+    if (status != STATUS_OK)
+        return status;
+    int error = groups_select(&input->profile, options->of);
+    if (error == -ENOENT) {
+        complain("no calls of %s in %s; 'osprof show --by process' or '--by uid' lists whose there are", options->of,
                  options->profile);
         return STATUS_NOT_SO;
     }
-    complain("no joint profiles in %s; osproffs -o joint=OP:VALUE records them", options->profile);
-    return STATUS_NOT_SO;
+    if (!error)
+        return STATUS_OK;
+    complain("cannot show %s: %s", options->profile, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+static enum status show_groups(const struct show_options *options, const struct page *page) {
+    enum status status = report_no_groups(options, page->input);
+    if (status != STATUS_OK)
+        return status;
+    print_heading(page);
+    groups_table_print(page->profile, &page->units, &page->screen);
+    return STATUS_OK;
 }
 
 static enum status show_page(const struct show_options *options, const struct input *input) {
@@ -383,6 +419,8 @@ static enum status show_page(const struct show_options *options, const struct in
     enum status status = report_absent(options, page.profile);
     if (status == STATUS_OK)
         status = report_no_joints(options, input);
+    if (status == STATUS_OK && options->by)
+        return show_groups(options, &page);
     if (status == STATUS_OK || page.op_count > 0)
         print_page(&page);
     return status;
@@ -446,6 +484,8 @@ enum {
     OPTION_OP,
     OPTION_BUCKETS,
     OPTION_JOINT,
+    OPTION_BY,
+    OPTION_OF,
     OPTION_JSON,
     OPTION_CSV,
     OPTION_METRICS
@@ -456,6 +496,7 @@ static const struct option long_options[] = {
     {"op", required_argument, NULL, OPTION_OP}, {"buckets", no_argument, NULL, OPTION_BUCKETS},
     {"joint", no_argument, NULL, OPTION_JOINT}, {"json", no_argument, NULL, OPTION_JSON},
     {"csv", no_argument, NULL, OPTION_CSV},     {"metrics", no_argument, NULL, OPTION_METRICS},
+    {"by", required_argument, NULL, OPTION_BY}, {"of", required_argument, NULL, OPTION_OF},
     {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
 
@@ -468,8 +509,13 @@ static enum status choose_view(const struct command *command, int option, struct
 }
 
 static enum status check_options(const struct command *command, const struct show_options *options, int rest_count) {
-    if (options->view && (options->ascii || options->buckets || options->joint || options->width > 0))
-        return usage_error(command, "--ascii, --buckets, --joint and --width do not go with --%s", options->view->name);
+    if (options->view && (options->ascii || options->buckets || options->joint || options->by || options->width > 0))
+        return usage_error(command, "--ascii, --buckets, --by, --joint and --width do not go with --%s",
+                           options->view->name);
+    if (options->by && (options->of || options->joint || options->buckets || options->op_name_count > 0))
+        return usage_error(command, "--by prints one table: leave out --of, --op, --joint and --buckets");
+    if (options->of && options->joint)
+        return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
     if (rest_count > 1)
         return usage_error(command, "one profile at a time, not %d", rest_count);
     return STATUS_OK;
@@ -483,6 +529,14 @@ static enum status take_option(const struct command *command, int option, char *
         return STATUS_OK;
     case OPTION_JOINT:
         options->joint = true;
+        return STATUS_OK;
+    case OPTION_BY:
+        options->by = optarg;
+        if (strcmp(optarg, "process") == 0 || strcmp(optarg, "uid") == 0)
+            return STATUS_OK;
+        return usage_error(command, "--by must be process or uid, not '%s'", optarg);
+    case OPTION_OF:
+        options->of = optarg;
         return STATUS_OK;
     case OPTION_BUCKETS:
         options->buckets = true;
@@ -523,9 +577,12 @@ static enum status run_show(const struct command *command, int argc, char **argv
     if (optind < argc)
         options.profile = argv[optind];
     struct input input;
-    if (input_load(options.profile, &input) != 0)
+    bool is_whole_needed = options.joint || options.by || options.of;
+    if ((is_whole_needed ? input_load_whole(options.profile, &input) : input_load(options.profile, &input)) != 0)
         return STATUS_TROUBLE;
-    status = options.view ? show_view(&options, &input) : show_page(&options, &input);
+    status = options.of ? select_groups(&options, &input) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = options.view ? show_view(&options, &input) : show_page(&options, &input);
     input_finish(&input);
     return status;
 }
@@ -533,14 +590,18 @@ static enum status run_show(const struct command *command, int argc, char **argv
 const struct command command_show = {
     .name = "show",
     .summary = "prints a profile: a table of the operations and their latency histograms",
-    .arguments = "[--op NAME]... [--buckets] [--joint] [--ascii] [--width N] [PROFILE]\n"
-                 "       osprof show --json|--csv|--metrics [--op NAME]... [PROFILE]",
+    .arguments = "[--op NAME]... [--of WHO] [--buckets] [--joint] [--ascii] [--width N] [PROFILE]\n"
+                 "       osprof show --by process|uid [--ascii] [--width N] [PROFILE]\n"
+                 "       osprof show --json|--csv|--metrics [--op NAME]... [--of WHO] [PROFILE]",
     .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard\n"
             "input; without it, osprof.out in the current directory.\n\n"
             "  --op NAME   only this operation; may be repeated\n"
             "  --buckets   a row per bucket with its exact count, instead of columns\n"
             "  --joint     for each peak of latency how the values are distributed that osproffs\n"
             "              was told to relate it to\n"
+            "  --by WHOM   a table of the processes, or of the users (uid), whose calls they were\n"
+            "  --of WHO    only the calls of a process or user, by number or name; or those of the\n"
+            "              kernel, or other\n"
             "  --ascii     only ASCII characters\n"
             "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n\n"
             "For other programs, see osprof(5):\n\n"

@@ -147,12 +147,11 @@ int input_load(const char *argument, struct input *ret_input) {
     return load_path(argument, ret_input);
 }
 
-void input_finish(struct input *input) {
-    aggstats_profile_finish(&input->profile);
-    *input = (struct input){0};
-}
-
 /* ---- Control files ------------------------------------------------------------------------------ */
+
+static char *control_path_of(const struct live_file *file) {
+    return path_join(aggstats_profile_label(&file->profile, "mount"), control_name(&file->profile));
+}
 
 /* Where the control file of a mount should be, from its live file or else by custom. */
 static char *find_control(const char *argument) {
@@ -164,9 +163,8 @@ static char *find_control(const char *argument) {
         if (error)
             return path_join(argument, ".osprof");
     }
-    char *path = path_join(aggstats_profile_label(&file.profile, "mount"), control_name(&file.profile));
-    free(file.path);
-    aggstats_profile_finish(&file.profile);
+    char *path = control_path_of(&file);
+    live_file_finish(&file);
     return path;
 }
 
@@ -196,4 +194,23 @@ int input_open_control(const char *argument, int *ret_fd, char **ret_path) {
     *ret_fd = steal_fd(&fd);
     *ret_path = steal_pointer(&path);
     return 0;
+}
+
+/* ---- Whole profiles of mounts ------------------------------------------------------------------- */
+
+int input_load_whole(const char *argument, struct input *ret_input) {
+    struct live_file file = {0};
+    if (strcmp(argument, "-") == 0 || find_serving(argument, &file) != 0)
+        return input_load(argument, ret_input);
+    CLEANUP_FREE char *path = control_path_of(&file);
+    live_file_finish(&file);
+    int error = load_path(path ? path : argument, ret_input);
+    if (!error)
+        ret_input->counting = true;
+    return error;
+}
+
+void input_finish(struct input *input) {
+    aggstats_profile_finish(&input->profile);
+    *input = (struct input){0};
 }

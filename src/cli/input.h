@@ -20,6 +20,10 @@ struct input {
  * Errors:  what failed, already told to the user; *ret_input untouched */
 int input_load(const char *argument, struct input *ret_input);
 
+/* The same, but a mount is read through its control file, which has what live files do not: intervals, joint profiles
+ * and groups. If the mount hangs, so does this. */
+int input_load_whole(const char *argument, struct input *ret_input);
+
 void input_finish(struct input *input);
 
 /* Opens the control file of the mount that an argument names, for writing.

@@ -96,10 +96,14 @@ int live_files_read(struct live_files *ret_files) {
     return error;
 }
 
+void live_file_finish(struct live_file *file) {
+    free(file->path);
+    aggstats_profile_finish(&file->profile);
+}
+
 void live_files_finish(struct live_files *files) {
     for (size_t i = 0; i < files->count; i++) {
-        free(files->files[i].path);
-        aggstats_profile_finish(&files->files[i].profile);
+        live_file_finish(&files->files[i]);
     }
     free(files->files);
     *files = (struct live_files){0};

@@ -24,6 +24,8 @@ struct live_file {
     struct aggstats_live_info info;
 };
 
+void live_file_finish(struct live_file *file);
+
 struct live_files {
     struct live_file *files;
     size_t count;

@@ -21,6 +21,7 @@
 #include "log.h"
 #include "mountpoint.h"
 #include "pass.h"
+#include "process.h"
 #include "prof.h"
 #include "profile_target.h"
 #include "ring.h"
@@ -158,6 +159,21 @@ static int start_sampling(struct daemon *daemon) {
     return err;
 }
 
+static int start_grouping(struct daemon *daemon) {
+    const struct options *options = daemon->options;
+    const struct aggstats_grouping_options grouping = {
+        .grouping = options->grouping,
+        .groups_max = options->groups_max,
+        .identify = options->grouping == AGGSTATS_BY_PROCESS ? process_identify : NULL,
+    };
+    if (options->grouping == AGGSTATS_UNGROUPED)
+        return 0;
+    int err = aggstats_recorder_group(daemon->recorder, &grouping);
+    if (err < 0)
+        log_message("cannot profile by %s: %s", aggstats_grouping_name(options->grouping), strerror(-err));
+    return err;
+}
+
 static int create_recorder(struct daemon *daemon) {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof(host) - 1);
@@ -183,7 +199,9 @@ static int create_recorder(struct daemon *daemon) {
         .label_count = ARRAY_SIZE(labels) - !daemon->options->kernel_data, /* the last is for that alone */
     };
     int err = create_recorder_live(daemon, &wanted);
-    return err < 0 ? err : start_sampling(daemon);
+    if (err == 0)
+        err = start_sampling(daemon);
+    return err < 0 ? err : start_grouping(daemon);
 }
 
 /* ---- Layers ---- */
@@ -272,6 +290,8 @@ static int create_layers(struct daemon *daemon) {
     struct fs_layer *top = pass_layer(daemon->pass);
     if (options->timing != PROF_TIMING_OFF) {
         prof_init(&daemon->prof, options->timing, daemon->recorder, top);
+        if (options->grouping != AGGSTATS_UNGROUPED)
+            prof_set_grouping(&daemon->prof, options->grouping);
         top = &daemon->prof.layer;
     }
     for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)

@@ -24,6 +24,8 @@ struct raw_options {
     char *interval;
     char *intervals;
     char *joint;
+    char *by;
+    char *groups;
     bool failed;
 };
 
@@ -63,7 +65,8 @@ static const struct fuse_opt raw_table[] = {
     RAW_OPTION("resolution=%s", resolution), RAW_OPTION("cache=%s", cache),
     RAW_OPTION("timing=%s", timing),         RAW_OPTION("data=%s", data),
     RAW_OPTION("interval=%s", interval),     RAW_OPTION("intervals=%s", intervals),
-    RAW_OPTION("joint=%s", joint),           FUSE_OPT_END,
+    RAW_OPTION("joint=%s", joint),           RAW_OPTION("by=%s", by),
+    RAW_OPTION("groups=%s", groups),         FUSE_OPT_END,
 };
 
 static int take_path(struct options *options, const char *argument) {
@@ -119,6 +122,17 @@ static int choose(const char *option, const char *value, const char *const *name
     return -1;
 }
 
+/* A whole number of an option. */
+static bool parse_count(const char *text, unsigned least, unsigned most, unsigned *ret_count) {
+    char *end;
+    errno = 0;
+    unsigned long count = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end || errno != 0 || count < least || count > most)
+        return false;
+    *ret_count = (unsigned)count;
+    return true;
+}
+
 /* Of a sampled profile: how long intervals are, and how many there may be. */
 static int check_intervals(struct options *options, const struct raw_options *raw) {
     const char *why = raw->interval ? control_parse_interval(raw->interval, &options->interval_ns) : NULL;
@@ -128,15 +142,31 @@ static int check_intervals(struct options *options, const struct raw_options *ra
     }
     if (!raw->intervals)
         return 0;
-    char *end;
-    unsigned long count = strtoul(raw->intervals, &end, 10);
-    if (raw->intervals[0] < '0' || raw->intervals[0] > '9' || *end || count < 2 || count > AGGSTATS_INTERVALS_MAX ||
-        count % 2 != 0) {
-        log_message("intervals=%s: must be an even number from 2 to %u", raw->intervals, AGGSTATS_INTERVALS_MAX);
+    if (parse_count(raw->intervals, 2, AGGSTATS_INTERVALS_MAX, &options->intervals_max) &&
+        options->intervals_max % 2 == 0)
+        return 0;
+    log_message("intervals=%s: must be an even number from 2 to %u", raw->intervals, AGGSTATS_INTERVALS_MAX);
+    return -EINVAL;
+}
+
+/* Whose calls are profiled apart, and of how many at most. */
+static int check_groups(struct options *options, const struct raw_options *raw) {
+    static const char *const kinds[] = {
+        [AGGSTATS_UNGROUPED] = "none", [AGGSTATS_BY_PROCESS] = "process", [AGGSTATS_BY_UID] = "uid"};
+    int kind = choose("by", raw->by, kinds, ARRAY_SIZE(kinds), AGGSTATS_UNGROUPED);
+    if (kind < 0)
+        return -EINVAL;
+    options->grouping = (enum aggstats_grouping)kind;
+    if (!raw->groups)
+        return 0;
+    if (kind == AGGSTATS_UNGROUPED) {
+        log_message("groups=%s: of what? Add by=process or by=uid", raw->groups);
         return -EINVAL;
     }
-    options->intervals_max = (unsigned)count;
-    return 0;
+    if (parse_count(raw->groups, AGGSTATS_GROUPS_MIN, AGGSTATS_GROUPS_MAX, &options->groups_max))
+        return 0;
+    log_message("groups=%s: must be a number from %u to %u", raw->groups, AGGSTATS_GROUPS_MIN, AGGSTATS_GROUPS_MAX);
+    return -EINVAL;
 }
 
 /* "read:size+readdir:past_eof" */
@@ -162,10 +192,14 @@ static int check_joint(struct options *options, const struct raw_options *raw) {
 
 /* What is recorded besides. */
 static int check_dimensions(struct options *options, const struct raw_options *raw) {
-    if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0)
+    if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0 || check_groups(options, raw) < 0)
         return -EINVAL;
-    if (options->timing != PROF_TIMING_FULL && (raw->interval || raw->joint)) {
-        log_message("timing=%s: nothing is recorded, so leave out %s", raw->timing, raw->joint ? "joint" : "interval");
+    const char *besides = raw->joint                                ? "joint"
+                          : raw->interval                           ? "interval"
+                          : options->grouping != AGGSTATS_UNGROUPED ? "by"
+                                                                    : NULL;
+    if (options->timing != PROF_TIMING_FULL && besides) {
+        log_message("timing=%s: nothing is recorded, so leave out %s", raw->timing, besides);
         return -EINVAL;
     }
     return 0;
@@ -277,6 +311,8 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.interval);
     free(raw.intervals);
     free(raw.joint);
+    free(raw.by);
+    free(raw.groups);
     return err;
 }
 
@@ -311,6 +347,8 @@ void options_print_help(void) {
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o joint=OP:VALUE[+...]\n"
            "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
+           "    -o by=process|uid      a profile for each process, or each user, too\n"
+           "    -o groups=N            of so many at most (256); others are added up\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
            "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"

@@ -40,6 +40,8 @@ struct options {
     unsigned joint[FS_OP_COUNT]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
+    enum aggstats_grouping grouping;
+    unsigned groups_max; /* 0: the default */
     int forward_posix_locks;
     int forward_flocks;
     struct fuse_args fuse_args; /* what is left, for libfuse */

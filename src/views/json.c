@@ -157,6 +157,33 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     json_end(writer, '}');
 }
 
+/* {"id": 4711, "name": "grep", "ops": [...]}; the kernel and the others have no number */
+static void write_group(struct json_writer *writer, const struct aggstats_group *group) {
+    static const char *const names[] = {[AGGSTATS_WHO_KERNEL] = "kernel", [AGGSTATS_WHO_OTHER] = "other"};
+    json_begin(writer, NULL, '{');
+    json_text(writer, "who", group->who == AGGSTATS_WHO_ID ? "id" : names[group->who]);
+    if (group->who == AGGSTATS_WHO_ID)
+        json_count(writer, "id", group->id);
+    if (group->name[0])
+        json_text(writer, "name", group->name);
+    json_begin(writer, "ops", '[');
+    for (size_t i = 0; i < group->profile.op_count; i++)
+        write_op(writer, &group->profile, &group->profile.ops[i]);
+    json_end(writer, ']');
+    json_end(writer, '}');
+}
+
+static void write_groups(struct json_writer *writer, const struct aggstats_profile *profile) {
+    const char *grouping = aggstats_grouping_name(profile->grouping);
+    if (!grouping)
+        return;
+    json_text(writer, "grouping", grouping);
+    json_begin(writer, "groups", '[');
+    for (size_t i = 0; i < profile->group_count; i++)
+        write_group(writer, &profile->groups[i]);
+    json_end(writer, ']');
+}
+
 static int write_json(const struct aggstats_profile *profile, FILE *stream) {
     struct json_writer writer = {.stream = stream};
     if (!aggstats_resolution_valid(profile->resolution))
@@ -171,6 +198,7 @@ static int write_json(const struct aggstats_profile *profile, FILE *stream) {
         write_op(&writer, profile, &profile->ops[i]);
     json_end(&writer, ']');
     write_joints(&writer, profile);
+    write_groups(&writer, profile);
     json_end(&writer, '}');
     return view_finish(stream);
 }

@@ -83,6 +83,9 @@ START_TEST(what_is_recorded_besides) {
     ck_assert_uint_eq(options.interval_ns, 250000000);
     ck_assert_uint_eq(options.intervals_max, 16);
     options_finish(&options);
+    parse_good("lower mount -o by=process,groups=100");
+    ck_assert_int_eq(options.grouping, AGGSTATS_BY_PROCESS);
+    ck_assert_uint_eq(options.groups_max, 100);
     parse_good("lower mount -o joint=read:size+READ:offset+lookup:error");
     ck_assert_uint_eq(options.joint[FS_OP_READ], 1U << AGGSTATS_SIZE | 1U << AGGSTATS_OFFSET);
     ck_assert_uint_eq(options.joint[FS_OP_LOOKUP], 1U << AGGSTATS_ERROR);
@@ -180,6 +183,13 @@ static const struct {
     {"lower mount -o joint=smell:size", "joint=smell:size: no such operation"},
     {"lower mount -o joint=read:size+lookup:size", "joint=lookup:size: the operation has no such value"},
     {"lower mount -o timing=tsc,joint=read:size", "timing=tsc: nothing is recorded, so leave out joint"},
+    {"lower mount -o by=name", "by=name: must be none, process or uid"},
+    {"lower mount -o by=", "by=: must be"},
+    {"lower mount -o groups=5", "groups=5: of what? Add by=process or by=uid"},
+    {"lower mount -o by=uid,groups=1", "groups=1: must be a number from 2 to 4096"},
+    {"lower mount -o by=uid,groups=4097", "groups=4097: must be"},
+    {"lower mount -o by=uid,groups=-5", "groups=-5: must be"},
+    {"lower mount -o timing=call,by=uid", "timing=call: nothing is recorded, so leave out by"},
     {"lower mount -o timing=off,interval=1", "timing=off: nothing is recorded, so leave out interval"},
     {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
     {"lower mount -o resolution=", "resolution="},

@@ -101,6 +101,35 @@ START_TEST(rates_that_differ_do_not_add_up) {
 }
 END_TEST
 
+/* ---- Groups ---- */
+
+static const char grouped[] = "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 2\nOP_READ 3 12\n 0 1 1 0 1\n"
+                              "# process: 17 cat\nOP_READ 2 8\n 0 1 1\n# process: kernel\nOP_READ 1 4\n 0 0 0 0 1\n";
+
+START_TEST(groups_change_with_the_whole) {
+    struct aggstats_profile coarse = parse(grouped);
+    struct aggstats_profile slow = parse(grouped);
+    ck_assert_int_eq(aggstats_profile_coarsen(&coarse, 1), 0);
+    ck_assert_int_eq(aggstats_profile_rescale(&slow, 500000000), 0);
+    expect(&coarse, "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\nOP_READ 3 12\n 1 1 1\n"
+                    "# process: 17 cat\nOP_READ 2 8\n 1 1\n# process: kernel\nOP_READ 1 4\n 0 0 1\n");
+    expect(&slow, "# osprof 1\n# clock: tsc 500000000 Hz\n# resolution: 2\nOP_READ 3 6\n 2 0 1\n"
+                  "# process: 17 cat\nOP_READ 2 4\n 2\n# process: kernel\nOP_READ 1 2\n 0 0 1\n");
+}
+END_TEST
+
+START_TEST(sums_and_differences_have_no_groups) {
+    struct aggstats_profile a = parse(grouped);
+    struct aggstats_profile b = parse(grouped);
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.group_count, 0);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert_int_eq(a.grouping, AGGSTATS_UNGROUPED);
+    aggstats_profile_finish(&b);
+    aggstats_profile_finish(&a);
+}
+END_TEST
+
 /* ---- Subtracting ---- */
 
 START_TEST(difference_undoes_the_sum) {
@@ -283,6 +312,8 @@ int main(void) {
     tcase_add_test(tcase, sum_of_two_resolutions_has_the_coarser);
     tcase_add_loop_test(tcase, sum_that_overflows_leaves_the_profile_alone, 0, COUNT(overflowing));
     tcase_add_test(tcase, rates_that_differ_do_not_add_up);
+    tcase_add_test(tcase, groups_change_with_the_whole);
+    tcase_add_test(tcase, sums_and_differences_have_no_groups);
     tcase_add_test(tcase, difference_undoes_the_sum);
     tcase_add_test(tcase, difference_begins_where_the_earlier_ends);
     tcase_add_test(tcase, call_in_flight_belongs_to_where_it_ends);

@@ -159,6 +159,17 @@ START_TEST(joint_profiles_come_back) {
 }
 END_TEST
 
+START_TEST(groups_come_back) {
+    expect_same("# osprof 1\n# resolution: 1\nOP_READ 9 90\n 0 0 2 1 5\nOP_LOOKUP 1 2\n 1\n"
+                "JOINT_LOOKUP_ERROR\n2: 1\n"
+                "# process: 4711 a\\012 b \nOP_READ 5 60\n 0 0 0 1 4\nOP_LOOKUP 1 2\n 1\n"
+                "# process: kernel\nOP_READ 2 20\n 0 0 2\n# process: 12\nOP_READ 1 5\n 0 0 0 0 1\n"
+                "# process: other\nOP_READ 1 10\n 0 0 0 0 1\n");
+    expect_same("# osprof 1\n# resolution: 2\n# interval: 10\n# borders: 10 20\nOP_READ 2 9\n 1\n 1\n"
+                "# uid: 1000\nOP_READ 2 9\n 2\n");
+}
+END_TEST
+
 START_TEST(newline_and_backslash_in_a_path_survive) {
     static const char path[] = "/srv/new\nline\r\\012\\\t";
     struct aggstats_profile profile = parse("# lower: x\n");
@@ -277,7 +288,22 @@ static const struct {
     {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\nJOINT_READ_SIZE\n", 4,
      "expected every joint profile once, found one a second time"},
     {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\n0: 1\nOP_WRITE 1 1\n 1\n", 5, EXPECTED_OP "\"OP_WRITE 1 1\""},
-    {"OP_READ 1 1\n 1\n# process: 17 cat\n", 3, EXPECTED_OP "\"# process: 17 cat\""},
+    {"OP_READ 1 1\n 1\n# host: node1\n", 3, EXPECTED_OP "\"# host\""},
+    {"# process: 17 cat\nOP_READ 1 1\n 1\n", 1, "expected OP_<NAME> or the end of the file, found \"process\""},
+    {"OP_READ 1 1\n 1\n# process: cat\n", 3, "expected a number, kernel or other, found \"cat\""},
+    {"OP_READ 1 1\n 1\n# process:\n", 3, "expected a number, kernel or other, found the end of the line"},
+    {"OP_READ 1 1\n 1\n# uid: 1\n# process: 1\n", 4, "expected groups of one kind"},
+    {"OP_READ 1 1\n 1\n# uid: other\n# uid: other\n", 4, "expected \"other\" once, found it a second time"},
+    {"OP_READ 1 1\n 1\n# uid: 1\nOP_WRITE 1 1\n 1\n", 5, "expected OP_WRITE before its groups"},
+    {"OP_READ 1 1\n 1\n# uid: 1\nOP_READ 1 1\n 1\n# uid: 2\nOP_READ 1 1\n 1\n", 8,
+     "expected groups that sum up to at most 1 calls of OP_READ"},
+    {"OP_READ 2 1\n 2\n# uid: 1\nOP_READ 1 1\n 1\nOP_READ 1 1\n 1\n", 6,
+     "expected every operation once, found OP_READ a second time"},
+    {"OP_READ 1 1\n 1\n# uid: 1\nJOINT_READ_SIZE\n", 4,
+     "expected OP_<NAME> or another group, found \"JOINT_READ_SIZE\""},
+    {"OP_READ 1 1\n 1\n# process: 1 "
+     "0123456789012345678901234567890123456789012345678901234567890123\n",
+     3, "expected a name of at most 63 bytes"},
     {"# interval: 0\n", 1, "expected an interval above 0, found \"0\""},
     {"# interval: 5\n# borders: 5 4\n", 2, "expected borders in ascending order, found \"4\""},
     {"# interval: 5\n# borders: 5 x\n", 2, "expected a number of cycles, found \"x\""},
@@ -396,6 +422,7 @@ int main(void) {
     tcase_add_loop_test(tcase, other_spellings_are_understood, 0, COUNT(lenient));
     tcase_add_test(tcase, sampled_profiles_come_back);
     tcase_add_test(tcase, joint_profiles_come_back);
+    tcase_add_test(tcase, groups_come_back);
     tcase_add_test(tcase, newline_and_backslash_in_a_path_survive);
     tcase_add_test(tcase, line_may_be_of_any_length);
     tcase_add_test(tcase, all_buckets_may_be_used);

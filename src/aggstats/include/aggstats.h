@@ -137,7 +137,7 @@ struct aggstats_recorder;
 
 /* Starts recording.
  * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
- *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, interval, borders, process)
+ *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, interval, borders, process, uid)
  * Errors:  -EINVAL (options), -E2BIG (labels of more than 1 MiB), -ENOMEM, -EEXIST and other errors of creating
  *          the live file, none of which is left behind
  * Fork:    a child must not count in its parent's recorder; daemons fork first */
@@ -186,6 +186,54 @@ int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op,
  * for.
  * Threads: any. Not on the hot path of those that ask for none: it takes atomic operations */
 void aggstats_joint_add(struct aggstats_recorder *recorder, unsigned op, enum aggstats_value value, uint64_t number,
+                        uint64_t latency_cycles);
+
+/* Whose calls are profiled apart, besides all together. */
+enum aggstats_grouping {
+    AGGSTATS_UNGROUPED,
+    AGGSTATS_BY_PROCESS,
+    AGGSTATS_BY_UID,
+};
+
+/* As in profiles: "process", "uid"; NULL for none. */
+const char *aggstats_grouping_name(enum aggstats_grouping grouping);
+
+#define AGGSTATS_GROUP_NAME_SIZE 64 /* with its NUL */
+
+/* Which group a caller belongs to. */
+struct aggstats_identity {
+    uint64_t id;                         /* the group's number, such as a process's */
+    uint64_t instance;                   /* tells two apart that had the same number one after the other */
+    char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
+};
+
+/* Finds out who a caller is. False: it cannot be known any more. Called by a thread of the recorder's own. */
+typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggstats_identity *ret_identity);
+
+#define AGGSTATS_GROUPS_DEFAULT 256U
+#define AGGSTATS_GROUPS_MIN 2U
+#define AGGSTATS_GROUPS_MAX 4096U
+
+struct aggstats_grouping_options {
+    enum aggstats_grouping grouping;
+    unsigned groups_max;           /* 0: AGGSTATS_GROUPS_DEFAULT */
+    aggstats_identify_fn identify; /* NULL: a caller's number is its group's */
+    void *context;
+};
+
+/* From now on snapshots have a profile for each group of callers too, made of the calls that are given to
+ * aggstats_group_add(). Of more than groups_max those that have called least recently are added up as one. The live
+ * file has none.
+ * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 16 KB for each thread
+ * Errors:  -EINVAL, -EBUSY grouped already, -ENOMEM, those of starting a thread
+ * Threads: before any thread counts */
+int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options);
+
+/* Counts a call that has ended, whose latency aggstats_end() gave, for its caller. is_kernel: it is nobody's but the
+ * kernel's own, whose calls are a group of their own. Nothing if the recorder is not grouped.
+ * Threads: any. No lock, no atomic read-modify-write and no system call, but for a caller that this thread has not met
+ *          lately, and when 1024 calls wait to be sorted */
+void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
                         uint64_t latency_cycles);
 
 /* From now on snapshots show only what happens from here. A call belongs to the span in which it ends: calls in
@@ -328,6 +376,8 @@ struct aggstats_joint_profile {
     size_t cell_count;
 };
 
+struct aggstats_group;
+
 /* A complete profile: plain data, free to change. Ops are sorted by total latency, largest first.
  * A zeroed profile is empty and may be finished. */
 struct aggstats_profile {
@@ -353,6 +403,24 @@ struct aggstats_profile {
 
     struct aggstats_joint_profile *joints; /* by op, then value, as they were asked for */
     size_t joint_count;
+
+    enum aggstats_grouping grouping; /* what the groups are */
+    struct aggstats_group *groups;   /* by total latency, largest first */
+    size_t group_count;
+};
+
+enum aggstats_who {
+    AGGSTATS_WHO_ID,     /* a process, a user */
+    AGGSTATS_WHO_KERNEL, /* the kernel of itself */
+    AGGSTATS_WHO_OTHER,  /* all that there were too many of */
+};
+
+/* The calls of one group. */
+struct aggstats_group {
+    enum aggstats_who who;
+    uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID */
+    char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
+    struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
 };
 
 /* Frees what a profile owns and zeroes it. */
@@ -378,14 +446,14 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
 
 /* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
  * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals, and those
- * joint profiles that both have. A zeroed a becomes a copy of b. Rates that differ by less than 1/1000 are one rate,
- * measured twice.
+ * joint profiles that both have, and no groups. A zeroed a becomes a copy of b. Rates that differ by less than
+ * 1/1000 are one rate, measured twice.
  * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
- * ended. Ops that reach 0 calls are dropped. The difference starts where b ended, and has neither
- * intervals nor joint profiles.
+ * ended. Ops that reach 0 calls are dropped. The difference starts where b ended, and has no
+ * intervals, joint profiles or groups.
  * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
 int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
 

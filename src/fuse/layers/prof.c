@@ -31,7 +31,7 @@ static struct prof *to_prof(struct fs_layer *layer) {
         return result;                                                                                                 \
     }
 
-/* ---- Joint profiles ---- */
+/* ---- Joint profiles and groups ---- */
 
 /* What the thread has used before the call. */
 struct usage {
@@ -71,8 +71,16 @@ static void relate(struct prof *prof, enum fs_op op, unsigned values, const stru
             aggstats_joint_add(prof->recorder, op, (enum aggstats_value)value, numbers[value], latency_cycles);
 }
 
-#define JOINT_WRAPPER(NAME, member, params, args, of_call)                                                             \
-    static int joint_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
+/* Whose call it was. The kernel's own have no process, and no user but the one that nobody is. */
+static void group(struct prof *prof, enum fs_op op, const struct fs_caller *caller, uint64_t latency_cycles) {
+    if (prof->grouping == AGGSTATS_BY_PROCESS)
+        aggstats_group_add(prof->recorder, op, (uint32_t)caller->pid, caller->pid == 0, latency_cycles);
+    else if (prof->grouping == AGGSTATS_BY_UID)
+        aggstats_group_add(prof->recorder, op, caller->uid, caller->pid == 0 && caller->uid == 0, latency_cycles);
+}
+
+#define DETAILED_WRAPPER(NAME, member, params, args, of_call)                                                          \
+    static int detailed_##member(struct fs_layer *layer, FS_UNPACK params) {                                           \
         struct prof *prof = to_prof(layer);                                                                            \
         struct fs_layer *next = layer->next;                                                                           \
         unsigned values = __atomic_load_n(&prof->joint[FS_OP_##NAME], __ATOMIC_RELAXED);                               \
@@ -82,6 +90,7 @@ static void relate(struct prof *prof, enum fs_op op, unsigned values, const stru
         uint64_t latency_cycles = aggstats_end(prof->recorder, &span);                                                 \
         const struct fs_values seen = {.error = result < 0 ? -result : 0, FS_UNPACK of_call};                          \
         relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                            \
+        group(prof, FS_OP_##NAME, caller, latency_cycles);                                                             \
         return result;                                                                                                 \
     }
 
@@ -107,7 +116,7 @@ static void relate(struct prof *prof, enum fs_op op, unsigned values, const stru
     }
 
 FS_OPS(FULL_WRAPPER)
-FS_OPS(JOINT_WRAPPER)
+FS_OPS(DETAILED_WRAPPER)
 FS_OPS(TSC_WRAPPER)
 FS_OPS(CALL_WRAPPER)
 
@@ -135,7 +144,7 @@ void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recor
     prof->layer.ops = &prof->ops;
 }
 
-/* ---- Choosing joint profiles ---- */
+/* ---- Choosing what is recorded besides ---- */
 
 #define TEXT_OF(tokens) #tokens
 #define VALUES_ROW(NAME, member, params, args, values) [FS_OP_##NAME] = TEXT_OF(values),
@@ -171,10 +180,10 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
 
 #define CHOOSE_ROW(NAME, member, params, args, values)                                                                 \
     case FS_OP_##NAME:                                                                                                 \
-        __atomic_store_n(&ops->member, is_joint ? joint_##member : full_##member, __ATOMIC_RELEASE);                   \
+        __atomic_store_n(&ops->member, is_detailed ? detailed_##member : full_##member, __ATOMIC_RELEASE);             \
         break;
 
-static void choose_wrapper(struct fs_ops *ops, enum fs_op op, bool is_joint) {
+static void choose_wrapper(struct fs_ops *ops, enum fs_op op, bool is_detailed) {
     switch (op) {
         FS_OPS(CHOOSE_ROW)
     case FS_OP_COUNT:
@@ -187,6 +196,12 @@ int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values) {
     if (err < 0)
         return err;
     __atomic_store_n(&prof->joint[op], values, __ATOMIC_RELAXED);
-    choose_wrapper(&prof->ops, op, values != 0);
+    choose_wrapper(&prof->ops, op, values != 0 || prof->grouping != AGGSTATS_UNGROUPED);
     return 0;
+}
+
+void prof_set_grouping(struct prof *prof, enum aggstats_grouping grouping) {
+    prof->grouping = grouping;
+    for (unsigned op = 0; op < FS_OP_COUNT; op++)
+        choose_wrapper(&prof->ops, (enum fs_op)op, prof->joint[op] != 0 || grouping != AGGSTATS_UNGROUPED);
 }

@@ -17,6 +17,7 @@ struct prof {
     struct fs_layer layer;
     struct fs_ops ops;                  /* members are atomic */
     unsigned joint[FS_OP_COUNT];        /* atomic; values that latencies are related to, as bits */
+    enum aggstats_grouping grouping;    /* whose calls are counted apart */
     struct aggstats_recorder *recorder; /* borrowed; its ops are fs_op_names */
     uint32_t clock_kind;
 };
@@ -33,5 +34,9 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
  * do not notice. timing: FULL.
  * Errors:  -ENOMEM. Threads: any, one at a time, while ops are called */
 int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values);
+
+/* Counts all calls by their callers, too; the recorder is grouped so. timing: FULL.
+ * Threads: before any op is called */
+void prof_set_grouping(struct prof *prof, enum aggstats_grouping grouping);
 
 #endif

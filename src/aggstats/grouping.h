@@ -1,0 +1,49 @@
+/* Private: a recorder's groups, and the thread that finds out who the callers are.
+ *
+ * Threads that record put the calls that ended into queues of their own (events.h). Whoever takes them out holds the
+ * grouping's lock, under which groups and callers are: the thread here, who takes a snapshot, or a recording thread
+ * whose queue is full. Who a caller is is asked without the lock. */
+#ifndef GROUPING_H
+#define GROUPING_H
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "callers.h"
+
+struct aggstats_recorder;
+
+struct grouping {
+    struct aggstats_recorder *recorder;
+    struct aggstats_grouping_options options;
+    pthread_t thread;
+    sem_t wake;
+    bool is_woken; /* atomic, as the next two */
+    bool is_asleep;
+    bool stop;
+    pthread_mutex_t lock; /* taken last; the rest is under it */
+    struct groups groups;
+    struct callers callers;
+    bool paused; /* what comes is not counted */
+};
+
+/* Begins. Errors: -ENOMEM, those of starting a thread */
+int grouping_start(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
+                   struct grouping **ret_grouping);
+
+/* Ends the thread and frees all. NULL is fine. */
+void grouping_stop(struct grouping *grouping);
+
+/* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */
+void grouping_look(struct grouping *grouping);
+
+/* As with the recorder's span; each after a look. */
+void grouping_reset(struct grouping *grouping);
+void grouping_pause(struct grouping *grouping);
+void grouping_resume(struct grouping *grouping);
+
+/* Gives the groups to a profile that has its ops. Errors: -ENOMEM; the caller finishes the profile */
+int grouping_show(struct grouping *grouping, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                  struct aggstats_profile *profile);
+
+#endif

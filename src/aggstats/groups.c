@@ -1,0 +1,211 @@
+/* Latency by caller. */
+#include "groups.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "profile.h"
+#include "text.h"
+
+/* ---- Life cycle ---- */
+
+static int group_init(struct group *group, enum aggstats_who who, unsigned op_count) {
+    *group = (struct group){.who = who, .ops = calloc(op_count, sizeof(struct aggstats_counters *))};
+    return group->ops ? 0 : -ENOMEM;
+}
+
+static void forget_calls(struct group *group, unsigned op_count) {
+    for (unsigned op = 0; group->ops && op < op_count; op++) {
+        free(group->ops[op]);
+        group->ops[op] = NULL;
+    }
+}
+
+static void group_finish(struct group *group, unsigned op_count) {
+    forget_calls(group, op_count);
+    free(group->ops);
+}
+
+int groups_init(struct groups *groups, const struct layout *layout, unsigned count_max) {
+    *groups = (struct groups){.layout = *layout, .count_max = count_max};
+    groups->places = calloc(count_max, sizeof(*groups->places));
+    int err = groups->places ? group_init(&groups->kernel, AGGSTATS_WHO_KERNEL, layout->op_count) : -ENOMEM;
+    return err < 0 ? err : group_init(&groups->other, AGGSTATS_WHO_OTHER, layout->op_count);
+}
+
+void groups_finish(struct groups *groups) {
+    for (unsigned i = 0; i < groups->count; i++)
+        group_finish(&groups->places[i], groups->layout.op_count);
+    group_finish(&groups->kernel, groups->layout.op_count);
+    group_finish(&groups->other, groups->layout.op_count);
+    free(groups->places);
+}
+
+/* ---- Finding and making room ---- */
+
+struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity) {
+    for (unsigned i = 0; i < groups->count; i++) {
+        struct group *group = &groups->places[i];
+        if (group->seen > 0 && group->identity.id == identity->id && group->identity.instance == identity->instance)
+            return group;
+    }
+    return NULL;
+}
+
+static struct group *least_recently_seen(struct groups *groups) {
+    struct group *found = &groups->places[0];
+    for (unsigned i = 1; i < groups->count; i++)
+        if (groups->places[i].seen < found->seen)
+            found = &groups->places[i];
+    return found;
+}
+
+/* A free place, if need be made free. */
+static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
+    struct group *group = groups->count > 0 ? least_recently_seen(groups) : NULL;
+    *ret_was_folded = false;
+    if (group && group->seen == 0)
+        return group;
+    if (groups->count < groups->count_max) {
+        group = &groups->places[groups->count];
+        if (group_init(group, AGGSTATS_WHO_ID, groups->layout.op_count) < 0)
+            return NULL;
+        groups->count++;
+        return group;
+    }
+    groups_unite(groups, group, &groups->other);
+    *ret_was_folded = true;
+    return group;
+}
+
+struct group *groups_add(struct groups *groups, const struct aggstats_identity *identity, bool *ret_was_folded) {
+    struct group *group = take_place(groups, ret_was_folded);
+    if (!group)
+        return NULL;
+    group->identity = *identity;
+    group->seen = ++groups->calls;
+    return group;
+}
+
+/* ---- Counting ---- */
+
+static struct aggstats_counters *counters_of(struct groups *groups, struct group *group, unsigned op) {
+    if (!group->ops[op])
+        group->ops[op] = calloc(1, groups->layout.counters_stride_bytes);
+    return group->ops[op];
+}
+
+void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles) {
+    struct aggstats_counters *counters = counters_of(groups, group, op);
+    group->seen = ++groups->calls;
+    if (!counters)
+        return;
+    counters->calls++;
+    counters->total_cycles += latency_cycles;
+    counters->buckets[aggstats_bucket_of(latency_cycles, groups->layout.resolution)]++;
+}
+
+static void add_counters(struct aggstats_counters *to, const struct aggstats_counters *from, unsigned bucket_count) {
+    to->calls += from->calls;
+    to->total_cycles += from->total_cycles;
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
+        to->buckets[bucket] += from->buckets[bucket];
+}
+
+void groups_unite(struct groups *groups, struct group *from, struct group *into) {
+    for (unsigned op = 0; op < groups->layout.op_count; op++) {
+        if (!from->ops[op])
+            continue;
+        if (into->ops[op])
+            add_counters(into->ops[op], from->ops[op], layout_bucket_count(&groups->layout));
+        else
+            into->ops[op] = steal_pointer(&from->ops[op]);
+    }
+    forget_calls(from, groups->layout.op_count);
+    from->seen = 0;
+}
+
+void groups_clear(struct groups *groups) {
+    for (unsigned i = 0; i < groups->count; i++)
+        forget_calls(&groups->places[i], groups->layout.op_count);
+    forget_calls(&groups->kernel, groups->layout.op_count);
+    forget_calls(&groups->other, groups->layout.op_count);
+}
+
+/* ---- Showing ---- */
+
+/* What a call that ended just before the span did, and came here just after, has in it: its bucket at least. */
+static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigned resolution, uint64_t *left) {
+    uint64_t excess = op->buckets[bucket] > *left ? op->buckets[bucket] - *left : 0;
+    op->buckets[bucket] -= excess;
+    op->calls -= excess;
+    op->total_cycles -= excess * (uint64_t)aggstats_bucket_lower(bucket, resolution);
+    *left -= op->buckets[bucket];
+}
+
+/* left: [bucket_count], what the whole profile has that no group has yet */
+static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *counters,
+                   uint64_t *left) {
+    unsigned bucket_count = 64 * profile->resolution;
+    struct aggstats_op_profile op = {.calls = counters->calls, .total_cycles = counters->total_cycles};
+    text_name_copy(op.name, name);
+    op.buckets = malloc(bucket_count * sizeof(*op.buckets));
+    if (!op.buckets)
+        return -ENOMEM;
+    memcpy(op.buckets, counters->buckets, bucket_count * sizeof(*op.buckets));
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
+        take_excess(&op, bucket, profile->resolution, &left[bucket]);
+    if (op.calls == 0) {
+        free(op.buckets);
+        return 0;
+    }
+    profile->ops[profile->op_count++] = op;
+    return 0;
+}
+
+static int show_group(const struct groups *groups, const struct group *group,
+                      const char (*op_names)[AGGSTATS_NAME_SIZE], struct aggstats_profile *profile, uint64_t *left) {
+    unsigned bucket_count = layout_bucket_count(&groups->layout);
+    struct aggstats_group *shown = profile_add_group(profile, group->who, group->identity.id, group->identity.name);
+    if (!shown)
+        return -ENOMEM;
+    shown->profile.ops = calloc(groups->layout.op_count, sizeof(*shown->profile.ops));
+    int err = shown->profile.ops ? 0 : -ENOMEM;
+    for (unsigned op = 0; op < groups->layout.op_count && err == 0; op++)
+        if (group->ops[op])
+            err = show_op(&shown->profile, op_names[op], group->ops[op], &left[(size_t)op * bucket_count]);
+    if (err == 0 && shown->profile.op_count == 0)
+        profile_drop_last_group(profile);
+    return err;
+}
+
+/* What the whole profile has of each op. [op_count][bucket_count]; NULL: -ENOMEM */
+static uint64_t *buckets_of_all(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                                const struct aggstats_profile *profile) {
+    unsigned bucket_count = layout_bucket_count(&groups->layout);
+    uint64_t *all = calloc((size_t)groups->layout.op_count * bucket_count, sizeof(*all));
+    for (unsigned op = 0; all && op < groups->layout.op_count; op++) {
+        const struct aggstats_op_profile *whole = profile_find_op(profile, op_names[op]);
+        if (whole)
+            memcpy(&all[(size_t)op * bucket_count], whole->buckets, bucket_count * sizeof(*all));
+    }
+    return all;
+}
+
+int groups_show(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                struct aggstats_profile *profile) {
+    CLEANUP_FREE uint64_t *left = buckets_of_all(groups, op_names, profile);
+    int err = left ? 0 : -ENOMEM;
+    for (unsigned i = 0; i < groups->count && err == 0; i++)
+        if (groups->places[i].seen > 0)
+            err = show_group(groups, &groups->places[i], op_names, profile, left);
+    if (err == 0)
+        err = show_group(groups, &groups->kernel, op_names, profile, left);
+    if (err == 0)
+        err = show_group(groups, &groups->other, op_names, profile, left);
+    if (err == 0)
+        profile_sort_groups(profile);
+    return err;
+}

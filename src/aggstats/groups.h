@@ -1,0 +1,51 @@
+/* Private: the profiles of groups of callers (thesis §3.1; LatencyTOP has one for each process).
+ *
+ * Bounded: when a group more is needed than there may be, the one that has called least recently is added to `other`.
+ * Not thread-safe; see grouping.h. */
+#ifndef GROUPS_H
+#define GROUPS_H
+
+#include "layout.h"
+
+struct group {
+    enum aggstats_who who;
+    struct aggstats_identity identity;
+    uint64_t seen;                  /* number of the latest call, of all groups'; 0: nobody's */
+    struct aggstats_counters **ops; /* [op_count]; NULL: never called */
+};
+
+struct groups {
+    struct layout layout;
+    unsigned count_max;
+    unsigned count;       /* of places ever used */
+    struct group *places; /* [count_max]; they do not move */
+    struct group kernel;
+    struct group other;
+    uint64_t calls; /* seen so far */
+};
+
+/* Errors: -ENOMEM; groups_finish() frees what there is */
+int groups_init(struct groups *groups, const struct layout *layout, unsigned count_max);
+void groups_finish(struct groups *groups);
+
+/* The group of that identity; NULL: there is none. */
+struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity);
+
+/* A new one. ret_folded: the group that had to go, whose place it takes; NULL: none had. NULL: -ENOMEM */
+struct group *groups_add(struct groups *groups, const struct aggstats_identity *identity, bool *ret_was_folded);
+
+/* Counts a call. Without memory for it the call is missing from the groups. */
+void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles);
+
+/* Adds all that one group has to another, and frees its place. */
+void groups_unite(struct groups *groups, struct group *from, struct group *into);
+
+/* Nobody has called yet. */
+void groups_clear(struct groups *groups);
+
+/* Gives the groups to a profile that has its ops, which together never have more calls than these.
+ * Errors: -ENOMEM; the caller finishes the profile */
+int groups_show(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                struct aggstats_profile *profile);
+
+#endif

@@ -1,0 +1,11 @@
+/* Who a caller is: from the number of a thread, as requests have it, to its process. */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include "aggstats.h"
+
+/* Reads /proc: the process's number, its start and the name of its program. False: it is gone, or hidden.
+ * An aggstats_identify_fn; context is unused. Threads: any */
+bool process_identify(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
+
+#endif

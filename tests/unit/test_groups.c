@@ -1,0 +1,345 @@
+/* Groups: every call is there once, in the group of who made it. */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "aggstats.h"
+
+enum { OP_READ, OP_LOOKUP, OP_COUNT };
+static const char *const op_names[OP_COUNT] = {"READ", "LOOKUP"};
+
+static struct aggstats_recorder *create_ungrouped(unsigned resolution) {
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names, .op_count = OP_COUNT, .resolution = resolution};
+    struct aggstats_recorder *recorder = NULL;
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    return recorder;
+}
+
+static struct aggstats_recorder *create_recorder(unsigned resolution, unsigned groups_max,
+                                                 aggstats_identify_fn identify) {
+    struct aggstats_recorder *recorder = create_ungrouped(resolution);
+    const struct aggstats_grouping_options grouping = {
+        .grouping = AGGSTATS_BY_PROCESS, .groups_max = groups_max, .identify = identify};
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), 0);
+    return recorder;
+}
+
+static void record(struct aggstats_recorder *recorder, uint32_t caller, unsigned calls) {
+    for (unsigned i = 0; i < calls; i++) {
+        struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, caller);
+        aggstats_group_add(recorder, OP_READ, caller, caller == 0, aggstats_end(recorder, &span));
+    }
+}
+
+static struct aggstats_profile look(struct aggstats_recorder *recorder) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    return profile;
+}
+
+static uint64_t calls_of(const struct aggstats_profile *profile, enum aggstats_who who, uint64_t id) {
+    uint64_t calls = 0;
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (profile->groups[i].who == who && profile->groups[i].id == id)
+            calls += profile->groups[i].profile.ops[0].calls;
+    return calls;
+}
+
+static uint64_t calls_shown_of(struct aggstats_recorder *recorder, enum aggstats_who who, uint64_t id) {
+    struct aggstats_profile profile = look(recorder);
+    uint64_t calls = calls_of(&profile, who, id);
+    aggstats_profile_finish(&profile);
+    return calls;
+}
+
+/* Together they have what the whole has; while calls end they may lag behind. */
+static void expect_sums(const struct aggstats_profile *profile, bool exactly) {
+    const struct aggstats_op_profile *whole = aggstats_profile_op(profile, "READ");
+    for (unsigned bucket = 0; whole && bucket < 64 * profile->resolution; bucket++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < profile->group_count; i++)
+            sum += profile->groups[i].profile.ops[0].buckets[bucket];
+        ck_assert_uint_le(sum, whole->buckets[bucket]);
+        ck_assert(!exactly || sum == whole->buckets[bucket]);
+    }
+}
+
+static void expect_exact_sums(struct aggstats_recorder *recorder) {
+    struct aggstats_profile profile = look(recorder);
+    expect_sums(&profile, true);
+    uint64_t total_cycles = 0;
+    for (size_t i = 0; i < profile.group_count; i++)
+        total_cycles += profile.groups[i].profile.ops[0].total_cycles;
+    ck_assert_uint_eq(total_cycles, profile.ops[0].total_cycles);
+    aggstats_profile_finish(&profile);
+}
+
+/* Waits for what another thread finds out. */
+static void wait_a_little(void) {
+    const struct timespec little = {.tv_nsec = 1000000};
+    nanosleep(&little, NULL);
+}
+
+START_TEST(calls_are_in_the_group_of_their_caller) {
+    struct aggstats_recorder *recorder = create_recorder(1, 0, NULL);
+    record(recorder, 17, 3);
+    record(recorder, 4711, 5);
+    record(recorder, 0, 7);
+    record(recorder, 17, 11);
+    struct aggstats_profile profile = look(recorder);
+    ck_assert_int_eq(profile.grouping, AGGSTATS_BY_PROCESS);
+    ck_assert_uint_eq(profile.group_count, 3);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 17), 14);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 4711), 5);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_KERNEL, 0), 7);
+    aggstats_profile_finish(&profile);
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(wrong_wishes_are_refused) {
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_UNGROUPED};
+    aggstats_group_add(recorder, OP_READ, 1, false, 1); /* nobody wants to know */
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
+    grouping.grouping = AGGSTATS_BY_UID;
+    grouping.groups_max = AGGSTATS_GROUPS_MAX + 1;
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
+    grouping.groups_max = AGGSTATS_GROUPS_MIN - 1;
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
+    grouping.groups_max = 0;
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), 0);
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EBUSY);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* Callers 170 to 179 are threads of process 17. 13 cannot be found. */
+static bool identify_tens(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    (void)unused;
+    *ret_identity = (struct aggstats_identity){.id = caller / 10};
+    snprintf(ret_identity->name, sizeof(ret_identity->name), "process %u", caller / 10);
+    return caller != 13;
+}
+
+START_TEST(threads_come_to_their_process) {
+    struct aggstats_recorder *recorder = create_recorder(1, 0, identify_tens);
+    for (uint32_t caller = 170; caller < 180; caller++)
+        record(recorder, caller, caller - 169);
+    record(recorder, 13, 2);
+    while (calls_shown_of(recorder, AGGSTATS_WHO_ID, 17) < 55)
+        wait_a_little();
+    record(recorder, 171, 100);
+    struct aggstats_profile profile = look(recorder);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 17), 155);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 13), 2);
+    ck_assert_uint_eq(profile.group_count, 2);
+    for (size_t i = 0; i < profile.group_count; i++)
+        ck_assert_str_eq(profile.groups[i].name, profile.groups[i].id == 17 ? "process 17" : "");
+    aggstats_profile_finish(&profile);
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static uint64_t instance;     /* atomic */
+static const char *exec_name; /* atomic */
+
+static bool identify_changing(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    (void)unused;
+    *ret_identity = (struct aggstats_identity){.id = caller, .instance = __atomic_load_n(&instance, __ATOMIC_ACQUIRE)};
+    snprintf(ret_identity->name, sizeof(ret_identity->name), "%s", __atomic_load_n(&exec_name, __ATOMIC_ACQUIRE));
+    return true;
+}
+
+/* Calls on until the first or second group has that name. Returns how often it has called */
+static unsigned call_until_named(struct aggstats_recorder *recorder, const char *name) {
+    for (unsigned calls = 1;; calls++) {
+        record(recorder, 5, 1);
+        struct aggstats_profile profile = look(recorder);
+        bool found = false;
+        for (size_t i = 0; i < profile.group_count; i++)
+            found |= strcmp(profile.groups[i].name, name) == 0;
+        aggstats_profile_finish(&profile);
+        if (found)
+            return calls;
+        wait_a_little();
+    }
+}
+
+START_TEST(another_program_is_the_same_process) {
+    __atomic_store_n(&instance, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&exec_name, "sh", __ATOMIC_RELEASE);
+    struct aggstats_recorder *recorder = create_recorder(1, 0, identify_changing);
+    unsigned calls = call_until_named(recorder, "sh");
+    __atomic_store_n(&exec_name, "cat", __ATOMIC_RELEASE);
+    calls += call_until_named(recorder, "cat");
+    struct aggstats_profile profile = look(recorder);
+    ck_assert_uint_eq(profile.group_count, 1);
+    ck_assert_uint_eq(profile.groups[0].profile.ops[0].calls, calls);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(number_used_anew_is_another_process) {
+    __atomic_store_n(&instance, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&exec_name, "early", __ATOMIC_RELEASE);
+    struct aggstats_recorder *recorder = create_recorder(1, 0, identify_changing);
+    call_until_named(recorder, "early");
+    __atomic_store_n(&exec_name, "late", __ATOMIC_RELEASE);
+    __atomic_store_n(&instance, 2, __ATOMIC_RELEASE);
+    call_until_named(recorder, "late");
+    struct aggstats_profile profile = look(recorder);
+    ck_assert_uint_eq(profile.group_count, 2);
+    ck_assert_uint_eq(profile.groups[0].id, profile.groups[1].id);
+    ck_assert_str_ne(profile.groups[0].name, profile.groups[1].name);
+    aggstats_profile_finish(&profile);
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(least_recent_callers_are_added_up) {
+    struct aggstats_recorder *recorder = create_recorder(_i ? 8 : 1, 3, NULL);
+    for (uint32_t caller = 1; caller <= 2000; caller++) {
+        record(recorder, caller, 2);
+        record(recorder, 7, 1); /* stays, for it calls again and again */
+    }
+    struct aggstats_profile profile = look(recorder);
+    ck_assert_uint_eq(profile.group_count, 4);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 2000), 2);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 1999), 2);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 7), 2002);
+    ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_OTHER, 0), 6000 - 2002 - 4);
+    ck_assert_int_eq(profile.groups[3].who, AGGSTATS_WHO_OTHER);
+    aggstats_profile_finish(&profile);
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(reset_and_pause_hold_for_them_too) {
+    struct aggstats_recorder *recorder = create_recorder(1, 0, NULL);
+    record(recorder, 1, 2);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    ck_assert_uint_eq(calls_shown_of(recorder, AGGSTATS_WHO_ID, 1), 0);
+    record(recorder, 1, 3);
+    ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+    record(recorder, 1, 5);
+    record(recorder, 2, 5);
+    ck_assert_uint_eq(calls_shown_of(recorder, AGGSTATS_WHO_ID, 1), 3);
+    ck_assert_uint_eq(calls_shown_of(recorder, AGGSTATS_WHO_ID, 2), 0);
+    ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
+    record(recorder, 1, 7);
+    ck_assert_uint_eq(calls_shown_of(recorder, AGGSTATS_WHO_ID, 1), 10);
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
+
+static bool identify_when_let(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    pthread_mutex_lock(&hold);
+    pthread_mutex_unlock(&hold);
+    return identify_tens(unused, caller, ret_identity);
+}
+
+START_TEST(nobody_waits_for_who_it_is) {
+    struct aggstats_recorder *recorder = create_recorder(1, 0, identify_when_let);
+    pthread_mutex_lock(&hold);
+    for (uint32_t caller = 100; caller < 130; caller++)
+        record(recorder, caller, 401); /* more than fit a queue */
+    expect_exact_sums(recorder);
+    ck_assert_uint_eq(calls_shown_of(recorder, AGGSTATS_WHO_ID, 100), 401);
+    pthread_mutex_unlock(&hold);
+    while (calls_shown_of(recorder, AGGSTATS_WHO_ID, 10) < 4010)
+        wait_a_little();
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static struct aggstats_recorder *shared;
+static bool done; /* atomic */
+
+static void *record_until_done(void *unused) {
+    for (uint32_t caller = 0; !__atomic_load_n(&done, __ATOMIC_ACQUIRE); caller = (caller + 1) % 3000)
+        record(shared, caller, 1);
+    return unused;
+}
+
+START_TEST(spans_hold_no_more_than_their_op) {
+    pthread_t threads[3];
+    __atomic_store_n(&done, false, __ATOMIC_RELEASE);
+    shared = create_recorder(1, 0, identify_tens);
+    for (int i = 0; i < 3; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, record_until_done, NULL), 0);
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_eq(i % 3 ? aggstats_recorder_pause(shared) : aggstats_recorder_reset(shared), 0);
+        struct aggstats_profile profile = look(shared);
+        expect_sums(&profile, false);
+        aggstats_profile_finish(&profile);
+        ck_assert_int_eq(aggstats_recorder_resume(shared), 0);
+    }
+    __atomic_store_n(&done, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    aggstats_recorder_destroy(shared);
+}
+END_TEST
+
+static void *record_much(void *first) {
+    for (uint32_t i = 0; i < 100000; i++)
+        record(shared, *(const uint32_t *)first + i % 37, 1);
+    return NULL;
+}
+
+START_TEST(no_call_is_lost_with_many_threads) {
+    static const uint32_t first[4] = {0, 20, 500, 500000};
+    pthread_t threads[4];
+    shared = create_recorder(_i ? 8 : 1, _i ? 4 : 0, identify_tens);
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, record_much, (void *)(uintptr_t)&first[i]), 0);
+    for (int i = 0; i < 50; i++) {
+        struct aggstats_profile profile = look(shared);
+        expect_sums(&profile, false);
+        aggstats_profile_finish(&profile);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    struct aggstats_profile profile = look(shared);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 400000);
+    aggstats_profile_finish(&profile);
+    expect_exact_sums(shared);
+    aggstats_recorder_destroy(shared);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("groups");
+    TCase *tcase = tcase_create("groups");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, calls_are_in_the_group_of_their_caller);
+    tcase_add_test(tcase, wrong_wishes_are_refused);
+    tcase_add_test(tcase, threads_come_to_their_process);
+    tcase_add_test(tcase, another_program_is_the_same_process);
+    tcase_add_test(tcase, number_used_anew_is_another_process);
+    tcase_add_loop_test(tcase, least_recent_callers_are_added_up, 0, 2);
+    tcase_add_test(tcase, reset_and_pause_hold_for_them_too);
+    tcase_add_test(tcase, nobody_waits_for_who_it_is);
+    tcase_add_test(tcase, spans_hold_no_more_than_their_op);
+    tcase_add_loop_test(tcase, no_call_is_lost_with_many_threads, 0, 2);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
