@@ -2,12 +2,12 @@
  * variants of thesis §6.2 (no layer, an extra call, two clock reads, everything). Warm: in a loop, and what "off" takes
  * is the loop and the null layer themselves. Cold: one op after so much other memory was touched that the counters have
  * left the nearer caches, as between two requests; what "off" takes is mostly the reading of the clock. And what it
- * costs to relate latencies to a value.
+ * costs to relate latencies to a value, and to count calls by caller.
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
- *        prof_cost off|call|tsc|full|joint-error|joint-blocked|joint-cpu N   runs that variant N times and prints
- * nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=run_ops
- * prof_cost full 1000003 and divide the "Collected" figure by N. */
+ *        prof_cost off|call|tsc|full|joint-error|joint-blocked|joint-cpu|by-uid N   runs that variant N times and
+ * prints nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null
+ * --toggle-collect=run_ops prof_cost full 1000003 and divide the "Collected" figure by N. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,16 +27,18 @@ struct variant {
     const char *name;
     enum prof_timing timing;
     unsigned joint; /* values that the op's latencies are related to */
+    enum aggstats_grouping grouping;
 };
 
 static const struct variant variants[] = {
-    {"off", PROF_TIMING_OFF, 0},
-    {"call", PROF_TIMING_CALL, 0},
-    {"tsc", PROF_TIMING_TSC, 0},
-    {"full", PROF_TIMING_FULL, 0},
-    {"joint-error", PROF_TIMING_FULL, 1U << AGGSTATS_ERROR},
-    {"joint-blocked", PROF_TIMING_FULL, 1U << AGGSTATS_BLOCKED},
-    {"joint-cpu", PROF_TIMING_FULL, 1U << AGGSTATS_CPU},
+    {"off", PROF_TIMING_OFF, 0, AGGSTATS_UNGROUPED},
+    {"call", PROF_TIMING_CALL, 0, AGGSTATS_UNGROUPED},
+    {"tsc", PROF_TIMING_TSC, 0, AGGSTATS_UNGROUPED},
+    {"full", PROF_TIMING_FULL, 0, AGGSTATS_UNGROUPED},
+    {"joint-error", PROF_TIMING_FULL, 1U << AGGSTATS_ERROR, AGGSTATS_UNGROUPED},
+    {"joint-blocked", PROF_TIMING_FULL, 1U << AGGSTATS_BLOCKED, AGGSTATS_UNGROUPED},
+    {"joint-cpu", PROF_TIMING_FULL, 1U << AGGSTATS_CPU, AGGSTATS_UNGROUPED},
+    {"by-uid", PROF_TIMING_FULL, 0, AGGSTATS_BY_UID},
 };
 #define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
 
@@ -64,6 +66,8 @@ static void stack_init(struct stack *stack, const struct variant *variant, struc
         fprintf(stderr, "prof_cost: no memory for %s\n", variant->name);
         exit(EXIT_FAILURE);
     }
+    if (variant->grouping != AGGSTATS_UNGROUPED)
+        prof_set_grouping(&stack->prof, variant->grouping);
     stack->top = &stack->prof.layer;
 }
 
@@ -151,7 +155,10 @@ static bool run_named(const char *name, const char *count_text, struct aggstats_
 int main(int argc, char **argv) {
     struct aggstats_recorder *recorder;
     struct aggstats_recorder_options options = {.op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
+    const struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_BY_UID}; /* costs who asks for it */
     int err = aggstats_recorder_create(&options, &recorder);
+    if (err == 0)
+        err = aggstats_recorder_group(recorder, &grouping);
     if (err < 0) {
         fprintf(stderr, "prof_cost: cannot create a recorder: %s\n", strerror(-err));
         return 1;

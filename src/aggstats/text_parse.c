@@ -543,8 +543,7 @@ static int parse_rows(struct parser *parser, struct aggstats_profile *profile) {
 }
 
 /* Appends to the whole, or to a group, an op that has its name, with empty buckets. */
-static int add_op(struct parser *parser, struct aggstats_profile *profile, const char *name,
-                  struct aggstats_op_profile **ret_op) {
+static int add_op(struct parser *parser, struct aggstats_profile *profile, const char *name) {
     struct aggstats_op_profile op = {0};
     int err = parse_name(parser, name, op.name);
     if (err < 0)
@@ -560,18 +559,18 @@ static int add_op(struct parser *parser, struct aggstats_profile *profile, const
     op.buckets = calloc(64 * (size_t)profile->resolution, sizeof(*op.buckets));
     if (!op.buckets)
         return -ENOMEM;
-    *ret_op = &profile->ops[profile->op_count++];
-    **ret_op = op;
+    profile->ops[profile->op_count++] = op;
     return 0;
 }
 
 /* "OP_LOOKUP 13640 3069650000" and its row. */
 static int parse_op(struct parser *parser, struct aggstats_profile *profile) {
     char *cursor = parser->line;
-    struct aggstats_op_profile *op = NULL;
-    int err = add_op(parser, profile, next_word(&cursor) + strlen(op_prefix), &op);
-    if (err == 0)
-        err = parse_number(parser, next_word(&cursor), "the number of calls", &op->calls);
+    int err = add_op(parser, profile, next_word(&cursor) + strlen(op_prefix));
+    if (err < 0)
+        return err;
+    struct aggstats_op_profile *op = &profile->ops[profile->op_count - 1];
+    err = parse_number(parser, next_word(&cursor), "the number of calls", &op->calls);
     if (err == 0)
         err = parse_number(parser, next_word(&cursor), "the total latency in cycles", &op->total_cycles);
     if (err == 0)

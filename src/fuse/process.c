@@ -24,8 +24,12 @@ static bool read_beginning(uint64_t number, const char *file, char *ret_text, si
 /* "Tgid:" stands a few lines down; the lines before it have no newline in their values. */
 static bool find_process(uint32_t thread, uint64_t *ret_process) {
     char status[512];
-    const char *line = read_beginning(thread, "status", status, sizeof(status)) ? strstr(status, "\nTgid:") : NULL;
-    return line && sscanf(line, " Tgid: %" SCNu64, ret_process) == 1;
+    static const char key[] = "\nTgid:";
+    const char *line = read_beginning(thread, "status", status, sizeof(status)) ? strstr(status, key) : NULL;
+    if (!line)
+        return false;
+    *ret_process = strtoull(line + strlen(key), NULL, 10);
+    return *ret_process > 0;
 }
 
 /* "4711 (name) S 1 ...": the name may hold anything; the start is the 20th word behind it. */
