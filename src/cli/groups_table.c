@@ -9,7 +9,9 @@
 #include "base.h"
 #include "figures.h"
 
-#define NAME_COLUMNS 18
+#define NAME_COLUMNS 16
+#define TABLE_COLUMNS (NAME_COLUMNS + 9 + 11 + 9 + 10 + 10)
+#define MAIN_OPS_COLUMNS 12 /* at least */
 #define OPS_NAMED_MAX 3
 
 /* ---- Table ---- */
@@ -29,7 +31,7 @@ static void print_who(const struct aggstats_group *group, const struct screen *s
     fprintf(screen->stream, "%*s", columns < NAME_COLUMNS ? NAME_COLUMNS - columns : 0, "");
     if (group->who == AGGSTATS_WHO_ID)
         snprintf(id, sizeof(id), "%" PRIu64, group->id);
-    screen_print_right(screen, INK_PLAIN, id, 11);
+    screen_print_right(screen, INK_PLAIN, id, 9);
 }
 
 static void print_cycles(double cycles, const struct units *units, const struct screen *screen) {
@@ -58,12 +60,12 @@ static void print_row(const struct aggstats_group *group, double whole_cycles, c
     char text[UNITS_TEXT_SIZE];
     print_who(group, screen);
     units_format_count(sum.calls, text);
-    screen_print_right(screen, INK_PLAIN, text, 12);
+    screen_print_right(screen, INK_PLAIN, text, 11);
     snprintf(text, sizeof(text), "%.1f %%", whole_cycles > 0 ? 100 * sum.total_cycles / whole_cycles : 0);
     screen_print_right(screen, INK_PLAIN, text, 9);
     print_cycles(sum.total_cycles, units, screen);
     print_cycles(sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0, units, screen);
-    print_main_ops(&group->profile, sum.total_cycles, screen->width - NAME_COLUMNS - 52, screen->stream);
+    print_main_ops(&group->profile, sum.total_cycles, screen->width - TABLE_COLUMNS, screen->stream);
     putc('\n', screen->stream);
 }
 
@@ -72,9 +74,9 @@ void groups_table_print(const struct aggstats_profile *profile, const struct uni
     bool of_users = profile->grouping == AGGSTATS_BY_UID;
     double whole_cycles = figures_sum(profile).total_cycles;
     screen_ink(screen, INK_FAINT);
-    fprintf(screen->stream, "\n%-*s%11s%12s%9s%10s%10s%s\n", NAME_COLUMNS, of_users ? "user" : "process",
+    fprintf(screen->stream, "\n%-*s%9s%11s%9s%10s%10s%s\n", NAME_COLUMNS, of_users ? "user" : "process",
             of_users ? "uid" : "pid", "calls", "share", "total", "mean",
-            screen->width >= NAME_COLUMNS + 72 ? "  mostly in" : "");
+            screen->width >= TABLE_COLUMNS + MAIN_OPS_COLUMNS ? "  mostly in" : "");
     screen_ink(screen, INK_PLAIN);
     for (size_t i = 0; i < profile->group_count; i++)
         print_row(&profile->groups[i], whole_cycles, units, screen);
