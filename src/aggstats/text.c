@@ -24,6 +24,13 @@ const char *text_who_name(enum aggstats_who who) {
     return who == AGGSTATS_WHO_KERNEL ? "kernel" : who == AGGSTATS_WHO_OTHER ? "other" : NULL;
 }
 
+enum aggstats_grouping text_grouping_of_key(const char *key) {
+    for (int grouping = AGGSTATS_BY_PROCESS; grouping <= AGGSTATS_BY_UID; grouping++)
+        if (strcmp(key, aggstats_grouping_name((enum aggstats_grouping)grouping)) == 0)
+            return (enum aggstats_grouping)grouping;
+    return AGGSTATS_UNGROUPED;
+}
+
 bool text_label_valid(const struct aggstats_label *label) {
     const char *key = label->key;
     size_t length = strlen(key);

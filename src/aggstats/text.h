@@ -50,6 +50,9 @@ bool text_key_reserved(const char *key);
 /* "kernel", "other"; NULL for AGGSTATS_WHO_ID. */
 const char *text_who_name(enum aggstats_who who);
 
+/* "process", "uid"; AGGSTATS_UNGROUPED for other keys. */
+enum aggstats_grouping text_grouping_of_key(const char *key);
+
 static inline bool text_is_control(unsigned char c) {
     return c < ' ' || c == 0x7f;
 }

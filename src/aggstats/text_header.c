@@ -1,0 +1,276 @@
+/* The header of a profile: fields that the format defines, and labels. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "profile.h"
+#include "text_parser.h"
+
+#define NS_PER_SECOND 1000000000
+
+/* ---- Header: values that the format defines ---- */
+
+static uint32_t clock_kind_of(const char *name) {
+    for (uint32_t kind = AGGSTATS_CLOCK_TSC; aggstats_clock_name(kind); kind++)
+        if (strcmp(name, aggstats_clock_name(kind)) == 0)
+            return kind;
+    return 0;
+}
+
+/* "tsc 2500000000 Hz"; either half may be missing. */
+static int parse_clock(struct parser *parser, char *value) {
+    struct aggstats_clock *clock = &parser->profile.clock;
+    char *cursor = value;
+    char *word = text_next_word(&cursor);
+    if (!text_is_digit(word[0])) {
+        clock->kind = clock_kind_of(word);
+        if (clock->kind == 0)
+            return parser_fail_expected(parser, "tsc, cntvct or monotonic", word);
+        word = text_next_word(&cursor);
+        if (!word[0])
+            return 0;
+    }
+    int err = parser_number(parser, word, "the clock's rate", &clock->frequency_hz);
+    if (err == 0 && clock->frequency_hz == 0)
+        err = parser_fail_expected(parser, "a clock rate above 0", word);
+    if (err == 0)
+        err = parser_keyword(parser, &cursor, "Hz");
+    return err < 0 ? err : parser_end_of_line(parser, &cursor);
+}
+
+static int parse_resolution(struct parser *parser, char *value) {
+    uint64_t resolution;
+    int err = parser_only_number(parser, value, "a resolution", &resolution);
+    if (err < 0)
+        return err;
+    if (resolution > AGGSTATS_RESOLUTION_MAX || !aggstats_resolution_valid((unsigned)resolution))
+        return parser_fail_expected(parser, "resolution 1, 2, 4 or 8", value);
+    parser->profile.resolution = (unsigned)resolution;
+    return 0;
+}
+
+/* Nanoseconds of ".123" (up to nine digits); false if that is not what stands there. */
+static bool scan_fraction(const char **cursor, int64_t *ret_ns) {
+    int64_t ns = 0;
+    int64_t unit_ns = NS_PER_SECOND;
+    if (**cursor == '.') {
+        (*cursor)++;
+        if (!text_is_digit(**cursor))
+            return false;
+        for (; text_is_digit(**cursor); (*cursor)++) {
+            unit_ns /= 10;
+            if (unit_ns == 0)
+                return false;
+            ns += (**cursor - '0') * unit_ns;
+        }
+    }
+    *ret_ns = ns;
+    return true;
+}
+
+/* timegm() turns February 30 into March 2; a date that does not survive the way back was none. */
+static bool is_date(const struct tm *tm) {
+    struct tm copy = *tm;
+    struct tm back;
+    time_t seconds = timegm(&copy);
+    return gmtime_r(&seconds, &back) && back.tm_year == tm->tm_year && back.tm_mon == tm->tm_mon &&
+           back.tm_mday == tm->tm_mday && back.tm_hour == tm->tm_hour && back.tm_min == tm->tm_min &&
+           back.tm_sec == tm->tm_sec;
+}
+
+/* The profile's start from its parts; false if 64 bits of nanoseconds cannot hold it. */
+static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
+    int64_t seconds = timegm(tm);
+    if (seconds < 0 && ns > 0) { /* the earliest second fits only together with its fraction */
+        seconds++;
+        ns -= NS_PER_SECOND;
+    }
+    int64_t whole_ns;
+    return !__builtin_mul_overflow(seconds, NS_PER_SECOND, &whole_ns) && !__builtin_add_overflow(whole_ns, ns, ret_ns);
+}
+
+/* The number that count digits make. */
+static int number_of_digits(const char *digits, int count) {
+    int number = 0;
+    for (int i = 0; i < count; i++)
+        number = number * 10 + (digits[i] - '0');
+    return number;
+}
+
+static int parse_start(struct parser *parser, char *value) {
+    static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+    static const char expected[] = "a time like 2026-11-21T02:30:00.123456789Z";
+    for (size_t i = 0; shape[i]; i++)
+        if (shape[i] == 'd' ? !text_is_digit(value[i]) : value[i] != shape[i])
+            return parser_fail_expected(parser, expected, value);
+    struct tm tm = {
+        .tm_year = number_of_digits(value, 4) - 1900,
+        .tm_mon = number_of_digits(value + 5, 2) - 1,
+        .tm_mday = number_of_digits(value + 8, 2),
+        .tm_hour = number_of_digits(value + 11, 2),
+        .tm_min = number_of_digits(value + 14, 2),
+        .tm_sec = number_of_digits(value + 17, 2),
+    };
+    const char *cursor = value + strlen(shape);
+    int64_t ns;
+    if (!scan_fraction(&cursor, &ns) || strcmp(cursor, "Z") != 0 || !is_date(&tm) ||
+        !join_time(&tm, ns, &parser->profile.start_ns))
+        return parser_fail_expected(parser, expected, value);
+    parser->profile.has_start = true;
+    return 0;
+}
+
+static int parse_elapsed(struct parser *parser, char *value) {
+    parser->profile.has_elapsed = true;
+    return parser_only_number(parser, value, "a number of cycles", &parser->profile.elapsed_cycles);
+}
+
+static int parse_clamped(struct parser *parser, char *value) {
+    return parser_only_number(parser, value, "a number of calls", &parser->profile.clamped);
+}
+
+static int parse_incomplete(struct parser *parser, char *value) {
+    parser->profile.incomplete = strcmp(value, "yes") == 0;
+    return parser->profile.incomplete || strcmp(value, "no") == 0 ? 0
+                                                                  : parser_fail_expected(parser, "yes or no", value);
+}
+
+static int parse_keyed_number(struct parser *parser, char **cursor, const char *keyword, uint64_t *ret_number) {
+    int err = parser_keyword(parser, cursor, keyword);
+    return err < 0 ? err : parser_number(parser, text_next_word(cursor), "a number", ret_number);
+}
+
+/* "path /srv/a file", to the end of the line; or nothing. */
+static int parse_path(struct parser *parser, char **cursor, char **ret_path) {
+    text_skip_blanks(cursor);
+    if (!**cursor)
+        return 0;
+    int err = parser_keyword(parser, cursor, "path");
+    if (err < 0)
+        return err;
+    *ret_path = strdup(*cursor);
+    if (!*ret_path)
+        return -ENOMEM;
+    text_unescape(*ret_path);
+    return 0;
+}
+
+/* "READ object 12 pid 4711 age 30737418240" */
+static int parse_in_flight(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_call_in_flight call = {.path = NULL};
+    char *cursor = value;
+    int err = parser_name(parser, text_next_word(&cursor), call.op);
+    if (err == 0)
+        err = parse_keyed_number(parser, &cursor, "object", &call.object);
+    if (err == 0)
+        err = parse_keyed_number(parser, &cursor, "pid", &call.pid);
+    if (err == 0)
+        err = parse_keyed_number(parser, &cursor, "age", &call.age_cycles);
+    if (err == 0)
+        err = parse_path(parser, &cursor, &call.path);
+    if (err < 0)
+        return err;
+    struct aggstats_call_in_flight *grown = parser_grow(profile->in_flight, profile->in_flight_count, sizeof(call));
+    if (!grown) {
+        free(call.path);
+        return -ENOMEM;
+    }
+    profile->in_flight = grown;
+    profile->in_flight[profile->in_flight_count++] = call;
+    return 0;
+}
+
+static int parse_interval(struct parser *parser, char *value) {
+    uint64_t *interval_cycles = &parser->profile.interval_cycles;
+    int err = parser_only_number(parser, value, "a number of cycles", interval_cycles);
+    return err == 0 && *interval_cycles == 0 ? parser_fail_expected(parser, "an interval above 0", "0") : err;
+}
+
+/* "2500012345 5000001234" */
+static int parse_borders(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    char *cursor = value;
+    for (const char *word = text_next_word(&cursor); word[0]; word = text_next_word(&cursor)) {
+        uint64_t border = 0;
+        int err = parser_number(parser, word, "a number of cycles", &border);
+        if (err < 0)
+            return err;
+        if (profile->interval_count > 0 && border < profile->borders[profile->interval_count - 1])
+            return parser_fail_expected(parser, "borders in ascending order", word);
+        if (profile->interval_count == INTERVALS_MAX)
+            return parser_fail(parser, "expected at most %d intervals", INTERVALS_MAX);
+        uint64_t *grown = parser_grow(profile->borders, profile->interval_count, sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        profile->borders = grown;
+        profile->borders[profile->interval_count++] = border;
+    }
+    parser->has_borders = true;
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*parse)(struct parser *parser, char *value);
+    bool repeatable;
+} keys[] = {
+    {"clock", parse_clock, false},        {"resolution", parse_resolution, false},
+    {"start", parse_start, false},        {"elapsed", parse_elapsed, false},
+    {"clamped", parse_clamped, false},    {"incomplete", parse_incomplete, false},
+    {"in_flight", parse_in_flight, true}, {"interval", parse_interval, false},
+    {"borders", parse_borders, false},
+};
+
+/* ---- Header: lines ---- */
+
+static int add_label(struct parser *parser, const char *key, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_label *grown = parser_grow(profile->labels, profile->label_count, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    profile->labels = grown;
+    text_unescape(value);
+    struct aggstats_label label = {.key = strdup(key), .value = strdup(value)};
+    profile->labels[profile->label_count++] = label; /* counted even if half empty: the caller frees it */
+    return label.key && label.value ? 0 : -ENOMEM;
+}
+
+static int parse_field(struct parser *parser, const char *key, char *value) {
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        if (strcmp(key, keys[i].name) != 0)
+            continue;
+        if (!keys[i].repeatable && (parser->keys_seen & 1U << i))
+            return parser_fail(parser, "expected only one \"%s\" line, found a second one", key);
+        parser->keys_seen |= 1U << i;
+        return keys[i].parse(parser, value);
+    }
+    const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
+    if (text_grouping_of_key(key) != AGGSTATS_UNGROUPED)
+        return parser_fail(parser, "expected OP_<NAME> or the end of the file, found \"%s\"", key);
+    if (!text_label_valid(&label))
+        return parser_fail_expected(parser, "\"# key: value\"", parser->line);
+    return add_label(parser, key, value);
+}
+
+static int parse_version(struct parser *parser, char *text) {
+    uint64_t version = 0;
+    int err = parser_only_number(parser, text, "a version", &version);
+    if (err == 0 && version > TEXT_VERSION)
+        err = parser_fail(parser, "expected osprof version %d or older, found %" PRIu64, TEXT_VERSION, version);
+    return err;
+}
+
+int parser_header_line(struct parser *parser) {
+    static const char version[] = "# osprof ";
+    char *line = parser->line;
+    if (parser->line_number == 1 && strncmp(line, version, strlen(version)) == 0)
+        return parse_version(parser, line + strlen(version));
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "# ", 2) != 0 || !colon)
+        return parser_fail_expected(parser, "\"# key: value\"", line);
+    *colon = '\0';
+    char *value = colon + 1;
+    return parse_field(parser, line + 2, value + (*value == ' '));
+}

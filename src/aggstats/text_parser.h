@@ -1,0 +1,69 @@
+/* Private: reading profiles as text. text_scan.c has lines, words and numbers, text_header.c the header, text_parse.c
+ * what follows it.
+ *
+ * Every function that meets an error ends with `return parser_fail(...)`, which fills the caller's error and gives
+ * -EBADMSG. */
+#ifndef TEXT_PARSER_H
+#define TEXT_PARSER_H
+
+#include "text.h"
+
+#define INTERVALS_MAX 1048576
+
+struct parser {
+    FILE *stream;
+    char *line; /* the current line without its end */
+    size_t line_capacity;
+    size_t line_number;
+    bool line_again; /* the current line is to be read once more */
+    struct aggstats_profile profile;
+    unsigned keys_seen; /* bit i: the i-th key that the format defines */
+    bool has_borders;
+    uint32_t rows_most;      /* of any op so far */
+    uint64_t *grouped_calls; /* of each op, in all groups so far */
+    struct aggstats_parse_error *error;
+};
+
+/* Return -EBADMSG. found: what stands there; only its beginning is shown */
+int parser_fail(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int parser_fail_expected(struct parser *parser, const char *expected, const char *found);
+
+/* 1: parser->line is the next line; 0: end of the text; else an error. */
+int parser_next_line(struct parser *parser);
+
+static inline bool text_is_blank(char c) {
+    return c == ' ' || c == '\t';
+}
+
+static inline bool text_is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+void text_skip_blanks(char **cursor);
+
+/* Skips blanks and cuts off the next word; "" at the end of the line. */
+char *text_next_word(char **cursor);
+
+/* expected: what the number is, for the message. ret_number may have been set on errors */
+int parser_number(struct parser *parser, const char *word, const char *expected, uint64_t *ret_number);
+int parser_end_of_line(struct parser *parser, char **cursor);
+
+/* A line that holds one number. */
+int parser_only_number(struct parser *parser, char *text, const char *expected, uint64_t *ret_number);
+
+/* A word that must stand there. */
+int parser_keyword(struct parser *parser, char **cursor, const char *keyword);
+
+/* The name of an operation. */
+int parser_name(struct parser *parser, const char *word, char ret_name[AGGSTATS_NAME_SIZE]);
+
+/* Turns \ooo back into its character, in place. A backslash before anything else, or \000, stands for itself. */
+void text_unescape(char *value);
+
+/* Room for one more element; moves the array. NULL: no memory. */
+void *parser_grow(void *array, size_t count, size_t size_bytes);
+
+/* A line that begins with '#' before the first operation. */
+int parser_header_line(struct parser *parser);
+
+#endif
