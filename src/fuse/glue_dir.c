@@ -3,6 +3,7 @@
 
 #include "base.h"
 #include "glue.h"
+#include "reply_buffer.h"
 
 void glue_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     fs_file file;
@@ -57,7 +58,7 @@ static bool add_entry(void *context, const struct fs_dirent *dirent) {
 }
 
 static bool start_listing(fuse_req_t req, size_t size_bytes, struct listing *ret_listing) {
-    *ret_listing = (struct listing){.req = req, .data = session_reply_buffer(size_bytes), .room_bytes = size_bytes};
+    *ret_listing = (struct listing){.req = req, .data = reply_buffer_get(size_bytes), .room_bytes = size_bytes};
     if (!ret_listing->data)
         glue_reply_status(req, -ENOMEM);
     return ret_listing->data;

@@ -5,6 +5,7 @@
 #include "ctl.h"
 #include "glue.h"
 #include "pipe_answer.h"
+#include "reply_buffer.h"
 #include "ring.h"
 
 void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
@@ -38,7 +39,7 @@ static struct fs_read_into read_into(fuse_req_t req, fs_ino ino, size_t size_byt
     struct fs_read_into into = {.memory = ring_reply_memory(req, size_bytes), .pipe_fd = -1};
     if (into.memory)
         return into;
-    into.memory = session_reply_buffer(size_bytes);
+    into.memory = reply_buffer_get(size_bytes);
     if (into.memory && size_bytes >= SPLICE_FROM_BYTES && !ring_carries(req) && !ctl_serves(ino))
         into.pipe_fd = pipe_answer_begin(session_request(glue_of(req)->session, req), size_bytes);
     return into;

@@ -5,6 +5,7 @@
 #include "base.h"
 #include "ctl.h"
 #include "glue.h"
+#include "reply_buffer.h"
 
 void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name) {
     struct glue *glue = glue_of(req);
@@ -131,14 +132,14 @@ static void reply_sized(fuse_req_t req, int err, size_t room_bytes, const void *
 
 void glue_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size_bytes) {
     size_t got_bytes;
-    void *value = size_bytes > 0 ? session_reply_buffer(size_bytes) : NULL;
+    void *value = size_bytes > 0 ? reply_buffer_get(size_bytes) : NULL;
     int err = size_bytes > 0 && !value ? -ENOMEM : GLUE_CALL(req, getxattr, ino, name, value, size_bytes, &got_bytes);
     reply_sized(req, err, size_bytes, value, err < 0 ? 0 : got_bytes);
 }
 
 void glue_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size_bytes) {
     size_t got_bytes;
-    char *names = size_bytes > 0 ? session_reply_buffer(size_bytes) : NULL;
+    char *names = size_bytes > 0 ? reply_buffer_get(size_bytes) : NULL;
     int err = size_bytes > 0 && !names ? -ENOMEM : GLUE_CALL(req, listxattr, ino, names, size_bytes, &got_bytes);
     reply_sized(req, err, size_bytes, names, err < 0 ? 0 : got_bytes);
 }

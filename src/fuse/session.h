@@ -92,8 +92,4 @@ void session_set_thread_home(const struct session *session, pthread_attr_t *attr
 /* The signal that interrupts a system call of the thread that it is sent to, and does nothing else. */
 int session_interrupt_signal(void);
 
-/* Memory of this thread for one reply, at least of that size, aligned to a page; NULL without memory.
- * Threads: any; good until the next call in the same thread */
-void *session_reply_buffer(size_t size_bytes);
-
 #endif

@@ -1,4 +1,4 @@
-/* What workers share with the session: signals that interrupt and do nothing else, memory for replies. */
+/* What workers share with the session: signals that interrupt and do nothing else. */
 #include "session.h"
 
 #include <check.h>
@@ -6,10 +6,8 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -75,49 +73,12 @@ START_TEST(failing_writes_end_nothing) {
 }
 END_TEST
 
-START_TEST(reply_memory_is_aligned_kept_and_grows) {
-    char *small = session_reply_buffer(1);
-    ck_assert_ptr_nonnull(small);
-    ck_assert_ptr_eq(session_reply_buffer(1), small);
-    for (size_t size_bytes = 1; size_bytes <= (1U << 20); size_bytes *= 2) {
-        char *buffer = session_reply_buffer(size_bytes);
-        ck_assert_ptr_nonnull(buffer);
-        ck_assert_uint_eq((uintptr_t)buffer % 4096, 0);
-        memset(buffer, 0xff, size_bytes);
-    }
-    char *large = session_reply_buffer(1U << 20);
-    ck_assert_ptr_eq(session_reply_buffer(1), large);
-}
-END_TEST
-
-static void *take_buffer(void *argument) {
-    *(void **)argument = session_reply_buffer(65536);
-    memset(*(void **)argument, 'y', 65536);
-    return NULL;
-}
-
-START_TEST(every_thread_has_reply_memory_of_its_own) {
-    pthread_t thread;
-    void *others = NULL;
-    char *own = session_reply_buffer(65536);
-    memset(own, 'x', 65536);
-    ck_assert_int_eq(pthread_create(&thread, NULL, take_buffer, &others), 0);
-    pthread_join(thread, NULL);
-    ck_assert_ptr_nonnull(others);
-    ck_assert_ptr_ne(others, own);
-    ck_assert_int_eq(own[0], 'x');
-    ck_assert_int_eq(own[65535], 'x');
-}
-END_TEST
-
 int main(void) {
     Suite *suite = suite_create("session");
     TCase *tcase = tcase_create("session");
     tcase_add_test(tcase, interrupt_signal_ends_a_system_call_and_nothing_else);
     tcase_add_test(tcase, ending_signals_wait_for_the_session);
     tcase_add_test(tcase, failing_writes_end_nothing);
-    tcase_add_test(tcase, reply_memory_is_aligned_kept_and_grows);
-    tcase_add_test(tcase, every_thread_has_reply_memory_of_its_own);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

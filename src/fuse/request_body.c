@@ -1,0 +1,34 @@
+/* What stands in a request's body, as <linux/fuse.h> has it. */
+#include "request_body.h"
+
+#include <linux/fuse.h>
+#include <string.h>
+
+#define AHEAD_BYTES 65536U /* the kernel reads ahead 128 KiB at a time, and less for small files */
+
+bool request_lacks_fsetid(uint32_t opcode, const char *body) {
+    struct fuse_write_in write;
+    struct fuse_setattr_in setattr;
+    struct fuse_create_in create;
+    switch (opcode) {
+    case FUSE_WRITE:
+        memcpy(&write, body, sizeof(write));
+        return write.write_flags & FUSE_WRITE_KILL_SUIDGID;
+    case FUSE_SETATTR:
+        memcpy(&setattr, body, sizeof(setattr));
+        return setattr.valid & FATTR_KILL_SUIDGID;
+    case FUSE_CREATE: /* which may find a file, and truncate it */
+        memcpy(&create, body, sizeof(create));
+        return create.open_flags & FUSE_OPEN_KILL_SUIDGID;
+    default:
+        return false;
+    }
+}
+
+bool request_is_large_read(uint32_t opcode, const char *body) {
+    struct fuse_read_in read;
+    if (opcode != FUSE_READ)
+        return false;
+    memcpy(&read, body, sizeof(read));
+    return read.size >= AHEAD_BYTES;
+}

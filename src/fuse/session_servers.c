@@ -1,0 +1,197 @@
+/* Threads that serve requests, and interrupting their system calls. */
+#include "session_private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base.h"
+#include "cpu_place.h"
+#include "ring.h"
+
+#define NUDGE_MISSES 3U
+#define RING_LOOKS_PER_LOCK 50U
+
+/* ---- Threads that serve ---- */
+
+_Thread_local struct session_server *session_this_server;
+
+static void add_server(struct session *session, struct session_server *server) {
+    pthread_mutex_lock(&session->lock);
+    server->next = session->others;
+    session->others = server;
+    pthread_mutex_unlock(&session->lock);
+}
+
+struct session_server *session_add_server(struct session *session, uint64_t request) {
+    struct session_server *server = calloc(1, sizeof(*server));
+    if (!server)
+        return NULL;
+    server->session = session;
+    server->request = request;
+    add_server(session, server);
+    return server;
+}
+
+void session_be_server(struct session_server *server) {
+    server->thread = pthread_self();
+    session_this_server = server;
+}
+
+void session_remove_server(struct session_server *server) {
+    if (!server)
+        return;
+    struct session *session = server->session;
+    pthread_mutex_lock(&session->lock);
+    struct session_server **link = &session->others;
+    while (*link != server)
+        link = &(*link)->next;
+    *link = server->next;
+    pthread_mutex_unlock(&session->lock);
+    free(server);
+}
+
+void session_end_server(struct session_server *server, fuse_req_t req, int error) {
+    if (ring_carries(req))
+        ring_answer(server->session->ring, req, error);
+    else
+        fuse_reply_err(req, error);
+    session_remove_server(server);
+}
+
+/* Of libfuse's threads the first request is the first that is heard. They are not to be cancelled in a call: it may
+ * hold locks. Without memory this one's calls cannot be interrupted. */
+static void join_from_ring(struct session *session) {
+    struct session_server *server = calloc(1, sizeof(*server));
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+    if (!server)
+        return;
+    server->session = session;
+    server->on_ring = true;
+    session_be_server(server);
+    add_server(session, server);
+}
+
+/* Afterwards no signal comes any more: it would hit the next request. */
+static void wait_for_interrupters(struct session_server *server) {
+    while (__atomic_load_n(&server->interrupters, __ATOMIC_SEQ_CST) > 0)
+        sched_yield();
+}
+
+/* Before it is answered: the one who waits for it may run then, and not us. */
+static void note_served(struct worker *worker) {
+    worker->answered_cycles = aggstats_clock_now(worker->server.session->crew.clock.kind);
+    crew_answer(&worker->member);
+}
+
+void session_enter(struct session *session, fuse_req_t req, bool interruptible) {
+    if (!session_this_server)
+        join_from_ring(session);
+    struct session_server *server = session_this_server;
+    if (!server)
+        return;
+    if (!server->worker)
+        __atomic_store_n(&server->caller, fuse_req_ctx(req)->pid, __ATOMIC_RELAXED);
+    if (server->on_ring)
+        __atomic_store_n(&server->request, ring_request(session->fuse, req), __ATOMIC_RELEASE);
+    if (interruptible)
+        __atomic_store_n(&server->interruptible, server->request, __ATOMIC_RELEASE); /* if seen late: it is repeated */
+}
+
+void session_leave(bool interruptible) {
+    struct session_server *server = session_this_server;
+    if (!server)
+        return;
+    if (interruptible)
+        __atomic_exchange_n(&server->interruptible, 0, __ATOMIC_SEQ_CST);
+    if (server->on_ring)
+        __atomic_exchange_n(&server->request, 0, __ATOMIC_SEQ_CST);
+    if (interruptible || server->on_ring)
+        wait_for_interrupters(server);
+    if (server->worker)
+        note_served(server->worker);
+}
+
+uint64_t session_request(struct session *session, fuse_req_t req) {
+    return session_this_server && session_this_server->worker ? session_this_server->request
+                                                              : ring_request(session->fuse, req);
+}
+
+bool session_caller_lacks_fsetid(void) {
+    return session_this_server && session_this_server->worker && session_this_server->worker->lacks_fsetid;
+}
+
+/* ---- Interrupts ----
+ *
+ * libfuse's own way takes locks that all workers share, at every request, and knows no requests of rings. Here a thread
+ * only notes what it is at, and whoever receives the rare FUSE_INTERRUPT looks for it. */
+
+bool server_signal_while(struct session_server *server, const uint64_t *at, uint64_t request) {
+    __atomic_add_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    uint64_t found = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    bool hit = found != 0 && (request == 0 || found == request);
+    if (hit)
+        pthread_kill(server->thread, INTERRUPT_SIGNAL);
+    __atomic_sub_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    return hit;
+}
+
+static bool interrupt_if_at(struct session_server *server, uint64_t request) {
+    if (__atomic_load_n(&server->request, __ATOMIC_ACQUIRE) != request)
+        return false;
+    server_signal_while(server, &server->interruptible, request);
+    return true;
+}
+
+/* Returns whether a thread is at it. */
+static bool interrupt_locked(struct session *session, uint64_t request) {
+    bool found = false;
+    for (unsigned index = 0; index < session->worker_count; index++)
+        found |= interrupt_if_at(&session->workers[index]->server, request);
+    for (struct session_server *server = session->others; server; server = server->next)
+        found |= interrupt_if_at(server, request);
+    return found;
+}
+
+void session_interrupt(struct session *session, uint64_t request) {
+    pthread_mutex_lock(&session->lock);
+    interrupt_locked(session, request);
+    unsigned count = session->interrupt_count;
+    if (count < WORKERS_MAX) {
+        session->interrupts[count] = (struct interrupt){.request = request};
+        __atomic_store_n(&session->interrupt_count, count + 1, __ATOMIC_SEQ_CST);
+    }
+    pthread_mutex_unlock(&session->lock);
+    session_wake_main_thread(session);
+}
+
+void session_repeat_interrupts(struct session *session) {
+    unsigned kept = 0;
+    pthread_mutex_lock(&session->lock);
+    for (unsigned index = 0; index < session->interrupt_count; index++) {
+        struct interrupt interrupt = session->interrupts[index];
+        interrupt.misses = interrupt_locked(session, interrupt.request) ? 0 : interrupt.misses + 1;
+        if (interrupt.misses < NUDGE_MISSES)
+            session->interrupts[kept++] = interrupt;
+    }
+    __atomic_store_n(&session->interrupt_count, kept, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&session->lock);
+}
+
+static void interrupt_if_killed(struct session_server *server) {
+    uint64_t at = __atomic_load_n(&server->interruptible, __ATOMIC_ACQUIRE);
+    bool lasts = at != 0 && at == server->seen;
+    server->seen = at;
+    if (lasts && cpu_is_killed(__atomic_load_n(&server->caller, __ATOMIC_RELAXED)))
+        server_signal_while(server, &server->interruptible, at);
+}
+
+void session_find_lost_interrupts(struct session *session) {
+    bool looks_at_locks = session->ring_looks++ % RING_LOOKS_PER_LOCK == 0;
+    pthread_mutex_lock(&session->lock);
+    for (struct session_server *server = session->others; server; server = server->next) {
+        if (server->on_ring || looks_at_locks)
+            interrupt_if_killed(server);
+    }
+    pthread_mutex_unlock(&session->lock);
+}

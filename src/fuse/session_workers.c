@@ -1,0 +1,184 @@
+/* Workers: threads that take requests from the device, one after the other, and answer them. */
+#include "session_private.h"
+
+#include <errno.h>
+#include <linux/fuse.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "request_body.h"
+
+/* Takes a worker off the idle ones. Returns true if it was the last of them. */
+static bool worker_leave_idle(struct worker *worker) {
+    if (!worker->counted)
+        return false;
+    worker->counted = false;
+    return __atomic_sub_fetch(&worker->server.session->idle_count, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+/* It has taken a request; the last of the idle ones sees to it that somebody waits for the next. */
+static void become_busy(struct worker *worker) {
+    struct session *session = worker->server.session;
+    if (worker_leave_idle(worker) && !session->single && !crew_exists(&session->crew))
+        session_add_receiver(session); /* if that fails, this worker comes back to the queue before long */
+}
+
+static void become_idle(struct worker *worker) {
+    if (!worker->counted)
+        __atomic_add_fetch(&worker->server.session->idle_count, 1, __ATOMIC_ACQ_REL);
+    worker->counted = true;
+}
+
+/* By the main thread: a member of the crew may be without a CPU for long, and must not hold the lock meanwhile. */
+static void ask_for_receiver(struct session *session) {
+    __atomic_store_n(&session->receiver_wanted, true, __ATOMIC_SEQ_CST);
+    session_wake_main_thread(session);
+}
+
+/* Leaves the requests to the crew, until somebody is released. */
+static void park(struct worker *worker) {
+    struct session *session = worker->server.session;
+    pthread_mutex_lock(&session->lock);
+    if (crew_exists(&session->crew)) {
+        session->parked_count++;
+        while (session->releases == 0 && !fuse_session_exited(session->fuse))
+            pthread_cond_wait(&session->released, &session->lock);
+        session->parked_count--;
+        if (session->releases > 0)
+            session->releases--;
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* Until this worker is to receive the next request: as a member of the crew, or because there is none. */
+static void take_turn(struct worker *worker) {
+    struct crew *crew = &worker->server.session->crew;
+    while (!crew_has(&worker->member) && crew_exists(crew) && !fuse_session_exited(worker->server.session->fuse)) {
+        worker_leave_idle(worker);
+        if (!crew_join(crew, &worker->member))
+            park(worker);
+    }
+    if (!crew_has(&worker->member))
+        become_idle(worker);
+}
+
+static struct fuse_in_header look_into(struct worker *worker, const struct fuse_buf *request) {
+    struct fuse_in_header header;
+    const char *body = (const char *)request->mem + sizeof(header);
+    memcpy(&header, request->mem, sizeof(header));
+    __atomic_store_n(&worker->server.request, header.unique, __ATOMIC_RELEASE);
+    worker->lacks_fsetid = request_lacks_fsetid(header.opcode, body);
+    worker->is_ahead = request_is_large_read(header.opcode, body);
+    return header;
+}
+
+/* It has no answer. */
+static void take_interrupt(struct session *session, const struct fuse_buf *request) {
+    struct fuse_interrupt_in interrupted;
+    memcpy(&interrupted, (const char *)request->mem + sizeof(struct fuse_in_header), sizeof(interrupted));
+    session_interrupt(session, interrupted.unique);
+}
+
+static int receive(struct session *session, struct fuse_buf *buffer) {
+    int result = fuse_session_receive_buf(session->fuse, buffer);
+    if (result != -ECONNABORTED)
+        return result;
+    fuse_session_exit(session->fuse); /* the end, seen with a request half taken; libfuse knows only ENODEV */
+    return 0;
+}
+
+/* Takes one request and answers it. Returns 0 at the end of the session. */
+static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
+    struct session *session = worker->server.session;
+    uint32_t clock_kind = session->crew.clock.kind;
+    uint64_t wait_cycles = aggstats_clock_now(clock_kind);
+    int result = receive(session, buffer);
+    if (result <= 0)
+        return result;
+    uint64_t start_cycles = aggstats_clock_now(clock_kind);
+    crew_take(&worker->member);
+    become_busy(worker);
+    struct fuse_in_header header = look_into(worker, buffer);
+    worker->answered_cycles = 0;
+    if (header.opcode == FUSE_INTERRUPT)
+        take_interrupt(session, buffer);
+    else
+        fuse_session_process_buf(session->fuse, buffer);
+    __atomic_store_n(&worker->server.request, 0, __ATOMIC_RELEASE);
+    uint64_t answered_cycles = worker->answered_cycles;
+    struct crew_call call = {.caller = header.pid,
+                             .wait_cycles = start_cycles - wait_cycles,
+                             .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
+                             .is_ahead = worker->is_ahead};
+    enum crew_need need = crew_done(&session->crew, &worker->member, &call);
+    if (need == CREW_NEEDS_RECEIVER)
+        ask_for_receiver(session);
+    else if (need == CREW_NEEDS_LOOKS)
+        session_wake_main_thread(session);
+    return result;
+}
+
+static int serve(struct worker *worker, struct fuse_buf *buffer) {
+    struct session *session = worker->server.session;
+    session_this_server = &worker->server;
+    worker->member.thread = gettid();
+    for (;;) {
+        take_turn(worker);
+        if (fuse_session_exited(session->fuse))
+            return 0;
+        int result = serve_one(worker, buffer);
+        if (result <= 0 && result != -EINTR && result != -EAGAIN)
+            return result;
+    }
+}
+
+static void *run_worker(void *argument) {
+    struct worker *worker = argument;
+    struct session *session = worker->server.session;
+    struct fuse_buf buffer = {.mem = NULL};
+    int result = serve(worker, &buffer);
+    free(buffer.mem);
+    if (result < 0) {
+        pthread_mutex_lock(&session->lock);
+        session->error = result;
+        pthread_mutex_unlock(&session->lock);
+        fuse_session_exit(session->fuse);
+    }
+    session_wake_main_thread(session);
+    __atomic_store_n(&worker->ended, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static int start_worker_locked(struct session *session) {
+    if (session->worker_count == WORKERS_MAX || fuse_session_exited(session->fuse))
+        return -EAGAIN;
+    CLEANUP_FREE struct worker *worker = calloc(1, sizeof(*worker));
+    if (!worker)
+        return -ENOMEM;
+    worker->server.session = session;
+    worker->server.worker = worker;
+    become_idle(worker);
+    int err = pthread_create(&worker->server.thread, NULL, run_worker, worker);
+    if (err != 0) {
+        worker_leave_idle(worker);
+        return -err;
+    }
+    session->workers[session->worker_count++] = steal_pointer(&worker);
+    return 0;
+}
+
+int session_add_receiver(struct session *session) {
+    int err = 0;
+    pthread_mutex_lock(&session->lock);
+    if (session->parked_count > session->releases) {
+        session->releases++;
+        pthread_cond_signal(&session->released);
+    } else {
+        err = start_worker_locked(session);
+    }
+    pthread_mutex_unlock(&session->lock);
+    return err;
+}
