@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base.h"
+#include "calibration.h"
 #include "chart.h"
 #include "command.h"
 #include "figures.h"
 #include "input.h"
 #include "joint_table.h"
+#include "peaks.h"
 #include "screen.h"
 #include "units.h"
 #include "views.h"
@@ -20,6 +22,7 @@ struct show_options {
     bool ascii;
     bool buckets;
     bool joint;
+    bool no_labels;
     int width;
     const char **op_names; /* without OP_; NULL: all */
     size_t op_name_count;
@@ -35,6 +38,7 @@ struct page {
     struct screen screen;
     const struct aggstats_op_profile **ops; /* those to show, largest total first */
     size_t op_count;
+    struct calibration calibration; /* the times that peaks are labelled with */
     bool buckets;
     bool joint;
 };
@@ -285,6 +289,21 @@ static void print_scale(const struct page *page, const struct chart_axis *axis) 
     fputs(".\n", stream);
 }
 
+/* A line for each peak that is near a characteristic time. */
+static void print_peak_labels(const struct page *page, const struct aggstats_op_profile *op) {
+    const unsigned resolution = page->profile->resolution;
+    struct peak peaks[AGGSTATS_BUCKETS_MAX];
+    size_t count = page->calibration.count > 0 ? peaks_find(op->buckets, 64 * resolution, peaks) : 0;
+    for (size_t i = 0; i < count; i++) {
+        char mode[UNITS_TEXT_SIZE];
+        char label[CALIBRATION_LABEL_SIZE];
+        calibration_label(&page->calibration, page->profile, peaks[i].mode, &page->units, label);
+        units_format_cycles(&page->units, aggstats_bucket_mean(peaks[i].mode, resolution), mode);
+        if (label[0])
+            fprintf(page->screen.stream, "  peak at %s %s\n", mode, label);
+    }
+}
+
 static void print_histogram(const struct page *page, const struct aggstats_op_profile *op,
                             const struct chart_axis *axis) {
     putc('\n', page->screen.stream);
@@ -296,6 +315,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
         chart_print_buckets(op, page->profile->resolution, &page->units, &page->screen);
     else
         chart_print(axis, op, &page->units, &page->screen);
+    print_peak_labels(page, op);
 }
 
 /* Those of one op. */
@@ -383,8 +403,12 @@ static enum status show_page(const struct show_options *options, const struct in
     enum status status = report_absent(options, page.profile);
     if (status == STATUS_OK)
         status = report_no_joints(options, input);
-    if (status == STATUS_OK || page.op_count > 0)
-        print_page(&page);
+    if (status != STATUS_OK && page.op_count == 0)
+        return status;
+    if (!options->no_labels)
+        calibration_for_profile(page.profile, &page.calibration);
+    print_page(&page);
+    calibration_finish(&page.calibration);
     return status;
 }
 
@@ -446,17 +470,24 @@ enum {
     OPTION_OP,
     OPTION_BUCKETS,
     OPTION_JOINT,
+    OPTION_NO_LABELS,
     OPTION_JSON,
     OPTION_CSV,
     OPTION_METRICS
 };
 
 static const struct option long_options[] = {
-    {"ascii", no_argument, NULL, OPTION_ASCII}, {"width", required_argument, NULL, OPTION_WIDTH},
-    {"op", required_argument, NULL, OPTION_OP}, {"buckets", no_argument, NULL, OPTION_BUCKETS},
-    {"joint", no_argument, NULL, OPTION_JOINT}, {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", no_argument, NULL, OPTION_CSV},     {"metrics", no_argument, NULL, OPTION_METRICS},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    {"ascii", no_argument, NULL, OPTION_ASCII},
+    {"width", required_argument, NULL, OPTION_WIDTH},
+    {"op", required_argument, NULL, OPTION_OP},
+    {"buckets", no_argument, NULL, OPTION_BUCKETS},
+    {"joint", no_argument, NULL, OPTION_JOINT},
+    {"no-labels", no_argument, NULL, OPTION_NO_LABELS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"csv", no_argument, NULL, OPTION_CSV},
+    {"metrics", no_argument, NULL, OPTION_METRICS},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static enum status choose_view(const struct command *command, int option, struct show_options *options) {
@@ -468,8 +499,10 @@ static enum status choose_view(const struct command *command, int option, struct
 }
 
 static enum status check_options(const struct command *command, const struct show_options *options, int rest_count) {
-    if (options->view && (options->ascii || options->buckets || options->joint || options->width > 0))
-        return usage_error(command, "--ascii, --buckets, --joint and --width do not go with --%s", options->view->name);
+    if (options->view &&
+        (options->ascii || options->buckets || options->joint || options->no_labels || options->width > 0))
+        return usage_error(command, "--ascii, --buckets, --joint, --no-labels and --width do not go with --%s",
+                           options->view->name);
     if (rest_count > 1)
         return usage_error(command, "one profile at a time, not %d", rest_count);
     return STATUS_OK;
@@ -483,6 +516,9 @@ static enum status take_option(const struct command *command, int option, char *
         return STATUS_OK;
     case OPTION_JOINT:
         options->joint = true;
+        return STATUS_OK;
+    case OPTION_NO_LABELS:
+        options->no_labels = true;
         return STATUS_OK;
     case OPTION_BUCKETS:
         options->buckets = true;
@@ -533,7 +569,7 @@ static enum status run_show(const struct command *command, int argc, char **argv
 const struct command command_show = {
     .name = "show",
     .summary = "prints a profile: a table of the operations and their latency histograms",
-    .arguments = "[--op NAME]... [--buckets] [--joint] [--ascii] [--width N] [PROFILE]\n"
+    .arguments = "[--op NAME]... [--buckets] [--joint] [--no-labels] [--ascii] [--width N] [PROFILE]\n"
                  "       osprof show --json|--csv|--metrics [--op NAME]... [PROFILE]",
     .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard\n"
             "input; without it, osprof.out in the current directory.\n\n"
@@ -541,6 +577,7 @@ const struct command command_show = {
             "  --buckets   a row per bucket with its exact count, instead of columns\n"
             "  --joint     for each peak of latency how the values are distributed that osproffs\n"
             "              was told to relate it to\n"
+            "  --no-labels do not say which of the times of 'osprof calibrate' a peak lies near\n"
             "  --ascii     only ASCII characters\n"
             "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n\n"
             "For other programs, see osprof(5):\n\n"
