@@ -158,7 +158,7 @@ void calibration_for_profile(const struct aggstats_profile *profile, struct cali
     *ret_calibration = (struct calibration){0};
     if (!host || profile->clock.frequency_hz == 0 || calibration_path(host, &path) != 0)
         return;
-    struct calibration calibration;
+    struct calibration calibration = {0};
     if (calibration_load(path, &calibration) != 0)
         return;
     if (!calibration_is_of(&calibration, host, &profile->clock)) {

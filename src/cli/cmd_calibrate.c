@@ -353,7 +353,7 @@ static void run_finish(struct run *run) {
 
 static enum status calibrate(const struct calibrate_options *options) {
     CLEANUP_FREE struct device *devices = calloc(options->directory_count + 1, sizeof(*devices));
-    CLEANUP_FREE struct peer **peers = calloc(options->network_count + 1, sizeof(*peers));
+    CLEANUP_FREE struct peer **peers = calloc(options->network_count + 1, sizeof(struct peer *));
     struct run run = {.options = options, .devices = devices, .peers = peers, .screen = screen_of_stdout(0, false)};
     run.units.ascii = run.screen.ascii;
     run.effort = options->quick

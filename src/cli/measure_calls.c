@@ -34,7 +34,7 @@ static int read_blocks(void *context) {
     const int *fd = context;
     char block[BLOCK_BYTES];
     for (unsigned i = 0; i < BLOCKS; i++)
-        if (pread(*fd, block, sizeof(block), (off_t)(i * BLOCK_BYTES)) != (ssize_t)sizeof(block))
+        if (pread(*fd, block, sizeof(block), (off_t)i * BLOCK_BYTES) != (ssize_t)sizeof(block))
             return negative_errno();
     return 0;
 }

@@ -1,6 +1,8 @@
 /* When the kernel takes the CPU away, and when it gives it back. */
+#include <math.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base.h"
 #include "characteristic.h"
@@ -16,18 +18,33 @@
 #define PERIOD_MIN_NS 500000
 #define PERIOD_MAX_NS 20000000
 
-/* Reads the clock again and again; what lies between two readings and takes long is a gap. */
+/* How often this thread had to leave its CPU to another. */
+static long preemptions(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nivcsw;
+}
+
+/* Reads the clock again and again; what lies between two readings and takes long is a gap, unless another thread ran in
+ * it: that is no interrupt. */
 static size_t watch_for_gaps(const struct aggstats_clock *clock, double seconds, struct gap *ret_gaps) {
     const uint64_t start = aggstats_clock_now(clock->kind);
     const uint64_t deadline = measure_deadline(clock, seconds);
     const uint64_t gap_min_cycles = (uint64_t)(GAP_MIN_NS * 1e-9 * (double)clock->frequency_hz);
+    long preemptions_before = preemptions();
     size_t count = 0;
     uint64_t last = start;
     while (last < deadline && count < GAPS_MAX) {
         uint64_t now = aggstats_clock_now(clock->kind);
-        if (now - last > gap_min_cycles)
+        if (now - last <= gap_min_cycles) {
+            last = now;
+            continue;
+        }
+        long preemptions_now = preemptions();
+        if (preemptions_now == preemptions_before)
             ret_gaps[count++] = (struct gap){measure_ns(clock, last - start), measure_ns(clock, now - last)};
-        last = now;
+        preemptions_before = preemptions_now;
+        last = aggstats_clock_now(clock->kind);
     }
     return count;
 }
@@ -53,7 +70,7 @@ static void add_ticks(struct gap *gaps, size_t count, double period_ns, struct s
 int measure_timer(const struct effort *effort, struct samples *ret_interrupt, struct samples *ret_tick) {
     CLEANUP_FREE struct gap *gaps = calloc(GAPS_MAX, sizeof(*gaps));
     CLEANUP_FREE struct gap *ticks = calloc(GAPS_MAX, sizeof(*ticks));
-    double period_ns;
+    double period_ns = 0;
     struct pin pin;
     int error = tick_period(&period_ns);
     if (!gaps || !ticks)
@@ -86,18 +103,27 @@ int measure_sleep(const struct effort *effort, struct samples *ret_samples) {
 /* ---- Quantum ------------------------------------------------------------------------------------ */
 
 #define TURNS_MIN 5U
+#define CONTESTS 5
+#define CONTEST_PAUSE_NS 20000000
+#define CONTEST_SECONDS_MIN 0.1
+#define HANDOVER_MAX_SECONDS 100e-6 /* an interrupt and a switch; more, and a third thread has run */
 
 /* What the two threads share. */
 struct contest {
     const struct aggstats_clock *clock;
     uint64_t deadline;
-    int running; /* who had the CPU last: 0, 1; -1: nobody yet */
+    uint64_t handover_max_cycles;
+    int running;              /* who had the CPU last: 0, 1; -1: nobody yet */
+    uint64_t seen_cycles[2];  /* when each was last running */
+    int ended_by_opponent[2]; /* how the latest turn of each ended */
 };
 
 struct contestant {
     struct contest *contest;
     int number;
     struct samples turns;
+    double turn_start_ns; /* of CPU time */
+    bool began_after_opponent;
 };
 
 static double cpu_time_ns(void) {
@@ -106,25 +132,38 @@ static double cpu_time_ns(void) {
     return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
 }
 
-/* Spins. Whoever finds that the other was the last to run has just got the CPU back: what it had used since it got it
- * the time before was its turn, whatever else ran in between. */
+/* Called by who has just got the CPU back. What it had used since it got it the time before was its turn. It counts if
+ * the opponent alone was before and behind it: a third thread that wakes up cuts turns short. */
+static void begin_turn(struct contestant *self) {
+    struct contest *contest = self->contest;
+    const uint64_t now_cycles = aggstats_clock_now(contest->clock->kind); /* what contend() has may be of before */
+    const int opponent = 1 - self->number;
+    uint64_t left_cycles = __atomic_load_n(&contest->seen_cycles[opponent], __ATOMIC_RELAXED);
+    bool after_opponent = left_cycles > 0 && now_cycles - left_cycles < contest->handover_max_cycles;
+    double now_ns = cpu_time_ns();
+    if (self->began_after_opponent && __atomic_load_n(&contest->ended_by_opponent[self->number], __ATOMIC_RELAXED))
+        samples_add(&self->turns, now_ns - self->turn_start_ns);
+    self->turn_start_ns = now_ns;
+    self->began_after_opponent = after_opponent;
+    __atomic_store_n(&contest->ended_by_opponent[opponent], after_opponent, __ATOMIC_RELAXED);
+    __atomic_store_n(&contest->running, self->number, __ATOMIC_RELAXED);
+}
+
+/* Spins until time is up. */
 static void *contend(void *context) {
     struct contestant *self = context;
     struct contest *contest = self->contest;
-    double turn_start_ns = -1;
-    while (aggstats_clock_now(contest->clock->kind) < contest->deadline) {
-        if (__atomic_load_n(&contest->running, __ATOMIC_RELAXED) == self->number)
-            continue;
-        __atomic_store_n(&contest->running, self->number, __ATOMIC_RELAXED);
-        double now_ns = cpu_time_ns();
-        if (turn_start_ns >= 0)
-            samples_add(&self->turns, now_ns - turn_start_ns);
-        turn_start_ns = now_ns;
+    uint64_t now_cycles = aggstats_clock_now(contest->clock->kind);
+    while (now_cycles < contest->deadline) {
+        if (__atomic_load_n(&contest->running, __ATOMIC_RELAXED) != self->number)
+            begin_turn(self);
+        __atomic_store_n(&contest->seen_cycles[self->number], now_cycles, __ATOMIC_RELAXED);
+        now_cycles = aggstats_clock_now(contest->clock->kind);
     }
     return NULL;
 }
 
-static int run_contest(struct contestant contestants[2]) {
+static int contend_in_pairs(struct contestant contestants[2]) {
     pthread_t thread;
     int error = -pthread_create(&thread, NULL, contend, &contestants[1]);
     if (error)
@@ -133,22 +172,49 @@ static int run_contest(struct contestant contestants[2]) {
     return -pthread_join(thread, NULL);
 }
 
-int measure_quantum(const struct effort *effort, struct samples *ret_samples) {
-    struct contest contest = {.clock = &effort->clock, .running = -1};
+static int run_contest(const struct aggstats_clock *clock, double seconds, struct samples *ret_turns) {
+    struct contest contest = {.clock = clock, .running = -1, .deadline = measure_deadline(clock, seconds)};
+    contest.handover_max_cycles = (uint64_t)(HANDOVER_MAX_SECONDS * (double)clock->frequency_hz);
     CLEANUP_FREE struct contestant *contestants = calloc(2, sizeof(*contestants));
-    struct pin pin;
-    int error = contestants ? pin_take(&pin) : -ENOMEM;
-    if (error)
-        return error;
-    contest.deadline = measure_deadline(&effort->clock, effort->seconds_max);
-    ret_samples->count = 0;
+    if (!contestants)
+        return -ENOMEM;
     for (int i = 0; i < 2; i++)
         contestants[i] = (struct contestant){.contest = &contest, .number = i};
-    error = run_contest(contestants);
-    pin_release(&pin);
+    int error = contend_in_pairs(contestants);
+    ret_turns->count = 0;
     for (int i = 0; i < 2; i++)
         for (size_t turn = 0; turn < contestants[i].turns.count; turn++)
-            samples_add(ret_samples, contestants[i].turns.ns[turn]);
-    weigh_by_value(ret_samples->ns, ret_samples->count);
-    return !error && ret_samples->count < TURNS_MIN ? -ENODATA : error;
+            samples_add(ret_turns, contestants[i].turns.ns[turn]);
+    weigh_by_value(ret_turns->ns, ret_turns->count);
+    return error;
+}
+
+static double median_of(struct samples *samples) {
+    return samples->count >= TURNS_MIN ? quartiles_of(samples->ns, samples->count).median : 0;
+}
+
+static int run_contests(const struct effort *effort, struct samples *ret_samples) {
+    const struct timespec pause = {.tv_nsec = CONTEST_PAUSE_NS};
+    const double seconds = fmax(effort->seconds_max / CONTESTS, CONTEST_SECONDS_MIN);
+    struct samples turns;
+    ret_samples->count = 0;
+    for (int i = 0; i < CONTESTS; i++) {
+        int error = run_contest(&effort->clock, seconds, &turns);
+        if (error)
+            return error;
+        if (median_of(&turns) > median_of(ret_samples))
+            *ret_samples = turns;
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    return ret_samples->count == 0 ? -ENODATA : 0;
+}
+
+int measure_quantum(const struct effort *effort, struct samples *ret_samples) {
+    struct pin pin;
+    int error = pin_take(&pin);
+    if (error)
+        return error;
+    error = run_contests(effort, ret_samples);
+    pin_release(&pin);
+    return error;
 }

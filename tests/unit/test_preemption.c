@@ -44,6 +44,17 @@ static struct aggstats_op_profile op = {.name = "READ", .buckets = buckets};
 static struct aggstats_profile profile;
 static struct preemption_estimate estimate;
 
+static struct aggstats_cell joint_cells[3];
+static struct aggstats_joint_profile joint = {.op = "READ", .cells = joint_cells};
+
+static void add_joint(enum aggstats_value value, const struct aggstats_cell *cells, size_t count) {
+    memcpy(joint_cells, cells, count * sizeof(*cells));
+    joint.value = value;
+    joint.cell_count = count;
+    profile.joints = &joint;
+    profile.joint_count = 1;
+}
+
 static void set_up(void) {
     memset(buckets, 0, sizeof(buckets));
     op.calls = 0;
@@ -96,21 +107,20 @@ END_TEST
 
 START_TEST(known_cpu_time_counts_in_place_of_latency) {
     /* at 1 GHz: calls of 1.5 * 2^20 cycles that used 1.5 * 2^10 */
-    struct aggstats_cell cells[] = {
+    const struct aggstats_cell cells[] = {
         {.row = aggstats_value_row(AGGSTATS_CPU, 1024), .bucket = 20, .count = 100},
         {.row = aggstats_value_row(AGGSTATS_CPU, 4096), .bucket = 21, .count = 100},
     };
-    struct aggstats_joint_profile joint = {.op = "READ", .value = AGGSTATS_CPU, .cells = cells, .cell_count = 2};
+    add_joint(AGGSTATS_CPU, cells, 2);
     buckets[20] = 1 << 20;
-    profile.joints = &joint;
-    profile.joint_count = 1;
     estimate_for(2);
     ck_assert_double_eq_tol(estimate.calls.expected, 24, 1e-9);
     joint.value = AGGSTATS_SIZE;
     estimate_for(2);
     ck_assert_double_eq_tol(estimate.calls.expected, 24 * 1024, 1e-9);
     joint.value = AGGSTATS_CPU;
-    cells[0].row = aggstats_value_row(AGGSTATS_CPU, UINT64_C(1) << 40); /* more than its latency: rounding at most */
+    joint_cells[0].row =
+        aggstats_value_row(AGGSTATS_CPU, UINT64_C(1) << 40); /* more than its latency: rounding at most */
     estimate_for(2);
     ck_assert_double_eq_tol(estimate.calls.expected, 24 * 1024, 1e-9);
 }
@@ -119,15 +129,13 @@ END_TEST
 /* ---- Terms -------------------------------------------------------------------------------------- */
 
 START_TEST(waits_that_were_counted_are_yields) {
-    struct aggstats_cell cells[] = {
+    const struct aggstats_cell cells[] = {
         {.row = aggstats_value_row(AGGSTATS_BLOCKED, 0), .bucket = 10, .count = 600},
         {.row = aggstats_value_row(AGGSTATS_BLOCKED, 1), .bucket = 20, .count = 150},
         {.row = aggstats_value_row(AGGSTATS_BLOCKED, 3), .bucket = 20, .count = 50},
     };
-    struct aggstats_joint_profile joint = {.op = "READ", .value = AGGSTATS_BLOCKED, .cells = cells, .cell_count = 3};
+    add_joint(AGGSTATS_BLOCKED, cells, 3);
     op.calls = 1000; /* 200 of them before waits were counted */
-    profile.joints = &joint;
-    profile.joint_count = 1;
     struct preemption_terms terms = preemption_terms_of(&profile, 5, 2);
     ck_assert_double_eq(terms.yield, 0); /* of no use without the time between calls */
     profile.has_elapsed = true;
