@@ -279,14 +279,16 @@ static int load_older(const struct run *run, struct calibration *ret_older) {
 
 static enum status prepare(struct run *run) {
     struct calibration older = {0};
+    enum status status = prepare_peers(run);
+    if (status != STATUS_OK)
+        return status;
     int error = calibration_prepare(run->path);
     if (error)
         return complain_unsaved(run, error);
     if (load_older(run, &older) != 0)
         return STATUS_TROUBLE;
     calibration_finish(&older);
-    enum status status = prepare_peers(run);
-    return status == STATUS_OK ? prepare_devices(run) : status;
+    return prepare_devices(run);
 }
 
 /* Times that were not taken again stay. */

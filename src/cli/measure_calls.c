@@ -83,8 +83,7 @@ static int measure_with_child(const struct effort *effort, int to_child[2], int 
         close_fd(&from_child[0]);
         hand_back(to_child[0], from_child[1]);
     }
-    close_fd(&to_child[0]);
-    close_fd(&from_child[1]);
+    close_fd(&from_child[1]); /* then a child that has died is read as the end; to write to it is no error */
     struct ends ends = {.read_fd = from_child[0], .write_fd = to_child[1]};
     int error = samples_take(effort, 2, hand_over, &ends, ret_samples);
     close_fd(&to_child[1]);
