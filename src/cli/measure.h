@@ -68,9 +68,8 @@ int measure_timer(const struct effort *effort, struct samples *ret_interrupt, st
 int measure_sleep(const struct effort *effort, struct samples *ret_samples);
 
 /* Two threads on one CPU that never wait: the CPU time that one gets before it is the other's turn. Other threads that
- * wake up cut turns short. Those that were seen to do so are left out, samples are weighed by time (half of it is spent
- * in turns of the median and more), and of several contests that with the longest turns counts. Errors:  -ENODATA too
- * few turns */
+ * wake up cut turns short; so samples are weighed by time (half of it is spent in turns of the median and more), and of
+ * several contests that with the longest turns counts. Errors:  -ENODATA too few turns */
 int measure_quantum(const struct effort *effort, struct samples *ret_samples);
 
 /* A file on a device: nameless, so that it is gone when it is closed, however that comes about. */

@@ -106,24 +106,18 @@ int measure_sleep(const struct effort *effort, struct samples *ret_samples) {
 #define CONTESTS 5
 #define CONTEST_PAUSE_NS 20000000
 #define CONTEST_SECONDS_MIN 0.1
-#define HANDOVER_MAX_SECONDS 100e-6 /* an interrupt and a switch; more, and a third thread has run */
 
 /* What the two threads share. */
 struct contest {
     const struct aggstats_clock *clock;
     uint64_t deadline;
-    uint64_t handover_max_cycles;
-    int running;              /* who had the CPU last: 0, 1; -1: nobody yet */
-    uint64_t seen_cycles[2];  /* when each was last running */
-    int ended_by_opponent[2]; /* how the latest turn of each ended */
+    int running; /* who had the CPU last: 0, 1; -1: nobody yet */
 };
 
 struct contestant {
     struct contest *contest;
     int number;
     struct samples turns;
-    double turn_start_ns; /* of CPU time */
-    bool began_after_opponent;
 };
 
 static double cpu_time_ns(void) {
@@ -132,33 +126,20 @@ static double cpu_time_ns(void) {
     return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
 }
 
-/* Called by who has just got the CPU back. What it had used since it got it the time before was its turn. It counts if
- * the opponent alone was before and behind it: a third thread that wakes up cuts turns short. */
-static void begin_turn(struct contestant *self) {
-    struct contest *contest = self->contest;
-    const uint64_t now_cycles = aggstats_clock_now(contest->clock->kind); /* what contend() has may be of before */
-    const int opponent = 1 - self->number;
-    uint64_t left_cycles = __atomic_load_n(&contest->seen_cycles[opponent], __ATOMIC_RELAXED);
-    bool after_opponent = left_cycles > 0 && now_cycles - left_cycles < contest->handover_max_cycles;
-    double now_ns = cpu_time_ns();
-    if (self->began_after_opponent && __atomic_load_n(&contest->ended_by_opponent[self->number], __ATOMIC_RELAXED))
-        samples_add(&self->turns, now_ns - self->turn_start_ns);
-    self->turn_start_ns = now_ns;
-    self->began_after_opponent = after_opponent;
-    __atomic_store_n(&contest->ended_by_opponent[opponent], after_opponent, __ATOMIC_RELAXED);
-    __atomic_store_n(&contest->running, self->number, __ATOMIC_RELAXED);
-}
-
-/* Spins until time is up. */
+/* Spins. Whoever finds that the other was the last to run has just got the CPU back: what it had used since it got it
+ * the time before was its turn, whatever else ran in between. */
 static void *contend(void *context) {
     struct contestant *self = context;
     struct contest *contest = self->contest;
-    uint64_t now_cycles = aggstats_clock_now(contest->clock->kind);
-    while (now_cycles < contest->deadline) {
-        if (__atomic_load_n(&contest->running, __ATOMIC_RELAXED) != self->number)
-            begin_turn(self);
-        __atomic_store_n(&contest->seen_cycles[self->number], now_cycles, __ATOMIC_RELAXED);
-        now_cycles = aggstats_clock_now(contest->clock->kind);
+    double turn_start_ns = -1;
+    while (aggstats_clock_now(contest->clock->kind) < contest->deadline) {
+        if (__atomic_load_n(&contest->running, __ATOMIC_RELAXED) == self->number)
+            continue;
+        __atomic_store_n(&contest->running, self->number, __ATOMIC_RELAXED);
+        double now_ns = cpu_time_ns();
+        if (turn_start_ns >= 0)
+            samples_add(&self->turns, now_ns - turn_start_ns);
+        turn_start_ns = now_ns;
     }
     return NULL;
 }
@@ -174,7 +155,6 @@ static int contend_in_pairs(struct contestant contestants[2]) {
 
 static int run_contest(const struct aggstats_clock *clock, double seconds, struct samples *ret_turns) {
     struct contest contest = {.clock = clock, .running = -1, .deadline = measure_deadline(clock, seconds)};
-    contest.handover_max_cycles = (uint64_t)(HANDOVER_MAX_SECONDS * (double)clock->frequency_hz);
     CLEANUP_FREE struct contestant *contestants = calloc(2, sizeof(*contestants));
     if (!contestants)
         return -ENOMEM;
