@@ -12,6 +12,10 @@
 #define LINE_MAX_BYTES 8192
 #define TIMES_MAX 4096U
 
+/* Of a time; a tenth is the least that is written, and the most is eleven days. */
+#define NS_MIN 0.1
+#define NS_MAX 1e15
+
 void calibration_finish(struct calibration *calibration) {
     for (size_t i = 0; i < calibration->count; i++)
         free(calibration->times[i].place);
@@ -211,7 +215,8 @@ static bool take_time(char *rest, struct characteristic *ret_time) {
     if (has_place != (characteristic_scope(time.kind) != SCOPE_MACHINE) || (rest && !has_place))
         return false;
     *ret_time = time;
-    return time.ns.median > 0 && time.ns.lower <= time.ns.median && time.ns.median <= time.ns.upper;
+    return time.ns.median >= NS_MIN && time.ns.lower <= time.ns.median && time.ns.median <= time.ns.upper &&
+           time.ns.upper <= NS_MAX;
 }
 
 static int parse_time(struct parse *parse, struct calibration *calibration) {
