@@ -173,28 +173,28 @@ static double median_of(struct samples *samples) {
     return samples->count >= TURNS_MIN ? quartiles_of(samples->ns, samples->count).median : 0;
 }
 
-static int run_contests(const struct effort *effort, struct samples *ret_samples) {
+/* Contests may each be on another CPU, wherever the scheduler has put this thread in between. */
+static int run_pinned_contest(const struct effort *effort, struct samples *ret_turns) {
     const struct timespec pause = {.tv_nsec = CONTEST_PAUSE_NS};
-    const double seconds = fmax(effort->seconds_max / CONTESTS, CONTEST_SECONDS_MIN);
+    struct pin pin;
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    int error = pin_take(&pin);
+    if (error)
+        return error;
+    error = run_contest(&effort->clock, fmax(effort->seconds_max / CONTESTS, CONTEST_SECONDS_MIN), ret_turns);
+    pin_release(&pin);
+    return error;
+}
+
+int measure_quantum(const struct effort *effort, struct samples *ret_samples) {
     struct samples turns;
     ret_samples->count = 0;
     for (int i = 0; i < CONTESTS; i++) {
-        int error = run_contest(&effort->clock, seconds, &turns);
+        int error = run_pinned_contest(effort, &turns);
         if (error)
             return error;
         if (median_of(&turns) > median_of(ret_samples))
             *ret_samples = turns;
-        clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
     }
     return ret_samples->count == 0 ? -ENODATA : 0;
-}
-
-int measure_quantum(const struct effort *effort, struct samples *ret_samples) {
-    struct pin pin;
-    int error = pin_take(&pin);
-    if (error)
-        return error;
-    error = run_contests(effort, ret_samples);
-    pin_release(&pin);
-    return error;
 }

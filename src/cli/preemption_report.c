@@ -78,7 +78,8 @@ static void print_bucket(const struct report *report, uint64_t calls, double exp
     if (calls == 0)
         fputs("none is there: fewer were preempted\n", stream);
     else if (expected >= (double)calls)
-        fprintf(stream, "%s there: all may be preempted ones\n", count);
+        fprintf(stream, "%s there: %s\n", count,
+                calls == 1 ? "it may be a preempted one" : "all may be preempted ones");
     else
         fprintf(stream, "%s there: %.1f %% may be preempted ones\n", count, 100 * expected / (double)calls);
 }

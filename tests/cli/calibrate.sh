@@ -174,7 +174,7 @@ expect_labels "  peak at 197 us ~ scheduler quantum 390 us" <planted
 [ ! -s "$scratch/err" ] || fail "complains: $(<"$scratch/err")"
 expect_labels "  peak at 197 us ~ scheduler quantum 390 us" --buckets <planted
 expect_labels "" --no-labels <planted
-calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 99000 200000 9 5' 'quantum 1 110000.0 400000 9 5'
+calibrate_as node1 'tsc 1000000000 Hz' 'system_call 99 99 99 9 5' 'sleep 1 99000 200000 9 5' 'quantum 1 110000.0 400000 9 5'
 expect_labels "  peak at 197 us ~ scheduler quantum 110 us or shortest sleep 99.0 us" <planted
 calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 98000 200000 9 5' 'quantum 1 394000 400000 9 5'
 expect_labels "" <planted
@@ -243,6 +243,8 @@ expect_preemption() {
 }
 expect_preemption "  READ: up to 24 (16 to 32) of 1,048,600 calls expected to be preempted
     67.1 ms .. 134 ms: up to 24 expected, 24 there: all may be preempted ones" < <(long 24)
+expect_preemption "  READ: up to 24 (16 to 32) of 1,048,577 calls expected to be preempted
+    67.1 ms .. 134 ms: up to 24 expected, 1 there: it may be a preempted one" < <(long 1)
 expect_preemption "  READ: up to 24 (16 to 32) of 1,048,624 calls expected to be preempted
     67.1 ms .. 134 ms: up to 24 expected, 48 there: 50.0 % may be preempted ones" < <(long 48)
 expect_preemption "  READ: up to 24 (16 to 32) of 1,048,576 calls expected to be preempted

@@ -84,22 +84,25 @@ START_TEST(near_is_less_than_a_factor_of_two) {
 END_TEST
 
 /* By ratio 750 is farther from 1000 than 1300. */
-START_TEST(the_nearest_two_come_in_order) {
+START_TEST(the_nearest_three_come_in_order) {
     const double medians_ns[] = {1900, 750, 1300, 1.0, 1301};
-    ck_assert_uint_eq(find_near(medians_ns, 5, 1000), 2);
+    ck_assert_uint_eq(find_near(medians_ns, 5, 1000), 3);
     ck_assert_uint_eq(near[0]->sample_count, 2);
     ck_assert_uint_eq(near[1]->sample_count, 4);
-    ck_assert_uint_eq(find_near(medians_ns, 3, 1000), 2);
+    ck_assert_uint_eq(near[2]->sample_count, 1);
+    ck_assert_uint_eq(find_near(medians_ns, 3, 1000), 3);
     ck_assert_uint_eq(near[0]->sample_count, 2);
     ck_assert_uint_eq(near[1]->sample_count, 1);
+    ck_assert_uint_eq(near[2]->sample_count, 0);
 }
 END_TEST
 
 START_TEST(among_equals_the_first_comes_first) {
-    const double medians_ns[] = {4000000, 4000000, 4000000};
-    ck_assert_uint_eq(find_near(medians_ns, 3, 4000000), 2);
+    const double medians_ns[] = {4000000, 4000000, 4000000, 4000000};
+    ck_assert_uint_eq(find_near(medians_ns, 4, 4000000), 3);
     ck_assert_uint_eq(near[0]->sample_count, 0);
     ck_assert_uint_eq(near[1]->sample_count, 1);
+    ck_assert_uint_eq(near[2]->sample_count, 2);
 }
 END_TEST
 
@@ -111,7 +114,7 @@ int main(void) {
     tcase_add_test(all, long_values_weigh_more);
     tcase_add_test(all, equal_values_stay_as_they_are);
     tcase_add_test(all, near_is_less_than_a_factor_of_two);
-    tcase_add_test(all, the_nearest_two_come_in_order);
+    tcase_add_test(all, the_nearest_three_come_in_order);
     tcase_add_test(all, among_equals_the_first_comes_first);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

@@ -55,7 +55,7 @@ struct characteristic {
     int64_t taken_s; /* Unix time */
 };
 
-#define CHARACTERISTIC_NEAR_MAX 2
+#define CHARACTERISTIC_NEAR_MAX 3
 
 /* The times that are near a latency: more than half of it and less than twice, one bucket to either side at
  * resolution 1. Nearest by ratio first, earlier ones first among equals. latency_ns: of a peak, the mean latency of its
