@@ -38,8 +38,9 @@ void calibration_for_profile(const struct aggstats_profile *profile, struct cali
 
 #define CALIBRATION_LABEL_SIZE 160
 
-/* What a peak may be, "≈ device read 92.1 µs or shortest sleep 57.3 µs": the times nearest to its mode, three at most, by
- * the rule of characteristic_near(). Empty if none is near. mode:    a bucket of the profile */
+/* What a peak may be, "≈ device read 92.1 µs or shortest sleep 57.3 µs": the times nearest to its mode, three at most,
+ * by the rule of characteristic_near(). Empty if none is near.
+ * mode:    a bucket of the profile */
 void calibration_label(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned mode,
                        const struct units *units, char ret_label[CALIBRATION_LABEL_SIZE]);
 

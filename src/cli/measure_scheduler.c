@@ -1,7 +1,6 @@
 /* When the kernel takes the CPU away, and when it gives it back. */
 #include <math.h>
 #include <pthread.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "base.h"
