@@ -1,13 +1,16 @@
 /* osprof check: do a profile's numbers fit together? Every call was counted when it began and its bucket when it
  * ended, so the two must agree but for the calls in flight (thesis §5.8); and the total latency must be one that
- * the buckets allow. */
+ * the buckets allow. Beyond that, how far preemption may have moved calls to other buckets (thesis §3.3.1). */
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base.h"
 #include "command.h"
 #include "figures.h"
 #include "input.h"
+#include "preemption_report.h"
 #include "units.h"
 
 /* Rounding of sums of many doubles. */
@@ -89,49 +92,121 @@ static void print_consistent(const char *name, const struct aggstats_profile *pr
     fputs(profile->incomplete ? "; marked incomplete: some calls are missing\n" : "\n", stdout);
 }
 
-static enum status check_argument(const char *argument) {
+struct check_options {
+    bool preemption;
+    bool has_terms; /* options that are for preemption only */
+    struct preemption_options terms;
+};
+
+static enum status check_argument(const struct check_options *options, const char *argument) {
     struct input input;
     if (input_load(argument, &input) != 0)
         return STATUS_TROUBLE;
     bool consistent = is_approximate(&input) || is_consistent(argument, &input.profile);
     if (consistent)
         print_consistent(argument, &input.profile);
+    enum status status = consistent ? STATUS_OK : STATUS_NOT_SO;
+    if (consistent && options->preemption)
+        status = preemption_report_print(argument, &input.profile, &options->terms);
     input_finish(&input);
-    return consistent ? STATUS_OK : STATUS_NOT_SO;
+    return status;
 }
 
 static enum status worse(enum status a, enum status b) {
     return a > b ? a : b;
 }
 
+/* "4ms", "58 ms" */
+static bool parse_seconds(const char *text, double *ret_seconds) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+    char *end;
+    double number = strtod(text, &end);
+    while (*end == ' ')
+        end++;
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+        *ret_seconds = number * units[i].seconds;
+        if (strcmp(end, units[i].name) == 0)
+            return *ret_seconds >= 1e-6 && *ret_seconds <= 3600;
+    }
+    return false;
+}
+
+static bool parse_threads(const char *text, unsigned *ret_threads) {
+    char *end;
+    long threads = strtol(text, &end, 10);
+    *ret_threads = (unsigned)threads;
+    return end != text && *end == '\0' && threads >= 2 && threads <= 100000;
+}
+
+enum { OPTION_PREEMPTION = 256, OPTION_QUANTUM, OPTION_THREADS };
+
 static const struct option long_options[] = {
+    {"preemption", no_argument, NULL, OPTION_PREEMPTION},
+    {"quantum", required_argument, NULL, OPTION_QUANTUM},
+    {"threads", required_argument, NULL, OPTION_THREADS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
 
-static enum status run_check(const struct command *command, int argc, char **argv) {
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option != 'h')
-            return option_error(command, option, argv, long_options);
-        command_print_help(command);
+static enum status take_option(const struct command *command, int option, char **argv, struct check_options *options) {
+    switch (option) {
+    case OPTION_PREEMPTION:
+        options->preemption = true;
         return STATUS_OK;
+    case OPTION_QUANTUM:
+        options->has_terms = true;
+        if (parse_seconds(optarg, &options->terms.quantum_seconds))
+            return STATUS_OK;
+        return usage_error(command, "--quantum must be a time from 1us to 3600s, such as 4ms, not '%s'", optarg);
+    case OPTION_THREADS:
+        options->has_terms = true;
+        if (parse_threads(optarg, &options->terms.threads))
+            return STATUS_OK;
+        return usage_error(command, "--threads must be a number from 2 to 100000, not '%s'", optarg);
+    default:
+        return option_error(command, option, argv, long_options);
     }
+}
+
+static enum status run_check(const struct command *command, int argc, char **argv) {
+    struct check_options options = {.terms = {.threads = 2}};
+    enum status status = STATUS_OK;
+    int option;
+    while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
+        if (option == 'h') {
+            command_print_help(command);
+            return STATUS_OK;
+        }
+        status = take_option(command, option, argv, &options);
+    }
+    if (status != STATUS_OK)
+        return status;
+    if (options.has_terms && !options.preemption)
+        return usage_error(command, "--quantum and --threads go with --preemption only");
     if (optind == argc)
         return usage_error(command, "no profile given");
-    enum status status = STATUS_OK;
     for (int i = optind; i < argc; i++)
-        status = worse(status, check_argument(argv[i]));
+        status = worse(status, check_argument(&options, argv[i]));
     return status;
 }
 
 const struct command command_check = {
     .name = "check",
     .summary = "tests whether profiles are consistent in themselves",
-    .arguments = "PROFILE...",
+    .arguments = "[--preemption [--quantum TIME] [--threads N]] PROFILE...",
     .help = "For every operation: the calls in its buckets and those in flight must be all its calls,\n"
             "and its total latency must be one that its buckets allow. Prints a line per profile, or\n"
             "a line per inconsistency. PROFILE is as for 'osprof show'.\n\n"
-            "Exit status: 0 all are consistent; 1 one is not; 2 one could not be read.\n",
+            "  --preemption    estimate also how many calls took longer because the scheduler gave\n"
+            "                  their CPU to others, and in which buckets those are; at most, as if\n"
+            "                  all latency were CPU time\n"
+            "  --quantum TIME  for how long a thread has the CPU, such as 4ms; default: as\n"
+            "                  'osprof calibrate' measured it on the profile's host\n"
+            "  --threads N     threads that want each CPU, 2 or more; default: 2\n\n"
+            "Exit status: 0 all are consistent; 1 one is not; 2 one could not be read, or no quantum\n"
+            "is known.\n",
     .run = run_check,
 };

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base.h"
+#include "calibration.h"
 #include "chart.h"
 #include "command.h"
 #include "figures.h"
 #include "groups_table.h"
 #include "input.h"
 #include "joint_table.h"
+#include "peaks.h"
 #include "screen.h"
 #include "units.h"
 #include "views.h"
@@ -23,6 +25,7 @@ struct show_options {
     bool joint;
     const char *by; /* a row for each "process" or "uid"; NULL: no */
     const char *of; /* whose calls only; NULL: all */
+    bool no_labels;
     int width;
     const char **op_names; /* without OP_; NULL: all */
     size_t op_name_count;
@@ -38,6 +41,7 @@ struct page {
     struct screen screen;
     const struct aggstats_op_profile **ops; /* those to show, largest total first */
     size_t op_count;
+    struct calibration calibration; /* the times that peaks are labelled with */
     bool buckets;
     bool joint;
 };
@@ -288,6 +292,21 @@ static void print_scale(const struct page *page, const struct chart_axis *axis) 
     fputs(".\n", stream);
 }
 
+/* A line for each peak that is near a characteristic time. */
+static void print_peak_labels(const struct page *page, const struct aggstats_op_profile *op) {
+    const unsigned resolution = page->profile->resolution;
+    struct peak peaks[AGGSTATS_BUCKETS_MAX];
+    size_t count = page->calibration.count > 0 ? peaks_find(op->buckets, 64 * resolution, peaks) : 0;
+    for (size_t i = 0; i < count; i++) {
+        char mode[UNITS_TEXT_SIZE];
+        char label[CALIBRATION_LABEL_SIZE];
+        calibration_label(&page->calibration, page->profile, peaks[i].mode, &page->units, label);
+        units_format_cycles(&page->units, aggstats_bucket_mean(peaks[i].mode, resolution), mode);
+        if (label[0])
+            fprintf(page->screen.stream, "  peak at %s %s\n", mode, label);
+    }
+}
+
 static void print_histogram(const struct page *page, const struct aggstats_op_profile *op,
                             const struct chart_axis *axis) {
     putc('\n', page->screen.stream);
@@ -299,6 +318,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
         chart_print_buckets(op, page->profile->resolution, &page->units, &page->screen);
     else
         chart_print(axis, op, &page->units, &page->screen);
+    print_peak_labels(page, op);
 }
 
 /* Those of one op. */
@@ -421,8 +441,12 @@ static enum status show_page(const struct show_options *options, const struct in
         status = report_no_joints(options, input);
     if (status == STATUS_OK && options->by)
         return show_groups(options, &page);
-    if (status == STATUS_OK || page.op_count > 0)
-        print_page(&page);
+    if (status != STATUS_OK && page.op_count == 0)
+        return status;
+    if (!options->no_labels)
+        calibration_for_profile(page.profile, &page.calibration);
+    print_page(&page);
+    calibration_finish(&page.calibration);
     return status;
 }
 
@@ -486,18 +510,26 @@ enum {
     OPTION_JOINT,
     OPTION_BY,
     OPTION_OF,
+    OPTION_NO_LABELS,
     OPTION_JSON,
     OPTION_CSV,
     OPTION_METRICS
 };
 
 static const struct option long_options[] = {
-    {"ascii", no_argument, NULL, OPTION_ASCII}, {"width", required_argument, NULL, OPTION_WIDTH},
-    {"op", required_argument, NULL, OPTION_OP}, {"buckets", no_argument, NULL, OPTION_BUCKETS},
-    {"joint", no_argument, NULL, OPTION_JOINT}, {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", no_argument, NULL, OPTION_CSV},     {"metrics", no_argument, NULL, OPTION_METRICS},
-    {"by", required_argument, NULL, OPTION_BY}, {"of", required_argument, NULL, OPTION_OF},
-    {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
+    {"ascii", no_argument, NULL, OPTION_ASCII},
+    {"width", required_argument, NULL, OPTION_WIDTH},
+    {"op", required_argument, NULL, OPTION_OP},
+    {"buckets", no_argument, NULL, OPTION_BUCKETS},
+    {"joint", no_argument, NULL, OPTION_JOINT},
+    {"by", required_argument, NULL, OPTION_BY},
+    {"of", required_argument, NULL, OPTION_OF},
+    {"no-labels", no_argument, NULL, OPTION_NO_LABELS},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"csv", no_argument, NULL, OPTION_CSV},
+    {"metrics", no_argument, NULL, OPTION_METRICS},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static enum status choose_view(const struct command *command, int option, struct show_options *options) {
@@ -509,11 +541,13 @@ static enum status choose_view(const struct command *command, int option, struct
 }
 
 static enum status check_options(const struct command *command, const struct show_options *options, int rest_count) {
-    if (options->view && (options->ascii || options->buckets || options->joint || options->by || options->width > 0))
-        return usage_error(command, "--ascii, --buckets, --by, --joint and --width do not go with --%s",
+    if (options->view && (options->ascii || options->buckets || options->joint || options->by || options->no_labels ||
+                          options->width > 0))
+        return usage_error(command, "--ascii, --buckets, --by, --joint, --no-labels and --width do not go with --%s",
                            options->view->name);
-    if (options->by && (options->of || options->joint || options->buckets || options->op_name_count > 0))
-        return usage_error(command, "--by prints one table: leave out --of, --op, --joint and --buckets");
+    if (options->by &&
+        (options->of || options->joint || options->buckets || options->no_labels || options->op_name_count > 0))
+        return usage_error(command, "--by prints one table: leave out --of, --op, --joint, --buckets and --no-labels");
     if (options->of && options->joint)
         return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
     if (rest_count > 1)
@@ -537,6 +571,9 @@ static enum status take_option(const struct command *command, int option, char *
         return usage_error(command, "--by must be process or uid, not '%s'", optarg);
     case OPTION_OF:
         options->of = optarg;
+        return STATUS_OK;
+    case OPTION_NO_LABELS:
+        options->no_labels = true;
         return STATUS_OK;
     case OPTION_BUCKETS:
         options->buckets = true;
@@ -590,7 +627,7 @@ static enum status run_show(const struct command *command, int argc, char **argv
 const struct command command_show = {
     .name = "show",
     .summary = "prints a profile: a table of the operations and their latency histograms",
-    .arguments = "[--op NAME]... [--of WHO] [--buckets] [--joint] [--ascii] [--width N] [PROFILE]\n"
+    .arguments = "[--op NAME]... [--of WHO] [--buckets] [--joint] [--no-labels] [--ascii] [--width N] [PROFILE]\n"
                  "       osprof show --by process|uid [--ascii] [--width N] [PROFILE]\n"
                  "       osprof show --json|--csv|--metrics [--op NAME]... [--of WHO] [PROFILE]",
     .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard\n"
@@ -602,6 +639,7 @@ const struct command command_show = {
             "  --by WHOM   a table of the processes, or of the users (uid), whose calls they were\n"
             "  --of WHO    only the calls of a process or user, by number or name; or those of the\n"
             "              kernel, or other\n"
+            "  --no-labels do not say which of the times of 'osprof calibrate' a peak lies near\n"
             "  --ascii     only ASCII characters\n"
             "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n\n"
             "For other programs, see osprof(5):\n\n"

@@ -2,7 +2,7 @@
 # Wrong arguments and unreadable profiles: one clear line, status 2. Help: on standard output, status 0.
 . "$(dirname "$0")/lib.sh"
 
-for command in show check merge import recover reset; do
+for command in show check merge import recover reset calibrate; do
     expect 0 help "$command"
     grep -q "^Usage: osprof $command " "$scratch/out" || fail "no help for $command"
     cp "$scratch/out" help
@@ -32,6 +32,20 @@ for width in 39 1001 4x "" -1 99999999999999999999; do
         show --width "$width"
 done
 expect_trouble "osprof check: no profile given; see 'osprof help check'" check
+for quantum in "" 4 4m ms -4ms 0ms nan 99999s; do
+    message="osprof check: --quantum must be a time from 1us to 3600s, such as 4ms, not '$quantum'"
+    expect_trouble "$message; see 'osprof help check'" check --preemption --quantum "$quantum" a
+done
+for threads in "" 1 -2 2x 100001; do
+    message="osprof check: --threads must be a number from 2 to 100000, not '$threads'"
+    expect_trouble "$message; see 'osprof help check'" check --preemption --threads "$threads" a
+done
+expect_trouble "osprof check: --quantum and --threads go with --preemption only; see 'osprof help check'" \
+    check --quantum 4ms a
+expect_trouble "osprof calibrate: --print measures nothing: it goes alone; see 'osprof help calibrate'" \
+    calibrate --print .
+expect_trouble "osprof calibrate: --print measures nothing: it goes alone; see 'osprof help calibrate'" \
+    calibrate --print --quick
 expect_trouble "osprof merge: no profile given; see 'osprof help merge'" merge
 expect_trouble "osprof merge: option '-o' needs an argument; see 'osprof help merge'" merge -o
 expect_trouble "osprof import: one text at a time, not 2; see 'osprof help import'" import a b

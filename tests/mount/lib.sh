@@ -135,7 +135,8 @@ exec_as() {
     local ids=(--reuid="$1" --regid="$2" --clear-groups)
     [ -z "$3" ] || ids[2]=--groups=$3
     shift 3
-    exec setpriv "${ids[@]}" -- env XDG_RUNTIME_DIR="$scratch/run-user" HOME="$scratch/home-user" "$@"
+    exec setpriv "${ids[@]}" -- env XDG_RUNTIME_DIR="$scratch/run-user" HOME="$scratch/home-user" \
+        XDG_STATE_HOME="$scratch/home-user/state" "$@"
 }
 
 # ---- Mounting
@@ -417,6 +418,7 @@ if is_root; then
     chown "$user_uid:$user_gid" "$scratch/run-user" "$scratch/home-user"
     ! have setpriv || provide_programs
 fi
-export XDG_RUNTIME_DIR=$scratch/run HOME=$scratch/home # live files and programs' settings stay in here
+# live files, programs' settings and what they keep stay in here
+export XDG_RUNTIME_DIR=$scratch/run HOME=$scratch/home XDG_STATE_HOME=$scratch/home/state
 cd "$scratch"
 [ -z "${IN_PRIVATE_NAMESPACE:-}" ] || provide_fuse_device

@@ -1,0 +1,200 @@
+/* Finding and judging calibrations. */
+#include "calibration.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "command.h"
+#include "mounts.h"
+#include "path.h"
+
+/* ---- Files -------------------------------------------------------------------------------------- */
+
+/* A profile from elsewhere may call its host anything. */
+static bool is_host_name(const char *host) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t length = strlen(host);
+    return length > 0 && length <= HOST_NAME_MAX && host[0] != '.' && strspn(host, allowed) == length;
+}
+
+int calibration_path(const char *host, char **ret_path) {
+    const char *state_home = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    if (!is_host_name(host))
+        return -EINVAL;
+    int length;
+    if (state_home && state_home[0] == '/') /* others are to be ignored */
+        length = asprintf(ret_path, "%s/osprof/%s.calibration", state_home, host);
+    else if (home && home[0] == '/')
+        length = asprintf(ret_path, "%s/.local/state/osprof/%s.calibration", home, host);
+    else
+        return -ENOENT;
+    return length < 0 ? -ENOMEM : 0;
+}
+
+static int complain_unusable(const char *path, int error, const struct aggstats_parse_error *why) {
+    if (error == -EBADMSG)
+        complain("%s is not a calibration: line %zu: %s; remove it, then 'osprof calibrate' makes a new one", path,
+                 why->line, why->message);
+    else
+        complain("cannot read calibration %s: %s", path, strerror(-error));
+    return error;
+}
+
+int calibration_load(const char *path, struct calibration *ret_calibration) {
+    struct aggstats_parse_error why = {0};
+    struct stat st;
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return -ENOENT;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return complain_unusable(path, negative_errno(), &why);
+    if (!S_ISREG(st.st_mode))
+        return complain_unusable(path, S_ISDIR(st.st_mode) ? -EISDIR : -ENOTSUP, &why);
+    CLEANUP_STREAM FILE *stream = fdopen(fd, "r");
+    if (!stream)
+        return complain_unusable(path, negative_errno(), &why);
+    steal_fd(&fd);
+    int error = calibration_parse(stream, ret_calibration, &why);
+    return error ? complain_unusable(path, error, &why) : 0;
+}
+
+/* Those that the specification of base directories asks for, mode and all. */
+static int make_parents(const char *path) {
+    CLEANUP_FREE char *parent = strdup(path);
+    if (!parent)
+        return -ENOMEM;
+    for (char *slash = strchr(parent + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(parent, 0700) < 0 && errno != EEXIST)
+            return negative_errno();
+        *slash = '/';
+    }
+    return 0;
+}
+
+int calibration_prepare(const char *path) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int error = make_parents(path);
+    if (!error)
+        error = open_parent(AT_FDCWD, path, &dir_fd, &name);
+    if (!error && faccessat(dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        error = negative_errno();
+    return error;
+}
+
+int calibration_save(const char *path, const struct calibration *calibration) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int error = calibration_format(calibration, &text, &size_bytes);
+    if (!error)
+        error = open_parent(AT_FDCWD, path, &dir_fd, &name);
+    return error ? error : replace_file(dir_fd, name, NULL, 0600, text, size_bytes);
+}
+
+/* ---- Whose times they are ----------------------------------------------------------------------- */
+
+bool calibration_is_of(const struct calibration *calibration, const char *host, const struct aggstats_clock *clock) {
+    double ratio = (double)clock->frequency_hz / (double)calibration->clock.frequency_hz;
+    bool comparable = clock->kind == calibration->clock.kind && clock->kind != AGGSTATS_CLOCK_MONOTONIC;
+    return strcmp(calibration->host, host) == 0 && (!comparable || fabs(ratio - 1) < 1e-3);
+}
+
+static void complain_foreign(const char *path, const struct calibration *calibration, const char *host,
+                             const struct aggstats_clock *clock) {
+    if (strcmp(calibration->host, host) != 0)
+        complain("no labels: %s was taken on another host, not on %s; 'osprof calibrate' there makes a new one", path,
+                 host);
+    else
+        complain("no labels: %s was taken with a clock of %.3f MHz, the profile with one of %.3f MHz", path,
+                 (double)calibration->clock.frequency_hz / 1e6, (double)clock->frequency_hz / 1e6);
+}
+
+/* The device below a profile; name NULL: not known. */
+static struct mounts_device device_below(const struct aggstats_profile *profile) {
+    struct mounts_device device = {0};
+    const char *lower = aggstats_profile_label(profile, "lower");
+    if (!lower || lower[0] != '/')
+        return device;
+    CLEANUP_FREE char *path = path_normalise(lower);
+    CLEANUP_STREAM FILE *table = fopen("/proc/self/mounts", "re");
+    if (path && table)
+        mounts_find_device(table, path, true, &device);
+    return device;
+}
+
+static bool applies(const struct characteristic *time, const struct mounts_device *device) {
+    switch (characteristic_scope(time->kind)) {
+    case SCOPE_DEVICE:
+        return device->name && strcmp(device->name, time->place) == 0;
+    case SCOPE_NETWORK:
+        return !device->is_local;
+    case SCOPE_MACHINE:
+        break;
+    }
+    return true;
+}
+
+static void keep_those_of(struct calibration *calibration, const struct mounts_device *device) {
+    size_t kept = 0;
+    for (size_t i = 0; i < calibration->count; i++) {
+        if (applies(&calibration->times[i], device))
+            calibration->times[kept++] = calibration->times[i];
+        else
+            free(calibration->times[i].place);
+    }
+    calibration->count = kept;
+}
+
+void calibration_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {
+    const char *host = aggstats_profile_label(profile, "host");
+    CLEANUP_FREE char *path = NULL;
+    *ret_calibration = (struct calibration){0};
+    if (!host || profile->clock.frequency_hz == 0 || calibration_path(host, &path) != 0)
+        return;
+    struct calibration calibration = {0};
+    if (calibration_load(path, &calibration) != 0)
+        return;
+    if (!calibration_is_of(&calibration, host, &profile->clock)) {
+        complain_foreign(path, &calibration, host, &profile->clock);
+        calibration_finish(&calibration);
+        return;
+    }
+    struct mounts_device device = device_below(profile);
+    keep_those_of(&calibration, &device);
+    free(device.name);
+    *ret_calibration = calibration;
+}
+
+/* ---- Labels ------------------------------------------------------------------------------------- */
+
+void calibration_label(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned mode,
+                       const struct units *units, char ret_label[CALIBRATION_LABEL_SIZE]) {
+    ret_label[0] = '\0';
+    if (profile->clock.frequency_hz == 0)
+        return;
+    const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];
+    double mode_ns = aggstats_bucket_mean(mode, profile->resolution) / (double)profile->clock.frequency_hz * 1e9;
+    size_t count = characteristic_near(calibration->times, calibration->count, mode_ns, near);
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        char time[UNITS_TEXT_SIZE];
+        const char *sign = units->ascii ? "~ " : "≈ ";
+        units_format_seconds(units, near[i]->ns.median / 1e9, time);
+        length += (size_t)snprintf(ret_label + length, CALIBRATION_LABEL_SIZE - length, "%s%s %s",
+                                   i == 0 ? sign : " or ", characteristic_title(near[i]->kind), time);
+    }
+}
+
+const struct characteristic *calibration_time(const struct calibration *calibration, enum characteristic_kind kind) {
+    for (size_t i = 0; i < calibration->count; i++)
+        if (calibration->times[i].kind == kind && !calibration->times[i].place)
+            return &calibration->times[i];
+    return NULL;
+}

@@ -1,0 +1,259 @@
+#!/bin/bash
+# osprof calibrate: what it keeps, and where; files that cannot be used; labels of 'osprof show', and the estimate of
+# preemption with a calibrated quantum. What is measured is this machine's business: only that it is something is tested.
+. "$(dirname "$0")/lib.sh"
+
+export XDG_STATE_HOME=$scratch/state
+host=$(hostname)
+file=$XDG_STATE_HOME/osprof/$host.calibration
+
+# ---- Measuring
+
+expect_trouble "osprof: no calibration of this machine: there is no $file; 'osprof calibrate' makes it" calibrate --print
+[ ! -e "$XDG_STATE_HOME" ] || fail "--print makes $XDG_STATE_HOME"
+
+umask 000
+expect 0 calibrate --quick
+umask 022
+[ ! -s "$scratch/err" ] || fail "complains: $(<"$scratch/err")"
+assert_eq "700 700 600" "$(stat -c %a "$XDG_STATE_HOME" "$XDG_STATE_HOME/osprof" "$file" | paste -sd ' ')" "modes"
+assert_eq "Saved in $file" "$(tail -n 1 "$scratch/out")" "where it is kept"
+assert_eq "$host.calibration" "$(ls -A "$XDG_STATE_HOME/osprof")" "files left"
+assert_eq "# osprof calibration 1" "$(head -n 1 "$file")" "first line"
+for key in system_call cache_read sleep; do
+    awk -v key="$key" '$1 == key && $2 > 0 && $2 <= $3 && $3 <= $4 && $5 > 0 { found = 1 } END { exit !found }' "$file" ||
+        fail "no $key in $(<"$file")"
+done
+expect 0 calibrate --print
+grep -Eq "^system call +[0-9.]+ ns " "$scratch/out" || fail "--print shows: $(<"$scratch/out")"
+
+# A refused connection on the loopback is a round trip, too; what is not measured again stays.
+cp "$file" before
+expect 0 calibrate --quick --network 127.0.0.1:1
+grep -q "^round_trip .* 127.0.0.1:1$" "$file" || fail "no round trip in $(<"$file")"
+expect 0 calibrate --quick
+grep -q "^round_trip .* 127.0.0.1:1$" "$file" || fail "a round trip is gone that was not measured again"
+! cmp -s before "$file" || fail "not measured again"
+
+# Of a directory: past the page cache, or told that it is not; nothing is left in it.
+mkdir dir
+status=0
+"$OSPROF" calibrate --quick dir >out 2>err || status=$?
+device=$(sed -n 's/^device_read [^ ]* [^ ]* [^ ]* [^ ]* [^ ]* //p' "$file")
+case $status in
+0) grep -qxF "$device" out || fail "the device '$device' is not printed" ;;
+1) grep -q "^  device read  *not measured: " out || fail "status 1 without a reason: $(<out)" ;;
+*) fail "$(<err)" ;;
+esac
+[ -z "$(ls -A dir)" ] || fail "leaves $(ls -A dir) in the directory"
+
+# ---- What cannot be measured, or kept
+
+cp "$file" before
+expected="a directory in which files can be made is expected"
+expect_trouble "osprof: cannot measure the device of no/such: No such file or directory; $expected" \
+    calibrate --quick no/such
+expect_trouble "osprof: cannot measure the device of before: Not a directory; $expected" calibrate --quick before
+for network in "" nonsense :1 127.0.0.1: ::1:22 127.0.0.1:no-such-port; do
+    expect 2 calibrate --quick --network "$network"
+    grep -q "^osprof: cannot measure the network to '$network': .*; HOST:PORT or \[ADDRESS\]:PORT is expected$" \
+        "$scratch/err" || fail "of '$network': $(<"$scratch/err")"
+    [ ! -s "$scratch/out" ] || fail "measures something before it finds fault with '$network'"
+done
+cmp before "$file" || fail "a failed run has changed the file"
+
+XDG_STATE_HOME='' HOME='' expect_trouble \
+    "osprof: cannot tell where calibrations are kept: neither XDG_STATE_HOME nor HOME is set to a path" calibrate
+(
+    unset XDG_STATE_HOME HOME
+    expect_trouble "osprof: cannot tell where calibrations are kept: neither XDG_STATE_HOME nor HOME is set to a path" \
+        calibrate --quick
+)
+(
+    unset XDG_STATE_HOME
+    expect 0 calibrate --quick
+    [ -f "$HOME/.local/state/osprof/$host.calibration" ] || fail "not kept in \$HOME"
+)
+touch not-a-directory
+XDG_STATE_HOME=$scratch/not-a-directory expect_trouble \
+    "osprof: cannot save calibration $scratch/not-a-directory/osprof/$host.calibration: Not a directory" calibrate
+rm "$file"
+mkdir "$file"
+expect_trouble "osprof: cannot read calibration $file: Is a directory" calibrate
+rmdir "$file"
+
+# Results that cannot be printed are trouble.
+status=0
+"$OSPROF" calibrate --quick >/dev/full 2>err || status=$?
+assert_eq "2 osprof: cannot write standard output: No space left on device" "$status $(<err)" "full disk"
+
+if is_root; then
+    mkdir ro full
+    mount -t tmpfs -o size=2m,mode=0777 tmpfs full
+    expect_trouble "osprof: cannot measure the device of full: No space left on device; it needs 8 MiB for a while" \
+        calibrate --quick full
+    [ -z "$(ls -A full)" ] || fail "leaves $(ls -A full) on a full disk"
+    mkdir -p full/osprof
+    echo older >"full/osprof/$host.calibration"
+    fallocate -l 4M full/ballast 2>/dev/null || dd if=/dev/zero of=full/ballast bs=4k status=none 2>/dev/null || true
+    rm "full/osprof/$host.calibration" # it is no calibration; a page is free now, and not more
+    cp before "full/osprof/$host.calibration"
+    XDG_STATE_HOME=$scratch/full expect 2 calibrate --quick
+    assert_eq "osprof: cannot save calibration $scratch/full/osprof/$host.calibration: No space left on device" \
+        "$(<"$scratch/err")" "message of a full disk"
+    cmp before "full/osprof/$host.calibration" || fail "a full disk has damaged the file"
+    mount -t tmpfs -o ro tmpfs ro
+    XDG_STATE_HOME=$scratch/ro expect_trouble \
+        "osprof: cannot save calibration $scratch/ro/osprof/$host.calibration: Read-only file system" calibrate
+    HOME=$scratch/ro XDG_STATE_HOME='' expect_trouble \
+        "osprof: cannot save calibration $scratch/ro/.local/state/osprof/$host.calibration: Read-only file system" \
+        calibrate
+    if ! fuse_missing >/dev/null; then
+        mount_osproffs "$lower" "$mnt"
+        expect_trouble "osprof: cannot measure the device of $mnt: it is in a mount of osproffs; give the directory below it" \
+            calibrate "$mnt"
+        unmount_osproffs "$mnt"
+    fi
+fi
+
+# ---- Files of this host that cannot be used
+
+# expect_unusable MESSAGE: told by calibrate, which leaves the file alone
+expect_unusable() {
+    cp "$file" before
+    expect_trouble "osprof: $1" calibrate --quick
+    cmp before "$file" || fail "has replaced $(<before)"
+    expect_trouble "osprof: $1" calibrate --print
+}
+
+remove="remove it, then 'osprof calibrate' makes a new one"
+echo nonsense >"$file"
+expect_unusable "$file is not a calibration: line 1: expected # osprof calibration 1, found 'nonsense'; $remove"
+printf '# osprof calibration 2\n' >"$file"
+expect_unusable \
+    "$file is not a calibration: line 1: expected # osprof calibration 1, found '# osprof calibration 2'; $remove"
+: >"$file"
+expect_unusable "$file is not a calibration: line 1: expected # osprof calibration 1, found nothing; $remove"
+form="KIND LOWER MEDIAN UPPER SAMPLES TIME [PLACE]"
+printf '# osprof calibration 1\n# host: x\n# clock: tsc 1 Hz\nquantum 1 2\n' >"$file"
+expect_unusable "$file is not a calibration: line 4: expected $form, found 'quantum 1 2'; $remove"
+
+# That of another machine with this one's name is replaced as a whole.
+printf '# osprof calibration 1\n# host: %s\n# clock: tsc 1 Hz\nround_trip 1 2 3 4 5 elsewhere:1\n' "$host" >"$file"
+expect 0 calibrate --quick
+if grep -q '^# clock: tsc' "$file"; then
+    ! grep -q elsewhere "$file" || fail "keeps times of another machine"
+fi
+
+# ---- Labels
+
+# calibrate_as HOST CLOCK LINE...: plants a calibration
+calibrate_as() {
+    local name=$1
+    printf '%s\n' '# osprof calibration 1' "# host: $1" "# clock: $2" "${@:3}" >"$XDG_STATE_HOME/osprof/$name.calibration"
+}
+
+# profile HOST CLOCK [LINE]: three reads of 2^17 cycles and more
+profile() {
+    printf '%s\n' '# osprof 1' "# host: $1" "# clock: $2" ${3:+"$3"} 'OP_READ 3 600000' \
+        ' 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 3'
+}
+
+# expect_labels EXPECTED ARGUMENT...: of the profile on standard input
+expect_labels() {
+    local expected=$1
+    shift
+    expect 0 show --ascii "$@" -
+    assert_eq "$expected" "$(grep '^  peak at' "$scratch/out" || true)" "labels"
+}
+
+# Of 2^17 to 2^18 cycles of 1 GHz the mean is 196.608 us.
+calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 98000 200000 9 5' 'quantum 1 390000.0 400000 9 5'
+profile node1 'tsc 1000000000 Hz' >planted
+expect_labels "  peak at 197 us ~ scheduler quantum 390 us" <planted
+[ ! -s "$scratch/err" ] || fail "complains: $(<"$scratch/err")"
+expect_labels "  peak at 197 us ~ scheduler quantum 390 us" --buckets <planted
+expect_labels "" --no-labels <planted
+calibrate_as node1 'tsc 1000000000 Hz' 'system_call 99 99 99 9 5' 'sleep 1 99000 200000 9 5' 'quantum 1 110000.0 400000 9 5'
+expect_labels "  peak at 197 us ~ scheduler quantum 110 us or shortest sleep 99.0 us" <planted
+calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 98000 200000 9 5' 'quantum 1 394000 400000 9 5'
+expect_labels "" <planted
+
+# Another host, no host, no rate, several hosts: no labels, and no word of it.
+calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 197000 200000 9 5'
+for header in "node2|tsc 1000000000 Hz" "../osprof/node1|tsc 1000000000 Hz" "node1, node2|tsc 1000000000 Hz" "node1|tsc"; do
+    expect_labels "" < <(profile "${header%|*}" "${header#*|}")
+    [ ! -s "$scratch/err" ] || fail "complains: $(<"$scratch/err")"
+done
+expect_labels "  peak at 197 us ~ shortest sleep 197 us" < <(profile node1 'monotonic 1000000000 Hz')
+
+# A file that is there and cannot be used is told of, and the profile is shown all the same.
+expect_labels "" < <(profile node1 'tsc 1100000000 Hz')
+own=$XDG_STATE_HOME/osprof/node1.calibration
+rates="with a clock of 1000.000 MHz, the profile with one of 1100.000 MHz"
+assert_eq "osprof: no labels: $own was taken $rates" "$(<"$scratch/err")" "message"
+calibrate_as node1 'tsc 1000000000 Hz'
+sed -i 's/^# host: .*/# host: node3/' "$own"
+expect_labels "" <planted
+makes="'osprof calibrate' there makes a new one"
+assert_eq "osprof: no labels: $own was taken on another host, not on node1; $makes" "$(<"$scratch/err")" "message"
+echo nonsense >"$own"
+expect_labels "" <planted
+assert_eq "osprof: $own is not a calibration: line 1: expected # osprof calibration 1, found 'nonsense'; $remove" \
+    "$(<"$scratch/err")" "message"
+expect_labels "" --no-labels <planted
+[ ! -s "$scratch/err" ] || fail "complains without labels: $(<"$scratch/err")"
+rm "$own"
+mkfifo "$own"
+expect_labels "" <planted
+rm "$own"
+
+# Times of a device are for profiles of what lies on it, and round trips for those of no device of this machine.
+source=$(awk -v dir=/proc '$2 == dir { print $1; exit }' /proc/self/mounts)
+calibrate_as node1 'tsc 1000000000 Hz' "device_read 1 197000 200000 9 5 $source on /proc" \
+    "round_trip 1 300000 300000 9 5 server:1"
+expect_labels "  peak at 197 us ~ device read 197 us or network round trip 300 us" \
+    < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
+root=$(awk '$2 == "/" { source = $1 } END { print source }' /proc/self/mounts)
+case $root in
+/dev/*) expect_labels "" < <(profile node1 'tsc 1000000000 Hz' '# lower: /') ;;
+esac
+
+# ---- Preemption: the quantum is the calibrated one, or that of the option.
+
+expect 2 check --preemption planted
+assert_eq "planted: consistent: 1 ops, 3 calls" "$(<"$scratch/out")" "output without a quantum"
+quantum="run 'osprof calibrate' there, or give --quantum"
+assert_eq "osprof: cannot estimate preemption in planted: the scheduler's quantum of its host is not known; $quantum" \
+    "$(<"$scratch/err")" "message"
+calibrate_as node1 'tsc 1000000000 Hz' 'quantum 1 4000000 5000000 9 5'
+expect 0 check --preemption planted
+assert_eq "planted: consistent: 1 ops, 3 calls
+planted: preemption, if 2 threads take turns of 4.00 ms (calibrated) on a CPU:
+  READ: negligible: 0.15 of 3 calls expected to be preempted" "$(<"$scratch/out")" "output"
+
+# 2^20 calls of 1.5 * 2^10 cycles are 24 quanta of 2^26 ns.
+long() { # long CALLS: of the bucket where preempted ones show
+    printf '%s\n' '# clock: monotonic 1000000000 Hz' "OP_READ $((1048576 + $1)) $((1610612736 + $1 * 70000000))" \
+        " 0 0 0 0 0 0 0 0 0 0 1048576 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 $1"
+}
+expect_preemption() {
+    expect 0 check --preemption --quantum 67108864ns "${@:2}" -
+    assert_eq "$1" "$(tail -n +3 "$scratch/out")" "estimate"
+}
+expect_preemption "  READ: up to 24 (16 to 32) of 1,048,600 calls expected to be preempted
+    67.1 ms .. 134 ms: up to 24 expected, 24 there: all may be preempted ones" < <(long 24)
+expect_preemption "  READ: up to 24 (16 to 32) of 1,048,577 calls expected to be preempted
+    67.1 ms .. 134 ms: up to 24 expected, 1 there: it may be a preempted one" < <(long 1)
+expect_preemption "  READ: up to 24 (16 to 32) of 1,048,624 calls expected to be preempted
+    67.1 ms .. 134 ms: up to 24 expected, 48 there: 50.0 % may be preempted ones" < <(long 48)
+expect_preemption "  READ: up to 24 (16 to 32) of 1,048,576 calls expected to be preempted
+    67.1 ms .. 134 ms: up to 24 expected, none is there: fewer were preempted" < <(long 0)
+expect_preemption "  READ: up to 24 (16 to 32) of 1,048,600 calls expected to be preempted
+    134 ms .. 268 ms: up to 24 expected, none is there: fewer were preempted" --threads 3 < <(long 24)
+
+# The exit status is about consistency; of what is inconsistent nothing is estimated.
+expect 1 check --preemption --quantum 4ms "$data/show-inconsistent-total.osprof"
+! grep -q preemption "$scratch/out" || fail "estimates preemption in an inconsistent profile"
+expect 2 check --preemption --quantum 4ms - < <(printf 'OP_READ 1 5\n 0 0 1\n')
+assert_eq "osprof: cannot estimate preemption in -: it does not tell its clock's rate" "$(<"$scratch/err")" "message"

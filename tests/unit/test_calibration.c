@@ -1,0 +1,204 @@
+/* Calibrations: as text, by host and clock, and as labels of peaks. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "calibration.h"
+
+static const char whole[] = "# osprof calibration 1\n"
+                            "# host: node1\n"
+                            "# clock: tsc 2500000000 Hz\n"
+                            "system_call 98.5 100.0 103.2 1001 1795273304\n"
+                            "quantum 3990000.0 4000000.0 4010000.0 500 1795273305\n"
+                            "device_read 80000.0 90000.0 120000.0 1001 1795273306 /dev/sda1\n"
+                            "device_write 25000.0 30000.0 40000.0 1001 1795273306 /dev/sda1\n"
+                            "device_read 1.0 2.0 3.0 1 0 a name with blanks\n"
+                            "round_trip 110000.0 112000.0 115000.0 50 1795273307 [::1]:2049\n";
+
+static struct calibration calibration;
+static struct aggstats_parse_error why;
+
+static int parse(const char *text, size_t size_bytes) {
+    CLEANUP_STREAM FILE *stream =
+        size_bytes > 0 ? fmemopen((void *)(uintptr_t)text, size_bytes, "r") : fopen("/dev/null", "r");
+    why = (struct aggstats_parse_error){0};
+    return calibration_parse(stream, &calibration, &why);
+}
+
+static void finish(void) {
+    calibration_finish(&calibration);
+}
+
+START_TEST(what_was_read_is_written) {
+    char *text;
+    size_t size_bytes;
+    ck_assert_int_eq(parse(whole, sizeof(whole) - 1), 0);
+    ck_assert_str_eq(calibration.host, "node1");
+    ck_assert_uint_eq(calibration.clock.frequency_hz, 2500000000);
+    ck_assert_uint_eq(calibration.count, 6);
+    ck_assert_int_eq(calibration_format(&calibration, &text, &size_bytes), 0);
+    ck_assert_uint_eq(size_bytes, sizeof(whole) - 1);
+    ck_assert_str_eq(text, whole);
+    free(text);
+}
+END_TEST
+
+START_TEST(a_time_takes_the_place_of_its_like) {
+    const struct characteristic read = {
+        .kind = CHARACTERISTIC_DEVICE_READ, .place = (char[]){"/dev/sda1"}, .ns = {1, 2, 3}, .sample_count = 7};
+    const struct characteristic other = {
+        .kind = CHARACTERISTIC_DEVICE_READ, .place = (char[]){"/dev/sdb1"}, .ns = {4, 5, 6}, .sample_count = 7};
+    ck_assert_int_eq(parse(whole, sizeof(whole) - 1), 0);
+    ck_assert_int_eq(calibration_put(&calibration, &read), 0);
+    ck_assert_uint_eq(calibration.count, 6);
+    ck_assert_double_eq(calibration.times[2].ns.median, 2);
+    ck_assert_int_eq(calibration_put(&calibration, &other), 0);
+    ck_assert_uint_eq(calibration.count, 7);
+    ck_assert_str_eq(calibration.times[4].place, "/dev/sdb1"); /* after those of /dev/sda1 */
+    ck_assert_double_eq(calibration.times[4].ns.median, 5);
+}
+END_TEST
+
+#define HEADER "# osprof calibration 1\n# host: node1\n# clock: tsc 2500000000 Hz\n"
+
+static const struct {
+    const char *text;
+    size_t line;
+} broken[] = {
+    {"", 1},
+    {"# osprof 1\n", 1},
+    {"# osprof calibration 2\n# host: node1\n# clock: tsc 2500000000 Hz\n", 1},
+    {"# osprof calibration 1", 1},
+    {"# osprof calibration 1\n", 2},
+    {"# osprof calibration 1\n# clock: tsc 2500000000 Hz\n", 2},
+    {"# osprof calibration 1\n# host: \n# clock: tsc 2500000000 Hz\n", 2},
+    {"# osprof calibration 1\n# host: node1\n# clock: tsc 0 Hz\n", 3},
+    {"# osprof calibration 1\n# host: node1\n# clock: tsc -1 Hz\n", 3},
+    {"# osprof calibration 1\n# host: node1\n# clock: sundial 1 Hz\n", 3},
+    {"# osprof calibration 1\n# host: node1\n# clock: tsc 2500000000\n", 3},
+    {HEADER "\n", 4},
+    {HEADER "no_such_kind 1 2 3 4 5\n", 4},
+    {HEADER "quantum 1 2 3 4\n", 4},
+    {HEADER "quantum 1 2 3 4 5 \n", 4},
+    {HEADER "quantum 1 2 3 4 5 /dev/sda1\n", 4},
+    {HEADER "device_read 1 2 3 4 5\n", 4},
+    {HEADER "device_read 1 2 3 4 5 \n", 4},
+    {HEADER "quantum 2 1 3 4 5\n", 4},
+    {HEADER "quantum 1 3 2 4 5\n", 4},
+    {HEADER "quantum 0 0 0 4 5\n", 4},
+    {HEADER "quantum -1 2 3 4 5\n", 4},
+    {HEADER "quantum nan nan nan 4 5\n", 4},
+    {HEADER "quantum 1 2 1e999 4 5\n", 4},
+    {HEADER "quantum 1 2 3 99999999999999999999 5\n", 4},
+    {HEADER "quantum 1  2 3 4 5\n", 4},
+    {HEADER "quantum 1 2 3 4 5", 4},
+    {HEADER "quantum 1 2 3 4 5\nquantum 1 2 3 4 5\n", 5},
+};
+
+START_TEST(broken_text_is_refused_with_its_line) {
+    ck_assert_int_eq(parse(broken[_i].text, strlen(broken[_i].text)), -EBADMSG);
+    ck_assert_uint_eq(why.line, broken[_i].line);
+    ck_assert_int_eq(strncmp(why.message, "expected ", 9), 0);
+}
+END_TEST
+
+START_TEST(nul_bytes_and_endless_lines_are_refused) {
+    static char endless[100000];
+    static const char nul[] = HEADER "quantum 1 2 3\0 4 5\n";
+    memset(endless, 'x', sizeof(endless));
+    ck_assert_int_eq(parse(nul, sizeof(nul) - 1), -EBADMSG);
+    ck_assert_int_eq(parse(endless, sizeof(endless)), -EBADMSG);
+}
+END_TEST
+
+/* ---- Whose -------------------------------------------------------------------------------------- */
+
+START_TEST(a_machine_is_told_by_name_and_clock_rate) {
+    const struct aggstats_clock same = {AGGSTATS_CLOCK_TSC, 2501000000};
+    const struct aggstats_clock faster = {AGGSTATS_CLOCK_TSC, 2503000000};
+    const struct aggstats_clock in_ns = {AGGSTATS_CLOCK_MONOTONIC, 1000000000};
+    ck_assert_int_eq(parse(whole, sizeof(whole) - 1), 0);
+    ck_assert(calibration_is_of(&calibration, "node1", &same));
+    ck_assert(calibration_is_of(&calibration, "node1", &in_ns)); /* says nothing of the machine */
+    ck_assert(!calibration_is_of(&calibration, "node1", &faster));
+    ck_assert(!calibration_is_of(&calibration, "node11", &same));
+}
+END_TEST
+
+static const struct {
+    const char *state_home;
+    const char *home;
+    const char *host;
+    const char *path; /* NULL: an error */
+    int error;
+} places[] = {
+    {"/s", "/h", "node1", "/s/osprof/node1.calibration", 0},
+    {NULL, "/h", "node1", "/h/.local/state/osprof/node1.calibration", 0},
+    {"", "/h", "node1", "/h/.local/state/osprof/node1.calibration", 0},
+    {"relative", "/h", "node1", "/h/.local/state/osprof/node1.calibration", 0},
+    {NULL, NULL, "node1", NULL, -ENOENT},
+    {NULL, "", "node1", NULL, -ENOENT},
+    {"/s", NULL, "../node1", NULL, -EINVAL},
+    {"/s", NULL, "", NULL, -EINVAL},
+    {"/s", NULL, ".", NULL, -EINVAL},
+    {"/s", NULL, "node1, node2", NULL, -EINVAL},
+};
+
+static void set_or_unset(const char *name, const char *value) {
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+START_TEST(files_are_where_state_is_kept) {
+    char *path = NULL;
+    set_or_unset("XDG_STATE_HOME", places[_i].state_home);
+    set_or_unset("HOME", places[_i].home);
+    ck_assert_int_eq(calibration_path(places[_i].host, &path), places[_i].error);
+    if (places[_i].path)
+        ck_assert_str_eq(path, places[_i].path);
+    free(path);
+}
+END_TEST
+
+/* ---- Labels ------------------------------------------------------------------------------------- */
+
+/* At 2.5 GHz the mean of bucket 17 is 78.6 us, of bucket 23 5.03 ms. */
+START_TEST(peaks_are_labelled_with_what_is_near) {
+    struct aggstats_profile profile = {.resolution = 1, .clock = {AGGSTATS_CLOCK_TSC, 2500000000}};
+    const struct units unicode = {.frequency_hz = 2500000000};
+    const struct units ascii = {.frequency_hz = 2500000000, .ascii = true};
+    char label[CALIBRATION_LABEL_SIZE];
+    ck_assert_int_eq(parse(whole, sizeof(whole) - 1), 0);
+    calibration_label(&calibration, &profile, 23, &unicode, label);
+    ck_assert_str_eq(label, "≈ scheduler quantum 4.00 ms");
+    calibration_label(&calibration, &profile, 17, &ascii, label);
+    ck_assert_str_eq(label, "~ device read 90.0 us or network round trip 112 us");
+    calibration_label(&calibration, &profile, 30, &ascii, label);
+    ck_assert_str_eq(label, "");
+    profile.clock.frequency_hz = 0;
+    calibration_label(&calibration, &profile, 17, &ascii, label);
+    ck_assert_str_eq(label, "");
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("calibration");
+    TCase *all = tcase_create("calibration");
+    tcase_add_checked_fixture(all, NULL, finish);
+    tcase_add_test(all, what_was_read_is_written);
+    tcase_add_test(all, a_time_takes_the_place_of_its_like);
+    tcase_add_loop_test(all, broken_text_is_refused_with_its_line, 0, ARRAY_SIZE(broken));
+    tcase_add_test(all, nul_bytes_and_endless_lines_are_refused);
+    tcase_add_test(all, a_machine_is_told_by_name_and_clock_rate);
+    tcase_add_loop_test(all, files_are_where_state_is_kept, 0, ARRAY_SIZE(places));
+    tcase_add_test(all, peaks_are_labelled_with_what_is_near);
+    suite_add_tcase(suite, all);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
