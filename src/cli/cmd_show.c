@@ -12,6 +12,7 @@
 #include "input.h"
 #include "joint_table.h"
 #include "screen.h"
+#include "show.h"
 #include "units.h"
 #include "views.h"
 
@@ -21,6 +22,7 @@ struct show_options {
     bool buckets;
     bool joint;
     int width;
+    FILE *stream;          /* of the page */
     const char **op_names; /* without OP_; NULL: all */
     size_t op_name_count;
     const char *profile;
@@ -364,7 +366,7 @@ static enum status show_page(const struct show_options *options, const struct in
         .input = input,
         .profile = &input->profile,
         .sum = figures_sum(&input->profile),
-        .screen = screen_of_stdout(options->width, options->ascii),
+        .screen = screen_of(options->stream, options->width, options->ascii),
         .buckets = options->buckets,
         .joint = options->joint,
     };
@@ -386,6 +388,11 @@ static enum status show_page(const struct show_options *options, const struct in
     if (status == STATUS_OK || page.op_count > 0)
         print_page(&page);
     return status;
+}
+
+enum status show_profile(const struct input *input, const char *name, FILE *stream) {
+    const struct show_options options = {.profile = name, .stream = stream, .joint = input->profile.joint_count > 0};
+    return show_page(&options, input);
 }
 
 static enum status complain_no_view(const struct show_options *options, int error) {
@@ -506,7 +513,7 @@ static enum status take_option(const struct command *command, int option, char *
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
     CLEANUP_FREE const char **op_names = calloc((size_t)argc, sizeof(*op_names));
-    struct show_options options = {.op_names = op_names, .profile = "osprof.out"};
+    struct show_options options = {.op_names = op_names, .profile = "osprof.out", .stream = stdout};
     enum status status = STATUS_OK;
     int option;
     while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {

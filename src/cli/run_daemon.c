@@ -1,0 +1,397 @@
+/* Starting an osproffs over a directory in place, and getting its profile. */
+#include "run_daemon.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+#include "base.h"
+#include "command.h"
+#include "live_files.h"
+#include "namespace.h"
+#include "path.h"
+
+#define LOWER_FD 3 /* in the daemon */
+#define LIVE_ATTEMPTS 100
+#define GIVE_UP_MS 5000
+
+/* ---- Options ------------------------------------------------------------------------------------ */
+
+/* The value of an option in a list for -o, of the last if there are several. Owner: the caller frees it
+ * Returns NULL if it is not given */
+static char *find_option(const char *list, const char *name) {
+    CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
+    char *value = NULL;
+    char *rest = copy;
+    for (const char *option = strsep(&rest, ","); option; option = strsep(&rest, ",")) {
+        size_t length = strlen(name);
+        if (strncmp(option, name, length) != 0 || option[length] != '=')
+            continue;
+        free(value);
+        value = strdup(option + length + 1);
+    }
+    return value;
+}
+
+/* Beside this program, as both are installed; else it is looked for in PATH. */
+static char *find_osproffs(void) {
+    char self[PATH_MAX];
+    const char *given = getenv("OSPROFFS");
+    if (given && given[0])
+        return strdup(given);
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash) {
+        *slash = '\0';
+        char *beside = path_join(self, "osproffs");
+        if (beside && access(beside, X_OK) == 0)
+            return beside;
+        free(beside);
+    }
+    return strdup("osproffs");
+}
+
+/* Where osproffs keeps live files by default is the first of the places where they are looked for if XDG_RUNTIME_DIR is
+ * set, else the second. It is opened, and made, before anything is mounted over it. */
+static int open_live_dir(const char *given) {
+    struct live_dirs dirs;
+    CLEANUP_FREE char *asked = find_option(given, "live");
+    const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
+    live_dirs_find(&dirs);
+    const char *path = dirs.paths[runtime_dir && runtime_dir[0] == '/' ? 0 : 1];
+    if (asked && strcmp(asked, "none") == 0)
+        return -1;
+    if (!asked)
+        mkdir(path, 0700);
+    return open(asked ? asked : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int run_daemon_options_init(struct run_daemon_options *ret_options, const char *given) {
+    CLEANUP_FREE char *profile = find_option(given, "profile");
+    struct run_daemon_options options = {.given = given, .live_dir_fd = -1};
+    if (profile) {
+        complain("cannot take -o profile=%s: osprof run says where the profile goes: -p FILE", profile);
+        return -EINVAL;
+    }
+    options.program = find_osproffs();
+    options.control_name = find_option(given, "control");
+    if (!options.control_name)
+        options.control_name = strdup(".osprof");
+    options.live_dir_fd = open_live_dir(given);
+    *ret_options = options;
+    if (options.program && options.control_name)
+        return 0;
+    complain("no memory");
+    return -ENOMEM;
+}
+
+void run_daemon_options_finish(struct run_daemon_options *options) {
+    free(options->program);
+    free(options->control_name);
+    close_fd(&options->live_dir_fd);
+}
+
+/* ---- The directory ------------------------------------------------------------------------------ */
+
+static int complain_unusable(const char *name, int error) {
+    complain("cannot profile %s: %s", name, strerror(-error));
+    return error;
+}
+
+/* What holds no files has no use for a profile, and what is mounted below the root would be shown through it. */
+static int refuse_special(const struct run_daemon *daemon) {
+    struct statfs fs;
+    if (fstatfs(daemon->lower_fd, &fs) < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    if (strcmp(daemon->path, "/") == 0) {
+        complain("cannot profile /: /proc, /dev and whatever else is mounted there would be seen through it; name the "
+                 "directories that matter, as -d /usr -d /home");
+        return -EINVAL;
+    }
+    if (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC) {
+        complain("cannot profile %s: it shows the kernel's state, and no storage", daemon->name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int run_daemon_open(struct run_daemon *ret_daemon, const char *name) {
+    struct run_daemon *daemon = ret_daemon;
+    *daemon = (struct run_daemon){
+        .name = name, .lower_fd = -1, .profile_fd = -1, .root_fd = -1, .control_fd = -1, .live_fd = -1};
+    daemon->path = realpath(name, NULL);
+    daemon->lower_fd = daemon->path ? open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (daemon->lower_fd < 0)
+        return complain_unusable(name, negative_errno());
+    return refuse_special(daemon);
+}
+
+void run_daemon_finish(struct run_daemon *daemon) {
+    free(daemon->path);
+    close_fd(&daemon->lower_fd);
+    close_fd(&daemon->profile_fd);
+    close_fd(&daemon->root_fd);
+    close_fd(&daemon->control_fd);
+    close_fd(&daemon->live_fd);
+}
+
+/* ---- Starting ----------------------------------------------------------------------------------- */
+
+/* As root others may use the mount too: the command may become somebody else. */
+static void exec_osproffs(const struct run_daemon *daemon, const struct run_daemon_options *options) {
+    char lower[32];
+    const char *arguments[16] = {"osproffs", "-f"};
+    size_t count = 2;
+    snprintf(lower, sizeof(lower), "/proc/self/fd/%d", LOWER_FD);
+    if (geteuid() == 0) {
+        arguments[count++] = "-o";
+        arguments[count++] = "allow_other";
+    }
+    if (options->given) {
+        arguments[count++] = "-o";
+        arguments[count++] = options->given;
+    }
+    arguments[count++] = "-o";
+    arguments[count++] = "profile=-";
+    arguments[count++] = lower;
+    arguments[count++] = daemon->path;
+    execvp(options->program, (char **)(uintptr_t)arguments);
+    complain("cannot run %s: %s; it belongs beside osprof, into PATH, or is named by OSPROFFS", options->program,
+             strerror(errno));
+}
+
+/* Standard input is empty, the profile goes to memory, messages to our standard error. All else that is open is none
+ * of its business. */
+static int arrange_fds(const struct run_daemon *daemon) {
+    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(daemon->profile_fd, STDOUT_FILENO) < 0)
+        return negative_errno();
+    int lower_fd = fcntl(daemon->lower_fd, F_DUPFD_CLOEXEC, LOWER_FD + 1);
+    if (lower_fd < 0 || dup2(lower_fd, LOWER_FD) < 0)
+        return negative_errno();
+    close_range(LOWER_FD + 1, ~0U, 0); /* before Linux 5.9 what was open stays open */
+    return 0;
+}
+
+/* In a session of its own, so that nothing that is typed at a terminal reaches it. */
+static _Noreturn void become_daemon(const struct run_daemon *daemon, const struct run_daemon_options *options,
+                                    const struct run_signals *signals, pid_t parent) {
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(1);
+    int error = geteuid() == 0 ? 0 : namespace_let_mount();
+    if (error == 0)
+        error = arrange_fds(daemon);
+    if (error)
+        complain("cannot start %s: %s", options->program, strerror(-error));
+    run_signals_restore(signals);
+    if (error == 0)
+        exec_osproffs(daemon, options);
+    _exit(1);
+}
+
+/* The mount has another device number than what it covers. */
+static bool is_mounted(const struct run_daemon *daemon) {
+    struct statx above = {0};
+    struct statx below = {0};
+    const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+    return statx(AT_FDCWD, daemon->path, flags, 0, &above) == 0 &&
+           statx(daemon->lower_fd, "", flags | AT_EMPTY_PATH, 0, &below) == 0 &&
+           makedev(above.stx_dev_major, above.stx_dev_minor) != makedev(below.stx_dev_major, below.stx_dev_minor);
+}
+
+static bool ends_a_run(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+/* The kernel says in mountinfo when something is mounted. */
+static int wait_for_mount(struct run_daemon *daemon, const struct run_signals *signals, int *ret_signal) {
+    CLEANUP_FD int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+    struct pollfd events[] = {{.fd = mounts_fd, .events = POLLPRI}, {.fd = signals->fd, .events = POLLIN}};
+    if (mounts_fd < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    while (!is_mounted(daemon)) {
+        struct signalfd_siginfo info;
+        poll(events, ARRAY_SIZE(events), -1);
+        int signal = run_signals_take(signals, 0, &info);
+        run_daemon_reap(daemon);
+        if (daemon->has_ended)
+            return -ECHILD;
+        if (ends_a_run(signal)) {
+            *ret_signal = signal;
+            return -EINTR;
+        }
+    }
+    return 0;
+}
+
+/* Opened through the directory, whatever is mounted over it by now. */
+static void open_live(struct run_daemon *daemon, const struct run_daemon_options *options) {
+    for (unsigned attempt = 0; attempt < LIVE_ATTEMPTS && daemon->live_fd < 0; attempt++) {
+        struct input input = {0};
+        char number[16] = "";
+        if (attempt > 0)
+            snprintf(number, sizeof(number), "-%u", attempt);
+        snprintf(daemon->live_name, sizeof(daemon->live_name), "%ld%s.live", (long)daemon->pid, number);
+        daemon->live_fd = openat(options->live_dir_fd, daemon->live_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (daemon->live_fd < 0)
+            return;
+        if (run_daemon_read_live(daemon, &input) < 0 || !input.live.recording || input.live.pid != daemon->pid)
+            close_fd(&daemon->live_fd); /* left behind by another of the same number */
+        input_finish(&input);
+    }
+}
+
+/* Opening the control file waits for the daemon's first answer. */
+static int open_mount(struct run_daemon *daemon, const struct run_daemon_options *options) {
+    daemon->root_fd = open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (daemon->root_fd < 0)
+        return negative_errno();
+    daemon->control_fd = openat(daemon->root_fd, options->control_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (daemon->control_fd < 0)
+        return negative_errno();
+    if (options->live_dir_fd >= 0)
+        open_live(daemon, options);
+    return 0;
+}
+
+/* A daemon that gives up has said why, unless it was killed. */
+static void wait_for_reason(struct run_daemon *daemon, const struct run_signals *signals) {
+    struct signalfd_siginfo info;
+    for (int waited_ms = 0; !daemon->has_ended && waited_ms < GIVE_UP_MS; waited_ms += 10) {
+        run_signals_take(signals, 10, &info);
+        run_daemon_reap(daemon);
+    }
+}
+
+static int complain_not_mounted(const struct run_daemon *daemon, const struct run_daemon_options *options, int error) {
+    if (!daemon->has_ended)
+        complain("cannot profile %s: its control file %s: %s", daemon->name, options->control_name, strerror(-error));
+    else if (WIFSIGNALED(daemon->wait_status))
+        complain("cannot profile %s: %s was killed by signal %d (%s)", daemon->name, options->program,
+                 WTERMSIG(daemon->wait_status), strsignal(WTERMSIG(daemon->wait_status)));
+    else
+        complain("cannot profile %s (see the line above)", daemon->name);
+    return error;
+}
+
+int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options *options,
+                     const struct run_signals *signals, int *ret_signal) {
+    pid_t parent = getpid();
+    daemon->profile_fd = memfd_create("osprof.out", MFD_CLOEXEC);
+    if (daemon->profile_fd < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    pid_t pid = fork();
+    if (pid == 0)
+        become_daemon(daemon, options, signals, parent);
+    if (pid < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    daemon->pid = pid;
+    int error = wait_for_mount(daemon, signals, ret_signal);
+    if (error == -EINTR)
+        return error;
+    if (error == 0)
+        error = open_mount(daemon, options);
+    if (error == 0)
+        return 0;
+    wait_for_reason(daemon, signals);
+    return complain_not_mounted(daemon, options, error);
+}
+
+/* ---- Running ------------------------------------------------------------------------------------ */
+
+int run_daemon_command(struct run_daemon *daemon, const char *command) {
+    size_t size_bytes = strlen(command);
+    ssize_t written_bytes = pwrite(daemon->control_fd, command, size_bytes, 0);
+    if (written_bytes < 0)
+        return negative_errno();
+    return (size_t)written_bytes == size_bytes ? 0 : -EIO;
+}
+
+void run_daemon_wait_for_answer(struct run_daemon *daemon) {
+    char byte;
+    if (pread(daemon->control_fd, &byte, 1, 0) < 0)
+        return; /* the daemon has ended, which is noticed elsewhere */
+}
+
+int run_daemon_read_live(const struct run_daemon *daemon, struct input *ret_input) {
+    struct aggstats_parse_error why;
+    struct input input = {.is_live = true};
+    if (daemon->live_fd < 0)
+        return -ENOENT;
+    int error = aggstats_live_read(daemon->live_fd, &input.profile, &input.live, &why);
+    if (error == 0)
+        *ret_input = input;
+    return error;
+}
+
+bool run_daemon_reap(struct run_daemon *daemon) {
+    if (daemon->pid == 0 || daemon->has_ended)
+        return false;
+    daemon->has_ended = waitpid(daemon->pid, &daemon->wait_status, WNOHANG) == daemon->pid;
+    return daemon->has_ended;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+void run_daemon_detach(struct run_daemon *daemon) {
+    char mount[32];
+    close_fd(&daemon->control_fd);
+    if (daemon->root_fd < 0) {
+        if (daemon->pid != 0 && !daemon->has_ended)
+            kill(daemon->pid, SIGTERM); /* not that far yet */
+        return;
+    }
+    snprintf(mount, sizeof(mount), "/proc/self/fd/%d", daemon->root_fd);
+    if (umount2(mount, MNT_DETACH) < 0 && errno != EINVAL) /* which it is if the daemon has unmounted it */
+        complain("cannot unmount %s: %s", daemon->name, strerror(errno));
+    close_fd(&daemon->root_fd);
+}
+
+static int parse_profile(const struct run_daemon *daemon, struct input *ret_input) {
+    struct aggstats_parse_error why;
+    CLEANUP_FD int fd = dup(daemon->profile_fd);
+    if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0)
+        return negative_errno();
+    CLEANUP_STREAM FILE *stream = fdopen(fd, "r");
+    if (!stream)
+        return negative_errno();
+    steal_fd(&fd);
+    struct input input = {0};
+    int error = aggstats_profile_parse(stream, &input.profile, &why);
+    if (error == 0)
+        *ret_input = input;
+    return error;
+}
+
+static int recover(struct run_daemon *daemon, const struct run_daemon_options *options, struct input *ret_input) {
+    int error = run_daemon_read_live(daemon, ret_input);
+    if (error) {
+        complain("the profile of %s is lost: its osproffs was killed, and %s", daemon->name,
+                 error == -ENOENT ? "there is no live file" : strerror(-error));
+        return error;
+    }
+    ret_input->counting = false;
+    ret_input->is_live = false;
+    complain("the profile of %s is recovered from the live file: it is what was counted until osproffs was killed",
+             daemon->name);
+    unlinkat(options->live_dir_fd, daemon->live_name, 0);
+    return 0;
+}
+
+int run_daemon_profile(struct run_daemon *daemon, const struct run_daemon_options *options, struct input *ret_input) {
+    if (parse_profile(daemon, ret_input) == 0)
+        return 0;
+    return recover(daemon, options, ret_input);
+}
