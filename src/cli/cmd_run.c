@@ -125,7 +125,7 @@ static void reserve_standard_files(void) {
 }
 
 static int run(const struct run_options *options) {
-    struct run run = {.options = options, .target.dir_fd = -1};
+    struct run run = {.options = options, .target = {.stream_fd = -1, .dir_fd = -1}};
     reserve_standard_files();
     int error = check_device();
     if (error == 0)

@@ -201,14 +201,12 @@ static _Noreturn void become_daemon(const struct run_daemon *daemon, const struc
     _exit(1);
 }
 
-/* The mount has another device number than what it covers. */
-static bool is_mounted(const struct run_daemon *daemon) {
-    struct statx above = {0};
-    struct statx below = {0};
-    const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
-    return statx(AT_FDCWD, daemon->path, flags, 0, &above) == 0 &&
-           statx(daemon->lower_fd, "", flags | AT_EMPTY_PATH, 0, &below) == 0 &&
-           makedev(above.stx_dev_major, above.stx_dev_minor) != makedev(below.stx_dev_major, below.stx_dev_minor);
+/* The number of the device that a path leads to, which a mount on it changes; 0 if that cannot be told. */
+static dev_t device_at(const char *path) {
+    struct statx attr;
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+        return 0;
+    return makedev(attr.stx_dev_major, attr.stx_dev_minor);
 }
 
 static bool ends_a_run(int signal) {
@@ -216,12 +214,13 @@ static bool ends_a_run(int signal) {
 }
 
 /* The kernel says in mountinfo when something is mounted. */
-static int wait_for_mount(struct run_daemon *daemon, const struct run_signals *signals, int *ret_signal) {
+static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const struct run_signals *signals,
+                          int *ret_signal) {
     CLEANUP_FD int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     struct pollfd events[] = {{.fd = mounts_fd, .events = POLLPRI}, {.fd = signals->fd, .events = POLLIN}};
     if (mounts_fd < 0)
         return complain_unusable(daemon->name, negative_errno());
-    while (!is_mounted(daemon)) {
+    while (device_at(daemon->path) == device_before) {
         struct signalfd_siginfo info;
         poll(events, ARRAY_SIZE(events), -1);
         int signal = run_signals_take(signals, 0, &info);
@@ -289,6 +288,7 @@ static int complain_not_mounted(const struct run_daemon *daemon, const struct ru
 int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options *options,
                      const struct run_signals *signals, int *ret_signal) {
     pid_t parent = getpid();
+    dev_t device_before = device_at(daemon->path);
     daemon->profile_fd = memfd_create("osprof.out", MFD_CLOEXEC);
     if (daemon->profile_fd < 0)
         return complain_unusable(daemon->name, negative_errno());
@@ -298,7 +298,7 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options 
     if (pid < 0)
         return complain_unusable(daemon->name, negative_errno());
     daemon->pid = pid;
-    int error = wait_for_mount(daemon, signals, ret_signal);
+    int error = wait_for_mount(daemon, device_before, signals, ret_signal);
     if (error == -EINTR)
         return error;
     if (error == 0)

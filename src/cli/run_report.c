@@ -15,21 +15,39 @@
 
 /* ---- The target --------------------------------------------------------------------------------- */
 
-static int open_target(struct run_target *target, const char *given) {
-    struct stat attr;
-    int error = open_parent(AT_FDCWD, given, &target->dir_fd, &target->name);
+static int open_file(struct run_target *target, const char *path) {
+    const char *name;
+    int error = open_parent(AT_FDCWD, path, &target->dir_fd, &name);
     if (error)
         return error;
+    target->name = strdup(name);
+    if (!target->name)
+        return -ENOMEM;
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();
-    if (target->count == 1 && fstatat(target->dir_fd, target->name, &attr, AT_SYMLINK_NOFOLLOW) == 0 &&
-        !S_ISREG(attr.st_mode))
-        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
     return 0;
 }
 
+/* A fifo without a reader is an error now, not a wait; once open, writes may wait as usual. */
+static int open_stream(struct run_target *target, const char *path) {
+    target->stream_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (target->stream_fd < 0)
+        return negative_errno();
+    return fcntl(target->stream_fd, F_SETFL, 0) < 0 ? negative_errno() : 0;
+}
+
+static int open_target(struct run_target *target, const char *given) {
+    struct stat attr;
+    CLEANUP_FREE char *existing = target->count == 1 ? realpath(given, NULL) : NULL; /* a symbolic link stays one */
+    if (!existing || stat(existing, &attr) < 0)
+        return open_file(target, given);
+    if (S_ISDIR(attr.st_mode))
+        return -EISDIR;
+    return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, given);
+}
+
 int run_target_open(struct run_target *ret_target, const char *given, size_t count) {
-    *ret_target = (struct run_target){.given = given, .dir_fd = -1, .count = count};
+    *ret_target = (struct run_target){.given = given, .stream_fd = -1, .dir_fd = -1, .count = count};
     int error = given && !output_is_stdout(given) ? open_target(ret_target, given) : 0;
     if (error)
         complain("cannot write profile %s: %s", given, strerror(-error));
@@ -37,7 +55,9 @@ int run_target_open(struct run_target *ret_target, const char *given, size_t cou
 }
 
 void run_target_finish(struct run_target *target) {
+    close_fd(&target->stream_fd);
     close_fd(&target->dir_fd);
+    free(target->name);
 }
 
 /* index: of the mount */
@@ -45,6 +65,8 @@ static int write_to_target(const struct run_target *target, size_t index, const 
     CLEANUP_FREE char *numbered = NULL;
     if (output_is_stdout(target->given))
         return write_all(STDOUT_FILENO, text, size_bytes);
+    if (target->stream_fd >= 0)
+        return write_all(target->stream_fd, text, size_bytes);
     if (target->count > 1 && asprintf(&numbered, "%s.%zu", target->name, index + 1) < 0)
         return -ENOMEM;
     return replace_file(target->dir_fd, numbered ? numbered : target->name, NULL, 0644, text, size_bytes);

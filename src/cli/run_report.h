@@ -9,8 +9,9 @@
 /* Where profiles are saved, opened before anything is mounted over it. */
 struct run_target {
     const char *given; /* NULL: nowhere; "-": standard output */
+    int stream_fd;     /* a device or a pipe; -1: a file */
     int dir_fd;
-    const char *name;
+    char *name;
     size_t count; /* of profiles; if there are several, FILE.1, FILE.2 and so on */
 };
 
