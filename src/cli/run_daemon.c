@@ -166,8 +166,10 @@ static void exec_osproffs(const struct run_daemon *daemon, const struct run_daem
     arguments[count++] = lower;
     arguments[count++] = daemon->path;
     execvp(options->program, (char **)(uintptr_t)arguments);
-    complain("cannot run %s: %s; it belongs beside osprof, into PATH, or is named by OSPROFFS", options->program,
-             strerror(errno));
+    if (strchr(options->program, '/'))
+        complain("cannot run %s: %s", options->program, strerror(errno));
+    else
+        complain("cannot find osproffs: it is neither beside osprof nor in PATH; name it by the variable OSPROFFS");
 }
 
 /* Standard input is empty, the profile goes to memory, messages to our standard error. All else that is open is none
@@ -252,6 +254,13 @@ static void open_live(struct run_daemon *daemon, const struct run_daemon_options
     }
 }
 
+/* Until it is asked, the kernel believes that the mount's root belongs to uid 0. Where that has no number, nobody may
+ * write there. */
+static int ask_for_owner(int root_fd) {
+    struct statx attr;
+    return statx(root_fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &attr) < 0 ? negative_errno() : 0;
+}
+
 /* Opening the control file waits for the daemon's first answer. */
 static int open_mount(struct run_daemon *daemon, const struct run_daemon_options *options) {
     daemon->root_fd = open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -262,7 +271,7 @@ static int open_mount(struct run_daemon *daemon, const struct run_daemon_options
         return negative_errno();
     if (options->live_dir_fd >= 0)
         open_live(daemon, options);
-    return 0;
+    return ask_for_owner(daemon->root_fd);
 }
 
 /* A daemon that gives up has said why, unless it was killed. */

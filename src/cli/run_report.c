@@ -15,6 +15,27 @@
 
 /* ---- The target --------------------------------------------------------------------------------- */
 
+/* The name of one profile in the target's directory. Owner: the caller frees it. Returns NULL without memory */
+static char *name_of(const struct run_target *target, size_t index) {
+    char *numbered;
+    if (target->count == 1)
+        return strdup(target->name);
+    return asprintf(&numbered, "%s.%zu", target->name, index + 1) < 0 ? NULL : numbered;
+}
+
+/* What is there already and cannot be replaced by a file. */
+static int check_names(const struct run_target *target) {
+    for (size_t i = 0; i < target->count; i++) {
+        struct stat attr;
+        CLEANUP_FREE char *name = name_of(target, i);
+        if (!name)
+            return -ENOMEM;
+        if (fstatat(target->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+            return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
+    }
+    return 0;
+}
+
 static int open_file(struct run_target *target, const char *path) {
     const char *name;
     int error = open_parent(AT_FDCWD, path, &target->dir_fd, &name);
@@ -25,7 +46,7 @@ static int open_file(struct run_target *target, const char *path) {
         return -ENOMEM;
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();
-    return 0;
+    return check_names(target);
 }
 
 /* A fifo without a reader is an error now, not a wait; once open, writes may wait as usual. */
@@ -62,14 +83,12 @@ void run_target_finish(struct run_target *target) {
 
 /* index: of the mount */
 static int write_to_target(const struct run_target *target, size_t index, const char *text, size_t size_bytes) {
-    CLEANUP_FREE char *numbered = NULL;
     if (output_is_stdout(target->given))
         return write_all(STDOUT_FILENO, text, size_bytes);
     if (target->stream_fd >= 0)
         return write_all(target->stream_fd, text, size_bytes);
-    if (target->count > 1 && asprintf(&numbered, "%s.%zu", target->name, index + 1) < 0)
-        return -ENOMEM;
-    return replace_file(target->dir_fd, numbered ? numbered : target->name, NULL, 0644, text, size_bytes);
+    CLEANUP_FREE char *name = name_of(target, index);
+    return name ? replace_file(target->dir_fd, name, NULL, 0644, text, size_bytes) : -ENOMEM;
 }
 
 /* ---- Header ------------------------------------------------------------------------------------- */
