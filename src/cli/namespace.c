@@ -39,6 +39,10 @@ static int complain_refused(int error) {
         complain("cannot make a user namespace: AppArmor forbids it (%s is 1); let root set it to 0 or give osprof a "
                  "profile, %s",
                  SWITCH_APPARMOR, advice);
+    else if (error == -ENOSPC)
+        complain("cannot make a user namespace: there are as many as /proc/sys/user allows; let root raise "
+                 "max_user_namespaces and max_mnt_namespaces there, %s",
+                 advice);
     else
         complain("cannot make a user namespace: %s; a container or a chroot may forbid it; %s", strerror(-error),
                  advice);
@@ -93,7 +97,8 @@ int namespace_enter(struct namespace *ret_namespace) {
     if (error && space.has_user)
         return complain_refused(error);
     if (error) {
-        complain("cannot make a mount namespace: %s", strerror(-error));
+        complain("cannot make a mount namespace: %s%s", strerror(-error),
+                 error == -EINVAL ? "; in a chroot, / must be a mount point: mount --bind DIR DIR before" : "");
         return error;
     }
     *ret_namespace = space;

@@ -22,7 +22,7 @@
 
 #define LOWER_FD 3 /* in the daemon */
 #define LIVE_ATTEMPTS 100
-#define GIVE_UP_MS 5000
+#define GIVE_UP_MS 2000
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
@@ -271,6 +271,7 @@ static int open_mount(struct run_daemon *daemon, const struct run_daemon_options
         return negative_errno();
     if (options->live_dir_fd >= 0)
         open_live(daemon, options);
+    daemon->was_mounted = true;
     return ask_for_owner(daemon->root_fd);
 }
 
@@ -284,7 +285,11 @@ static void wait_for_reason(struct run_daemon *daemon, const struct run_signals 
 }
 
 static int complain_not_mounted(const struct run_daemon *daemon, const struct run_daemon_options *options, int error) {
-    if (!daemon->has_ended)
+    if (error == -EROFS)
+        complain(
+            "cannot profile %s: a profile is started afresh through the mount, which is read-only; leave out -o ro",
+            daemon->name);
+    else if (!daemon->has_ended)
         complain("cannot profile %s: its control file %s: %s", daemon->name, options->control_name, strerror(-error));
     else if (WIFSIGNALED(daemon->wait_status))
         complain("cannot profile %s: %s was killed by signal %d (%s)", daemon->name, options->program,
@@ -314,7 +319,8 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options 
         error = open_mount(daemon, options);
     if (error == 0)
         return 0;
-    wait_for_reason(daemon, signals);
+    if (error != -EROFS) /* that is ours to say */
+        wait_for_reason(daemon, signals);
     return complain_not_mounted(daemon, options, error);
 }
 

@@ -26,6 +26,7 @@ struct run_daemon {
     char *path;       /* absolute, without symbolic links */
     int lower_fd;     /* the directory itself, below all mounts */
     pid_t pid;        /* 0: not started */
+    bool was_mounted;
     bool has_ended;
     int wait_status; /* if it has ended */
     int profile_fd;  /* memory that gets the final profile */

@@ -190,7 +190,7 @@ static void signal_all(const struct run_mounts *mounts, int signal) {
 
 static void complain_used(const struct run_mounts *mounts) {
     for (size_t i = 0; i < mounts->count; i++)
-        if (runs(&mounts->daemons[i]))
+        if (runs(&mounts->daemons[i]) && mounts->daemons[i].was_mounted)
             complain("%s is still used by processes that the command has left behind: their open files there fail from "
                      "here on, and are not in the profile",
                      mounts->daemons[i].name);

@@ -59,12 +59,14 @@ static int open_stream(struct run_target *target, const char *path) {
 
 static int open_target(struct run_target *target, const char *given) {
     struct stat attr;
-    CLEANUP_FREE char *existing = target->count == 1 ? realpath(given, NULL) : NULL; /* a symbolic link stays one */
-    if (!existing || stat(existing, &attr) < 0)
+    if (target->count > 1 || stat(given, &attr) < 0)
         return open_file(target, given);
     if (S_ISDIR(attr.st_mode))
         return -EISDIR;
-    return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, given);
+    if (!S_ISREG(attr.st_mode))
+        return open_stream(target, given);
+    CLEANUP_FREE char *existing = realpath(given, NULL); /* a symbolic link stays one */
+    return existing ? open_file(target, existing) : negative_errno();
 }
 
 int run_target_open(struct run_target *ret_target, const char *given, size_t count) {
@@ -150,8 +152,13 @@ static int save(const struct run_target *target, size_t index, const struct aggs
 }
 
 static int show(const struct run_daemon *daemon, const struct input *input) {
-    putc('\n', stderr);
-    return show_profile(input, daemon->name, stderr) == STATUS_OK ? 0 : -EIO;
+    CLEANUP_FD int fd = dup(STDERR_FILENO);
+    CLEANUP_STREAM FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
+    if (!stream)
+        return negative_errno();
+    steal_fd(&fd);
+    putc('\n', stream);
+    return show_profile(input, daemon->name, stream) == STATUS_OK ? 0 : -EIO;
 }
 
 static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index, char **command,

@@ -1,7 +1,9 @@
 #!/bin/bash
 # osprof run: what the command sees and returns, what is counted, where the profile goes, and that nothing is left.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse
@@ -34,6 +36,7 @@ expect_failure "osprof: cannot profile file: Not a directory" -d file true
 expect_failure $'osproffs: cache=bad: must be auto, none or always\nosprof: cannot profile . (see the line above)' -o cache=bad true
 OSPROFFS=$scratch/none expect_failure "osprof: cannot run $scratch/none: No such file or directory
 osprof: cannot profile . (see the line above)" true
+expect_failure "osprof: cannot profile lower: a profile is started afresh through the mount, which is read-only; leave out -o ro" -o ro -d lower true
 assert_nothing_left
 
 # ---- Exit statuses
@@ -56,18 +59,17 @@ printf 'one\ntwo\n' >lines
 mkdir -p "$lower/deep/er"
 exec 7>seen-by-command
 # shellcheck disable=SC2016 # for the shell inside
-(cd "$lower/deep/er" && umask 027 && export MARK=mark && "$OSPROF" run -d "$lower" -p "$scratch/profile" -- sh -c '
-    pwd; umask; echo "$MARK"; id; grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|SigBlk|SigIgn)" /proc/self/status
-    ps -o pgid= -p $$; ps -o sid= -p $$
-    stat -f -c %T . >&2; cat; echo through >&7; ls /proc/self/fd' <"$scratch/lines" >"$scratch/out" 2>"$scratch/err")
-# shellcheck disable=SC2016
-(cd "$lower/deep/er" && umask 027 && export MARK=mark && sh -c '
-    pwd; umask; echo "$MARK"; id; grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|SigBlk|SigIgn)" /proc/self/status
-    ps -o pgid= -p $$; ps -o sid= -p $$
-    cat; ls /proc/self/fd' <"$scratch/lines" >"$scratch/expected" 2>/dev/null)
+look='pwd; umask; echo "$MARK"; id; grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|SigBlk|SigIgn)" /proc/self/status
+    ps -o pgid= -p $$; ps -o sid= -p $$; cat; ls /proc/self/fd; stat -f -c %T . >&2; echo through >&7'
+cd "$lower/deep/er"
+umask 027
+MARK=mark sh -c "$look" <"$scratch/lines" >"$scratch/expected" 2>/dev/null
+MARK=mark "$OSPROF" run -d "$lower" -p "$scratch/profile" -- sh -c "$look" <"$scratch/lines" >"$scratch/out" 2>"$scratch/err"
+umask 022
+cd "$scratch"
 diff -u expected out >&2 || fail "the command sees something else"
 assert_eq fuseblk "$(sed 's/^fuse$/fuseblk/' err)" "the file system that the command is on"
-assert_eq through "$(<seen-by-command)" "an open file of the caller's"
+assert_eq $'through\nthrough' "$(<seen-by-command)" "an open file of the caller's"
 exec 7>&-
 
 # Standard files that are closed stay closed.
@@ -143,8 +145,11 @@ ln -s "$scratch/target" link
 expect_failure "osprof: cannot write profile link: Operation not supported" -p link true
 touch target
 expect 0 run -d "$lower" -p link true
-[ -L link ] && [ -s target ] || fail "the link is replaced"
+[ -L link ] || fail "the link is replaced"
+[ -s target ] || fail "what the link leads to is not written"
 expect 0 run -d "$lower" -p /dev/null true
+"$OSPROF" run -d "$lower" -p >(cat >piped) true
+wait_until 20 "$OSPROF" check piped || fail "no profile in a pipe"
 expect 125 run -d "$lower" -p /dev/full true
 grep -q '^osprof: cannot write profile /dev/full: No space left on device; it follows$' err || fail "no message"
 sed 1d err | "$OSPROF" check - >&2 || fail "the profile that could not be written is lost"

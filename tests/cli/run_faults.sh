@@ -2,7 +2,9 @@
 # osprof run when something ends before its time: signals to it, its daemon killed, itself killed, and a command that
 # leaves processes behind. Whatever can be said is said, the profile comes, and nothing is left.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse

@@ -2,12 +2,14 @@
 # What the tests of osprof run share. Source after lib.sh.
 
 # What the shell starts in the background ignores SIGINT and SIGQUIT; with this before it does not.
-interruptible=(env --default-signal=INT,QUIT)
+# shellcheck disable=SC2034 # for the tests
+interruptible=(env --default-signal=INT --default-signal=QUIT)
 
 # Prints the processes that run the osproffs under test over something in $scratch.
 own_daemons() {
     local process
     for process in /proc/[0-9]*; do
+        # shellcheck disable=SC2154 # set by the harness
         case $( (tr '\0' ' ' <"$process/cmdline") 2>/dev/null || true) in
         "osproffs "*" $scratch"*) echo "${process#/proc/}" ;;
         esac

@@ -2,7 +2,9 @@
 # osprof run on a terminal: Ctrl-C reaches the command once and is its own business, Ctrl-Z stops both, the profile has
 # the terminal's width.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse

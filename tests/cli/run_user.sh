@@ -2,7 +2,9 @@
 # osprof run by an ordinary user, without privilege: who the command is, what it may do, that nothing is left; and what
 # is said where the kernel does not allow it.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
 . "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
 . "$tests_dir/../cli/run_lib.sh"
 
 need_user_mounts "$@"
