@@ -209,8 +209,12 @@ static enum status settle_options(const struct command *command, int argc, char 
 static enum status run_run(const struct command *command, int argc, char **argv) {
     CLEANUP_FREE const char **directories = calloc((size_t)argc + 1, sizeof(*directories));
     struct run_options options = {.directories = directories, .repeat_count = 1};
-    enum status status = directories ? STATUS_OK : usage_error(command, "no memory");
+    enum status status = STATUS_OK;
     int option;
+    if (!directories) {
+        complain("no memory");
+        return (enum status)RUN_FAILED;
+    }
     while (status == STATUS_OK && (option = getopt_long(argc, argv, "+:hd:o:p:", long_options, NULL)) != -1) {
         if (option == 'h') {
             command_print_help(command);
@@ -229,8 +233,7 @@ static enum status run_run(const struct command *command, int argc, char **argv)
 const struct command command_run = {
     .name = "run",
     .summary = "runs a command and profiles directories for it alone",
-    .arguments = "[-d DIR]... [-o OPTION[,OPTION]...] [-p FILE] [--repeat N] [--warmup N]\n"
-                 "                  [--] COMMAND [ARGUMENT]...",
+    .arguments = "[-d DIR]... [-o LIST] [-p FILE] [--repeat N] [--warmup N] [--] COMMAND [ARGUMENT]...",
     .help = "Runs COMMAND, and only for it and what it starts mounts an osproffs over each DIR, in\n"
             "place. When COMMAND ends, prints the profile on standard error as 'osprof show' does.\n"
             "Needs no privilege where user namespaces are allowed and /dev/fuse is for everybody.\n\n"

@@ -86,7 +86,7 @@ static struct run_outcome outcome_of(int wait_status) {
 
 int run_child(char **arguments, const struct namespace *space, const struct run_signals *signals,
               struct run_mounts *mounts, struct run_outcome *ret_outcome) {
-    struct child child;
+    struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;
     int error = start(arguments, space, signals, &child);
     if (error)

@@ -54,7 +54,7 @@ int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directorie
     }
     if (error)
         return error;
-    qsort(mounts->by_depth, count, sizeof(*mounts->by_depth), compare_paths);
+    qsort(mounts->by_depth, count, sizeof(struct run_daemon *), compare_paths);
     return refuse_same(mounts);
 }
 

@@ -19,19 +19,28 @@ static int64_t read_number(int proc_fd, const char *path) {
     return strtoll(text, NULL, 10);
 }
 
-/* A map has lines "FIRST OUTSIDE COUNT". Without one every id has its number. */
+/* A line of a map: "FIRST OUTSIDE COUNT". */
+static bool covers(const char *line, int64_t id) {
+    char *rest;
+    int64_t first = strtoll(line, &rest, 10);
+    strtoll(rest, &rest, 10);
+    int64_t count = strtoll(rest, NULL, 10);
+    return id >= first && id < first + count;
+}
+
+/* Without a map every id has its number. */
 static bool has_number(int proc_fd, const char *map, int64_t id) {
     CLEANUP_FD int fd = openat(proc_fd, map, O_RDONLY | O_CLOEXEC);
     CLEANUP_STREAM FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
-    long long first;
-    long long count;
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    bool found = false;
     if (!stream)
         return true;
     steal_fd(&fd);
-    while (fscanf(stream, "%lld %*d %lld", &first, &count) == 2)
-        if (id >= first && id < first + count)
-            return true;
-    return false;
+    while (!found && getline(&line, &size_bytes, stream) > 0)
+        found = covers(line, id);
+    return found;
 }
 
 static int64_t find_overflow(int proc_fd, const char *map, const char *overflow) {
