@@ -254,25 +254,26 @@ static void open_live(struct run_daemon *daemon, const struct run_daemon_options
     }
 }
 
-/* Until it is asked, the kernel believes that the mount's root belongs to uid 0. Where that has no number, nobody may
- * write there. */
-static int ask_for_owner(int root_fd) {
+/* For attributes, of something that is held. */
+static int ask(int fd) {
     struct statx attr;
-    return statx(root_fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &attr) < 0 ? negative_errno() : 0;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &attr) < 0 ? negative_errno() : 0;
 }
 
-/* Opening the control file waits for the daemon's first answer. */
+/* Looking up the control file waits for the daemon's first answer. */
 static int open_mount(struct run_daemon *daemon, const struct run_daemon_options *options) {
     daemon->root_fd = open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (daemon->root_fd < 0)
         return negative_errno();
-    daemon->control_fd = openat(daemon->root_fd, options->control_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    daemon->control_fd = openat(daemon->root_fd, options->control_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (daemon->control_fd < 0)
         return negative_errno();
     if (options->live_dir_fd >= 0)
         open_live(daemon, options);
     daemon->was_mounted = true;
-    return ask_for_owner(daemon->root_fd);
+    /* Until it is asked, the kernel believes that the root belongs to uid 0. Where that has no number, nobody may write
+     * there. */
+    return ask(daemon->root_fd);
 }
 
 /* A daemon that gives up has said why, unless it was killed. */
@@ -285,11 +286,7 @@ static void wait_for_reason(struct run_daemon *daemon, const struct run_signals 
 }
 
 static int complain_not_mounted(const struct run_daemon *daemon, const struct run_daemon_options *options, int error) {
-    if (error == -EROFS)
-        complain(
-            "cannot profile %s: a profile is started afresh through the mount, which is read-only; leave out -o ro",
-            daemon->name);
-    else if (!daemon->has_ended)
+    if (!daemon->has_ended)
         complain("cannot profile %s: its control file %s: %s", daemon->name, options->control_name, strerror(-error));
     else if (WIFSIGNALED(daemon->wait_status))
         complain("cannot profile %s: %s was killed by signal %d (%s)", daemon->name, options->program,
@@ -319,25 +316,21 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options 
         error = open_mount(daemon, options);
     if (error == 0)
         return 0;
-    if (error != -EROFS) /* that is ours to say */
-        wait_for_reason(daemon, signals);
+    wait_for_reason(daemon, signals);
     return complain_not_mounted(daemon, options, error);
 }
 
 /* ---- Running ------------------------------------------------------------------------------------ */
 
 int run_daemon_command(struct run_daemon *daemon, const char *command) {
-    size_t size_bytes = strlen(command);
-    ssize_t written_bytes = pwrite(daemon->control_fd, command, size_bytes, 0);
-    if (written_bytes < 0)
-        return negative_errno();
-    return (size_t)written_bytes == size_bytes ? 0 : -EIO;
+    char control[32];
+    snprintf(control, sizeof(control), "/proc/self/fd/%d", daemon->control_fd);
+    CLEANUP_FD int fd = open(control, O_WRONLY | O_CLOEXEC);
+    return fd < 0 ? negative_errno() : write_all(fd, command, strlen(command));
 }
 
 void run_daemon_wait_for_answer(struct run_daemon *daemon) {
-    char byte;
-    if (pread(daemon->control_fd, &byte, 1, 0) < 0)
-        return; /* the daemon has ended, which is noticed elsewhere */
+    ask(daemon->control_fd); /* if the daemon has ended, that is noticed elsewhere */
 }
 
 int run_daemon_read_live(const struct run_daemon *daemon, struct input *ret_input) {

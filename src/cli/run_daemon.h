@@ -31,7 +31,7 @@ struct run_daemon {
     int wait_status; /* if it has ended */
     int profile_fd;  /* memory that gets the final profile */
     int root_fd;     /* of the mount, O_PATH */
-    int control_fd;  /* control file */
+    int control_fd;  /* its control file, O_PATH */
     int live_fd;     /* -1: none */
     char live_name[48];
 };
@@ -48,7 +48,8 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options 
 /* Writes a command to the control file. Errors: -errno */
 int run_daemon_command(struct run_daemon *daemon, const char *command);
 
-/* Asks the daemon for an answer, which is not counted: it comes after that to most of what was asked before. */
+/* Asks the daemon for the control file's attributes, which is not counted: the answer comes when what was asked before
+ * has at least been begun. */
 void run_daemon_wait_for_answer(struct run_daemon *daemon);
 
 /* Reads what the live file says now. Errors: -errno; -ENOENT there is none */

@@ -132,7 +132,8 @@ int run_mounts_reset(struct run_mounts *mounts) {
         int error = run_daemon_command(daemon, "reset\n");
         if (error == 0)
             continue;
-        complain("cannot start the profile of %s afresh: %s", daemon->name, strerror(-error));
+        complain("cannot start the profile of %s afresh: %s%s", daemon->name, strerror(-error),
+                 error == -EROFS ? "; leave out -o ro" : "");
         return error;
     }
     return 0;

@@ -36,7 +36,7 @@ expect_failure "osprof: cannot profile file: Not a directory" -d file true
 expect_failure $'osproffs: cache=bad: must be auto, none or always\nosprof: cannot profile . (see the line above)' -o cache=bad true
 OSPROFFS=$scratch/none expect_failure "osprof: cannot run $scratch/none: No such file or directory
 osprof: cannot profile . (see the line above)" true
-expect_failure "osprof: cannot profile lower: a profile is started afresh through the mount, which is read-only; leave out -o ro" -o ro -d lower true
+expect_failure "osprof: cannot start the profile of lower afresh: Read-only file system; leave out -o ro" -o ro -d lower true
 assert_nothing_left
 
 # ---- Exit statuses
