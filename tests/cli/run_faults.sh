@@ -8,7 +8,7 @@
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse
-need pgrep
+need pgrep ps
 unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 
 # begin SCRIPT: starts osprof run of it in the background; returns when the script has made the file "ready"
@@ -64,8 +64,8 @@ assert_profile "a handled signal"
 is_stopped() {
     [[ $(ps -o state= -p "$1") == T* ]]
 }
-begin "exec perl -e 'open F, \">ready\"; close F; select undef, undef, undef, 0.1 while 1'"
-child=$(command_pid perl)
+begin "touch ready; exec sleep 1000"
+child=$(command_pid sleep)
 kill -TSTP "$run_pid"
 wait_until 20 is_stopped "$run_pid" || fail "osprof does not stop"
 wait_until 20 is_stopped "$child" || fail "the command does not stop"
