@@ -155,6 +155,16 @@ expect 125 run -d "$lower" -p /dev/full true
 grep -q '^osprof: cannot write profile /dev/full: No space left on device; it follows$' err || fail "no message"
 sed 1d err | "$OSPROF" check - >&2 || fail "the profile that could not be written is lost"
 
+# Options of osproffs that matter to osprof itself.
+expect 0 run -o joint=read:size,control=.other -o "live=$mnt" -d "$lower" -p profile -- \
+    sh -c "test -e lower/.other && ! test -e lower/.osprof && ls mnt && cat lower/file >/dev/null"
+assert_eq 1 "$(grep -c '^[0-9]*[.]live$' out)" "live file in its place"
+assert_eq "1 1" "$(grep -c '^JOINT_READ_SIZE' profile) $(profile_calls READ profile)" "joint profile and READ"
+assert_eq "" "$(listed "$mnt")" "live files left"
+expect 0 run -o live=none -d "$lower" -p profile -- sh -c "$(load | sed "s#known#lower/known#g; s#if=file#if=lower/file#")"
+assert_known_load profile
+clear_load "$lower"
+
 # ---- Several directories
 
 mkdir -p many/a/within many/b
