@@ -7,7 +7,6 @@
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse
-need ps
 unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 
 # ---- Bad input is one line, and status 125

@@ -8,14 +8,13 @@
 . "$tests_dir/../cli/run_lib.sh"
 
 need_fuse
-need pgrep ps
 unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 
 # begin SCRIPT: starts osprof run of it in the background; returns when the script has made the file "ready"
 begin() {
     rm -f "$lower"/* "$scratch/profile"
-    set -m # a job of its own, which can be stopped, and does not ignore SIGINT
-    "$OSPROF" run -o cache=none -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
+    set -m # a job of its own, which can be stopped
+    "${interruptible[@]}" "$OSPROF" run -o cache=none -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
         >"$scratch/out" 2>"$scratch/err" &
     run_pid=$!
     set +m

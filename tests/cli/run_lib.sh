@@ -1,19 +1,16 @@
 # shellcheck shell=bash
 # What the tests of osprof run share. Source after lib.sh.
 
-# What the shell starts in the background ignores SIGINT and SIGQUIT; with this before it does not.
+# What a shell starts in the background ignores SIGINT and SIGQUIT, as may this shell; with this before it does not.
+need pgrep ps
+
 # shellcheck disable=SC2034 # for the tests
 interruptible=(env --default-signal=INT --default-signal=QUIT)
 
 # Prints the processes that run the osproffs under test over something in $scratch.
 own_daemons() {
-    local process
-    for process in /proc/[0-9]*; do
-        # shellcheck disable=SC2154 # set by the harness
-        case $( (tr '\0' ' ' <"$process/cmdline") 2>/dev/null || true) in
-        "osproffs "*" $scratch"*) echo "${process#/proc/}" ;;
-        esac
-    done
+    # shellcheck disable=SC2154 # set by the harness
+    pgrep -f "^osproffs .* $scratch" || true
 }
 
 no_daemons() {
@@ -24,7 +21,6 @@ no_daemons() {
 assert_nothing_left() {
     wait_until 20 no_daemons || fail "daemons are left: $(own_daemons)"
     assert_eq "" "$(mounts_below "$scratch" | grep fuse || true)" "mounts left"
-    # shellcheck disable=SC2154 # set by the harness
     assert_eq "" "$(find "$scratch"/run*/osprof -type f 2>/dev/null)" "live files left"
     assert_eq "" "$(find "$scratch" -name '.osprof.*' 2>/dev/null)" "temporary files left"
 }
