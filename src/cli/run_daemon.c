@@ -2,7 +2,6 @@
 #include "run_daemon.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <string.h>
@@ -16,90 +15,11 @@
 
 #include "base.h"
 #include "command.h"
-#include "live_files.h"
 #include "namespace.h"
-#include "path.h"
 
 #define LOWER_FD 3 /* in the daemon */
 #define LIVE_ATTEMPTS 100
 #define GIVE_UP_MS 2000
-
-/* ---- Options ------------------------------------------------------------------------------------ */
-
-/* The value of an option in a list for -o, of the last if there are several. Owner: the caller frees it
- * Returns NULL if it is not given */
-static char *find_option(const char *list, const char *name) {
-    CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
-    char *value = NULL;
-    char *rest = copy;
-    for (const char *option = strsep(&rest, ","); option; option = strsep(&rest, ",")) {
-        size_t length = strlen(name);
-        if (strncmp(option, name, length) != 0 || option[length] != '=')
-            continue;
-        free(value);
-        value = strdup(option + length + 1);
-    }
-    return value;
-}
-
-/* Beside this program, as both are installed; else it is looked for in PATH. */
-static char *find_osproffs(void) {
-    char self[PATH_MAX];
-    const char *given = getenv("OSPROFFS");
-    if (given && given[0])
-        return strdup(given);
-    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(self, '/');
-    if (slash) {
-        *slash = '\0';
-        char *beside = path_join(self, "osproffs");
-        if (beside && access(beside, X_OK) == 0)
-            return beside;
-        free(beside);
-    }
-    return strdup("osproffs");
-}
-
-/* Where osproffs keeps live files by default is the first of the places where they are looked for if XDG_RUNTIME_DIR is
- * set, else the second. It is opened, and made, before anything is mounted over it. */
-static int open_live_dir(const char *given) {
-    struct live_dirs dirs;
-    CLEANUP_FREE char *asked = find_option(given, "live");
-    const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
-    live_dirs_find(&dirs);
-    const char *path = dirs.paths[runtime_dir && runtime_dir[0] == '/' ? 0 : 1];
-    if (asked && strcmp(asked, "none") == 0)
-        return -1;
-    if (!asked)
-        mkdir(path, 0700);
-    return open(asked ? asked : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-int run_daemon_options_init(struct run_daemon_options *ret_options, const char *given) {
-    CLEANUP_FREE char *profile = find_option(given, "profile");
-    struct run_daemon_options options = {.given = given, .live_dir_fd = -1};
-    if (profile) {
-        complain("cannot take -o profile=%s: osprof run says where the profile goes: -p FILE", profile);
-        return -EINVAL;
-    }
-    options.program = find_osproffs();
-    options.control_name = find_option(given, "control");
-    if (!options.control_name)
-        options.control_name = strdup(".osprof");
-    options.live_dir_fd = open_live_dir(given);
-    *ret_options = options;
-    if (options.program && options.control_name)
-        return 0;
-    complain("no memory");
-    return -ENOMEM;
-}
-
-void run_daemon_options_finish(struct run_daemon_options *options) {
-    free(options->program);
-    free(options->control_name);
-    close_fd(&options->live_dir_fd);
-}
 
 /* ---- The directory ------------------------------------------------------------------------------ */
 
@@ -148,7 +68,7 @@ void run_daemon_finish(struct run_daemon *daemon) {
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
 /* As root others may use the mount too: the command may become somebody else. */
-static void exec_osproffs(const struct run_daemon *daemon, const struct run_daemon_options *options) {
+static void exec_osproffs(const struct run_daemon *daemon, const struct run_osproffs *options) {
     char lower[32];
     const char *arguments[16] = {"osproffs", "-f"};
     size_t count = 2;
@@ -186,7 +106,7 @@ static int arrange_fds(const struct run_daemon *daemon) {
 }
 
 /* In a session of its own, so that nothing that is typed at a terminal reaches it. */
-static _Noreturn void become_daemon(const struct run_daemon *daemon, const struct run_daemon_options *options,
+static _Noreturn void become_daemon(const struct run_daemon *daemon, const struct run_osproffs *options,
                                     const struct run_signals *signals, pid_t parent) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -238,7 +158,7 @@ static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const 
 }
 
 /* Opened through the directory, whatever is mounted over it by now. */
-static void open_live(struct run_daemon *daemon, const struct run_daemon_options *options) {
+static void open_live(struct run_daemon *daemon, const struct run_osproffs *options) {
     for (unsigned attempt = 0; attempt < LIVE_ATTEMPTS && daemon->live_fd < 0; attempt++) {
         struct input input = {0};
         char number[16] = "";
@@ -261,7 +181,7 @@ static int ask(int fd) {
 }
 
 /* Looking up the control file waits for the daemon's first answer. */
-static int open_mount(struct run_daemon *daemon, const struct run_daemon_options *options) {
+static int open_mount(struct run_daemon *daemon, const struct run_osproffs *options) {
     daemon->root_fd = open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (daemon->root_fd < 0)
         return negative_errno();
@@ -285,7 +205,7 @@ static void wait_for_reason(struct run_daemon *daemon, const struct run_signals 
     }
 }
 
-static int complain_not_mounted(const struct run_daemon *daemon, const struct run_daemon_options *options, int error) {
+static int complain_not_mounted(const struct run_daemon *daemon, const struct run_osproffs *options, int error) {
     if (!daemon->has_ended)
         complain("cannot profile %s: its control file %s: %s", daemon->name, options->control_name, strerror(-error));
     else if (WIFSIGNALED(daemon->wait_status))
@@ -296,8 +216,8 @@ static int complain_not_mounted(const struct run_daemon *daemon, const struct ru
     return error;
 }
 
-int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options *options,
-                     const struct run_signals *signals, int *ret_signal) {
+int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct run_signals *signals,
+                     int *ret_signal) {
     pid_t parent = getpid();
     dev_t device_before = device_at(daemon->path);
     daemon->profile_fd = memfd_create("osprof.out", MFD_CLOEXEC);
@@ -383,7 +303,7 @@ static int parse_profile(const struct run_daemon *daemon, struct input *ret_inpu
     return error;
 }
 
-static int recover(struct run_daemon *daemon, const struct run_daemon_options *options, struct input *ret_input) {
+static int recover(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
     int error = run_daemon_read_live(daemon, ret_input);
     if (error) {
         complain("the profile of %s is lost: its osproffs was killed, and %s", daemon->name,
@@ -398,7 +318,7 @@ static int recover(struct run_daemon *daemon, const struct run_daemon_options *o
     return 0;
 }
 
-int run_daemon_profile(struct run_daemon *daemon, const struct run_daemon_options *options, struct input *ret_input) {
+int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
     if (parse_profile(daemon, ret_input) == 0)
         return 0;
     return recover(daemon, options, ret_input);

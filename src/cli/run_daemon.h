@@ -7,19 +7,8 @@
 #include <sys/types.h>
 
 #include "input.h"
+#include "run_osproffs.h"
 #include "run_signals.h"
-
-/* What all daemons of a run share. */
-struct run_daemon_options {
-    const char *given;  /* for -o; NULL: none */
-    char *program;      /* path of osproffs, or a name for PATH */
-    char *control_name; /* of control files */
-    int live_dir_fd;    /* where live files are; -1: there are none */
-};
-
-/* Errors: told to the user */
-int run_daemon_options_init(struct run_daemon_options *ret_options, const char *given);
-void run_daemon_options_finish(struct run_daemon_options *options);
 
 struct run_daemon {
     const char *name; /* the directory as it was given */
@@ -42,8 +31,8 @@ void run_daemon_finish(struct run_daemon *daemon);
 
 /* Mounts, and returns when the mount works.
  * Errors: told to the user; -EINTR: a signal came, *ret_signal */
-int run_daemon_start(struct run_daemon *daemon, const struct run_daemon_options *options,
-                     const struct run_signals *signals, int *ret_signal);
+int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct run_signals *signals,
+                     int *ret_signal);
 
 /* Writes a command to the control file. Errors: -errno */
 int run_daemon_command(struct run_daemon *daemon, const char *command);
@@ -65,6 +54,6 @@ void run_daemon_detach(struct run_daemon *daemon);
  * removed then.
  * Owner:   the caller finishes *ret_input
  * Errors:  told to the user */
-int run_daemon_profile(struct run_daemon *daemon, const struct run_daemon_options *options, struct input *ret_input);
+int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input);
 
 #endif

@@ -47,7 +47,7 @@ int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directorie
         complain("no memory");
         return -ENOMEM;
     }
-    int error = run_daemon_options_init(&mounts->options, osproffs_options);
+    int error = run_osproffs_init(&mounts->options, osproffs_options);
     for (; mounts->count < count && error == 0; mounts->count++) {
         mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
         error = run_daemon_open(&mounts->daemons[mounts->count], directories[mounts->count]);
@@ -63,7 +63,7 @@ void run_mounts_finish(struct run_mounts *mounts) {
         run_daemon_finish(&mounts->daemons[i]);
     free(mounts->daemons);
     free(mounts->by_depth);
-    run_daemon_options_finish(&mounts->options);
+    run_osproffs_finish(&mounts->options);
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ struct run_mounts {
     struct run_daemon *daemons;   /* as they were given */
     struct run_daemon **by_depth; /* those that lie within others after them */
     size_t count;
-    struct run_daemon_options options;
+    struct run_osproffs options;
     bool are_ending; /* that daemons end is no surprise any more */
 };
 
