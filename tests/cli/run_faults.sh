@@ -109,9 +109,9 @@ end 13 "a daemon that is told to end"
 assert_profile "of a daemon that has ended"
 assert_said "osprof: osproffs has ended: what goes on in $lower is not in the profile from here on"
 
-# ---- osprof itself is killed: all goes with it
+# ---- osprof itself is killed: all goes with it, also if what the daemon needs to say the time lies in the directory
 
-begin "echo \$\$ >pid; $wait_for_ever"
+TZ=:$lower/zone begin "echo \$\$ >pid; $wait_for_ever"
 child=$(<"$lower/pid")
 kill -KILL "$run_pid"
 wait "$run_pid" || true
