@@ -15,6 +15,7 @@
 #include "joint_table.h"
 #include "peaks.h"
 #include "screen.h"
+#include "show.h"
 #include "units.h"
 #include "views.h"
 
@@ -27,6 +28,7 @@ struct show_options {
     const char *of; /* whose calls only; NULL: all */
     bool no_labels;
     int width;
+    FILE *stream;          /* of the page */
     const char **op_names; /* without OP_; NULL: all */
     size_t op_name_count;
     const char *profile;
@@ -420,7 +422,7 @@ static enum status show_page(const struct show_options *options, const struct in
         .input = input,
         .profile = &input->profile,
         .sum = figures_sum(&input->profile),
-        .screen = screen_of_stdout(options->width, options->ascii),
+        .screen = screen_of(options->stream, options->width, options->ascii),
         .buckets = options->buckets,
         .joint = options->joint,
     };
@@ -448,6 +450,11 @@ static enum status show_page(const struct show_options *options, const struct in
     print_page(&page);
     calibration_finish(&page.calibration);
     return status;
+}
+
+enum status show_profile(const struct input *input, const char *name, FILE *stream) {
+    const struct show_options options = {.profile = name, .stream = stream, .joint = input->profile.joint_count > 0};
+    return show_page(&options, input);
 }
 
 static enum status complain_no_view(const struct show_options *options, int error) {
@@ -597,7 +604,7 @@ static enum status take_option(const struct command *command, int option, char *
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
     CLEANUP_FREE const char **op_names = calloc((size_t)argc, sizeof(*op_names));
-    struct show_options options = {.op_names = op_names, .profile = "osprof.out"};
+    struct show_options options = {.op_names = op_names, .profile = "osprof.out", .stream = stdout};
     enum status status = STATUS_OK;
     int option;
     while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {

@@ -9,7 +9,7 @@
 
 static const struct command *const commands[] = {
     &command_show,    &command_check, &command_merge,     &command_import,
-    &command_recover, &command_reset, &command_calibrate,
+    &command_recover, &command_reset, &command_calibrate, &command_run,
 };
 
 static const struct command *command_find(const char *name) {

@@ -15,9 +15,9 @@ static int clamp_width(long width) {
     return width > SCREEN_WIDTH_MAX ? SCREEN_WIDTH_MAX : (int)width;
 }
 
-static int natural_width(void) {
+static int natural_width(FILE *stream) {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
         return clamp_width(size.ws_col);
     const char *columns = getenv("COLUMNS");
     char *end = NULL;
@@ -26,19 +26,23 @@ static int natural_width(void) {
 }
 
 /* https://no-color.org: set and not empty means no colour */
-static bool wants_colour(void) {
+static bool wants_colour(FILE *stream) {
     const char *no_colour = getenv("NO_COLOR");
     const char *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
+    return isatty(fileno(stream)) && !(no_colour && no_colour[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+struct screen screen_of(FILE *stream, int width, bool ascii) {
+    return (struct screen){
+        .stream = stream,
+        .width = width > 0 ? clamp_width(width) : natural_width(stream),
+        .ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
+        .colour = wants_colour(stream),
+    };
 }
 
 struct screen screen_of_stdout(int width, bool ascii) {
-    return (struct screen){
-        .stream = stdout,
-        .width = width > 0 ? clamp_width(width) : natural_width(),
-        .ascii = ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-        .colour = wants_colour(),
-    };
+    return screen_of(stdout, width, ascii);
 }
 
 static const char *ink_sequence(enum ink ink) {

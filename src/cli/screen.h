@@ -15,8 +15,9 @@ struct screen {
     bool colour;
 };
 
-/* What standard output can do. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII,
+/* What a stream can do. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII,
  * even where the locale has more. */
+struct screen screen_of(FILE *stream, int width, bool ascii);
 struct screen screen_of_stdout(int width, bool ascii);
 
 enum ink {

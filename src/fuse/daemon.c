@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
+#include <time.h>
 
 #include "background.h"
 #include "base.h"
@@ -494,6 +495,7 @@ static int mount_session(struct daemon *daemon) {
 }
 
 static int set_up(struct daemon *daemon) {
+    tzset(); /* else the C library reads its file when the profile is written, maybe through the mount, then unserved */
     int err = open_lower(daemon);
     if (err == 0)
         err = find_mountpoint(daemon);

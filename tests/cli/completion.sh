@@ -32,6 +32,9 @@ expect_completion _osprof "WRITE_SUPER" osprof show bare.osprof --op ""
 expect_completion _osprof "bare.osprof" osprof show ba
 expect_completion _osprof "lower" osprof reset lo
 expect_completion _osprof "lower" osprof calibrate lo
+expect_completion _osprof "lower" osprof run -d lo
+expect_completion _osprof "mnt" osprof run -p mn
+expect_completion _osprof "sha256sum" osprof run -- sha256su
 
 expect_completion _osproffs "lower" osproffs lo
 expect_completion _osproffs "lower" osproffs -o cache = none lo
@@ -48,7 +51,7 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show check merge import recover reset calibrate; do
+for command in show check merge import recover reset run calibrate; do
     "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z-]*' | grep -o -- '--[a-z-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -

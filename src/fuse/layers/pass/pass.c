@@ -94,6 +94,8 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     if (err == 0)
         err = open_proc(pass);
     if (err == 0)
+        pass_find_overflow_ids(pass);
+    if (err == 0)
         err = remember_own_groups(pass);
     if (err == 0)
         err = enter_root(pass, options, &root_fd);

@@ -193,6 +193,8 @@ int pass_op_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flags, unsi
     if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | sync_flags, mask, &attr) < 0)
         return negative_errno();
     attr.stx_ino = pass_shown_number(pass, makedev(attr.stx_dev_major, attr.stx_dev_minor), attr.stx_ino);
+    attr.stx_uid = pass_shown_uid(pass, attr.stx_uid);
+    attr.stx_gid = pass_shown_gid(pass, attr.stx_gid);
     *ret_attr = attr;
     return 0;
 }

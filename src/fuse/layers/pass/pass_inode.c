@@ -115,11 +115,18 @@ ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number) {
     return number ^ ((ino_t)mount_table_device_index(&pass->mounts, device) << 48);
 }
 
+/* Turns what the lower file system says into what is shown. */
+static void show(struct pass *pass, struct stat *attr) {
+    attr->st_ino = pass_shown_number(pass, attr->st_dev, attr->st_ino);
+    attr->st_uid = pass_shown_uid(pass, attr->st_uid);
+    attr->st_gid = pass_shown_gid(pass, attr->st_gid);
+}
+
 int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
     struct stat attr;
     if (fstatat(fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
         return negative_errno();
-    attr.st_ino = pass_shown_number(pass, attr.st_dev, attr.st_ino);
+    show(pass, &attr);
     *ret_attr = attr;
     return 0;
 }
@@ -147,7 +154,7 @@ static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, int fd,
     int err = inode_table_look_up(pass->inodes, &key, attr.st_mode & S_IFMT, must_fit, path_fd, &inode);
     if (err < 0)
         return err;
-    attr.st_ino = pass_shown_number(pass, attr.st_dev, attr.st_ino);
+    show(pass, &attr);
     *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = attr};
     return 0;
 }

@@ -39,7 +39,9 @@ struct pass {
     bool has_recent;     /* atomic; they are to be closed later */
     bool (*call_later)(void (*call)(void *data), void *data);
     bool check_as_caller;
-    bool privileged;   /* root: identities can be taken on */
+    bool privileged;      /* root: identities can be taken on */
+    int64_t overflow_uid; /* what owners without a number are shown as in this user namespace; -1: all have one */
+    int64_t overflow_gid;
     gid_t *own_groups; /* of the daemon, to return to */
     int own_group_count;
     pthread_mutex_t open_files_lock;
@@ -119,6 +121,15 @@ int pass_check_access(struct pass *pass, const struct fs_caller *caller, fs_ino 
 
 /* Inode numbers are the lower ones; those of other devices than the root's are told apart in their top bits. */
 ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number);
+
+/* ---- Owners: pass_owner.c ---- */
+
+/* Finds out what owners without a number are shown as. */
+void pass_find_overflow_ids(struct pass *pass);
+
+/* The owner to show for the one that a system call has told. */
+uid_t pass_shown_uid(const struct pass *pass, uid_t uid);
+gid_t pass_shown_gid(const struct pass *pass, gid_t gid);
 
 /* Refuses names that would leave the directory. */
 static inline int pass_check_name(const char *name) {

@@ -1,0 +1,102 @@
+/* Starting the command, and standing between it and who started osprof.
+ *
+ * It stays in osprof's process group, so that a terminal treats both as one job: what is typed (Ctrl-C, Ctrl-\, Ctrl-Z)
+ * comes to both from the kernel, and a shell continues both. Such signals are not passed on: the command would get them
+ * twice. Those that somebody sends to osprof alone are. */
+#include "run_child.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base.h"
+#include "command.h"
+
+struct child {
+    pid_t pid;
+    int error_fd; /* gets errno if exec fails */
+};
+
+static _Noreturn void become_command(char **arguments, const struct namespace *space, const struct run_signals *signals,
+                                     pid_t parent, int error_fd) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(RUN_FAILED);
+    namespace_restrict(space);
+    run_signals_restore(signals);
+    execvp(arguments[0], arguments);
+    int error = errno;
+    write_all(error_fd, &error, sizeof(error));
+    _exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE);
+}
+
+static int start(char **arguments, const struct namespace *space, const struct run_signals *signals,
+                 struct child *ret_child) {
+    int ends[2];
+    pid_t parent = getpid();
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return negative_errno();
+    pid_t pid = fork();
+    if (pid == 0)
+        become_command(arguments, space, signals, parent, ends[1]);
+    int error = pid < 0 ? negative_errno() : 0;
+    close(ends[1]);
+    if (error)
+        close(ends[0]);
+    else
+        *ret_child = (struct child){.pid = pid, .error_fd = ends[0]};
+    return error;
+}
+
+/* Sent by a process, not by the kernel; and not by the command itself, to its whole group. */
+static bool is_sent_to_us(const struct signalfd_siginfo *info, pid_t child) {
+    return info->ssi_code <= 0 && (pid_t)info->ssi_pid != child;
+}
+
+static void pass_on(const struct signalfd_siginfo *info, pid_t child) {
+    int signal = (int)info->ssi_signo;
+    if (is_sent_to_us(info, child))
+        kill(child, signal);
+    if (signal == SIGTSTP)
+        run_signals_stop_self(signal);
+}
+
+/* Returns its wait status. */
+static int wait_for(pid_t child, const struct run_signals *signals, struct run_mounts *mounts) {
+    struct signalfd_siginfo info;
+    int status;
+    for (;;) {
+        int signal = run_signals_take(signals, -1, &info);
+        if (signal == SIGCHLD) {
+            run_mounts_notice_ends(mounts);
+            if (waitpid(child, &status, WNOHANG) == child)
+                return status;
+        } else if (signal != 0) {
+            pass_on(&info, child);
+        }
+    }
+}
+
+static struct run_outcome outcome_of(int wait_status) {
+    if (WIFSIGNALED(wait_status))
+        return (struct run_outcome){RUN_SIGNALLED + WTERMSIG(wait_status), true, true};
+    return (struct run_outcome){WEXITSTATUS(wait_status), true, false};
+}
+
+int run_child(char **arguments, const struct namespace *space, const struct run_signals *signals,
+              struct run_mounts *mounts, struct run_outcome *ret_outcome) {
+    struct child child = {.pid = -1, .error_fd = -1};
+    int exec_error = 0;
+    int error = start(arguments, space, signals, &child);
+    if (error)
+        return error;
+    struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts));
+    if (read(child.error_fd, &exec_error, sizeof(exec_error)) == sizeof(exec_error)) {
+        complain("cannot run %s: %s", arguments[0], strerror(exec_error));
+        outcome.is_started = false;
+    }
+    close(child.error_fd);
+    *ret_outcome = outcome;
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* One run of the command of osprof run: started as the caller would have started it, waited for, and told of the
+ * signals that osprof gets. */
+#ifndef RUN_CHILD_H
+#define RUN_CHILD_H
+
+#include <stdbool.h>
+
+#include "namespace.h"
+#include "run_mounts.h"
+#include "run_signals.h"
+
+/* Exit statuses, as those of env(1) and timeout(1) */
+enum {
+    RUN_FAILED = 125, /* osprof itself */
+    RUN_CANNOT_EXECUTE = 126,
+    RUN_NOT_FOUND = 127,
+    RUN_SIGNALLED = 128, /* + the signal */
+};
+
+struct run_outcome {
+    int status;      /* exit status, as a shell says it */
+    bool is_started; /* else it could not be executed, which has been said */
+    bool is_killed;  /* by a signal */
+};
+
+/* arguments: NULL at the end; the first is looked for in PATH
+ * mounts:    are told of daemons that end meanwhile
+ * Errors:    -errno, no process could be made; not told yet */
+int run_child(char **arguments, const struct namespace *space, const struct run_signals *signals,
+              struct run_mounts *mounts, struct run_outcome *ret_outcome);
+
+#endif

@@ -1,0 +1,325 @@
+/* Starting an osproffs over a directory in place, and getting its profile. */
+#include "run_daemon.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+
+#include "base.h"
+#include "command.h"
+#include "namespace.h"
+
+#define LOWER_FD 3 /* in the daemon */
+#define LIVE_ATTEMPTS 100
+#define GIVE_UP_MS 2000
+
+/* ---- The directory ------------------------------------------------------------------------------ */
+
+static int complain_unusable(const char *name, int error) {
+    complain("cannot profile %s: %s", name, strerror(-error));
+    return error;
+}
+
+/* What holds no files has no use for a profile, and what is mounted below the root would be shown through it. */
+static int refuse_special(const struct run_daemon *daemon) {
+    struct statfs fs;
+    if (fstatfs(daemon->lower_fd, &fs) < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    if (strcmp(daemon->path, "/") == 0) {
+        complain("cannot profile /: /proc, /dev and whatever else is mounted there would be seen through it; name the "
+                 "directories that matter, as -d /usr -d /home");
+        return -EINVAL;
+    }
+    if (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC) {
+        complain("cannot profile %s: it shows the kernel's state, and no storage", daemon->name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int run_daemon_open(struct run_daemon *ret_daemon, const char *name) {
+    struct run_daemon *daemon = ret_daemon;
+    *daemon = (struct run_daemon){
+        .name = name, .lower_fd = -1, .profile_fd = -1, .root_fd = -1, .control_fd = -1, .live_fd = -1};
+    daemon->path = realpath(name, NULL);
+    daemon->lower_fd = daemon->path ? open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (daemon->lower_fd < 0)
+        return complain_unusable(name, negative_errno());
+    return refuse_special(daemon);
+}
+
+void run_daemon_finish(struct run_daemon *daemon) {
+    free(daemon->path);
+    close_fd(&daemon->lower_fd);
+    close_fd(&daemon->profile_fd);
+    close_fd(&daemon->root_fd);
+    close_fd(&daemon->control_fd);
+    close_fd(&daemon->live_fd);
+}
+
+/* ---- Starting ----------------------------------------------------------------------------------- */
+
+/* As root others may use the mount too: the command may become somebody else. */
+static void exec_osproffs(const struct run_daemon *daemon, const struct run_osproffs *options) {
+    char lower[32];
+    const char *arguments[16] = {"osproffs", "-f"};
+    size_t count = 2;
+    snprintf(lower, sizeof(lower), "/proc/self/fd/%d", LOWER_FD);
+    if (geteuid() == 0) {
+        arguments[count++] = "-o";
+        arguments[count++] = "allow_other";
+    }
+    if (options->given) {
+        arguments[count++] = "-o";
+        arguments[count++] = options->given;
+    }
+    arguments[count++] = "-o";
+    arguments[count++] = "profile=-";
+    arguments[count++] = lower;
+    arguments[count++] = daemon->path;
+    execvp(options->program, (char **)(uintptr_t)arguments);
+    if (strchr(options->program, '/'))
+        complain("cannot run %s: %s", options->program, strerror(errno));
+    else
+        complain("cannot find osproffs: it is neither beside osprof nor in PATH; name it by the variable OSPROFFS");
+}
+
+/* Standard input is empty, the profile goes to memory, messages to our standard error. All else that is open is none
+ * of its business. */
+static int arrange_fds(const struct run_daemon *daemon) {
+    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(daemon->profile_fd, STDOUT_FILENO) < 0)
+        return negative_errno();
+    int lower_fd = fcntl(daemon->lower_fd, F_DUPFD_CLOEXEC, LOWER_FD + 1);
+    if (lower_fd < 0 || dup2(lower_fd, LOWER_FD) < 0)
+        return negative_errno();
+    close_range(LOWER_FD + 1, ~0U, 0); /* before Linux 5.9 what was open stays open */
+    return 0;
+}
+
+/* In a session of its own, so that nothing that is typed at a terminal reaches it. */
+static _Noreturn void become_daemon(const struct run_daemon *daemon, const struct run_osproffs *options,
+                                    const struct run_signals *signals, pid_t parent) {
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(1);
+    int error = geteuid() == 0 ? 0 : namespace_let_mount();
+    if (error == 0)
+        error = arrange_fds(daemon);
+    if (error)
+        complain("cannot start %s: %s", options->program, strerror(-error));
+    run_signals_restore(signals);
+    if (error == 0)
+        exec_osproffs(daemon, options);
+    _exit(1);
+}
+
+/* The number of the device that a path leads to, which a mount on it changes; 0 if that cannot be told. */
+static dev_t device_at(const char *path) {
+    struct statx attr;
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+        return 0;
+    return makedev(attr.stx_dev_major, attr.stx_dev_minor);
+}
+
+static bool ends_a_run(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+/* The kernel says in mountinfo when something is mounted. */
+static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const struct run_signals *signals,
+                          int *ret_signal) {
+    CLEANUP_FD int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+    struct pollfd events[] = {{.fd = mounts_fd, .events = POLLPRI}, {.fd = signals->fd, .events = POLLIN}};
+    if (mounts_fd < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    while (device_at(daemon->path) == device_before) {
+        struct signalfd_siginfo info;
+        poll(events, ARRAY_SIZE(events), -1);
+        int signal = run_signals_take(signals, 0, &info);
+        run_daemon_reap(daemon);
+        if (daemon->has_ended)
+            return -ECHILD;
+        if (ends_a_run(signal)) {
+            *ret_signal = signal;
+            return -EINTR;
+        }
+    }
+    return 0;
+}
+
+/* Opened through the directory, whatever is mounted over it by now. */
+static void open_live(struct run_daemon *daemon, const struct run_osproffs *options) {
+    for (unsigned attempt = 0; attempt < LIVE_ATTEMPTS && daemon->live_fd < 0; attempt++) {
+        struct input input = {0};
+        char number[16] = "";
+        if (attempt > 0)
+            snprintf(number, sizeof(number), "-%u", attempt);
+        snprintf(daemon->live_name, sizeof(daemon->live_name), "%ld%s.live", (long)daemon->pid, number);
+        daemon->live_fd = openat(options->live_dir_fd, daemon->live_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (daemon->live_fd < 0)
+            return;
+        if (run_daemon_read_live(daemon, &input) < 0 || !input.live.recording || input.live.pid != daemon->pid)
+            close_fd(&daemon->live_fd); /* left behind by another of the same number */
+        input_finish(&input);
+    }
+}
+
+/* For attributes, of something that is held. */
+static int ask(int fd) {
+    struct statx attr;
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &attr) < 0 ? negative_errno() : 0;
+}
+
+/* Looking up the control file waits for the daemon's first answer. */
+static int open_mount(struct run_daemon *daemon, const struct run_osproffs *options) {
+    daemon->root_fd = open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (daemon->root_fd < 0)
+        return negative_errno();
+    daemon->control_fd = openat(daemon->root_fd, options->control_name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (daemon->control_fd < 0)
+        return negative_errno();
+    if (options->live_dir_fd >= 0)
+        open_live(daemon, options);
+    daemon->was_mounted = true;
+    /* Until it is asked, the kernel believes that the root belongs to uid 0. Where that has no number, nobody may write
+     * there. */
+    return ask(daemon->root_fd);
+}
+
+/* A daemon that gives up has said why, unless it was killed. */
+static void wait_for_reason(struct run_daemon *daemon, const struct run_signals *signals) {
+    struct signalfd_siginfo info;
+    for (int waited_ms = 0; !daemon->has_ended && waited_ms < GIVE_UP_MS; waited_ms += 10) {
+        run_signals_take(signals, 10, &info);
+        run_daemon_reap(daemon);
+    }
+}
+
+static int complain_not_mounted(const struct run_daemon *daemon, const struct run_osproffs *options, int error) {
+    if (!daemon->has_ended)
+        complain("cannot profile %s: its control file %s: %s", daemon->name, options->control_name, strerror(-error));
+    else if (WIFSIGNALED(daemon->wait_status))
+        complain("cannot profile %s: %s was killed by signal %d (%s)", daemon->name, options->program,
+                 WTERMSIG(daemon->wait_status), strsignal(WTERMSIG(daemon->wait_status)));
+    else
+        complain("cannot profile %s (see the line above)", daemon->name);
+    return error;
+}
+
+int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct run_signals *signals,
+                     int *ret_signal) {
+    pid_t parent = getpid();
+    dev_t device_before = device_at(daemon->path);
+    daemon->profile_fd = memfd_create("osprof.out", MFD_CLOEXEC);
+    if (daemon->profile_fd < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    pid_t pid = fork();
+    if (pid == 0)
+        become_daemon(daemon, options, signals, parent);
+    if (pid < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    daemon->pid = pid;
+    int error = wait_for_mount(daemon, device_before, signals, ret_signal);
+    if (error == -EINTR)
+        return error;
+    if (error == 0)
+        error = open_mount(daemon, options);
+    if (error == 0)
+        return 0;
+    wait_for_reason(daemon, signals);
+    return complain_not_mounted(daemon, options, error);
+}
+
+/* ---- Running ------------------------------------------------------------------------------------ */
+
+int run_daemon_command(struct run_daemon *daemon, const char *command) {
+    char control[32];
+    snprintf(control, sizeof(control), "/proc/self/fd/%d", daemon->control_fd);
+    CLEANUP_FD int fd = open(control, O_WRONLY | O_CLOEXEC);
+    return fd < 0 ? negative_errno() : write_all(fd, command, strlen(command));
+}
+
+void run_daemon_wait_for_answer(struct run_daemon *daemon) {
+    ask(daemon->control_fd); /* if the daemon has ended, that is noticed elsewhere */
+}
+
+int run_daemon_read_live(const struct run_daemon *daemon, struct input *ret_input) {
+    struct aggstats_parse_error why;
+    struct input input = {.is_live = true};
+    if (daemon->live_fd < 0)
+        return -ENOENT;
+    int error = aggstats_live_read(daemon->live_fd, &input.profile, &input.live, &why);
+    if (error == 0)
+        *ret_input = input;
+    return error;
+}
+
+bool run_daemon_reap(struct run_daemon *daemon) {
+    if (daemon->pid == 0 || daemon->has_ended)
+        return false;
+    daemon->has_ended = waitpid(daemon->pid, &daemon->wait_status, WNOHANG) == daemon->pid;
+    return daemon->has_ended;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+void run_daemon_detach(struct run_daemon *daemon) {
+    char mount[32];
+    close_fd(&daemon->control_fd);
+    if (daemon->root_fd < 0) {
+        if (daemon->pid != 0 && !daemon->has_ended)
+            kill(daemon->pid, SIGTERM); /* not that far yet */
+        return;
+    }
+    snprintf(mount, sizeof(mount), "/proc/self/fd/%d", daemon->root_fd);
+    if (umount2(mount, MNT_DETACH) < 0 && errno != EINVAL) /* which it is if the daemon has unmounted it */
+        complain("cannot unmount %s: %s", daemon->name, strerror(errno));
+    close_fd(&daemon->root_fd);
+}
+
+static int parse_profile(const struct run_daemon *daemon, struct input *ret_input) {
+    struct aggstats_parse_error why;
+    CLEANUP_FD int fd = dup(daemon->profile_fd);
+    if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0)
+        return negative_errno();
+    CLEANUP_STREAM FILE *stream = fdopen(fd, "r");
+    if (!stream)
+        return negative_errno();
+    steal_fd(&fd);
+    struct input input = {0};
+    int error = aggstats_profile_parse(stream, &input.profile, &why);
+    if (error == 0)
+        *ret_input = input;
+    return error;
+}
+
+static int recover(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
+    int error = run_daemon_read_live(daemon, ret_input);
+    if (error) {
+        complain("the profile of %s is lost: its osproffs was killed, and %s", daemon->name,
+                 error == -ENOENT ? "there is no live file" : strerror(-error));
+        return error;
+    }
+    ret_input->counting = false;
+    ret_input->is_live = false;
+    complain("the profile of %s is recovered from the live file: it is what was counted until osproffs was killed",
+             daemon->name);
+    unlinkat(options->live_dir_fd, daemon->live_name, 0);
+    return 0;
+}
+
+int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input) {
+    if (parse_profile(daemon, ret_input) == 0)
+        return 0;
+    return recover(daemon, options, ret_input);
+}

@@ -1,0 +1,59 @@
+/* One osproffs of osprof run, a child of ours. */
+#ifndef RUN_DAEMON_H
+#define RUN_DAEMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "input.h"
+#include "run_osproffs.h"
+#include "run_signals.h"
+
+struct run_daemon {
+    const char *name; /* the directory as it was given */
+    char *path;       /* absolute, without symbolic links */
+    int lower_fd;     /* the directory itself, below all mounts */
+    pid_t pid;        /* 0: not started */
+    bool was_mounted;
+    bool has_ended;
+    int wait_status; /* if it has ended */
+    int profile_fd;  /* memory that gets the final profile */
+    int root_fd;     /* of the mount, O_PATH */
+    int control_fd;  /* its control file, O_PATH */
+    int live_fd;     /* -1: none */
+    char live_name[48];
+};
+
+/* Opens the directory. Errors: told to the user */
+int run_daemon_open(struct run_daemon *ret_daemon, const char *name);
+void run_daemon_finish(struct run_daemon *daemon);
+
+/* Mounts, and returns when the mount works.
+ * Errors: told to the user; -EINTR: a signal came, *ret_signal */
+int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct run_signals *signals,
+                     int *ret_signal);
+
+/* Writes a command to the control file. Errors: -errno */
+int run_daemon_command(struct run_daemon *daemon, const char *command);
+
+/* Asks the daemon for the control file's attributes, which is not counted: the answer comes when what was asked before
+ * has at least been begun. */
+void run_daemon_wait_for_answer(struct run_daemon *daemon);
+
+/* Reads what the live file says now. Errors: -errno; -ENOENT there is none */
+int run_daemon_read_live(const struct run_daemon *daemon, struct input *ret_input);
+
+/* Notices if it has ended. Returns true once, when it has. */
+bool run_daemon_reap(struct run_daemon *daemon);
+
+/* Detaches the mount: it is gone when nobody uses it, and the daemon with it. */
+void run_daemon_detach(struct run_daemon *daemon);
+
+/* The final profile, of a daemon that has ended: its own, or if it was killed what its live file holds, which is
+ * removed then.
+ * Owner:   the caller finishes *ret_input
+ * Errors:  told to the user */
+int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input);
+
+#endif

@@ -1,0 +1,214 @@
+/* All mounts of a run, as one. */
+#include "run_mounts.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base.h"
+#include "command.h"
+
+#define SETTLE_STEPS_MAX 200
+#define SETTLE_STEP_NS 1000000
+#define UNUSED_MS 1000     /* how long the kernel may take to end a mount that nobody uses */
+#define TERMINATE_MS 10000 /* osproffs waits 2 s for calls that hang */
+#define KILL_MS 1000
+
+/* ---- Opening ------------------------------------------------------------------------------------ */
+
+/* A directory comes before those within it. */
+static int compare_paths(const void *a, const void *b) {
+    const struct run_daemon *const *left = a;
+    const struct run_daemon *const *right = b;
+    return strcmp((*left)->path, (*right)->path);
+}
+
+static int refuse_same(const struct run_mounts *mounts) {
+    for (size_t i = 1; i < mounts->count; i++) {
+        const struct run_daemon *one = mounts->by_depth[i - 1];
+        const struct run_daemon *other = mounts->by_depth[i];
+        if (strcmp(one->path, other->path) != 0)
+            continue;
+        complain("cannot profile %s twice: %s and %s are the same directory", one->path, one->name, other->name);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count,
+                    const char *osproffs_options) {
+    struct run_mounts *mounts = ret_mounts;
+    *mounts = (struct run_mounts){.options.live_dir_fd = -1};
+    mounts->daemons = calloc(count, sizeof(*mounts->daemons));
+    mounts->by_depth = calloc(count, sizeof(struct run_daemon *));
+    if (!mounts->daemons || !mounts->by_depth) {
+        complain("no memory");
+        return -ENOMEM;
+    }
+    int error = run_osproffs_init(&mounts->options, osproffs_options);
+    for (; mounts->count < count && error == 0; mounts->count++) {
+        mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
+        error = run_daemon_open(&mounts->daemons[mounts->count], directories[mounts->count]);
+    }
+    if (error)
+        return error;
+    qsort(mounts->by_depth, count, sizeof(struct run_daemon *), compare_paths);
+    return refuse_same(mounts);
+}
+
+void run_mounts_finish(struct run_mounts *mounts) {
+    for (size_t i = 0; i < mounts->count; i++)
+        run_daemon_finish(&mounts->daemons[i]);
+    free(mounts->daemons);
+    free(mounts->by_depth);
+    run_osproffs_finish(&mounts->options);
+}
+
+/* ---- Starting ----------------------------------------------------------------------------------- */
+
+static bool is_within(const char *path, const char *directory) {
+    size_t length = strlen(directory);
+    return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+/* Where we are is still the directory below the mounts. What lies in none of them stays as it is. */
+static int enter_current_dir(const struct run_mounts *mounts) {
+    CLEANUP_FREE char *path = getcwd(NULL, 0);
+    bool is_covered = false;
+    for (size_t i = 0; i < mounts->count && path; i++)
+        is_covered = is_covered || is_within(path, mounts->daemons[i].path);
+    if (!is_covered || chdir(path) == 0)
+        return 0;
+    int error = negative_errno();
+    complain("cannot enter the current directory %s through its mount: %s", path, strerror(-error));
+    return error;
+}
+
+int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal) {
+    int error = 0;
+    for (size_t i = 0; i < mounts->count && error == 0; i++)
+        error = run_daemon_start(mounts->by_depth[i], &mounts->options, signals, ret_signal);
+    return error ? error : enter_current_dir(mounts);
+}
+
+/* ---- Counting ----------------------------------------------------------------------------------- */
+
+/* What has been counted, over all mounts that have a live file to tell it. Returns false if a call is in flight. */
+static bool sum_calls(const struct run_mounts *mounts, uint64_t *ret_calls) {
+    uint64_t calls = 0;
+    bool is_quiet = true;
+    for (size_t i = 0; i < mounts->count; i++) {
+        struct input input;
+        if (run_daemon_read_live(&mounts->daemons[i], &input) < 0)
+            continue;
+        for (size_t op = 0; op < input.profile.op_count; op++)
+            calls += input.profile.ops[op].calls;
+        is_quiet = is_quiet && input.profile.in_flight_count == 0;
+        input_finish(&input);
+    }
+    *ret_calls = calls;
+    return is_quiet;
+}
+
+void run_mounts_settle(struct run_mounts *mounts) {
+    const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
+    uint64_t calls_before = UINT64_MAX;
+    for (int steps = 0; steps < SETTLE_STEPS_MAX; steps++) {
+        uint64_t calls = 0;
+        for (size_t i = 0; i < mounts->count; i++)
+            run_daemon_wait_for_answer(&mounts->daemons[i]);
+        if (sum_calls(mounts, &calls) && calls == calls_before)
+            return;
+        calls_before = calls;
+        nanosleep(&step, NULL);
+    }
+}
+
+int run_mounts_reset(struct run_mounts *mounts) {
+    for (size_t i = 0; i < mounts->count; i++) {
+        struct run_daemon *daemon = &mounts->daemons[i];
+        int error = run_daemon_command(daemon, "reset\n");
+        if (error == 0)
+            continue;
+        complain("cannot start the profile of %s afresh: %s%s", daemon->name, strerror(-error),
+                 error == -EROFS ? "; leave out -o ro" : "");
+        return error;
+    }
+    return 0;
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+static void complain_ended(const struct run_daemon *daemon) {
+    if (WIFSIGNALED(daemon->wait_status))
+        complain("osproffs was killed by signal %d (%s): nothing in %s can be reached from here on",
+                 WTERMSIG(daemon->wait_status), strsignal(WTERMSIG(daemon->wait_status)), daemon->name);
+    else
+        complain("osproffs has ended: what goes on in %s is not in the profile from here on", daemon->name);
+}
+
+void run_mounts_notice_ends(struct run_mounts *mounts) {
+    for (size_t i = 0; i < mounts->count; i++)
+        if (run_daemon_reap(&mounts->daemons[i]) && !mounts->are_ending)
+            complain_ended(&mounts->daemons[i]);
+}
+
+static bool runs(const struct run_daemon *daemon) {
+    return daemon->pid != 0 && !daemon->has_ended;
+}
+
+static bool any_runs(const struct run_mounts *mounts) {
+    bool found = false;
+    for (size_t i = 0; i < mounts->count; i++)
+        found = found || runs(&mounts->daemons[i]);
+    return found;
+}
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static bool wait_for_all(struct run_mounts *mounts, const struct run_signals *signals, int timeout_ms) {
+    struct signalfd_siginfo info;
+    int64_t end_ms = now_ms() + timeout_ms;
+    run_mounts_notice_ends(mounts);
+    for (int64_t left_ms = timeout_ms; any_runs(mounts) && left_ms > 0; left_ms = end_ms - now_ms()) {
+        run_signals_take(signals, (int)left_ms, &info);
+        run_mounts_notice_ends(mounts);
+    }
+    return !any_runs(mounts);
+}
+
+static void signal_all(const struct run_mounts *mounts, int signal) {
+    for (size_t i = 0; i < mounts->count; i++)
+        if (runs(&mounts->daemons[i]))
+            kill(mounts->daemons[i].pid, signal);
+}
+
+static void complain_used(const struct run_mounts *mounts) {
+    for (size_t i = 0; i < mounts->count; i++)
+        if (runs(&mounts->daemons[i]) && mounts->daemons[i].was_mounted)
+            complain("%s is still used by processes that the command has left behind: their open files there fail from "
+                     "here on, and are not in the profile",
+                     mounts->daemons[i].name);
+}
+
+void run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals) {
+    mounts->are_ending = true;
+    if (chdir("/") < 0)
+        complain("cannot leave the current directory: %s", strerror(errno));
+    for (size_t i = mounts->count; i-- > 0;)
+        run_daemon_detach(mounts->by_depth[i]);
+    if (wait_for_all(mounts, signals, UNUSED_MS))
+        return;
+    complain_used(mounts);
+    signal_all(mounts, SIGTERM);
+    if (wait_for_all(mounts, signals, TERMINATE_MS))
+        return;
+    signal_all(mounts, SIGKILL);
+    wait_for_all(mounts, signals, KILL_MS);
+}

@@ -1,0 +1,48 @@
+/* The directories that osprof run profiles, each with an osproffs mounted over it in our mount namespace.
+ *
+ * All that is needed of a mount is opened when it is made: afterwards nothing here walks a path, since that could
+ * lead through a mount and be counted there. */
+#ifndef RUN_MOUNTS_H
+#define RUN_MOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "namespace.h"
+#include "run_daemon.h"
+#include "run_signals.h"
+
+struct run_mounts {
+    struct run_daemon *daemons;   /* as they were given */
+    struct run_daemon **by_depth; /* those that lie within others after them */
+    size_t count;
+    struct run_osproffs options;
+    bool are_ending; /* that daemons end is no surprise any more */
+};
+
+/* Opens the directories and refuses what cannot be profiled.
+ * options: must stay
+ * Owner:   the caller finishes *ret_mounts, also after an error
+ * Errors:  told to the user */
+int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count,
+                    const char *osproffs_options);
+void run_mounts_finish(struct run_mounts *mounts);
+
+/* Mounts them all, and goes to the current directory as seen through them.
+ * Errors:  told to the user; -EINTR: a signal came, *ret_signal. What is mounted then must be ended */
+int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal);
+
+/* Waits, a fifth of a second at most, until what was closed last has been counted: the kernel does not wait for it. */
+void run_mounts_settle(struct run_mounts *mounts);
+
+/* Forgets what has been counted so far. Errors: told to the user */
+int run_mounts_reset(struct run_mounts *mounts);
+
+/* After SIGCHLD: says which daemons have ended. */
+void run_mounts_notice_ends(struct run_mounts *mounts);
+
+/* Unmounts, and ends all daemons: those whose mount somebody still uses within some seconds. Afterwards their profiles
+ * can be read. */
+void run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals);
+
+#endif

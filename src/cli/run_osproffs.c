@@ -1,0 +1,87 @@
+/* From what was given for osproffs to what its starter must know: the program, and where to find its files. */
+#include "run_osproffs.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "command.h"
+#include "live_files.h"
+#include "path.h"
+
+/* The value of an option in a list for -o, of the last if there are several. Owner: the caller frees it
+ * Returns NULL if it is not given */
+static char *find_option(const char *list, const char *name) {
+    CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
+    char *value = NULL;
+    char *rest = copy;
+    for (const char *option = strsep(&rest, ","); option; option = strsep(&rest, ",")) {
+        size_t length = strlen(name);
+        if (strncmp(option, name, length) != 0 || option[length] != '=')
+            continue;
+        free(value);
+        value = strdup(option + length + 1);
+    }
+    return value;
+}
+
+/* Beside this program, as both are installed; else it is looked for in PATH. */
+static char *find_osproffs(void) {
+    char self[PATH_MAX];
+    const char *given = getenv("OSPROFFS");
+    if (given && given[0])
+        return strdup(given);
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash) {
+        *slash = '\0';
+        char *beside = path_join(self, "osproffs");
+        if (beside && access(beside, X_OK) == 0)
+            return beside;
+        free(beside);
+    }
+    return strdup("osproffs");
+}
+
+/* Where osproffs keeps live files by default is the first of the places where they are looked for if XDG_RUNTIME_DIR is
+ * set, else the second. It is opened, and made, before anything is mounted over it. */
+static int open_live_dir(const char *given) {
+    struct live_dirs dirs;
+    CLEANUP_FREE char *asked = find_option(given, "live");
+    const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
+    live_dirs_find(&dirs);
+    const char *path = dirs.paths[runtime_dir && runtime_dir[0] == '/' ? 0 : 1];
+    if (asked && strcmp(asked, "none") == 0)
+        return -1;
+    if (!asked)
+        mkdir(path, 0700);
+    return open(asked ? asked : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+int run_osproffs_init(struct run_osproffs *ret_options, const char *given) {
+    CLEANUP_FREE char *profile = find_option(given, "profile");
+    struct run_osproffs options = {.given = given, .live_dir_fd = -1};
+    if (profile) {
+        complain("cannot take -o profile=%s: osprof run says where the profile goes: -p FILE", profile);
+        return -EINVAL;
+    }
+    options.program = find_osproffs();
+    options.control_name = find_option(given, "control");
+    if (!options.control_name)
+        options.control_name = strdup(".osprof");
+    options.live_dir_fd = open_live_dir(given);
+    *ret_options = options;
+    if (options.program && options.control_name)
+        return 0;
+    complain("no memory");
+    return -ENOMEM;
+}
+
+void run_osproffs_finish(struct run_osproffs *options) {
+    free(options->program);
+    free(options->control_name);
+    close_fd(&options->live_dir_fd);
+}

@@ -1,0 +1,187 @@
+/* Profiles of a run, with what was run in their headers. */
+#include "run_report.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "command.h"
+#include "output.h"
+#include "show.h"
+
+#define COMMAND_BYTES_MAX 1024 /* of the header line */
+
+/* ---- The target --------------------------------------------------------------------------------- */
+
+/* The name of one profile in the target's directory. Owner: the caller frees it. Returns NULL without memory */
+static char *name_of(const struct run_target *target, size_t index) {
+    char *numbered;
+    if (target->count == 1)
+        return strdup(target->name);
+    return asprintf(&numbered, "%s.%zu", target->name, index + 1) < 0 ? NULL : numbered;
+}
+
+/* What is there already and cannot be replaced by a file. */
+static int check_names(const struct run_target *target) {
+    for (size_t i = 0; i < target->count; i++) {
+        struct stat attr;
+        CLEANUP_FREE char *name = name_of(target, i);
+        if (!name)
+            return -ENOMEM;
+        if (fstatat(target->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+            return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
+    }
+    return 0;
+}
+
+static int open_file(struct run_target *target, const char *path) {
+    const char *name;
+    int error = open_parent(AT_FDCWD, path, &target->dir_fd, &name);
+    if (error)
+        return error;
+    target->name = strdup(name);
+    if (!target->name)
+        return -ENOMEM;
+    if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
+        return negative_errno();
+    return check_names(target);
+}
+
+/* A fifo without a reader is an error now, not a wait; once open, writes may wait as usual. */
+static int open_stream(struct run_target *target, const char *path) {
+    target->stream_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (target->stream_fd < 0)
+        return negative_errno();
+    return fcntl(target->stream_fd, F_SETFL, 0) < 0 ? negative_errno() : 0;
+}
+
+static int open_target(struct run_target *target, const char *given) {
+    struct stat attr;
+    if (target->count > 1 || stat(given, &attr) < 0)
+        return open_file(target, given);
+    if (S_ISDIR(attr.st_mode))
+        return -EISDIR;
+    if (!S_ISREG(attr.st_mode))
+        return open_stream(target, given);
+    CLEANUP_FREE char *existing = realpath(given, NULL); /* a symbolic link stays one */
+    return existing ? open_file(target, existing) : negative_errno();
+}
+
+int run_target_open(struct run_target *ret_target, const char *given, size_t count) {
+    *ret_target = (struct run_target){.given = given, .stream_fd = -1, .dir_fd = -1, .count = count};
+    int error = given && !output_is_stdout(given) ? open_target(ret_target, given) : 0;
+    if (error)
+        complain("cannot write profile %s: %s", given, strerror(-error));
+    return error;
+}
+
+void run_target_finish(struct run_target *target) {
+    close_fd(&target->stream_fd);
+    close_fd(&target->dir_fd);
+    free(target->name);
+}
+
+/* index: of the mount */
+static int write_to_target(const struct run_target *target, size_t index, const char *text, size_t size_bytes) {
+    if (output_is_stdout(target->given))
+        return write_all(STDOUT_FILENO, text, size_bytes);
+    if (target->stream_fd >= 0)
+        return write_all(target->stream_fd, text, size_bytes);
+    CLEANUP_FREE char *name = name_of(target, index);
+    return name ? replace_file(target->dir_fd, name, NULL, 0644, text, size_bytes) : -ENOMEM;
+}
+
+/* ---- Header ------------------------------------------------------------------------------------- */
+
+static int add_label(struct aggstats_profile *profile, const char *key, const char *value) {
+    struct aggstats_label *labels = reallocarray(profile->labels, profile->label_count + 1, sizeof(*profile->labels));
+    if (!labels)
+        return -ENOMEM;
+    profile->labels = labels;
+    struct aggstats_label label = {strdup(key), strdup(value)};
+    if (!label.key || !label.value) {
+        free(label.key);
+        free(label.value);
+        return -ENOMEM;
+    }
+    labels[profile->label_count++] = label;
+    return 0;
+}
+
+/* One line, cut where it gets too long; what a line cannot hold is a question mark. */
+static void format_command(char **command, char ret_text[COMMAND_BYTES_MAX]) {
+    size_t length = 0;
+    ret_text[0] = '\0';
+    for (char **argument = command; *argument && length < COMMAND_BYTES_MAX - 1; argument++) {
+        int written = snprintf(ret_text + length, COMMAND_BYTES_MAX - length, "%s%s", length > 0 ? " " : "", *argument);
+        length += written > 0 ? (size_t)written : 0;
+    }
+    if (length >= COMMAND_BYTES_MAX)
+        memcpy(ret_text + COMMAND_BYTES_MAX - 4, "...", 4);
+    for (char *at = ret_text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+}
+
+static int add_labels(struct aggstats_profile *profile, char **command, unsigned run_count) {
+    char text[COMMAND_BYTES_MAX];
+    format_command(command, text);
+    int error = add_label(profile, "command", text);
+    if (error || run_count == 1)
+        return error;
+    snprintf(text, sizeof(text), "%u", run_count);
+    return add_label(profile, "runs", text);
+}
+
+/* ---- Reporting ---------------------------------------------------------------------------------- */
+
+/* What cannot be written is not lost: it goes to standard error. */
+static int save(const struct run_target *target, size_t index, const struct aggstats_profile *profile) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int error = aggstats_profile_format(profile, &text, &size_bytes);
+    if (error == 0)
+        error = write_to_target(target, index, text, size_bytes);
+    if (error)
+        complain("cannot write profile %s: %s%s", target->given, strerror(-error), text ? "; it follows" : "");
+    if (error && text)
+        fputs(text, stderr);
+    return error;
+}
+
+static int show(const struct run_daemon *daemon, const struct input *input) {
+    CLEANUP_FD int fd = dup(STDERR_FILENO);
+    CLEANUP_STREAM FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
+    if (!stream)
+        return negative_errno();
+    steal_fd(&fd);
+    putc('\n', stream);
+    return show_profile(input, daemon->name, stream) == STATUS_OK ? 0 : -EIO;
+}
+
+static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index, char **command,
+                      unsigned run_count) {
+    struct run_daemon *daemon = &mounts->daemons[index];
+    struct input input = {0};
+    int error = run_daemon_profile(daemon, &mounts->options, &input);
+    if (error)
+        return error;
+    error = add_labels(&input.profile, command, run_count);
+    if (error)
+        complain("cannot show the profile of %s: %s", daemon->name, strerror(-error));
+    else
+        error = target->given ? save(target, index, &input.profile) : show(daemon, &input);
+    input_finish(&input);
+    return error;
+}
+
+int run_report(struct run_mounts *mounts, const struct run_target *target, char **command, unsigned run_count) {
+    int first_error = 0;
+    for (size_t i = 0; i < mounts->count; i++) {
+        int error = report_one(mounts, target, i, command, run_count);
+        first_error = first_error ? first_error : error;
+    }
+    return first_error;
+}

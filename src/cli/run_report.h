@@ -1,0 +1,28 @@
+/* What osprof run has measured: shown on standard error, or saved. */
+#ifndef RUN_REPORT_H
+#define RUN_REPORT_H
+
+#include <stddef.h>
+
+#include "run_mounts.h"
+
+/* Where profiles are saved, opened before anything is mounted over it. */
+struct run_target {
+    const char *given; /* NULL: nowhere; "-": standard output */
+    int stream_fd;     /* a device or a pipe; -1: a file */
+    int dir_fd;
+    char *name;
+    size_t count; /* of profiles; if there are several, FILE.1, FILE.2 and so on */
+};
+
+/* Errors: told to the user: a place that cannot be written is known before the command runs */
+int run_target_open(struct run_target *ret_target, const char *given, size_t count);
+void run_target_finish(struct run_target *target);
+
+/* Shows or saves the profiles of all mounts, which have ended.
+ * command:   its arguments, NULL at the end, for the header
+ * run_count: how many runs were counted
+ * Errors:    told to the user; the other profiles are shown or saved nevertheless */
+int run_report(struct run_mounts *mounts, const struct run_target *target, char **command, unsigned run_count);
+
+#endif

@@ -1,0 +1,54 @@
+/* Signals as data. */
+#include "run_signals.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "base.h"
+
+/* SIGTTIN and SIGTTOU are not among them: they come to the whole process group, and stop this process with CMD.
+ * SIGPIPE is blocked only, so that a closed standard error is an error. */
+static const int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2};
+
+int run_signals_init(struct run_signals *ret_signals) {
+    struct run_signals signals = {.fd = -1};
+    struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+        sigaddset(&mask, taken[i]);
+    signals.fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals.fd < 0)
+        return negative_errno();
+    sigaddset(&mask, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &mask, &signals.mask_before);
+    sigaction(SIGCHLD, &by_default, &signals.child_before);
+    *ret_signals = signals;
+    return 0;
+}
+
+void run_signals_finish(struct run_signals *signals) {
+    close_fd(&signals->fd);
+}
+
+void run_signals_restore(const struct run_signals *signals) {
+    sigaction(SIGCHLD, &signals->child_before, NULL);
+    sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
+}
+
+int run_signals_take(const struct run_signals *signals, int timeout_ms, struct signalfd_siginfo *ret_info) {
+    struct pollfd come = {.fd = signals->fd, .events = POLLIN};
+    if (poll(&come, 1, timeout_ms) <= 0)
+        return 0;
+    return read(signals->fd, ret_info, sizeof(*ret_info)) == sizeof(*ret_info) ? (int)ret_info->ssi_signo : 0;
+}
+
+/* Not by SIGSTOP: where nobody could continue us, in an orphaned process group, the kernel lets these go by. */
+void run_signals_stop_self(int signal) {
+    sigset_t mask;
+    sigemptyset(&mask);
+    sigaddset(&mask, signal);
+    raise(signal);
+    sigprocmask(SIG_UNBLOCK, &mask, NULL);
+    sigprocmask(SIG_BLOCK, &mask, NULL);
+}

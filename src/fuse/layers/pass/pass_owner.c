@@ -1,0 +1,62 @@
+/* Owners that the daemon's user namespace has no number for.
+ *
+ * In the namespace of an ordinary user only that user and group have numbers; the system calls show all others as the
+ * overflow ids, 65534 as a rule. Told so, the kernel finds no owner for the mount's file, and lets nobody write to it,
+ * nor remove it, whatever its mode allows. Such files are shown as the daemon's own: who may do what is for the lower
+ * file system to say, which knows. */
+#include <fcntl.h>
+
+#include "pass_private.h"
+
+/* The first number in a file; -1 without one. */
+static int64_t read_number(int proc_fd, const char *path) {
+    CLEANUP_FD int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
+    char text[32];
+    ssize_t size_bytes = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (size_bytes <= 0)
+        return -1;
+    text[size_bytes] = '\0';
+    return strtoll(text, NULL, 10);
+}
+
+/* A line of a map: "FIRST OUTSIDE COUNT". */
+static bool covers(const char *line, int64_t id) {
+    char *rest;
+    int64_t first = strtoll(line, &rest, 10);
+    strtoll(rest, &rest, 10);
+    int64_t count = strtoll(rest, NULL, 10);
+    return id >= first && id < first + count;
+}
+
+/* Without a map every id has its number. */
+static bool has_number(int proc_fd, const char *map, int64_t id) {
+    CLEANUP_FD int fd = openat(proc_fd, map, O_RDONLY | O_CLOEXEC);
+    CLEANUP_STREAM FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    bool found = false;
+    if (!stream)
+        return true;
+    steal_fd(&fd);
+    while (!found && getline(&line, &size_bytes, stream) > 0)
+        found = covers(line, id);
+    return found;
+}
+
+static int64_t find_overflow(int proc_fd, const char *map, const char *overflow) {
+    int64_t id = read_number(proc_fd, overflow);
+    return id >= 0 && !has_number(proc_fd, map, id) ? id : -1;
+}
+
+void pass_find_overflow_ids(struct pass *pass) {
+    pass->overflow_uid = find_overflow(pass->proc_fd, "self/uid_map", "sys/kernel/overflowuid");
+    pass->overflow_gid = find_overflow(pass->proc_fd, "self/gid_map", "sys/kernel/overflowgid");
+}
+
+uid_t pass_shown_uid(const struct pass *pass, uid_t uid) {
+    return (int64_t)uid == pass->overflow_uid ? geteuid() : uid;
+}
+
+gid_t pass_shown_gid(const struct pass *pass, gid_t gid) {
+    return (int64_t)gid == pass->overflow_gid ? getegid() : gid;
+}

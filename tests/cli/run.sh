@@ -1,0 +1,197 @@
+#!/bin/bash
+# osprof run: what the command sees and returns, what is counted, where the profile goes, and that nothing is left.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
+. "$tests_dir/../cli/run_lib.sh"
+
+need_fuse
+unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
+
+# ---- Bad input is one line, and status 125
+
+expect_failure() {
+    local message=$1
+    shift
+    expect 125 run "$@"
+    assert_eq "$message" "$(<"$scratch/err")" "message of: osprof run $*"
+    [ ! -s "$scratch/out" ] || fail "prints something: osprof run $*"
+}
+
+expect_failure "osprof run: no command given; see 'osprof help run'"
+expect_failure "osprof run: unknown option '-x'; see 'osprof help run'" -x true
+expect_failure "osprof run: --repeat must be a number from 1 to 1000000, not '0'; see 'osprof help run'" --repeat 0 true
+expect_failure "osprof run: --warmup must be a number from 0 to 1000000, not '-1'; see 'osprof help run'" --warmup=-1 true
+expect_failure "osprof run: standard output takes one profile, not 2; see 'osprof help run'" -p - -d lower -d mnt true
+expect_failure "osprof: cannot profile none: No such file or directory" -d none true
+expect_failure "osprof: cannot profile /: /proc, /dev and whatever else is mounted there would be seen through it; name the directories that matter, as -d /usr -d /home" -d / true
+expect_failure "osprof: cannot profile /proc: it shows the kernel's state, and no storage" -d /proc true
+expect_failure "osprof: cannot profile $lower twice: lower and mnt/../lower are the same directory" -d lower -d mnt/../lower true
+expect_failure "osprof: cannot take -o profile=x: osprof run says where the profile goes: -p FILE" -o profile=x true
+expect_failure "osprof: cannot write profile none/x: No such file or directory" -p none/x true
+expect_failure "osprof: cannot write profile lower: Is a directory" -p lower true
+touch file
+expect_failure "osprof: cannot profile file: Not a directory" -d file true
+expect_failure $'osproffs: cache=bad: must be auto, none or always\nosprof: cannot profile . (see the line above)' -o cache=bad true
+OSPROFFS=$scratch/none expect_failure "osprof: cannot run $scratch/none: No such file or directory
+osprof: cannot profile . (see the line above)" true
+expect_failure "osprof: cannot start the profile of lower afresh: Read-only file system; leave out -o ro" -o ro -d lower true
+assert_nothing_left
+
+# ---- Exit statuses
+
+expect 0 run -p profile true
+expect 7 run -p profile -- sh -c 'exit 7'
+expect 137 run -p profile sh -c 'kill -KILL $$'
+[ -s profile ] || fail "no profile of a command that was killed"
+rm profile
+expect 127 run -p profile no-such-command
+assert_eq "osprof: cannot run no-such-command: No such file or directory" "$(<err)" "command not found"
+expect 126 run -p profile ./file
+assert_eq "osprof: cannot run ./file: Permission denied" "$(<err)" "file that is no program"
+[ ! -e profile ] || fail "there is a profile of nothing"
+assert_nothing_left
+
+# ---- What the command gets
+
+printf 'one\ntwo\n' >lines
+mkdir -p "$lower/deep/er"
+exec 7>seen-by-command
+# shellcheck disable=SC2016 # for the shell inside
+look='pwd; umask; echo "$MARK"; id; grep -E "^(Uid|Gid|Groups|Cap|NoNewPrivs|SigBlk|SigIgn)" /proc/self/status
+    ps -o pgid= -p $$; ps -o sid= -p $$; cat; ls /proc/self/fd; stat -f -c %T . >&2; echo through >&7'
+cd "$lower/deep/er"
+umask 027
+MARK=mark sh -c "$look" <"$scratch/lines" >"$scratch/expected" 2>/dev/null
+MARK=mark "$OSPROF" run -d "$lower" -p "$scratch/profile" -- sh -c "$look" <"$scratch/lines" >"$scratch/out" 2>"$scratch/err"
+umask 022
+cd "$scratch"
+diff -u expected out >&2 || fail "the command sees something else"
+assert_eq fuseblk "$(sed 's/^fuse$/fuseblk/' err)" "the file system that the command is on"
+assert_eq $'through\nthrough' "$(<seen-by-command)" "an open file of the caller's"
+exec 7>&-
+
+# Standard files that are closed stay closed.
+# shellcheck disable=SC2016
+(exec "$OSPROF" run -d "$lower" -p profile -- sh -c 'ls /proc/$$/fd >listed') <&- >&- 2>&-
+assert_eq 1 "$(grep -x '[012]' listed)" "standard files that were closed, but for where the list goes"
+rm listed
+
+# Ignored signals stay ignored, SIGCHLD too.
+(trap '' INT CHLD && exec "$OSPROF" run -d "$lower" -p profile -- grep SigIgn /proc/self/status) >out
+(trap '' INT CHLD && exec grep SigIgn /proc/self/status) >expected
+cmp out expected || fail "ignored signals: $(<out), not $(<expected)"
+
+# ---- Counts
+
+load() { # made of prime numbers; in the directory that osprof runs in
+    # shellcheck disable=SC2016
+    echo 'mkdir known-1 known-2 known-3 known-4 known-5 known-6 known-7; rmdir known-1 known-2 known-3 known-4 known-5
+        for i in 1 2 3 4 5 6 7 8 9 10 11; do dd if=file of=/dev/null bs=512 count=1 iflag=direct status=none; done; '"$*"
+}
+
+clear_load() {
+    rm -rf "$1"/known-*
+}
+
+head -c 4096 /dev/zero >"$lower/file"
+cd "$lower"
+expect 0 run -o cache=none -p "$scratch/profile" -- sh -c "$(load)"
+clear_load .
+assert_known_load "$scratch/profile"
+assert_eq "11 11 11" "$(profile_calls READ "$scratch/profile") $(profile_calls OPEN "$scratch/profile") $(profile_calls RELEASE "$scratch/profile")" \
+    "READ, OPEN and RELEASE"
+assert_eq "# cache: none" "$(grep cache: "$scratch/profile")" "option of osproffs"
+
+expect 0 run --warmup 2 --repeat 3 -o cache=none -o resolution=4 -p "$scratch/profile" -- sh -c "$(load 'rmdir known-*')"
+assert_eq "21 21 33" "$(profile_calls MKDIR "$scratch/profile") $(profile_calls RMDIR "$scratch/profile") $(profile_calls READ "$scratch/profile")" \
+    "MKDIR, RMDIR and READ of 3 runs"
+assert_eq "# resolution: 4 # runs: 3" "$(grep -E 'runs:|resolution:' "$scratch/profile" | paste -sd ' ')" "header of 3 runs"
+
+# All runs are made, the first failure is told; a signal ends them.
+# shellcheck disable=SC2016
+expect 3 run --repeat 5 -p "$scratch/profile" -- sh -c 'echo >>runs; case $(wc -l <runs) in 2) exit 3 ;; 4) exit 4 ;; esac'
+assert_eq 5 "$(wc -l <runs)" "runs"
+# shellcheck disable=SC2016
+expect 143 run --repeat 5 -p "$scratch/profile" -- sh -c 'echo >>runs; [ $(wc -l <runs) -lt 7 ] || kill $$'
+assert_eq 7 "$(wc -l <runs)" "runs up to the signal"
+rm runs
+
+# What is printed: the command's own output stays by itself.
+expect 0 run -- sh -c 'cat file >/dev/null; echo output'
+assert_eq output "$(<"$scratch/out")" "standard output"
+grep -q '^command   sh -c cat file >/dev/null; echo output$' "$scratch/err" || fail "no command in the heading"
+grep -Eq '^READ +1 ' "$scratch/err" || fail "no READ in the table"
+expect 0 run -o joint=read:size -- sh -c 'cat file >/dev/null'
+grep -q 'size' "$scratch/err" || fail "a joint profile that was asked for is not shown"
+expect 0 run -p - -- true
+"$OSPROF" check - <"$scratch/out" >&2 || fail "no profile on standard output"
+cd "$scratch"
+assert_nothing_left
+
+# The profile may lie in the directory itself, and is written there, not through the mount.
+(cd "$lower" && expect 0 run -o cache=none -p ./out -- sh -c 'touch one' && expect 0 run -o cache=none -p out -- sh -c 'touch two')
+assert_eq 1 "$(profile_calls CREATE "$lower/out")" "CREATE with the profile in the directory"
+# As may the live files.
+mkdir -m 0700 "$lower/run"
+(cd "$lower" && XDG_RUNTIME_DIR=$lower/run expect 0 run -p out -- sh -c 'touch three; ls run/osprof')
+assert_eq 1 "$(grep -c live out)" "live file in the directory"
+assert_eq "" "$(ls "$lower/run/osprof")" "live files left"
+rm -r "$lower/run"
+
+# A symbolic link stays one; a device is written to; what cannot be written is not lost.
+ln -s "$scratch/target" link
+expect_failure "osprof: cannot write profile link: Operation not supported" -p link true
+touch target
+expect 0 run -d "$lower" -p link true
+[ -L link ] || fail "the link is replaced"
+[ -s target ] || fail "what the link leads to is not written"
+expect 0 run -d "$lower" -p /dev/null true
+"$OSPROF" run -d "$lower" -p >(cat >piped) true
+wait_until 20 "$OSPROF" check piped || fail "no profile in a pipe"
+expect 125 run -d "$lower" -p /dev/full true
+grep -q '^osprof: cannot write profile /dev/full: No space left on device; it follows$' err || fail "no message"
+sed 1d err | "$OSPROF" check - >&2 || fail "the profile that could not be written is lost"
+
+# Options of osproffs that matter to osprof itself.
+expect 0 run -o joint=read:size,control=.other -o "live=$mnt" -d "$lower" -p profile -- \
+    sh -c "test -e lower/.other && ! test -e lower/.osprof && ls mnt && cat lower/file >/dev/null"
+assert_eq 1 "$(grep -c '^[0-9]*[.]live$' out)" "live file in its place"
+assert_eq "1 1" "$(grep -c '^JOINT_READ_SIZE' profile) $(profile_calls READ profile)" "joint profile and READ"
+assert_eq "" "$(listed "$mnt")" "live files left"
+expect 0 run -o live=none -d "$lower" -p profile -- sh -c "$(load | sed "s#known#lower/known#g; s#if=file#if=lower/file#")"
+assert_known_load profile
+clear_load "$lower"
+
+# ---- Several directories
+
+mkdir -p many/a/within many/b
+expect 0 run -o cache=none -d many/a/within -d many/b -d many/a -p many.osprof -- \
+    sh -c 'mkdir many/a/1 many/a/2 many/a/within/1 many/a/within/2 many/a/within/3 many/b/1 many/b/2 many/b/3 many/b/4 many/b/5'
+for number in 1:3:many/a/within 2:5:many/b 3:2:many/a; do
+    IFS=: read -r index count name <<<"$number"
+    assert_eq "$count" "$(profile_calls MKDIR "many.osprof.$index")" "MKDIR in $name"
+    assert_eq "# mount: $scratch/$name" "$(grep mount: "many.osprof.$index")" "its mount"
+done
+expect 0 run -d many/a -d many/b true
+assert_eq "mount $scratch/many/a mount $scratch/many/b" "$(awk '$1 == "mount" { print $1, $2 }' err | paste -sd ' ')" "profiles shown"
+rm many.osprof.*
+
+# One within another.
+expect 0 run -p outer -d "$lower" -- "$OSPROF" run -p inner -d "$lower" -- mkdir "$lower/known-1" "$lower/known-2"
+assert_eq "2 2" "$(profile_calls MKDIR outer) $(profile_calls MKDIR inner)" "MKDIR of both"
+rm -r "$lower"/known-*
+
+# While it runs, it can be looked at by others, and is seen by nobody else.
+mkfifo go
+"$OSPROF" run -d "$lower" -p profile -- sh -c "mkdir '$lower/known-1'; echo >go; read go <go" &
+run_pid=$!
+read -r _ <go
+expect 0 show --op MKDIR "$lower"
+grep -Eq '^MKDIR +1 ' out || fail "no MKDIR while it runs"
+assert_eq "" "$(mounts_below "$scratch")" "mounts that others see"
+echo >go
+wait "$run_pid"
+rmdir "$lower/known-1"
+assert_nothing_left
