@@ -181,6 +181,8 @@ static int compare_ranks(const void *left, const void *right) {
     if (compare_is_different(a->verdict) != compare_is_different(b->verdict))
         return compare_is_different(a->verdict) ? -1 : 1;
     double difference = change_of(b) - change_of(a);
+    if (difference == 0)
+        difference = (double)b->a->total_cycles - (double)a->a->total_cycles;
     if (difference != 0)
         return difference > 0 ? 1 : -1;
     return strcmp(a->name, b->name);

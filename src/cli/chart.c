@@ -97,7 +97,10 @@ static void format_tick(const struct units *units, int exponent, char ret_text[U
 /* Powers of ten from one labelled tick to the next, so that labels ("100 µs" and two blanks) do not touch. */
 static int tick_step(const struct chart_axis *axis, const struct units *units) {
     double decade = tick_position(axis, units, 1) - tick_position(axis, units, 0);
-    return decade >= 8 ? 1 : 3;
+    int step = 1;
+    while (step * decade < 8 && step < 18)
+        step += step == 1 ? 2 : 3;
+    return step;
 }
 
 struct tick {

@@ -1,7 +1,7 @@
 /* osprof compare: what differs between two profiles, or belongs together in one. */
 #include <ctype.h>
 #include <getopt.h>
-#include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct options {
     bool json;
     bool quiet;
     bool ascii;
-    int width;
+    double width;       /* columns; 0: those of the terminal */
     const char *tuning; /* an option that only two profiles have a use for */
     char **names;
 };
@@ -54,7 +54,7 @@ static void print_result(const struct options *options, const struct compare_res
     if (options->json) {
         comparison_print_json(&comparison);
     } else if (!options->quiet) {
-        struct screen screen = screen_of_stdout(options->width, options->ascii);
+        struct screen screen = screen_of_stdout((int)options->width, options->ascii);
         comparison_print(&comparison, &screen);
     }
 }
@@ -92,7 +92,7 @@ static void print_found(const struct options *options, const struct correlations
     if (options->json) {
         correlation_print_json(correlations, profile, options->names[0]);
     } else if (!options->quiet) {
-        struct screen screen = screen_of_stdout(options->width, options->ascii);
+        struct screen screen = screen_of_stdout((int)options->width, options->ascii);
         correlation_print(correlations, profile, &screen);
     }
 }
@@ -152,50 +152,50 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* The option's name, and the greatest number that it takes. */
+/* Options that take a number: from where to where, and where it goes. */
 static const struct number_option {
     int option;
     const char *name;
+    double least;
     double most;
+    size_t offset; /* of a double in struct options */
 } number_options[] = {
-    {OPTION_THRESHOLD, "threshold", 100}, {OPTION_SIMILAR, "similar", 100}, {OPTION_SHARE, "min-share", 100},
-    {OPTION_CALLS, "min-calls", 0x1p53},  {OPTION_PEAK, "min-peak", 100},   {OPTION_WIDTH, "width", SCREEN_WIDTH_MAX},
+    {OPTION_THRESHOLD, "threshold", 0, 100, offsetof(struct options, compare.threshold)},
+    {OPTION_SIMILAR, "similar", 0, 100, offsetof(struct options, compare.similar_percent)},
+    {OPTION_SHARE, "min-share", 0, 100, offsetof(struct options, compare.share_percent)},
+    {OPTION_CALLS, "min-calls", 0, 0x1p53, offsetof(struct options, compare.calls)},
+    {OPTION_APART, "apart", 0, 100, offsetof(struct options, compare.apart_percent)},
+    {OPTION_PEAK, "min-peak", 0, 100, offsetof(struct options, compare.peak_percent)},
+    {OPTION_WIDTH, "width", SCREEN_WIDTH_MIN, SCREEN_WIDTH_MAX, offsetof(struct options, width)},
 };
 
+static const struct number_option *find_number_option(int option) {
+    for (size_t i = 0; i < ARRAY_SIZE(number_options); i++)
+        if (number_options[i].option == option)
+            return &number_options[i];
+    return NULL;
+}
+
 /* A decimal number: strtod() alone would take "inf", "0x1p3" and blanks before it. */
-static bool parse_number(const char *text, double most, double *ret_number) {
+static bool parse_number(const char *text, const struct number_option *row, double *ret_number) {
     char *end;
     double number = strtod(text, &end);
     if (end == text || *end != '\0' || !(isdigit((unsigned char)text[0]) || text[0] == '.') || strpbrk(text, "xX") ||
-        !isfinite(number) || number > most)
+        !(number >= row->least && number <= row->most))
         return false;
     *ret_number = number;
     return true;
 }
 
-static enum status take_number(const struct command *command, int option, struct options *options) {
-    double number = 0;
-    const struct number_option *row = number_options;
-    while (row->option != option)
-        row++;
-    bool is_width = option == OPTION_WIDTH;
-    if (!parse_number(optarg, row->most, &number) ||
-        (is_width && (number < SCREEN_WIDTH_MIN || number != floor(number))))
-        return usage_error(command, "--%s must be a number from %d to %.0f, not '%s'", row->name,
-                           is_width ? SCREEN_WIDTH_MIN : 0, row->most, optarg);
-    if (is_width) {
-        options->width = (int)number;
-        return STATUS_OK;
-    }
-    options->tuning = row->name;
-    options->has_threshold = options->has_threshold || option == OPTION_THRESHOLD;
-    double *const target = option == OPTION_THRESHOLD ? &options->compare.threshold
-                           : option == OPTION_SIMILAR ? &options->compare.similar_percent
-                           : option == OPTION_SHARE   ? &options->compare.share_percent
-                           : option == OPTION_CALLS   ? &options->compare.calls
-                           : option == OPTION_APART   ? &options->compare.apart_percent
-                                                      : &options->compare.peak_percent;
-    *target = number;
+static enum status take_number(const struct command *command, const struct number_option *row,
+                               struct options *options) {
+    double *target = (double *)(void *)((char *)options + row->offset);
+    if (!parse_number(optarg, row, target))
+        return usage_error(command, "--%s must be a number from %.0f to %.0f, not '%s'", row->name, row->least,
+                           row->most, optarg);
+    options->has_threshold = options->has_threshold || row->option == OPTION_THRESHOLD;
+    if (row->option != OPTION_WIDTH)
+        options->tuning = row->name;
     return STATUS_OK;
 }
 
@@ -210,17 +210,12 @@ static enum status take_method(const struct command *command, struct options *op
 
 /* One option that getopt_long has found. */
 static enum status take_option(const struct command *command, int option, char **argv, struct options *options) {
+    const struct number_option *row = find_number_option(option);
+    if (row)
+        return take_number(command, row, options);
     switch (option) {
     case OPTION_METHOD:
         return take_method(command, options);
-    case OPTION_THRESHOLD:
-    case OPTION_SIMILAR:
-    case OPTION_SHARE:
-    case OPTION_CALLS:
-    case OPTION_APART:
-    case OPTION_PEAK:
-    case OPTION_WIDTH:
-        return take_number(command, option, options);
     case OPTION_SCORE_ONLY:
         options->compare.score_only = true;
         options->tuning = "score-only";

@@ -58,14 +58,12 @@ static void format_factor(double factor, char ret_text[UNITS_TEXT_SIZE]) {
         units_format_count((uint64_t)fmin(factor, 0x1p63), ret_text);
 }
 
-/* "+12.0 %", "16.8 times less" */
+/* "+12.0 %", "16.8 times less"; they are not equal */
 static void format_change(double from, double to, char ret_text[CHANGE_TEXT_SIZE]) {
     char factor[UNITS_TEXT_SIZE] = "";
     if (from > 0 && to > 0)
         format_factor(to > from ? to / from : from / to, factor);
-    if (from == to)
-        snprintf(ret_text, CHANGE_TEXT_SIZE, "the same");
-    else if (from <= 0 || to <= 0)
+    if (from <= 0 || to <= 0)
         snprintf(ret_text, CHANGE_TEXT_SIZE, "%s", to > from ? "new" : "gone");
     else if (to > 2 * from)
         snprintf(ret_text, CHANGE_TEXT_SIZE, "%s times as much", factor);
@@ -245,6 +243,10 @@ static void print_calls(const struct page *page, const struct compare_op *op) {
     char change[CHANGE_TEXT_SIZE];
     units_format_count(op->a->calls, a);
     units_format_count(op->b->calls, b);
+    if (op->a->calls == op->b->calls) {
+        fprintf(page->stream, "  calls %s, as before\n", a);
+        return;
+    }
     format_change((double)op->a->calls, (double)op->b->calls, change);
     fprintf(page->stream, "  calls %s %s %s: %s\n", a, page->arrow, b, change);
 }
@@ -255,6 +257,10 @@ static void print_total(const struct page *page, const struct compare_op *op) {
     char change[CHANGE_TEXT_SIZE];
     units_format_cycles(&page->units, (double)op->a->total_cycles, a);
     units_format_cycles(&page->units, (double)op->b->total_cycles, b);
+    if (op->a->total_cycles == op->b->total_cycles) {
+        fprintf(page->stream, "  total latency %s, as before\n", a);
+        return;
+    }
     format_change((double)op->a->total_cycles, (double)op->b->total_cycles, change);
     fprintf(page->stream, "  total latency %s %s %s: %s\n", a, page->arrow, b, change);
 }
