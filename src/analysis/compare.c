@@ -70,8 +70,8 @@ static int bring_together(struct compare_result *result) {
         return err;
     const unsigned coarser = result->a.resolution < result->b.resolution ? result->a.resolution : result->b.resolution;
     result->allowance_buckets = allowance_of(result, rate_ratio, coarser);
-    err = aggstats_profile_coarsen(&result->a, coarser);
-    return err < 0 ? err : aggstats_profile_coarsen(&result->b, coarser);
+    struct aggstats_profile *finer = result->a.resolution > coarser ? &result->a : &result->b;
+    return finer->resolution > coarser ? aggstats_profile_coarsen(finer, coarser) : 0;
 }
 
 /* ---- The phases --------------------------------------------------------------------------------- */
