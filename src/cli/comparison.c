@@ -328,12 +328,17 @@ static void print_mean(const struct page *page, double calls, double latency_cyc
     screen_print_right(page->screen, INK_PLAIN, text, columns);
 }
 
+static void print_slot_calls(const struct page *page, double calls) {
+    fprintf(page->stream, calls < 1e9 ? "%10.0f" : "%10.3g", calls);
+}
+
 static void print_slot(const struct page *page, const struct compare_slot *slot, size_t at) {
     char from[UNITS_TEXT_SIZE];
     units_format_cycles(&page->units, (double)at * page->result->slot_cycles, from);
     fputs("  ", page->stream);
     screen_print_right(page->screen, INK_FAINT, from, 9);
-    fprintf(page->stream, "%10.0f%10.0f", slot->a_calls, slot->b_calls);
+    print_slot_calls(page, slot->a_calls);
+    print_slot_calls(page, slot->b_calls);
     print_mean(page, slot->a_calls, slot->a_latency_cycles, 10);
     print_mean(page, slot->b_calls, slot->b_latency_cycles, 10);
     if (slot->a_calls > 0 && slot->b_calls > 0)
