@@ -517,6 +517,7 @@ static int append_shifted(struct samples *cells, uint32_t row, int bucket, unsig
     int err = add_shifted(sum, bucket, (int)count, calls);
     if (err < 0 || calls == 0)
         return err;
+    assert(cells->cells);
     struct aggstats_cell *last = cells->count > 0 ? &cells->cells[cells->count - 1] : NULL;
     unsigned at = bucket < 0 ? 0 : (unsigned)bucket;
     if (last && last->row == row && last->bucket == at)
