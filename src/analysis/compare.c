@@ -159,7 +159,7 @@ static void add_op(struct compare_result *result, const struct aggstats_op_profi
 /* Those of a, then those that only b has. */
 static int list_ops(struct compare_result *result) {
     result->ops = calloc(result->a.op_count + result->b.op_count + 1, sizeof(*result->ops));
-    result->absent.buckets = calloc(AGGSTATS_BUCKETS_MAX, sizeof(*result->absent.buckets));
+    result->absent.buckets = calloc((size_t)AGGSTATS_BUCKETS_MAX, sizeof(*result->absent.buckets));
     if (!result->ops || !result->absent.buckets)
         return -ENOMEM;
     for (size_t i = 0; i < result->a.op_count; i++)
