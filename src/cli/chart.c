@@ -97,7 +97,10 @@ static void format_tick(const struct units *units, int exponent, char ret_text[U
 /* Powers of ten from one labelled tick to the next, so that labels ("100 µs" and two blanks) do not touch. */
 static int tick_step(const struct chart_axis *axis, const struct units *units) {
     double decade = tick_position(axis, units, 1) - tick_position(axis, units, 0);
-    return decade >= 8 ? 1 : 3;
+    int step = 1;
+    while (step * decade < 8 && step < 18)
+        step += step == 1 ? 2 : 3;
+    return step;
 }
 
 struct tick {
@@ -123,8 +126,9 @@ static unsigned find_ticks(const struct chart_axis *axis, const struct units *un
     return count;
 }
 
-static void print_axis_line(const struct chart_axis *axis, const struct tick *ticks, unsigned tick_count,
-                            const struct screen *screen) {
+/* Returns the columns used, as the two below. */
+static int print_axis_line(const struct chart_axis *axis, const struct tick *ticks, unsigned tick_count,
+                           const struct screen *screen) {
     const int width = (int)(axis->column_count * axis->column_width);
     unsigned next = 0;
     screen_ink(screen, INK_FAINT);
@@ -136,25 +140,28 @@ static void print_axis_line(const struct chart_axis *axis, const struct tick *ti
         fputs(screen->ascii ? (is_tick ? "+" : "-") : mark, screen->stream);
     }
     screen_ink(screen, INK_PLAIN);
-    putc('\n', screen->stream);
+    return LABEL_COLUMNS + width;
 }
 
-static void print_tick_labels(const struct tick *ticks, unsigned tick_count, const struct screen *screen) {
+static int print_tick_labels(const struct tick *ticks, unsigned tick_count, const struct screen *screen) {
     int column = -LABEL_COLUMNS;
     for (unsigned i = 0; i < tick_count; i++) {
         int text_columns = units_text_columns(ticks[i].text);
         screen_print_right(screen, INK_FAINT, ticks[i].text, ticks[i].position - column + text_columns);
         column = ticks[i].position + text_columns;
     }
-    putc('\n', screen->stream);
+    return LABEL_COLUMNS + column;
 }
 
 static void print_axis(const struct chart_axis *axis, const struct units *units, const struct screen *screen) {
     struct tick ticks[TICKS_MAX];
     unsigned tick_count = find_ticks(axis, units, ticks);
     print_axis_line(axis, ticks, tick_count, screen);
-    if (tick_count > 0)
-        print_tick_labels(ticks, tick_count, screen);
+    putc('\n', screen->stream);
+    if (tick_count == 0)
+        return;
+    print_tick_labels(ticks, tick_count, screen);
+    putc('\n', screen->stream);
 }
 
 /* ---- Bars --------------------------------------------------------------------------------------- */
@@ -182,8 +189,8 @@ static unsigned bar_in_row(const struct chart_axis *axis, const struct aggstats_
     return eighths_in_row(chart_eighths(column_calls(axis, op, column)), row);
 }
 
-static void print_row(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned row,
-                      const struct screen *screen) {
+static int print_row(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned row,
+                     const struct screen *screen) {
     char label[UNITS_TEXT_SIZE];
     units_format_power_count((int)row, label);
     screen_print_right(screen, INK_FAINT, label, LABEL_COLUMNS - 2);
@@ -198,21 +205,69 @@ static void print_row(const struct chart_axis *axis, const struct aggstats_op_pr
         print_bar_part(axis, bar_in_row(axis, op, column, row), screen);
     }
     screen_ink(screen, INK_PLAIN);
-    putc('\n', screen->stream);
+    return LABEL_COLUMNS + (int)(end * axis->column_width - (end > 0 ? axis->gap_width : 0));
 }
 
-void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
-                 const struct screen *screen) {
+static unsigned row_count(const struct chart_axis *axis, const struct aggstats_op_profile *op) {
     unsigned highest = 0;
     for (unsigned column = 0; column < axis->column_count; column++) {
         unsigned eighths = chart_eighths(column_calls(axis, op, column));
         highest = eighths > highest ? eighths : highest;
     }
-    if (highest == 0)
+    return (highest + 7) / 8;
+}
+
+void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
+                 const struct screen *screen) {
+    unsigned rows = row_count(axis, op);
+    if (rows == 0)
         return;
-    for (unsigned row = (highest + 7) / 8; row-- > 0;)
-        print_row(axis, op, row, screen);
+    while (rows-- > 0) {
+        print_row(axis, op, rows, screen);
+        putc('\n', screen->stream);
+    }
     print_axis(axis, units, screen);
+}
+
+/* ---- Two side by side --------------------------------------------------------------------------- */
+
+#define PAIR_GAP_COLUMNS 8 /* the label of the last tick may reach beyond its axis */
+
+static int half_width(const struct screen *screen) {
+    return screen->width / 2;
+}
+
+struct chart_axis chart_pair_axis_of(const struct aggstats_op_profile *const ops[2], unsigned resolution,
+                                     const struct screen *screen) {
+    struct screen half = *screen;
+    half.width = half_width(screen) - PAIR_GAP_COLUMNS + 2;
+    return chart_axis_of(ops, 2, resolution, &half);
+}
+
+static void print_blanks(const struct screen *screen, int columns) {
+    fprintf(screen->stream, "%*s", columns > 0 ? columns : 0, "");
+}
+
+void chart_print_pair(const struct chart_axis *axis, const struct aggstats_op_profile *const ops[2],
+                      const struct units *units, const struct screen *screen) {
+    const int half = half_width(screen);
+    struct tick ticks[TICKS_MAX];
+    unsigned tick_count = find_ticks(axis, units, ticks);
+    unsigned left_rows = row_count(axis, ops[0]);
+    unsigned right_rows = row_count(axis, ops[1]);
+    for (unsigned row = left_rows > right_rows ? left_rows : right_rows; row-- > 0;) {
+        print_blanks(screen, half - print_row(axis, ops[0], row, screen));
+        print_row(axis, ops[1], row, screen);
+        putc('\n', screen->stream);
+    }
+    print_blanks(screen, half - print_axis_line(axis, ticks, tick_count, screen));
+    print_axis_line(axis, ticks, tick_count, screen);
+    putc('\n', screen->stream);
+    if (tick_count == 0)
+        return;
+    print_blanks(screen, half - print_tick_labels(ticks, tick_count, screen));
+    print_tick_labels(ticks, tick_count, screen);
+    putc('\n', screen->stream);
 }
 
 /* ---- A row per bucket --------------------------------------------------------------------------- */

@@ -28,6 +28,12 @@ struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, si
 void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
                  const struct screen *screen);
 
+/* Two charts side by side, each in half of the screen's width, over one axis and on one scale. */
+struct chart_axis chart_pair_axis_of(const struct aggstats_op_profile *const ops[2], unsigned resolution,
+                                     const struct screen *screen);
+void chart_print_pair(const struct chart_axis *axis, const struct aggstats_op_profile *const ops[2],
+                      const struct units *units, const struct screen *screen);
+
 /* The op as a row per bucket, from the first to the last that counted: lower bound, calls, bar. */
 void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resolution, const struct units *units,
                          const struct screen *screen);

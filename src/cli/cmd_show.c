@@ -13,7 +13,7 @@
 #include "groups_table.h"
 #include "input.h"
 #include "joint_table.h"
-#include "peaks.h"
+#include "peak_line.h"
 #include "screen.h"
 #include "show.h"
 #include "units.h"
@@ -208,12 +208,11 @@ static void format_mean(const struct page *page, const struct aggstats_op_profil
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
 
-/* All that is known of a percentile is its bucket; shown is the upper bound. */
 static void format_percentile(const struct page *page, const struct aggstats_op_profile *op, unsigned percent,
                               char ret_text[UNITS_TEXT_SIZE]) {
-    unsigned bucket;
-    if (figures_percentile_bucket(op, page->profile->resolution, percent, &bucket))
-        units_format_cycles(&page->units, aggstats_bucket_upper(bucket, page->profile->resolution), ret_text);
+    struct figures_percentile percentile;
+    if (figures_percentile(op, page->profile->resolution, percent, &percentile))
+        units_format_cycles(&page->units, percentile.cycles, ret_text);
     else
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
@@ -233,14 +232,14 @@ static void format_p99(const struct page *page, const struct aggstats_op_profile
 /* As many of these as fit are shown. */
 static const struct table_column {
     const char *title;
-    const char *ascii_title;
     int width;
     format_cell_fn format;
 } table_columns[] = {
-    {"calls", "calls", 12, format_calls}, {"share", "share", 8, format_share}, {"total", "total", 9, format_total},
-    {"mean", "mean", 9, format_mean},     {"p50 ≤", "p50 <=", 9, format_p50},  {"p90 ≤", "p90 <=", 9, format_p90},
-    {"p99 ≤", "p99 <=", 9, format_p99},
+    {"calls", 12, format_calls}, {"share", 8, format_share}, {"total", 9, format_total}, {"mean", 9, format_mean},
+    {"p50", 9, format_p50},      {"p90", 9, format_p90},     {"p99", 9, format_p99},
 };
+
+#define PERCENTILE_COLUMN 5 /* the first of them, counted from 1 */
 
 static int name_width(const struct page *page) {
     int width = (int)strlen("operation");
@@ -259,14 +258,20 @@ static size_t fitting_columns(const struct page *page) {
     return count;
 }
 
+static void print_error_of_percentiles(const struct page *page) {
+    char text[64];
+    snprintf(text, sizeof(text), "Percentiles are exact to a factor of %.3g.\n",
+             figures_percentile_error(page->profile->resolution));
+    screen_print(&page->screen, INK_FAINT, text);
+}
+
 static void print_table(const struct page *page) {
     const struct screen *screen = &page->screen;
     const size_t column_count = fitting_columns(page);
     const int names = name_width(page);
     fprintf(screen->stream, "\n%-*s", names, "operation");
     for (size_t i = 0; i < column_count; i++)
-        screen_print_right(screen, INK_FAINT, screen->ascii ? table_columns[i].ascii_title : table_columns[i].title,
-                           table_columns[i].width);
+        screen_print_right(screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
     putc('\n', screen->stream);
     for (size_t row = 0; row < page->op_count; row++) {
         screen_print(screen, INK_STRONG, page->ops[row]->name);
@@ -278,6 +283,8 @@ static void print_table(const struct page *page) {
         }
         putc('\n', screen->stream);
     }
+    if (column_count >= PERCENTILE_COLUMN)
+        print_error_of_percentiles(page);
 }
 
 /* ---- Histograms --------------------------------------------------------------------------------- */
@@ -294,16 +301,23 @@ static void print_scale(const struct page *page, const struct chart_axis *axis) 
     fputs(".\n", stream);
 }
 
+/* Where there is only one, the chart says it all. */
+static void print_peaks(const struct page *page, const struct aggstats_op_profile *op) {
+    struct peak peaks[PEAKS_MAX];
+    size_t count = peaks_find(op, page->profile->resolution, peaks);
+    for (size_t i = 0; count > 1 && i < count; i++)
+        peak_line_print(&peaks[i], page->profile->resolution, &page->units, &page->screen);
+}
+
 /* A line for each peak that is near a characteristic time. */
 static void print_peak_labels(const struct page *page, const struct aggstats_op_profile *op) {
-    const unsigned resolution = page->profile->resolution;
-    struct peak peaks[AGGSTATS_BUCKETS_MAX];
-    size_t count = page->calibration.count > 0 ? peaks_find(op->buckets, 64 * resolution, peaks) : 0;
+    struct peak peaks[PEAKS_MAX];
+    size_t count = page->calibration.count > 0 ? peaks_find(op, page->profile->resolution, peaks) : 0;
     for (size_t i = 0; i < count; i++) {
         char mode[UNITS_TEXT_SIZE];
         char label[CALIBRATION_LABEL_SIZE];
         calibration_label(&page->calibration, page->profile, peaks[i].mode, &page->units, label);
-        units_format_cycles(&page->units, aggstats_bucket_mean(peaks[i].mode, resolution), mode);
+        units_format_cycles(&page->units, peaks[i].mode_cycles, mode);
         if (label[0])
             fprintf(page->screen.stream, "  peak at %s %s\n", mode, label);
     }
@@ -314,6 +328,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
     putc('\n', page->screen.stream);
     screen_print(&page->screen, INK_STRONG, op->name);
     putc('\n', page->screen.stream);
+    print_peaks(page, op);
     if (figures_finished(op, page->profile->resolution) == 0)
         fputs("  no call has ended yet\n", page->screen.stream);
     else if (page->buckets)

@@ -8,7 +8,8 @@
 
 enum status {
     STATUS_OK = 0,
-    STATUS_NOT_SO = 1,  /* what was asked about is not so: a profile is inconsistent, an op was never called */
+    STATUS_NOT_SO =
+        1, /* what was asked about is not so: a profile is inconsistent or different, an op was never called */
     STATUS_TROUBLE = 2, /* the question could not be answered */
 };
 
@@ -21,6 +22,7 @@ struct command {
 };
 
 extern const struct command command_show;
+extern const struct command command_compare;
 extern const struct command command_check;
 extern const struct command command_merge;
 extern const struct command command_import;

@@ -6,20 +6,9 @@
 #include <string.h>
 
 #include "base.h"
-#include "peaks.h"
+#include "peak_line.h"
 
 #define VALUE_COLUMNS 24
-
-static void print_peak(const struct peak *peak, unsigned resolution, const struct units *units,
-                       const struct screen *screen) {
-    char from[UNITS_TEXT_SIZE];
-    char to[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
-    units_format_cycles(units, aggstats_bucket_lower(peak->first, resolution), from);
-    units_format_cycles(units, aggstats_bucket_upper(peak->last, resolution), to);
-    units_format_count(peak->calls, calls);
-    fprintf(screen->stream, "  %s .. %s, %s call%s\n", from, to, calls, peak->calls == 1 ? "" : "s");
-}
 
 /* 4096 -> "4 KiB" */
 static void format_bytes(uint64_t bytes, char ret_text[UNITS_TEXT_SIZE]) {
@@ -93,18 +82,18 @@ static void print_rows(const struct aggstats_joint_profile *joint, const struct 
 
 void joint_table_print(const struct aggstats_joint_profile *joint, const struct aggstats_op_profile *op,
                        unsigned resolution, const struct units *units, const struct screen *screen) {
-    struct peak peaks[AGGSTATS_BUCKETS_MAX];
+    struct peak peaks[PEAKS_MAX];
     char title[AGGSTATS_NAME_SIZE];
     size_t length = 0;
     for (const char *name = aggstats_value_name(joint->value); name[length]; length++)
         title[length] = (char)tolower((unsigned char)name[length]);
     title[length] = '\0';
-    size_t count = peaks_find(op->buckets, 64 * resolution, peaks);
+    size_t count = peaks_find(op, resolution, peaks);
     putc('\n', screen->stream);
     screen_print(screen, INK_STRONG, op->name);
     fprintf(screen->stream, " by %s, for each peak of latency\n", title);
     for (size_t i = 0; i < count; i++) {
-        print_peak(&peaks[i], resolution, units, screen);
+        peak_line_print(&peaks[i], resolution, units, screen);
         print_rows(joint, &peaks[i], units, screen);
     }
 }

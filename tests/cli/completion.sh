@@ -23,6 +23,7 @@ expect_completion() {
 expect_completion _osprof "recover reset" osprof re
 expect_completion _osprof "--output" osprof recover --o
 expect_completion _osprof "--help" osprof reset -
+expect_completion _osprof "GROUPLAT GROUPOPS" osprof compare --method G
 expect_completion _osprof "ms ns us" osprof import --unit ""
 expect_completion _osprof "block fs fuse user" osprof import --layer ""
 cp "$data/show-grep.osprof" osprof.out
@@ -51,7 +52,7 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show check merge import recover reset run calibrate; do
+for command in show compare check merge import recover reset run calibrate; do
     "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z-]*' | grep -o -- '--[a-z-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -

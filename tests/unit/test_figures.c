@@ -1,5 +1,6 @@
 /* Percentiles, sums and bounds of profiles. */
 #include <check.h>
+#include <math.h>
 #include <string.h>
 
 #include "base.h"
@@ -14,15 +15,15 @@ static void set_up(void) {
 }
 
 static unsigned percentile(unsigned percent) {
-    unsigned bucket = UINT32_MAX;
-    ck_assert(figures_percentile_bucket(&op, 1, percent, &bucket));
-    return bucket;
+    struct figures_percentile found = {.bucket = UINT32_MAX};
+    ck_assert(figures_percentile(&op, 1, percent, &found));
+    return found.bucket;
 }
 
 START_TEST(no_calls_have_no_percentile) {
-    unsigned bucket = 77;
-    ck_assert(!figures_percentile_bucket(&op, 1, 50, &bucket));
-    ck_assert_uint_eq(bucket, 77);
+    struct figures_percentile found = {.bucket = 77};
+    ck_assert(!figures_percentile(&op, 1, 50, &found));
+    ck_assert_uint_eq(found.bucket, 77);
 }
 END_TEST
 
@@ -57,11 +58,55 @@ START_TEST(huge_counts_do_not_overflow) {
 END_TEST
 
 START_TEST(fine_resolutions_use_all_their_buckets) {
-    unsigned bucket;
+    struct figures_percentile found;
     buckets[AGGSTATS_BUCKETS_MAX - 1] = 3;
     ck_assert_uint_eq(figures_finished(&op, 8), 3);
-    ck_assert(figures_percentile_bucket(&op, 8, 50, &bucket));
-    ck_assert_uint_eq(bucket, AGGSTATS_BUCKETS_MAX - 1);
+    ck_assert(figures_percentile(&op, 8, 50, &found));
+    ck_assert_uint_eq(found.bucket, AGGSTATS_BUCKETS_MAX - 1);
+}
+END_TEST
+
+/* The second of 4 calls in [1024, 2048) lies at 3/8 of the way, logarithmically. */
+START_TEST(percentiles_are_interpolated_within_their_bucket) {
+    struct figures_percentile found;
+    buckets[3] = 8;
+    buckets[10] = 4;
+    ck_assert(figures_percentile(&op, 1, 83, &found));
+    ck_assert_uint_eq(found.bucket, 10);
+    ck_assert_double_eq(found.lower_cycles, 1024);
+    ck_assert_double_eq(found.upper_cycles, 2048);
+    ck_assert_double_eq_tol(found.cycles, 1024 * pow(2, 0.375), 1e-9);
+}
+END_TEST
+
+START_TEST(the_lowest_bucket_is_interpolated_from_zero) {
+    struct figures_percentile found;
+    buckets[0] = 2;
+    ck_assert(figures_percentile(&op, 1, 50, &found));
+    ck_assert_double_eq(found.lower_cycles, 0);
+    ck_assert_double_eq(found.cycles, 0.5);
+}
+END_TEST
+
+/* Latencies are known here, and their percentiles exactly. */
+START_TEST(percentiles_are_within_their_error) {
+    static const unsigned resolutions[] = {1, 2, 4, 8};
+    static uint64_t latencies[1000];
+    for (size_t i = 0; i < ARRAY_SIZE(latencies); i++)
+        latencies[i] = 5 + i * i * 37;
+    for (size_t r = 0; r < ARRAY_SIZE(resolutions); r++) {
+        memset(buckets, 0, sizeof(buckets));
+        for (size_t i = 0; i < ARRAY_SIZE(latencies); i++)
+            buckets[aggstats_bucket_of(latencies[i], resolutions[r])]++;
+        for (unsigned percent = 1; percent <= 100; percent++) {
+            struct figures_percentile found;
+            double exact = (double)latencies[10 * percent - 1];
+            ck_assert(figures_percentile(&op, resolutions[r], percent, &found));
+            ck_assert(found.lower_cycles <= exact && exact < found.upper_cycles);
+            double ratio = found.cycles > exact ? found.cycles / exact : exact / found.cycles;
+            ck_assert_double_lt(ratio, figures_percentile_error(resolutions[r]));
+        }
+    }
 }
 END_TEST
 
@@ -109,6 +154,9 @@ static Suite *figures_suite(void) {
     tcase_add_test(percentiles, a_percentile_changes_buckets_at_the_exact_call);
     tcase_add_test(percentiles, huge_counts_do_not_overflow);
     tcase_add_test(percentiles, fine_resolutions_use_all_their_buckets);
+    tcase_add_test(percentiles, percentiles_are_interpolated_within_their_bucket);
+    tcase_add_test(percentiles, the_lowest_bucket_is_interpolated_from_zero);
+    tcase_add_test(percentiles, percentiles_are_within_their_error);
     suite_add_tcase(suite, percentiles);
 
     TCase *sums = tcase_create("sums");

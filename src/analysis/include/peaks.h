@@ -3,21 +3,35 @@
 #define PEAKS_H
 
 #include <stddef.h>
-#include <stdint.h>
+
+#include "aggstats.h"
+
+#define PEAKS_MAX 64U /* two peaks are more than an octave apart */
 
 /* A run of buckets around a local maximum, up to the valleys beside it. */
 struct peak {
-    unsigned first; /* bucket */
-    unsigned last;
-    unsigned mode; /* the bucket with most calls */
+    unsigned first; /* bucket, not empty */
+    unsigned last;  /* the same */
+    unsigned mode;  /* the bucket with most calls */
     uint64_t calls;
+    double mode_cycles;   /* middle of that bucket */
+    double centre;        /* where it lies: the mean of log2(latency in cycles), that is, in buckets at resolution 1 */
+    double latency_share; /* of the op's latency, from 0 to 1, as the middles of the buckets estimate it */
 };
 
-/* Finds the peaks of a histogram, in order; together they hold all calls. Two maxima are two peaks if a bucket between
- * them has less than a quarter of the calls of the lower one, which is two steps of a curve drawn by powers of two.
- * The lowest bucket between two peaks belongs to the second.
- * Shape:   ret_peaks[bucket_count]
- * Returns how many there are */
-size_t peaks_find(const uint64_t *buckets, unsigned bucket_count, struct peak *ret_peaks);
+/* Finds the peaks of an op's histogram, from left to right; together they hold all finished calls.
+ * Two maxima are two peaks if, in the valley between them, an octave holds less than a quarter of the calls that the
+ * lower one's fullest octave holds, and if that is no chance: were the lower one but the other's tail, the valley would
+ * have to hold as many calls per octave, and to find so few would happen once in a thousand times (with r buckets per
+ * octave, which show r times as many valleys, once in 1000 r). Since whole octaves are compared, noise between fine
+ * buckets makes no peaks, and a profile has about the same peaks at any resolution. Half of the valley's octave belongs
+ * to either side; at resolution 1 it belongs to the right one.
+ * Shape:   ret_peaks[PEAKS_MAX]
+ * Returns how many there are; 0 if no call has ended
+ * Source:  thesis §3.2.2, §5.7.2 (differ: "derivatives", without a measure for noise) */
+size_t peaks_find(const struct aggstats_op_profile *op, unsigned resolution, struct peak *ret_peaks);
+
+/* What the buckets [first, end) hold, described as a peak; calls 0: nothing. */
+struct peak peaks_between(const struct aggstats_op_profile *op, unsigned resolution, unsigned first, unsigned end);
 
 #endif

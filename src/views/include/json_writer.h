@@ -1,4 +1,4 @@
-/* Private: writing JSON as a stream. Whole numbers have all 64 bits; keys and texts are UTF-8 whatever they were.
+/* Writing JSON as a stream. Whole numbers have all 64 bits; keys and texts are UTF-8 whatever they were.
  * The key of what stands in an array is NULL. */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H

@@ -1,0 +1,248 @@
+/* The three phases, one function each, for every op that either profile has. */
+#include "compare.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+#include "compare_slots.h"
+#include "figures.h"
+
+struct compare_options compare_defaults(enum distance_method method) {
+    return (struct compare_options){
+        .method = method,
+        .threshold = distance_traits(method)->threshold,
+        .similar_percent = 5,
+        .share_percent = 1,
+        .calls = 10,
+        .apart_percent = 75,
+        .peak_percent = 10,
+    };
+}
+
+#define RESCALING_BUCKETS 0.5 /* narrow peaks move by as much at most, as measured with normally distributed ones */
+#define WHOLE_BUCKETS 0.01    /* rescaling by nearly whole buckets moves nothing */
+
+/* ---- One clock rate, one resolution ------------------------------------------------------------- */
+
+/* Where one has no calls, the rate of the other counts, if it knows one: what is left of the first is its time. */
+static int adopt_rate(struct compare_result *result) {
+    struct aggstats_profile *empty = result->a.op_count == 0 ? &result->a : &result->b;
+    const struct aggstats_profile *other = result->a.op_count == 0 ? &result->b : &result->a;
+    empty->has_elapsed = false;
+    empty->interval_count = 0;
+    empty->clock.frequency_hz = other->clock.frequency_hz;
+    return 0;
+}
+
+/* Both go to the higher rate, so that the order does not matter; to the lower one if that does not fit. */
+static int equalise_rates(struct compare_result *result) {
+    struct aggstats_profile *slow = &result->a;
+    struct aggstats_profile *fast = &result->b;
+    if (slow->clock.frequency_hz > fast->clock.frequency_hz) {
+        slow = &result->b;
+        fast = &result->a;
+    }
+    const uint64_t slow_hz = slow->clock.frequency_hz;
+    const uint64_t fast_hz = fast->clock.frequency_hz;
+    if (fast_hz - slow_hz <= slow_hz / 1000) /* one rate, measured twice */
+        return 0;
+    if (slow_hz == 0) /* nothing of it is in cycles, or all is */
+        return slow->op_count == 0 || fast->op_count == 0 ? adopt_rate(result) : -EDOM;
+    result->rescaled = slow->op_count > 0 && fast->op_count > 0;
+    int err = aggstats_profile_rescale(slow, fast_hz);
+    return err == -EOVERFLOW ? aggstats_profile_rescale(fast, slow_hz) : err;
+}
+
+/* What rescaling may move: each bucket's calls are spread over two of the other clock's. */
+static double allowance_of(const struct compare_result *result, double rate_ratio, unsigned resolution) {
+    double shift_buckets = resolution * log2(rate_ratio);
+    if (!result->rescaled || fabs(shift_buckets - round(shift_buckets)) < WHOLE_BUCKETS)
+        return 0;
+    return RESCALING_BUCKETS / resolution;
+}
+
+/* Rescaling comes first: it is the more exact the finer buckets are. */
+static int bring_together(struct compare_result *result) {
+    const double rate_ratio = (double)result->a.clock.frequency_hz / (double)result->b.clock.frequency_hz;
+    int err = equalise_rates(result);
+    if (err < 0)
+        return err;
+    const unsigned coarser = result->a.resolution < result->b.resolution ? result->a.resolution : result->b.resolution;
+    result->allowance_buckets = allowance_of(result, rate_ratio, coarser);
+    struct aggstats_profile *finer = result->a.resolution > coarser ? &result->a : &result->b;
+    return finer->resolution > coarser ? aggstats_profile_coarsen(finer, coarser) : 0;
+}
+
+/* ---- The phases --------------------------------------------------------------------------------- */
+
+/* Of the op's profile, in percent. */
+static double share_percent(const struct aggstats_op_profile *op, const struct figures_sum *sum) {
+    return sum->total_cycles > 0 ? 100 * (double)op->total_cycles / sum->total_cycles : 0;
+}
+
+/* Returns COMPARE_ALIKE if there is more to look at. */
+static enum compare_verdict phase_one(const struct compare_result *result, const struct compare_op *op,
+                                      const struct figures_sum *a_sum, const struct figures_sum *b_sum) {
+    const struct compare_options *options = &result->options;
+    double share = fmax(share_percent(op->a, a_sum), share_percent(op->b, b_sum));
+    if (share < options->share_percent)
+        return COMPARE_CHEAP;
+    if ((double)op->a_finished < options->calls && (double)op->b_finished < options->calls &&
+        share < COMPARE_WEIGHTY_PERCENT)
+        return COMPARE_RARE;
+    if (op->a_finished == 0 && op->b_finished == 0) /* all in flight */
+        return COMPARE_SIMILAR;
+    if (op->scores[DISTANCE_TOTOPS] < options->similar_percent &&
+        op->scores[DISTANCE_TOTLAT] < options->similar_percent)
+        return COMPARE_SIMILAR;
+    return op->a_finished == 0 || op->b_finished == 0 ? COMPARE_ONE_SIDED : COMPARE_ALIKE;
+}
+
+/* The larger of a peak's shares of calls and of latency, in percent. */
+static double weight_percent(const struct peak *peak, uint64_t finished) {
+    return peak->calls == 0 ? 0 : 100 * fmax((double)peak->calls / (double)finished, peak->latency_share);
+}
+
+bool compare_peak_matters(const struct compare_result *result, const struct compare_op *op,
+                          const struct peak_pair *pair) {
+    double a_percent = weight_percent(&pair->a, op->a_finished);
+    double b_percent = weight_percent(&pair->b, op->b_finished);
+    double least = result->options.peak_percent;
+    if (pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED)
+        return fmax(a_percent, b_percent) >= least;
+    return fabs(pair->moved_octaves) > COMPARE_MOVED_OCTAVES && fmin(a_percent, b_percent) >= least;
+}
+
+static int phase_two(const struct compare_result *result, struct compare_op *op) {
+    struct peak_pair pairs[PEAK_PAIRS_MAX];
+    op->peak_count = peak_pairs_match(op->a, op->b, result->a.resolution, pairs);
+    op->peaks = calloc(op->peak_count + 1, sizeof(*op->peaks));
+    if (!op->peaks)
+        return -ENOMEM;
+    memcpy(op->peaks, pairs, op->peak_count * sizeof(*pairs));
+    return 0;
+}
+
+static bool has_other_peaks(const struct compare_result *result, const struct compare_op *op) {
+    for (size_t i = 0; i < op->peak_count; i++)
+        if (compare_peak_matters(result, op, &op->peaks[i]))
+            return true;
+    return false;
+}
+
+static enum compare_verdict judge(const struct compare_result *result, const struct compare_op *op,
+                                  const struct figures_sum *a_sum, const struct figures_sum *b_sum) {
+    enum compare_verdict verdict = phase_one(result, op, a_sum, b_sum);
+    if (verdict != COMPARE_ALIKE)
+        return verdict;
+    const double allowance = result->options.method == DISTANCE_EARTHMOVER ? result->allowance_buckets : 0;
+    if (op->scores[result->options.method] > result->options.threshold + allowance)
+        return COMPARE_SCORE;
+    if (result->options.score_only)
+        return COMPARE_ALIKE;
+    if (fmax(op->scores[DISTANCE_TOTOPS], op->scores[DISTANCE_TOTLAT]) > result->options.apart_percent)
+        return COMPARE_TOTALS;
+    return has_other_peaks(result, op) ? COMPARE_PEAKS : COMPARE_ALIKE;
+}
+
+/* ---- All ops ------------------------------------------------------------------------------------ */
+
+static void add_op(struct compare_result *result, const struct aggstats_op_profile *a,
+                   const struct aggstats_op_profile *b) {
+    struct compare_op *op = &result->ops[result->op_count++];
+    op->name = a ? a->name : b->name;
+    op->a = a ? a : &result->absent;
+    op->b = b ? b : &result->absent;
+}
+
+/* Those of a, then those that only b has. */
+static int list_ops(struct compare_result *result) {
+    result->ops = calloc(result->a.op_count + result->b.op_count + 1, sizeof(*result->ops));
+    result->absent.buckets = calloc((size_t)AGGSTATS_BUCKETS_MAX, sizeof(*result->absent.buckets));
+    if (!result->ops || !result->absent.buckets)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->a.op_count; i++)
+        add_op(result, &result->a.ops[i], aggstats_profile_op(&result->b, result->a.ops[i].name));
+    for (size_t i = 0; i < result->b.op_count; i++)
+        if (!aggstats_profile_op(&result->a, result->b.ops[i].name))
+            add_op(result, NULL, &result->b.ops[i]);
+    return 0;
+}
+
+static int compare_op(struct compare_result *result, struct compare_op *op, const struct figures_sum *a_sum,
+                      const struct figures_sum *b_sum) {
+    const unsigned resolution = result->a.resolution;
+    op->a_finished = figures_finished(op->a, resolution);
+    op->b_finished = figures_finished(op->b, resolution);
+    for (int method = 0; method < DISTANCE_METHOD_COUNT; method++)
+        op->scores[method] = distance_score((enum distance_method)method, op->a, op->b, resolution);
+    int err = phase_two(result, op);
+    if (err == 0)
+        err = compare_slots_fill(result, op);
+    op->verdict = judge(result, op, a_sum, b_sum);
+    result->different_count += compare_is_different(op->verdict);
+    return err;
+}
+
+static double change_of(const struct compare_op *op) {
+    return fabs((double)op->a->total_cycles - (double)op->b->total_cycles);
+}
+
+static int compare_ranks(const void *left, const void *right) {
+    const struct compare_op *a = left;
+    const struct compare_op *b = right;
+    if (compare_is_different(a->verdict) != compare_is_different(b->verdict))
+        return compare_is_different(a->verdict) ? -1 : 1;
+    double difference = change_of(b) - change_of(a);
+    if (difference == 0)
+        difference = (double)b->a->total_cycles - (double)a->a->total_cycles;
+    if (difference != 0)
+        return difference > 0 ? 1 : -1;
+    return strcmp(a->name, b->name);
+}
+
+static int compare_all(struct compare_result *result) {
+    int err = bring_together(result);
+    if (err == 0)
+        err = list_ops(result);
+    if (err < 0)
+        return err;
+    const struct figures_sum a_sum = figures_sum(&result->a);
+    const struct figures_sum b_sum = figures_sum(&result->b);
+    compare_slots_plan(result);
+    for (size_t i = 0; i < result->op_count && err == 0; i++)
+        err = compare_op(result, &result->ops[i], &a_sum, &b_sum);
+    if (err == 0)
+        qsort(result->ops, result->op_count, sizeof(*result->ops), compare_ranks);
+    return err;
+}
+
+/* result->absent is pointed to, so it must be where it stays. */
+int compare_profiles(const struct aggstats_profile *a, const struct aggstats_profile *b,
+                     const struct compare_options *options, struct compare_result *ret_result) {
+    struct compare_result former = *ret_result;
+    *ret_result = (struct compare_result){.options = *options};
+    int err = aggstats_profile_copy(a, &ret_result->a);
+    if (err == 0)
+        err = aggstats_profile_copy(b, &ret_result->b);
+    if (err == 0)
+        err = compare_all(ret_result);
+    if (err < 0) {
+        compare_finish(ret_result);
+        *ret_result = former;
+    }
+    return err;
+}
+
+void compare_finish(struct compare_result *result) {
+    for (size_t i = 0; i < result->op_count; i++) {
+        free(result->ops[i].peaks);
+        free(result->ops[i].slots);
+    }
+    free(result->ops);
+    free(result->absent.buckets);
+    aggstats_profile_finish(&result->a);
+    aggstats_profile_finish(&result->b);
+    *result = (struct compare_result){0};
+}

@@ -1,0 +1,171 @@
+/* The six methods, one function each, and the table of them. */
+#include "distance.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdbool.h>
+#include <strings.h>
+
+#include "figures.h"
+#include "peak_pairs.h"
+
+#define GROUP_LATENCY_PERCENT 90.0 /* totals farther apart than this need no closer look (thesis §5.7.2) */
+#define GROUP_SHIFT_OCTAVES 1.0    /* peaks farther apart than this are not alike */
+#define CHI_SQUARE_MAX 1e5         /* beyond, the probability is 1 to the last bit, for up to 511 degrees of freedom */
+
+typedef double (*score_fn)(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
+                           unsigned resolution);
+
+/* |a - b| / max(a, b), in percent. */
+static double difference_percent(double a, double b) {
+    double larger = fmax(a, b);
+    return larger > 0 ? 100 * fabs(a - b) / larger : 0;
+}
+
+/* ---- Bin by bin --------------------------------------------------------------------------------- */
+
+static double score_totops(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
+                           unsigned resolution) {
+    return difference_percent((double)figures_finished(a, resolution), (double)figures_finished(b, resolution));
+}
+
+static double score_totlat(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
+                           unsigned resolution) {
+    (void)resolution;
+    return difference_percent((double)a->total_cycles, (double)b->total_cycles);
+}
+
+/* Source: W. Press et al., Numerical Recipes (which thesis §5.7 cites), chi-square test of two binned data sets with
+ * unequal numbers of points */
+static double score_chisquare(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
+                              unsigned resolution) {
+    double ratio = sqrt((double)figures_finished(b, resolution) / (double)figures_finished(a, resolution));
+    double chi_square = 0;
+    unsigned bin_count = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        double n = (double)a->buckets[bucket];
+        double m = (double)b->buckets[bucket];
+        if (n + m == 0)
+            continue;
+        double difference = n * ratio - m / ratio;
+        chi_square += difference * difference / (n + m);
+        bin_count++;
+    }
+    return bin_count < 2 ? 0 : 100 * gsl_cdf_chisq_P(fmin(chi_square, CHI_SQUARE_MAX), bin_count - 1);
+}
+
+/* ---- Earth mover -------------------------------------------------------------------------------- */
+
+/* On a line the least work is the area between the two cumulative distributions. */
+double distance_earth_mover(const double *a, const double *b, unsigned resolution) {
+    double a_sum = 0;
+    double b_sum = 0;
+    double carried = 0;
+    double work = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        a_sum += a[bucket];
+        b_sum += b[bucket];
+    }
+    if (a_sum == 0 || b_sum == 0)
+        return a_sum == b_sum ? 0 : 64;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        carried += a[bucket] / a_sum - b[bucket] / b_sum;
+        work += fabs(carried);
+    }
+    return work / resolution;
+}
+
+static double score_earthmover(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
+                               unsigned resolution) {
+    double a_counts[AGGSTATS_BUCKETS_MAX];
+    double b_counts[AGGSTATS_BUCKETS_MAX];
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        a_counts[bucket] = (double)a->buckets[bucket];
+        b_counts[bucket] = (double)b->buckets[bucket];
+    }
+    return distance_earth_mover(a_counts, b_counts, resolution);
+}
+
+/* ---- Peak by peak ------------------------------------------------------------------------------- */
+
+static double calls_of(const struct peak *peak, const struct aggstats_op_profile *op) {
+    (void)op;
+    return (double)peak->calls;
+}
+
+static double latency_of(const struct peak *peak, const struct aggstats_op_profile *op) {
+    return peak->latency_share * (double)op->total_cycles;
+}
+
+static bool are_alike(const struct peak_pair *pairs, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (pairs[i].change == PEAK_APPEARED || pairs[i].change == PEAK_VANISHED ||
+            fabs(pairs[i].moved_octaves) > GROUP_SHIFT_OCTAVES)
+            return false;
+    return true;
+}
+
+static double score_group(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution,
+                          double (*weigh)(const struct peak *peak, const struct aggstats_op_profile *op)) {
+    struct peak_pair pairs[PEAK_PAIRS_MAX];
+    double differences = 0;
+    double larger = 0;
+    if (score_totlat(a, b, resolution) > GROUP_LATENCY_PERCENT)
+        return 100;
+    size_t count = peak_pairs_match(a, b, resolution, pairs);
+    if (!are_alike(pairs, count))
+        return 100;
+    for (size_t i = 0; i < count; i++) {
+        double a_weight = weigh(&pairs[i].a, a);
+        double b_weight = weigh(&pairs[i].b, b);
+        differences += fabs(a_weight - b_weight);
+        larger += fmax(a_weight, b_weight);
+    }
+    return larger > 0 ? 100 * differences / larger : 0;
+}
+
+static double score_groupops(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
+                             unsigned resolution) {
+    return score_group(a, b, resolution, calls_of);
+}
+
+static double score_grouplat(const struct aggstats_op_profile *a, const struct aggstats_op_profile *b,
+                             unsigned resolution) {
+    return score_group(a, b, resolution, latency_of);
+}
+
+/* ---- The table ---------------------------------------------------------------------------------- */
+
+static const struct method {
+    struct distance_traits traits;
+    score_fn score;
+} methods[] = {
+    [DISTANCE_TOTOPS] = {{"TOTOPS", "difference of the numbers of calls", "%", 100, 10}, score_totops},
+    [DISTANCE_TOTLAT] = {{"TOTLAT", "difference of the total latencies", "%", 100, 20}, score_totlat},
+    [DISTANCE_CHISQUARE] = {{"CHISQUARE", "certainty that it is no chance", "%", 100, 99.9}, score_chisquare},
+    [DISTANCE_EARTHMOVER] = {{"EARTHMOVER", "how far calls have moved on the average", "buckets", 64, 0.25},
+                             score_earthmover},
+    [DISTANCE_GROUPOPS] = {{"GROUPOPS", "difference of the numbers of calls, peak by peak", "%", 100, 20},
+                           score_groupops},
+    [DISTANCE_GROUPLAT] = {{"GROUPLAT", "difference of the latencies, peak by peak", "%", 100, 30}, score_grouplat},
+};
+
+const struct distance_traits *distance_traits(enum distance_method method) {
+    return &methods[method].traits;
+}
+
+int distance_method_of_name(const char *name) {
+    for (int method = 0; method < DISTANCE_METHOD_COUNT; method++)
+        if (strcasecmp(methods[method].traits.name, name) == 0)
+            return method;
+    return -1;
+}
+
+double distance_score(enum distance_method method, const struct aggstats_op_profile *a,
+                      const struct aggstats_op_profile *b, unsigned resolution) {
+    const bool a_is_empty = figures_finished(a, resolution) == 0;
+    const bool b_is_empty = figures_finished(b, resolution) == 0;
+    if (a_is_empty || b_is_empty)
+        return a_is_empty && b_is_empty ? 0 : methods[method].traits.score_max;
+    return methods[method].score(a, b, resolution);
+}

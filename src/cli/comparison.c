@@ -1,0 +1,435 @@
+/* A comparison for the eye. */
+#include "comparison.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+#include "chart.h"
+#include "figures.h"
+#include "units.h"
+
+#define KEY_COLUMNS 10
+#define SCORE_TEXT_SIZE 48
+#define CHANGE_TEXT_SIZE 48
+
+struct page {
+    const struct comparison *comparison;
+    const struct compare_result *result;
+    const struct screen *screen;
+    FILE *stream;
+    struct units units;
+    const char *arrow;
+};
+
+const char *comparison_verdict_name(enum compare_verdict verdict) {
+    static const char *const names[] = {
+        [COMPARE_ALIKE] = "alike", [COMPARE_SIMILAR] = "similar",     [COMPARE_CHEAP] = "cheap",
+        [COMPARE_RARE] = "rare",   [COMPARE_SCORE] = "score",         [COMPARE_TOTALS] = "totals",
+        [COMPARE_PEAKS] = "peaks", [COMPARE_ONE_SIDED] = "one-sided",
+    };
+    return names[verdict];
+}
+
+const char *comparison_change_name(enum peak_change change) {
+    static const char *const names[] = {
+        [PEAK_STAYED] = "stayed",
+        [PEAK_MOVED] = "moved",
+        [PEAK_APPEARED] = "appeared",
+        [PEAK_VANISHED] = "vanished",
+    };
+    return names[change];
+}
+
+/* ---- Words -------------------------------------------------------------------------------------- */
+
+static void format_score(const struct page *page, double score, char ret_text[SCORE_TEXT_SIZE]) {
+    const struct distance_traits *traits = distance_traits(page->result->options.method);
+    bool is_percent = strcmp(traits->unit, "%") == 0;
+    snprintf(ret_text, SCORE_TEXT_SIZE, is_percent ? "%.1f %s" : "%.2f %s", score, traits->unit);
+}
+
+/* "2.35", "1,370" */
+static void format_factor(double factor, char ret_text[UNITS_TEXT_SIZE]) {
+    if (factor < 99.95)
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.3g", factor);
+    else
+        units_format_count((uint64_t)fmin(factor, 0x1p63), ret_text);
+}
+
+/* "+12.0 %", "16.8 times less"; they are not equal */
+static void format_change(double from, double to, char ret_text[CHANGE_TEXT_SIZE]) {
+    char factor[UNITS_TEXT_SIZE] = "";
+    if (from > 0 && to > 0)
+        format_factor(to > from ? to / from : from / to, factor);
+    if (from <= 0 || to <= 0)
+        snprintf(ret_text, CHANGE_TEXT_SIZE, "%s", to > from ? "new" : "gone");
+    else if (to > 2 * from)
+        snprintf(ret_text, CHANGE_TEXT_SIZE, "%s times as much", factor);
+    else if (from > 2 * to)
+        snprintf(ret_text, CHANGE_TEXT_SIZE, "%s times less", factor);
+    else
+        snprintf(ret_text, CHANGE_TEXT_SIZE, "%+.1f %%", 100 * (to - from) / from);
+}
+
+static void format_place(const struct page *page, const struct peak *peak, char ret_text[UNITS_TEXT_SIZE]) {
+    units_format_cycles(&page->units, exp2(peak->centre), ret_text);
+}
+
+static const char *plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* ---- Heading ------------------------------------------------------------------------------------ */
+
+static void print_key(const struct page *page, const char *key) {
+    screen_print(page->screen, INK_FAINT, key);
+    fprintf(page->stream, "%*s", KEY_COLUMNS - (int)strlen(key), "");
+}
+
+static void print_profile(const struct page *page, const char *key, const char *name,
+                          const struct aggstats_profile *profile) {
+    struct figures_sum sum = figures_sum(profile);
+    char total[UNITS_TEXT_SIZE];
+    char calls[UNITS_TEXT_SIZE];
+    char elapsed[UNITS_TEXT_SIZE];
+    units_format_cycles(&page->units, sum.total_cycles, total);
+    units_format_count(sum.calls, calls);
+    print_key(page, key);
+    screen_print_foreign(page->screen, INK_STRONG, name);
+    if (sum.calls == 0)
+        fputs(": no operation has been called", page->stream);
+    else
+        fprintf(page->stream, ": %s in %s call%s", total, calls, plural(sum.calls));
+    if (profile->has_elapsed) {
+        units_format_cycles(&page->units, (double)profile->elapsed_cycles, elapsed);
+        fprintf(page->stream, ", taken for %s", elapsed);
+    }
+    fputs(profile->incomplete ? "; incomplete\n" : "\n", page->stream);
+}
+
+/* Where and how they were taken, if that is not the same. */
+static void print_differing_labels(const struct page *page) {
+    static const char *const keys[] = {"layer", "host", "lower", "cache"};
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        const char *a = aggstats_profile_label(&page->result->a, keys[i]);
+        const char *b = aggstats_profile_label(&page->result->b, keys[i]);
+        if (strcmp(a ? a : "", b ? b : "") == 0)
+            continue;
+        print_key(page, keys[i]);
+        screen_print_foreign(page->screen, INK_PLAIN, a && a[0] ? a : "(not told)");
+        fprintf(page->stream, " %s ", page->arrow);
+        screen_print_foreign(page->screen, INK_PLAIN, b && b[0] ? b : "(not told)");
+        putc('\n', page->stream);
+    }
+}
+
+static void print_method(const struct page *page) {
+    const struct distance_traits *traits = distance_traits(page->result->options.method);
+    const double allowance = page->result->options.method == DISTANCE_EARTHMOVER ? page->result->allowance_buckets : 0;
+    char threshold[SCORE_TEXT_SIZE];
+    format_score(page, page->result->options.threshold + allowance, threshold);
+    print_key(page, "method");
+    fprintf(page->stream, "%s, %s\n", traits->name, traits->means);
+    print_key(page, "differ");
+    fprintf(page->stream, "%zu of %zu operation%s: above %s", page->result->different_count, page->result->op_count,
+            plural(page->result->op_count), threshold);
+    if (!page->result->options.score_only)
+        fprintf(page->stream, ", totals %g %% apart, or other peaks", page->result->options.apart_percent);
+    putc('\n', page->stream);
+}
+
+static void print_clock(const struct page *page) {
+    if (!page->result->rescaled)
+        return;
+    print_key(page, "clock");
+    fprintf(page->stream, "both at %.3f MHz", (double)page->result->a.clock.frequency_hz / 1e6);
+    if (page->result->allowance_buckets > 0)
+        fprintf(page->stream, "; that alone may move calls by %.2g buckets", page->result->allowance_buckets);
+    putc('\n', page->stream);
+}
+
+static void print_heading(const struct page *page) {
+    print_profile(page, "A", page->comparison->a_name, &page->result->a);
+    print_profile(page, "B", page->comparison->b_name, &page->result->b);
+    print_differing_labels(page);
+    print_clock(page);
+    print_method(page);
+}
+
+/* ---- Table -------------------------------------------------------------------------------------- */
+
+static size_t shown_count(const struct page *page) {
+    return page->comparison->all ? page->result->op_count : page->result->different_count;
+}
+
+static int name_columns(const struct page *page) {
+    int columns = (int)strlen("operation");
+    for (size_t i = 0; i < shown_count(page); i++) {
+        int length = (int)strlen(page->result->ops[i].name);
+        columns = length > columns ? length : columns;
+    }
+    return columns;
+}
+
+typedef void (*format_cell_fn)(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]);
+
+static void cell_score(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
+    if (op->verdict == COMPARE_ONE_SIDED)
+        snprintf(ret_text, SCORE_TEXT_SIZE, "-");
+    else
+        snprintf(ret_text, SCORE_TEXT_SIZE, "%.2f", op->scores[page->result->options.method]);
+}
+
+static void cell_a_calls(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
+    (void)page;
+    units_format_count(op->a->calls, ret_text);
+}
+
+static void cell_b_calls(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
+    (void)page;
+    units_format_count(op->b->calls, ret_text);
+}
+
+static void cell_a_total(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
+    units_format_cycles(&page->units, (double)op->a->total_cycles, ret_text);
+}
+
+static void cell_b_total(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
+    units_format_cycles(&page->units, (double)op->b->total_cycles, ret_text);
+}
+
+static void cell_verdict(const struct page *page, const struct compare_op *op, char ret_text[SCORE_TEXT_SIZE]) {
+    (void)page;
+    snprintf(ret_text, SCORE_TEXT_SIZE, "%s", comparison_verdict_name(op->verdict));
+}
+
+/* As many of these as fit are shown. */
+static const struct table_column {
+    const char *title;
+    int width;
+    format_cell_fn format;
+} table_columns[] = {
+    {"score", 8, cell_score},       {"A: total", 11, cell_a_total}, {"B: total", 11, cell_b_total},
+    {"A: calls", 12, cell_a_calls}, {"B: calls", 12, cell_b_calls}, {"verdict", 11, cell_verdict},
+};
+
+static size_t fitting_columns(const struct page *page, int used) {
+    size_t count = 0;
+    while (count < ARRAY_SIZE(table_columns) && used + table_columns[count].width <= page->screen->width)
+        used += table_columns[count++].width;
+    return count;
+}
+
+static void print_table(const struct page *page) {
+    const int names = name_columns(page);
+    const size_t column_count = fitting_columns(page, names);
+    fprintf(page->stream, "\n%-*s", names, "operation");
+    for (size_t i = 0; i < column_count; i++)
+        screen_print_right(page->screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
+    putc('\n', page->stream);
+    for (size_t row = 0; row < shown_count(page); row++) {
+        const struct compare_op *op = &page->result->ops[row];
+        screen_print(page->screen, compare_is_different(op->verdict) ? INK_STRONG : INK_PLAIN, op->name);
+        fprintf(page->stream, "%*s", names - (int)strlen(op->name), "");
+        for (size_t i = 0; i < column_count; i++) {
+            char text[SCORE_TEXT_SIZE];
+            table_columns[i].format(page, op, text);
+            screen_print_right(page->screen, INK_PLAIN, text, table_columns[i].width);
+        }
+        putc('\n', page->stream);
+    }
+}
+
+/* ---- An op -------------------------------------------------------------------------------------- */
+
+static void print_calls(const struct page *page, const struct compare_op *op) {
+    char a[UNITS_TEXT_SIZE];
+    char b[UNITS_TEXT_SIZE];
+    char change[CHANGE_TEXT_SIZE];
+    units_format_count(op->a->calls, a);
+    units_format_count(op->b->calls, b);
+    if (op->a->calls == op->b->calls) {
+        fprintf(page->stream, "  calls %s, as before\n", a);
+        return;
+    }
+    format_change((double)op->a->calls, (double)op->b->calls, change);
+    fprintf(page->stream, "  calls %s %s %s: %s\n", a, page->arrow, b, change);
+}
+
+static void print_total(const struct page *page, const struct compare_op *op) {
+    char a[UNITS_TEXT_SIZE];
+    char b[UNITS_TEXT_SIZE];
+    char change[CHANGE_TEXT_SIZE];
+    units_format_cycles(&page->units, (double)op->a->total_cycles, a);
+    units_format_cycles(&page->units, (double)op->b->total_cycles, b);
+    if (op->a->total_cycles == op->b->total_cycles) {
+        fprintf(page->stream, "  total latency %s, as before\n", a);
+        return;
+    }
+    format_change((double)op->a->total_cycles, (double)op->b->total_cycles, change);
+    fprintf(page->stream, "  total latency %s %s %s: %s\n", a, page->arrow, b, change);
+}
+
+static void print_unfinished(const struct page *page, const char *name, uint64_t calls, uint64_t finished) {
+    char count[UNITS_TEXT_SIZE];
+    if (calls == finished)
+        return;
+    units_format_count(calls - finished, count);
+    fprintf(page->stream, "  %s of %s not returned, and not compared\n", count, name);
+}
+
+static void print_lone_peak(const struct page *page, const struct peak *peak, const char *what) {
+    char place[UNITS_TEXT_SIZE];
+    char calls[UNITS_TEXT_SIZE];
+    format_place(page, peak, place);
+    units_format_count(peak->calls, calls);
+    fprintf(page->stream, "  peak %s around %s: %s call%s, %.1f %% of the latency\n", what, place, calls,
+            plural(peak->calls), 100 * peak->latency_share);
+}
+
+static void print_peak_pair(const struct page *page, const struct peak_pair *pair) {
+    char a_place[UNITS_TEXT_SIZE];
+    char b_place[UNITS_TEXT_SIZE];
+    char a_calls[UNITS_TEXT_SIZE];
+    char b_calls[UNITS_TEXT_SIZE];
+    format_place(page, &pair->a, a_place);
+    format_place(page, &pair->b, b_place);
+    units_format_count(pair->a.calls, a_calls);
+    units_format_count(pair->b.calls, b_calls);
+    if (pair->change == PEAK_MOVED)
+        fprintf(page->stream, "  peak moved %.1f buckets %s, %s %s %s", fabs(pair->moved_octaves),
+                pair->moved_octaves > 0 ? "slower" : "faster", a_place, page->arrow, b_place);
+    else
+        fprintf(page->stream, "  peak stayed around %s", a_place);
+    if (pair->a.calls == pair->b.calls)
+        fprintf(page->stream, ": %s call%s\n", a_calls, plural(pair->a.calls));
+    else
+        fprintf(page->stream, ": %s %s %s calls\n", a_calls, page->arrow, b_calls);
+}
+
+static void print_peaks(const struct page *page, const struct compare_op *op) {
+    for (size_t i = 0; i < op->peak_count; i++) {
+        const struct peak_pair *pair = &op->peaks[i];
+        if (pair->change == PEAK_APPEARED)
+            print_lone_peak(page, &pair->b, "appeared");
+        else if (pair->change == PEAK_VANISHED)
+            print_lone_peak(page, &pair->a, "vanished");
+        else
+            print_peak_pair(page, pair);
+    }
+}
+
+static void print_mean(const struct page *page, double calls, double latency_cycles, int columns) {
+    char text[UNITS_TEXT_SIZE] = "-";
+    if (calls > 0)
+        units_format_cycles(&page->units, latency_cycles / calls, text);
+    screen_print_right(page->screen, INK_PLAIN, text, columns);
+}
+
+static void print_slot_calls(const struct page *page, double calls) {
+    fprintf(page->stream, calls < 1e9 ? "%10.0f" : "%10.3g", calls);
+}
+
+static void print_slot(const struct page *page, const struct compare_slot *slot, size_t at) {
+    char from[UNITS_TEXT_SIZE];
+    units_format_cycles(&page->units, (double)at * page->result->slot_cycles, from);
+    fputs("  ", page->stream);
+    screen_print_right(page->screen, INK_FAINT, from, 9);
+    print_slot_calls(page, slot->a_calls);
+    print_slot_calls(page, slot->b_calls);
+    print_mean(page, slot->a_calls, slot->a_latency_cycles, 10);
+    print_mean(page, slot->b_calls, slot->b_latency_cycles, 10);
+    if (slot->a_calls > 0 && slot->b_calls > 0)
+        fprintf(page->stream, "%8.2f\n", slot->score);
+    else
+        fprintf(page->stream, "%8s\n", "-");
+}
+
+static void print_slots(const struct page *page, const struct compare_op *op) {
+    if (page->result->slot_count == 0 || page->screen->width < 60)
+        return;
+    fprintf(page->stream, "  %9s%10s%10s%10s%10s%8s\n", "time", "A: calls", "B: calls", "A: mean", "B: mean", "moved");
+    for (size_t i = 0; i < page->result->slot_count; i++)
+        if (op->slots[i].a_calls + op->slots[i].b_calls > 0)
+            print_slot(page, &op->slots[i], i);
+}
+
+static void print_charts(const struct page *page, const struct compare_op *op) {
+    const struct aggstats_op_profile *const ops[2] = {op->a, op->b};
+    if (op->a_finished + op->b_finished == 0)
+        return;
+    struct chart_axis axis = chart_pair_axis_of(ops, page->result->a.resolution, page->screen);
+    fprintf(page->stream, "%*s", 7, "");
+    screen_print(page->screen, INK_FAINT, "A");
+    fprintf(page->stream, "%*s", page->screen->width / 2 - 1, "");
+    screen_print(page->screen, INK_FAINT, "B");
+    putc('\n', page->stream);
+    chart_print_pair(&axis, ops, &page->units, page->screen);
+}
+
+static void print_op(const struct page *page, const struct compare_op *op) {
+    char score[SCORE_TEXT_SIZE];
+    format_score(page, op->scores[page->result->options.method], score);
+    putc('\n', page->stream);
+    screen_print(page->screen, INK_STRONG, op->name);
+    if (op->verdict == COMPARE_ONE_SIDED)
+        fprintf(page->stream, ": only in %s\n", op->a_finished > 0 ? "A" : "B");
+    else
+        fprintf(page->stream, ": %s\n", score);
+    print_calls(page, op);
+    print_total(page, op);
+    print_unfinished(page, "A", op->a->calls, op->a_finished);
+    print_unfinished(page, "B", op->b->calls, op->b_finished);
+    print_peaks(page, op);
+    print_slots(page, op);
+    print_charts(page, op);
+}
+
+/* ---- The rest ----------------------------------------------------------------------------------- */
+
+static void print_names(const struct page *page, enum compare_verdict verdict, const char *why) {
+    int column = 0;
+    for (size_t i = page->result->different_count; i < page->result->op_count; i++) {
+        const char *name = page->result->ops[i].name;
+        if (page->result->ops[i].verdict != verdict)
+            continue;
+        if (column == 0)
+            column = fprintf(page->stream, "\n%s:", why);
+        if (column + 1 + (int)strlen(name) > page->screen->width)
+            column = fprintf(page->stream, "\n ") - 1;
+        column += fprintf(page->stream, " %s", name);
+    }
+    if (column > 0)
+        putc('\n', page->stream);
+}
+
+static void print_same(const struct page *page) {
+    char few[64];
+    char cheap[64];
+    snprintf(few, sizeof(few), "Fewer than %g calls", page->result->options.calls);
+    snprintf(cheap, sizeof(cheap), "Less than %g %% of the latency", page->result->options.share_percent);
+    print_names(page, COMPARE_ALIKE, "Alike");
+    print_names(page, COMPARE_SIMILAR, "Hardly changed");
+    print_names(page, COMPARE_RARE, few);
+    print_names(page, COMPARE_CHEAP, cheap);
+}
+
+void comparison_print(const struct comparison *comparison, const struct screen *screen) {
+    const struct page page = {
+        .comparison = comparison,
+        .result = comparison->result,
+        .screen = screen,
+        .stream = screen->stream,
+        .units = {.frequency_hz = comparison->result->a.clock.frequency_hz, .ascii = screen->ascii},
+        .arrow = screen->ascii ? "->" : "→",
+    };
+    print_heading(&page);
+    if (shown_count(&page) > 0)
+        print_table(&page);
+    for (size_t i = 0; i < shown_count(&page); i++)
+        print_op(&page, &page.result->ops[i]);
+    if (!comparison->all)
+        print_same(&page);
+}

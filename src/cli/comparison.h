@@ -1,0 +1,28 @@
+/* What a comparison of two profiles found, for people and as JSON. */
+#ifndef COMPARISON_H
+#define COMPARISON_H
+
+#include "compare.h"
+#include "screen.h"
+
+struct comparison {
+    const struct compare_result *result;
+    const char *a_name; /* what the two are called: files, or "before" and "after" */
+    const char *b_name;
+    bool all; /* also the operations that do not differ, one by one; JSON has them always */
+};
+
+/* Prints it: the two profiles, a table of the operations that differ, then each of them with what changed, in words and
+ * as two histograms. */
+void comparison_print(const struct comparison *comparison, const struct screen *screen);
+
+/* The same as JSON, after docs/comparison.schema.json, on standard output. */
+void comparison_print_json(const struct comparison *comparison);
+
+/* The word for a verdict, as in JSON: "score", "one-sided". */
+const char *comparison_verdict_name(enum compare_verdict verdict);
+
+/* ... and for what became of a peak: "moved". */
+const char *comparison_change_name(enum peak_change change);
+
+#endif

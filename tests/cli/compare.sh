@@ -1,0 +1,214 @@
+#!/bin/bash
+# osprof compare: what it prints, to the character; its scores by another implementation; what it makes of profiles that
+# are hard to compare.
+. "$(dirname "$0")/lib.sh"
+
+cp "$data/compare-before.osprof" "$data/compare-after.osprof" .
+grep -vE '^# (interval|borders)' compare-before.osprof |
+    awk '/^[#O]/ { flush(); print; next }
+         { for (i = 1; i <= NF && $1 != "-"; i++) sum[i] += $i; if (NF > most) most = NF }
+         function flush() { if (most) { for (i = 1; i <= most; i++) printf " %d", sum[i]; print ""; delete sum; most = 0 } }
+         END { flush() }' >whole-before.osprof
+
+# expect_compared STATUS NAME ARGUMENT...: as expect_golden, with another exit status
+expect_compared() {
+    local status=$1 golden=$data/$2.txt
+    shift 2
+    expect "$status" compare "$@"
+    [ -z "${GOLDEN_WRITE:-}" ] || cp "$scratch/out" "$golden"
+    diff -u "$golden" "$scratch/out" >&2 || fail "prints something else: osprof compare $*"
+    [ ! -s "$scratch/err" ] || fail "complains: osprof compare $*"
+}
+
+# profile NAME LINE...: makes a profile whose clock is of 1 GHz
+profile() {
+    local name=$1
+    shift
+    printf '%s\n' '# osprof 1' '# clock: monotonic 1000000000 Hz' "$@" >"$name.osprof"
+}
+
+# expect_verdict VERDICT ARGUMENT...: of the only operation
+expect_verdict() {
+    local verdict=$1
+    shift
+    "$OSPROF" compare --json "$@" >out 2>err || [ $? -eq 1 ] || fail "$(<err)"
+    assert_eq "$verdict" "$(sed -n 's/^ *"verdict": "\(.*\)",$/\1/p' out | paste -sd ' ')" "verdict of: $*"
+}
+
+# ---- What it prints
+
+expect_compared 1 compare-sampled compare-before.osprof compare-after.osprof
+expect_compared 1 compare-whole whole-before.osprof compare-after.osprof
+expect_compared 1 compare-ascii --ascii --width 60 --method grouplat whole-before.osprof compare-after.osprof
+expect_compared 0 compare-same whole-before.osprof whole-before.osprof
+expect_compared 0 compare-all --all --width 100 whole-before.osprof whole-before.osprof
+profile small-a '# interval: 1000' 'OP_READ 120 1000' ' 0 0 40' ' 0 0 40 0 0 0 0 20' 'OP_FSYNC 1 900000' ' -' ' -' \
+    'OP_OPEN 20 400' ' 0 0 0 0 20' ' -'
+profile small-b '# interval: 1000' 'OP_READ 120 8000' ' 0 0 40' ' 0 0 0 0 20 60' 'OP_OPEN 20 400' ' 0 0 0 0 20' ' -'
+expect_compared 1 compare-json --json small-a.osprof small-b.osprof
+cp "$data/show-hung.osprof" hung.osprof
+expect_compared 1 compare-hung hung.osprof compare-after.osprof
+LC_ALL=C expect_compared 1 compare-ascii --width 60 --method GROUPLAT whole-before.osprof compare-after.osprof
+
+expect 1 compare - compare-after.osprof <whole-before.osprof
+diff <(tail -n +2 "$data/compare-whole.txt") <(tail -n +2 out) >&2 || fail "standard input is compared otherwise"
+expect 1 compare --quiet whole-before.osprof compare-after.osprof
+[ ! -s out ] || fail "prints something in spite of --quiet"
+expect 0 compare -q compare-after.osprof compare-after.osprof
+
+for width in 40 60 80; do
+    expect 1 compare --width "$width" --all compare-before.osprof compare-after.osprof
+    widest=$(sed -n '/^operation/,/^$/p; /[│└]/p; /^ .* [nµm]\?s  *[0-9]* /p' out | wc -L)
+    [ "$widest" -le "$width" ] || fail "$widest columns, not $width"
+done
+
+# ---- Scores by another implementation, and a JSON schema
+
+need python3
+python3 -c 'import jsonschema' 2>/dev/null || skip "python3-jsonschema is not installed"
+validate() {
+    python3 "$tests_dir/../cli/validate.py" "$data/../../docs/$1.schema.json" "$2" || fail "$2 is not by its schema"
+}
+expect_scores() {
+    "$OSPROF" compare --json "$1" "$2" >comparison.json || [ $? -eq 1 ] || fail "trouble with $1 and $2"
+    validate comparison comparison.json
+    python3 "$tests_dir/../cli/compare_scores.py" "$1" "$2" comparison.json || fail "scores of $1 and $2"
+}
+validate comparison "$data/compare-json.txt"
+expect_scores compare-before.osprof compare-after.osprof
+expect_scores compare-after.osprof whole-before.osprof
+for seed in 1 2 3 4 5 6; do
+    for side in a b; do
+        {
+            echo "# clock: monotonic 1000000000 Hz"
+            [ "$side$((seed % 2))" = b0 ] && echo "# resolution: 2" || echo "# resolution: 8"
+            awk -v seed="$seed$([ "$side" = a ] || echo 7)" 'BEGIN {
+                srand(seed)
+                for (op = 0; op < 20; op++) {
+                    text = ""; calls = 0; cycles = 0
+                    for (b = 0; b < 120; b++) {
+                        n = rand() < 0.5 ? 0 : int(exp(10 * rand()))
+                        text = text " " n; calls += n; cycles += n * 2 ^ (b / 8)
+                    }
+                    printf "OP_N%d %d %d\n%s\n", op, calls, cycles, text
+                }
+            }'
+        } >"random-$side.osprof"
+    done
+    expect_scores random-a.osprof random-b.osprof
+done
+
+# ---- Correlations
+
+profile readdir 'OP_READDIR 35238 9999999' ' 0 0 0 0 0 0 21307 0 0 0 0 9811 0 0 0 0 1709 0 0 0 2411' \
+    'OP_READPAGE 4120 100000' ' 0 0 0 0 20 4100' 'OP_OPEN 28 1000' ' 0 0 0 0 28' 'OP_RELEASE 28 1000' ' 0 0 0 28'
+expect_compared 0 compare-within --within readdir.osprof
+expect_compared 0 compare-within-json --within --json readdir.osprof
+validate correlation out
+expect 0 compare --within -q readdir.osprof
+[ ! -s out ] || fail "prints something in spite of --quiet"
+profile alone 'OP_OPEN 9 1000' ' 0 0 0 0 9' 'OP_RELEASE 9 1000' ' 0 0 0 9'
+expect 1 compare --within alone.osprof
+assert_eq "No operations, and no peaks of different ones, with equal numbers of calls that are no chance." "$(<out)" \
+    "no correlations"
+expect 1 compare --within --json alone.osprof
+validate correlation out
+
+# ---- What is hard to compare
+
+# Nothing, in one or both.
+profile nothing
+echo '# osprof 1' >bare.osprof
+profile some 'OP_READ 100 50000' ' 0 0 0 0 0 0 0 0 100'
+expect 0 compare nothing.osprof bare.osprof
+grep -q '^A         nothing.osprof: no operation has been called$' out || fail "does not tell of an empty profile"
+expect_scores_of_empty() {
+    expect_verdict one-sided "$@"
+    validate comparison out
+}
+expect_scores_of_empty nothing.osprof some.osprof
+expect_scores_of_empty some.osprof bare.osprof
+expect 1 compare some.osprof nothing.osprof
+grep -q '^READ: only in A$' out || fail "does not tell of an operation that B lacks"
+
+# Calls in flight are not compared.
+profile flying 'OP_READ 130 50000' ' 0 0 0 0 0 0 0 0 100'
+expect_verdict similar some.osprof flying.osprof
+expect 0 compare --all some.osprof flying.osprof
+grep -q '^  30 of B not returned, and not compared$' out || fail "does not tell of calls in flight"
+
+# Other hosts: half the rate is a bucket less.
+printf '%s\n' '# clock: monotonic 500000000 Hz' '# resolution: 1' 'OP_READ 100 25000' ' 0 0 0 0 0 0 0 100' >slow.osprof
+expect_verdict similar some.osprof slow.osprof
+assert_eq 0 "$(sed -n 's/^ *"EARTHMOVER": \(.*\),$/\1/p' out)" "earth moved between clock rates"
+printf '%s\n' 'OP_READ 100 50000' ' 0 0 0 0 0 0 0 0 100' >silent.osprof
+expect_verdict similar silent.osprof silent.osprof
+expect_trouble "osprof: cannot compare some.osprof with silent.osprof: only some.osprof tells its clock's rate; add a line \
+\"# clock: tsc HZ Hz\" to silent.osprof if you know it" compare some.osprof silent.osprof
+expect_trouble "osprof: cannot compare silent.osprof with some.osprof: only some.osprof tells its clock's rate; add a line \
+\"# clock: tsc HZ Hz\" to silent.osprof if you know it" compare silent.osprof some.osprof
+printf '%s\n' '# clock: tsc 18446744073709551615 Hz' 'OP_READ 1 18446744073709551615' ' 1' >vast.osprof
+printf '%s\n' '# clock: tsc 1 Hz' 'OP_READ 1 18446744073709551615' ' 1' >tiny.osprof
+expect 1 compare -q vast.osprof tiny.osprof
+
+# What profiles say may be hostile to terminals and to JSON.
+printf '# lower: \033[2J"\xff\n# clock: tsc 1000 Hz\nOP_READ 1 18446744073709551615\n 0 1\n' >hostile.osprof
+expect 1 compare hostile.osprof some.osprof
+! grep -q $'\033' out || fail "an escape sequence reaches the terminal"
+expect 1 compare --json hostile.osprof some.osprof
+validate comparison out
+
+# Broken ones.
+for broken in "$data"/should-fail-*.osprof; do
+    for order in "$broken some.osprof" "some.osprof $broken"; do
+        read -r first second <<<"$order"
+        expect 2 compare "$first" "$second"
+        assert_eq 1 "$(wc -l <err)" "lines about $broken"
+        grep -q "^osprof: $broken is not a profile: " err || fail "$(<err)"
+        [ ! -s out ] || fail "prints something of $broken"
+    done
+    expect 2 compare --within "$broken"
+done
+expect 2 compare some.osprof no/such
+status=0
+"$OSPROF" compare whole-before.osprof compare-after.osprof >/dev/full 2>err || status=$?
+assert_eq "2 osprof: cannot write standard output: No space left on device" "$status $(<err)" "full disk"
+
+# A million intervals, in seconds.
+{
+    printf '# clock: tsc 1000000000 Hz\n# resolution: 8\n# interval: 1000000\nOP_READ 1000000 1000000000\n'
+    awk 'BEGIN { for (i = 0; i < 1000000; i++) print (i % 2 ? "-" : " 0 0 0 0 0 0 0 0 0 0 0 0 1 1") }'
+} >million.osprof
+expect 0 compare --all million.osprof million.osprof
+assert_eq 12 "$(grep -c '^ .* 8333[0-9] ' out)" "slots of a million intervals"
+
+# ---- Arguments
+
+see="see 'osprof help compare'"
+expect_trouble "osprof compare: two profiles are compared, not 1; $see" compare some.osprof
+expect_trouble "osprof compare: two profiles are compared, not 3; $see" compare a b c
+expect_trouble "osprof compare: --within takes one profile, not 2; $see" compare --within a b
+expect_trouble "osprof compare: only one of the profiles can be standard input; $see" compare - -
+expect_trouble "osprof compare: 'KS' is not a method; $see" compare --method KS a b
+expect_trouble "osprof compare: --threshold does not go with --within, which looks at one profile; $see" \
+    compare --within --threshold 1 a
+expect_trouble "osprof compare: --quiet, --ascii and --width do not go with --json; $see" compare --json -q a b
+for number in -1 nan inf 0x10 "" " 1" 101 1e99 one; do
+    expect_trouble "osprof compare: --threshold must be a number from 0 to 100, not '$number'; $see" \
+        compare "--threshold=$number" a b
+done
+expect_trouble "osprof compare: --width must be a number from 40 to 1000, not '39'; $see" compare --width 39 a b
+expect_trouble "osprof compare: option '--apart' needs an argument; $see" compare --apart
+
+# Thresholds: of the score alone, at and above it.
+profile octave 'OP_READ 100 100000' ' 0 0 0 0 0 0 0 0 0 100'
+expect_verdict score some.osprof octave.osprof
+expect_verdict alike --threshold 1 some.osprof octave.osprof
+expect_verdict score --threshold 0.99 some.osprof octave.osprof
+expect_verdict similar --similar 60 some.osprof octave.osprof
+expect_verdict score --min-calls 101 some.osprof octave.osprof # few calls, but all of the latency
+profile many 'OP_READ 500 250000' ' 0 0 0 0 0 0 0 0 500'
+expect_verdict totals some.osprof many.osprof
+expect_verdict alike --apart 90 some.osprof many.osprof
+expect_verdict alike --score-only some.osprof many.osprof
+expect_verdict score --method totops some.osprof many.osprof
