@@ -31,6 +31,7 @@ cp "$data/show-bare.osprof" bare.osprof
 expect_completion _osprof "WRITE_SUPER" osprof show bare.osprof --op ""
 expect_completion _osprof "bare.osprof" osprof show ba
 expect_completion _osprof "lower" osprof reset lo
+expect_completion _osprof "calls" osprof top --sort c
 
 expect_completion _osproffs "lower" osproffs lo
 expect_completion _osproffs "lower" osproffs -o cache = none lo
@@ -47,7 +48,7 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show check merge import recover reset; do
+for command in show top check merge import recover reset; do
     "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z-]*' | grep -o -- '--[a-z-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -
