@@ -38,9 +38,9 @@ static const struct {
     {"\x9b"
      "31m",
      "?31m|\n", "?31m|\n"}, /* the same as a byte, which is no UTF-8 */
-    {"a\xe2\x80\xae"
+    {"a\xe2\x80\x8b"
      "b",
-     "a?b|\n", "a???b|\n"},                     /* U+202E turns the direction round */
+     "a?b|\n", "a???b|\n"},                     /* U+200B, which has no width */
     {"cut \xe2\x82", "cut ??|\n", "cut ??|\n"}, /* a character that is not all there */
     {"\xff\xfe", "??|\n", "??|\n"},
     {"\xe6\xbc\xa2", "\xe6\xbc\xa2|\n", "???|\n"}, /* two columns wide */
