@@ -54,7 +54,7 @@ static enum status print_reports(struct top_watch *watch, const struct top_optio
             ;
         int error = top_watch_refresh(watch);
         if (error) {
-            complain("cannot go on watching %s: %s", watch->source.path, strerror(-error));
+            complain("cannot go on watching %s: %s", watch->source.path, top_source_reason(error));
             return STATUS_TROUBLE;
         }
         if (number > 0)
@@ -70,8 +70,10 @@ static enum status print_reports(struct top_watch *watch, const struct top_optio
 
 static enum status run_watch(struct top_watch *watch, const struct top_options *options) {
     int error = top_watch_refresh(watch);
-    if (error || !watch->has_latest) {
-        complain("cannot watch %s: %s", watch->source.path, strerror(error ? -error : EAGAIN));
+    if (error == 0 && !watch->is_fresh)
+        error = watch->has_ended ? -ENOTCONN : -EAGAIN;
+    if (error) {
+        complain("cannot watch %s: %s", watch->source.path, top_source_reason(error));
         return STATUS_TROUBLE;
     }
     if (options->batch)

@@ -20,6 +20,10 @@ static struct {
     volatile sig_atomic_t resumed;
 } handed_over;
 
+/* What is blocked while keys are waited for. SIGWINCH, SIGCONT and SIGTSTP get through only then, when nothing is being
+ * drawn: else a change of size could come between looking for it and waiting, and be seen with the next key only. */
+static sigset_t mask_waiting;
+
 /* ---- Signals ------------------------------------------------------------------------------------ */
 
 /* A call of ncurses may be in progress; only async-signal-safe functions will do. */
@@ -50,6 +54,17 @@ static void handle_signals(void) {
     }
     action = (struct sigaction){.sa_handler = note_resumed};
     sigaction(SIGCONT, &action, NULL);
+}
+
+static void block_signals(void) {
+    static const int blocked[] = {SIGWINCH, SIGCONT, SIGTSTP};
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < ARRAY_SIZE(blocked); i++)
+        sigaddset(&mask, blocked[i]);
+    sigprocmask(SIG_BLOCK, &mask, &mask_waiting);
+    for (size_t i = 0; i < ARRAY_SIZE(blocked); i++)
+        sigdelset(&mask_waiting, blocked[i]);
 }
 
 static int collect(int character) {
@@ -141,6 +156,7 @@ int terminal_enter(void) {
         return complain_unfit(-ENOTSUP, "ncurses cannot set it up");
     prepare_give_back();
     handle_signals();
+    block_signals();
     cbreak();
     noecho();
     keypad(stdscr, TRUE);
@@ -166,10 +182,10 @@ static void take_over_again(void) {
 int terminal_wait_key(int64_t timeout_ns) {
     const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    int key = getch(); /* it may have some left over, and knows of changes of size */
+    int key = getch(); /* it may have some left over */
     if (key != ERR)
         return key;
-    if (ppoll(&input, 1, timeout_ns < 0 ? NULL : &timeout, NULL) > 0 &&
+    if (ppoll(&input, 1, timeout_ns < 0 ? NULL : &timeout, &mask_waiting) > 0 &&
         (input.revents & (POLLHUP | POLLERR | POLLNVAL)))
         return -1;
     if (handed_over.resumed) {

@@ -189,7 +189,7 @@ static void draw_help(struct canvas *canvas) {
 /* Which lines are shown, if not all. */
 static void draw_position(const struct top_screen *screen, struct canvas *canvas) {
     char text[64];
-    if (screen->page_lines <= screen->room_lines)
+    if (screen->page_lines <= screen->room_lines || screen->room_lines == 0)
         return;
     snprintf(text, sizeof(text), "  lines %d-%d of %d ", screen->scroll + 1, screen->scroll + screen->room_lines,
              screen->page_lines);
@@ -294,7 +294,7 @@ static bool turn(struct top_screen *screen) {
     }
     int key = terminal_wait_key(left_ns);
     if (key < 0)
-        screen->error = -EIO;
+        screen->error = -ENOTTY;
     else if (key > 0)
         take_key(screen, key);
     return key > 0;
@@ -315,6 +315,7 @@ enum status top_screen_run(struct top_watch *watch, int64_t delay_ns, bool ascii
     terminal_leave();
     if (screen.error == 0)
         return STATUS_OK;
-    complain("cannot go on watching %s: %s", watch->source.path, strerror(-screen.error));
+    complain("cannot go on watching %s: %s", watch->source.path,
+             screen.error == -ENOTTY ? "the terminal is gone" : top_source_reason(screen.error));
     return STATUS_TROUBLE;
 }

@@ -125,15 +125,17 @@ static int open_control(const char *path, int *ret_fd) {
     return 0;
 }
 
+static int complain_other(const char *argument) {
+    complain("cannot watch %s: it is not the mount point of an osproffs, nor the live file of one that runs", argument);
+    return -EINVAL;
+}
+
 static int take_control(const char *argument, char *path, struct top_source *ret_source) {
     CLEANUP_FREE char *owned = path;
     CLEANUP_FD int fd = -1;
     int error = owned ? open_control(owned, &fd) : -ENOMEM;
-    if (error == -ENOTCONN) {
-        complain("cannot watch %s: it is not the mount point of an osproffs, nor the live file of one that runs",
-                 argument);
-        return error;
-    }
+    if (error == -ENOTCONN)
+        return complain_other(argument);
     if (error)
         return complain_unusable(argument, error);
     *ret_source = (struct top_source){.path = steal_pointer(&owned), .live_fd = -1};
@@ -147,8 +149,11 @@ static int open_path(const char *argument, struct top_source *ret_source) {
         return complain_unusable(argument, negative_errno());
     if (S_ISREG(attributes.st_mode) && aggstats_live_is(fd))
         return open_live(argument, argument, ret_source);
-    return take_control(argument, S_ISDIR(attributes.st_mode) ? path_join(argument, ".osprof") : strdup(argument),
-                        ret_source);
+    if (S_ISREG(attributes.st_mode))
+        return take_control(argument, strdup(argument), ret_source);
+    if (S_ISDIR(attributes.st_mode))
+        return take_control(argument, path_join(argument, ".osprof"), ret_source);
+    return complain_other(argument);
 }
 
 int top_source_open(const char *argument, struct top_source *ret_source) {
@@ -200,6 +205,19 @@ int top_source_read(const struct top_source *source, struct top_snapshot *ret_sn
     snapshot.taken_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
     *ret_snapshot = snapshot;
     return 0;
+}
+
+const char *top_source_reason(int error) {
+    switch (error) {
+    case -EBADMSG:
+        return "what is there is not a profile";
+    case -EAGAIN:
+        return "it is being reset again and again";
+    case -ENOTCONN:
+        return "it has just ended";
+    default:
+        return strerror(-error);
+    }
 }
 
 void top_snapshot_finish(struct top_snapshot *snapshot) {

@@ -30,6 +30,9 @@ struct top_snapshot {
  *          profile, -ENOMEM, and those of opening and reading; *ret_snapshot untouched */
 int top_source_read(const struct top_source *source, struct top_snapshot *ret_snapshot);
 
+/* Why there is no snapshot, for people. */
+const char *top_source_reason(int error);
+
 void top_snapshot_finish(struct top_snapshot *snapshot);
 
 #endif

@@ -99,7 +99,8 @@ resize() {
 
 expect_trouble "osprof: cannot watch no/such: No such file or directory; a mount point of osproffs or the live file of \
 one that runs is expected" top --batch no/such
-for other in lower /dev/null "$data/show-grep.osprof"; do
+mkfifo fifo
+for other in lower fifo /dev/null "$data/show-grep.osprof"; do
     expect_trouble "osprof: cannot watch $other: it is not the mount point of an osproffs, nor the live file of one \
 that runs" top --batch "$other"
 done
@@ -332,6 +333,10 @@ unmount_osproffs "$mnt"
 wait_shows 'The recording has ended'
 keys a
 expect_calls MKDIR 59
+expect_calls RMDIR 3
+resize 30 6
+wait_shows '^ *lines 1-1 of'
+resize 80 24
 expect_calls RMDIR 3
 keys q
 ended 0
