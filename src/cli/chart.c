@@ -46,11 +46,11 @@ static struct range joined_range(const struct aggstats_op_profile *const *ops, s
     return joined.first < joined.end ? joined : (struct range){0, 0};
 }
 
-struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
-                                const struct screen *screen) {
-    const unsigned available = (unsigned)(screen->width - LABEL_COLUMNS);
+/* The axis without the width of its columns. */
+static struct chart_axis fit_axis(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
+                                  unsigned available) {
     struct range range = joined_range(ops, op_count, resolution);
-    struct chart_axis axis = {.resolution = resolution, .merged = 1};
+    struct chart_axis axis = {.resolution = resolution, .merged = 1, .column_width = 1};
     for (;; axis.merged *= 2) {
         axis.first_column = range.first / axis.merged;
         axis.column_count = (range.end + axis.merged - 1) / axis.merged - axis.first_column;
@@ -59,10 +59,22 @@ struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, si
     }
     if (range.first == range.end)
         axis.column_count = 0;
+    return axis;
+}
+
+struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
+                                const struct screen *screen) {
+    const unsigned available = (unsigned)(screen->width - LABEL_COLUMNS);
+    struct chart_axis axis = fit_axis(ops, op_count, resolution, available);
     unsigned fitting = axis.column_count > 0 ? available / axis.column_count : 1;
     axis.column_width = fitting < 3 ? fitting : 3;
     axis.gap_width = axis.column_width == 3;
     return axis;
+}
+
+struct chart_axis chart_line_axis(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
+                                  unsigned columns) {
+    return fit_axis(ops, op_count, resolution, columns);
 }
 
 static uint64_t column_calls(const struct chart_axis *axis, const struct aggstats_op_profile *op, unsigned column) {
@@ -268,6 +280,36 @@ void chart_print_pair(const struct chart_axis *axis, const struct aggstats_op_pr
     print_blanks(screen, half - print_tick_labels(ticks, tick_count, screen));
     print_tick_labels(ticks, tick_count, screen);
     putc('\n', screen->stream);
+}
+
+/* ---- A single line ------------------------------------------------------------------------------ */
+
+void chart_format_line(const struct chart_axis *axis, const struct aggstats_op_profile *op, bool ascii,
+                       char ret_text[CHART_LINE_SIZE]) {
+    static const char *const digits[] = {" ", "1", "2", "3", "4", "5", "6", "7", "8"};
+    char *to = ret_text;
+    *to = '\0';
+    unsigned end = axis->column_count; /* no blanks at the end of a line */
+    while (end > 0 && column_calls(axis, op, end - 1) == 0)
+        end--;
+    for (unsigned column = 0; column < end; column++) {
+        unsigned decades = (chart_eighths(column_calls(axis, op, column)) + 7) / 8;
+        to = stpcpy(to, ascii ? digits[decades < 8 ? decades : 8] : block_up(decades, false));
+    }
+}
+
+void chart_format_ticks(const struct chart_axis *axis, const struct units *units, char ret_text[CHART_LINE_SIZE]) {
+    struct tick ticks[TICKS_MAX];
+    unsigned tick_count = find_ticks(axis, units, ticks);
+    char *to = ret_text;
+    *to = '\0';
+    int column = 0;
+    for (unsigned i = 0; i < tick_count; i++) {
+        if (i > 0 && ticks[i].position <= column) /* it would touch the one before */
+            continue;
+        to += sprintf(to, "%*s%s", ticks[i].position - column, "", ticks[i].text);
+        column = ticks[i].position + units_text_columns(ticks[i].text);
+    }
 }
 
 /* ---- A row per bucket --------------------------------------------------------------------------- */

@@ -38,6 +38,20 @@ void chart_print_pair(const struct chart_axis *axis, const struct aggstats_op_pr
 void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resolution, const struct units *units,
                          const struct screen *screen);
 
+/* The same where a chart is a single line, a character per column. columns: at least 1 */
+struct chart_axis chart_line_axis(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
+                                  unsigned columns);
+
+#define CHART_LINE_SIZE (3 * AGGSTATS_BUCKETS_MAX + 1)
+
+/* An op as such a line: each eighth of a character is a factor of 10, so the lowest block is 1 to 9 calls, and the
+ * full one 10 million or more. In ASCII a digit tells the same: how many digits the number of calls has, up to 8. */
+void chart_format_line(const struct chart_axis *axis, const struct aggstats_op_profile *op, bool ascii,
+                       char ret_text[CHART_LINE_SIZE]);
+
+/* What stands above such lines: powers of ten, each where its latency begins. */
+void chart_format_ticks(const struct chart_axis *axis, const struct units *units, char ret_text[CHART_LINE_SIZE]);
+
 /* Eighths of a row that the bar of a count fills: 0 for 0, else floor(8 log10(count)) + 1. */
 unsigned chart_eighths(uint64_t count);
 

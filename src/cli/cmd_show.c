@@ -190,8 +190,7 @@ static void format_calls(const struct page *page, const struct aggstats_op_profi
 
 static void format_share(const struct page *page, const struct aggstats_op_profile *op,
                          char ret_text[UNITS_TEXT_SIZE]) {
-    double share = page->sum.total_cycles > 0 ? (double)op->total_cycles / page->sum.total_cycles : 0;
-    snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f %%", 100 * share);
+    units_format_share(page->sum.total_cycles > 0 ? (double)op->total_cycles / page->sum.total_cycles : 0, ret_text);
 }
 
 static void format_total(const struct page *page, const struct aggstats_op_profile *op,

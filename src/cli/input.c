@@ -153,16 +153,31 @@ static char *control_path_of(const struct live_file *file) {
     return path_join(aggstats_profile_label(&file->profile, "mount"), control_name(&file->profile));
 }
 
+/* The same for an argument that may lead there through symbolic links. Only if its text is not known is it resolved,
+ * which asks the mount. */
+static int find_serving_resolved(const char *argument, struct live_file *ret_file) {
+    int error = find_serving(argument, ret_file);
+    if (error != -ENOENT)
+        return error;
+    CLEANUP_FREE char *resolved = realpath(argument, NULL);
+    return resolved ? find_serving(resolved, ret_file) : -ENOENT;
+}
+
+int input_find_live(const char *argument, char **ret_path) {
+    struct live_file file = {0};
+    int error = find_serving_resolved(argument, &file);
+    if (error)
+        return error;
+    *ret_path = file.path;
+    aggstats_profile_finish(&file.profile);
+    return 0;
+}
+
 /* Where the control file of a mount should be, from its live file or else by custom. */
 static char *find_control(const char *argument) {
     struct live_file file = {0};
-    if (find_serving(argument, &file) != 0) {
-        char *resolved = realpath(argument, NULL);
-        int error = resolved ? find_serving(resolved, &file) : -ENOENT;
-        free(resolved);
-        if (error)
-            return path_join(argument, ".osprof");
-    }
+    if (find_serving_resolved(argument, &file) != 0)
+        return path_join(argument, ".osprof");
     char *path = control_path_of(&file);
     live_file_finish(&file);
     return path;

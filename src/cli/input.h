@@ -26,6 +26,11 @@ int input_load_whole(const char *argument, struct input *ret_input);
 
 void input_finish(struct input *input);
 
+/* Finds the live file of the mount that an argument names.
+ * Owner:   the caller frees *ret_path
+ * Errors:  -ENOENT there is none, -ENOMEM */
+int input_find_live(const char *argument, char **ret_path);
+
 /* Opens the control file of the mount that an argument names, for writing.
  * Owner:   the caller closes *ret_fd and frees *ret_path
  * Errors:  what failed, already told to the user */

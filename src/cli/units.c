@@ -19,6 +19,10 @@ void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]) {
     *to = '\0';
 }
 
+void units_format_share(double share, char ret_text[UNITS_TEXT_SIZE]) {
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f %%", 100 * share);
+}
+
 /* Three significant digits of 0 <= value < 999.5; whole numbers above. */
 static void format_digits(double value, char *ret_text, size_t size) {
     if (value == 0)

@@ -16,6 +16,9 @@ struct units {
 /* 13640 -> "13,640" */
 void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]);
 
+/* 0.743 -> "74.3 %" */
+void units_format_share(double share, char ret_text[UNITS_TEXT_SIZE]);
+
 /* 0.00000164 -> "1.64 µs" */
 void units_format_seconds(const struct units *units, double seconds, char ret_text[UNITS_TEXT_SIZE]);
 

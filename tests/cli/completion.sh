@@ -36,6 +36,7 @@ expect_completion _osprof "lower" osprof calibrate lo
 expect_completion _osprof "lower" osprof run -d lo
 expect_completion _osprof "mnt" osprof run -p mn
 expect_completion _osprof "sha256sum" osprof run -- sha256su
+expect_completion _osprof "calls" osprof top --sort c
 
 expect_completion _osproffs "lower" osproffs lo
 expect_completion _osproffs "lower" osproffs -o cache = none lo
@@ -52,7 +53,7 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show compare check merge import recover reset run calibrate; do
+for command in show top compare check merge import recover reset run calibrate; do
     "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z-]*' | grep -o -- '--[a-z-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -

@@ -2,7 +2,7 @@
 # Wrong arguments and unreadable profiles: one clear line, status 2. Help: on standard output, status 0.
 . "$(dirname "$0")/lib.sh"
 
-for command in show check merge import recover reset calibrate; do
+for command in show top compare check merge import recover reset calibrate; do
     expect 0 help "$command"
     grep -q "^Usage: osprof $command " "$scratch/out" || fail "no help for $command"
     cp "$scratch/out" help
@@ -31,6 +31,18 @@ for width in 39 1001 4x "" -1 99999999999999999999; do
     expect_trouble "osprof show: --width must be a number from 40 to 1000, not '$width'; see 'osprof help show'" \
         show --width "$width"
 done
+expect_trouble "osprof top: one mount at a time, not 2; see 'osprof help top'" top a b
+expect_trouble "osprof top: --count goes with --batch only; see 'osprof help top'" top --count 3
+for count in 0 -1 x 3x "" 99999999999999999999; do
+    expect_trouble "osprof top: --count must be a number from 1 on, not '$count'; see 'osprof help top'" \
+        top --batch --count "$count"
+done
+for delay in 0 0.09 -1 86401 x 1x "" nan inf; do
+    expect_trouble "osprof top: --delay must be a number of seconds from 0.1 to 86400, not '$delay'; see 'osprof help top'" \
+        top --delay "$delay"
+done
+expect_trouble "osprof top: --sort must be share, calls, mean, max or name, not 'size'; see 'osprof help top'" \
+    top --sort size
 expect_trouble "osprof check: no profile given; see 'osprof help check'" check
 for quantum in "" 4 4m ms -4ms 0ms nan 99999s; do
     message="osprof check: --quantum must be a time from 1us to 3600s, such as 4ms, not '$quantum'"

@@ -117,6 +117,63 @@ START_TEST(an_op_without_finished_calls_prints_nothing) {
 }
 END_TEST
 
+/* ---- A single line ---- */
+
+static struct chart_axis line_axis(unsigned resolution, unsigned columns) {
+    return chart_line_axis(ops, 1, resolution, columns);
+}
+
+START_TEST(a_line_tells_the_digits_of_the_counts) {
+    buckets[10] = 1; /* 1.024 us to 2.048 us of a 1 GHz clock */
+    buckets[11] = 9;
+    buckets[12] = 10;
+    buckets[14] = 9999999;
+    buckets[15] = UINT64_MAX;
+    char text[CHART_LINE_SIZE];
+    struct chart_axis axis = line_axis(1, 80);
+    chart_format_line(&axis, &op, true, text);
+    ck_assert_str_eq(text, "112 78");
+    chart_format_line(&axis, &op, false, text);
+    ck_assert_str_eq(text, "▁▁▂ ▇█");
+}
+END_TEST
+
+START_TEST(a_line_has_no_blanks_at_its_end) {
+    buckets[10] = buckets[30] = 1;
+    struct chart_axis axis = line_axis(1, 80);
+    buckets[30] = 0;
+    char text[CHART_LINE_SIZE];
+    chart_format_line(&axis, &op, true, text);
+    ck_assert_str_eq(text, "1");
+}
+END_TEST
+
+START_TEST(ticks_stand_above_their_latency) {
+    buckets[9] = buckets[31] = 1; /* 512 ns to 4.3 s */
+    const struct units units = {.frequency_hz = 1000000000, .ascii = true};
+    char text[CHART_LINE_SIZE];
+    struct chart_axis axis = line_axis(1, 80);
+    chart_format_ticks(&axis, &units, text);
+    ck_assert_str_eq(text, " 1 us      1 ms      1 s");
+}
+END_TEST
+
+START_TEST(a_line_fits_any_width_and_its_ticks_do_not_touch) {
+    const struct units units = {.frequency_hz = 1000000000, .ascii = true};
+    char text[CHART_LINE_SIZE];
+    for (unsigned bucket = 0; bucket < AGGSTATS_BUCKETS_MAX; bucket++)
+        buckets[bucket] = UINT64_MAX / AGGSTATS_BUCKETS_MAX;
+    for (unsigned columns = 1; columns <= 600; columns++) {
+        struct chart_axis axis = line_axis(8, columns);
+        ck_assert_uint_le(axis.column_count, columns);
+        chart_format_line(&axis, &op, false, text);
+        ck_assert_int_eq(units_text_columns(text), (int)axis.column_count);
+        chart_format_ticks(&axis, &units, text);
+        ck_assert_ptr_null(strstr(text, "s1"));
+    }
+}
+END_TEST
+
 static Suite *chart_suite(void) {
     Suite *suite = suite_create("chart");
     TCase *scaling = tcase_create("scaling");
@@ -134,6 +191,14 @@ static Suite *chart_suite(void) {
     tcase_add_test(drawing, merged_columns_add_up);
     tcase_add_test(drawing, an_op_without_finished_calls_prints_nothing);
     suite_add_tcase(suite, drawing);
+
+    TCase *line = tcase_create("line");
+    tcase_add_checked_fixture(line, set_up, NULL);
+    tcase_add_test(line, a_line_tells_the_digits_of_the_counts);
+    tcase_add_test(line, a_line_has_no_blanks_at_its_end);
+    tcase_add_test(line, ticks_stand_above_their_latency);
+    tcase_add_test(line, a_line_fits_any_width_and_its_ticks_do_not_touch);
+    suite_add_tcase(suite, line);
     return suite;
 }
 

@@ -34,6 +34,15 @@ static const struct {
     {0.9996, "1.00 s"},    {59.94, "59.9 s"},    {3599.6, "3,600 s"},  {1e6, "1,000,000 s"},
 };
 
+START_TEST(shares_are_percent) {
+    char text[UNITS_TEXT_SIZE];
+    units_format_share(0.7434, text);
+    ck_assert_str_eq(text, "74.3 %");
+    units_format_share(1, text);
+    ck_assert_str_eq(text, "100.0 %");
+}
+END_TEST
+
 START_TEST(times_have_three_digits_and_a_unit) {
     const struct units units = {.frequency_hz = 1000000000};
     char text[UNITS_TEXT_SIZE];
@@ -115,6 +124,7 @@ static Suite *units_suite(void) {
     Suite *suite = suite_create("units");
     TCase *formats = tcase_create("formats");
     tcase_add_loop_test(formats, counts_have_their_thousands_separated, 0, ARRAY_SIZE(counts));
+    tcase_add_test(formats, shares_are_percent);
     tcase_add_loop_test(formats, times_have_three_digits_and_a_unit, 0, ARRAY_SIZE(times));
     tcase_add_test(formats, cycles_are_time_where_the_rate_is_known);
     tcase_add_loop_test(formats, cycles_stay_cycles_where_it_is_not, 0, ARRAY_SIZE(bare));

@@ -1,0 +1,197 @@
+/* Taking over the terminal, and giving it back. */
+#include "terminal.h"
+
+#include <curses.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <term.h>
+#include <termios.h>
+#include <time.h>
+
+#include "base.h"
+#include "command.h"
+
+/* What signal handlers need; they have no other way to get at it. Written before they are installed. */
+static struct {
+    struct termios modes;
+    char sequence[512]; /* what undoes all that ncurses has switched on */
+    size_t sequence_bytes;
+    volatile sig_atomic_t resumed;
+} handed_over;
+
+/* What is blocked while keys are waited for. SIGWINCH, SIGCONT and SIGTSTP get through only then, when nothing is being
+ * drawn: else a change of size could come between looking for it and waiting, and be seen with the next key only. */
+static sigset_t mask_waiting;
+
+/* ---- Signals ------------------------------------------------------------------------------------ */
+
+/* A call of ncurses may be in progress; only async-signal-safe functions will do. */
+static void give_back_and_end(int number) {
+    int saved_errno = errno;
+    if (tcgetpgrp(STDIN_FILENO) == getpgrp()) { /* else it is somebody else's at the moment */
+        ssize_t ignored = write(STDOUT_FILENO, handed_over.sequence, handed_over.sequence_bytes);
+        (void)ignored;
+        tcsetattr(STDIN_FILENO, TCSANOW, &handed_over.modes);
+    }
+    raise(number); /* SA_RESETHAND: ends the process as soon as this returns */
+    errno = saved_errno;
+}
+
+static void note_resumed(int number) {
+    (void)number;
+    handed_over.resumed = 1;
+}
+
+/* Signals that were ignored, as by nohup(1), stay so. */
+static void handle_signals(void) {
+    static const int endings[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = give_back_and_end, .sa_flags = SA_RESETHAND};
+    for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+        struct sigaction before;
+        if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(endings[i], &action, NULL);
+    }
+    action = (struct sigaction){.sa_handler = note_resumed};
+    sigaction(SIGCONT, &action, NULL);
+}
+
+static void block_signals(void) {
+    static const int blocked[] = {SIGWINCH, SIGCONT, SIGTSTP};
+    sigset_t mask;
+    sigemptyset(&mask);
+    for (size_t i = 0; i < ARRAY_SIZE(blocked); i++)
+        sigaddset(&mask, blocked[i]);
+    sigprocmask(SIG_BLOCK, &mask, &mask_waiting);
+    for (size_t i = 0; i < ARRAY_SIZE(blocked); i++)
+        sigdelset(&mask_waiting, blocked[i]);
+}
+
+static int collect(int character) {
+    if (handed_over.sequence_bytes < sizeof(handed_over.sequence))
+        handed_over.sequence[handed_over.sequence_bytes++] = (char)character;
+    return character;
+}
+
+static void collect_capability(const char *capability) {
+    if (capability)
+        tputs(capability, 1, collect);
+}
+
+static void prepare_give_back(void) {
+    handed_over.sequence_bytes = 0;
+    collect_capability(exit_attribute_mode);
+    collect_capability(orig_pair);
+    collect_capability(tiparm(cursor_address, LINES - 1, 0)); /* where there is no other page to go back to */
+    collect_capability(clr_eol);
+    collect_capability(exit_ca_mode);
+    collect_capability(keypad_local);
+    collect_capability(cursor_normal);
+}
+
+/* ---- Taking over -------------------------------------------------------------------------------- */
+
+static int complain_unfit(int error, const char *why) {
+    complain("cannot draw on this terminal: %s; 'osprof top --batch' prints text instead", why);
+    return error;
+}
+
+/* Asks the database of terminals, which writes nothing to this one. */
+static int check_abilities(void) {
+    char why[160];
+    const char *name = getenv("TERM");
+    if (!name || !name[0])
+        return complain_unfit(-ENOTSUP, "TERM is not set");
+    int found = 0;
+    if (setupterm(NULL, STDOUT_FILENO, &found) != OK) {
+        snprintf(why, sizeof(why),
+                 found == 0 ? "TERM is '%.64s', of which nothing is known here"
+                            : "TERM is '%.64s', but there is no database of terminals",
+                 name);
+        return complain_unfit(-ENOTSUP, why);
+    }
+    bool able = cursor_address && clear_screen;
+    del_curterm(cur_term);
+    if (able)
+        return 0;
+    snprintf(why, sizeof(why), "TERM is '%.64s', which cannot place its cursor", name);
+    return complain_unfit(-ENOTSUP, why);
+}
+
+/* https://no-color.org: set and not empty means no colour */
+static void use_colours(void) {
+    const char *no_colour = getenv("NO_COLOR");
+    if ((no_colour && no_colour[0]) || !has_colors() || start_color() == ERR || use_default_colors() == ERR)
+        return;
+    init_pair(INK_BAR, COLOR_CYAN, -1);
+    init_pair(INK_WARNING, COLOR_YELLOW, -1);
+}
+
+unsigned long terminal_attributes(enum ink ink) {
+    switch (ink) {
+    case INK_STRONG:
+        return A_BOLD;
+    case INK_FAINT:
+        return A_DIM;
+    case INK_BAR:
+    case INK_WARNING:
+        return (unsigned long)COLOR_PAIR(ink); /* not initialised: plain */
+    case INK_PLAIN:
+        break;
+    }
+    return A_NORMAL;
+}
+
+int terminal_enter(void) {
+    if (!isatty(STDOUT_FILENO))
+        return complain_unfit(-ENOTTY, "standard output is none");
+    if (!isatty(STDIN_FILENO))
+        return complain_unfit(-ENOTTY, "standard input is none");
+    int error = check_abilities();
+    if (error)
+        return error;
+    if (tcgetattr(STDIN_FILENO, &handed_over.modes) < 0)
+        return complain_unfit(negative_errno(), strerror(errno));
+    if (!newterm(NULL, stdout, stdin))
+        return complain_unfit(-ENOTSUP, "ncurses cannot set it up");
+    prepare_give_back();
+    handle_signals();
+    block_signals();
+    cbreak();
+    noecho();
+    keypad(stdscr, TRUE);
+    nodelay(stdscr, TRUE);
+    curs_set(0);
+    use_colours();
+    return 0;
+}
+
+void terminal_leave(void) {
+    endwin();
+}
+
+/* ---- Keys --------------------------------------------------------------------------------------- */
+
+/* After a stop: ncurses cannot know what was done to the screen and to the modes meanwhile. */
+static void take_over_again(void) {
+    handed_over.resumed = 0;
+    endwin();
+    refresh();
+}
+
+int terminal_wait_key(int64_t timeout_ns) {
+    const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    int key = getch(); /* it may have some left over */
+    if (key != ERR)
+        return key;
+    if (ppoll(&input, 1, timeout_ns < 0 ? NULL : &timeout, &mask_waiting) > 0 &&
+        (input.revents & (POLLHUP | POLLERR | POLLNVAL)))
+        return -1;
+    if (handed_over.resumed) {
+        take_over_again();
+        return KEY_RESIZE;
+    }
+    key = getch();
+    return key == ERR ? 0 : key;
+}

@@ -1,0 +1,172 @@
+/* From two snapshots to rows. */
+#include "top_model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "figures.h"
+
+const struct top_order_row top_orders[TOP_ORDER_COUNT] = {
+    [TOP_BY_SHARE] = {'s', "share"}, [TOP_BY_CALLS] = {'c', "calls"}, [TOP_BY_MEAN] = {'m', "mean"},
+    [TOP_BY_MAX] = {'x', "max"},     [TOP_BY_NAME] = {'n', "name"},
+};
+
+/* ---- The difference ----------------------------------------------------------------------------- */
+
+/* A reset moves the start. Without one, counters tell. */
+bool top_is_one_recording(const struct aggstats_profile *before, const struct aggstats_profile *now) {
+    return before->resolution == now->resolution && before->clock.kind == now->clock.kind &&
+           before->has_start == now->has_start && before->start_ns == now->start_ns;
+}
+
+static int subtract(const struct aggstats_profile *before, const struct aggstats_profile *now,
+                    struct aggstats_profile *ret_difference) {
+    if (!top_is_one_recording(before, now))
+        return -ERANGE;
+    struct aggstats_profile difference;
+    int error = aggstats_profile_copy(now, &difference);
+    if (error)
+        return error;
+    difference.clock = before->clock; /* one clock, so that they can be subtracted; then the rate known best */
+    error = aggstats_profile_subtract(&difference, before);
+    difference.clock = now->clock;
+    if (error)
+        aggstats_profile_finish(&difference);
+    else
+        *ret_difference = difference;
+    return error;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------- */
+
+static unsigned highest_bucket(const struct aggstats_op_profile *op, unsigned resolution) {
+    unsigned bucket = 64 * resolution - 1;
+    while (bucket > 0 && op->buckets[bucket] == 0)
+        bucket--;
+    return bucket;
+}
+
+static int make_ops(struct top_frame *frame) {
+    const struct aggstats_profile *profile = &frame->profile;
+    frame->total_cycles = figures_sum(profile).total_cycles;
+    frame->ops = calloc(profile->op_count + 1, sizeof(*frame->ops));
+    if (!frame->ops)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        struct top_op *row = &frame->ops[frame->op_count++];
+        *row = (struct top_op){.profile = op, .ended = figures_finished(op, profile->resolution)};
+        if (frame->total_cycles > 0)
+            row->share = (double)op->total_cycles / frame->total_cycles;
+        if (row->ended > 0) {
+            row->mean_cycles = (double)op->total_cycles / (double)row->ended;
+            row->max_bucket = highest_bucket(op, profile->resolution);
+        }
+        frame->ended += row->ended;
+    }
+    return 0;
+}
+
+static int compare_ages(const void *left, const void *right) {
+    const struct aggstats_call_in_flight *a = ((const struct top_call *)left)->call;
+    const struct aggstats_call_in_flight *b = ((const struct top_call *)right)->call;
+    if (a->age_cycles != b->age_cycles)
+        return a->age_cycles > b->age_cycles ? -1 : 1;
+    return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int make_calls(struct top_frame *frame) {
+    const struct aggstats_profile *profile = &frame->profile;
+    frame->calls = calloc(profile->in_flight_count + 1, sizeof(*frame->calls));
+    if (!frame->calls)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        frame->calls[frame->call_count++].call = &profile->in_flight[i];
+    qsort(frame->calls, frame->call_count, sizeof(*frame->calls), compare_ages);
+    return 0;
+}
+
+static void note_buckets(struct top_frame *frame, const struct aggstats_profile *now) {
+    for (size_t i = 0; i < now->op_count; i++)
+        for (unsigned bucket = 0; bucket < 64 * now->resolution; bucket++)
+            frame->seen_buckets[bucket] |= now->ops[i].buckets[bucket];
+}
+
+int top_frame_make(const struct aggstats_profile *before, const struct aggstats_profile *now,
+                   struct top_frame *ret_frame) {
+    struct top_frame frame = {0};
+    int error = before ? subtract(before, now, &frame.profile) : aggstats_profile_copy(now, &frame.profile);
+    if (!error)
+        error = make_ops(&frame);
+    if (!error)
+        error = make_calls(&frame);
+    if (error) {
+        top_frame_finish(&frame);
+        return error;
+    }
+    note_buckets(&frame, now);
+    top_frame_sort(&frame, TOP_BY_SHARE);
+    *ret_frame = frame;
+    return 0;
+}
+
+void top_frame_finish(struct top_frame *frame) {
+    free(frame->ops);
+    free(frame->calls);
+    aggstats_profile_finish(&frame->profile);
+    *frame = (struct top_frame){0};
+}
+
+/* ---- Order -------------------------------------------------------------------------------------- */
+
+/* Larger ones first. */
+static int compare_numbers(double a, double b) {
+    return (a < b) - (a > b);
+}
+
+static int compare_names(const struct top_op *a, const struct top_op *b) {
+    return strcmp(a->profile->name, b->profile->name);
+}
+
+static int compare_shares(const void *left, const void *right) {
+    const struct top_op *a = left;
+    const struct top_op *b = right;
+    int order = compare_numbers(a->share, b->share);
+    return order ? order : compare_names(a, b);
+}
+
+static int compare_calls(const void *left, const void *right) {
+    const struct top_op *a = left;
+    const struct top_op *b = right;
+    int order = (a->ended < b->ended) - (a->ended > b->ended);
+    return order ? order : compare_shares(a, b);
+}
+
+static int compare_means(const void *left, const void *right) {
+    int order =
+        compare_numbers(((const struct top_op *)left)->mean_cycles, ((const struct top_op *)right)->mean_cycles);
+    return order ? order : compare_shares(left, right);
+}
+
+/* Ops of which no call has ended come after those whose calls took next to nothing. */
+static int compare_max(const void *left, const void *right) {
+    const struct top_op *a = left;
+    const struct top_op *b = right;
+    int order = (a->max_bucket < b->max_bucket) - (a->max_bucket > b->max_bucket);
+    if (order == 0)
+        order = (a->ended == 0) - (b->ended == 0);
+    return order ? order : compare_shares(a, b);
+}
+
+static int compare_by_name(const void *left, const void *right) {
+    return compare_names(left, right);
+}
+
+void top_frame_sort(struct top_frame *frame, enum top_order order) {
+    static int (*const comparisons[TOP_ORDER_COUNT])(const void *, const void *) = {
+        [TOP_BY_SHARE] = compare_shares, [TOP_BY_CALLS] = compare_calls,  [TOP_BY_MEAN] = compare_means,
+        [TOP_BY_MAX] = compare_max,      [TOP_BY_NAME] = compare_by_name,
+    };
+    qsort(frame->ops, frame->op_count, sizeof(*frame->ops), comparisons[order]);
+}

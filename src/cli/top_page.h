@@ -1,0 +1,25 @@
+/* The pages of osprof top: a heading, and one of several views below it, for a stream as for a terminal. */
+#ifndef TOP_PAGE_H
+#define TOP_PAGE_H
+
+#include "canvas.h"
+#include "top_watch.h"
+
+/* A view of what has been seen. A key of the screen for each; the first one is the one to begin with. */
+struct top_view {
+    int key;
+    const char *title;
+    void (*draw)(const struct top_watch *watch, struct canvas *canvas);
+};
+
+extern const struct top_view top_views[];
+extern const size_t top_view_count;
+
+/* When the snapshot was taken, over which time, of what, and the sums; then a line for each thing that one should know.
+ */
+void top_page_draw_heading(const struct top_watch *watch, struct canvas *canvas);
+
+/* Only the last of these: what happened to the recording, if anything. */
+void top_page_draw_notices(const struct top_watch *watch, struct canvas *canvas);
+
+#endif

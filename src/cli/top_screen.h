@@ -1,0 +1,13 @@
+/* osprof top on the screen of a terminal. */
+#ifndef TOP_SCREEN_H
+#define TOP_SCREEN_H
+
+#include "command.h"
+#include "top_watch.h"
+
+/* Shows what is watched, until told to quit. Messages go to the user after the terminal was given back.
+ * delay_ns: between snapshots
+ * ascii: only ASCII characters */
+enum status top_screen_run(struct top_watch *watch, int64_t delay_ns, bool ascii);
+
+#endif

@@ -1,0 +1,119 @@
+/* From snapshot to snapshot. */
+#include "top_watch.h"
+
+#include "base.h"
+#include "process_name.h"
+
+void top_watch_init(struct top_watch *watch, struct top_source *source, enum top_order order) {
+    *watch = (struct top_watch){.source = *source, .order = order};
+    *source = (struct top_source){.live_fd = -1};
+}
+
+static void forget(struct top_snapshot *snapshot, bool *has_snapshot) {
+    if (*has_snapshot)
+        top_snapshot_finish(snapshot);
+    *has_snapshot = false;
+}
+
+void top_watch_finish(struct top_watch *watch) {
+    forget(&watch->mark, &watch->has_mark);
+    forget(&watch->previous, &watch->has_previous);
+    forget(&watch->latest, &watch->has_latest);
+    top_frame_finish(&watch->frame);
+    top_source_finish(&watch->source);
+}
+
+static void name_commands(struct top_frame *frame) {
+    for (size_t i = 0; i < frame->call_count; i++)
+        process_name_read(frame->calls[i].call->pid, frame->calls[i].command, sizeof(frame->calls[i].command));
+}
+
+/* Makes the frame of what the snapshots are now. */
+static int make_frame(struct top_watch *watch) {
+    const struct aggstats_profile *before = NULL;
+    if (watch->summing)
+        before = watch->has_mark ? &watch->mark.profile : NULL;
+    else
+        before = watch->has_previous ? &watch->previous.profile : NULL;
+    struct top_frame frame;
+    int error = top_frame_make(before, &watch->latest.profile, &frame);
+    if (error)
+        return error;
+    name_commands(&frame);
+    top_frame_sort(&frame, watch->order);
+    top_frame_finish(&watch->frame);
+    watch->frame = frame;
+    watch->since_beginning = !before;
+    return 0;
+}
+
+/* What was counted before it began anew is no part of what comes. */
+static int begin_anew(struct top_watch *watch) {
+    forget(&watch->mark, &watch->has_mark);
+    forget(&watch->previous, &watch->has_previous);
+    watch->began_anew = true;
+    return make_frame(watch);
+}
+
+static int update_frame(struct top_watch *watch) {
+    int error = make_frame(watch);
+    return error == -ERANGE ? begin_anew(watch) : error;
+}
+
+/* A control file does not tell; but time stands still. */
+static bool is_paused(const struct top_watch *watch) {
+    const struct aggstats_profile *profile = &watch->latest.profile;
+    return watch->latest.paused || (watch->has_previous && profile->has_elapsed &&
+                                    profile->elapsed_cycles == watch->previous.profile.elapsed_cycles);
+}
+
+static int take(struct top_watch *watch, const struct top_snapshot *snapshot) {
+    forget(&watch->previous, &watch->has_previous);
+    watch->previous = watch->latest;
+    watch->has_previous = watch->has_latest;
+    watch->latest = *snapshot;
+    watch->has_latest = true;
+    watch->is_fresh = true;
+    watch->has_ended = snapshot->has_ended;
+    watch->is_paused = is_paused(watch);
+    if (watch->has_previous && !top_is_one_recording(&watch->previous.profile, &watch->latest.profile))
+        return begin_anew(watch);
+    return update_frame(watch);
+}
+
+int top_watch_refresh(struct top_watch *watch) {
+    struct top_snapshot snapshot;
+    watch->is_fresh = false;
+    watch->began_anew = false;
+    int error = top_source_read(&watch->source, &snapshot);
+    if (error == -ENOTCONN)
+        watch->has_ended = true;
+    if (error == -ENOTCONN || error == -EAGAIN)
+        return 0;
+    return error ? error : take(watch, &snapshot);
+}
+
+int top_watch_sum(struct top_watch *watch, bool summing) {
+    bool before = watch->summing;
+    watch->summing = summing;
+    int error = update_frame(watch);
+    if (error)
+        watch->summing = before;
+    return error;
+}
+
+int top_watch_begin_here(struct top_watch *watch) {
+    struct top_snapshot mark = watch->latest;
+    int error = aggstats_profile_copy(&watch->latest.profile, &mark.profile);
+    if (error)
+        return error;
+    forget(&watch->mark, &watch->has_mark);
+    watch->mark = mark;
+    watch->has_mark = true;
+    return top_watch_sum(watch, true);
+}
+
+void top_watch_sort(struct top_watch *watch, enum top_order order) {
+    watch->order = order;
+    top_frame_sort(&watch->frame, order);
+}

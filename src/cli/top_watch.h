@@ -1,0 +1,42 @@
+/* What osprof top knows: the snapshots so far, and the frame made of two of them. */
+#ifndef TOP_WATCH_H
+#define TOP_WATCH_H
+
+#include "top_model.h"
+#include "top_source.h"
+
+struct top_watch {
+    struct top_source source;
+    struct top_snapshot mark;     /* where summing begins; if has_mark, else at the profile's beginning */
+    struct top_snapshot previous; /* if has_previous */
+    struct top_snapshot latest;   /* if has_latest */
+    bool has_mark;
+    bool has_previous;
+    bool has_latest;
+
+    bool summing; /* the frame is since the mark; else since the previous snapshot */
+    enum top_order order;
+
+    struct top_frame frame;
+    bool since_beginning; /* the frame shows the profile from its beginning */
+    bool began_anew;      /* the recording did, after the previous snapshot: by a reset, or as another mount */
+    bool has_ended;       /* there will be no other snapshot */
+    bool is_fresh;        /* the latest refresh took one */
+    bool is_paused;       /* nothing is recorded at the moment, because somebody has paused it */
+};
+
+/* Takes over the source. */
+void top_watch_init(struct top_watch *watch, struct top_source *source, enum top_order order);
+
+void top_watch_finish(struct top_watch *watch);
+
+/* Takes a snapshot, and makes a frame.
+ * Errors:  those of top_source_read() but -ENOTCONN and -EAGAIN, which leave the frame as it was, too */
+int top_watch_refresh(struct top_watch *watch);
+
+/* These three change the frame without another snapshot. Errors: -ENOMEM; nothing has changed then */
+int top_watch_sum(struct top_watch *watch, bool summing);
+int top_watch_begin_here(struct top_watch *watch); /* sums from the latest snapshot on */
+void top_watch_sort(struct top_watch *watch, enum top_order order);
+
+#endif

@@ -1,0 +1,378 @@
+#!/bin/bash
+# osprof top: as text, and on the screen of a real terminal, which tmux is. Mounts that hang, are reset, and end.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+
+need tmux
+need_fuse
+hung_pid=
+hung_daemon=
+
+before_cleanup() {
+    [ -z "$hung_daemon" ] || kill -CONT "$hung_daemon" 2>/dev/null
+    tmux -S "$scratch/tmux" kill-server 2>/dev/null
+    [ -z "$hung_pid" ] || wait "$hung_pid"
+}
+
+# ---- The terminal
+
+# start_terminal: an interactive shell in one, 80 x 24, in which `drive` runs osprof top and notes what it left behind
+start_terminal() {
+    cat >drive <<'DRIVE'
+stty -g >modes-before
+bash -c 'echo $$ >top.pid; exec "$OSPROF" top "$@"' - "$@" 2>messages
+echo "status $?"
+stty -g >modes-after
+DRIVE
+    tmux -S "$scratch/tmux" -f /dev/null new-session -d -x 80 -y 24 'exec env PS1="ready> " bash --noprofile --norc -i'
+    wait_shows '^ready>'
+}
+
+# What the terminal shows now, without blanks at the ends of lines.
+shown() {
+    tmux -S "$scratch/tmux" capture-pane -p
+}
+
+shows() {
+    shown | grep -Eq -- "$1"
+}
+
+wait_shows() {
+    wait_until 30 shows "$1" || {
+        shown >&2
+        fail "the terminal does not show $1"
+    }
+}
+
+shows_not() {
+    ! shows "$1"
+}
+
+shows_no_more() {
+    wait_until 30 shows_not "$1"
+}
+
+# keys KEY...: as `tmux send-keys` names them
+keys() {
+    tmux -S "$scratch/tmux" send-keys "$@"
+}
+
+# drive ARGUMENT...: runs osprof top on a cleared screen, and waits for it
+drive() {
+    rm -f modes-before modes-after
+    keys "clear; bash drive $*" Enter
+    wait_shows '(operation|No operation)'
+}
+
+# ended STATUS: osprof top has ended with it, and the terminal is as before
+ended() {
+    wait_shows "^status $1\$"
+    wait_until 30 test -s modes-after || fail "nothing was noted after the end"
+    cmp modes-before modes-after || fail "the terminal's modes were not restored"
+    ! shows 'operation' || fail "the page was left on the screen"
+    [ ! -s messages ] || fail "complains: $(<messages)"
+}
+
+# calls_shown OP: its number of calls
+calls_shown() {
+    shown | awk -v op="$1" '$1 == op && $3 == "%" { print $4; found = 1 } END { if (!found) print 0 }'
+}
+
+shows_calls() {
+    [ "$(calls_shown "$1")" = "$2" ]
+}
+
+# expect_calls OP COUNT
+expect_calls() {
+    wait_until 30 shows_calls "$1" "$2" || {
+        shown >&2
+        fail "$(calls_shown "$1") calls of $1 are shown, not $2"
+    }
+}
+
+resize() {
+    tmux -S "$scratch/tmux" resize-window -x "$1" -y "$2"
+}
+
+# ---- What cannot be watched
+
+expect_trouble "osprof: cannot watch no/such: No such file or directory; a mount point of osproffs or the live file of \
+one that runs is expected" top --batch no/such
+mkfifo fifo
+for other in lower fifo /dev/null "$data/show-grep.osprof"; do
+    expect_trouble "osprof: cannot watch $other: it is not the mount point of an osproffs, nor the live file of one \
+that runs" top --batch "$other"
+done
+
+# top_alone ARGUMENT...: osprof top where no live files are found but those of this test
+top_alone() {
+    if is_root; then
+        # shellcheck disable=SC2016 # for the shell inside
+        unshare --mount --propagation private -- sh -c 'mount -t tmpfs tmpfs /run && exec "$OSPROF" top "$@"' - "$@"
+    else
+        [ ! -e "/tmp/osprof-$(id -u)" ] || skip "there may be other live files, in /tmp/osprof-$(id -u)"
+        "$OSPROF" top "$@"
+    fi
+}
+
+# refused_alone MESSAGE: osprof top without an argument says so, in its first line
+refused_alone() {
+    local status=0
+    top_alone --batch >out 2>err || status=$?
+    assert_eq 2 "$status" "exit status of osprof top without an argument"
+    assert_eq "$1" "$(head -n 1 err)" "message of osprof top without an argument"
+    [ ! -s out ] || fail "osprof top without an argument prints something"
+}
+
+export OSPROF
+refused_alone "osprof: no mount of osproffs has a live file here; name the mount point, or the live file"
+
+# ---- As text
+
+mount_osproffs "$lower" "$mnt"
+expect_trouble "osprof: cannot draw on this terminal: standard output is none; 'osprof top --batch' prints text \
+instead" top mnt
+
+# Every call is in exactly one report.
+# sum_reported OP: its calls in all reports
+sum_reported() {
+    awk -v op="$1" '$1 == op && $3 == "%" { calls += $4 } END { print calls + 0 }' reports
+}
+
+all_reported() {
+    [ "$(sum_reported RMDIR)" = 5 ]
+}
+
+before_end=(true) # a command
+
+# watch_to_end ARGUMENT...: reports while a known load goes on, until the mount has ended
+watch_to_end() {
+    rm -f reports
+    "$OSPROF" top --batch --delay 0.1 "$@" >reports &
+    local watcher=$!
+    wait_until 30 grep -q 'in all' reports || fail "no report"
+    known_load "$mnt"
+    "${before_end[@]}" || fail "not all calls were reported"
+    unmount_osproffs "$mnt"
+    wait_for_end "$watcher" 30 || {
+        kill "$watcher"
+        fail "goes on after the mount has ended"
+    }
+    wait "$watcher" || fail "status $? after the mount has ended"
+    assert_eq 7 "$(sum_reported MKDIR)" "calls of MKDIR in all reports"
+    assert_eq 5 "$(sum_reported RMDIR)" "calls of RMDIR in all reports"
+    assert_eq 1 "$(grep -c 'The recording has ended' reports)" "times that the end is told"
+    rmdir "$lower"/known-*
+}
+
+watch_to_end mnt
+mount_osproffs -o live=none "$lower" "$mnt"
+before_end=(wait_until 30 all_reported) # a control file is gone at the end, and so is what it would have said
+watch_to_end "$mnt"
+before_end=(true)
+mount_osproffs -o control=.profile "$lower" "$mnt"
+live=$(live_file)
+watch_to_end "$live"
+expect_trouble "osprof: cannot watch $live: No such file or directory; a mount point of osproffs or the live file of \
+one that runs is expected" top --batch "$live"
+
+# One line for each op, in the order asked for; so many reports and no more.
+mount_osproffs "$lower" "$mnt"
+live=$(live_file)
+top_alone --batch --count 1 --delay 0.1 >out || fail "the only mount is not found"
+assert_eq "$mnt" "$(awk 'NR == 1 { print $NF }' out)" "the only mount"
+expect 0 top --batch --count 3 --delay 0.1 --ascii mnt
+assert_eq 3 "$(grep -c "the last [0-9.]* ms  $mnt\$" "$scratch/out")" "reports"
+[ "$(grep -c 'No operation was called' "$scratch/out")" -ge 2 ] || fail "the reports are not of intervals"
+"$OSPROF" top --batch --count 1 mnt >/dev/full 2>err && fail "cannot write, and does not say so"
+assert_eq "osprof: cannot write standard output: No space left on device" "$(<err)" "message about a full disk"
+
+# ---- On the screen
+
+start_terminal
+# refused REASON VARIABLES [REDIRECTION]: osprof top in the terminal does not start, with these variables set
+refused() {
+    rm -f messages refusal
+    keys "clear; $2 $OSPROF top mnt ${3:-} 2>messages; echo \$? >refusal" Enter
+    wait_until 30 test -s refusal || fail "does not end: $1"
+    assert_eq "2 osprof: cannot draw on this terminal: $1; 'osprof top --batch' prints text instead" \
+        "$(<refusal) $(<messages)" "status and message"
+}
+refused "TERM is 'dumb', which cannot place its cursor" TERM=dumb
+refused "TERM is not set" TERM=
+refused "TERM is 'no-such-terminal', of which nothing is known here" TERM=no-such-terminal
+refused "standard input is none" "" "</dev/null"
+
+# A snapshot only when a key asks for it.
+known_load "$mnt"
+drive --delay 3600 mnt
+expect_calls MKDIR 7
+expect_calls RMDIR 5
+shows "^[0-9]{4}-[0-9-]+ [0-9:]+ UTC  .* since [0-9:]+  $mnt\$" || fail "heading: $(shown | head -n 1)"
+rmdir "$mnt"/known-6
+keys Space
+expect_calls RMDIR 1
+expect_calls MKDIR 0
+keys a
+expect_calls RMDIR 6
+expect_calls MKDIR 7
+keys n
+wait_shows '^h help'
+first_op() {
+    shown | awk 'found { print $1; exit } $1 == "operation" { found = 1 }'
+}
+names_in_order() {
+    [[ $(first_op) < MKDIR ]]
+}
+wait_until 30 names_in_order || fail "by name, $(first_op) is not the first"
+keys c
+mkdir "$mnt"/more-{1..43}
+keys Space
+expect_calls MKDIR 50
+shown | awk 'found && !NF { exit } found { print $4 } $1 == "operation" { found = 1 }' | tr -d , >order
+sort -c -r -n order || fail "not in the order of calls"
+keys r
+wait_shows 'No operation was called'
+rmdir "$mnt"/more-{1..11}
+keys Space
+expect_calls RMDIR 11
+keys a
+expect_calls RMDIR 11
+rmdir "$mnt"/more-{12..14}
+keys Space
+expect_calls RMDIR 3
+keys a
+expect_calls RMDIR 14
+
+# Somebody resets the profile: more calls than before, so that the counts alone do not tell.
+"$OSPROF" reset mnt
+mkdir "$mnt"/again-{1..53}
+keys Space
+wait_shows 'The profile has begun anew'
+expect_calls MKDIR 53
+keys Space
+shows_no_more 'begun anew' || fail "it begins anew for ever"
+
+echo pause >"$mnt/.osprof"
+keys Space
+wait_shows 'Recording is paused'
+echo resume >"$mnt/.osprof"
+keys Space
+shows_no_more 'Recording is paused' || fail "paused for ever"
+
+keys 2
+wait_shows 'No call is in flight'
+keys h
+wait_shows 'orders operations by mean'
+keys h
+wait_shows 'No call is in flight'
+keys 1
+expect_calls MKDIR 53
+keys p
+wait_shows 'This screen is paused'
+keys p
+shows_no_more 'This screen is paused' || fail "it does not go on"
+
+# Any size will do; in the end all is there again.
+for size in "1 1" "20 5" "5 3" "300 2" "2 60" "39 9" "500 100"; do
+    # shellcheck disable=SC2086 # width and height
+    resize $size
+    kill -0 "$(<top.pid)" || fail "it has ended at $size"
+done
+resize 80 24
+expect_calls MKDIR 53
+resize 30 6
+wait_shows '^ *lines 1-'
+keys Down
+wait_shows '^ *lines 2-'
+keys NPage NPage NPage NPage Up Up
+keys PPage PPage PPage PPage
+wait_shows '^ *lines 1-'
+resize 80 24
+expect_calls MKDIR 53
+
+# Stopped and continued, by key and from outside.
+is_stopped() {
+    grep -q '^State:.T' "/proc/$(<top.pid)/status"
+}
+keys C-z
+wait_until 30 is_stopped || fail "does not stop"
+! shows '^h help' || fail "stopped, the page is still there"
+keys fg Enter
+wait_shows '^h help'
+kill -STOP "$(<top.pid)"
+kill -CONT "$(<top.pid)"
+keys h
+wait_shows 'orders operations by mean'
+keys q
+ended 0
+
+# It refreshes by itself.
+drive --delay 0.1 "$live"
+mkdir "$mnt"/self-{1..3}
+keys a
+expect_calls MKDIR 56
+rmdir "$mnt"/self-{1..3}
+expect_calls RMDIR 3
+keys q
+ended 0
+
+# Ended by a signal: as the signal says, and the terminal is given back.
+for signal in TERM HUP INT; do
+    drive --delay 3600 mnt
+    kill "-$signal" "$(<top.pid)"
+    ended $((128 + $(kill -l "$signal")))
+    : >messages
+done
+
+# The mount ends: the last picture stays.
+drive --delay 0.1 mnt
+mkdir "$mnt"/last-{1..3}
+unmount_osproffs "$mnt"
+wait_shows 'The recording has ended'
+keys a
+expect_calls MKDIR 59
+expect_calls RMDIR 3
+resize 30 6
+wait_shows '^ *lines 1-1 of'
+resize 80 24
+expect_calls RMDIR 3
+keys q
+ended 0
+
+# ---- Two mounts, of which the lower one hangs
+
+mount_osproffs "$lower" "$mnt"
+hung_daemon=$daemon_pid
+mkdir upper
+mount_osproffs "$mnt" upper
+refused_alone "osprof: 2 mounts are being profiled; name one of them:"
+grep -qx "  $mnt" err || fail "$mnt is not listed: $(<err)"
+grep -qx "  $scratch/upper" err || fail "$scratch/upper is not listed: $(<err)"
+
+# The names of processes may hold anything. A name that is not known yet makes it wait in the hung mount.
+cp "$(command -v mkdir)" $'ev\033[7mil'
+stat upper >/dev/null
+kill -STOP "$hung_daemon"
+./$'ev\033[7mil' upper/hanging &
+hung_pid=$!
+in_flight() {
+    timeout 20 "$OSPROF" top --batch --delay 0.1 --count 1 upper >"$scratch/report" || fail "no report of what hangs"
+    grep -Eq "^[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +node [0-9]+\$" "$scratch/report"
+}
+wait_until 30 in_flight || fail "the call in flight is not reported: $(<report)"
+drive --delay 0.1 upper
+wait_shows "1 in flight, the oldest [A-Z]+ for [0-9.]+ m?s"
+keys 2
+wait_shows "^[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +node [0-9]+\$"
+wait_shows "^[A-Z]+ +[1-9][0-9.]* s +$hung_pid " # it gets older
+kill -CONT "$hung_daemon"
+wait "$hung_pid"
+hung_pid=
+wait_shows 'No call is in flight'
+keys q
+ended 0
+unmount_osproffs upper
+unmount_osproffs "$mnt"
+hung_daemon=

@@ -1,0 +1,203 @@
+/* The pages of osprof top, to the character. */
+#include <check.h>
+#include <locale.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+#include "top_page.h"
+
+static uint64_t read_buckets[64];
+static uint64_t fsync_buckets[64];
+static struct aggstats_op_profile ops[2];
+static struct aggstats_call_in_flight calls[2];
+static struct top_watch watch;
+
+static char mount_key[] = "mount";
+static char mount_value[] = "/mnt\033[2J";
+static char path[] = "/srv/a\nb";
+static struct aggstats_label label = {mount_key, mount_value};
+
+/* A snapshot of a 1 GHz clock, as the first one of a watch. */
+static void set_up(void) {
+    memset(read_buckets, 0, sizeof(read_buckets));
+    memset(fsync_buckets, 0, sizeof(fsync_buckets));
+    read_buckets[10] = 1000;
+    read_buckets[12] = 20;
+    fsync_buckets[24] = 3;
+    ops[0] = (struct aggstats_op_profile){"FSYNC", 5, 75000000, fsync_buckets, NULL, 0};
+    ops[1] = (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0};
+    calls[0] = (struct aggstats_call_in_flight){"FSYNC", 500, 7, 4711, NULL};
+    calls[1] = (struct aggstats_call_in_flight){"FSYNC", 9000000000, 8, 0, path};
+    watch = (struct top_watch){.has_latest = true, .is_fresh = true, .since_beginning = true};
+    watch.latest.taken_ns = INT64_C(1000000007) * 1000000000;
+    watch.latest.profile = (struct aggstats_profile){
+        .resolution = 1,
+        .clock = {.kind = AGGSTATS_CLOCK_TSC, .frequency_hz = 1000000000},
+        .start_ns = INT64_C(1000000000) * 1000000000,
+        .has_start = true,
+        .elapsed_cycles = 7000000000,
+        .has_elapsed = true,
+        .labels = &label,
+        .label_count = 1,
+        .ops = ops,
+        .op_count = ARRAY_SIZE(ops),
+        .in_flight = calls,
+        .in_flight_count = ARRAY_SIZE(calls),
+    };
+}
+
+static void tear_down(void) {
+    top_frame_finish(&watch.frame);
+}
+
+/* The heading and a view, on a canvas of that width; the caller frees it. */
+static char *draw(size_t view, int width, bool ascii) {
+    char *text = NULL;
+    size_t size_bytes;
+    const struct screen screen = {.width = width, .ascii = ascii, .stream = open_memstream(&text, &size_bytes)};
+    ck_assert_ptr_nonnull(screen.stream);
+    struct canvas_stream stream;
+    canvas_stream_init(&stream, &screen);
+    ck_assert_int_eq(top_frame_make(NULL, &watch.latest.profile, &watch.frame), 0);
+    strcpy(watch.frame.calls[1].command, "\033]0;x");
+    top_page_draw_heading(&watch, &stream.canvas);
+    top_views[view].draw(&watch, &stream.canvas);
+    fclose(screen.stream);
+    return text;
+}
+
+static const char heading[] = "2001-09-09 01:46:47 UTC  7.00 s since 01:46:40  /mnt?[2J\n"
+                              "1,023 calls ended, 100 ms in all; 2 in flight, the oldest FSYNC for 9.00 s\n";
+
+static const char in_flight[] = "operation       age      pid  command          path or node\n"
+                                "FSYNC        9.00 s        0  -                /srv/a?b\n"
+                                "FSYNC        500 ns     4711  ?]0;x            node 7\n";
+
+static void assert_drawn(const char *drawn, const char *table) {
+    char expected[2048];
+    snprintf(expected, sizeof(expected), "%s%s%s", heading, table, in_flight);
+    ck_assert_str_eq(drawn, expected);
+}
+
+START_TEST(operations_have_a_chart_and_calls_in_flight_below_them) {
+    CLEANUP_FREE char *text = draw(0, 80, false);
+    assert_drawn(text, "operation   share      calls     mean    max ≤  1 µs      1 ms\n"
+                       "FSYNC      75.0 %          3  25.0 ms  33.6 ms                ▁\n"
+                       "READ       25.0 %      1,020  24.5 µs  8.19 µs  ▄ ▂\n\n");
+}
+END_TEST
+
+START_TEST(in_ascii_a_digit_stands_for_a_height) {
+    CLEANUP_FREE char *text = draw(0, 80, true);
+    assert_drawn(text, "operation   share      calls     mean   max <=  1 us      1 ms\n"
+                       "FSYNC      75.0 %          3  25.0 ms  33.6 ms                1\n"
+                       "READ       25.0 %      1,020  24.5 us  8.19 us  4 2\n\n");
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_left_out) {
+    CLEANUP_FREE char *text = draw(0, 40, true);
+    assert_drawn(text, "operation   share      calls     mean\n"
+                       "FSYNC      75.0 %          3  25.0 ms\n"
+                       "READ       25.0 %      1,020  24.5 us\n\n");
+}
+END_TEST
+
+START_TEST(calls_in_flight_alone) {
+    CLEANUP_FREE char *text = draw(1, 80, false);
+    assert_drawn(text, "");
+}
+END_TEST
+
+START_TEST(what_has_not_ended_has_no_mean) {
+    ops[0].total_cycles = 0;
+    fsync_buckets[24] = 0;
+    CLEANUP_FREE char *text = draw(0, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, "\nFSYNC       0.0 %          0        -        -\n"));
+}
+END_TEST
+
+START_TEST(nothing_is_told_as_nothing) {
+    watch.latest.profile.op_count = watch.latest.profile.in_flight_count = 0;
+    watch.latest.profile.has_start = watch.latest.profile.has_elapsed = false;
+    watch.latest.profile.label_count = 0;
+    watch.source.path = path;
+    struct aggstats_profile *profile = &watch.latest.profile;
+    ck_assert_int_eq(top_frame_make(NULL, profile, &watch.frame), 0);
+    char *text = NULL;
+    size_t size_bytes;
+    const struct screen screen = {.width = 80, .stream = open_memstream(&text, &size_bytes)};
+    struct canvas_stream stream;
+    canvas_stream_init(&stream, &screen);
+    top_page_draw_heading(&watch, &stream.canvas);
+    for (size_t view = 0; view < top_view_count; view++)
+        top_views[view].draw(&watch, &stream.canvas);
+    fclose(screen.stream);
+    ck_assert_str_eq(text, "2001-09-09 01:46:47 UTC  time not known since the beginning  /srv/a?b\n"
+                           "0 calls ended, 0 ns in all; none in flight\n"
+                           "No operation was called.\n"
+                           "No call is in flight.\n");
+    free(text);
+}
+END_TEST
+
+/* ---- Notices ---- */
+
+static char *notices(void) {
+    char *text = NULL;
+    size_t size_bytes;
+    const struct screen screen = {.width = 80, .stream = open_memstream(&text, &size_bytes)};
+    struct canvas_stream stream;
+    canvas_stream_init(&stream, &screen);
+    top_page_draw_notices(&watch, &stream.canvas);
+    fclose(screen.stream);
+    return text;
+}
+
+START_TEST(what_happened_to_the_recording_is_told) {
+    CLEANUP_FREE char *none = notices();
+    ck_assert_str_eq(none, "");
+    watch.is_paused = true;
+    CLEANUP_FREE char *paused = notices();
+    ck_assert_str_eq(paused, "Recording is paused: calls are not counted.\n");
+    watch.is_fresh = false;
+    CLEANUP_FREE char *stale = notices();
+    ck_assert_str_eq(stale, "No snapshot at this moment: the profile is being reset again and again.\n");
+    watch.has_ended = true;
+    CLEANUP_FREE char *ended = notices();
+    ck_assert_str_eq(ended, "The recording has ended.\n");
+    watch.began_anew = watch.latest.profile.incomplete = true;
+    CLEANUP_FREE char *all = notices();
+    ck_assert_str_eq(all, "The profile has begun anew (a reset, or another mount): what follows is since then.\n"
+                          "Incomplete: memory or disk space ran out, some calls are missing.\n"
+                          "The recording has ended.\n");
+}
+END_TEST
+
+static Suite *top_page_suite(void) {
+    Suite *suite = suite_create("top_page");
+    TCase *pages = tcase_create("pages");
+    tcase_add_checked_fixture(pages, set_up, tear_down);
+    tcase_add_test(pages, operations_have_a_chart_and_calls_in_flight_below_them);
+    tcase_add_test(pages, in_ascii_a_digit_stands_for_a_height);
+    tcase_add_test(pages, what_does_not_fit_is_left_out);
+    tcase_add_test(pages, calls_in_flight_alone);
+    tcase_add_test(pages, what_has_not_ended_has_no_mean);
+    tcase_add_test(pages, nothing_is_told_as_nothing);
+    tcase_add_test(pages, what_happened_to_the_recording_is_told);
+    suite_add_tcase(suite, pages);
+    return suite;
+}
+
+int main(void) {
+    if (!setlocale(LC_CTYPE, "C.UTF-8"))
+        return 77;
+    setenv("TZ", "UTC", 1);
+    tzset();
+    SRunner *runner = srunner_create(top_page_suite());
+    srunner_run_all(runner, CK_ENV);
+    int failed_count = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed_count == 0 ? 0 : 1;
+}
