@@ -26,6 +26,7 @@ extern const struct command command_merge;
 extern const struct command command_import;
 extern const struct command command_recover;
 extern const struct command command_reset;
+extern const struct command command_plot;
 
 /* Prints usage and help of a command on standard output. */
 void command_print_help(const struct command *command);

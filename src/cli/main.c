@@ -8,7 +8,7 @@
 #include "command.h"
 
 static const struct command *const commands[] = {
-    &command_show, &command_check, &command_merge, &command_import, &command_recover, &command_reset,
+    &command_show, &command_plot, &command_check, &command_merge, &command_import, &command_recover, &command_reset,
 };
 
 static const struct command *command_find(const char *name) {
