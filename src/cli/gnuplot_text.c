@@ -27,12 +27,15 @@ static bool is_shown(const char *character, size_t length) {
 void gnuplot_put_text(FILE *script, const char *text, size_t characters_max) {
     const char *character;
     size_t length;
+    const char *begin = text;
     putc('\'', script);
     for (size_t count = 0; (length = next_character(&text, &character)) > 0; count++) {
         if (count == characters_max) {
             fputs("…", script);
             break;
         }
+        if (*character == '>' && character - begin >= 2 && strncmp(character - 2, "]]", 2) == 0)
+            putc(' ', script); /* gnuplot leaves it as it is in SVG, where "]]>" is no text */
         if (is_shown(character, length))
             put_quoted(script, character, length);
         else

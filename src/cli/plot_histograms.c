@@ -20,7 +20,7 @@ enum {
     BARS_ALONE = 360,
     BARS_MIN = 12,
     PIXELS_PER_LABEL = 15,
-    BUCKET_NUMBERS_MAX = 40,
+    PIXELS_PER_NUMBER = 34,
 };
 
 struct histograms {
@@ -85,7 +85,7 @@ static void put_bucket_numbers(struct histograms *it, const struct plot_area *ar
         first++;
     while (end > first && bound(it, 0, end) > it->time.high)
         end--;
-    while ((end - first) / step > BUCKET_NUMBERS_MAX)
+    while ((int)((end - first) / step) * PIXELS_PER_NUMBER > area->right - area->left)
         step *= 2;
     const int y = area->top - CAPTION - 10;
     plot_page_text(&it->page, area->left - 8, y, PLOT_RIGHT, PLOT_PLAIN, PLOT_FAINT, "bucket");
@@ -104,7 +104,7 @@ static void put_data(const struct histograms *it, size_t index, size_t profile) 
     fprintf(script, "$op%zu_%zu << EOD\n", index + 1, profile + 1);
     for (unsigned bucket = 0; bucket < it->bucket_count; bucket++) {
         if (op->buckets[bucket] > 0)
-            fprintf(script, "%.9g %.9g %.9g\n", bound(it, profile, bucket), bound(it, profile, bucket + 1),
+            fprintf(script, "%.9g %.9g %.15g\n", bound(it, profile, bucket), bound(it, profile, bucket + 1),
                     plot_weight(it->plot, profile, bucket, op->buckets[bucket]));
     }
     fputs("EOD\n", script);

@@ -200,7 +200,7 @@ static int put_peak_data(struct joints *it, const struct peak *peak) {
     fprintf(script, "$data%d << EOD\n", ++it->number);
     for (unsigned bucket = peak->first; bucket <= peak->last; bucket++) {
         if (op->buckets[bucket] > 0)
-            fprintf(script, "%.9g %.9g %.9g\n", bound(it, bucket), bound(it, bucket + 1),
+            fprintf(script, "%.9g %.9g %.15g\n", bound(it, bucket), bound(it, bucket + 1),
                     plot_weight(it->plot, 0, bucket, op->buckets[bucket]));
     }
     fputs("EOD\n", script);
@@ -293,7 +293,7 @@ static void put_value_data(struct joints *it, size_t index) {
     fprintf(script, "$data%d << EOD\n", ++it->number);
     for (size_t row = 0; row < it->joint.row_count; row++) {
         if (it->joint.weights[row] > 0)
-            fprintf(script, "%zu %.9g\n", row, it->joint.weights[row]);
+            fprintf(script, "%zu %.15g\n", row, it->joint.weights[row]);
     }
     fprintf(script, "EOD\nplot $data%d using 1:2:($1-%g):($1+%g):(%.9g):2 with boxxyerror lw 0.5 fillcolor rgb '%s'\n",
             it->number, half, half, it->joint.weight.low, colour_of(index));

@@ -38,7 +38,7 @@ static void put_data(const struct timeline *it, size_t index) {
     fprintf(script, "$op%zu << EOD\n", index + 1);
     for (size_t i = it->cells.begin[index]; i < it->cells.begin[index + 1]; i++) {
         const struct aggstats_cell *cell = &it->cells.cells[i];
-        fprintf(script, "%.9g %.9g %.9g %.9g %.9g\n", plot_bins_begin(&it->cells.bins, plot, cell->row),
+        fprintf(script, "%.9g %.9g %.9g %.9g %.15g\n", plot_bins_begin(&it->cells.bins, plot, cell->row),
                 plot_bins_begin(&it->cells.bins, plot, cell->row + 1),
                 plot_time(plot, 0, aggstats_bucket_lower(cell->bucket, resolution)),
                 plot_time(plot, 0, aggstats_bucket_upper(cell->bucket, resolution)),
@@ -78,6 +78,16 @@ static void put_time_axis(struct timeline *it, const struct plot_area *area, boo
                        plot_cells_time_title(it->plot));
 }
 
+/* Each cell reaches half a pixel over its neighbours, or the picture's background would shine through between them. */
+static void put_plot(struct timeline *it, size_t index, const struct plot_area *area) {
+    const double end = plot_bins_begin(&it->cells.bins, it->plot, it->cells.bins.count);
+    const double right = end / (area->right - area->left) / 2;
+    const double up = pow(it->cells.latency.high / it->cells.latency.low, 0.5 / it->panel);
+    fprintf(it->page.script,
+            "plot $op%zu using (($1+$2)/2):(sqrt($3*$4)):1:($2+%.3g):3:($4*%.6g):5 with boxxyerror fillcolor palette\n",
+            index + 1, right, up);
+}
+
 static void put_panel(struct timeline *it, size_t index) {
     FILE *script = it->page.script;
     struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT};
@@ -94,8 +104,7 @@ static void put_panel(struct timeline *it, size_t index) {
     if (it->cells.begin[index] == it->cells.begin[index + 1])
         fputs("plot NaN\n", script); /* the empty panel */
     else
-        fprintf(script, "plot $op%zu using (($1+$2)/2):(sqrt($3*$4)):1:2:3:4:5 with boxxyerror fillcolor palette\n",
-                index + 1);
+        put_plot(it, index, &area);
 }
 
 static void put_axes(struct timeline *it) {
