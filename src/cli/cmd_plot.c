@@ -241,9 +241,12 @@ static enum status plot(struct plot_options *options) {
         status = choose_ops(options);
     if (status == STATUS_OK)
         status = plot_figure(options, &inputs[0]);
-    for (size_t i = 0; i < plot->profile_count; i++)
+    for (size_t i = 0; i < plot->profile_count; i++) {
         input_finish(&inputs[i]);
+        plot->profiles[i] = NULL;
+    }
     free(plot->ops);
+    plot->ops = NULL;
     return status;
 }
 

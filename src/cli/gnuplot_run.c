@@ -12,8 +12,6 @@
 
 #include "base.h"
 
-extern char **environ;
-
 /* Above the standard descriptors, even where those are closed. */
 static int memory_file(const char *name, int *ret_fd) {
     CLEANUP_FD int any_fd = memfd_create(name, MFD_CLOEXEC);
@@ -71,7 +69,7 @@ static void last_line(const char *text, char ret_line[GNUPLOT_REASON_SIZE]) {
 
 static int explain(int wait_status, int messages_fd, size_t picture_bytes, char ret_reason[GNUPLOT_REASON_SIZE]) {
     CLEANUP_FREE char *messages = NULL;
-    size_t messages_bytes;
+    size_t messages_bytes = 0;
     if (WIFSIGNALED(wait_status)) {
         snprintf(ret_reason, GNUPLOT_REASON_SIZE, "%s", strsignal(WTERMSIG(wait_status)));
         return -EPROTO;
@@ -81,7 +79,7 @@ static int explain(int wait_status, int messages_fd, size_t picture_bytes, char 
     int error = read_back(messages_fd, &messages, &messages_bytes);
     if (error)
         return error;
-    last_line(messages, ret_reason);
+    last_line(messages ? messages : "", ret_reason);
     return -EPROTO;
 }
 
@@ -106,7 +104,7 @@ static int spawn(const int fds[3], pid_t *ret_pid) {
 }
 
 static int run(const int fds[3], int *ret_wait_status) {
-    pid_t pid;
+    pid_t pid = 0;
     int error = spawn(fds, &pid);
     if (error)
         return error;
@@ -138,7 +136,7 @@ int gnuplot_run(const char *script, size_t script_bytes, char **ret_picture, siz
     if (error)
         return error;
     CLEANUP_FREE char *picture = NULL;
-    size_t picture_bytes;
+    size_t picture_bytes = 0;
     error = read_back(picture_fd, &picture, &picture_bytes);
     if (!error)
         error = explain(wait_status, messages_fd, picture_bytes, ret_reason);
