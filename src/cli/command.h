@@ -31,6 +31,7 @@ extern const struct command command_recover;
 extern const struct command command_reset;
 extern const struct command command_calibrate;
 extern const struct command command_run;
+extern const struct command command_plot;
 
 /* Prints usage and help of a command on standard output. */
 void command_print_help(const struct command *command);

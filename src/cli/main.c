@@ -8,7 +8,7 @@
 #include "command.h"
 
 static const struct command *const commands[] = {
-    &command_run,   &command_show,   &command_top,     &command_compare, &command_check,
+    &command_run,   &command_show,   &command_top,     &command_compare, &command_plot,      &command_check,
     &command_merge, &command_import, &command_recover, &command_reset,   &command_calibrate,
 };
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base.h"
 #include "values.h"
 
 #define LINES_DEPTH 4

@@ -29,6 +29,7 @@ expect_completion _osprof "block fs fuse user" osprof import --layer ""
 cp "$data/show-grep.osprof" osprof.out
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof show --op READ
 cp "$data/show-bare.osprof" bare.osprof
+expect_completion _osprof "READ READDIR READDIRPLUS" osprof plot --op READ
 expect_completion _osprof "WRITE_SUPER" osprof show bare.osprof --op ""
 expect_completion _osprof "bare.osprof" osprof show ba
 expect_completion _osprof "lower" osprof reset lo
@@ -53,8 +54,8 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show top compare check merge import recover reset run calibrate; do
-    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z-]*' | grep -o -- '--[a-z-]*' >documented || true
+for command in show top compare plot check merge import recover reset run calibrate; do
+    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z0-9-]*' | grep -o -- '--[a-z0-9-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -
 done

@@ -83,4 +83,8 @@ int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_
 /* A moment as text to the nanosecond, "2026-11-21T02:30:00.123456789Z" (RFC 3339). unix_ns: since 1970 */
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);
 
+/* Steps over one character of *text: *ret_character and the result are its bytes. What is no UTF-8 becomes, byte by
+ * byte, U+FFFD. Returns 0 at the end */
+size_t next_character(const char **text, const char **ret_character);
+
 #endif

@@ -1,0 +1,148 @@
+/* Running gnuplot. The script and all that gnuplot says are files in memory, so that neither side waits for the other
+ * and nothing is left on disk. */
+#include "gnuplot_run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base.h"
+
+/* Above the standard descriptors, even where those are closed. */
+static int memory_file(const char *name, int *ret_fd) {
+    CLEANUP_FD int any_fd = memfd_create(name, MFD_CLOEXEC);
+    int fd = any_fd < 0 ? -1 : fcntl(any_fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (fd < 0)
+        return negative_errno();
+    *ret_fd = fd;
+    return 0;
+}
+
+static int read_back(int fd, char **ret_data, size_t *ret_size_bytes) {
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return negative_errno();
+    CLEANUP_FREE char *data = malloc((size_t)st.st_size + 1);
+    size_t done = 0;
+    if (!data)
+        return -ENOMEM;
+    while (done < (size_t)st.st_size) {
+        ssize_t got = pread(fd, data + done, (size_t)st.st_size - done, (off_t)done);
+        if (got < 0)
+            return negative_errno();
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    data[done] = '\0';
+    *ret_data = steal_pointer(&data);
+    *ret_size_bytes = done;
+    return 0;
+}
+
+/* ---- What gnuplot says -------------------------------------------------------------------------- */
+
+/* The last line that says something, without what a terminal could take as a command: there gnuplot gives the reason.
+ */
+static void last_line(const char *text, char ret_line[GNUPLOT_REASON_SIZE]) {
+    const char *begin = "it does not say why";
+    size_t length = strlen(begin);
+    while (*text) {
+        text += strspn(text, " \n");
+        size_t line_length = strcspn(text, "\n");
+        if (line_length > 0) {
+            begin = text;
+            length = line_length;
+        }
+        text += line_length;
+    }
+    snprintf(ret_line, GNUPLOT_REASON_SIZE, "%.*s", (int)(length < 200 ? length : 200), begin);
+    for (char *c = ret_line; *c; c++) {
+        if (*c < ' ' || *c == 0x7f)
+            *c = '?';
+    }
+}
+
+static int explain(int wait_status, int messages_fd, size_t picture_bytes, char ret_reason[GNUPLOT_REASON_SIZE]) {
+    CLEANUP_FREE char *messages = NULL;
+    size_t messages_bytes = 0;
+    if (WIFSIGNALED(wait_status)) {
+        snprintf(ret_reason, GNUPLOT_REASON_SIZE, "%s", strsignal(WTERMSIG(wait_status)));
+        return -EPROTO;
+    }
+    if (WEXITSTATUS(wait_status) == 0 && picture_bytes > 0)
+        return 0;
+    int error = read_back(messages_fd, &messages, &messages_bytes);
+    if (error)
+        return error;
+    last_line(messages ? messages : "", ret_reason);
+    return -EPROTO;
+}
+
+/* ---- The process -------------------------------------------------------------------------------- */
+
+/* fds: standard input, output and error */
+static int spawn(const int fds[3], pid_t *ret_pid) {
+    static char name[] = "gnuplot"; /* arrays, because the arguments of a process are not constant */
+    static char defaults[] = "--default-settings";
+    static char standard_input[] = "-";
+    char *const arguments[] = {name, defaults, standard_input, NULL};
+    posix_spawn_file_actions_t actions;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return -error;
+    for (int i = 0; i < 3 && !error; i++)
+        error = posix_spawn_file_actions_adddup2(&actions, fds[i], i);
+    if (!error)
+        error = posix_spawnp(ret_pid, "gnuplot", &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return -error;
+}
+
+static int run(const int fds[3], int *ret_wait_status) {
+    pid_t pid = 0;
+    int error = spawn(fds, &pid);
+    if (error)
+        return error;
+    while (waitpid(pid, ret_wait_status, 0) < 0) {
+        if (errno != EINTR)
+            return negative_errno();
+    }
+    return 0;
+}
+
+int gnuplot_run(const char *script, size_t script_bytes, char **ret_picture, size_t *ret_picture_bytes,
+                char ret_reason[GNUPLOT_REASON_SIZE]) {
+    CLEANUP_FD int script_fd = -1;
+    CLEANUP_FD int picture_fd = -1;
+    CLEANUP_FD int messages_fd = -1;
+    int error = memory_file("script", &script_fd);
+    if (!error)
+        error = memory_file("picture", &picture_fd);
+    if (!error)
+        error = memory_file("messages", &messages_fd);
+    if (!error)
+        error = write_all(script_fd, script, script_bytes);
+    if (error)
+        return error;
+    if (lseek(script_fd, 0, SEEK_SET) < 0)
+        return negative_errno();
+    int wait_status = 0;
+    error = run((const int[]){script_fd, picture_fd, messages_fd}, &wait_status);
+    if (error)
+        return error;
+    CLEANUP_FREE char *picture = NULL;
+    size_t picture_bytes = 0;
+    error = read_back(picture_fd, &picture, &picture_bytes);
+    if (!error)
+        error = explain(wait_status, messages_fd, picture_bytes, ret_reason);
+    if (error)
+        return error;
+    *ret_picture = steal_pointer(&picture);
+    *ret_picture_bytes = picture_bytes;
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* Figures of profiles, after those of the thesis, as gnuplot scripts that hold their data. A file plot_<kind>.c per
+ * kind of figure; cmd_plot.c chooses. */
+#ifndef PLOT_H
+#define PLOT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "aggstats.h"
+
+#define PLOT_PROFILES_MAX 2
+#define PLOT_SIZE_MIN 200
+#define PLOT_SIZE_MAX 20000 /* pixels; what cairo draws ends at 32,767 */
+
+enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF };
+
+/* An operation of the figure, as each profile has it; NULL: this one has not. */
+struct plot_op {
+    const char *name;
+    const struct aggstats_op_profile *of[PLOT_PROFILES_MAX];
+    double total; /* of all profiles, in the figure's unit of time */
+};
+
+struct plot {
+    struct aggstats_profile *profiles[PLOT_PROFILES_MAX]; /* of one resolution; all with a clock rate, or none */
+    const char *names[PLOT_PROFILES_MAX];                 /* as the user calls them */
+    size_t profile_count;
+    struct plot_op *ops; /* those with calls that have ended, largest total first */
+    size_t op_count;
+    bool by_latency; /* estimated latency of each bucket instead of its calls */
+    enum plot_format format;
+    const char *output; /* where the script's picture goes; NULL: standard output */
+    const char *title;  /* NULL: told from the profile */
+    int width;          /* pixels; 0: as the figure likes */
+    int height;
+};
+
+/* Each writes the script of a figure.
+ * Errors:  -ENODATA the profile has not what the figure shows; -ERANGE no room for as many ops on a picture of that
+ *          size; -ENOMEM. Those of the stream are the caller's to see */
+
+/* A column of histograms, of one profile or two over each other. Source: thesis Figures 3.1, 3.2, 7.3, 7.17 */
+int plot_histograms(const struct plot *plot, FILE *script);
+
+/* What happened when: latency over elapsed time, colour for calls. Source: thesis Figure 7.12 (differs: time runs from
+ * left to right, so that ops below each other can be compared at one moment) */
+int plot_timeline(const struct plot *plot, FILE *script);
+
+/* The same as a landscape. Source: thesis Figures 3.5, 3.6, 7.10, 7.11 */
+int plot_landscape(const struct plot *plot, FILE *script);
+
+/* How a value is distributed in each peak of an op's latency. Source: thesis Figures 7.2 and 7.4 in one */
+int plot_joints(const struct plot *plot, FILE *script);
+
+/* ---- What figures share ------------------------------------------------------------------------- */
+
+/* Cycles of a profile in the figure's unit of time: seconds, or cycles where no clock rate is known. */
+double plot_time(const struct plot *plot, size_t profile, double cycles);
+
+/* True if that unit is seconds. */
+bool plot_in_seconds(const struct plot *plot);
+
+/* What so many calls in a bucket are to the figure: their number, or their estimated latency, which is that number
+ * times the bucket's mean (thesis §3.1.5). */
+double plot_weight(const struct plot *plot, size_t profile, unsigned bucket, uint64_t calls);
+
+#endif
