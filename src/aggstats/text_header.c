@@ -8,6 +8,7 @@
 #include "text_parser.h"
 
 #define NS_PER_SECOND 1000000000
+#define CALLS_IN_FLIGHT_MAX 65536 /* bounds what a hostile text can make readers look through for each operation */
 
 /* ---- Header: values that the format defines ---- */
 
@@ -161,6 +162,8 @@ static int parse_in_flight(struct parser *parser, char *value) {
     struct aggstats_profile *profile = &parser->profile;
     struct aggstats_call_in_flight call = {.path = NULL};
     char *cursor = value;
+    if (profile->in_flight_count == CALLS_IN_FLIGHT_MAX)
+        return parser_fail(parser, "expected at most %d calls in flight", CALLS_IN_FLIGHT_MAX);
     int err = parser_name(parser, text_next_word(&cursor), call.op);
     if (err == 0)
         err = parse_keyed_number(parser, &cursor, "object", &call.object);

@@ -351,6 +351,20 @@ START_TEST(hostile_number_of_operations_is_refused) {
 }
 END_TEST
 
+START_TEST(hostile_number_of_calls_in_flight_is_refused) {
+    static const char line[] = "# in_flight: READ object 1 pid 1 age 1\n";
+    const size_t length = strlen(line);
+    char *text = malloc(65537 * length);
+    for (size_t i = 0; i < 65537; i++)
+        memcpy(text + i * length, line, length);
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    ck_assert_int_eq(parse_bytes(text, 65537 * length, &profile, &error), -EBADMSG);
+    ck_assert_uint_eq(error.line, 65537);
+    free(text);
+}
+END_TEST
+
 START_TEST(broken_samples_are_refused) {
     DIR *samples = opendir(TEST_DATA);
     ck_assert_ptr_nonnull(samples);
@@ -429,6 +443,7 @@ int main(void) {
     tcase_add_loop_test(tcase, error_names_the_line_and_what_was_expected, 0, COUNT(errors));
     tcase_add_test(tcase, nul_byte_is_an_error);
     tcase_add_test(tcase, hostile_number_of_operations_is_refused);
+    tcase_add_test(tcase, hostile_number_of_calls_in_flight_is_refused);
     tcase_add_test(tcase, broken_samples_are_refused);
     tcase_add_test(tcase, write_error_is_reported);
     tcase_add_test(tcase, read_error_is_reported);
