@@ -1,8 +1,14 @@
-/* Callers by number, four to a set; the one seen least recently is displaced. */
+/* Callers by number, sixteen to a set. */
 #include "callers.h"
 
 #define CHECK_INTERVAL_MIN_NS 1000000
 #define CHECK_INTERVAL_MAX_NS 1000000000
+
+void callers_finish(struct callers *callers) {
+    for (unsigned set = 0; set < CALLERS_SETS; set++)
+        for (unsigned way = 0; way < CALLERS_WAYS; way++)
+            group_finish(&callers->sets[set][way].pending, callers->op_count);
+}
 
 static struct caller *set_of(struct callers *callers, uint32_t number) {
     return callers->sets[number % CALLERS_SETS];
@@ -11,27 +17,37 @@ static struct caller *set_of(struct callers *callers, uint32_t number) {
 struct caller *callers_find(struct callers *callers, uint32_t number) {
     struct caller *set = set_of(callers, number);
     for (unsigned way = 0; way < CALLERS_WAYS; way++)
-        if (set[way].group && set[way].number == number)
+        if (set[way].is_used && set[way].number == number)
             return &set[way];
     return NULL;
 }
 
-static struct caller *place_in(struct caller *set) {
+static bool goes_before(const struct caller *caller, const struct caller *other) {
+    if ((caller->group != NULL) != (other->group != NULL))
+        return caller->group != NULL;
+    return caller->seen < other->seen;
+}
+
+struct caller *callers_place(struct callers *callers, uint32_t number) {
+    struct caller *set = set_of(callers, number);
     struct caller *place = &set[0];
     for (unsigned way = 0; way < CALLERS_WAYS; way++) {
-        if (!set[way].group)
+        if (!set[way].is_used)
             return &set[way];
-        if (set[way].seen < place->seen)
+        if (goes_before(&set[way], place))
             place = &set[way];
     }
     return place;
 }
 
-struct caller *callers_add(struct callers *callers, uint32_t number, struct group *group, int64_t now_ns) {
-    struct caller *caller = place_in(set_of(callers, number));
-    *caller = (struct caller){
-        .number = number, .group = group, .check_ns = now_ns, .check_interval_ns = CHECK_INTERVAL_MIN_NS};
-    return caller;
+int callers_put(struct callers *callers, struct caller *place, uint32_t number, int64_t now_ns) {
+    struct group pending = place->pending;
+    *place = (struct caller){.number = number, .check_ns = now_ns, .check_interval_ns = CHECK_INTERVAL_MIN_NS};
+    int err = pending.ops ? 0 : group_init(&pending, AGGSTATS_WHO_ID, callers->op_count);
+    place->pending = pending;
+    place->pending.identity = (struct aggstats_identity){.id = number};
+    place->is_used = err == 0;
+    return err;
 }
 
 void callers_set_next_check(struct caller *caller, int64_t now_ns) {
@@ -44,8 +60,10 @@ void callers_set_next_check(struct caller *caller, int64_t now_ns) {
 void callers_forget(struct callers *callers, const struct group *group) {
     for (unsigned set = 0; set < CALLERS_SETS; set++)
         for (unsigned way = 0; way < CALLERS_WAYS; way++)
-            if (callers->sets[set][way].group == group)
+            if (callers->sets[set][way].group == group) {
+                callers->sets[set][way].is_used = false;
                 callers->sets[set][way].group = NULL;
+            }
 }
 
 unsigned callers_due(const struct callers *callers, int64_t now_ns, uint32_t ret_numbers[CALLERS_MAX]) {
@@ -53,7 +71,7 @@ unsigned callers_due(const struct callers *callers, int64_t now_ns, uint32_t ret
     for (unsigned set = 0; set < CALLERS_SETS; set++) {
         for (unsigned way = 0; way < CALLERS_WAYS; way++) {
             const struct caller *caller = &callers->sets[set][way];
-            if (caller->group && caller->has_called && caller->check_ns <= now_ns)
+            if (caller->is_used && caller->has_called && caller->check_ns <= now_ns)
                 ret_numbers[count++] = caller->number;
         }
     }

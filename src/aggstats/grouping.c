@@ -74,21 +74,39 @@ void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_
 
 /* ---- Counting, under the lock ---- */
 
-/* Until it is known who it is, a caller is a group of its own. */
-static struct caller *meet(struct grouping *grouping, uint32_t number) {
-    const struct aggstats_identity itself = {.id = number};
-    bool is_final = !grouping->options.identify;
-    struct group *group = is_final ? groups_find(&grouping->groups, &itself) : NULL;
+/* The group of an identity, which is made if there is none. Another may be folded for it; but not that of the latest
+ * call. NULL: no memory. */
+static struct group *find_or_add(struct grouping *grouping, const struct aggstats_identity *identity) {
     bool was_folded = false;
+    struct group *group = groups_find(&grouping->groups, identity);
     if (!group)
-        group = groups_add(&grouping->groups, &itself, &was_folded);
-    if (!group)
-        return NULL;
-    if (was_folded)
+        group = groups_add(&grouping->groups, identity, &was_folded);
+    if (group && was_folded)
         callers_forget(&grouping->callers, group);
-    struct caller *caller = callers_add(&grouping->callers, number, group, now_ns(CLOCK_MONOTONIC));
-    caller->is_identified = is_final;
-    return caller;
+    return group;
+}
+
+/* In place of a process's start, where its number is all that is known: because nobody was asked in time, or since it
+ * is gone. The former may yet turn out to be somebody. */
+enum { START_NOT_ASKED = 0, START_GONE = 1 };
+
+static void settle_unknown(struct grouping *grouping, struct caller *caller, uint64_t start) {
+    const struct aggstats_identity unknown = {.id = caller->number, .instance = start};
+    if (caller->pending.seen == 0)
+        return;
+    struct group *group = find_or_add(grouping, &unknown);
+    groups_unite(&grouping->groups, &caller->pending, group ? group : &grouping->groups.other);
+}
+
+static struct caller *meet(struct grouping *grouping, uint32_t number) {
+    struct caller *place = callers_place(&grouping->callers, number);
+    if (place->is_used && !place->group)
+        settle_unknown(grouping, place, START_NOT_ASKED);
+    if (callers_put(&grouping->callers, place, number, now_ns(CLOCK_MONOTONIC)) < 0)
+        return NULL;
+    if (!grouping->options.identify)
+        place->group = find_or_add(grouping, &place->pending.identity);
+    return place;
 }
 
 static struct group *group_of(struct grouping *grouping, const struct event *event) {
@@ -101,7 +119,7 @@ static struct group *group_of(struct grouping *grouping, const struct event *eve
         return &grouping->groups.other;
     caller->has_called = grouping->options.identify != NULL;
     caller->seen = grouping->groups.calls;
-    return caller->group;
+    return caller->group ? caller->group : &caller->pending;
 }
 
 static void count(struct grouping *grouping, const struct event *event) {
@@ -131,33 +149,28 @@ void grouping_look(struct grouping *grouping) {
 
 /* ---- Who they are ---- */
 
-/* A known caller is another now. The group that it had will not be folded for the new one. */
-static struct group *add_group_after(struct grouping *grouping, struct group *before,
-                                     const struct aggstats_identity *identity) {
-    bool was_folded = false;
-    before->seen = ++grouping->groups.calls;
-    struct group *group = groups_add(&grouping->groups, identity, &was_folded);
-    if (group && was_folded)
-        callers_forget(&grouping->callers, group);
-    return group;
+/* A group that has only its number, since its caller was displaced before it was known. */
+static void take_over_unknown(struct grouping *grouping, uint32_t number, struct group *group) {
+    const struct aggstats_identity unknown = {.id = number, .instance = START_NOT_ASKED};
+    struct group *before = groups_find(&grouping->groups, &unknown);
+    if (!before || before == group)
+        return;
+    callers_forget(&grouping->callers, before);
+    groups_unite(&grouping->groups, before, group);
 }
 
-/* What it has called before it was known comes to its group. */
+/* What it has called before it was known comes to its group; not so if it is another now. */
 static void move_caller(struct grouping *grouping, struct caller *caller, const struct aggstats_identity *identity) {
-    struct group *before = caller->group;
-    struct group *group = groups_find(&grouping->groups, identity);
-    if (!group && !caller->is_identified)
-        group = before;
-    if (!group)
-        group = add_group_after(grouping, before, identity);
+    struct group *group = find_or_add(grouping, identity);
     if (!group)
         return;
     group->identity = *identity; /* the name may be another */
-    if (group == before)
-        return;
-    if (!caller->is_identified)
-        groups_unite(&grouping->groups, before, group);
     group->seen = ++grouping->groups.calls;
+    if (!caller->group) {
+        groups_unite(&grouping->groups, &caller->pending, group);
+        take_over_unknown(grouping, caller->number, group);
+    }
+    caller->is_used = true; /* its earlier group may just have been folded */
     caller->group = group;
 }
 
@@ -167,7 +180,8 @@ static void note_identity(struct grouping *grouping, uint32_t number, const stru
         return;
     if (identity)
         move_caller(grouping, caller, identity);
-    caller->is_identified = true;
+    else if (!caller->group)
+        settle_unknown(grouping, caller, START_GONE);
     callers_set_next_check(caller, now_ns(CLOCK_MONOTONIC));
 }
 
@@ -216,6 +230,7 @@ static void *run(void *argument) {
 
 static void destroy(struct grouping *grouping) {
     groups_finish(&grouping->groups);
+    callers_finish(&grouping->callers);
     pthread_mutex_destroy(&grouping->lock);
     sem_destroy(&grouping->wake);
     free(grouping);
@@ -228,6 +243,7 @@ int grouping_start(struct aggstats_recorder *recorder, const struct aggstats_gro
         return -ENOMEM;
     grouping->recorder = recorder;
     grouping->options = *options;
+    grouping->callers.op_count = recorder->layout.op_count;
     pthread_mutex_init(&grouping->lock, NULL);
     sem_init(&grouping->wake, 0, 0);
     int err = groups_init(&grouping->groups, &recorder->layout, options->groups_max);
@@ -263,29 +279,54 @@ int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct agg
 
 /* ---- Reset, pause, resume, showing ---- */
 
+/* Those who are not known yet. */
+static struct caller *next_unknown(struct callers *callers, struct caller *caller) {
+    struct caller *end = &callers->sets[0][0] + CALLERS_MAX;
+    for (caller = caller ? caller + 1 : &callers->sets[0][0]; caller < end; caller++)
+        if (caller->is_used && !caller->group)
+            return caller;
+    return NULL;
+}
+
 void grouping_reset(struct grouping *grouping) {
+    struct caller *caller = NULL;
     pthread_mutex_lock(&grouping->lock);
     groups_clear(&grouping->groups);
+    while ((caller = next_unknown(&grouping->callers, caller)))
+        group_forget_calls(&caller->pending, grouping->callers.op_count);
+    pthread_mutex_unlock(&grouping->lock);
+}
+
+static void set_paused(struct grouping *grouping, bool paused) {
+    pthread_mutex_lock(&grouping->lock);
+    grouping->paused = paused;
     pthread_mutex_unlock(&grouping->lock);
 }
 
 void grouping_pause(struct grouping *grouping) {
-    pthread_mutex_lock(&grouping->lock);
-    grouping->paused = true;
-    pthread_mutex_unlock(&grouping->lock);
+    set_paused(grouping, true);
 }
 
 void grouping_resume(struct grouping *grouping) {
-    pthread_mutex_lock(&grouping->lock);
-    grouping->paused = false;
-    pthread_mutex_unlock(&grouping->lock);
+    set_paused(grouping, false);
+}
+
+static int show_locked(struct grouping *grouping, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                       struct aggstats_profile *profile) {
+    struct groups_showing showing;
+    struct caller *caller = NULL;
+    profile->grouping = grouping->options.grouping;
+    int err = groups_show_begin(&grouping->groups, op_names, profile, &showing);
+    while (err == 0 && (caller = next_unknown(&grouping->callers, caller)))
+        err = group_show(&showing, &caller->pending);
+    groups_show_end(&showing);
+    return err;
 }
 
 int grouping_show(struct grouping *grouping, const char (*op_names)[AGGSTATS_NAME_SIZE],
                   struct aggstats_profile *profile) {
     pthread_mutex_lock(&grouping->lock);
-    profile->grouping = grouping->options.grouping;
-    int err = groups_show(&grouping->groups, op_names, profile);
+    int err = show_locked(grouping, op_names, profile);
     pthread_mutex_unlock(&grouping->lock);
     return err;
 }

@@ -2,6 +2,7 @@
 #include "groups.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +12,20 @@
 
 /* ---- Life cycle ---- */
 
-static int group_init(struct group *group, enum aggstats_who who, unsigned op_count) {
+int group_init(struct group *group, enum aggstats_who who, unsigned op_count) {
     *group = (struct group){.who = who, .ops = calloc(op_count, sizeof(struct aggstats_counters *))};
     return group->ops ? 0 : -ENOMEM;
 }
 
-static void forget_calls(struct group *group, unsigned op_count) {
+void group_forget_calls(struct group *group, unsigned op_count) {
     for (unsigned op = 0; group->ops && op < op_count; op++) {
         free(group->ops[op]);
         group->ops[op] = NULL;
     }
 }
 
-static void group_finish(struct group *group, unsigned op_count) {
-    forget_calls(group, op_count);
+void group_finish(struct group *group, unsigned op_count) {
+    group_forget_calls(group, op_count);
     free(group->ops);
 }
 
@@ -123,20 +124,20 @@ void groups_unite(struct groups *groups, struct group *from, struct group *into)
         else
             into->ops[op] = steal_pointer(&from->ops[op]);
     }
-    forget_calls(from, groups->layout.op_count);
+    group_forget_calls(from, groups->layout.op_count);
     from->seen = 0;
 }
 
 void groups_clear(struct groups *groups) {
     for (unsigned i = 0; i < groups->count; i++)
-        forget_calls(&groups->places[i], groups->layout.op_count);
-    forget_calls(&groups->kernel, groups->layout.op_count);
-    forget_calls(&groups->other, groups->layout.op_count);
+        group_forget_calls(&groups->places[i], groups->layout.op_count);
+    group_forget_calls(&groups->kernel, groups->layout.op_count);
+    group_forget_calls(&groups->other, groups->layout.op_count);
 }
 
 /* ---- Showing ---- */
 
-/* What a call that ended just before the span did, and came here just after, has in it: its bucket at least. */
+/* What a call that ended just before the span did, and came here just after, has in it: its bucket. */
 static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigned resolution, uint64_t *left) {
     uint64_t excess = op->buckets[bucket] > *left ? op->buckets[bucket] - *left : 0;
     op->buckets[bucket] -= excess;
@@ -145,7 +146,16 @@ static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigne
     *left -= op->buckets[bucket];
 }
 
-/* left: [bucket_count], what the whole profile has that no group has yet */
+/* What it took beyond its bucket's lower bound is not known; but the total is one that the buckets left allow. */
+static void limit_total(struct aggstats_op_profile *op, unsigned resolution) {
+    double most_cycles = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
+        if (op->buckets[bucket] > 0)
+            most_cycles += (double)op->buckets[bucket] * (ceil(aggstats_bucket_upper(bucket, resolution)) - 1);
+    if ((double)op->total_cycles > most_cycles)
+        op->total_cycles = (uint64_t)most_cycles;
+}
+
 static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *counters,
                    uint64_t *left) {
     unsigned bucket_count = 64 * profile->resolution;
@@ -161,51 +171,57 @@ static int show_op(struct aggstats_profile *profile, const char *name, const str
         free(op.buckets);
         return 0;
     }
+    if (op.calls < counters->calls)
+        limit_total(&op, profile->resolution);
     profile->ops[profile->op_count++] = op;
     return 0;
 }
 
-static int show_group(const struct groups *groups, const struct group *group,
-                      const char (*op_names)[AGGSTATS_NAME_SIZE], struct aggstats_profile *profile, uint64_t *left) {
-    unsigned bucket_count = layout_bucket_count(&groups->layout);
+int group_show(struct groups_showing *showing, const struct group *group) {
+    struct aggstats_profile *profile = showing->profile;
+    size_t bucket_count = 64 * (size_t)profile->resolution;
     struct aggstats_group *shown = profile_add_group(profile, group->who, group->identity.id, group->identity.name);
     if (!shown)
         return -ENOMEM;
-    shown->profile.ops = calloc(groups->layout.op_count, sizeof(*shown->profile.ops));
+    shown->profile.ops = calloc(showing->op_count, sizeof(*shown->profile.ops));
     int err = shown->profile.ops ? 0 : -ENOMEM;
-    for (unsigned op = 0; op < groups->layout.op_count && err == 0; op++)
+    for (unsigned op = 0; op < showing->op_count && err == 0; op++)
         if (group->ops[op])
-            err = show_op(&shown->profile, op_names[op], group->ops[op], &left[(size_t)op * bucket_count]);
+            err = show_op(&shown->profile, showing->op_names[op], group->ops[op], &showing->left[op * bucket_count]);
     if (err == 0 && shown->profile.op_count == 0)
         profile_drop_last_group(profile);
     return err;
 }
 
-/* What the whole profile has of each op. [op_count][bucket_count]; NULL: -ENOMEM */
-static uint64_t *buckets_of_all(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                                const struct aggstats_profile *profile) {
-    unsigned bucket_count = layout_bucket_count(&groups->layout);
-    uint64_t *all = calloc((size_t)groups->layout.op_count * bucket_count, sizeof(*all));
-    for (unsigned op = 0; all && op < groups->layout.op_count; op++) {
-        const struct aggstats_op_profile *whole = profile_find_op(profile, op_names[op]);
+/* What the whole has of each op. */
+static uint64_t *buckets_of_all(const struct groups_showing *showing) {
+    size_t bucket_count = 64 * (size_t)showing->profile->resolution;
+    uint64_t *all = calloc(showing->op_count * bucket_count, sizeof(*all));
+    for (unsigned op = 0; all && op < showing->op_count; op++) {
+        const struct aggstats_op_profile *whole = profile_find_op(showing->profile, showing->op_names[op]);
         if (whole)
-            memcpy(&all[(size_t)op * bucket_count], whole->buckets, bucket_count * sizeof(*all));
+            memcpy(&all[op * bucket_count], whole->buckets, bucket_count * sizeof(*all));
     }
     return all;
 }
 
-int groups_show(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                struct aggstats_profile *profile) {
-    CLEANUP_FREE uint64_t *left = buckets_of_all(groups, op_names, profile);
-    int err = left ? 0 : -ENOMEM;
+int groups_show_begin(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                      struct aggstats_profile *profile, struct groups_showing *ret_showing) {
+    *ret_showing =
+        (struct groups_showing){.profile = profile, .op_names = op_names, .op_count = groups->layout.op_count};
+    ret_showing->left = buckets_of_all(ret_showing);
+    int err = ret_showing->left ? 0 : -ENOMEM;
     for (unsigned i = 0; i < groups->count && err == 0; i++)
         if (groups->places[i].seen > 0)
-            err = show_group(groups, &groups->places[i], op_names, profile, left);
+            err = group_show(ret_showing, &groups->places[i]);
     if (err == 0)
-        err = show_group(groups, &groups->kernel, op_names, profile, left);
+        err = group_show(ret_showing, &groups->kernel);
     if (err == 0)
-        err = show_group(groups, &groups->other, op_names, profile, left);
-    if (err == 0)
-        profile_sort_groups(profile);
+        err = group_show(ret_showing, &groups->other);
     return err;
+}
+
+void groups_show_end(struct groups_showing *showing) {
+    profile_sort_groups(showing->profile);
+    free(showing->left);
 }

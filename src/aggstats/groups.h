@@ -25,6 +25,12 @@ struct groups {
 };
 
 /* Errors: -ENOMEM; groups_finish() frees what there is */
+int group_init(struct group *group, enum aggstats_who who, unsigned op_count);
+void group_finish(struct group *group, unsigned op_count);
+
+/* It has not called yet. */
+void group_forget_calls(struct group *group, unsigned op_count);
+
 int groups_init(struct groups *groups, const struct layout *layout, unsigned count_max);
 void groups_finish(struct groups *groups);
 
@@ -37,15 +43,25 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 /* Counts a call. Without memory for it the call is missing from the groups. */
 void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles);
 
-/* Adds all that one group has to another, and frees its place. */
+/* Adds all that one group has to another; it is nobody's then. */
 void groups_unite(struct groups *groups, struct group *from, struct group *into);
 
 /* Nobody has called yet. */
 void groups_clear(struct groups *groups);
 
-/* Gives the groups to a profile that has its ops, which together never have more calls than these.
- * Errors: -ENOMEM; the caller finishes the profile */
-int groups_show(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                struct aggstats_profile *profile);
+/* Gives groups to a profile that has its ops: together they never have more calls than these. First
+ * groups_show_begin(), last groups_show_end(), in between more groups by group_show(). Errors: -ENOMEM; the caller
+ * finishes the profile */
+struct groups_showing {
+    struct aggstats_profile *profile;
+    const char (*op_names)[AGGSTATS_NAME_SIZE];
+    unsigned op_count;
+    uint64_t *left; /* [op_count][buckets]: what the whole has that no group has yet */
+};
+
+int groups_show_begin(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                      struct aggstats_profile *profile, struct groups_showing *ret_showing);
+int group_show(struct groups_showing *showing, const struct group *group);
+void groups_show_end(struct groups_showing *showing);
 
 #endif

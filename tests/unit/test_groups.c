@@ -224,6 +224,61 @@ START_TEST(least_recent_callers_are_added_up) {
 }
 END_TEST
 
+/* Numbers that are far apart, and alike in their low bits. */
+static bool identify_itself(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    (void)unused;
+    *ret_identity = (struct aggstats_identity){.id = caller, .instance = 12345, .name = "itself"};
+    return true;
+}
+
+START_TEST(callers_of_like_numbers_stay_themselves) {
+    enum { CALLERS = 40 };
+    struct aggstats_recorder *recorder = create_recorder(1, 0, identify_itself);
+    struct aggstats_profile profile = {0};
+    unsigned rounds = 0;
+    do { /* until all are known */
+        for (uint32_t caller = 1; caller <= CALLERS; caller++)
+            record(recorder, caller << 16, 1);
+        rounds++;
+        wait_a_little();
+        aggstats_profile_finish(&profile);
+        profile = look(recorder);
+        bool all_named = profile.group_count == CALLERS;
+        for (size_t i = 0; i < profile.group_count; i++)
+            all_named &= strcmp(profile.groups[i].name, "itself") == 0;
+        if (all_named)
+            break;
+    } while (true);
+    for (uint32_t caller = 1; caller <= CALLERS; caller++)
+        ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, caller << 16), rounds);
+    aggstats_profile_finish(&profile);
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* All callers are threads of one process. */
+static bool identify_one(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    *ret_identity = (struct aggstats_identity){.id = 1, .instance = 1, .name = "one"};
+    (void)unused, (void)caller;
+    return true;
+}
+
+START_TEST(many_threads_are_one_process) {
+    struct aggstats_recorder *recorder = create_recorder(1, 2, identify_one);
+    for (uint32_t caller = 1; caller <= 1000; caller++)
+        record(recorder, caller, 2);
+    while (calls_shown_of(recorder, AGGSTATS_WHO_ID, 1) < 2000)
+        wait_a_little();
+    struct aggstats_profile profile = look(recorder);
+    ck_assert_uint_eq(profile.group_count, 1);
+    ck_assert_str_eq(profile.groups[0].name, "one");
+    aggstats_profile_finish(&profile);
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 START_TEST(reset_and_pause_hold_for_them_too) {
     struct aggstats_recorder *recorder = create_recorder(1, 0, NULL);
     record(recorder, 1, 2);
@@ -332,6 +387,8 @@ int main(void) {
     tcase_add_test(tcase, another_program_is_the_same_process);
     tcase_add_test(tcase, number_used_anew_is_another_process);
     tcase_add_loop_test(tcase, least_recent_callers_are_added_up, 0, 2);
+    tcase_add_test(tcase, callers_of_like_numbers_stay_themselves);
+    tcase_add_test(tcase, many_threads_are_one_process);
     tcase_add_test(tcase, reset_and_pause_hold_for_them_too);
     tcase_add_test(tcase, nobody_waits_for_who_it_is);
     tcase_add_test(tcase, spans_hold_no_more_than_their_op);
