@@ -251,7 +251,7 @@ static int parse_field(struct parser *parser, const char *key, char *value) {
     }
     const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
     if (text_grouping_of_key(key) != AGGSTATS_UNGROUPED)
-        return parser_fail(parser, "expected OP_<NAME> or the end of the file, found \"%s\"", key);
+        return parser_fail(parser, "expected \"# %s:\" behind the operations only; it names a group", key);
     if (!text_label_valid(&label))
         return parser_fail_expected(parser, "\"# key: value\"", parser->line);
     return add_label(parser, key, value);

@@ -10,7 +10,8 @@
 #include "text_parser.h"
 
 #define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
-#define GROUPS_MAX 65536
+#define GROUPS_MAX 8192
+#define GROUP_OPS_MAX 262144 /* in all groups */
 
 /* ---- Operations ---- */
 
@@ -280,6 +281,8 @@ static int check_group(struct parser *parser, enum aggstats_grouping grouping, c
         return parser_fail(parser, "expected groups of one kind");
     if (profile->group_count == GROUPS_MAX)
         return parser_fail(parser, "expected at most %d groups", GROUPS_MAX);
+    if (profile->op_count > AGGSTATS_OPS_MAX)
+        return parser_fail(parser, "expected at most %d operations where there are groups", AGGSTATS_OPS_MAX);
     for (size_t i = 0; i < profile->group_count && group->who != AGGSTATS_WHO_ID; i++)
         if (profile->groups[i].who == group->who)
             return parser_fail(parser, "expected \"%s\" once, found it a second time", text_who_name(group->who));
@@ -319,14 +322,26 @@ static int parse_group(struct parser *parser) {
     return err < 0 ? err : add_group(parser, grouping, &group);
 }
 
+/* They have called, and all their calls have ended. */
+static bool has_ended_calls(const struct aggstats_op_profile *op, unsigned resolution) {
+    uint64_t finished = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
+        finished += op->buckets[bucket];
+    return op->calls > 0 && op->calls == finished;
+}
+
 /* An op of the latest group: together they have no more calls than the whole. */
 static int parse_group_op(struct parser *parser) {
     struct aggstats_profile *profile = &parser->profile;
     struct aggstats_profile *of_group = &profile->groups[profile->group_count - 1].profile;
+    if (parser->group_op_count++ == GROUP_OPS_MAX)
+        return parser_fail(parser, "expected at most %d operations in all groups", GROUP_OPS_MAX);
     int err = parse_op(parser, of_group);
     if (err < 0)
         return err;
     const struct aggstats_op_profile *op = &of_group->ops[of_group->op_count - 1];
+    if (!has_ended_calls(op, profile->resolution))
+        return parser_fail(parser, "expected all calls of OP_%s of a group in its buckets", op->name);
     const struct aggstats_op_profile *whole = aggstats_profile_op(profile, op->name);
     if (!whole)
         return parser_fail(parser, "expected OP_%s before its groups", op->name);

@@ -21,6 +21,7 @@ struct parser {
     bool has_borders;
     uint32_t rows_most;      /* of any op so far */
     uint64_t *grouped_calls; /* of each op, in all groups so far */
+    size_t group_op_count;   /* in all groups so far */
     struct aggstats_parse_error *error;
 };
 

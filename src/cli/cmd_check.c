@@ -71,6 +71,34 @@ static bool check_in_flight(const char *name, const struct aggstats_profile *pro
     return consistent;
 }
 
+/* In no bucket do groups have more calls than the whole, and each has a total that its buckets allow. left: [64 *
+ * resolution], the whole's buckets */
+static bool check_op_of_groups(const char *name, const struct aggstats_profile *profile,
+                               const struct aggstats_op_profile *whole, uint64_t *left) {
+    bool consistent = true;
+    bool is_contained = true;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(&profile->groups[i].profile, whole->name);
+        for (unsigned bucket = 0; op && bucket < 64 * profile->resolution; bucket++)
+            is_contained &= !__builtin_sub_overflow(left[bucket], op->buckets[bucket], &left[bucket]);
+        consistent &= !op || check_total(name, profile, op, op->calls);
+    }
+    if (!is_contained)
+        printf("%s: OP_%s: more calls in a bucket of all %ss together than in the whole\n", name, whole->name,
+               aggstats_grouping_name(profile->grouping));
+    return consistent && is_contained;
+}
+
+static bool check_groups(const char *name, const struct aggstats_profile *profile) {
+    uint64_t left[AGGSTATS_BUCKETS_MAX];
+    bool consistent = true;
+    for (size_t i = 0; i < profile->op_count && profile->group_count > 0; i++) {
+        memcpy(left, profile->ops[i].buckets, 64 * profile->resolution * sizeof(*left));
+        consistent &= check_op_of_groups(name, profile, &profile->ops[i], left);
+    }
+    return consistent;
+}
+
 static bool is_consistent(const char *name, const struct aggstats_profile *profile) {
     bool consistent = check_clamped(name, profile);
     consistent &= check_in_flight(name, profile);
@@ -80,7 +108,7 @@ static bool is_consistent(const char *name, const struct aggstats_profile *profi
         consistent &= check_calls(name, profile, op, finished);
         consistent &= check_total(name, profile, op, finished);
     }
-    return consistent;
+    return check_groups(name, profile) && consistent;
 }
 
 static void print_consistent(const char *name, const struct aggstats_profile *profile) {

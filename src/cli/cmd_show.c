@@ -401,7 +401,8 @@ static enum status report_no_groups(const struct show_options *options, const st
     if (input->is_live)
         complain("no calls by %s in %s; live files have none", wanted, options->profile);
     else
-        complain("no calls by %s in %s; osproffs -o by=%s records them", wanted, options->profile, wanted);
+        complain("no calls by %s in %s; osproffs -o by=%s records them, but what recover saves has none", wanted,
+                 options->profile, wanted);
     return STATUS_NOT_SO;
 }
 

@@ -84,10 +84,14 @@ void groups_table_print(const struct aggstats_profile *profile, const struct uni
 
 /* ---- Choosing ---- */
 
+/* Names are the programs' own: one that calls itself by a number, or as the kernel, is only found by its number. */
 static bool is_meant(const struct aggstats_group *group, const char *who) {
     char id[UNITS_TEXT_SIZE];
+    if (group->who != AGGSTATS_WHO_ID || strcmp(who, "kernel") == 0 || strcmp(who, "other") == 0)
+        return group->who != AGGSTATS_WHO_ID && strcmp(who_name(group), who) == 0;
     snprintf(id, sizeof(id), "%" PRIu64, group->id);
-    return strcmp(who_name(group), who) == 0 || (group->who == AGGSTATS_WHO_ID && strcmp(id, who) == 0);
+    bool is_number = who[strspn(who, "0123456789")] == '\0';
+    return strcmp(is_number ? id : group->name, who) == 0;
 }
 
 static int add_meant(const struct aggstats_profile *profile, const char *who, struct aggstats_profile *sum,

@@ -80,19 +80,32 @@ void screen_print_right(const struct screen *screen, enum ink ink, const char *t
     screen_print(screen, ink, text);
 }
 
-/* A byte that a terminal could take as a command, or that it cannot show. The second byte of the UTF-8 form of
- * U+0080..U+009F is one of these controls, too. */
-static bool is_unsafe(const struct screen *screen, const char *text, const char *byte) {
-    unsigned char c = (unsigned char)*byte;
-    bool after_c2 = byte > text && (unsigned char)byte[-1] == 0xc2;
-    return c < ' ' || c == 0x7f || (c >= 0x80 && screen->ascii) || (after_c2 && c >= 0x80 && c < 0xa0);
+/* What a terminal obeys: controls, also those of ISO 6429 from U+0080, and what turns the direction of writing. */
+static bool is_obeyed(const char *character, size_t length) {
+    static const char *const turns[] = {"\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
+                                        "\u2066", "\u2067", "\u2068", "\u2069"};
+    unsigned char first = (unsigned char)character[0];
+    if (length == 1)
+        return first < ' ' || first == 0x7f;
+    if (length == 2)
+        return first == 0xc2 && (unsigned char)character[1] < 0xa0;
+    for (size_t i = 0; i < ARRAY_SIZE(turns); i++)
+        if (length == 3 && memcmp(character, turns[i], 3) == 0)
+            return true;
+    return false;
 }
 
 void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text) {
     if (ink != INK_PLAIN)
         screen_ink(screen, ink);
-    for (const char *byte = text; *byte; byte++)
-        putc(is_unsafe(screen, text, byte) ? '?' : *byte, screen->stream);
+    const char *character;
+    size_t length;
+    while ((length = next_character(&text, &character)) > 0) {
+        if (is_obeyed(character, length) || (screen->ascii && length > 1))
+            putc('?', screen->stream);
+        else
+            fwrite(character, 1, length, screen->stream);
+    }
     if (ink != INK_PLAIN)
         screen_ink(screen, INK_PLAIN);
 }

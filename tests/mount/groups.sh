@@ -60,7 +60,7 @@ assert_eq 1 "$(awk -F, '$1 == "READ" { sum += $7 } END { print sum }' "$scratch/
 ! "$OSPROF" show --of nobody "$mnt" 2>"$scratch/message" || fail "shows the calls of nobody"
 grep -q "no calls of nobody in $mnt" "$scratch/message" || fail "says: $(cat "$scratch/message")"
 ! "$OSPROF" show --by uid "$mnt" 2>"$scratch/message" || fail "shows users"
-grep -q "no calls by uid in $mnt; osproffs -o by=uid" "$scratch/message" || fail "says: $(cat "$scratch/message")"
+grep -q "no calls by uid in $mnt; osproffs -o by=uid records them" "$scratch/message" || fail "says: $(cat "$scratch/message")"
 
 # A program begun by another keeps its process, and gets its own name; threads are their process.
 command_control reset
