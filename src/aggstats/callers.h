@@ -8,7 +8,7 @@
 
 #include "groups.h"
 
-#define CALLERS_SETS 64U
+#define CALLERS_SETS 256U
 #define CALLERS_WAYS 16U
 #define CALLERS_MAX (CALLERS_SETS * CALLERS_WAYS)
 
