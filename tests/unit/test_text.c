@@ -355,9 +355,10 @@ END_TEST
 START_TEST(hostile_number_of_calls_in_flight_is_refused) {
     static const char line[] = "# in_flight: READ object 1 pid 1 age 1\n";
     const size_t length = strlen(line);
-    char *text = malloc(65537 * length);
+    char *text = malloc(65537 * length + 1);
+    char *end = text;
     for (size_t i = 0; i < 65537; i++)
-        memcpy(text + i * length, line, length);
+        end = stpcpy(end, line);
     struct aggstats_profile profile;
     struct aggstats_parse_error error;
     ck_assert_int_eq(parse_bytes(text, 65537 * length, &profile, &error), -EBADMSG);
