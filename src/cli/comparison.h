@@ -10,7 +10,7 @@ struct comparison {
     const struct compare_result *result;
     const char *a_name; /* what the two are called: files, or "before" and "after" */
     const char *b_name;
-    const struct calibration *a_times; /* that may explain their peaks */
+    const struct calibration *a_times; /* that may explain their peaks; JSON needs none */
     const struct calibration *b_times;
     bool all; /* also the operations that do not differ, one by one; JSON has them always */
 };

@@ -175,14 +175,20 @@ static int make_round(struct versus *it) {
     return 0;
 }
 
+/* After an error the sums are no longer those of whole rounds. */
+static int count_round(struct versus *it) {
+    int error = add_last(it, &it->sides[VS_A]);
+    if (error == 0)
+        error = add_last(it, &it->sides[VS_B]);
+    it->rounds_count = error ? 0 : it->rounds_count + 1;
+    return error;
+}
+
 static int make_rounds(struct versus *it) {
     for (unsigned i = 0; i < it->vs->warmup_count + it->vs->repeat_count && !it->stop_status; i++) {
         int error = make_round(it);
-        if (error == 0 && i >= it->vs->warmup_count) {
-            for (size_t side = 0; side < VS_SIDES && error == 0; side++)
-                error = add_last(it, &it->sides[side]);
-            it->rounds_count++;
-        }
+        if (error == 0 && i >= it->vs->warmup_count)
+            error = count_round(it);
         if (error)
             return error == -ECANCELED ? 0 : error;
     }
@@ -258,30 +264,35 @@ static int describe_directory(const struct versus *it, size_t directory) {
     return error;
 }
 
-/* All that can be said is. */
+/* What is said of one directory does not depend on the others. */
+static int report_directory(const struct versus *it, size_t directory) {
+    int error = describe_directory(it, directory);
+    if (error)
+        return error;
+    int save_error = it->vs->target->given ? save_directory(it, directory) : 0;
+    error = compare_directory(it, directory);
+    return save_error ? save_error : error;
+}
+
 static int report(const struct versus *it) {
     int first_error = 0;
     if (it->sides[VS_A].status)
         complain("A ended with status %d%s", it->sides[VS_A].status,
                  it->vs->warmup_count + it->vs->repeat_count > 1 ? ", in one run at least" : "");
     for (size_t i = 0; i < it->vs->mounts->count; i++) {
-        int error = describe_directory(it, i);
-        if (error == 0 && it->vs->target->given)
-            error = save_directory(it, i);
-        int print_error = compare_directory(it, i);
-        first_error = first_error ? first_error : error ? error : print_error;
+        int error = report_directory(it, i);
+        first_error = first_error ? first_error : error;
     }
     return first_error;
 }
 
 static int run_and_report(struct versus *it) {
     int error = make_rounds(it);
-    if (error)
+    int report_error = it->rounds_count > 0 ? report(it) : 0;
+    if (error || report_error)
         return RUN_FAILED;
     if (it->rounds_count == 0)
         complain("nothing is compared: A and B have not both been run");
-    else if (report(it) < 0)
-        return RUN_FAILED;
     return it->sides[VS_B].status ? it->sides[VS_B].status : it->stop_status;
 }
 

@@ -123,6 +123,15 @@ expect 137 run -d "$lower" -o cache=none --repeat 5 -p profile --vs 'mkdir lower
     sh -c 'mkdir lower/b; rmdir lower/b; echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $$'
 assert_eq "3 3 # runs: 3" "$(calls profile.a MKDIR) $(calls profile.b MKDIR) $(grep runs: profile.b)" "three, B's last cut short"
 rm profile.* bs
+
+# If osproffs is killed, and its live file does not have what it counted, the whole rounds before are not lost.
+# shellcheck disable=SC2016
+expect 125 run -d "$lower" -o cache=none,live=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a' -- \
+    sh -c 'echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $(pgrep -P $PPID -x osproffs)'
+grep -q "^osprof: the profile of $lower is lost: " err || fail "says: $(<err)"
+grep -q "^A  .* in [0-9]* calls" err || fail "no comparison: $(<err)"
+assert_eq "2 # runs: 2" "$(calls profile.a MKDIR) $(grep runs: profile.b)" "two whole rounds before osproffs was killed"
+rm profile.* bs
 assert_nothing_left
 
 # ---- Signals to osprof
