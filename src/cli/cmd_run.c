@@ -276,7 +276,7 @@ const struct command command_run = {
             "                       first, and print what 'osprof compare' prints of their profiles, OTHER\n"
             "                       being A; -p writes FILE.a and FILE.b, or FILE.1.a and so on\n\n"
             "Exit status: that of COMMAND, 128+n if signal n killed it; of several runs the first that\n"
-            "is not 0; OTHER's is only told of. 125 if osprof failed, 126 if COMMAND cannot be executed, 127 if it is "
-            "not found.\n",
+            "is not 0; OTHER's is only told of. 125 if osprof failed, 126 if COMMAND cannot be\n"
+            "executed, 127 if it is not found.\n",
     .run = run_run,
 };

@@ -129,8 +129,8 @@ static int take_turn(const struct versus *it, struct side *side, const char *con
 
 /* ---- Rounds ------------------------------------------------------------------------------------- */
 
-static const char *letter(size_t side) {
-    return side == VS_A ? "A" : "B";
+static const char *name_of(size_t side) {
+    return side == VS_A ? "A (--vs)" : "B";
 }
 
 /* What a shell says that has not found, or could not execute, the command it was given. */
@@ -144,9 +144,9 @@ static bool must_stop(const struct run_outcome *outcome, size_t side) {
     if (!outcome->is_started)
         return true;
     if (outcome->is_killed)
-        complain("%s was killed by signal %d (%s): no more runs", letter(side), signal, strsignal(signal));
+        complain("%s was killed by signal %d (%s): no more runs", name_of(side), signal, strsignal(signal));
     else if (is_missing(side, outcome->status))
-        complain("%s ended with status %d, which says that its command %s", letter(side), outcome->status,
+        complain("%s ended with status %d, which says that its command %s", name_of(side), outcome->status,
                  outcome->status == RUN_NOT_FOUND ? "was not found" : "cannot be executed");
     return outcome->is_killed || is_missing(side, outcome->status);
 }
@@ -277,7 +277,7 @@ static int report_directory(const struct versus *it, size_t directory) {
 static int report(const struct versus *it) {
     int first_error = 0;
     if (it->sides[VS_A].status)
-        complain("A ended with status %d%s", it->sides[VS_A].status,
+        complain("%s ended with status %d%s", name_of(VS_A), it->sides[VS_A].status,
                  it->vs->warmup_count + it->vs->repeat_count > 1 ? ", in one run at least" : "");
     for (size_t i = 0; i < it->vs->mounts->count; i++) {
         int error = report_directory(it, i);
@@ -292,7 +292,7 @@ static int run_and_report(struct versus *it) {
     if (error || report_error)
         return RUN_FAILED;
     if (it->rounds_count == 0)
-        complain("nothing is compared: A and B have not both been run");
+        complain("nothing is compared: the two commands have not both been run");
     return it->sides[VS_B].status ? it->sides[VS_B].status : it->stop_status;
 }
 

@@ -86,29 +86,29 @@ assert_nothing_left
 # It is that of COMMAND; that of OTHER is told.
 expect 7 run -d "$lower" --vs true -- sh -c 'exit 7'
 expect 0 run -d "$lower" --vs 'exit 3' -- true
-assert_eq "osprof: A ended with status 3" "$(head -n 1 err)" "A's status"
+assert_eq "osprof: A (--vs) ended with status 3" "$(head -n 1 err)" "A's status"
 expect 4 run -d "$lower" --vs 'exit 3' -- sh -c 'exit 4'
 # shellcheck disable=SC2016
 expect 5 run -d "$lower" --repeat 4 -p profile --vs 'echo >>as; [ $(wc -l <as) -ne 2 ]' -- \
     sh -c 'echo >>bs; [ $(wc -l <bs) -ne 3 ] || exit 5'
-assert_eq "osprof: A ended with status 1, in one run at least" "$(head -n 1 err)" "A's status in one run of four"
+assert_eq "osprof: A (--vs) ended with status 1, in one run at least" "$(head -n 1 err)" "A's status in one run of four"
 assert_eq "4 4 # runs: 4" "$(wc -l <as) $(wc -l <bs) $(grep runs: profile.a)" "failures end no runs"
 rm as bs profile.*
 
 # Nothing is compared with what was never run, or never got an answer.
 expect 127 run -d "$lower" -p profile --vs 'no-such-command' -- touch b-ran
-grep -qx "osprof: A ended with status 127, which says that its command was not found" err || fail "says: $(<err)"
-grep -qx "osprof: nothing is compared: A and B have not both been run" err || fail "says: $(<err)"
+grep -qx "osprof: A (--vs) ended with status 127, which says that its command was not found" err || fail "says: $(<err)"
+grep -qx "osprof: nothing is compared: the two commands have not both been run" err || fail "says: $(<err)"
 [ ! -e b-ran ] || fail "B is run after A was not found"
 touch no-program
 expect 126 run -d "$lower" -p profile --vs './no-program' -- touch b-ran
 expect 127 run -d "$lower" -p profile --vs true -- no-such-command
 assert_eq "osprof: cannot run no-such-command: No such file or directory
-osprof: nothing is compared: A and B have not both been run" "$(<err)" "messages"
+osprof: nothing is compared: the two commands have not both been run" "$(<err)" "messages"
 # shellcheck disable=SC2016
 expect 143 run -d "$lower" -p profile --vs 'kill -TERM $$' -- touch b-ran
-assert_eq "osprof: A was killed by signal 15 (Terminated): no more runs
-osprof: nothing is compared: A and B have not both been run" "$(<err)" "messages"
+assert_eq "osprof: A (--vs) was killed by signal 15 (Terminated): no more runs
+osprof: nothing is compared: the two commands have not both been run" "$(<err)" "messages"
 [ ! -e b-ran ] || fail "B is run after A was killed"
 assert_eq "" "$(compgen -G "profile*" || true)" "profiles of nothing"
 
