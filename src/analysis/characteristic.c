@@ -2,6 +2,7 @@
 #include "characteristic.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,15 +87,24 @@ static double distance(double a_ns, double b_ns) {
     return fabs(log2(a_ns / b_ns));
 }
 
+/* Whether a is the likelier explanation of a latency: what waits for a device or a network has most often waited for
+ * just that, while a machine's own times are behind every call. */
+static bool is_likelier(const struct characteristic *a, const struct characteristic *b, double latency_ns) {
+    bool a_outside = kinds[a->kind].scope != SCOPE_MACHINE;
+    bool b_outside = kinds[b->kind].scope != SCOPE_MACHINE;
+    if (a_outside != b_outside)
+        return a_outside;
+    return distance(a->ns.median, latency_ns) < distance(b->ns.median, latency_ns);
+}
+
 size_t characteristic_near(const struct characteristic *times, size_t count, double latency_ns,
                            const struct characteristic **ret_near) {
     size_t near_count = 0;
     for (size_t i = 0; i < count; i++) {
-        double apart = distance(times[i].ns.median, latency_ns);
-        if (!(apart < 1)) /* as is one that is not a number */
+        if (!(distance(times[i].ns.median, latency_ns) < 1)) /* as is one that is not a number */
             continue;
         size_t rank = near_count;
-        while (rank > 0 && apart < distance(ret_near[rank - 1]->ns.median, latency_ns))
+        while (rank > 0 && is_likelier(&times[i], ret_near[rank - 1], latency_ns))
             rank--;
         if (rank == CHARACTERISTIC_NEAR_MAX)
             continue;

@@ -152,36 +152,58 @@ static void keep_those_of(struct calibration *calibration, const struct mounts_d
     calibration->count = kept;
 }
 
-void calibration_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {
+/* Returns false if there is a file that cannot be used, which has been told. */
+static bool find_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {
     const char *host = aggstats_profile_label(profile, "host");
     CLEANUP_FREE char *path = NULL;
     *ret_calibration = (struct calibration){0};
     if (!host || profile->clock.frequency_hz == 0 || calibration_path(host, &path) != 0)
-        return;
+        return true;
     struct calibration calibration = {0};
-    if (calibration_load(path, &calibration) != 0)
-        return;
+    int error = calibration_load(path, &calibration);
+    if (error)
+        return error == -ENOENT;
     if (!calibration_is_of(&calibration, host, &profile->clock)) {
         complain_foreign(path, &calibration, host, &profile->clock);
         calibration_finish(&calibration);
-        return;
+        return false;
     }
     struct mounts_device device = device_below(profile);
     keep_those_of(&calibration, &device);
     free(device.name);
     *ret_calibration = calibration;
+    return true;
+}
+
+void calibration_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {
+    find_for_profile(profile, ret_calibration);
+}
+
+void calibration_for_pair(const struct aggstats_profile *a, const struct aggstats_profile *b, struct calibration *ret_a,
+                          struct calibration *ret_b) {
+    const char *a_host = aggstats_profile_label(a, "host");
+    const char *b_host = aggstats_profile_label(b, "host");
+    bool is_usable = find_for_profile(a, ret_a);
+    *ret_b = (struct calibration){0};
+    if (is_usable || strcmp(a_host ? a_host : "", b_host ? b_host : "") != 0)
+        find_for_profile(b, ret_b);
 }
 
 /* ---- Labels ------------------------------------------------------------------------------------- */
 
+size_t calibration_near(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned bucket,
+                        const struct characteristic **ret_near) {
+    if (profile->clock.frequency_hz == 0)
+        return 0;
+    double latency_ns = aggstats_bucket_mean(bucket, profile->resolution) / (double)profile->clock.frequency_hz * 1e9;
+    return characteristic_near(calibration->times, calibration->count, latency_ns, ret_near);
+}
+
 void calibration_label(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned mode,
                        const struct units *units, char ret_label[CALIBRATION_LABEL_SIZE]) {
     ret_label[0] = '\0';
-    if (profile->clock.frequency_hz == 0)
-        return;
     const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];
-    double mode_ns = aggstats_bucket_mean(mode, profile->resolution) / (double)profile->clock.frequency_hz * 1e9;
-    size_t count = characteristic_near(calibration->times, calibration->count, mode_ns, near);
+    size_t count = calibration_near(calibration, profile, mode, near);
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
         char time[UNITS_TEXT_SIZE];

@@ -21,6 +21,7 @@ struct options {
     bool json;
     bool quiet;
     bool ascii;
+    bool no_labels;
     double width;       /* columns; 0: those of the terminal */
     const char *tuning; /* an option that only two profiles have a use for */
     char **names;
@@ -44,19 +45,34 @@ static enum status complain_not_compared(const struct options *options, const st
     return STATUS_TROUBLE;
 }
 
-static void print_result(const struct options *options, const struct compare_result *result) {
+/* a, b: as they were read */
+static void print_page(const struct options *options, const struct comparison *without_times,
+                       const struct aggstats_profile *a, const struct aggstats_profile *b) {
+    struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    struct comparison comparison = *without_times;
+    struct calibration a_times = {0};
+    struct calibration b_times = {0};
+    if (!options->no_labels)
+        calibration_for_pair(a, b, &a_times, &b_times);
+    comparison.a_times = &a_times;
+    comparison.b_times = &b_times;
+    comparison_print(&comparison, &screen);
+    calibration_finish(&a_times);
+    calibration_finish(&b_times);
+}
+
+static void print_result(const struct options *options, const struct compare_result *result,
+                         const struct aggstats_profile *a, const struct aggstats_profile *b) {
     const struct comparison comparison = {
         .result = result,
         .a_name = options->names[0],
         .b_name = options->names[1],
         .all = options->all,
     };
-    if (options->json) {
+    if (options->json)
         comparison_print_json(&comparison);
-    } else if (!options->quiet) {
-        struct screen screen = screen_of_stdout((int)options->width, options->ascii);
-        comparison_print(&comparison, &screen);
-    }
+    else if (!options->quiet)
+        print_page(options, &comparison, a, b);
 }
 
 static enum status compare_loaded(const struct options *options, const struct aggstats_profile *a,
@@ -65,7 +81,7 @@ static enum status compare_loaded(const struct options *options, const struct ag
     int error = compare_profiles(a, b, &options->compare, &result);
     if (error)
         return complain_not_compared(options, a, error);
-    print_result(options, &result);
+    print_result(options, &result, a, b);
     enum status status = result.different_count > 0 ? STATUS_NOT_SO : STATUS_OK;
     compare_finish(&result);
     return status;
@@ -131,6 +147,7 @@ enum {
     OPTION_JSON,
     OPTION_ASCII,
     OPTION_WIDTH,
+    OPTION_NO_LABELS,
 };
 
 static const struct option long_options[] = {
@@ -148,6 +165,7 @@ static const struct option long_options[] = {
     {"quiet", no_argument, NULL, 'q'},
     {"ascii", no_argument, NULL, OPTION_ASCII},
     {"width", required_argument, NULL, OPTION_WIDTH},
+    {"no-labels", no_argument, NULL, OPTION_NO_LABELS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -224,6 +242,10 @@ static enum status take_option(const struct command *command, int option, char *
         options->all = true;
         options->tuning = "all";
         return STATUS_OK;
+    case OPTION_NO_LABELS:
+        options->no_labels = true;
+        options->tuning = "no-labels";
+        return STATUS_OK;
     case OPTION_WITHIN:
         options->within = true;
         return STATUS_OK;
@@ -242,8 +264,8 @@ static enum status take_option(const struct command *command, int option, char *
 }
 
 static enum status check_options(const struct command *command, const struct options *options, int name_count) {
-    if (options->json && (options->quiet || options->ascii || options->width > 0))
-        return usage_error(command, "--quiet, --ascii and --width do not go with --json");
+    if (options->json && (options->quiet || options->ascii || options->no_labels || options->width > 0))
+        return usage_error(command, "--quiet, --ascii, --no-labels and --width do not go with --json");
     if (options->within && options->tuning)
         return usage_error(command, "--%s does not go with --within, which looks at one profile", options->tuning);
     if (options->within && name_count != 1)
@@ -290,6 +312,7 @@ const struct command command_compare = {
             "  -q, --quiet       print nothing: the exit status tells\n"
             "  --ascii           only ASCII characters\n"
             "  --width N         columns to use, 40 to 1000\n"
+            "  --no-labels       do not say which of the times of 'osprof calibrate' a peak lies near\n"
             "  --within          compare the operations of A with each other: which have equally many calls\n\n"
             "What is not worth comparing, and what else makes an operation different:\n\n"
             "  --similar P       calls and total latency changed by less than P percent (5)\n"

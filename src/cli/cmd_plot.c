@@ -19,6 +19,7 @@ struct plot_options {
     enum figure figure;
     bool landscape;
     bool script; /* instead of the picture */
+    bool no_labels;
     const char *output;
     const char **op_names; /* without OP_; none: all */
     size_t op_name_count;
@@ -224,6 +225,16 @@ static enum status plot_figure(struct plot_options *options, const struct input 
     return STATUS_OK;
 }
 
+static void find_times(struct plot_options *options) {
+    struct plot *plot = &options->plot;
+    if (options->no_labels || options->figure != FIGURE_HISTOGRAMS)
+        return;
+    if (plot->profile_count > 1)
+        calibration_for_pair(plot->profiles[0], plot->profiles[1], &plot->times[0], &plot->times[1]);
+    else
+        calibration_for_profile(plot->profiles[0], &plot->times[0]);
+}
+
 static enum status plot(struct plot_options *options) {
     struct plot *plot = &options->plot;
     struct input inputs[PLOT_PROFILES_MAX] = {0};
@@ -239,11 +250,14 @@ static enum status plot(struct plot_options *options) {
         status = make_comparable(plot);
     if (status == STATUS_OK)
         status = choose_ops(options);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
+        find_times(options);
         status = plot_figure(options, &inputs[0]);
+    }
     for (size_t i = 0; i < plot->profile_count; i++) {
         input_finish(&inputs[i]);
         plot->profiles[i] = NULL;
+        calibration_finish(&plot->times[i]);
     }
     free(plot->ops);
     plot->ops = NULL;
@@ -260,7 +274,8 @@ enum {
     OPTION_BY_LATENCY,
     OPTION_SIZE,
     OPTION_TITLE,
-    OPTION_GNUPLOT
+    OPTION_GNUPLOT,
+    OPTION_NO_LABELS
 };
 
 static const struct option long_options[] = {
@@ -273,6 +288,7 @@ static const struct option long_options[] = {
     {"size", required_argument, NULL, OPTION_SIZE},
     {"title", required_argument, NULL, OPTION_TITLE},
     {"gnuplot", no_argument, NULL, OPTION_GNUPLOT},
+    {"no-labels", no_argument, NULL, OPTION_NO_LABELS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -350,6 +366,9 @@ static enum status take_option(const struct command *command, int option, char *
     case OPTION_GNUPLOT:
         options->script = true;
         return STATUS_OK;
+    case OPTION_NO_LABELS:
+        options->no_labels = true;
+        return STATUS_OK;
     default:
         return option_error(command, option, argv, long_options);
     }
@@ -362,6 +381,8 @@ static enum status check_options(const struct command *command, const struct plo
         return usage_error(command, "--timeline and --joint are of one profile, not of two");
     if (options->landscape && options->figure != FIGURE_TIMELINE)
         return usage_error(command, "--3d is a view of --timeline");
+    if (options->no_labels && options->figure != FIGURE_HISTOGRAMS)
+        return usage_error(command, "--no-labels is about histograms: --timeline and --joint have no labels");
     if (options->script && output_is_stdout(options->output) && options->output)
         return usage_error(command, "--gnuplot writes the script to standard output; -o names the script's picture, "
                                     "which needs a file");
@@ -400,8 +421,8 @@ static enum status run_plot(const struct command *command, int argc, char **argv
 const struct command command_plot = {
     .name = "plot",
     .summary = "draws profiles with gnuplot: histograms, timelines, joint profiles",
-    .arguments = "[-o FILE] [--op NAME]... [--by-latency] [--title TEXT] [--size WxH] [--gnuplot]\n"
-                 "                   [--timeline [--3d] | --joint] [PROFILE [PROFILE]]",
+    .arguments = "[-o FILE] [--op NAME]... [--by-latency] [--no-labels] [--title TEXT] [--size WxH]\n"
+                 "                   [--gnuplot] [--timeline [--3d] | --joint] [PROFILE [PROFILE]]",
     .help = "Draws a histogram for each operation, those with the largest total latency first; of two\n"
             "profiles, the second over the first. PROFILE is as for 'osprof show'.\n\n"
             "  --timeline         what happened when, of a profile with intervals: colour for calls\n"
@@ -409,6 +430,7 @@ const struct command command_plot = {
             "  --joint            how values are distributed in each peak, of a profile with joint profiles\n"
             "  --op NAME          only this operation; may be repeated\n"
             "  --by-latency       the estimated latency of each bucket instead of its calls\n"
+            "  --no-labels        no labels of peaks that lie near a time of 'osprof calibrate'\n"
             "  --title TEXT       instead of the directory that was profiled\n"
             "  --size WxH         of the picture, in pixels; default: 1000 wide, as high as is needed\n"
             "  -o, --output FILE  FILE.svg, FILE.png or FILE.pdf, written whole or not at all; - is SVG on\n"

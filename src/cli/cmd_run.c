@@ -15,6 +15,7 @@
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_signals.h"
+#include "run_vs.h"
 
 #define RUNS_MAX 1000000
 
@@ -25,7 +26,8 @@ struct run_options {
     const char *profile;    /* NULL: shown on standard error */
     unsigned warmup_count;
     unsigned repeat_count;
-    char **command;
+    const char *other; /* to compare with; NULL: none */
+    const char *const *command;
 };
 
 /* What one use of osprof run has and has done. */
@@ -104,13 +106,30 @@ static int run_mounted(struct run *run) {
     return error ? RUN_FAILED : run->status;
 }
 
+/* Returns an exit status. */
+static int run_against_other(struct run *run) {
+    const struct run_vs vs = {
+        .other = run->options->other,
+        .command = run->options->command,
+        .warmup_count = run->options->warmup_count,
+        .repeat_count = run->options->repeat_count,
+        .mounts = &run->mounts,
+        .space = &run->space,
+        .signals = &run->signals,
+        .target = &run->target,
+    };
+    return run_vs(&vs);
+}
+
 static int run_in_namespace(struct run *run) {
     int error = run_signals_init(&run->signals);
     if (error) {
         complain("cannot take signals: %s", strerror(-error));
         return RUN_FAILED;
     }
-    int status = namespace_enter(&run->space) < 0 ? RUN_FAILED : run_mounted(run);
+    int status = RUN_FAILED;
+    if (namespace_enter(&run->space) == 0)
+        status = run->options->other ? run_against_other(run) : run_mounted(run);
     run_signals_finish(&run->signals);
     return status;
 }
@@ -131,7 +150,7 @@ static int run(const struct run_options *options) {
     if (error == 0)
         error = run_mounts_open(&run.mounts, options->directories, options->directory_count, options->osproffs_options);
     if (error == 0)
-        error = run_target_open(&run.target, options->profile, options->directory_count);
+        error = run_target_open(&run.target, options->profile, options->directory_count, options->other ? VS_SIDES : 1);
     int status = error ? RUN_FAILED : run_in_namespace(&run);
     run_target_finish(&run.target);
     run_mounts_finish(&run.mounts);
@@ -140,7 +159,7 @@ static int run(const struct run_options *options) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-enum { OPTION_REPEAT = 256, OPTION_WARMUP };
+enum { OPTION_REPEAT = 256, OPTION_WARMUP, OPTION_VS };
 
 static const struct option long_options[] = {
     {"directory", required_argument, NULL, 'd'},
@@ -148,6 +167,7 @@ static const struct option long_options[] = {
     {"profile", required_argument, NULL, 'p'},
     {"repeat", required_argument, NULL, OPTION_REPEAT},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
+    {"vs", required_argument, NULL, OPTION_VS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -189,6 +209,13 @@ static enum status take_option(const struct command *command, int option, char *
         if (parse_count(optarg, 0, &options->warmup_count))
             return STATUS_OK;
         return usage_error(command, "--warmup must be a number from 0 to %d, not '%s'", RUNS_MAX, optarg);
+    case OPTION_VS:
+        if (options->other)
+            return usage_error(command, "--vs can be given once");
+        options->other = optarg;
+        if (optarg[strspn(optarg, " \t\n")] == '\0')
+            return usage_error(command, "--vs needs a command");
+        return STATUS_OK;
     default:
         return option_error(command, option, argv, long_options);
     }
@@ -198,11 +225,12 @@ static enum status take_option(const struct command *command, int option, char *
 static enum status settle_options(const struct command *command, int argc, char **argv, struct run_options *options) {
     if (optind >= argc)
         return usage_error(command, "no command given");
-    options->command = argv + optind;
+    options->command = (const char *const *)(argv + optind);
     if (options->directory_count == 0)
         options->directories[options->directory_count++] = ".";
-    if (options->profile && output_is_stdout(options->profile) && options->directory_count > 1)
-        return usage_error(command, "standard output takes one profile, not %zu", options->directory_count);
+    size_t profile_count = options->directory_count * (options->other ? VS_SIDES : 1);
+    if (options->profile && output_is_stdout(options->profile) && profile_count > 1)
+        return usage_error(command, "standard output takes one profile, not %zu", profile_count);
     return STATUS_OK;
 }
 
@@ -233,7 +261,8 @@ static enum status run_run(const struct command *command, int argc, char **argv)
 const struct command command_run = {
     .name = "run",
     .summary = "runs a command and profiles directories for it alone",
-    .arguments = "[-d DIR]... [-o LIST] [-p FILE] [--repeat N] [--warmup N] [--] COMMAND [ARGUMENT]...",
+    .arguments = "[-d DIR]... [-o LIST] [-p FILE] [--repeat N] [--warmup N] [--vs OTHER]\n"
+                 "                  [--] COMMAND [ARGUMENT]...",
     .help = "Runs COMMAND, and only for it and what it starts mounts an osproffs over each DIR, in\n"
             "place. When COMMAND ends, prints the profile on standard error as 'osprof show' does.\n"
             "Needs no privilege where user namespaces are allowed and /dev/fuse is for everybody.\n\n"
@@ -242,8 +271,12 @@ const struct command command_run = {
             "  -p, --profile FILE   write the profile to FILE instead, - is standard output; of\n"
             "                       several DIRs to FILE.1, FILE.2 and so on\n"
             "  --repeat N           run COMMAND N times, and sum them up\n"
-            "  --warmup N           run it N times before, which is not in the profile\n\n"
+            "  --warmup N           run it N times before, which is not in the profile\n"
+            "  --vs OTHER           compare with OTHER, a command for the shell: run both in turn, OTHER\n"
+            "                       first, and print what 'osprof compare' prints of their profiles, OTHER\n"
+            "                       being A; -p writes FILE.a and FILE.b, or FILE.1.a and so on\n\n"
             "Exit status: that of COMMAND, 128+n if signal n killed it; of several runs the first that\n"
-            "is not 0. 125 if osprof failed, 126 if COMMAND cannot be executed, 127 if it is not found.\n",
+            "is not 0; OTHER's is only told of. 125 if osprof failed, 126 if COMMAND cannot be\n"
+            "executed, 127 if it is not found.\n",
     .run = run_run,
 };

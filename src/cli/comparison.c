@@ -309,6 +309,34 @@ static void print_peak_pair(const struct page *page, const struct peak_pair *pai
         fprintf(page->stream, ": %s %s %s calls\n", a_calls, page->arrow, b_calls);
 }
 
+/* What the peak may be; empty: nothing is known, or there is no such peak. */
+static void label_peak(const struct page *page, const struct calibration *times, const struct aggstats_profile *profile,
+                       const struct peak *peak, char ret_label[CALIBRATION_LABEL_SIZE]) {
+    ret_label[0] = '\0';
+    if (peak->calls > 0)
+        calibration_label(times, profile, peak->mode, &page->units, ret_label);
+}
+
+/* Said once if it is the same of both. */
+static void print_peak_labels(const struct page *page, const struct peak_pair *pair) {
+    char a[CALIBRATION_LABEL_SIZE] = "";
+    char b[CALIBRATION_LABEL_SIZE] = "";
+    if (pair->change != PEAK_APPEARED)
+        label_peak(page, page->comparison->a_times, &page->result->a, &pair->a, a);
+    if (pair->change != PEAK_VANISHED)
+        label_peak(page, page->comparison->b_times, &page->result->b, &pair->b, b);
+    bool is_lone = pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED;
+    if (is_lone || strcmp(a, b) == 0) {
+        if (a[0] || b[0])
+            fprintf(page->stream, "    %s\n", a[0] ? a : b);
+        return;
+    }
+    if (a[0])
+        fprintf(page->stream, "    A %s\n", a);
+    if (b[0])
+        fprintf(page->stream, "    B %s\n", b);
+}
+
 static void print_peaks(const struct page *page, const struct compare_op *op) {
     for (size_t i = 0; i < op->peak_count; i++) {
         const struct peak_pair *pair = &op->peaks[i];
@@ -318,6 +346,7 @@ static void print_peaks(const struct page *page, const struct compare_op *op) {
             print_lone_peak(page, &pair->a, "vanished");
         else
             print_peak_pair(page, pair);
+        print_peak_labels(page, pair);
     }
 }
 

@@ -2,6 +2,7 @@
 #ifndef COMPARISON_H
 #define COMPARISON_H
 
+#include "calibration.h"
 #include "compare.h"
 #include "screen.h"
 
@@ -9,6 +10,8 @@ struct comparison {
     const struct compare_result *result;
     const char *a_name; /* what the two are called: files, or "before" and "after" */
     const char *b_name;
+    const struct calibration *a_times; /* that may explain their peaks; JSON needs none */
+    const struct calibration *b_times;
     bool all; /* also the operations that do not differ, one by one; JSON has them always */
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "aggstats.h"
+#include "calibration.h"
 
 #define PLOT_PROFILES_MAX 2
 #define PLOT_SIZE_MIN 200
@@ -24,6 +25,7 @@ struct plot_op {
 struct plot {
     struct aggstats_profile *profiles[PLOT_PROFILES_MAX]; /* of one resolution; all with a clock rate, or none */
     const char *names[PLOT_PROFILES_MAX];                 /* as the user calls them */
+    struct calibration times[PLOT_PROFILES_MAX];          /* that may explain peaks of histograms */
     size_t profile_count;
     struct plot_op *ops; /* those with calls that have ended, largest total first */
     size_t op_count;

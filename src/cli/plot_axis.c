@@ -32,6 +32,11 @@ struct plot_axis plot_axis_of_bars(double least, double high, enum plot_unit uni
     return axis;
 }
 
+void plot_axis_leave_room(struct plot_axis *axis, double most, int pixels, int length_pixels) {
+    double part = 1 - (double)pixels / length_pixels;
+    axis->high = fmax(axis->high, axis->low * pow(most / axis->low, 1 / part));
+}
+
 double plot_axis_at(const struct plot_axis *axis, double value) {
     return axis->as_decades ? log10(value / axis->low) : value;
 }

@@ -21,6 +21,9 @@ struct plot_axis plot_axis_over(double low, double high, enum plot_unit unit);
 /* From nothing (half of the least, so that this is seen) to somewhat more than high: the axis of bars. */
 struct plot_axis plot_axis_of_bars(double least, double high, enum plot_unit unit);
 
+/* Leaves so many of the axis's pixels free above most, if it has less. */
+void plot_axis_leave_room(struct plot_axis *axis, double most, int pixels, int length_pixels);
+
 /* From least to most, widened until it has two marks. */
 struct plot_axis plot_axis_of_colours(double least, double most, enum plot_unit unit);
 

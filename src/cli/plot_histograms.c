@@ -7,6 +7,7 @@
 
 #include "plot.h"
 #include "plot_axis.h"
+#include "plot_labels.h"
 #include "plot_page.h"
 
 enum {
@@ -29,6 +30,7 @@ struct histograms {
     struct plot_axis time;
     struct plot_axis weight;
     unsigned bucket_count;
+    bool has_labels;
     int bars; /* pixels */
 };
 
@@ -66,6 +68,8 @@ static void choose_axes(struct histograms *it) {
     it->time = plot_axis_over(extent.first, extent.last, seconds ? PLOT_SECONDS : PLOT_COUNT);
     it->weight = plot_axis_of_bars(it->plot->by_latency ? extent.least : 1, extent.most,
                                    it->plot->by_latency && seconds ? PLOT_SECONDS : PLOT_COUNT);
+    if (it->has_labels)
+        plot_axis_leave_room(&it->weight, extent.most, PLOT_LABELS_HEIGHT, it->bars);
 }
 
 /* ---- Bucket numbers ----------------------------------------------------------------------------- */
@@ -183,6 +187,8 @@ static void put_panel(struct histograms *it, size_t index) {
     if (index == 0)
         plot_page_text(&it->page, 14, (it->page.top + it->page.height) / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
                        plot_weight_title(it->plot));
+    if (it->has_labels)
+        plot_labels_put(&it->page, &it->plot->ops[index], &it->time, &it->weight, &area);
     put_plot(it, index);
 }
 
@@ -197,6 +203,7 @@ int plot_histograms(const struct plot *plot, FILE *script) {
         it.bars = ((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - around) / count - CAPTION;
     if (it.bars < BARS_MIN)
         return -ERANGE;
+    it.has_labels = it.bars >= PLOT_LABELS_BARS_MIN && plot_labels_any(plot);
     choose_axes(&it);
     plot_page_begin(&it.page, plot, WIDTH, around + count * (it.bars + CAPTION), script);
     for (size_t i = 0; i < plot->op_count; i++)

@@ -18,20 +18,20 @@ struct child {
     int error_fd; /* gets errno if exec fails */
 };
 
-static _Noreturn void become_command(char **arguments, const struct namespace *space, const struct run_signals *signals,
-                                     pid_t parent, int error_fd) {
+static _Noreturn void become_command(const char *const *arguments, const struct namespace *space,
+                                     const struct run_signals *signals, pid_t parent, int error_fd) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(RUN_FAILED);
     namespace_restrict(space);
     run_signals_restore(signals);
-    execvp(arguments[0], arguments);
+    execvp(arguments[0], (char **)(uintptr_t)arguments);
     int error = errno;
     write_all(error_fd, &error, sizeof(error));
     _exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE);
 }
 
-static int start(char **arguments, const struct namespace *space, const struct run_signals *signals,
+static int start(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
                  struct child *ret_child) {
     int ends[2];
     pid_t parent = getpid();
@@ -84,7 +84,7 @@ static struct run_outcome outcome_of(int wait_status) {
     return (struct run_outcome){WEXITSTATUS(wait_status), true, false};
 }
 
-int run_child(char **arguments, const struct namespace *space, const struct run_signals *signals,
+int run_child(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
               struct run_mounts *mounts, struct run_outcome *ret_outcome) {
     struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;

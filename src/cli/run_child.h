@@ -26,7 +26,7 @@ struct run_outcome {
 /* arguments: NULL at the end; the first is looked for in PATH
  * mounts:    are told of daemons that end meanwhile
  * Errors:    -errno, no process could be made; not told yet */
-int run_child(char **arguments, const struct namespace *space, const struct run_signals *signals,
+int run_child(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
               struct run_mounts *mounts, struct run_outcome *ret_outcome);
 
 #endif

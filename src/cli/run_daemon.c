@@ -65,6 +65,16 @@ void run_daemon_finish(struct run_daemon *daemon) {
     close_fd(&daemon->live_fd);
 }
 
+void run_daemon_renew(struct run_daemon *daemon) {
+    close_fd(&daemon->profile_fd);
+    close_fd(&daemon->root_fd);
+    close_fd(&daemon->control_fd);
+    close_fd(&daemon->live_fd);
+    daemon->pid = 0;
+    daemon->was_mounted = false;
+    daemon->has_ended = false;
+}
+
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
 /* As root others may use the mount too: the command may become somebody else. */
@@ -131,10 +141,6 @@ static dev_t device_at(const char *path) {
     return makedev(attr.stx_dev_major, attr.stx_dev_minor);
 }
 
-static bool ends_a_run(int signal) {
-    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
-}
-
 /* The kernel says in mountinfo when something is mounted. */
 static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const struct run_signals *signals,
                           int *ret_signal) {
@@ -149,7 +155,7 @@ static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const 
         run_daemon_reap(daemon);
         if (daemon->has_ended)
             return -ECHILD;
-        if (ends_a_run(signal)) {
+        if (run_signals_ends(signal)) {
             *ret_signal = signal;
             return -EINTR;
         }

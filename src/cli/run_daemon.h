@@ -29,6 +29,9 @@ struct run_daemon {
 int run_daemon_open(struct run_daemon *ret_daemon, const char *name);
 void run_daemon_finish(struct run_daemon *daemon);
 
+/* One that has ended, and whose profile has been taken, is as if just opened. */
+void run_daemon_renew(struct run_daemon *daemon);
+
 /* Mounts, and returns when the mount works.
  * Errors: told to the user; -EINTR: a signal came, *ret_signal */
 int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct run_signals *signals,

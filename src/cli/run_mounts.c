@@ -86,6 +86,12 @@ static int enter_current_dir(const struct run_mounts *mounts) {
     return error;
 }
 
+void run_mounts_renew(struct run_mounts *mounts) {
+    for (size_t i = 0; i < mounts->count; i++)
+        run_daemon_renew(&mounts->daemons[i]);
+    mounts->are_ending = false;
+}
+
 int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal) {
     int error = 0;
     for (size_t i = 0; i < mounts->count && error == 0; i++)
@@ -172,12 +178,15 @@ static int64_t now_ms(void) {
     return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static bool wait_for_all(struct run_mounts *mounts, const struct run_signals *signals, int timeout_ms) {
+static bool wait_for_all(struct run_mounts *mounts, const struct run_signals *signals, int timeout_ms,
+                         int *ending_signal) {
     struct signalfd_siginfo info;
     int64_t end_ms = now_ms() + timeout_ms;
     run_mounts_notice_ends(mounts);
     for (int64_t left_ms = timeout_ms; any_runs(mounts) && left_ms > 0; left_ms = end_ms - now_ms()) {
-        run_signals_take(signals, (int)left_ms, &info);
+        int signal = run_signals_take(signals, (int)left_ms, &info);
+        if (*ending_signal == 0 && run_signals_ends(signal))
+            *ending_signal = signal;
         run_mounts_notice_ends(mounts);
     }
     return !any_runs(mounts);
@@ -197,18 +206,20 @@ static void complain_used(const struct run_mounts *mounts) {
                      mounts->daemons[i].name);
 }
 
-void run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals) {
+int run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals) {
+    int signal = 0;
     mounts->are_ending = true;
     if (chdir("/") < 0)
         complain("cannot leave the current directory: %s", strerror(errno));
     for (size_t i = mounts->count; i-- > 0;)
         run_daemon_detach(mounts->by_depth[i]);
-    if (wait_for_all(mounts, signals, UNUSED_MS))
-        return;
+    if (wait_for_all(mounts, signals, UNUSED_MS, &signal))
+        return signal;
     complain_used(mounts);
     signal_all(mounts, SIGTERM);
-    if (wait_for_all(mounts, signals, TERMINATE_MS))
-        return;
+    if (wait_for_all(mounts, signals, TERMINATE_MS, &signal))
+        return signal;
     signal_all(mounts, SIGKILL);
-    wait_for_all(mounts, signals, KILL_MS);
+    wait_for_all(mounts, signals, KILL_MS, &signal);
+    return signal;
 }

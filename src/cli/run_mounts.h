@@ -28,6 +28,9 @@ int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directorie
                     const char *osproffs_options);
 void run_mounts_finish(struct run_mounts *mounts);
 
+/* After run_mounts_end(), for another start. */
+void run_mounts_renew(struct run_mounts *mounts);
+
 /* Mounts them all, and goes to the current directory as seen through them.
  * Errors:  told to the user; -EINTR: a signal came, *ret_signal. What is mounted then must be ended */
 int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal);
@@ -42,7 +45,8 @@ int run_mounts_reset(struct run_mounts *mounts);
 void run_mounts_notice_ends(struct run_mounts *mounts);
 
 /* Unmounts, and ends all daemons: those whose mount somebody still uses within some seconds. Afterwards their profiles
- * can be read. */
-void run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals);
+ * can be read.
+ * Returns the first signal that came meanwhile and asks to end, 0 if none did */
+int run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals);
 
 #endif

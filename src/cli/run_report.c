@@ -16,18 +16,20 @@
 /* ---- The target --------------------------------------------------------------------------------- */
 
 /* The name of one profile in the target's directory. Owner: the caller frees it. Returns NULL without memory */
-static char *name_of(const struct run_target *target, size_t index) {
-    char *numbered;
-    if (target->count == 1)
-        return strdup(target->name);
-    return asprintf(&numbered, "%s.%zu", target->name, index + 1) < 0 ? NULL : numbered;
+static char *name_of(const struct run_target *target, size_t directory, size_t side) {
+    char number[24] = "";
+    char *name;
+    if (target->count > 1)
+        snprintf(number, sizeof(number), ".%zu", directory + 1);
+    const char *letter = target->side_count == 1 ? "" : side == 0 ? ".a" : ".b";
+    return asprintf(&name, "%s%s%s", target->name, number, letter) < 0 ? NULL : name;
 }
 
 /* What is there already and cannot be replaced by a file. */
 static int check_names(const struct run_target *target) {
-    for (size_t i = 0; i < target->count; i++) {
+    for (size_t i = 0; i < target->count * target->side_count; i++) {
         struct stat attr;
-        CLEANUP_FREE char *name = name_of(target, i);
+        CLEANUP_FREE char *name = name_of(target, i / target->side_count, i % target->side_count);
         if (!name)
             return -ENOMEM;
         if (fstatat(target->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
@@ -59,7 +61,7 @@ static int open_stream(struct run_target *target, const char *path) {
 
 static int open_target(struct run_target *target, const char *given) {
     struct stat attr;
-    if (target->count > 1 || stat(given, &attr) < 0)
+    if (target->count * target->side_count > 1 || stat(given, &attr) < 0)
         return open_file(target, given);
     if (S_ISDIR(attr.st_mode))
         return -EISDIR;
@@ -69,8 +71,9 @@ static int open_target(struct run_target *target, const char *given) {
     return existing ? open_file(target, existing) : negative_errno();
 }
 
-int run_target_open(struct run_target *ret_target, const char *given, size_t count) {
-    *ret_target = (struct run_target){.given = given, .stream_fd = -1, .dir_fd = -1, .count = count};
+int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count) {
+    *ret_target =
+        (struct run_target){.given = given, .stream_fd = -1, .dir_fd = -1, .count = count, .side_count = side_count};
     int error = given && !output_is_stdout(given) ? open_target(ret_target, given) : 0;
     if (error)
         complain("cannot write profile %s: %s", given, strerror(-error));
@@ -83,13 +86,13 @@ void run_target_finish(struct run_target *target) {
     free(target->name);
 }
 
-/* index: of the mount */
-static int write_to_target(const struct run_target *target, size_t index, const char *text, size_t size_bytes) {
+static int write_to_target(const struct run_target *target, size_t directory, size_t side, const char *text,
+                           size_t size_bytes) {
     if (output_is_stdout(target->given))
         return write_all(STDOUT_FILENO, text, size_bytes);
     if (target->stream_fd >= 0)
         return write_all(target->stream_fd, text, size_bytes);
-    CLEANUP_FREE char *name = name_of(target, index);
+    CLEANUP_FREE char *name = name_of(target, directory, side);
     return name ? replace_file(target->dir_fd, name, NULL, 0644, text, size_bytes) : -ENOMEM;
 }
 
@@ -111,10 +114,10 @@ static int add_label(struct aggstats_profile *profile, const char *key, const ch
 }
 
 /* One line, cut where it gets too long; what a line cannot hold is a question mark. */
-static void format_command(char **command, char ret_text[COMMAND_BYTES_MAX]) {
+static void format_command(const char *const *command, char ret_text[COMMAND_BYTES_MAX]) {
     size_t length = 0;
     ret_text[0] = '\0';
-    for (char **argument = command; *argument && length < COMMAND_BYTES_MAX - 1; argument++) {
+    for (const char *const *argument = command; *argument && length < COMMAND_BYTES_MAX - 1; argument++) {
         int written = snprintf(ret_text + length, COMMAND_BYTES_MAX - length, "%s%s", length > 0 ? " " : "", *argument);
         length += written > 0 ? (size_t)written : 0;
     }
@@ -125,7 +128,7 @@ static void format_command(char **command, char ret_text[COMMAND_BYTES_MAX]) {
             *at = '?';
 }
 
-static int add_labels(struct aggstats_profile *profile, char **command, unsigned run_count) {
+int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count) {
     char text[COMMAND_BYTES_MAX];
     format_command(command, text);
     int error = add_label(profile, "command", text);
@@ -137,13 +140,13 @@ static int add_labels(struct aggstats_profile *profile, char **command, unsigned
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */
 
-/* What cannot be written is not lost: it goes to standard error. */
-static int save(const struct run_target *target, size_t index, const struct aggstats_profile *profile) {
+int run_target_save(const struct run_target *target, size_t directory, size_t side,
+                    const struct aggstats_profile *profile) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = aggstats_profile_format(profile, &text, &size_bytes);
     if (error == 0)
-        error = write_to_target(target, index, text, size_bytes);
+        error = write_to_target(target, directory, side, text, size_bytes);
     if (error)
         complain("cannot write profile %s: %s%s", target->given, strerror(-error), text ? "; it follows" : "");
     if (error && text)
@@ -161,23 +164,24 @@ static int show(const struct run_daemon *daemon, const struct input *input) {
     return show_profile(input, daemon->name, stream) == STATUS_OK ? 0 : -EIO;
 }
 
-static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index, char **command,
-                      unsigned run_count) {
+static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index,
+                      const char *const *command, unsigned run_count) {
     struct run_daemon *daemon = &mounts->daemons[index];
     struct input input = {0};
     int error = run_daemon_profile(daemon, &mounts->options, &input);
     if (error)
         return error;
-    error = add_labels(&input.profile, command, run_count);
+    error = run_report_describe(&input.profile, command, run_count);
     if (error)
         complain("cannot show the profile of %s: %s", daemon->name, strerror(-error));
     else
-        error = target->given ? save(target, index, &input.profile) : show(daemon, &input);
+        error = target->given ? run_target_save(target, index, 0, &input.profile) : show(daemon, &input);
     input_finish(&input);
     return error;
 }
 
-int run_report(struct run_mounts *mounts, const struct run_target *target, char **command, unsigned run_count) {
+int run_report(struct run_mounts *mounts, const struct run_target *target, const char *const *command,
+               unsigned run_count) {
     int first_error = 0;
     for (size_t i = 0; i < mounts->count; i++) {
         int error = report_one(mounts, target, i, command, run_count);

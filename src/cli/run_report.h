@@ -12,17 +12,26 @@ struct run_target {
     int stream_fd;     /* a device or a pipe; -1: a file */
     int dir_fd;
     char *name;
-    size_t count; /* of profiles; if there are several, FILE.1, FILE.2 and so on */
+    size_t count;      /* of directories; if there are several, FILE.1, FILE.2 and so on */
+    size_t side_count; /* of profiles for each; if there are two, FILE.a and FILE.b, or FILE.1.a and so on */
 };
 
 /* Errors: told to the user: a place that cannot be written is known before the command runs */
-int run_target_open(struct run_target *ret_target, const char *given, size_t count);
+int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count);
 void run_target_finish(struct run_target *target);
+
+/* Saves a profile. What cannot be written goes to standard error. Errors: told to the user */
+int run_target_save(const struct run_target *target, size_t directory, size_t side,
+                    const struct aggstats_profile *profile);
+
+/* Adds header lines: the command, and how many runs were counted if not one. Errors: -ENOMEM */
+int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count);
 
 /* Shows or saves the profiles of all mounts, which have ended.
  * command:   its arguments, NULL at the end, for the header
  * run_count: how many runs were counted
  * Errors:    told to the user; the other profiles are shown or saved nevertheless */
-int run_report(struct run_mounts *mounts, const struct run_target *target, char **command, unsigned run_count);
+int run_report(struct run_mounts *mounts, const struct run_target *target, const char *const *command,
+               unsigned run_count);
 
 #endif

@@ -43,6 +43,19 @@ int run_signals_take(const struct run_signals *signals, int timeout_ms, struct s
     return read(signals->fd, ret_info, sizeof(*ret_info)) == sizeof(*ret_info) ? (int)ret_info->ssi_signo : 0;
 }
 
+bool run_signals_ends(int signal) {
+    return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
+}
+
+int run_signals_take_ending(const struct run_signals *signals) {
+    struct signalfd_siginfo info;
+    int ending = 0;
+    for (int signal; (signal = run_signals_take(signals, 0, &info)) != 0;)
+        if (ending == 0 && run_signals_ends(signal))
+            ending = signal;
+    return ending;
+}
+
 /* Not by SIGSTOP: where nobody could continue us, in an orphaned process group, the kernel lets these go by. */
 void run_signals_stop_self(int signal) {
     sigset_t mask;

@@ -4,6 +4,7 @@
 #define RUN_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/signalfd.h>
 
 struct run_signals {
@@ -22,6 +23,12 @@ void run_signals_restore(const struct run_signals *signals);
 /* Takes one signal that has come. Returns its number, or 0 if there is none.
  * timeout_ms: how long to wait for one; -1: as long as it takes */
 int run_signals_take(const struct run_signals *signals, int timeout_ms, struct signalfd_siginfo *ret_info);
+
+/* Whether a signal asks to end what is done: SIGINT, SIGTERM, SIGHUP, SIGQUIT. */
+bool run_signals_ends(int signal);
+
+/* Takes all signals that have come. Returns the first that asks to end, 0 if none does */
+int run_signals_take_ending(const struct run_signals *signals);
 
 /* Stops this process as the signal would have, had it not been blocked; returns when it is continued. */
 void run_signals_stop_self(int signal);

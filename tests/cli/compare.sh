@@ -192,7 +192,7 @@ expect_trouble "osprof compare: only one of the profiles can be standard input; 
 expect_trouble "osprof compare: 'KS' is not a method; $see" compare --method KS a b
 expect_trouble "osprof compare: --threshold does not go with --within, which looks at one profile; $see" \
     compare --within --threshold 1 a
-expect_trouble "osprof compare: --quiet, --ascii and --width do not go with --json; $see" compare --json -q a b
+expect_trouble "osprof compare: --quiet, --ascii, --no-labels and --width do not go with --json; $see" compare --json -q a b
 for number in -1 nan inf 0x10 "" " 1" 101 1e99 one; do
     expect_trouble "osprof compare: --threshold must be a number from 0 to 100, not '$number'; $see" \
         compare "--threshold=$number" a b

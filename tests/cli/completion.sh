@@ -37,6 +37,7 @@ expect_completion _osprof "lower" osprof calibrate lo
 expect_completion _osprof "lower" osprof run -d lo
 expect_completion _osprof "mnt" osprof run -p mn
 expect_completion _osprof "sha256sum" osprof run -- sha256su
+expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "calls" osprof top --sort c
 
 expect_completion _osproffs "lower" osproffs lo
@@ -55,7 +56,7 @@ tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
 for command in show top compare plot check merge import recover reset run calibrate; do
-    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z0-9-]*' | grep -o -- '--[a-z0-9-]*' >documented || true
+    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z0-9-]*' | grep -o -- '--[a-z0-9][a-z0-9-]*' >documented || true
     echo --help >>documented
     expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -
 done

@@ -68,6 +68,11 @@ expect_as_user 0 run -o cache=none -p ./profile -- sh -c 'mkdir known-1 known-2 
 assert_known_load profile
 assert_eq "$user_uid" "$(stat -c %u profile)" "the profile's owner"
 rmdir known-6 known-7
+# Two commands in turn: mounts are made and unmade several times in one namespace.
+expect_as_user 0 run -o cache=none -p ./profile --repeat 2 --vs 'mkdir a && id -u' -- sh -c 'rmdir a; mkdir b; rmdir b'
+assert_eq "2 2 $user_uid" "$(profile_calls MKDIR profile.a) $(profile_calls MKDIR profile.b) $(stat -c %u profile.a)" \
+    "MKDIR of two runs each, and whose profiles they are"
+rm profile.a profile.b
 mkdir a b
 chown "$user_uid" a b
 expect_as_user 0 run -d a -d b -p "$profile" -- mkdir a/1 a/2 b/1

@@ -106,6 +106,26 @@ START_TEST(among_equals_the_first_comes_first) {
 }
 END_TEST
 
+/* However far they are, up to the factor of two. */
+START_TEST(devices_and_networks_come_before_the_machine) {
+    const struct characteristic times[] = {
+        {.kind = CHARACTERISTIC_SLEEP, .ns = {.median = 75000}},
+        {.kind = CHARACTERISTIC_TIMER_INTERRUPT, .ns = {.median = 74000}},
+        {.kind = CHARACTERISTIC_DEVICE_READ, .ns = {.median = 140000}},
+        {.kind = CHARACTERISTIC_DEVICE_WRITE, .ns = {.median = 151000}},
+        {.kind = CHARACTERISTIC_ROUND_TRIP, .ns = {.median = 100000}},
+    };
+    ck_assert_uint_eq(characteristic_near(times, 4, 75000, near), 3);
+    ck_assert_ptr_eq(near[0], &times[2]);
+    ck_assert_ptr_eq(near[1], &times[0]);
+    ck_assert_ptr_eq(near[2], &times[1]);
+    ck_assert_uint_eq(characteristic_near(times, 5, 76000, near), 3);
+    ck_assert_ptr_eq(near[0], &times[4]);
+    ck_assert_ptr_eq(near[1], &times[2]);
+    ck_assert_ptr_eq(near[2], &times[3]);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("characteristic");
     TCase *all = tcase_create("characteristic");
@@ -116,6 +136,7 @@ int main(void) {
     tcase_add_test(all, near_is_less_than_a_factor_of_two);
     tcase_add_test(all, the_nearest_three_come_in_order);
     tcase_add_test(all, among_equals_the_first_comes_first);
+    tcase_add_test(all, devices_and_networks_come_before_the_machine);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

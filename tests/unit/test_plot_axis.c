@@ -63,6 +63,17 @@ START_TEST(where_there_is_no_room_marks_have_no_text) {
 }
 END_TEST
 
+START_TEST(room_is_left_above_bars_if_there_is_not_enough) {
+    struct plot_axis axis = {.low = 1, .high = 1000, .unit = PLOT_COUNT};
+    plot_axis_leave_room(&axis, 1000, 20, 80); /* three decades in what is left, three quarters */
+    ck_assert(fabs(axis.high - 10000) < 1e-6);
+    plot_axis_leave_room(&axis, 1000, 20, 80);
+    ck_assert(fabs(axis.high - 10000) < 1e-6);
+    plot_axis_leave_room(&axis, 10, 20, 80);
+    ck_assert(fabs(axis.high - 10000) < 1e-6);
+}
+END_TEST
+
 START_TEST(in_space_positions_are_decades_above_the_low_end) {
     const struct plot_axis axis = {.low = 0.1, .high = 100, .unit = PLOT_COUNT, .labels_max = 2, .as_decades = true};
     ck_assert_str_eq(script_of(&axis), "set xrange [0:3]\nset xtics ('1e-1' 0, '' 1, '10' 2, '' 3)\n");
@@ -89,6 +100,7 @@ int main(void) {
     tcase_add_test(axes, the_least_bar_is_seen);
     tcase_add_test(axes, marks_are_those_people_read);
     tcase_add_test(axes, where_there_is_no_room_marks_have_no_text);
+    tcase_add_test(axes, room_is_left_above_bars_if_there_is_not_enough);
     tcase_add_test(axes, in_space_positions_are_decades_above_the_low_end);
     tcase_add_test(axes, colours_go_from_dark_to_light);
     suite_add_tcase(suite, axes);

@@ -58,8 +58,10 @@ struct characteristic {
 #define CHARACTERISTIC_NEAR_MAX 3
 
 /* The times that are near a latency: more than half of it and less than twice, one bucket to either side at
- * resolution 1. Nearest by ratio first, earlier ones first among equals. latency_ns: of a peak, the mean latency of its
- * mode Shape:   ret_near[CHARACTERISTIC_NEAR_MAX] Returns how many */
+ * resolution 1. Those of devices and networks come first, since they explain what a file system waits for; within
+ * each sort the nearest by ratio, and among equals the earlier one. Beyond CHARACTERISTIC_NEAR_MAX the last are left
+ * out. latency_ns: of a peak, the mean latency of its mode Shape:   ret_near[CHARACTERISTIC_NEAR_MAX] Returns how many
+ */
 size_t characteristic_near(const struct characteristic *times, size_t count, double latency_ns,
                            const struct characteristic **ret_near);
 

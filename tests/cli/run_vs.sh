@@ -1,0 +1,189 @@
+#!/bin/bash
+# osprof run --vs: both commands are run in turn in mounts of their own, what is counted, compared and saved, and what
+# happens if one of them fails or is killed.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
+. "$tests_dir/../cli/run_lib.sh"
+
+need_fuse
+unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
+export XDG_STATE_HOME=$scratch/state
+
+# calls FILE OP: of a saved profile
+calls() {
+    profile_calls "$2" "$scratch/$1"
+}
+
+# ---- Bad input
+
+see="see 'osprof help run'"
+expect 125 run --vs ' ' true
+assert_eq "osprof run: --vs needs a command; $see" "$(<err)" "no other command"
+expect 125 run --vs true --vs true true
+assert_eq "osprof run: --vs can be given once; $see" "$(<err)" "two others"
+expect 125 run --vs true -p - true
+assert_eq "osprof run: standard output takes one profile, not 2; $see" "$(<err)" "two profiles to standard output"
+expect 125 run --vs true
+assert_eq "osprof run: no command given; $see" "$(<err)" "no command"
+mkdir profile.b
+expect 125 run --vs true -p profile true
+assert_eq "osprof: cannot write profile profile: Is a directory" "$(<err)" "a directory in the profile's place"
+rmdir profile.b
+
+# ---- What is counted, saved and printed
+
+# OTHER is for a shell; both are in the mounts, and each in its own.
+cd "$lower"
+expect 0 run -o cache=none -p "$scratch/profile" --vs 'mkdir one two three && stat -f -c %T .; echo "a  b" '"'x'" -- \
+    sh -c 'rmdir one; mkdir four five six seven; stat -f -c %T .'
+cd "$scratch"
+assert_eq "fuseblk a b x fuseblk" "$(sed 's/^fuse$/fuseblk/; s/  */ /g' out | paste -sd ' ')" "output of both"
+assert_eq "3 4" "$(calls profile.a MKDIR) $(calls profile.b MKDIR)" "MKDIR"
+assert_eq 1 "$(calls profile.b RMDIR)" "RMDIR"
+! grep -q '^OP_RMDIR' profile.a || fail "A's profile has what B did"
+assert_eq "# command: mkdir one two three && stat -f -c %T .; echo \"a  b\" 'x'" "$(grep command: profile.a)" "A's command"
+assert_eq "# command: sh -c rmdir one; mkdir four five six seven; stat -f -c %T ." "$(grep command: profile.b)" "B's command"
+assert_eq "" "$(grep runs: profile.a profile.b || true)" "number of runs, if one"
+"$OSPROF" check profile.a profile.b >&2 || fail "bad profiles"
+# What is printed is what 'osprof compare' prints of the saved profiles, but for their names.
+"$OSPROF" compare profile.a profile.b >compared || [ $? -eq 1 ] || fail "cannot compare"
+diff <(sed '1d; s/^A  .*: \([^:]* in \)/A \1/; s/^B  .*: \([^:]* in \)/B \1/' err) \
+    <(sed 's/^A  .*: \([^:]* in \)/A \1/; s/^B  .*: \([^:]* in \)/B \1/' compared) >&2 || fail "prints another comparison"
+grep -q "^A         mkdir one two three && .* 'x': .* in [0-9]* calls, taken for" err || fail "A is not named by its command: $(<err)"
+grep -q "^B         sh -c rmdir one; mkdir .*: .* in [0-9]* calls, taken for" err || fail "B is not named by its command: $(<err)"
+rmdir "$lower"/*
+rm profile.a profile.b
+assert_nothing_left
+
+# Without -p the comparison is all there is.
+expect 0 run -d "$lower" --vs 'ls lower' -- true
+assert_eq "" "$(compgen -G "profile*" || true)" "files written"
+grep -q '^A         ls lower: ' err || fail "no comparison"
+
+# ---- Several runs
+
+# In turn, A first; warm-ups are not counted. What one changes the other sees at once, whatever the cache.
+echo 0 >"$lower/n"
+cd "$lower"
+# shellcheck disable=SC2016 # for the shells inside
+expect 0 run --warmup 2 --repeat 3 -o cache=always -p "$scratch/profile" \
+    --vs 'n=$(cat n); echo "A $n" >&2; mkdir a-$n; echo $((n + 1)) >n' -- \
+    sh -c 'n=$(cat n); echo "B $n" >&2; mkdir b-$n c-$n; echo $((n + 1)) >new; mv new n'
+cd "$scratch"
+assert_eq "A 0,B 1,A 2,B 3,A 4,B 5,A 6,B 7,A 8,B 9" "$(grep '^[AB] [0-9]*$' err | paste -sd ,)" "order"
+assert_eq "3 6" "$(calls profile.a MKDIR) $(calls profile.b MKDIR)" "MKDIR of 3 runs"
+assert_eq "# runs: 3 # runs: 3" "$(cat profile.a profile.b | grep runs: | paste -sd ' ')" "headers"
+# Each run begins with empty caches, so that every run looks up what it uses.
+lookups=$(calls profile.a LOOKUP)
+[ "$lookups" -ge 6 ] || fail "$lookups lookups in 3 runs that use 2 names each"
+rm -r "${lower:?}"/* profile.a profile.b
+assert_nothing_left
+
+# ---- Exit statuses
+
+# It is that of COMMAND; that of OTHER is told.
+expect 7 run -d "$lower" --vs true -- sh -c 'exit 7'
+expect 0 run -d "$lower" --vs 'exit 3' -- true
+assert_eq "osprof: A (--vs) ended with status 3" "$(head -n 1 err)" "A's status"
+expect 4 run -d "$lower" --vs 'exit 3' -- sh -c 'exit 4'
+# shellcheck disable=SC2016
+expect 5 run -d "$lower" --repeat 4 -p profile --vs 'echo >>as; [ $(wc -l <as) -ne 2 ]' -- \
+    sh -c 'echo >>bs; [ $(wc -l <bs) -ne 3 ] || exit 5'
+assert_eq "osprof: A (--vs) ended with status 1, in one run at least" "$(head -n 1 err)" "A's status in one run of four"
+assert_eq "4 4 # runs: 4" "$(wc -l <as) $(wc -l <bs) $(grep runs: profile.a)" "failures end no runs"
+rm as bs profile.*
+
+# Nothing is compared with what was never run, or never got an answer.
+expect 127 run -d "$lower" -p profile --vs 'no-such-command' -- touch b-ran
+grep -qx "osprof: A (--vs) ended with status 127, which says that its command was not found" err || fail "says: $(<err)"
+grep -qx "osprof: nothing is compared: the two commands have not both been run" err || fail "says: $(<err)"
+[ ! -e b-ran ] || fail "B is run after A was not found"
+touch no-program
+expect 126 run -d "$lower" -p profile --vs './no-program' -- touch b-ran
+expect 127 run -d "$lower" -p profile --vs true -- no-such-command
+assert_eq "osprof: cannot run no-such-command: No such file or directory
+osprof: nothing is compared: the two commands have not both been run" "$(<err)" "messages"
+# shellcheck disable=SC2016
+expect 143 run -d "$lower" -p profile --vs 'kill -TERM $$' -- touch b-ran
+assert_eq "osprof: A (--vs) was killed by signal 15 (Terminated): no more runs
+osprof: nothing is compared: the two commands have not both been run" "$(<err)" "messages"
+[ ! -e b-ran ] || fail "B is run after A was killed"
+assert_eq "" "$(compgen -G "profile*" || true)" "profiles of nothing"
+
+# A signal ends the runs; what was complete before is compared, each as often as the other.
+# shellcheck disable=SC2016
+expect 137 run -d "$lower" -o cache=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a; echo >>as; [ $(wc -l <as) -lt 3 ] || kill -KILL $$' -- \
+    sh -c 'mkdir lower/b; rmdir lower/b'
+assert_eq "2 2 # runs: 2" "$(calls profile.a MKDIR) $(calls profile.b MKDIR) $(grep runs: profile.b)" "two whole rounds"
+rm profile.* as
+# shellcheck disable=SC2016
+expect 137 run -d "$lower" -o cache=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a' -- \
+    sh -c 'mkdir lower/b; rmdir lower/b; echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $$'
+assert_eq "3 3 # runs: 3" "$(calls profile.a MKDIR) $(calls profile.b MKDIR) $(grep runs: profile.b)" "three, B's last cut short"
+rm profile.* bs
+
+# If osproffs is killed, and its live file does not have what it counted, the whole rounds before are not lost.
+# shellcheck disable=SC2016
+expect 125 run -d "$lower" -o cache=none,live=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a' -- \
+    sh -c 'echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $(pgrep -P $PPID -x osproffs)'
+grep -q "^osprof: the profile of $lower is lost: " err || fail "says: $(<err)"
+grep -q "^A  .* in [0-9]* calls" err || fail "no comparison: $(<err)"
+assert_eq "2 # runs: 2" "$(calls profile.a MKDIR) $(grep runs: profile.b)" "two whole rounds before osproffs was killed"
+rm profile.* bs
+assert_nothing_left
+
+# ---- Signals to osprof
+
+# begin_vs OTHER: in the background, until the file "ready" is there; B would make b-ran
+begin_vs() {
+    rm -f ready
+    "${interruptible[@]}" "$OSPROF" run -d "$lower" --vs "$1" -- touch b-ran >out 2>err &
+    run_pid=$!
+    wait_until 60 test -e ready || fail "A does not begin: $(<err)"
+}
+
+# end_vs STATUS
+end_vs() {
+    local status=0
+    wait_for_end "$run_pid" 60 || fail "osprof run does not end"
+    wait "$run_pid" || status=$?
+    run_pid=
+    assert_eq "$1" "$status" "exit status"
+    [ ! -e b-ran ] || fail "B is run after a signal"
+    assert_nothing_left
+}
+
+begin_vs 'touch ready; exec sleep 1000'
+kill -INT "$run_pid"
+end_vs 130
+
+# While it waits for a process that A has left behind, for a second at least, nothing runs that could get the signal.
+before_cleanup_of_runs=$(declare -f before_cleanup)
+eval "${before_cleanup_of_runs/before_cleanup/end_runs}"
+before_cleanup() {
+    end_runs
+    [ ! -s left ] || kill -KILL "$(<left)" 2>/dev/null
+}
+touch "$lower/file"
+begin_vs 'sleep 1000 <lower/file >/dev/null 2>&1 & echo $! >left; touch ready'
+kill -TERM "$run_pid"
+end_vs 143
+kill -KILL "$(<left)"
+rm left "$lower/file"
+
+# ---- Several directories, and what cannot be written
+
+mkdir -p many/a many/b
+expect 0 run -o cache=none -d many/a -d many/b -p profile --vs 'mkdir many/a/1 many/b/1 many/b/2' -- \
+    sh -c 'mkdir many/a/3 many/a/4 many/a/5; mkdir many/b/3'
+assert_eq "1 3 2 1" "$(calls profile.1.a MKDIR) $(calls profile.1.b MKDIR) $(calls profile.2.a MKDIR) $(calls profile.2.b MKDIR)" "MKDIR"
+assert_eq "directory many/a,A,B,directory many/b,A,B" \
+    "$(awk '/^directory / { print } /^[AB]   / { print $1 }' err | paste -sd ,)" "comparisons"
+rm profile.*
+
+status=0
+"$OSPROF" run -d "$lower" --vs true -- true 2>/dev/full || status=$?
+assert_eq 125 "$status" "exit status with a full standard error"
+assert_nothing_left
