@@ -176,7 +176,8 @@ void top_figures_sort(void *rows, size_t count, size_t row_bytes, enum top_order
         [TOP_BY_SHARE] = compare_shares, [TOP_BY_CALLS] = compare_calls,  [TOP_BY_MEAN] = compare_means,
         [TOP_BY_MAX] = compare_max,      [TOP_BY_NAME] = compare_by_name,
     };
-    qsort(rows, count, row_bytes, comparisons[order]);
+    if (count > 1) /* none may be a null pointer */
+        qsort(rows, count, row_bytes, comparisons[order]);
 }
 
 void top_frame_sort(struct top_frame *frame, enum top_order order) {

@@ -410,8 +410,8 @@ drive --delay 3600 mnt
 keys 3
 wait_shows '^Calls by process, [0-9.]+ m?s since '
 wait_shows "^ev\?\[7mil +$caller_pid +[0-9.]+ % "
-printf 'more-%s\n' {1..7} >&7
-wait_until 30 test -e "$lower/more-7" || fail "no more files are made"
+printf 'then-%s\n' {1..7} >&7
+wait_until 30 test -e "$lower/then-7" || fail "no more files are made"
 shows_caller_calls() {
     [ "$(shown | caller_calls)" = "$1" ]
 }
@@ -463,12 +463,12 @@ kill -CONT "$hung_daemon"
 hung_daemon=
 
 # It ends: that is told.
-"$OSPROF" top --batch --by process --delay 0.1 mnt >reports &
-watcher=$!
-wait_until 30 grep -q 'Calls by process, the last' reports || fail "no report of callers"
 exec 7>&-
 wait "$caller_pid"
 caller_pid=
+"$OSPROF" top --batch --by process --delay 0.1 mnt >reports &
+watcher=$!
+wait_until 30 grep -q 'Calls by process, the last' reports || fail "no report of callers"
 unmount_osproffs "$mnt"
 wait "$watcher" || fail "status $? after the mount has ended"
 assert_eq 1 "$(grep -c "Whose the last calls were is told by the mount's final profile only" reports)" \
@@ -487,7 +487,7 @@ seen_by_uid() {
     grep -Eq "^ +$(id -u) +[0-9.]+ % " out
 }
 wait_until 30 seen_by_uid || fail "calls by uid are not reported: $(<out)"
-rm "$mnt"/file-* "$mnt"/more-*
+rm "$mnt"/file-* "$mnt"/then-*
 unmount_osproffs "$mnt"
 
 # ---- Two mounts, of which the lower one hangs
