@@ -69,15 +69,18 @@ void top_callers_update(struct top_callers *callers, bool summing, enum top_orde
         aggstats_profile_finish(&callers->previous);
         error = make_frame(callers, summing, order);
     }
-    callers->error = error;
+    if (error)
+        callers->error = error;
 }
 
 static void set_mark(struct top_callers *callers) {
     struct aggstats_profile mark;
     callers->mark_next = false;
-    callers->error = aggstats_profile_copy(&callers->latest, &mark);
-    if (callers->error)
+    int error = aggstats_profile_copy(&callers->latest, &mark);
+    if (error) {
+        callers->error = error;
         return;
+    }
     aggstats_profile_finish(&callers->mark);
     callers->mark = mark;
 }
@@ -114,6 +117,8 @@ static void take(struct top_callers *callers, const struct aggstats_profile *ans
     callers->previous = callers->latest;
     callers->latest = *answer;
     callers->error = 0;
+    if (answer->grouping != AGGSTATS_UNGROUPED)
+        callers->grouping = answer->grouping;
     if (callers->mark_next)
         set_mark(callers);
     if (!callers->error)

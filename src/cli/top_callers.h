@@ -12,8 +12,9 @@
 /* A zeroed one has seen nothing, and may be finished. */
 struct top_callers {
     bool is_wanted;
-    enum aggstats_grouping by; /* nothing else will do; AGGSTATS_UNGROUPED: whatever there is */
-    char *path;                /* of the control file that was asked last; NULL: there is none */
+    enum aggstats_grouping by;       /* nothing else will do; AGGSTATS_UNGROUPED: whatever there is */
+    enum aggstats_grouping grouping; /* what there was last: a snapshot without calls does not tell */
+    char *path;                      /* of the control file that was asked last; NULL: there is none */
     struct control_reader reader;
 
     /* Snapshots, of resolution 0 if there is none */

@@ -9,10 +9,10 @@
 
 /* ---- What is to be said ------------------------------------------------------------------------- */
 
-/* While nobody has called it is not known what the groups are. */
+/* Until somebody has called it is not known what the groups are. */
 static enum aggstats_grouping grouping_of(const struct top_callers *callers) {
-    if (callers->latest.grouping != AGGSTATS_UNGROUPED)
-        return callers->latest.grouping;
+    if (callers->grouping != AGGSTATS_UNGROUPED)
+        return callers->grouping;
     return callers->by != AGGSTATS_UNGROUPED ? callers->by : AGGSTATS_BY_PROCESS;
 }
 

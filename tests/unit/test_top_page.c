@@ -157,7 +157,7 @@ static void set_up_callers(void) {
         (struct aggstats_profile){.resolution = 1, .clock = watch.latest.profile.clock, .ops = ops, .op_count = 2};
     groups[1].profile.op_count = 1;
     watch.callers.latest = watch.latest.profile;
-    watch.callers.latest.grouping = AGGSTATS_BY_PROCESS;
+    watch.callers.latest.grouping = watch.callers.grouping = AGGSTATS_BY_PROCESS;
     watch.callers.latest.groups = groups;
     watch.callers.latest.group_count = ARRAY_SIZE(groups);
     ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, &watch.callers.frame), 0);
