@@ -163,7 +163,7 @@ static void print_calls_in_flight(const struct page *page) {
     FILE *stream = page->screen.stream;
     if (profile->in_flight_count == 0)
         return;
-    fprintf(stream, "\nCalls in flight:\n  %-20s%12s%12s  %s\n", "operation", "age", "pid", "inode, path");
+    fprintf(stream, "\nCalls in flight:\n  %-20s%12s%12s  %s\n", "operation", "age", "pid", "node, path");
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         char age[UNITS_TEXT_SIZE];

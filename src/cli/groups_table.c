@@ -9,29 +9,59 @@
 #include "base.h"
 #include "figures.h"
 
-#define NAME_COLUMNS 16
-#define TABLE_COLUMNS (NAME_COLUMNS + 9 + 11 + 9 + 10 + 10)
-#define MAIN_OPS_COLUMNS 12 /* at least */
+#define TABLE_COLUMNS (GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS + 11 + 9 + 10 + 10)
+#define MAIN_OPS_GAP 2
 #define OPS_NAMED_MAX 3
 
-/* ---- Table ---- */
+/* ---- Texts ---- */
 
-static const char *who_name(const struct aggstats_group *group) {
+const char *groups_name_title(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_UID ? "user" : "process";
+}
+
+const char *groups_id_title(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_UID ? "uid" : "pid";
+}
+
+const char *groups_name(const struct aggstats_group *group) {
     static const char *const names[] = {[AGGSTATS_WHO_KERNEL] = "kernel", [AGGSTATS_WHO_OTHER] = "other"};
     return group->who == AGGSTATS_WHO_ID ? group->name : names[group->who];
 }
 
+void groups_format_id(const struct aggstats_group *group, char ret_text[UNITS_TEXT_SIZE]) {
+    if (group->who == AGGSTATS_WHO_ID)
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%" PRIu64, group->id);
+    else
+        ret_text[0] = '\0';
+}
+
+void groups_format_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns,
+                            char ret_text[GROUPS_MAIN_OPS_SIZE]) {
+    int used = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < profile->op_count && i < OPS_NAMED_MAX; i++) {
+        char text[AGGSTATS_NAME_SIZE + 16];
+        double share = total_cycles > 0 ? (double)profile->ops[i].total_cycles / total_cycles : 0;
+        int length = snprintf(text, sizeof(text), "%s%s %.0f %%", i > 0 ? ", " : "", profile->ops[i].name, 100 * share);
+        if (used + length > columns)
+            return;
+        memcpy(ret_text + used, text, (size_t)length + 1);
+        used += length;
+    }
+}
+
+/* ---- Table ---- */
+
 /* "grep" and its number; users have the number only */
 static void print_who(const struct aggstats_group *group, const struct screen *screen) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
-    char id[UNITS_TEXT_SIZE] = "";
-    snprintf(name, sizeof(name), "%.*s", NAME_COLUMNS, who_name(group));
+    char id[UNITS_TEXT_SIZE];
+    snprintf(name, sizeof(name), "%.*s", GROUPS_NAME_COLUMNS, groups_name(group));
     int columns = units_text_columns(name);
     screen_print_foreign(screen, INK_STRONG, name);
-    fprintf(screen->stream, "%*s", columns < NAME_COLUMNS ? NAME_COLUMNS - columns : 0, "");
-    if (group->who == AGGSTATS_WHO_ID)
-        snprintf(id, sizeof(id), "%" PRIu64, group->id);
-    screen_print_right(screen, INK_PLAIN, id, 9);
+    fprintf(screen->stream, "%*s", columns < GROUPS_NAME_COLUMNS ? GROUPS_NAME_COLUMNS - columns : 0, "");
+    groups_format_id(group, id);
+    screen_print_right(screen, INK_PLAIN, id, GROUPS_ID_COLUMNS);
 }
 
 static void print_cycles(double cycles, const struct units *units, const struct screen *screen) {
@@ -40,18 +70,11 @@ static void print_cycles(double cycles, const struct units *units, const struct 
     screen_print_right(screen, INK_PLAIN, text, 10);
 }
 
-/* "READ 61 %, OPEN 20 %": as many as fit in so many columns. Ops are sorted by total. */
-static void print_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns, FILE *stream) {
-    for (size_t i = 0; i < profile->op_count && i < OPS_NAMED_MAX; i++) {
-        char text[AGGSTATS_NAME_SIZE + 16];
-        double share = total_cycles > 0 ? (double)profile->ops[i].total_cycles / total_cycles : 0;
-        int length =
-            snprintf(text, sizeof(text), "%s%s %.0f %%", i > 0 ? ", " : "  ", profile->ops[i].name, 100 * share);
-        columns -= length;
-        if (columns < 0)
-            return;
-        fputs(text, stream);
-    }
+static void print_main_ops(const struct aggstats_profile *profile, double total_cycles, const struct screen *screen) {
+    char text[GROUPS_MAIN_OPS_SIZE];
+    groups_format_main_ops(profile, total_cycles, screen->width - TABLE_COLUMNS - MAIN_OPS_GAP, text);
+    if (text[0])
+        fprintf(screen->stream, "%*s%s", MAIN_OPS_GAP, "", text);
 }
 
 static void print_row(const struct aggstats_group *group, double whole_cycles, const struct units *units,
@@ -65,18 +88,17 @@ static void print_row(const struct aggstats_group *group, double whole_cycles, c
     screen_print_right(screen, INK_PLAIN, text, 9);
     print_cycles(sum.total_cycles, units, screen);
     print_cycles(sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0, units, screen);
-    print_main_ops(&group->profile, sum.total_cycles, screen->width - TABLE_COLUMNS, screen->stream);
+    print_main_ops(&group->profile, sum.total_cycles, screen);
     putc('\n', screen->stream);
 }
 
 void groups_table_print(const struct aggstats_profile *profile, const struct units *units,
                         const struct screen *screen) {
-    bool of_users = profile->grouping == AGGSTATS_BY_UID;
     double whole_cycles = figures_sum(profile).total_cycles;
     screen_ink(screen, INK_FAINT);
-    fprintf(screen->stream, "\n%-*s%9s%11s%9s%10s%10s%s\n", NAME_COLUMNS, of_users ? "user" : "process",
-            of_users ? "uid" : "pid", "calls", "share", "total", "mean",
-            screen->width >= TABLE_COLUMNS + MAIN_OPS_COLUMNS ? "  mostly in" : "");
+    fprintf(screen->stream, "\n%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(profile->grouping),
+            GROUPS_ID_COLUMNS, groups_id_title(profile->grouping), "calls", "share", "total", "mean",
+            screen->width >= TABLE_COLUMNS + GROUPS_MAIN_OPS_COLUMNS ? "  mostly in" : "");
     screen_ink(screen, INK_PLAIN);
     for (size_t i = 0; i < profile->group_count; i++)
         print_row(&profile->groups[i], whole_cycles, units, screen);
@@ -88,7 +110,7 @@ void groups_table_print(const struct aggstats_profile *profile, const struct uni
 static bool is_meant(const struct aggstats_group *group, const char *who) {
     char id[UNITS_TEXT_SIZE];
     if (group->who != AGGSTATS_WHO_ID || strcmp(who, "kernel") == 0 || strcmp(who, "other") == 0)
-        return group->who != AGGSTATS_WHO_ID && strcmp(who_name(group), who) == 0;
+        return group->who != AGGSTATS_WHO_ID && strcmp(groups_name(group), who) == 0;
     snprintf(id, sizeof(id), "%" PRIu64, group->id);
     bool is_number = who[strspn(who, "0123456789")] == '\0';
     return strcmp(is_number ? id : group->name, who) == 0;

@@ -7,6 +7,25 @@
 
 #include "aggstats.h"
 
+#define GROUPS_NAME_COLUMNS 16
+#define GROUPS_ID_COLUMNS 9
+#define GROUPS_MAIN_OPS_COLUMNS 12 /* at least */
+#define GROUPS_MAIN_OPS_SIZE 192
+
+/* Titles of the columns: "process" or "user", "pid" or "uid". */
+const char *groups_name_title(enum aggstats_grouping grouping);
+const char *groups_id_title(enum aggstats_grouping grouping);
+
+/* "grep", "kernel" or "other": any bytes. Owner: the group */
+const char *groups_name(const struct aggstats_group *group);
+
+/* "4711"; "" for the kernel and others */
+void groups_format_id(const struct aggstats_group *group, char ret_text[UNITS_TEXT_SIZE]);
+
+/* "READ 61 %, OPEN 20 %": as many as fit in so many columns. The profile's ops are sorted by total. */
+void groups_format_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns,
+                            char ret_text[GROUPS_MAIN_OPS_SIZE]);
+
 /* Prints a row for each group: calls, share, total, mean, and the operations that take most of its time. */
 void groups_table_print(const struct aggstats_profile *profile, const struct units *units, const struct screen *screen);
 

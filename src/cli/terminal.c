@@ -179,14 +179,14 @@ static void take_over_again(void) {
     refresh();
 }
 
-int terminal_wait_key(int64_t timeout_ns) {
+int terminal_wait_key(int64_t timeout_ns, int other_fd) {
     const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct pollfd inputs[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = other_fd, .events = POLLIN}};
     int key = getch(); /* it may have some left over */
     if (key != ERR)
         return key;
-    if (ppoll(&input, 1, timeout_ns < 0 ? NULL : &timeout, &mask_waiting) > 0 &&
-        (input.revents & (POLLHUP | POLLERR | POLLNVAL)))
+    if (ppoll(inputs, ARRAY_SIZE(inputs), timeout_ns < 0 ? NULL : &timeout, &mask_waiting) > 0 &&
+        (inputs[0].revents & (POLLHUP | POLLERR | POLLNVAL)))
         return -1;
     if (handed_over.resumed) {
         take_over_again();

@@ -17,9 +17,10 @@ void terminal_leave(void);
 
 /* Waits for a key.
  * timeout_ns: 0: not at all; negative: for ever
+ * other_fd: waits for this, too, until it can be read; -1: nothing
  * Returns a character or a KEY_ of ncurses; KEY_RESIZE also when the screen has to be drawn again for another reason;
  *         0: none yet; -1: the terminal is gone */
-int terminal_wait_key(int64_t timeout_ns);
+int terminal_wait_key(int64_t timeout_ns, int other_fd);
 
 /* How ncurses draws in an ink. */
 unsigned long terminal_attributes(enum ink ink);

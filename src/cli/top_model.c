@@ -20,8 +20,8 @@ bool top_is_one_recording(const struct aggstats_profile *before, const struct ag
            before->has_start == now->has_start && before->start_ns == now->start_ns;
 }
 
-static int subtract(const struct aggstats_profile *before, const struct aggstats_profile *now,
-                    struct aggstats_profile *ret_difference) {
+int top_subtract(const struct aggstats_profile *before, const struct aggstats_profile *now,
+                 struct aggstats_profile *ret_difference) {
     if (!top_is_one_recording(before, now))
         return -ERANGE;
     struct aggstats_profile difference;
@@ -40,11 +40,18 @@ static int subtract(const struct aggstats_profile *before, const struct aggstats
 
 /* ---- Rows --------------------------------------------------------------------------------------- */
 
-static unsigned highest_bucket(const struct aggstats_op_profile *op, unsigned resolution) {
+unsigned top_highest_bucket(const struct aggstats_op_profile *op, unsigned resolution) {
     unsigned bucket = 64 * resolution - 1;
     while (bucket > 0 && op->buckets[bucket] == 0)
         bucket--;
     return bucket;
+}
+
+void top_figures_relate(struct top_figures *figures, double total_cycles) {
+    if (total_cycles > 0)
+        figures->share = figures->total_cycles / total_cycles;
+    if (figures->ended > 0)
+        figures->mean_cycles = figures->total_cycles / (double)figures->ended;
 }
 
 static int make_ops(struct top_frame *frame) {
@@ -56,14 +63,13 @@ static int make_ops(struct top_frame *frame) {
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         struct top_op *row = &frame->ops[frame->op_count++];
-        *row = (struct top_op){.profile = op, .ended = figures_finished(op, profile->resolution)};
-        if (frame->total_cycles > 0)
-            row->share = (double)op->total_cycles / frame->total_cycles;
-        if (row->ended > 0) {
-            row->mean_cycles = (double)op->total_cycles / (double)row->ended;
-            row->max_bucket = highest_bucket(op, profile->resolution);
-        }
-        frame->ended += row->ended;
+        row->profile = op;
+        row->figures = (struct top_figures){.name = op->name,
+                                            .ended = figures_finished(op, profile->resolution),
+                                            .total_cycles = (double)op->total_cycles,
+                                            .max_bucket = top_highest_bucket(op, profile->resolution)};
+        top_figures_relate(&row->figures, frame->total_cycles);
+        frame->ended += row->figures.ended;
     }
     return 0;
 }
@@ -96,7 +102,7 @@ static void note_buckets(struct top_frame *frame, const struct aggstats_profile 
 int top_frame_make(const struct aggstats_profile *before, const struct aggstats_profile *now,
                    struct top_frame *ret_frame) {
     struct top_frame frame = {0};
-    int error = before ? subtract(before, now, &frame.profile) : aggstats_profile_copy(now, &frame.profile);
+    int error = before ? top_subtract(before, now, &frame.profile) : aggstats_profile_copy(now, &frame.profile);
     if (!error)
         error = make_ops(&frame);
     if (!error)
@@ -125,48 +131,55 @@ static int compare_numbers(double a, double b) {
     return (a < b) - (a > b);
 }
 
-static int compare_names(const struct top_op *a, const struct top_op *b) {
-    return strcmp(a->profile->name, b->profile->name);
+static int compare_names(const struct top_figures *a, const struct top_figures *b) {
+    return strcmp(a->name, b->name);
 }
 
 static int compare_shares(const void *left, const void *right) {
-    const struct top_op *a = left;
-    const struct top_op *b = right;
+    const struct top_figures *a = left;
+    const struct top_figures *b = right;
     int order = compare_numbers(a->share, b->share);
     return order ? order : compare_names(a, b);
 }
 
 static int compare_calls(const void *left, const void *right) {
-    const struct top_op *a = left;
-    const struct top_op *b = right;
+    const struct top_figures *a = left;
+    const struct top_figures *b = right;
     int order = (a->ended < b->ended) - (a->ended > b->ended);
     return order ? order : compare_shares(a, b);
 }
 
 static int compare_means(const void *left, const void *right) {
-    int order =
-        compare_numbers(((const struct top_op *)left)->mean_cycles, ((const struct top_op *)right)->mean_cycles);
+    int order = compare_numbers(((const struct top_figures *)left)->mean_cycles,
+                                ((const struct top_figures *)right)->mean_cycles);
     return order ? order : compare_shares(left, right);
 }
 
 /* Ops of which no call has ended come after those whose calls took next to nothing. */
 static int compare_max(const void *left, const void *right) {
-    const struct top_op *a = left;
-    const struct top_op *b = right;
+    const struct top_figures *a = left;
+    const struct top_figures *b = right;
     int order = (a->max_bucket < b->max_bucket) - (a->max_bucket > b->max_bucket);
     if (order == 0)
         order = (a->ended == 0) - (b->ended == 0);
     return order ? order : compare_shares(a, b);
 }
 
+/* Several processes may have one name. */
 static int compare_by_name(const void *left, const void *right) {
-    return compare_names(left, right);
+    int order = compare_names(left, right);
+    return order ? order : compare_shares(left, right);
 }
 
-void top_frame_sort(struct top_frame *frame, enum top_order order) {
+void top_figures_sort(void *rows, size_t count, size_t row_bytes, enum top_order order) {
     static int (*const comparisons[TOP_ORDER_COUNT])(const void *, const void *) = {
         [TOP_BY_SHARE] = compare_shares, [TOP_BY_CALLS] = compare_calls,  [TOP_BY_MEAN] = compare_means,
         [TOP_BY_MAX] = compare_max,      [TOP_BY_NAME] = compare_by_name,
     };
-    qsort(frame->ops, frame->op_count, sizeof(*frame->ops), comparisons[order]);
+    if (count > 1) /* none may be a null pointer */
+        qsort(rows, count, row_bytes, comparisons[order]);
+}
+
+void top_frame_sort(struct top_frame *frame, enum top_order order) {
+    top_figures_sort(frame->ops, frame->op_count, sizeof(*frame->ops), order);
 }

@@ -7,13 +7,20 @@
 
 #include "aggstats.h"
 
-/* An operation in the time between two snapshots. */
+/* What calls did in the time between two snapshots. */
+struct top_figures {
+    const char *name; /* whose they are. Owner: the frame */
+    uint64_t ended;   /* calls that returned in that time */
+    double total_cycles;
+    double share;        /* of the latency of all calls: 0..1 */
+    double mean_cycles;  /* this and the next are meaningful if calls have ended */
+    unsigned max_bucket; /* the highest that got a call */
+};
+
+/* An operation. */
 struct top_op {
-    const struct aggstats_op_profile *profile; /* name and buckets. Owner: the frame */
-    uint64_t ended;                            /* calls that returned in that time */
-    double share;                              /* of the latency of all ops: 0..1 */
-    double mean_cycles;                        /* this and the next are meaningful if calls have ended */
-    unsigned max_bucket;                       /* the highest that got a call */
+    struct top_figures figures;                /* first, so that rows can be ordered */
+    const struct aggstats_op_profile *profile; /* buckets. Owner: the frame */
 };
 
 #define TOP_COMMAND_SIZE 64
@@ -43,6 +50,12 @@ struct top_frame {
  * recorder may have become better known. */
 bool top_is_one_recording(const struct aggstats_profile *before, const struct aggstats_profile *now);
 
+/* What happened between two snapshots, in the clock's rate as it is known best.
+ * Owner:   the caller finishes *ret_difference
+ * Errors:  -ERANGE they are not of one recording, -ENOMEM; *ret_difference untouched */
+int top_subtract(const struct aggstats_profile *before, const struct aggstats_profile *now,
+                 struct aggstats_profile *ret_difference);
+
 /* before: NULL: nothing, so that the frame shows the profile from its beginning
  * Owner:   the caller finishes *ret_frame; it keeps nothing of the snapshots
  * Errors:  -ERANGE they are not of one recording, -ENOMEM; *ret_frame untouched */
@@ -68,5 +81,14 @@ extern const struct top_order_row {
 
 /* Largest first, by name from A on. Equals are ordered by share, then by name. */
 void top_frame_sort(struct top_frame *frame, enum top_order order);
+
+/* The same for an array of anything that begins with figures. */
+void top_figures_sort(void *rows, size_t count, size_t row_bytes, enum top_order order);
+
+/* Share and mean, from what is there. total_cycles: of all rows */
+void top_figures_relate(struct top_figures *figures, double total_cycles);
+
+/* The highest bucket that has a call; 0 if none has. */
+unsigned top_highest_bucket(const struct aggstats_op_profile *op, unsigned resolution);
 
 #endif

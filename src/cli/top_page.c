@@ -7,16 +7,12 @@
 
 #include "base.h"
 #include "chart.h"
+#include "top_callers_page.h"
+#include "top_table.h"
 #include "units.h"
 
 static struct units units_of(const struct top_watch *watch, const struct canvas *canvas) {
     return (struct units){.frequency_hz = watch->latest.profile.clock.frequency_hz, .ascii = canvas->ascii};
-}
-
-/* Local time. Returns false where there is none for that moment. */
-static bool time_of(int64_t unix_ns, struct tm *ret_tm) {
-    time_t seconds = (time_t)(unix_ns / 1000000000);
-    return localtime_r(&seconds, ret_tm) != NULL;
 }
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
@@ -26,35 +22,17 @@ static const char *title_of(const struct top_watch *watch) {
     return mount && mount[0] ? mount : watch->source.path;
 }
 
-/* The time that the frame is about: "the last 2.00 s". */
-static void draw_span(const struct top_watch *watch, struct canvas *canvas) {
-    const struct aggstats_profile *profile = &watch->frame.profile;
-    const struct units units = units_of(watch, canvas);
-    char elapsed[UNITS_TEXT_SIZE];
-    char text[96] = "";
-    char start[32] = "the beginning";
-    struct tm tm;
-    if (profile->has_elapsed)
-        units_format_cycles(&units, (double)profile->elapsed_cycles, elapsed);
-    else
-        snprintf(elapsed, sizeof(elapsed), "time not known");
-    if (profile->has_start && time_of(profile->start_ns, &tm))
-        strftime(start, sizeof(start), "%H:%M:%S", &tm);
-    if (!watch->since_beginning && !watch->summing)
-        snprintf(text, sizeof(text), "the last %s", elapsed);
-    else
-        snprintf(text, sizeof(text), "%s since %s", elapsed, start);
-    canvas_text(canvas, INK_PLAIN, text);
-}
-
 static void draw_title(const struct top_watch *watch, struct canvas *canvas) {
     char time_text[64] = "";
+    char span[TOP_SPAN_SIZE];
     struct tm tm;
-    if (time_of(watch->latest.taken_ns, &tm))
+    if (top_table_time(watch->latest.taken_ns, &tm))
         strftime(time_text, sizeof(time_text), "%Y-%m-%d %H:%M:%S %Z", &tm);
     canvas_text(canvas, INK_FAINT, time_text);
     canvas_text(canvas, INK_PLAIN, "  ");
-    draw_span(watch, canvas);
+    const struct units units = units_of(watch, canvas);
+    top_table_format_span(&watch->frame.profile, !watch->since_beginning && !watch->summing, &units, span);
+    canvas_text(canvas, INK_PLAIN, span);
     canvas_text(canvas, INK_PLAIN, "  ");
     canvas_line(canvas, INK_STRONG, title_of(watch));
 }
@@ -103,54 +81,9 @@ void top_page_draw_heading(const struct top_watch *watch, struct canvas *canvas)
 
 /* What the table of operations needs beside a row. */
 struct table {
-    const struct top_frame *frame;
-    struct units units;
-    bool ascii;
+    struct top_table figures;
     int name_columns;
-    size_t column_count;
     struct chart_axis axis; /* without columns: no charts */
-};
-
-typedef void (*format_cell_fn)(const struct table *table, const struct top_op *op, char ret_text[UNITS_TEXT_SIZE]);
-
-static void format_share(const struct table *table, const struct top_op *op, char ret_text[UNITS_TEXT_SIZE]) {
-    (void)table;
-    units_format_share(op->share, ret_text);
-}
-
-static void format_calls(const struct table *table, const struct top_op *op, char ret_text[UNITS_TEXT_SIZE]) {
-    (void)table;
-    units_format_count(op->ended, ret_text);
-}
-
-static void format_mean(const struct table *table, const struct top_op *op, char ret_text[UNITS_TEXT_SIZE]) {
-    if (op->ended > 0)
-        units_format_cycles(&table->units, op->mean_cycles, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-/* All that is known of the longest call is its bucket; shown is the upper bound. */
-static void format_max(const struct table *table, const struct top_op *op, char ret_text[UNITS_TEXT_SIZE]) {
-    unsigned resolution = table->frame->profile.resolution;
-    if (op->ended > 0)
-        units_format_cycles(&table->units, aggstats_bucket_upper(op->max_bucket, resolution), ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-/* As many as fit; then the chart, if there is room. */
-static const struct table_column {
-    const char *title;
-    const char *ascii_title;
-    int columns;
-    enum top_order order; /* by which the table is, if by this column */
-    format_cell_fn format;
-} table_columns[] = {
-    {"share", "share", 8, TOP_BY_SHARE, format_share},
-    {"calls", "calls", 11, TOP_BY_CALLS, format_calls},
-    {"mean", "mean", 9, TOP_BY_MEAN, format_mean},
-    {"max ≤", "max <=", 9, TOP_BY_MAX, format_max},
 };
 
 #define CHART_GAP 2
@@ -175,17 +108,12 @@ static struct chart_axis axis_of(const struct top_frame *frame, int columns) {
 }
 
 static struct table table_of(const struct top_watch *watch, const struct canvas *canvas) {
-    struct table table = {.frame = &watch->frame,
-                          .units = units_of(watch, canvas),
-                          .ascii = canvas->ascii,
-                          .name_columns = name_columns(watch)};
-    int used = table.name_columns;
-    while (table.column_count < ARRAY_SIZE(table_columns) &&
-           used + table_columns[table.column_count].columns <= canvas->width)
-        used += table_columns[table.column_count++].columns;
-    int left = canvas->width - used - CHART_GAP;
-    if (table.column_count == ARRAY_SIZE(table_columns) && left >= CHART_COLUMNS_MIN)
-        table.axis = axis_of(&watch->frame, left);
+    const struct top_frame *frame = &watch->frame;
+    struct table table = {.name_columns = name_columns(watch)};
+    top_table_init(&table.figures, &watch->latest.profile, canvas);
+    int left = top_table_fit(&table.figures, canvas->width - table.name_columns) - CHART_GAP;
+    if (left >= CHART_COLUMNS_MIN)
+        table.axis = axis_of(frame, left);
     return table;
 }
 
@@ -200,28 +128,20 @@ static void draw_titles(const struct table *table, enum top_order order, struct 
     char ticks[CHART_LINE_SIZE] = "";
     canvas_text(canvas, order == TOP_BY_NAME ? INK_STRONG : INK_FAINT, "operation");
     canvas_move_to(canvas, table->name_columns);
-    for (size_t i = 0; i < table->column_count; i++) {
-        const struct table_column *column = &table_columns[i];
-        canvas_right(canvas, column->order == order ? INK_STRONG : INK_FAINT,
-                     table->ascii ? column->ascii_title : column->title, column->columns);
-    }
+    top_table_draw_titles(&table->figures, order, canvas);
     if (table->axis.column_count > 0)
-        chart_format_ticks(&table->axis, &table->units, ticks);
+        chart_format_ticks(&table->axis, &table->figures.units, ticks);
     draw_chart_text(table, canvas, INK_FAINT, ticks);
     canvas_end_line(canvas);
 }
 
 static void draw_op(const struct table *table, const struct top_op *op, struct canvas *canvas) {
-    char text[UNITS_TEXT_SIZE];
     char chart[CHART_LINE_SIZE] = "";
     canvas_text(canvas, INK_STRONG, op->profile->name);
     canvas_move_to(canvas, table->name_columns);
-    for (size_t i = 0; i < table->column_count; i++) {
-        table_columns[i].format(table, op, text);
-        canvas_right(canvas, INK_PLAIN, text, table_columns[i].columns);
-    }
+    top_table_draw_row(&table->figures, &op->figures, canvas);
     if (table->axis.column_count > 0)
-        chart_format_line(&table->axis, op->profile, table->ascii, chart);
+        chart_format_line(&table->axis, op->profile, canvas->ascii, chart);
     draw_chart_text(table, canvas, INK_BAR, chart);
     canvas_end_line(canvas);
 }
@@ -299,7 +219,15 @@ static void draw_overview(const struct top_watch *watch, struct canvas *canvas) 
 }
 
 const struct top_view top_views[] = {
-    {'1', "operations", draw_overview},
-    {'2', "calls in flight", draw_calls},
+    {'1', "operations", draw_overview, .of_callers = false},
+    {'2', "calls in flight", draw_calls, .of_callers = false},
+    {'3', "callers", top_callers_page_draw, .of_callers = true},
 };
 const size_t top_view_count = ARRAY_SIZE(top_views);
+
+const struct top_view *top_view_of_callers(void) {
+    const struct top_view *view = top_views;
+    while (!view->of_callers)
+        view++;
+    return view;
+}

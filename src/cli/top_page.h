@@ -10,10 +10,14 @@ struct top_view {
     int key;
     const char *title;
     void (*draw)(const struct top_watch *watch, struct canvas *canvas);
+    bool of_callers; /* it needs watch->callers */
 };
 
 extern const struct top_view top_views[];
 extern const size_t top_view_count;
+
+/* The view of callers. */
+const struct top_view *top_view_of_callers(void);
 
 /* When the snapshot was taken, over which time, of what, and the sums; then a line for each thing that one should know.
  */

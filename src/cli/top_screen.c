@@ -101,12 +101,13 @@ static void choose_view(struct top_screen *screen, size_t view) {
     screen->view = view;
     screen->scroll = 0;
     screen->help = false;
+    top_watch_want_callers(screen->watch, top_views[view].of_callers);
 }
 
-/* Orders are of operations, which the first view shows. */
+/* Orders are of operations, which the first view shows, and of callers. */
 static void choose_order(struct top_screen *screen, enum top_order order) {
     top_watch_sort(screen->watch, order);
-    choose_view(screen, 0);
+    choose_view(screen, top_views[screen->view].of_callers ? screen->view : 0);
 }
 
 static void take_key(struct top_screen *screen, int key) {
@@ -175,7 +176,7 @@ static void draw_help(struct canvas *canvas) {
     }
     for (size_t i = 0; i < TOP_ORDER_COUNT; i++) {
         name[0] = (char)top_orders[i].key;
-        draw_help_line(canvas, name, "orders operations by ", top_orders[i].name);
+        draw_help_line(canvas, name, "orders operations and callers by ", top_orders[i].name);
     }
     for (size_t i = 0; i < ARRAY_SIZE(command_keys); i++)
         draw_help_line(canvas, command_keys[i].name, command_keys[i].help, "");
@@ -285,23 +286,39 @@ static int64_t time_left_ns(const struct top_screen *screen) {
     return left_ns > 0 ? left_ns : 0;
 }
 
-/* One turn: a key, or the next snapshot. Returns false if nothing is to be drawn again. */
-static bool turn(struct top_screen *screen) {
-    int64_t left_ns = time_left_ns(screen);
-    if (left_ns == 0) {
-        refresh_now(screen);
-        return true;
-    }
-    int key = terminal_wait_key(left_ns);
+/* The earlier of two times that are left. */
+static int64_t earlier_ns(int64_t a_ns, int64_t b_ns) {
+    if (a_ns < 0 || b_ns < 0)
+        return a_ns < 0 ? b_ns : a_ns;
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+/* A key, or an answer of the mount. Returns false if nothing is to be drawn again. */
+static bool wait_for_input(struct top_screen *screen, int64_t left_ns) {
+    const struct top_callers *callers = &screen->watch->callers;
+    int answer_fd = top_callers_fd(callers); /* also of a screen that is paused: it was asked for before, or by a key */
+    if (answer_fd >= 0)
+        left_ns = earlier_ns(left_ns, top_callers_due_ns(callers));
+    int key = terminal_wait_key(left_ns, answer_fd);
     if (key < 0)
         screen->error = -ENOTTY;
     else if (key > 0)
         take_key(screen, key);
-    return key > 0;
+    return key != 0 || (answer_fd >= 0 && top_watch_collect_callers(screen->watch));
 }
 
-enum status top_screen_run(struct top_watch *watch, int64_t delay_ns, bool ascii) {
+/* One turn: the next snapshot, or what comes before. Returns false if nothing is to be drawn again. */
+static bool turn(struct top_screen *screen) {
+    int64_t left_ns = time_left_ns(screen);
+    if (left_ns != 0)
+        return wait_for_input(screen, left_ns);
+    refresh_now(screen);
+    return true;
+}
+
+enum status top_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii) {
     struct top_screen screen = {.watch = watch,
+                                .view = (size_t)(view - top_views),
                                 .ascii = screen_of_stdout(0, ascii).ascii,
                                 .delay_ns = delay_ns,
                                 .next_ns = now_ns() + delay_ns};

@@ -3,11 +3,13 @@
 #define TOP_SCREEN_H
 
 #include "command.h"
+#include "top_page.h"
 #include "top_watch.h"
 
 /* Shows what is watched, until told to quit. Messages go to the user after the terminal was given back.
+ * view: the one to begin with, of top_views
  * delay_ns: between snapshots
  * ascii: only ASCII characters */
-enum status top_screen_run(struct top_watch *watch, int64_t delay_ns, bool ascii);
+enum status top_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii);
 
 #endif

@@ -19,6 +19,7 @@ void top_watch_finish(struct top_watch *watch) {
     forget(&watch->mark, &watch->has_mark);
     forget(&watch->previous, &watch->has_previous);
     forget(&watch->latest, &watch->has_latest);
+    top_callers_finish(&watch->callers);
     top_frame_finish(&watch->frame);
     top_source_finish(&watch->source);
 }
@@ -81,6 +82,38 @@ static int take(struct top_watch *watch, const struct top_snapshot *snapshot) {
     return update_frame(watch);
 }
 
+/* ---- Callers ------------------------------------------------------------------------------------ */
+
+bool top_watch_collect_callers(struct top_watch *watch) {
+    return top_callers_collect(&watch->callers, &watch->latest.profile, watch->summing, watch->order);
+}
+
+/* An answer that nobody has taken yet is the last one, not the next. */
+void top_watch_ask_callers(struct top_watch *watch) {
+    if (!watch->callers.is_wanted || !watch->has_latest || watch->has_ended)
+        return;
+    top_watch_collect_callers(watch);
+    top_callers_ask(&watch->callers, &watch->latest.profile, watch->source.live_fd < 0 ? watch->source.path : NULL);
+}
+
+void top_watch_want_callers(struct top_watch *watch, bool wanted) {
+    bool begins = wanted && !watch->callers.is_wanted;
+    watch->callers.is_wanted = wanted;
+    if (begins)
+        top_watch_ask_callers(watch);
+}
+
+void top_watch_await_callers(struct top_watch *watch) {
+    int64_t left_ns;
+    top_watch_collect_callers(watch);
+    while ((left_ns = top_callers_due_ns(&watch->callers)) >= 0) {
+        control_reader_wait(&watch->callers.reader, left_ns);
+        top_watch_collect_callers(watch);
+    }
+}
+
+/* ---- Snapshots ---------------------------------------------------------------------------------- */
+
 int top_watch_refresh(struct top_watch *watch) {
     struct top_snapshot snapshot;
     watch->is_fresh = false;
@@ -90,7 +123,11 @@ int top_watch_refresh(struct top_watch *watch) {
         watch->has_ended = true;
     if (error == -ENOTCONN || error == -EAGAIN)
         return 0;
-    return error ? error : take(watch, &snapshot);
+    if (!error)
+        error = take(watch, &snapshot);
+    if (!error)
+        top_watch_ask_callers(watch);
+    return error;
 }
 
 int top_watch_sum(struct top_watch *watch, bool summing) {
@@ -99,6 +136,8 @@ int top_watch_sum(struct top_watch *watch, bool summing) {
     int error = update_frame(watch);
     if (error)
         watch->summing = before;
+    else
+        top_callers_update(&watch->callers, summing, watch->order);
     return error;
 }
 
@@ -110,10 +149,12 @@ int top_watch_begin_here(struct top_watch *watch) {
     forget(&watch->mark, &watch->has_mark);
     watch->mark = mark;
     watch->has_mark = true;
+    top_callers_begin_here(&watch->callers);
     return top_watch_sum(watch, true);
 }
 
 void top_watch_sort(struct top_watch *watch, enum top_order order) {
     watch->order = order;
     top_frame_sort(&watch->frame, order);
+    top_callers_frame_sort(&watch->callers.frame, order);
 }

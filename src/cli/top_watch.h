@@ -2,6 +2,7 @@
 #ifndef TOP_WATCH_H
 #define TOP_WATCH_H
 
+#include "top_callers.h"
 #include "top_model.h"
 #include "top_source.h"
 
@@ -17,6 +18,7 @@ struct top_watch {
     bool summing; /* the frame is since the mark; else since the previous snapshot */
     enum top_order order;
 
+    struct top_callers callers;
     struct top_frame frame;
     bool since_beginning; /* the frame shows the profile from its beginning */
     bool began_anew;      /* the recording did, after the previous snapshot: by a reset, or as another mount */
@@ -33,6 +35,18 @@ void top_watch_finish(struct top_watch *watch);
 /* Takes a snapshot, and makes a frame.
  * Errors:  those of top_source_read() but -ENOTCONN and -EAGAIN, which leave the frame as it was, too */
 int top_watch_refresh(struct top_watch *watch);
+
+/* Whether to ask the mount for callers with each snapshot, beginning with this moment. */
+void top_watch_want_callers(struct top_watch *watch, bool wanted);
+
+/* Asks once more, if they are wanted. */
+void top_watch_ask_callers(struct top_watch *watch);
+
+/* Takes what the mount has answered so far, without waiting. Returns whether there is something new to be seen. */
+bool top_watch_collect_callers(struct top_watch *watch);
+
+/* The same, but waits for the answer, as long as the mount may take. */
+void top_watch_await_callers(struct top_watch *watch);
 
 /* These three change the frame without another snapshot. Errors: -ENOMEM; nothing has changed then */
 int top_watch_sum(struct top_watch *watch, bool summing);

@@ -39,6 +39,7 @@ expect_completion _osprof "mnt" osprof run -p mn
 expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "calls" osprof top --sort c
+expect_completion _osprof "uid" osprof top --by u
 
 expect_completion _osproffs "lower" osproffs lo
 expect_completion _osproffs "lower" osproffs -o cache = none lo

@@ -8,8 +8,10 @@ need tmux
 need_fuse
 hung_pid=
 hung_daemon=
+caller_pid=
 
 before_cleanup() {
+    [ -z "$caller_pid" ] || kill "$caller_pid" 2>/dev/null
     [ -z "$hung_daemon" ] || kill -CONT "$hung_daemon" 2>/dev/null
     tmux -S "$scratch/tmux" kill-server 2>/dev/null
     [ -z "$hung_pid" ] || wait "$hung_pid"
@@ -209,7 +211,7 @@ known_load "$mnt"
 drive --delay 3600 mnt
 expect_calls MKDIR 7
 expect_calls RMDIR 5
-shows "^[0-9]{4}-[0-9-]+ [0-9:]+ UTC  .* since [0-9:]+  $mnt\$" || fail "heading: $(shown | head -n 1)"
+shows "^[0-9]{4}-[0-9-]+ [0-9:]+ UTC  .* since [0-9:]+  ${mnt:0:12}" || fail "heading: $(shown | head -n 1)"
 rmdir "$mnt"/known-6
 keys Space
 expect_calls RMDIR 1
@@ -264,7 +266,7 @@ shows_no_more 'Recording is paused' || fail "paused for ever"
 keys 2
 wait_shows 'No call is in flight'
 keys h
-wait_shows 'orders operations by mean'
+wait_shows 'orders operations and callers by mean'
 keys h
 wait_shows 'No call is in flight'
 keys 1
@@ -304,7 +306,7 @@ wait_shows '^h help'
 kill -STOP "$(<top.pid)"
 kill -CONT "$(<top.pid)"
 keys h
-wait_shows 'orders operations by mean'
+wait_shows 'orders operations and callers by mean'
 keys q
 ended 0
 
@@ -341,18 +343,165 @@ expect_calls RMDIR 3
 keys q
 ended 0
 
+# ---- Whose calls they are
+
+mount_osproffs "$lower" "$mnt"
+expect 0 top --batch --by process --delay 0.1 --count 1 mnt # nobody knows yet
+stat "$mnt/none" 2>/dev/null || true
+for by in process uid; do
+    expect 1 top --batch --by "$by" mnt
+    assert_eq "osprof: no calls by $by in $mnt/.osprof; osproffs -o by=$by records them" "$(<"$scratch/err")" \
+        "message about a mount that records no callers"
+done
+drive --delay 3600 mnt
+keys 3
+wait_shows '^No calls by process are recorded; osproffs -o by=process records them\.$'
+keys q
+ended 0
+unmount_osproffs "$mnt"
+
+mount_osproffs -o by=process "$lower" "$mnt"
+live=$(live_file)
+expect 0 top --batch --by process --delay 0.1 --count 1 --ascii mnt
+grep -q '^Nobody has called' "$scratch/out" || fail "somebody has called"
+stat "$mnt/none" 2>/dev/null || true
+expect 1 top --by uid mnt
+assert_eq "osprof: no calls by uid in $mnt/.osprof; osproffs -o by=uid records them" "$(<"$scratch/err")" \
+    "message about a mount that records other callers"
+
+# A process that makes a file for each line, and has a name that may harm terminals.
+cp "$(command -v bash)" $'ev\033[7mil'
+mkfifo lines
+# shellcheck disable=SC2016 # for the shell inside
+./$'ev\033[7mil' -c 'while read -r name; do : >"$0/$name"; done' "$mnt" <lines &
+caller_pid=$!
+exec 7>lines
+
+# caller_calls: of that process, in all rows of standard input that have a share before the calls
+caller_calls() {
+    awk -v pid="$caller_pid" '
+        { for (i = 1; i + 3 <= NF; i++) if ($i == pid && $(i + 2) == "%") { gsub(",", "", $(i + 3)); calls += $(i + 3) } }
+        END { print calls + 0 }'
+}
+
+# What the mount has counted for it.
+caller_calls_recorded() {
+    "$OSPROF" show --by process mnt | awk -v pid="$caller_pid" '{ for (i = 1; i < 3; i++) if ($i == pid) print $(i + 1) }'
+}
+
+# Every call is in exactly one report.
+"$OSPROF" top --batch --by process --delay 0.1 "$live" >reports &
+watcher=$!
+wait_until 30 grep -q 'Calls by process, the last' reports || fail "no report of callers"
+printf 'file-%s\n' {1..53} >&7
+all_callers_reported() {
+    [ -e "$lower/file-53" ] && [ "$(caller_calls_recorded)" -ge 106 ] &&
+        [ "$(caller_calls <reports)" = "$(caller_calls_recorded)" ]
+}
+wait_until 30 all_callers_reported ||
+    fail "$(caller_calls <reports) calls of $caller_pid are reported, not $(caller_calls_recorded)"
+grep -Eq "^ev\?\[7mil +$caller_pid " reports || fail "its name is not shown"
+! grep -q $'\033' reports || fail "its name is shown as it is"
+kill "$watcher"
+wait "$watcher" || true
+
+# On the screen: the view asks the mount at once, and then with each snapshot.
+drive --delay 3600 mnt
+keys 3
+wait_shows '^Calls by process, [0-9.]+ m?s since '
+wait_shows "^ev\?\[7mil +$caller_pid +[0-9.]+ % "
+printf 'then-%s\n' {1..7} >&7
+wait_until 30 test -e "$lower/then-7" || fail "no more files are made"
+shows_caller_calls() {
+    [ "$(shown | caller_calls)" = "$1" ]
+}
+before=$(shown | caller_calls)
+after=$(caller_calls_recorded)
+more_recorded() {
+    after=$(caller_calls_recorded)
+    [ "$after" -ge $((before + 14)) ]
+}
+wait_until 30 more_recorded || fail "its calls are not recorded"
+keys Space
+wait_until 30 shows_caller_calls $((after - before)) ||
+    fail "$(shown | caller_calls) calls are shown of $((after - before))"
+wait_shows '^Calls by process, the last '
+keys n
+wait_shows '^process .* mostly in'
+keys a
+wait_until 30 shows_caller_calls "$after" || fail "$(shown | caller_calls) calls are shown of $after"
+keys a
+
+# Somebody resets it: what was before is no part of what follows.
+"$OSPROF" reset mnt
+keys Space
+wait_shows 'begun anew'
+wait_until 30 shows_caller_calls 0 || fail "calls from before a reset are shown"
+keys q
+ended 0
+drive --by process --delay 3600 mnt
+wait_shows '^(Calls by process, )'
+keys r
+wait_shows '^Nobody has called\.$'
+
+# The mount hangs: the picture stays, the keys work, and so does quitting.
+kill -STOP "${pid_of[$mnt]}"
+hung_daemon=${pid_of[$mnt]}
+keys Space
+wait_shows "^The mount does not answer: $mnt/.osprof cannot be read\.\$"
+shows '^Nobody has called\.$' || fail "the picture is gone"
+keys 1
+wait_shows '^(operation|No operation)'
+keys 3
+wait_shows '^The mount does not answer'
+keys q
+ended 0
+timeout 30 "$OSPROF" top --batch --by process --delay 0.1 --count 2 mnt >out || fail "cannot report what hangs"
+assert_eq 2 "$(grep -c 'The mount does not answer' out)" "reports that the mount does not answer"
+! grep -q 'Calls by process' out || fail "reports callers of a mount that hangs"
+kill -CONT "$hung_daemon"
+hung_daemon=
+
+# It ends: that is told.
+exec 7>&-
+wait "$caller_pid"
+caller_pid=
+"$OSPROF" top --batch --by process --delay 0.1 mnt >reports &
+watcher=$!
+wait_until 30 grep -q 'Calls by process, the last' reports || fail "no report of callers"
+unmount_osproffs "$mnt"
+wait "$watcher" || fail "status $? after the mount has ended"
+assert_eq 1 "$(grep -c "Whose the last calls were is told by the mount's final profile only" reports)" \
+    "times that the end is told"
+
+# Users.
+mount_osproffs -o by=uid,live=none "$lower" "$mnt"
+stat "$mnt/file-1" >/dev/null
+seen_by_uid() {
+    stat "$mnt"/file-* >/dev/null
+    "$OSPROF" top --batch --by uid --delay 0.5 --count 1 mnt >out &
+    local watcher=$!
+    sleep 0.1
+    stat "$mnt"/file-* >/dev/null
+    wait "$watcher"
+    grep -Eq "^ +$(id -u) +[0-9.]+ % " out
+}
+wait_until 30 seen_by_uid || fail "calls by uid are not reported: $(<out)"
+rm "$mnt"/file-* "$mnt"/then-*
+unmount_osproffs "$mnt"
+
 # ---- Two mounts, of which the lower one hangs
 
 mount_osproffs "$lower" "$mnt"
 hung_daemon=$daemon_pid
 mkdir upper
-mount_osproffs "$mnt" upper
+mount_osproffs -o by=process "$mnt" upper
 refused_alone "osprof: 2 mounts are being profiled; name one of them:"
 grep -qx "  $mnt" err || fail "$mnt is not listed: $(<err)"
 grep -qx "  $scratch/upper" err || fail "$scratch/upper is not listed: $(<err)"
 
 # The names of processes may hold anything. A name that is not known yet makes it wait in the hung mount.
-cp "$(command -v mkdir)" $'ev\033[7mil'
+cp "$(command -v mkdir)" $'ev\033[7mil' # over the other one
 stat upper >/dev/null
 kill -STOP "$hung_daemon"
 ./$'ev\033[7mil' upper/hanging &
@@ -364,6 +513,8 @@ in_flight() {
 wait_until 30 in_flight || fail "the call in flight is not reported: $(<report)"
 drive --delay 0.1 upper
 wait_shows "1 in flight, the oldest [A-Z]+ for [0-9.]+ m?s"
+keys 3
+wait_shows '^(Calls by process, |The mount does not answer: )' # as far as it has to ask the mount below
 keys 2
 wait_shows "^[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +node [0-9]+\$"
 wait_shows "^[A-Z]+ +[1-9][0-9.]* s +$hung_pid " # it gets older

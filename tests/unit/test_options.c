@@ -86,6 +86,7 @@ START_TEST(what_is_recorded_besides) {
     parse_good("lower mount -o by=process,groups=100");
     ck_assert_int_eq(options.grouping, AGGSTATS_BY_PROCESS);
     ck_assert_uint_eq(options.groups_max, 100);
+    options_finish(&options);
     parse_good("lower mount -o joint=read:size+READ:offset+lookup:error");
     ck_assert_uint_eq(options.joint[FS_OP_READ], 1U << AGGSTATS_SIZE | 1U << AGGSTATS_OFFSET);
     ck_assert_uint_eq(options.joint[FS_OP_LOOKUP], 1U << AGGSTATS_ERROR);

@@ -68,7 +68,7 @@ START_TEST(without_an_earlier_snapshot_it_is_the_profile_from_its_beginning) {
     ck_assert_uint_eq(frame.ended, 16);
     ck_assert_double_eq(frame.total_cycles, 1530000);
     ck_assert_uint_eq(frame.profile.elapsed_cycles, 5000000);
-    const struct top_op *row = &frame.ops[1];
+    const struct top_figures *row = &frame.ops[1].figures;
     ck_assert_uint_eq(row->ended, 15);
     ck_assert_double_eq(row->share, 30000 / 1530000.0);
     ck_assert_double_eq(row->mean_cycles, 2000);
@@ -86,9 +86,9 @@ START_TEST(calls_that_ended_before_are_not_in_the_frame) {
     struct top_frame frame = frame_of(&before);
     assert_order(&frame, "READ FSYNC");
     ck_assert_uint_eq(frame.ended, 3);
-    ck_assert_uint_eq(frame.ops[0].ended, 3);
-    ck_assert_double_eq(frame.ops[0].share, 1);
-    ck_assert_double_eq(frame.ops[0].mean_cycles, 5000);
+    ck_assert_uint_eq(frame.ops[0].figures.ended, 3);
+    ck_assert_double_eq(frame.ops[0].figures.share, 1);
+    ck_assert_double_eq(frame.ops[0].figures.mean_cycles, 5000);
     ck_assert_uint_eq(frame.profile.elapsed_cycles, 2000000);
     top_frame_finish(&frame);
     aggstats_profile_finish(&before);
@@ -99,16 +99,16 @@ START_TEST(a_call_counts_in_the_interval_in_which_it_ends) {
     struct aggstats_profile before = copy_of(&now);
     struct top_frame frame = frame_of(&before);
     assert_order(&frame, "FSYNC"); /* nothing but the calls that hang */
-    ck_assert_uint_eq(frame.ops[0].ended, 0);
-    ck_assert_double_eq(frame.ops[0].share, 0);
+    ck_assert_uint_eq(frame.ops[0].figures.ended, 0);
+    ck_assert_double_eq(frame.ops[0].figures.share, 0);
     top_frame_finish(&frame);
 
     fsync_buckets[16] = 3;
     ops[2].total_cycles = 200000;
     now.in_flight_count = 0;
     frame = frame_of(&before);
-    ck_assert_uint_eq(frame.ops[0].ended, 3);
-    ck_assert_uint_eq(frame.ops[0].max_bucket, 16);
+    ck_assert_uint_eq(frame.ops[0].figures.ended, 3);
+    ck_assert_uint_eq(frame.ops[0].figures.max_bucket, 16);
     ck_assert_uint_eq(frame.call_count, 0);
     top_frame_finish(&frame);
     aggstats_profile_finish(&before);

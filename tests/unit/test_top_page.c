@@ -137,8 +137,103 @@ START_TEST(nothing_is_told_as_nothing) {
     ck_assert_str_eq(text, "2001-09-09 01:46:47 UTC  time not known since the beginning  /srv/a?b\n"
                            "0 calls ended, 0 ns in all; none in flight\n"
                            "No operation was called.\n"
-                           "No call is in flight.\n");
+                           "No call is in flight.\n"
+                           "The mount is being asked.\n");
     free(text);
+}
+END_TEST
+
+/* ---- Callers ---- */
+
+static const char calls_title[] = "Calls by process, 7.00 s since 01:46:40:\n";
+
+/* The snapshot with groups: a process whose name does harm, and the kernel. */
+static void set_up_callers(void) {
+    static struct aggstats_group groups[2];
+    set_up();
+    groups[0] = (struct aggstats_group){.who = AGGSTATS_WHO_ID, .id = 4711, .name = "ev\033[7mil"};
+    groups[1] = (struct aggstats_group){.who = AGGSTATS_WHO_KERNEL};
+    groups[0].profile = groups[1].profile =
+        (struct aggstats_profile){.resolution = 1, .clock = watch.latest.profile.clock, .ops = ops, .op_count = 2};
+    groups[1].profile.op_count = 1;
+    watch.callers.latest = watch.latest.profile;
+    watch.callers.latest.grouping = watch.callers.grouping = AGGSTATS_BY_PROCESS;
+    watch.callers.latest.groups = groups;
+    watch.callers.latest.group_count = ARRAY_SIZE(groups);
+    ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, &watch.callers.frame), 0);
+    watch.callers.since_beginning = true;
+}
+
+static void tear_down_callers(void) {
+    top_callers_frame_finish(&watch.callers.frame);
+    tear_down();
+}
+
+static char *draw_callers(int width) {
+    char *text = NULL;
+    size_t size_bytes;
+    const struct screen screen = {.width = width, .ascii = true, .stream = open_memstream(&text, &size_bytes)};
+    struct canvas_stream stream;
+    canvas_stream_init(&stream, &screen);
+    top_view_of_callers()->draw(&watch, &stream.canvas);
+    fclose(screen.stream);
+    return text;
+}
+
+START_TEST(callers_have_figures_and_what_they_mostly_call) {
+    CLEANUP_FREE char *text = draw_callers(90);
+    char expected[512];
+    snprintf(expected, sizeof(expected), "%s%s", calls_title,
+             "process               pid   share      calls     mean   max <=  mostly in\n"
+             "ev?[7mil             4711  57.1 %      1,023  97.8 us  33.6 ms  FSYNC 75 %, READ 25 %\n"
+             "kernel                     42.9 %          3  25.0 ms  33.6 ms  FSYNC 100 %\n");
+    ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_of_callers_is_left_out) {
+    CLEANUP_FREE char *text = draw_callers(40);
+    char expected[512];
+    snprintf(expected, sizeof(expected), "%s%s", calls_title,
+             "process               pid   share\n"
+             "ev?[7mil             4711  57.1 %\n"
+             "kernel                     42.9 %\n");
+    ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+static const struct {
+    struct top_callers callers;
+    bool has_ended;
+    const char *said;
+} callers_notices[] = {
+    {{.error = -ENODATA}, false, "No calls by process are recorded; osproffs -o by=process records them.\n"},
+    {{.error = -ENODATA, .by = AGGSTATS_BY_UID},
+     false,
+     "No calls by uid are recorded; osproffs -o by=uid records them.\n"},
+    {{.error = -ENOTCONN, .path = path},
+     false,
+     "Only a mount's control file tells the callers; there is no /srv/a?b.\n"},
+    {{.error = -ESTALE, .path = path}, false, "/srv/a?b is of another recording, or has just been reset.\n"},
+    {{.error = -EACCES, .path = path}, false, "Cannot read /srv/a?b: Permission denied.\n"},
+    {{.error = -EACCES, .is_late = true, .path = path}, false, "The mount does not answer: /srv/a?b cannot be read.\n"},
+    {{.is_late = true}, true, "Whose the last calls were is told by the mount's final profile only.\n"},
+};
+
+START_TEST(why_there_are_no_callers_is_told) {
+    watch.callers = callers_notices[_i].callers;
+    watch.has_ended = callers_notices[_i].has_ended;
+    CLEANUP_FREE char *text = draw_callers(80);
+    ck_assert_str_eq(text, callers_notices[_i].said);
+}
+END_TEST
+
+START_TEST(the_last_picture_stays_while_the_mount_does_not_answer) {
+    watch.callers.is_late = true;
+    watch.callers.path = path;
+    CLEANUP_FREE char *text = draw_callers(40);
+    ck_assert_ptr_nonnull(strstr(text, "does not answer"));
+    ck_assert_ptr_nonnull(strstr(text, "\nkernel                     42.9 %\n"));
 }
 END_TEST
 
@@ -187,6 +282,18 @@ static Suite *top_page_suite(void) {
     tcase_add_test(pages, nothing_is_told_as_nothing);
     tcase_add_test(pages, what_happened_to_the_recording_is_told);
     suite_add_tcase(suite, pages);
+
+    TCase *callers = tcase_create("callers");
+    tcase_add_checked_fixture(callers, set_up_callers, tear_down_callers);
+    tcase_add_test(callers, callers_have_figures_and_what_they_mostly_call);
+    tcase_add_test(callers, what_does_not_fit_of_callers_is_left_out);
+    tcase_add_test(callers, the_last_picture_stays_while_the_mount_does_not_answer);
+    suite_add_tcase(suite, callers);
+
+    TCase *no_callers = tcase_create("no callers");
+    tcase_add_checked_fixture(no_callers, set_up, tear_down);
+    tcase_add_loop_test(no_callers, why_there_are_no_callers_is_told, 0, ARRAY_SIZE(callers_notices));
+    suite_add_tcase(suite, no_callers);
     return suite;
 }
 

@@ -260,7 +260,7 @@ struct aggstats_block {
      * counted, and until its bucket is, so that a call which is counted and not finished always has a name. */
     uint64_t current_op;
     uint64_t current_start_cycles;
-    uint64_t current_object; /* what the call works on (an inode number), for people */
+    uint64_t current_object; /* what the call works on (a node of the mount), for people */
     uint64_t current_pid;    /* on whose behalf */
     uint64_t clamped;        /* negative differences, counted in bucket 0 */
     uint64_t reserved[3];

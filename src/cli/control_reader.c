@@ -1,0 +1,177 @@
+/* What the child sends is a header, and the text behind it: one that is killed halfway has sent less than it said. */
+#include "control_reader.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base.h"
+
+#define CHUNK_BYTES 65536
+
+struct header {
+    int error; /* 0 or -errno */
+    size_t text_bytes;
+};
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Appends what can be read at once, a chunk at most.
+ * Returns how many bytes; 0: it has ended; or -errno */
+static ssize_t append_chunk(int fd, char **text, size_t *bytes) {
+    char *grown = realloc(*text, *bytes + CHUNK_BYTES);
+    if (!grown)
+        return -ENOMEM;
+    *text = grown;
+    ssize_t count = read(fd, grown + *bytes, CHUNK_BYTES);
+    if (count < 0)
+        return negative_errno();
+    *bytes += (size_t)count;
+    return count;
+}
+
+/* ---- The child ---------------------------------------------------------------------------------- */
+
+/* Asks for nothing that the mount would count or pass on to the directory below. */
+static int read_whole(const char *path, char **ret_text, size_t *ret_bytes) {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat attributes;
+    if (fd < 0 || fstat(fd, &attributes) < 0)
+        return negative_errno();
+    if (!S_ISREG(attributes.st_mode))
+        return -ENOENT;
+    ssize_t count;
+    do
+        count = append_chunk(fd, ret_text, ret_bytes);
+    while (count > 0 || count == -EINTR);
+    return (int)count;
+}
+
+/* The handlers are the parent's, and so is what they would give back. */
+static void forget_handlers(const sigset_t *mask_before) {
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &by_default, NULL);
+    sigprocmask(SIG_SETMASK, mask_before, NULL);
+}
+
+/* It may outlive its parent: so it keeps neither the terminal nor a pipe that somebody reads. */
+static _Noreturn void be_child(const char *path, int pipe_fd, pid_t parent, const sigset_t *mask_before) {
+    char *text = NULL;
+    struct header header = {.error = 0};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setsid();
+    dup2(pipe_fd, 0);
+    close_range(1, ~0U, 0); /* before Linux 5.9 what was open stays open */
+    forget_handlers(mask_before);
+    if (getppid() != parent)
+        _exit(1);
+    header.error = read_whole(path, &text, &header.text_bytes);
+    if (write_all(0, &header, sizeof(header)) == 0 && header.error == 0)
+        write_all(0, text, header.text_bytes);
+    _exit(0);
+}
+
+/* ---- The parent --------------------------------------------------------------------------------- */
+
+static int start_child(const char *path, int pipe_fd, pid_t *ret_pid) {
+    const pid_t parent = getpid();
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before);
+    pid_t pid = fork();
+    if (pid == 0)
+        be_child(path, pipe_fd, parent, &before);
+    int error = pid < 0 ? negative_errno() : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (!error)
+        *ret_pid = pid;
+    return error;
+}
+
+int control_reader_begin(struct control_reader *reader, const char *path) {
+    if (reader->pid > 0)
+        return 0;
+    int ends[2];
+    pid_t pid;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return negative_errno();
+    CLEANUP_FD int read_fd = ends[0];
+    CLEANUP_FD int write_fd = ends[1];
+    if (fcntl(read_fd, F_SETFL, O_NONBLOCK) < 0)
+        return negative_errno();
+    int error = start_child(path, write_fd, &pid);
+    if (!error)
+        *reader = (struct control_reader){.pid = pid, .fd = steal_fd(&read_fd), .began_ns = now_ns()};
+    return error;
+}
+
+static int parse_answer(const struct control_reader *reader, struct aggstats_profile *ret_profile) {
+    struct header header;
+    if (reader->answer_bytes < sizeof(header))
+        return -EIO;
+    memcpy(&header, reader->answer, sizeof(header));
+    if (header.error)
+        return header.error;
+    if (reader->answer_bytes != sizeof(header) + header.text_bytes)
+        return -EIO;
+    if (header.text_bytes == 0)
+        return -EBADMSG; /* and fmemopen() may take no bytes for an error */
+    CLEANUP_STREAM FILE *stream = fmemopen(reader->answer + sizeof(header), header.text_bytes, "r");
+    if (!stream)
+        return negative_errno();
+    struct aggstats_parse_error why;
+    return aggstats_profile_parse(stream, ret_profile, &why);
+}
+
+/* One that still runs may hang for good. */
+static void forget(struct control_reader *reader, bool is_running) {
+    if (is_running) {
+        kill(reader->pid, SIGKILL);
+        waitpid(reader->pid, NULL, WNOHANG);
+    }
+    close(reader->fd);
+    free(reader->answer);
+    *reader = (struct control_reader){.pid = 0};
+}
+
+int control_reader_collect(struct control_reader *reader, struct aggstats_profile *ret_profile) {
+    if (reader->pid == 0)
+        return -EAGAIN;
+    ssize_t count;
+    do
+        count = append_chunk(reader->fd, &reader->answer, &reader->answer_bytes);
+    while (count > 0 || count == -EINTR);
+    if (count == -EAGAIN)
+        return -EAGAIN;
+    if (count == 0)
+        waitpid(reader->pid, NULL, 0); /* it does not hang: the pipe is the last file that it closes */
+    int error = count < 0 ? (int)count : parse_answer(reader, ret_profile);
+    forget(reader, count < 0);
+    return error;
+}
+
+void control_reader_wait(const struct control_reader *reader, int64_t timeout_ns) {
+    const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
+    struct pollfd answer = {.fd = reader->fd, .events = POLLIN};
+    if (reader->pid > 0 && timeout_ns > 0)
+        ppoll(&answer, 1, &timeout, NULL);
+}
+
+int64_t control_reader_age_ns(const struct control_reader *reader) {
+    return reader->pid > 0 ? now_ns() - reader->began_ns : 0;
+}
+
+void control_reader_finish(struct control_reader *reader) {
+    if (reader->pid > 0)
+        forget(reader, true);
+}

@@ -1,0 +1,169 @@
+/* From answer to answer. */
+#include "top_callers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "figures.h"
+#include "live_files.h"
+#include "path.h"
+
+static bool is_there(const struct aggstats_profile *profile) {
+    return profile->resolution > 0;
+}
+
+static void forget_snapshots(struct top_callers *callers) {
+    aggstats_profile_finish(&callers->mark);
+    aggstats_profile_finish(&callers->previous);
+    aggstats_profile_finish(&callers->latest);
+}
+
+void top_callers_finish(struct top_callers *callers) {
+    control_reader_finish(&callers->reader);
+    forget_snapshots(callers);
+    top_callers_frame_finish(&callers->frame);
+    free(callers->path);
+    *callers = (struct top_callers){.path = NULL};
+}
+
+/* ---- Asking ------------------------------------------------------------------------------------- */
+
+static char *control_path_of(const struct aggstats_profile *profile) {
+    const char *mount = aggstats_profile_label(profile, "mount");
+    return mount && mount[0] == '/' ? path_join(mount, control_name(profile)) : NULL;
+}
+
+void top_callers_ask(struct top_callers *callers, const struct aggstats_profile *of, const char *control_path) {
+    callers->is_fresh = false;
+    if (callers->reader.pid > 0)
+        return;
+    free(callers->path);
+    callers->path = control_path ? strdup(control_path) : control_path_of(of);
+    callers->error = callers->path ? control_reader_begin(&callers->reader, callers->path) : -ENOTCONN;
+}
+
+/* ---- Answers ------------------------------------------------------------------------------------ */
+
+static int make_frame(struct top_callers *callers, bool summing, enum top_order order) {
+    const struct aggstats_profile *before = summing ? &callers->mark : &callers->previous;
+    struct top_callers_frame frame;
+    if (!is_there(before))
+        before = NULL;
+    int error = top_callers_frame_make(before, &callers->latest, &frame);
+    if (error)
+        return error;
+    top_callers_frame_sort(&frame, order);
+    top_callers_frame_finish(&callers->frame);
+    callers->frame = frame;
+    callers->since_beginning = !before;
+    return 0;
+}
+
+void top_callers_update(struct top_callers *callers, bool summing, enum top_order order) {
+    if (!is_there(&callers->latest))
+        return;
+    int error = make_frame(callers, summing, order);
+    if (error == -ERANGE) { /* what was counted before it began anew is no part of what comes */
+        aggstats_profile_finish(&callers->mark);
+        aggstats_profile_finish(&callers->previous);
+        error = make_frame(callers, summing, order);
+    }
+    if (error)
+        callers->error = error;
+}
+
+static void set_mark(struct top_callers *callers) {
+    struct aggstats_profile mark;
+    callers->mark_next = false;
+    int error = aggstats_profile_copy(&callers->latest, &mark);
+    if (error) {
+        callers->error = error;
+        return;
+    }
+    aggstats_profile_finish(&callers->mark);
+    callers->mark = mark;
+}
+
+void top_callers_begin_here(struct top_callers *callers) {
+    callers->mark_next = !callers->is_wanted || !is_there(&callers->latest);
+    if (!callers->mark_next)
+        set_mark(callers);
+}
+
+/* A profile without calls has no groups either, whether or not they are recorded. */
+static bool has_no_calls(const struct aggstats_profile *profile) {
+    uint64_t ended = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        ended += figures_finished(&profile->ops[i], profile->resolution);
+    return ended == 0;
+}
+
+/* Errors: why the answer is of no use */
+static int check(const struct top_callers *callers, const struct aggstats_profile *answer,
+                 const struct aggstats_profile *of) {
+    if (!top_is_one_recording(of, answer))
+        return -ESTALE;
+    if (answer->grouping == AGGSTATS_UNGROUPED)
+        return has_no_calls(answer) ? 0 : -ENODATA;
+    return callers->by == AGGSTATS_UNGROUPED || callers->by == answer->grouping ? 0 : -ENODATA;
+}
+
+static void take(struct top_callers *callers, const struct aggstats_profile *answer, bool summing,
+                 enum top_order order) {
+    if (is_there(&callers->latest) && !top_is_one_recording(&callers->latest, answer))
+        forget_snapshots(callers);
+    aggstats_profile_finish(&callers->previous);
+    callers->previous = callers->latest;
+    callers->latest = *answer;
+    callers->error = 0;
+    if (answer->grouping != AGGSTATS_UNGROUPED)
+        callers->grouping = answer->grouping;
+    if (callers->mark_next)
+        set_mark(callers);
+    if (!callers->error)
+        top_callers_update(callers, summing, order);
+}
+
+static int meaning_of(int error) {
+    return error == -ENOENT || error == -ENOTDIR || error == -ECONNABORTED ? -ENOTCONN : error;
+}
+
+/* Returns whether that has become so just now. */
+static bool note_lateness(struct top_callers *callers) {
+    bool was_late = callers->is_late;
+    callers->is_late = control_reader_age_ns(&callers->reader) >= TOP_CALLERS_PATIENCE_NS;
+    return callers->is_late && !was_late;
+}
+
+bool top_callers_collect(struct top_callers *callers, const struct aggstats_profile *of, bool summing,
+                         enum top_order order) {
+    struct aggstats_profile answer;
+    int error = control_reader_collect(&callers->reader, &answer);
+    if (error == -EAGAIN)
+        return note_lateness(callers);
+    callers->is_late = false;
+    callers->is_fresh = true;
+    callers->error = meaning_of(error);
+    if (error)
+        return true;
+    callers->error = check(callers, &answer, of);
+    if (callers->error)
+        aggstats_profile_finish(&answer);
+    else
+        take(callers, &answer, summing, order);
+    return true;
+}
+
+/* ---- Waiting ------------------------------------------------------------------------------------ */
+
+int top_callers_fd(const struct top_callers *callers) {
+    return callers->is_wanted && callers->reader.pid > 0 ? callers->reader.fd : -1;
+}
+
+int64_t top_callers_due_ns(const struct top_callers *callers) {
+    if (top_callers_fd(callers) < 0 || callers->is_late)
+        return -1;
+    int64_t left_ns = TOP_CALLERS_PATIENCE_NS - control_reader_age_ns(&callers->reader);
+    return left_ns > 0 ? left_ns : 0;
+}

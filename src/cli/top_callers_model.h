@@ -1,0 +1,36 @@
+/* Whose calls osprof top shows, made of two snapshots with groups. Pure functions.
+ *
+ * Groups are not as steady as operations. One of which nothing was heard for long is added to the others, and begins
+ * anew with its next call; a process may have the number of one that is gone; callers that were not known yet come to
+ * the group that they belong to; and while a snapshot is taken calls go on, so that one group may be told a few calls
+ * less than the time before, for others that have them. None of this may show calls that were not made. */
+#ifndef TOP_CALLERS_MODEL_H
+#define TOP_CALLERS_MODEL_H
+
+#include "top_model.h"
+
+/* Process or user, the kernel, or others. */
+struct top_caller {
+    struct top_figures figures;         /* first, so that rows can be ordered */
+    const struct aggstats_group *group; /* its profile is what it did in that time. Owner: the frame */
+};
+
+/* What they did between two snapshots. A zeroed frame is empty, and may be finished. */
+struct top_callers_frame {
+    struct aggstats_profile profile; /* the difference, groups included */
+    struct top_caller *rows;         /* of those that called */
+    size_t row_count;
+};
+
+/* before: NULL: nothing, so that the frame shows the profile from its beginning
+ * Owner:   the caller finishes *ret_frame; it keeps nothing of the snapshots
+ * Errors:  -ERANGE they are not of one recording, -ENOMEM; *ret_frame untouched */
+int top_callers_frame_make(const struct aggstats_profile *before, const struct aggstats_profile *now,
+                           struct top_callers_frame *ret_frame);
+
+void top_callers_frame_finish(struct top_callers_frame *frame);
+
+/* As top_frame_sort(). */
+void top_callers_frame_sort(struct top_callers_frame *frame, enum top_order order);
+
+#endif
