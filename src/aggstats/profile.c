@@ -491,13 +491,18 @@ static int add_shifted(uint64_t *buckets, int bucket, int count, uint64_t calls)
     return 0;
 }
 
-/* With two shares, rounding one and giving the rest to the other is the method of the largest remainder. */
+/* How many of a bucket's calls go to the lower one. With two shares, rounding one and giving the rest to the other is
+ * the method of the largest remainder. */
+static uint64_t low_part(const struct shift *shift, uint64_t calls) {
+    long double low_exact = roundl((long double)calls * shift->low_share);
+    return low_exact >= (long double)calls ? calls : (uint64_t)low_exact;
+}
+
 static int shift_buckets(uint64_t *buckets, unsigned count, const struct shift *shift) {
     uint64_t shifted[AGGSTATS_BUCKETS_MAX] = {0};
     for (int bucket = 0; bucket < (int)count; bucket++) {
         uint64_t calls = buckets[bucket];
-        long double low_exact = roundl((long double)calls * shift->low_share);
-        uint64_t low = low_exact >= (long double)calls ? calls : (uint64_t)low_exact;
+        uint64_t low = low_part(shift, calls);
         if (add_shifted(shifted, bucket + shift->buckets, (int)count, low) < 0 ||
             add_shifted(shifted, bucket + shift->buckets + 1, (int)count, calls - low) < 0)
             return -EOVERFLOW;
@@ -506,21 +511,35 @@ static int shift_buckets(uint64_t *buckets, unsigned count, const struct shift *
     return 0;
 }
 
+/* Appends calls of a row to cells, in ascending order of buckets; there must be room. sum: as below */
+static int append_shifted(struct samples *cells, uint32_t row, int bucket, unsigned count, uint64_t calls,
+                          uint64_t *sum) {
+    int err = add_shifted(sum, bucket, (int)count, calls);
+    if (err < 0 || calls == 0)
+        return err;
+    assert(cells->cells);
+    struct aggstats_cell *last = cells->count > 0 ? &cells->cells[cells->count - 1] : NULL;
+    unsigned at = bucket < 0 ? 0 : (unsigned)bucket;
+    if (last && last->row == row && last->bucket == at)
+        last->count += calls;
+    else
+        cells->cells[cells->count++] = (struct aggstats_cell){.row = row, .bucket = at, .count = calls};
+    return 0;
+}
+
 /* Each row is shifted by itself. ret_sum: of all rows, [count] */
 static int shift_cells(struct aggstats_cell **cells, size_t *cell_count, unsigned count, const struct shift *shift,
                        uint64_t *ret_sum) {
     struct samples shifted = {.cells = NULL};
-    uint64_t buckets[AGGSTATS_BUCKETS_MAX];
     int err = samples_reserve(&shifted, 2 * *cell_count + 1);
     memset(ret_sum, 0, count * sizeof(*ret_sum));
-    for (size_t at = 0; at < *cell_count && err == 0;) {
-        uint32_t row = (*cells)[at].row;
-        at = samples_take_row(*cells, *cell_count, at, 1, 1, buckets);
-        err = shift_buckets(buckets, count, shift);
+    for (size_t at = 0; at < *cell_count && err == 0; at++) {
+        const struct aggstats_cell *cell = &(*cells)[at];
+        int bucket = (int)cell->bucket + shift->buckets;
+        uint64_t low = low_part(shift, cell->count);
+        err = append_shifted(&shifted, cell->row, bucket, count, low, ret_sum);
         if (err == 0)
-            samples_append_row(&shifted, row, buckets, count);
-        for (unsigned bucket = 0; bucket < count && err == 0; bucket++)
-            ret_sum[bucket] += buckets[bucket];
+            err = append_shifted(&shifted, cell->row, bucket + 1, count, cell->count - low, ret_sum);
     }
     free(*cells);
     *cells = shifted.cells;

@@ -20,6 +20,9 @@ struct compare_options compare_defaults(enum distance_method method) {
     };
 }
 
+#define RESCALING_BUCKETS 0.5 /* narrow peaks move by as much at most, as measured with normally distributed ones */
+#define WHOLE_BUCKETS 0.01    /* rescaling by nearly whole buckets moves nothing */
+
 /* ---- One clock rate, one resolution ------------------------------------------------------------- */
 
 /* Where one has no calls, the rate of the other counts, if it knows one: what is left of the first is its time. */
@@ -51,14 +54,24 @@ static int equalise_rates(struct compare_result *result) {
     return err == -EOVERFLOW ? aggstats_profile_rescale(fast, slow_hz) : err;
 }
 
+/* What rescaling may move: each bucket's calls are spread over two of the other clock's. */
+static double allowance_of(const struct compare_result *result, double rate_ratio, unsigned resolution) {
+    double shift_buckets = resolution * log2(rate_ratio);
+    if (!result->rescaled || fabs(shift_buckets - round(shift_buckets)) < WHOLE_BUCKETS)
+        return 0;
+    return RESCALING_BUCKETS / resolution;
+}
+
 /* Rescaling comes first: it is the more exact the finer buckets are. */
 static int bring_together(struct compare_result *result) {
+    const double rate_ratio = (double)result->a.clock.frequency_hz / (double)result->b.clock.frequency_hz;
     int err = equalise_rates(result);
     if (err < 0)
         return err;
     const unsigned coarser = result->a.resolution < result->b.resolution ? result->a.resolution : result->b.resolution;
-    err = aggstats_profile_coarsen(&result->a, coarser);
-    return err < 0 ? err : aggstats_profile_coarsen(&result->b, coarser);
+    result->allowance_buckets = allowance_of(result, rate_ratio, coarser);
+    struct aggstats_profile *finer = result->a.resolution > coarser ? &result->a : &result->b;
+    return finer->resolution > coarser ? aggstats_profile_coarsen(finer, coarser) : 0;
 }
 
 /* ---- The phases --------------------------------------------------------------------------------- */
@@ -123,7 +136,8 @@ static enum compare_verdict judge(const struct compare_result *result, const str
     enum compare_verdict verdict = phase_one(result, op, a_sum, b_sum);
     if (verdict != COMPARE_ALIKE)
         return verdict;
-    if (op->scores[result->options.method] > result->options.threshold)
+    const double allowance = result->options.method == DISTANCE_EARTHMOVER ? result->allowance_buckets : 0;
+    if (op->scores[result->options.method] > result->options.threshold + allowance)
         return COMPARE_SCORE;
     if (result->options.score_only)
         return COMPARE_ALIKE;
@@ -145,7 +159,7 @@ static void add_op(struct compare_result *result, const struct aggstats_op_profi
 /* Those of a, then those that only b has. */
 static int list_ops(struct compare_result *result) {
     result->ops = calloc(result->a.op_count + result->b.op_count + 1, sizeof(*result->ops));
-    result->absent.buckets = calloc(AGGSTATS_BUCKETS_MAX, sizeof(*result->absent.buckets));
+    result->absent.buckets = calloc((size_t)AGGSTATS_BUCKETS_MAX, sizeof(*result->absent.buckets));
     if (!result->ops || !result->absent.buckets)
         return -ENOMEM;
     for (size_t i = 0; i < result->a.op_count; i++)

@@ -170,7 +170,7 @@ size_t peaks_find(const struct aggstats_op_profile *op, unsigned resolution, str
     unsigned first = 0;
     draw_heights(&curve);
     size_t hill_count = find_hills(&curve, hills);
-    for (size_t at; (at = find_unparted(&curve, hills, hill_count)) + 1 < hill_count;)
+    for (size_t at; (at = find_unparted(&curve, hills, hill_count)) < hill_count - 1;)
         join_with_next(hills, &hill_count, at);
     for (size_t i = 0; i < hill_count; i++) {
         unsigned end = i + 1 < hill_count ? hills[i].valley_first + resolution / 2 : 64 * resolution;

@@ -127,8 +127,9 @@ static void print_differing_labels(const struct page *page) {
 
 static void print_method(const struct page *page) {
     const struct distance_traits *traits = distance_traits(page->result->options.method);
+    const double allowance = page->result->options.method == DISTANCE_EARTHMOVER ? page->result->allowance_buckets : 0;
     char threshold[SCORE_TEXT_SIZE];
-    format_score(page, page->result->options.threshold, threshold);
+    format_score(page, page->result->options.threshold + allowance, threshold);
     print_key(page, "method");
     fprintf(page->stream, "%s, %s\n", traits->name, traits->means);
     print_key(page, "differ");
@@ -139,15 +140,21 @@ static void print_method(const struct page *page) {
     putc('\n', page->stream);
 }
 
+static void print_clock(const struct page *page) {
+    if (!page->result->rescaled)
+        return;
+    print_key(page, "clock");
+    fprintf(page->stream, "both at %.3f MHz", (double)page->result->a.clock.frequency_hz / 1e6);
+    if (page->result->allowance_buckets > 0)
+        fprintf(page->stream, "; that alone may move calls by %.2g buckets", page->result->allowance_buckets);
+    putc('\n', page->stream);
+}
+
 static void print_heading(const struct page *page) {
     print_profile(page, "A", page->comparison->a_name, &page->result->a);
     print_profile(page, "B", page->comparison->b_name, &page->result->b);
     print_differing_labels(page);
-    if (page->result->rescaled) {
-        print_key(page, "clock");
-        fprintf(page->stream, "both at %.3f MHz; the other one's buckets are approximate\n",
-                (double)page->result->a.clock.frequency_hz / 1e6);
-    }
+    print_clock(page);
     print_method(page);
 }
 
@@ -321,12 +328,17 @@ static void print_mean(const struct page *page, double calls, double latency_cyc
     screen_print_right(page->screen, INK_PLAIN, text, columns);
 }
 
+static void print_slot_calls(const struct page *page, double calls) {
+    fprintf(page->stream, calls < 1e9 ? "%10.0f" : "%10.3g", calls);
+}
+
 static void print_slot(const struct page *page, const struct compare_slot *slot, size_t at) {
     char from[UNITS_TEXT_SIZE];
     units_format_cycles(&page->units, (double)at * page->result->slot_cycles, from);
     fputs("  ", page->stream);
     screen_print_right(page->screen, INK_FAINT, from, 9);
-    fprintf(page->stream, "%10.0f%10.0f", slot->a_calls, slot->b_calls);
+    print_slot_calls(page, slot->a_calls);
+    print_slot_calls(page, slot->b_calls);
     print_mean(page, slot->a_calls, slot->a_latency_cycles, 10);
     print_mean(page, slot->b_calls, slot->b_latency_cycles, 10);
     if (slot->a_calls > 0 && slot->b_calls > 0)

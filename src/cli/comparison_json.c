@@ -157,6 +157,7 @@ void comparison_print_json(const struct comparison *comparison) {
         json_count(&page.writer, "frequency_hz", page.frequency_hz);
     json_count(&page.writer, "resolution", result->a.resolution);
     json_bool(&page.writer, "rescaled", result->rescaled);
+    json_real(&page.writer, "allowance_buckets", result->allowance_buckets);
     if (result->slot_count > 0)
         write_latency(&page, "slot", result->slot_cycles);
     json_begin(&page.writer, "ops", '[');

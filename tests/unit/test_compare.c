@@ -147,6 +147,7 @@ START_TEST(clock_rates_do_not_matter) {
     ck_assert(result.rescaled);
     ck_assert_uint_eq(result.a.clock.frequency_hz, 2000000000);
     ck_assert_double_eq(op("X")->scores[DISTANCE_EARTHMOVER], 0);
+    ck_assert_double_eq(result.allowance_buckets, 0); /* a bucket exactly */
     ck_assert_int_eq(op("X")->verdict, COMPARE_SIMILAR);
     tear_down();
     compare(FAST, SLOW);
@@ -162,10 +163,24 @@ START_TEST(odd_clock_rates_give_one_score) {
             "# clock: tsc 1414213562 Hz\nOP_X 100 70710\n 0 0 0 0 0 0 0 0 50 50\n");
     forth = op("X")->scores[DISTANCE_EARTHMOVER];
     ck_assert_double_lt(forth, 0.2);
+    ck_assert_double_eq(result.allowance_buckets, 0.5);
     tear_down();
     compare("# clock: tsc 1414213562 Hz\nOP_X 100 70710\n 0 0 0 0 0 0 0 0 50 50\n",
             "# clock: tsc 1000000000 Hz\nOP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n");
     ck_assert_double_eq(op("X")->scores[DISTANCE_EARTHMOVER], forth);
+}
+END_TEST
+
+/* A narrow peak, whose latencies all lie in one bucket of one clock and in two of the other's: not different. */
+START_TEST(rescaling_alone_makes_no_difference) {
+    compare("# clock: tsc 1000000000 Hz\nOP_X 100 40000\n 0 0 0 0 0 0 0 0 100\n",
+            "# clock: tsc 1414213562 Hz\nOP_X 100 52000\n 0 0 0 0 0 0 0 0 0 100\n");
+    ck_assert_double_gt(op("X")->scores[DISTANCE_EARTHMOVER], 0.25);
+    ck_assert_int_eq(op("X")->verdict, COMPARE_ALIKE);
+    tear_down();
+    compare("# clock: tsc 1000000000 Hz\nOP_X 100 40000\n 0 0 0 0 0 0 0 0 100\n",
+            "# clock: tsc 1414213562 Hz\nOP_X 100 104000\n 0 0 0 0 0 0 0 0 0 0 100\n");
+    ck_assert_int_eq(op("X")->verdict, COMPARE_SCORE);
 }
 END_TEST
 
@@ -307,6 +322,7 @@ static Suite *compare_suite(void) {
     tcase_add_checked_fixture(hosts, set_up, tear_down);
     tcase_add_test(hosts, clock_rates_do_not_matter);
     tcase_add_test(hosts, odd_clock_rates_give_one_score);
+    tcase_add_test(hosts, rescaling_alone_makes_no_difference);
     tcase_add_test(hosts, a_rate_measured_twice_is_one);
     tcase_add_test(hosts, what_does_not_fit_the_higher_rate_goes_to_the_lower);
     tcase_add_test(hosts, resolutions_do_not_matter);

@@ -23,6 +23,9 @@ static const struct {
     /* a dent is no valley */
     {{0, 5, 90, 40, 60, 30}, 1, {{1, 5, 2, 225}}},
     {{0, 1000, 20, 30, 20, 8}, 1, {{1, 5, 1, 1078}}},
+    /* nor is more than a quarter of the lower peak */
+    {{0, 1000, 251, 1000}, 1, {{1, 3, 1, 2251}}},
+    {{0, 1000, 249, 1000}, 2, {{1, 1, 1, 1000}, {2, 3, 3, 1249}}},
     /* stragglers: one slow call after a gap may be chance, and two; seven behind a gap of 13 octaves are not */
     {{0, 500, 300, 17, 0, 0, 0, 1}, 1, {{1, 7, 1, 818}}},
     {{0, 500, 300, 17, 2, 0, 1, 1, 0, 1}, 1, {{1, 9, 1, 822}}},

@@ -75,7 +75,8 @@ struct compare_result {
     struct compare_options options;
     struct aggstats_profile a; /* the two, at one clock rate and resolution */
     struct aggstats_profile b;
-    bool rescaled; /* their clock rates were different: buckets of one are approximate */
+    bool rescaled;            /* their clock rates were different: buckets of one are approximate */
+    double allowance_buckets; /* of EARTHMOVER, above the threshold: what rescaling alone may move */
     struct compare_op *ops;
     size_t op_count;
     size_t different_count; /* they come first, those whose total latency changed most before others */

@@ -30,10 +30,11 @@ struct correlations {
 };
 
 /* Finds them: all runs of neighbouring peaks of all ops are compared by their finished calls. Equal small numbers are
- * nothing special. With n runs between half and twice a number c there are n (n - 1) / 2 pairs, each equal by a chance
- * of one in 3/2 c; what this expects more of than CORRELATE_CHANCE_MAX is left out. Owner:   the caller finishes
- * *ret_correlations; it points into profile Errors:  -ENOMEM; *ret_correlations untouched Source:  thesis §7.2.1, where
- * two peaks of readdir had as many elements as readpage (adds the test for chance) */
+ * nothing special: with n runs between half and twice a number c there are n (n - 1) / 2 pairs, each equal by a chance
+ * of one in 3/2 c. What this expects more of than CORRELATE_CHANCE_MAX is left out.
+ * Owner:   the caller finishes *ret_correlations; it points into profile
+ * Errors:  -ENOMEM; *ret_correlations untouched
+ * Source:  thesis §7.2.1, where two peaks of readdir had as many elements as readpage (adds the test for chance) */
 int correlate_profile(const struct aggstats_profile *profile, struct correlations *ret_correlations);
 
 void correlate_finish(struct correlations *correlations);

@@ -31,18 +31,22 @@ const struct distance_traits *distance_traits(enum distance_method method);
 int distance_method_of_name(const char *name);
 
 /* The score of two profiles of an op: 0 for equal ones, up to the method's score_max. It is the same for (b, a).
- * Both have the same resolution and clock rate. Only calls that have ended count, except in the totals of latency,
- * which have nothing of others either. TOTOPS      |n - m| / max(n, m), of the numbers of calls, in percent TOTLAT the
- * same of the total latencies, which are exact CHISQUARE   100 (1 - P), P: the chance that two samples of one
- * distribution differ as much, by the chi-square test for samples of different size EARTHMOVER  work to turn one
- * histogram, as shares of its calls, into the other; moving all calls by a factor of two is 1, whatever the resolution
+ * Both have the same resolution and clock rate. Only calls that have ended count; total latencies have nothing of
+ * others either.
+ *   TOTOPS      |n - m| / max(n, m), of the numbers of calls, in percent
+ *   TOTLAT      the same of the total latencies, which are exact
+ *   CHISQUARE   100 (1 - P), P: the chance that two samples of one distribution differ as much, by the chi-square
+ *               test for samples of different size
+ *   EARTHMOVER  work to turn one histogram, as shares of its calls, into the other; moving all calls by a factor
+ *               of two is 1, whatever the resolution
  *   GROUPOPS    100 if the total latencies differ by more than 90 %, or the peaks in number, or one lies more than an
  *               octave from its like; else sum |n - m| / sum max(n, m) over the peaks, in percent
  *   GROUPLAT    the same with the latencies of the peaks, as their buckets estimate them
- * Without finished calls on both sides the score is 0, on one side score_max (the axis has 64 buckets, so for
- * EARTHMOVER it is 64). Source:  thesis §5.7 (differs: divides by the larger instead of the first one, so that the
- * order does not matter; its formula of TOTLAT, a misprint, has bucket counts as exponents; its formula of CHISQUARE is
- * the one for equal numbers of calls, to which ours comes down then) */
+ * Without finished calls on both sides the score is 0, on one side it is score_max; EARTHMOVER's is 64, since the axis
+ * has so many buckets.
+ * Source:  thesis §5.7. Differs: it divides by the first number, ours by the larger, so that the order does not
+ *          matter; its formula of TOTLAT has bucket counts as exponents, a misprint; its formula of CHISQUARE is for
+ *          equal numbers of calls, with which ours comes down to it */
 double distance_score(enum distance_method method, const struct aggstats_op_profile *a,
                       const struct aggstats_op_profile *b, unsigned resolution);
 

@@ -22,9 +22,10 @@ struct peak {
 /* Finds the peaks of an op's histogram, from left to right; together they hold all finished calls.
  * Two maxima are two peaks if, in the valley between them, an octave holds less than a quarter of the calls that the
  * lower one's fullest octave holds, and if that is no chance: were the lower one but the other's tail, the valley would
- * have to hold as many calls per octave, and to find so few would happen once in a thousand times. Since whole octaves
- * are compared, noise between fine buckets makes no peaks, and a profile has about the same peaks at any resolution.
- * Half of the valley's octave belongs to either side; at resolution 1 it belongs to the right one.
+ * have to hold as many calls per octave, and to find so few would happen once in a thousand times (with r buckets per
+ * octave, which show r times as many valleys, once in 1000 r). Since whole octaves are compared, noise between fine
+ * buckets makes no peaks, and a profile has about the same peaks at any resolution. Half of the valley's octave belongs
+ * to either side; at resolution 1 it belongs to the right one.
  * Shape:   ret_peaks[PEAKS_MAX]
  * Returns how many there are; 0 if no call has ended
  * Source:  thesis §3.2.2, §5.7.2 (differ: "derivatives", without a measure for noise) */
