@@ -47,6 +47,15 @@ class Corpus:
         with open(self.path(run), encoding="utf-8") as text:
             return profiles.read(text.read())
 
+    def ordinary_runs(self):
+        """Lists of runs that are the same but for noise: of one scenario and half each."""
+        groups = {}
+        for pair in self.pairs:
+            if pair.label == "same":
+                runs = groups.setdefault(pair.a.rpartition("-")[0], set())
+                runs.update((pair.a, pair.b))
+        return [sorted(runs) for runs in groups.values()]
+
     def score(self, *options):
         """All pairs, Scored; options are osprof's."""
         comparisons = {}
@@ -59,7 +68,10 @@ class Corpus:
 
     def compare(self, a, b, *options):
         """What osprof compare says of two runs."""
-        command = [self.osprof, "compare", "--json", *options, self.path(a), self.path(b)]
+        return self.compare_files(self.path(a), self.path(b), *options)
+
+    def compare_files(self, a, b, *options):
+        command = [self.osprof, "compare", "--json", *options, a, b]
         try:
             result = subprocess.run(command, capture_output=True, text=True)
         except OSError as error:

@@ -1,19 +1,22 @@
 """The commands score and slack: what osprof compare makes of a corpus, as tables and plots."""
 
 import collections
+import os
 import random
 import re
 import subprocess
+import tempfile
 
 import rates
 from corpus import Corpus
 from distance import far_mover
-from plan import HALVES, KINDS_APART
+from plan import CALLS_MIN, HALVES, KINDS_APART, SCENARIOS
 from subjects import Trouble
 
 CHOOSE, JUDGE = HALVES
 ALL_PHASES = "all three phases"
 PLOT_POINTS = 120
+PLOTTED_TO = {"%": 100.0, "buckets": 1.0}
 NOISE_OCTAVES = 1.75  # as in src/analysis/include/distance.h
 FEW_CALLS = (10, 20, 30, 50, 100)
 
@@ -137,16 +140,16 @@ def _rates_over_thresholds(scored, method, most):
 
 def plot(scored, method, unit, threshold, path):
     """Error rates of a method against its threshold, as SVG (thesis Figures 6.3 to 6.8)."""
-    most = 100.0 if unit == "%" else min(64.0, 12 * threshold)
+    most = PLOTTED_TO[unit]
     lines = [" ".join(f"{value:.4g}" for value in row) for row in _rates_over_thresholds(scored, method, most)]
     script = f"""
         set terminal svg size 480,300 font "sans-serif,11" background "white"
         set output {_quoted(path)}
-        set title "{method}"
+        set title "{method}: at {threshold:g}, the default, dashed"
         set xlabel "threshold ({unit})"
         set ylabel "wrong (%)"
         set xrange [0:{most}]
-        set yrange [0:100]
+        set yrange [0:40]
         set grid
         set key top center horizontal
         set arrow from {threshold}, graph 0 to {threshold}, graph 1 nohead dashtype 2 linecolor "gray40"
@@ -221,7 +224,7 @@ def score(options, osprof):
     if options.plot:
         judged = [item for item in scored if item.counts and item.pair.half == JUDGE]
         for method, threshold in thresholds.items():
-            path = f"{options.plot}/compare-accuracy-{method.lower()}.svg"
+            path = f"{options.plot}/{method.lower()}.svg"
             plot(judged, method, UNITS.get(method, "%"), threshold, path)
     complaints = check_claims(scored, default, thresholds, options.claims) if options.claims else []
     for complaint in complaints:
@@ -250,6 +253,28 @@ def slack(options, osprof):
         rows.append([f"{errors:g}", f"{low:.3f} to {high:.3f}"]
                     + [f"{one.false_positives.percent:.1f}, {one.false_negatives.percent:.1f} %" for one in found])
     print(table(["standard errors less", "best thresholds"] + [f"{calls} calls" for calls in FEW_CALLS] + ["all calls"], rows))
+    return 0
+
+
+def merged(options, osprof):
+    """What is left of noise when many runs are merged: every other ordinary run of a scenario against the rest."""
+    corpus = Corpus(options.corpus, osprof)
+    scored = []
+    with tempfile.TemporaryDirectory(prefix="osproffs-accuracy.") as scratch:
+        for runs in corpus.ordinary_runs():
+            sides = [os.path.join(scratch, name) for name in ("a", "b")]
+            for side, part in zip(sides, (runs[::2], runs[1::2])):
+                subprocess.run([osprof, "merge", "-o", side, *map(corpus.path, part)], check=True, capture_output=True)
+            shared = SCENARIOS[runs[0].split("-", 1)[1].rpartition("-")[0]].shared_ops
+            scored += [op for op in corpus.compare_files(*sides, "--min-share", "0")["ops"]
+                       if op["op"] not in shared and op["a"]["finished"] >= CALLS_MIN * len(runs) / 2]
+    rows = []
+    for method in ("EARTHMOVER", "FARMOVER"):
+        scores = sorted(op["scores"][method] for op in scored)
+        rows.append([method, len(scores)] + [f"{scores[int(share * len(scores))]:.2f}" for share in (0.5, 0.9, 0.95)]
+                    + [f"{scores[-1]:.2f}"])
+    print(table(("method", "pairs", "median", "90 %", "95 %", "largest"), rows))
+    print(f"Different by {ALL_PHASES}: {sum(op['different'] for op in scored)}")
     return 0
 
 
