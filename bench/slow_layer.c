@@ -17,7 +17,8 @@
 #include "fs_ops.h"
 #include "pass.h"
 
-#define SPIN_NS_MAX 100000 /* a longer wait sleeps, as for a disk; a shorter one works, as more code would */
+#define SPIN_NS_MAX 100000       /* a longer wait sleeps, as for a disk; a shorter one works, as more code would */
+#define DELAY_NS_MAX 60000000000 /* a minute */
 #define GOLDEN_RATIO 0.6180339887498949
 
 struct slowness {
@@ -86,21 +87,25 @@ static _Noreturn void refuse(const char *item) {
     exit(2);
 }
 
+static struct slowness *find_op(struct slow *slow, const char *name, size_t length) {
+    for (int op = 0; op < FS_OP_COUNT; op++)
+        if (strlen(fs_op_names[op]) == length && strncmp(fs_op_names[op], name, length) == 0)
+            return &slow->ops[op];
+    return NULL;
+}
+
 static void parse_item(struct slow *slow, const char *item) {
-    char name[32];
-    long delay_ns;
-    double share;
-    char rest;
-    if (sscanf(item, "%31[A-Z0-9_]:%ld:%lf%c", name, &delay_ns, &share, &rest) != 3 || delay_ns <= 0 ||
-        !(share > 0 && share <= 1))
+    const size_t length = strcspn(item, ":");
+    struct slowness *slowness = find_op(slow, item, length);
+    char *end;
+    if (!slowness || item[length] == '\0')
         refuse(item);
-    for (int op = 0; op < FS_OP_COUNT; op++) {
-        if (strcmp(fs_op_names[op], name) == 0) {
-            slow->ops[op] = (struct slowness){.delay_ns = delay_ns, .share = share};
-            return;
-        }
-    }
-    refuse(item);
+    slowness->delay_ns = strtol(item + length + 1, &end, 10);
+    if (*end != ':' || slowness->delay_ns <= 0 || slowness->delay_ns > DELAY_NS_MAX)
+        refuse(item);
+    slowness->share = strtod(end + 1, &end);
+    if (*end != '\0' || !(slowness->share > 0 && slowness->share <= 1))
+        refuse(item);
 }
 
 /* Asked for once, while the daemon is set up. */

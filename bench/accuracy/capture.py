@@ -138,6 +138,10 @@ def capture(options, build):
     missing = [tool for tool in ("mkfs.ext4", "losetup") if not shutil.which(tool)]
     if missing:
         raise Trouble(f"capture needs {', '.join(missing)}")
+    if not os.access(os.path.join(build, "bench/slow_osproffs"), os.X_OK):
+        raise Trouble(f"there is no bench/slow_osproffs in {build}; build it, or name its build with --build")
+    if not os.path.isdir(options.disk):
+        raise Trouble(f"--disk {options.disk}: is not a directory")
     os.makedirs(options.directory, exist_ok=True)
     if os.listdir(options.directory):
         raise Trouble(f"{options.directory} is not empty; a corpus gets a directory of its own")

@@ -75,7 +75,8 @@ class Corpus:
         try:
             result = subprocess.run(command, capture_output=True, text=True)
         except OSError as error:
-            raise Trouble(f"cannot run {self.osprof}: {error.strerror}; build it, or name its build with --build") from error
+            what_to_do = "build it, or name its build with --build"
+            raise Trouble(f"cannot run {self.osprof}: {error.strerror}; {what_to_do}") from error
         if result.returncode not in (0, 1):
             raise Trouble(f"{' '.join(command)}: {result.stderr.strip() or result.returncode}")
         return json.loads(result.stdout)

@@ -43,7 +43,8 @@ def far_mover(a, b, noise_octaves, standard_errors=1.0):
             way_from = _place(a_spans[i], share) - _place(b_spans[j], share)
             way_to = _place(a_spans[i], share_to) - _place(b_spans[j], share_to)
             for sign in (1, -1):
-                way, square = _line_above_zero(share_to - share, sign * way_from - noise_octaves, sign * way_to - noise_octaves)
+                far_from, far_to = sign * way_from - noise_octaves, sign * way_to - noise_octaves
+                way, square = _line_above_zero(share_to - share, far_from, far_to)
                 ways += way
                 squares += square
         share = share_to

@@ -32,12 +32,14 @@ SCENARIOS = {scenario.name: scenario for scenario in (
     Scenario("names-crowd", "names", "tmpfs", {"processes": 3, "iterations": 200, "entries": 100}),
     Scenario("data-tmpfs", "data", "tmpfs", {"processes": 1, "iterations": 1000, "io_bytes": 4096}),
     Scenario("data-ext4", "data", "ext4", {"processes": 1, "iterations": 800, "io_bytes": 4096}),
-    Scenario("data-disk", "data", "disk", {"processes": 1, "iterations": 400, "io_bytes": 4096}, shared_ops=("FSYNC",)),
+    Scenario("data-disk", "data", "disk", {"processes": 1, "iterations": 400, "io_bytes": 4096},
+             shared_ops=("FSYNC",)),
     Scenario("tree-disk", "tree", "disk", {"processes": 1}, cache="auto"),
 )}
 
 # Delays: how many times an op's median latency, and for what share of its calls. Clear ones are those that comparisons
-# are judged by. Small ones come near to what a busy machine does to ops that nothing was done to, and are told of apart.
+# are judged by. Small ones come near to what a busy machine does to ops that nothing was done to; they are told of
+# apart.
 CLEAR_DELAYS = (
     (4, 1), (8, 1), (50, 1),
     (8, 0.5), (60, 0.5),

@@ -25,7 +25,8 @@ def table(heading, rows):
     """Markdown, its columns aligned."""
     rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(cell) for cell in column) for column in zip(heading, *rows)]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in (heading, *rows)]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
+             for row in (heading, *rows)]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(lines)
 
@@ -34,9 +35,9 @@ def table(heading, rows):
 
 def corpus_table(scored):
     counts = collections.Counter((item.pair.half, item.pair.label, item.pair.kind) for item in scored)
-    kinds = sorted({(label, kind) for _, label, kind in counts}, key=lambda key: (key[1] in KINDS_APART, key[0] != "same", key))
-    rows = [(kind, label, "no" if kind in KINDS_APART else "yes", counts[CHOOSE, label, kind], counts[JUDGE, label, kind])
-            for label, kind in kinds]
+    kinds = sorted({(kind in KINDS_APART, label != "same", label, kind) for _, label, kind in counts})
+    rows = [(kind, label, "no" if is_apart else "yes", counts[CHOOSE, label, kind], counts[JUDGE, label, kind])
+            for is_apart, _, label, kind in kinds]
     return table(("kind", "label", "counted", CHOOSE, JUDGE), rows)
 
 
@@ -46,7 +47,8 @@ def method_rows(scored, default, thresholds):
     judged = [item for item in scored if item.pair.half == JUDGE and item.counts]
     rows = []
     for method, threshold in thresholds.items():
-        low, high, least = rates.best_thresholds([(item.is_labelled_different, item.scores[method]) for item in chosen_by])
+        low, high, least = rates.best_thresholds([(item.is_labelled_different, item.scores[method])
+                                                  for item in chosen_by])
         errors = rates.errors_at(judged, method, threshold)
         name = f"**{method}**" if method == default else method
         rows.append((name, f"{threshold:g}", errors.false_positives, errors.false_negatives,
@@ -87,14 +89,16 @@ def effect_table(scored, default, thresholds):
     for item in scored:
         effect = _effect(item.pair)
         if effect:
-            found[effect, item.pair.kind].append(item)
+            found[item.pair.kind, -effect[1], effect[0]].append(item)
     rows = []
-    for ((times, percent), kind), items in sorted(found.items(), key=lambda entry: (entry[0][1], -entry[0][0][1], entry[0][0][0])):
-        rows.append((f"{times:g} times the median", f"{percent:g} %", "no" if kind in KINDS_APART else "yes", len(items),
+    for (kind, falling, times), items in sorted(found.items()):
+        counted = "no" if kind in KINDS_APART else "yes"
+        rows.append((f"{times:g} times the median", f"{-falling:g} %", counted, len(items),
                      _share(items, lambda item: item.scores[default] > thresholds[default]),
                      _share(items, lambda item: item.scores["EARTHMOVER"] > thresholds["EARTHMOVER"]),
                      _share(items, lambda item: item.is_different)))
-    return table(("delay", "calls", "counted", "pairs", f"found by {default}", "by EARTHMOVER", f"by {ALL_PHASES}"), rows)
+    heading = ("delay", "calls", "counted", "pairs", f"found by {default}", "by EARTHMOVER", f"by {ALL_PHASES}")
+    return table(heading, rows)
 
 
 def kind_table(scored, default, thresholds):
@@ -195,7 +199,8 @@ def claimed(document, default):
 def check_claims(scored, default, thresholds, document):
     """Complaints: what is worse than the document says."""
     judged = [item for item in scored if item.counts and item.pair.half == JUDGE]
-    found = {default: rates.errors_at(judged, default, thresholds[default]), ALL_PHASES: rates.errors_of_verdicts(judged)}
+    found = {default: rates.errors_at(judged, default, thresholds[default]),
+             ALL_PHASES: rates.errors_of_verdicts(judged)}
     complaints = []
     for name, claims in claimed(document, default).items():
         for what, claim, rate in zip(("false positives", "false negatives"), claims,
@@ -211,6 +216,8 @@ UNITS = {"EARTHMOVER": "buckets", "FARMOVER": "buckets"}
 
 
 def score(options, osprof):
+    if options.plot and not os.path.isdir(options.plot):
+        raise Trouble(f"--plot {options.plot}: is not a directory")
     corpus = Corpus(options.corpus, osprof)
     scored = corpus.score("--min-share", "0")  # delays in one op make others a small part of the whole
     default, thresholds = corpus.thresholds()
@@ -244,7 +251,8 @@ def slack(options, osprof):
         rows.append((f"{noise:g}", f"{low:.3f} to {high:.3f}", f"{least:.2f} %"))
     print(table(("octaves that cost nothing", "best thresholds", "larger error rate there"), rows) + "\n")
     chance = random.Random(1)
-    drawn = [[(label, _draw(a, calls, chance), _draw(b, calls, chance)) for label, a, b in whole] for calls in FEW_CALLS]
+    drawn = [[(label, _draw(a, calls, chance), _draw(b, calls, chance)) for label, a, b in whole]
+             for calls in FEW_CALLS]
     rows = []
     for errors in (0, 0.5, 1, 1.5, 2):
         low, high, _ = rates.best_thresholds([(label, far_mover(a, b, NOISE_OCTAVES, errors)) for label, a, b in whole])
@@ -252,7 +260,8 @@ def slack(options, osprof):
                                   for label, a, b in some]) for some in drawn + [whole]]
         rows.append([f"{errors:g}", f"{low:.3f} to {high:.3f}"]
                     + [f"{one.false_positives.percent:.1f}, {one.false_negatives.percent:.1f} %" for one in found])
-    print(table(["standard errors less", "best thresholds"] + [f"{calls} calls" for calls in FEW_CALLS] + ["all calls"], rows))
+    heading = ["standard errors less", "best thresholds", *(f"{calls} calls" for calls in FEW_CALLS), "all calls"]
+    print(table(heading, rows))
     return 0
 
 

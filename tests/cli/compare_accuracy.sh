@@ -13,11 +13,11 @@ accuracy score --claims "$root/docs/compare-accuracy.md" >out || {
     fail "osprof compare is wrong more often than docs/compare-accuracy.md says"
 }
 
-# Labels the other way round are noticed.
+# Labels the other way round are noticed, in a tenth of the pairs.
 corpus=$root/bench/compare-corpus
 mkdir corpus
 ln -s "$corpus/runs" corpus/runs
-awk -F '\t' -v OFS='\t' 'NR > 1 { $2 = $2 == "same" ? "different" : "same" } { print }' "$corpus/pairs.tsv" >corpus/pairs.tsv
+awk -F '\t' -v OFS='\t' 'NR % 10 != 1 { next } NR > 1 { $2 = $2 == "same" ? "different" : "same" } { print }' "$corpus/pairs.tsv" >corpus/pairs.tsv
 status=0
 accuracy score --claims "$root/docs/compare-accuracy.md" corpus >out || status=$?
 assert_eq 1 "$status" "exit status for labels the other way round"

@@ -26,9 +26,7 @@ struct distance_traits {
 
 #define DISTANCE_METHOD_DEFAULT DISTANCE_FARMOVER
 
-/* What the noise of a busy machine does to all calls of an op at once: up to a factor of 3.4
- * (docs/compare-accuracy.md).
- */
+/* So far a busy machine may move all calls of an op: a factor of 3.4 (docs/compare-accuracy.md). */
 #define DISTANCE_NOISE_OCTAVES 1.75
 
 const struct distance_traits *distance_traits(enum distance_method method);
@@ -53,9 +51,9 @@ int distance_method_of_name(const char *name);
  *               are taken to be spread evenly over it
  * Without finished calls on both sides the score is 0, on one side it is score_max; in buckets it is 64, since the axis
  * has so many.
- * Source:  thesis §5.7, but for FARMOVER. Differs: it divides by the first number, ours by the larger, so that the
- * order does not matter; its formula of TOTLAT has bucket counts as exponents, a misprint; its formula of CHISQUARE is
- * for equal numbers of calls, with which ours comes down to it */
+ * Source:  thesis §5.7, all but FARMOVER. Differs: it divides by the first number, ours by the larger, so that order
+ *          does not matter; its formula of TOTLAT has bucket counts as exponents, a misprint; its formula of CHISQUARE
+ *          is for equal numbers of calls, with which ours comes down to it */
 double distance_score(enum distance_method method, const struct aggstats_op_profile *a,
                       const struct aggstats_op_profile *b, unsigned resolution);
 
