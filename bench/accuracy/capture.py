@@ -50,7 +50,9 @@ class Capture:
         finally:
             remove_tree(directory)
         with open(profile, encoding="utf-8") as text:
-            return profiles.anonymous(text.read(), scenario.lower)
+            found = profiles.anonymous(text.read(), scenario.lower)
+        os.unlink(profile)  # it must not be taken for the next one's
+        return found
 
     def _subject(self, run, profile):
         slow = ",".join(f"{op}:{delay_ns}:{share}" for op, (_, delay_ns, share, _) in run.delays.items())

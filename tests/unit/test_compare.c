@@ -185,6 +185,7 @@ START_TEST(rescaling_alone_makes_no_difference) {
     compare("# clock: tsc 1000000000 Hz\nOP_X 100 40000\n 0 0 0 0 0 0 0 0 100\n",
             "# clock: tsc 1414213562 Hz\nOP_X 100 52000\n 0 0 0 0 0 0 0 0 0 100\n");
     ck_assert_double_gt(op("X")->scores[DISTANCE_EARTHMOVER], 0.25);
+    ck_assert_double_eq(op("X")->scores[DISTANCE_FARMOVER], 0); /* which needs no allowance */
     ck_assert_int_eq(op("X")->verdict, COMPARE_ALIKE);
     tear_down();
     compare("# clock: tsc 1000000000 Hz\nOP_X 100 40000\n 0 0 0 0 0 0 0 0 100\n",
