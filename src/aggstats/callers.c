@@ -10,8 +10,9 @@ void callers_finish(struct callers *callers) {
             group_finish(&callers->sets[set][way].pending, callers->op_count);
 }
 
+/* By the top bits of a product with 2^32 / the golden ratio, which tell apart neighbours and multiples alike. */
 static struct caller *set_of(struct callers *callers, uint32_t number) {
-    return callers->sets[number % CALLERS_SETS];
+    return callers->sets[(uint32_t)(number * 2654435769U) / (UINT32_MAX / CALLERS_SETS + 1)];
 }
 
 struct caller *callers_find(struct callers *callers, uint32_t number) {

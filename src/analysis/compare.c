@@ -15,8 +15,9 @@ struct compare_options compare_defaults(enum distance_method method) {
         .similar_percent = 5,
         .share_percent = 1,
         .calls = 10,
-        .apart_percent = 75,
-        .peak_percent = 10,
+        .apart_calls_percent = 75,
+        .apart_latency_percent = 90,
+        .peak_percent = 75,
     };
 }
 
@@ -141,7 +142,8 @@ static enum compare_verdict judge(const struct compare_result *result, const str
         return COMPARE_SCORE;
     if (result->options.score_only)
         return COMPARE_ALIKE;
-    if (fmax(op->scores[DISTANCE_TOTOPS], op->scores[DISTANCE_TOTLAT]) > result->options.apart_percent)
+    if (op->scores[DISTANCE_TOTOPS] > result->options.apart_calls_percent ||
+        op->scores[DISTANCE_TOTLAT] > result->options.apart_latency_percent)
         return COMPARE_TOTALS;
     return has_other_peaks(result, op) ? COMPARE_PEAKS : COMPARE_ALIKE;
 }

@@ -140,6 +140,7 @@ enum {
     OPTION_SHARE,
     OPTION_CALLS,
     OPTION_APART,
+    OPTION_APART_LATENCY,
     OPTION_PEAK,
     OPTION_SCORE_ONLY,
     OPTION_WITHIN,
@@ -157,6 +158,7 @@ static const struct option long_options[] = {
     {"min-share", required_argument, NULL, OPTION_SHARE},
     {"min-calls", required_argument, NULL, OPTION_CALLS},
     {"apart", required_argument, NULL, OPTION_APART},
+    {"apart-latency", required_argument, NULL, OPTION_APART_LATENCY},
     {"min-peak", required_argument, NULL, OPTION_PEAK},
     {"score-only", no_argument, NULL, OPTION_SCORE_ONLY},
     {"within", no_argument, NULL, OPTION_WITHIN},
@@ -182,7 +184,8 @@ static const struct number_option {
     {OPTION_SIMILAR, "similar", 0, 100, offsetof(struct options, compare.similar_percent)},
     {OPTION_SHARE, "min-share", 0, 100, offsetof(struct options, compare.share_percent)},
     {OPTION_CALLS, "min-calls", 0, 0x1p53, offsetof(struct options, compare.calls)},
-    {OPTION_APART, "apart", 0, 100, offsetof(struct options, compare.apart_percent)},
+    {OPTION_APART, "apart", 0, 100, offsetof(struct options, compare.apart_calls_percent)},
+    {OPTION_APART_LATENCY, "apart-latency", 0, 100, offsetof(struct options, compare.apart_latency_percent)},
     {OPTION_PEAK, "min-peak", 0, 100, offsetof(struct options, compare.peak_percent)},
     {OPTION_WIDTH, "width", SCREEN_WIDTH_MIN, SCREEN_WIDTH_MAX, offsetof(struct options, width)},
 };
@@ -305,7 +308,7 @@ const struct command command_compare = {
                  "       osprof compare --within [--json|--quiet] A",
     .help = "Exit status: 0 if B is like A, 1 if some operation differs, 2 for trouble. A and B are profiles\n"
             "as for 'osprof show', of any clock rate and resolution.\n\n"
-            "  --method M        TOTOPS, TOTLAT, CHISQUARE, EARTHMOVER (default), GROUPOPS or GROUPLAT\n"
+            "  --method M        FARMOVER (default), EARTHMOVER, TOTOPS, TOTLAT, CHISQUARE, GROUPOPS or GROUPLAT\n"
             "  --threshold X     different are operations with a score above X; default: by method\n"
             "  --all             also show operations that do not differ\n"
             "  --json            the whole comparison as JSON\n"
@@ -318,8 +321,9 @@ const struct command command_compare = {
             "  --similar P       calls and total latency changed by less than P percent (5)\n"
             "  --min-share P     less than P percent of its profile's latency, in both (1)\n"
             "  --min-calls N     fewer than N calls in both, and less than 10 percent of the latency (10)\n"
-            "  --apart P         calls or total latency differ by more than P percent of the larger (75)\n"
-            "  --min-peak P      a peak appears, vanishes or moves that holds P percent of calls or latency (10)\n"
+            "  --apart P         numbers of calls differ by more than P percent of the larger (75)\n"
+            "  --apart-latency P total latencies differ by more than P percent of the larger (90)\n"
+            "  --min-peak P      a peak appears, vanishes or moves that holds P percent of calls or latency (75)\n"
             "  --score-only      nothing else does\n",
     .run = run_compare,
 };

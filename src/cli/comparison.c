@@ -136,7 +136,8 @@ static void print_method(const struct page *page) {
     fprintf(page->stream, "%zu of %zu operation%s: above %s", page->result->different_count, page->result->op_count,
             plural(page->result->op_count), threshold);
     if (!page->result->options.score_only)
-        fprintf(page->stream, ", totals %g %% apart, or other peaks", page->result->options.apart_percent);
+        fprintf(page->stream, ", calls %g %% or latency %g %% apart, or other peaks",
+                page->result->options.apart_calls_percent, page->result->options.apart_latency_percent);
     putc('\n', page->stream);
 }
 

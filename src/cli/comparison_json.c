@@ -117,7 +117,8 @@ static void write_options(struct page *page) {
     json_real(&page->writer, "similar_percent", options->similar_percent);
     json_real(&page->writer, "share_percent", options->share_percent);
     json_real(&page->writer, "calls", options->calls);
-    json_real(&page->writer, "apart_percent", options->apart_percent);
+    json_real(&page->writer, "apart_calls_percent", options->apart_calls_percent);
+    json_real(&page->writer, "apart_latency_percent", options->apart_latency_percent);
     json_real(&page->writer, "peak_percent", options->peak_percent);
     json_bool(&page->writer, "score_only", options->score_only);
     json_end(&page->writer, '}');

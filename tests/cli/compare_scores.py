@@ -1,7 +1,7 @@
 """compare_scores.py A B COMPARISON: ends with 0 if the scores in the JSON of osprof compare are those computed here.
 
 Both profiles have one clock rate; A may have the finer resolution. Nothing of osprof is used: earth is moved load by
-load with exact fractions, and the probability of chi-square is summed up term by term.
+load, and far, with exact fractions, and the probability of chi-square is summed up term by term.
 """
 
 import json
@@ -79,6 +79,36 @@ def earth_mover_score(a, b, resolution):
     return float(work / resolution)
 
 
+NOISE_OCTAVES = Fraction(7, 4)
+
+
+def quantile(buckets, share):
+    """Two: how many buckets up the call is behind which the rest begins, from the left and from the right of share."""
+    total, before, found = sum(buckets), 0, []
+    for bucket, count in enumerate(buckets):
+        if count and before <= share * total <= before + count:
+            found.append(bucket + (share * total - before) / Fraction(count))
+        before += count
+    return found[0], found[-1]
+
+
+def far_mover_score(a, b, resolution):
+    """Between shares at which neither histogram comes to another bucket ways are straight lines: their ends do."""
+    shares = {Fraction(sum(buckets[:end]), sum(buckets)) for buckets in (a, b) for end in range(len(buckets) + 1)}
+    work = squares = Fraction(0)
+    for left, right in zip(sorted(shares), sorted(shares)[1:]):
+        start = (quantile(a, left)[1] - quantile(b, left)[1]) / resolution
+        end = (quantile(a, right)[0] - quantile(b, right)[0]) / resolution
+        for sign in (1, -1):
+            rest = [sign * way - NOISE_OCTAVES for way in (start, end)]
+            if max(rest) > 0:  # the area of a trapezium, or of the triangle that is above zero
+                width = (right - left) * (1 if min(rest) >= 0 else max(rest) / (max(rest) - min(rest)))
+                low, middle, high = max(min(rest), 0), (max(min(rest), 0) + max(rest)) / 2, max(rest)
+                work += width * middle
+                squares += width * (low**2 + 4 * middle**2 + high**2) / 6  # Simpson's rule: exact
+    return max(0, float(work) - math.sqrt((squares - work**2) / min(sum(a), sum(b))))
+
+
 def main():
     (a_ops, a_resolution), (b_ops, b_resolution) = read_profile(sys.argv[1]), read_profile(sys.argv[2])
     resolution = min(a_resolution, b_resolution)
@@ -98,6 +128,7 @@ def main():
             "TOTLAT": difference_percent(a_total, b_total),
             "CHISQUARE": chi_square_score(a, b),
             "EARTHMOVER": earth_mover_score(a, b, resolution),
+            "FARMOVER": far_mover_score(a, b, resolution),
         }
         for method, score in expected.items():
             compared += 1

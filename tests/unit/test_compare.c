@@ -14,7 +14,7 @@ static struct compare_result result;
 static struct compare_options options;
 
 static void set_up(void) {
-    options = compare_defaults(DISTANCE_EARTHMOVER);
+    options = compare_defaults(DISTANCE_METHOD_DEFAULT);
 }
 
 static void tear_down(void) {
@@ -64,12 +64,18 @@ static const struct {
     {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 100 52000\n 0 0 0 0 0 0 0 0 95 5\n", COMPARE_SIMILAR},
     /* 20 % slower, but nearly all calls in their buckets */
     {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 100 60000\n 0 0 0 0 0 0 0 0 80 20\n", COMPARE_ALIKE},
-    {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 100 60000\n 0 0 0 0 0 0 0 0 70 30\n", COMPARE_SCORE},
+    /* twice as slow, as noise may make it; nearly four times as slow */
+    {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 100 100000\n 0 0 0 0 0 0 0 0 0 100\n", COMPARE_ALIKE},
+    {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 100 180000\n 0 0 0 0 0 0 0 0 0 0 100\n", COMPARE_SCORE},
     /* three times as many; five times as many */
     {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 300 150000\n 0 0 0 0 0 0 0 0 300\n", COMPARE_ALIKE},
     {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 500 250000\n 0 0 0 0 0 0 0 0 500\n", COMPARE_TOTALS},
-    /* fifteen calls of 1,000 that take 12 times as long are a tenth of the latency: a new peak, but not much earth */
-    {"OP_X 1000 96000\n 0 0 0 0 0 0 1000\n", "OP_X 1000 115000\n 0 0 0 0 0 0 985 0 0 0 15\n", COMPARE_PEAKS},
+    /* eight calls of 1,000 that take most of the latency: a new peak, but not much earth; the same, but less latency */
+    {"OP_X 1000 96000\n 0 0 0 0 0 0 1000\n", "OP_X 1000 490000\n 0 0 0 0 0 0 992 0 0 0 0 0 0 0 0 8\n", COMPARE_PEAKS},
+    {"OP_X 1000 96000\n 0 0 0 0 0 0 1000\n", "OP_X 1000 190000\n 0 0 0 0 0 0 992 0 0 0 0 0 0 8\n", COMPARE_ALIKE},
+    /* four such calls of 250,000 cycles each: eleven times the latency */
+    {"OP_X 1000 96000\n 0 0 0 0 0 0 1000\n", "OP_X 1000 1100000\n 0 0 0 0 0 0 996 0 0 0 0 0 0 0 0 0 0 4\n",
+     COMPARE_TOTALS},
     {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "", COMPARE_ONE_SIDED},
     {"", "OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", COMPARE_ONE_SIDED},
     /* in flight on one side, finished on the other */
@@ -114,6 +120,7 @@ START_TEST(thresholds_are_the_caller_s) {
 END_TEST
 
 START_TEST(peaks_matter_by_their_weight) {
+    options.peak_percent = 10;
     compare(RATE "OP_X 1000 96000\n 0 0 0 0 0 0 1000\n", RATE "OP_X 1000 115000\n 0 0 0 0 0 0 985 0 0 0 15\n");
     ck_assert_uint_eq(op("X")->peak_count, 2);
     ck_assert(!compare_peak_matters(&result, op("X"), &op("X")->peaks[0]));
@@ -173,9 +180,12 @@ END_TEST
 
 /* A narrow peak, whose latencies all lie in one bucket of one clock and in two of the other's: not different. */
 START_TEST(rescaling_alone_makes_no_difference) {
+    options = compare_defaults(DISTANCE_EARTHMOVER);
+    options.threshold = 0.25;
     compare("# clock: tsc 1000000000 Hz\nOP_X 100 40000\n 0 0 0 0 0 0 0 0 100\n",
             "# clock: tsc 1414213562 Hz\nOP_X 100 52000\n 0 0 0 0 0 0 0 0 0 100\n");
     ck_assert_double_gt(op("X")->scores[DISTANCE_EARTHMOVER], 0.25);
+    ck_assert_double_eq(op("X")->scores[DISTANCE_FARMOVER], 0); /* which needs no allowance */
     ck_assert_int_eq(op("X")->verdict, COMPARE_ALIKE);
     tear_down();
     compare("# clock: tsc 1000000000 Hz\nOP_X 100 40000\n 0 0 0 0 0 0 0 0 100\n",

@@ -108,6 +108,63 @@ START_TEST(a_bucket_of_resolution_1_is_the_unit) {
 }
 END_TEST
 
+/* What noise may have done costs nothing, of a longer way the rest. */
+START_TEST(far_moves_only_are_rated) {
+    histogram_add(&a, 10, 100, 1);
+    histogram_add(&b, 11, 70, 1);
+    ck_assert_double_eq(score(DISTANCE_FARMOVER), 0);
+    histogram_init(&b);
+    histogram_add(&b, 13, 70, 1);
+    ck_assert_double_eq_tol(score(DISTANCE_FARMOVER), 3 - DISTANCE_NOISE_OCTAVES, 1e-12);
+}
+END_TEST
+
+/* The slowest tenth, from 10.9 to 11, goes to 20 to 21: 9.1 to 10 octaves. Nobody else goes far. */
+START_TEST(few_calls_that_go_far_are_rated) {
+    histogram_add(&a, 10, 100, 1);
+    histogram_add(&b, 10, 900, 1);
+    histogram_add(&b, 20, 100, 1);
+    const double from = 9.1 - DISTANCE_NOISE_OCTAVES;
+    const double to = 10 - DISTANCE_NOISE_OCTAVES;
+    double mean = 0.1 * (from + to) / 2;
+    double variance = 0.1 * (from * from + from * to + to * to) / 3 - mean * mean;
+    ck_assert_double_eq_tol(score(DISTANCE_FARMOVER), mean - sqrt(variance / 100), 1e-12);
+}
+END_TEST
+
+/* 10 to 11 becomes 11 to 13: the call at share s goes 1 + s octaves, from s = 3/4 on too far by s - 3/4. */
+START_TEST(ways_are_cut_within_a_bucket) {
+    histogram_add(&a, 10, 100, 1);
+    histogram_add(&b, 11, 50, 1);
+    histogram_add(&b, 12, 50, 1);
+    ck_assert_double_eq_tol(score(DISTANCE_FARMOVER), 1.0 / 32 - sqrt((1.0 / 192 - 1.0 / 1024) / 100), 1e-12);
+}
+END_TEST
+
+/* One of ten goes nine octaves: a chance. A hundred of a thousand do: none. */
+START_TEST(one_slow_call_among_few_is_no_difference) {
+    histogram_add(&a, 10, 10, 1);
+    histogram_add(&b, 10, 9, 1);
+    histogram_add(&b, 19, 1, 1);
+    ck_assert_double_lt(score(DISTANCE_FARMOVER), distance_traits(DISTANCE_FARMOVER)->threshold);
+    histogram_add(&a, 10, 990, 1);
+    histogram_add(&b, 10, 891, 1);
+    histogram_add(&b, 19, 99, 1);
+    ck_assert_double_gt(score(DISTANCE_FARMOVER), 5 * distance_traits(DISTANCE_FARMOVER)->threshold);
+}
+END_TEST
+
+START_TEST(one_call_among_very_many_is_no_share) {
+    histogram_add(&a, 3, 1, 1);
+    histogram_add(&a, 10, UINT64_MAX / 2, 1);
+    histogram_add(&b, 10, 7, 1);
+    histogram_add(&b, 11, 7, 1);
+    ck_assert_double_eq_tol(score(DISTANCE_FARMOVER), 0, 1e-12);
+    histogram_add(&b, 20, 7, 1);
+    ck_assert(isfinite(score(DISTANCE_FARMOVER)));
+}
+END_TEST
+
 /* Peaks of 100 and 20 calls against 80 and 40: (20 + 20) / (100 + 40). */
 START_TEST(peaks_are_compared_one_by_one) {
     histogram_add(&a, 10, 100, 1);
@@ -224,6 +281,11 @@ static Suite *distance_suite(void) {
     tcase_add_test(by_hand, chi_square_takes_any_numbers);
     tcase_add_test(by_hand, earth_is_moved_bucket_by_bucket);
     tcase_add_test(by_hand, a_bucket_of_resolution_1_is_the_unit);
+    tcase_add_test(by_hand, far_moves_only_are_rated);
+    tcase_add_test(by_hand, few_calls_that_go_far_are_rated);
+    tcase_add_test(by_hand, ways_are_cut_within_a_bucket);
+    tcase_add_test(by_hand, one_slow_call_among_few_is_no_difference);
+    tcase_add_test(by_hand, one_call_among_very_many_is_no_share);
     tcase_add_test(by_hand, peaks_are_compared_one_by_one);
     tcase_add_test(by_hand, other_peaks_are_as_different_as_can_be);
     tcase_add_test(by_hand, totals_far_apart_need_no_peaks);

@@ -20,14 +20,15 @@ struct compare_options {
     double threshold;       /* score above it: different */
     double similar_percent; /* phase one: number of calls and total latency differ by less than this */
     double share_percent;   /* phase one: less than this of its profile's latency, in both */
-    double calls;         /* phase one: fewer calls than this in both, and no COMPARE_WEIGHTY_PERCENT of the latency */
-    double apart_percent; /* phase one: number of calls or total latency differ by more than this */
-    double peak_percent;  /* phase two: a peak matters with this share of its op's calls or of its latency */
-    bool score_only;      /* totals and peaks are only told of, and do not make an op different */
+    double calls; /* phase one: fewer calls than this in both, and no COMPARE_WEIGHTY_PERCENT of the latency */
+    double apart_calls_percent;   /* phase one: numbers of calls differ by more than this */
+    double apart_latency_percent; /* ... or total latencies: those differ by noise, too */
+    double peak_percent;          /* phase two: a peak matters with this share of its op's calls or of its latency */
+    bool score_only;              /* totals and peaks are only told of, and do not make an op different */
 };
 
 #define COMPARE_WEIGHTY_PERCENT 10.0 /* of its profile's latency: to be looked at however few calls it is */
-#define COMPARE_MOVED_OCTAVES 1.0    /* a peak that moved farther makes an op different */
+#define COMPARE_MOVED_OCTAVES DISTANCE_NOISE_OCTAVES /* a peak that moved farther makes an op different */
 
 /* The table of defaults. They hold for all methods but for the threshold, which is the method's. */
 struct compare_options compare_defaults(enum distance_method method);

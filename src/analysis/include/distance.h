@@ -1,4 +1,4 @@
-/* How far two profiles of one operation lie apart, by the six methods of thesis §5.7. */
+/* How far two profiles of one operation lie apart, by the six methods of thesis §5.7 and one more. */
 #ifndef DISTANCE_H
 #define DISTANCE_H
 
@@ -11,6 +11,7 @@ enum distance_method {
     DISTANCE_EARTHMOVER,
     DISTANCE_GROUPOPS,
     DISTANCE_GROUPLAT,
+    DISTANCE_FARMOVER,
     DISTANCE_METHOD_COUNT,
 };
 
@@ -23,7 +24,10 @@ struct distance_traits {
     double threshold; /* a score above it: different */
 };
 
-#define DISTANCE_METHOD_DEFAULT DISTANCE_EARTHMOVER
+#define DISTANCE_METHOD_DEFAULT DISTANCE_FARMOVER
+
+/* So far a busy machine may move all calls of an op: a factor of 3.4 (docs/compare-accuracy.md). */
+#define DISTANCE_NOISE_OCTAVES 1.75
 
 const struct distance_traits *distance_traits(enum distance_method method);
 
@@ -42,11 +46,14 @@ int distance_method_of_name(const char *name);
  *   GROUPOPS    100 if the total latencies differ by more than 90 %, or the peaks in number, or one lies more than an
  *               octave from its like; else sum |n - m| / sum max(n, m) over the peaks, in percent
  *   GROUPLAT    the same with the latencies of the peaks, as their buckets estimate them
- * Without finished calls on both sides the score is 0, on one side it is score_max; EARTHMOVER's is 64, since the axis
- * has so many buckets.
- * Source:  thesis §5.7. Differs: it divides by the first number, ours by the larger, so that the order does not
- *          matter; its formula of TOTLAT has bucket counts as exponents, a misprint; its formula of CHISQUARE is for
- *          equal numbers of calls, with which ours comes down to it */
+ *   FARMOVER    EARTHMOVER, when the first DISTANCE_NOISE_OCTAVES of every call's way cost nothing, less the
+ *               standard error of that mean, so that one slow call among few makes no difference; the calls of a bucket
+ *               are taken to be spread evenly over it
+ * Without finished calls on both sides the score is 0, on one side it is score_max; in buckets it is 64, since the axis
+ * has so many.
+ * Source:  thesis §5.7, all but FARMOVER. Differs: it divides by the first number, ours by the larger, so that order
+ *          does not matter; its formula of TOTLAT has bucket counts as exponents, a misprint; its formula of CHISQUARE
+ *          is for equal numbers of calls, with which ours comes down to it */
 double distance_score(enum distance_method method, const struct aggstats_op_profile *a,
                       const struct aggstats_op_profile *b, unsigned resolution);
 
