@@ -15,6 +15,7 @@ from subjects import Trouble
 
 CHOOSE, JUDGE = HALVES
 ALL_PHASES = "all three phases"
+METHOD_HEADING = ("method", "threshold", "false positives", "false negatives", "best on the choosing half")
 PLOT_POINTS = 120
 PLOTTED_TO = {"%": 100.0, "buckets": 1.0}
 NOISE_OCTAVES = 1.75  # as in src/analysis/include/distance.h
@@ -41,10 +42,13 @@ def corpus_table(scored):
     return table(("kind", "label", "counted", CHOOSE, JUDGE), rows)
 
 
-def method_rows(scored, default, thresholds):
-    """(method, threshold, errors on the judging half, best thresholds on the choosing half)"""
-    chosen_by = [item for item in scored if item.pair.half == CHOOSE and item.counts]
-    judged = [item for item in scored if item.pair.half == JUDGE and item.counts]
+def judged_of(scored, halves):
+    return [item for item in scored if item.pair.half in halves and item.counts]
+
+
+def method_rows(scored, judged, default, thresholds):
+    """(method, threshold, errors of those judged, best thresholds on the choosing half)"""
+    chosen_by = judged_of(scored, (CHOOSE,))
     rows = []
     for method, threshold in thresholds.items():
         low, high, least = rates.best_thresholds([(item.is_labelled_different, item.scores[method])
@@ -58,14 +62,15 @@ def method_rows(scored, default, thresholds):
     return rows
 
 
-def method_table(scored, default, thresholds):
-    heading = ("method", "threshold", "false positives", "false negatives", "best on the choosing half")
-    return table(heading, method_rows(scored, default, thresholds))
+def method_table(scored, judged, default, thresholds):
+    rows = method_rows(scored, judged, default, thresholds)
+    if len(judged) > len(judged_of(scored, (JUDGE,))):  # nothing was chosen by this corpus
+        return table(METHOD_HEADING[:-1], [row[:-1] for row in rows])
+    return table(METHOD_HEADING, rows)
 
 
-def resampled_lines(scored, default, thresholds):
+def resampled_lines(judged, default, thresholds):
     """How far the rates of the default method and of all phases depend on which runs there were."""
-    judged = [item for item in scored if item.pair.half == JUDGE and item.counts]
     lines = []
     for name, finds in ((default, lambda item: item.scores[default] > thresholds[default]),
                         (ALL_PHASES, lambda item: item.is_different)):
@@ -123,12 +128,12 @@ def _share(items, is_so):
     return f"{count} ({100 * count / len(items):.0f} %)"
 
 
-def mistakes(scored, default, thresholds):
-    """Lines that name each pair of the judging half that the default method gets wrong."""
+def mistakes(judged, default, thresholds):
+    """Lines that name each pair that the default method gets wrong."""
     lines = []
-    for item in scored:
+    for item in judged:
         score = item.scores[default]
-        if item.counts and item.pair.half == JUDGE and (score > thresholds[default]) != item.is_labelled_different:
+        if (score > thresholds[default]) != item.is_labelled_different:
             pair = item.pair
             lines.append(f"  {pair.label:9}  {score:5.2f}  {pair.op:14} {pair.a} {pair.b}  ({pair.why})")
     return lines
@@ -187,7 +192,7 @@ def claimed(document, default):
         raise Trouble(f"cannot read {document}: {error.strerror}") from error
     claims = {}
     for row in rows:
-        if len(row) == 5 and row[0] in (default, ALL_PHASES):
+        if len(row) == len(METHOD_HEADING) and row[0] in (default, ALL_PHASES):
             numbers = [re.search(r"([\d.]+) % \(", cell) for cell in row[2:4]]
             if all(numbers):
                 claims[row[0]] = tuple(float(number[1]) for number in numbers)
@@ -196,9 +201,8 @@ def claimed(document, default):
     return claims
 
 
-def check_claims(scored, default, thresholds, document):
+def check_claims(judged, default, thresholds, document):
     """Complaints: what is worse than the document says."""
-    judged = [item for item in scored if item.counts and item.pair.half == JUDGE]
     found = {default: rates.errors_at(judged, default, thresholds[default]),
              ALL_PHASES: rates.errors_of_verdicts(judged)}
     complaints = []
@@ -221,19 +225,19 @@ def score(options, osprof):
     corpus = Corpus(options.corpus, osprof)
     scored = corpus.score("--min-share", "0")  # delays in one op make others a small part of the whole
     default, thresholds = corpus.thresholds()
+    judged = judged_of(scored, HALVES if options.both else (JUDGE,))
     print(corpus_table(scored) + "\n")
-    print(method_table(scored, default, thresholds) + "\n")
-    print("\n".join(resampled_lines(scored, default, thresholds)) + "\n")
+    print(method_table(scored, judged, default, thresholds) + "\n")
+    print("\n".join(resampled_lines(judged, default, thresholds)) + "\n")
     print(effect_table(scored, default, thresholds) + "\n")
     print(kind_table(scored, default, thresholds) + "\n")
     print(f"Wrong by {default}:")
-    print("\n".join(mistakes(scored, default, thresholds)) or "  none")
+    print("\n".join(mistakes(judged, default, thresholds)) or "  none")
     if options.plot:
-        judged = [item for item in scored if item.counts and item.pair.half == JUDGE]
         for method, threshold in thresholds.items():
             path = f"{options.plot}/{method.lower()}.svg"
             plot(judged, method, UNITS.get(method, "%"), threshold, path)
-    complaints = check_claims(scored, default, thresholds, options.claims) if options.claims else []
+    complaints = check_claims(judged, default, thresholds, options.claims) if options.claims else []
     for complaint in complaints:
         print(f"worse than documented: {complaint}")
     return 1 if complaints else 0
