@@ -57,7 +57,7 @@ static void add(struct snapshot *snapshot, enum aggstats_who who, uint64_t id, c
     set_ops(snapshot, GROUPS_MAX, snapshot->ops[GROUPS_MAX][0].calls + reads,
             snapshot->ops[GROUPS_MAX][1].calls + fsyncs);
     *group = (struct aggstats_group){.who = who, .id = id};
-    strcpy(group->name, name);
+    snprintf(group->name, sizeof(group->name), "%s", name);
     group->profile = (struct aggstats_profile){
         .resolution = 1, .clock = snapshot->profile.clock, .ops = snapshot->ops[place], .op_count = fsyncs > 0 ? 2 : 1};
 }
