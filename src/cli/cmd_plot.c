@@ -8,6 +8,7 @@
 #include "figures.h"
 #include "gnuplot_run.h"
 #include "input.h"
+#include "op_names.h"
 #include "output.h"
 #include "plot.h"
 
@@ -21,8 +22,7 @@ struct plot_options {
     bool script; /* instead of the picture */
     bool no_labels;
     const char *output;
-    const char **op_names; /* without OP_; none: all */
-    size_t op_name_count;
+    struct op_names *op_names;
     struct plot plot; /* what else the figure is told */
 };
 
@@ -52,14 +52,6 @@ static enum status make_comparable(struct plot *plot) {
 }
 
 /* ---- Choosing operations ------------------------------------------------------------------------ */
-
-static bool is_wanted(const struct plot_options *options, const char *op_name) {
-    for (size_t i = 0; i < options->op_name_count; i++) {
-        if (strcasecmp(options->op_names[i], op_name) == 0)
-            return true;
-    }
-    return options->op_name_count == 0;
-}
 
 static const struct aggstats_op_profile *finished_op(const struct aggstats_profile *profile, const char *name) {
     const struct aggstats_op_profile *op = aggstats_profile_op(profile, name);
@@ -100,10 +92,10 @@ static bool is_drawn(const struct plot *plot, const char *op_name) {
 /* Nothing is drawn unless all that was asked for can be. */
 static enum status report_absent(const struct plot_options *options) {
     const struct plot *plot = &options->plot;
-    for (size_t i = 0; i < options->op_name_count; i++) {
-        if (!is_drawn(plot, options->op_names[i])) {
+    for (size_t i = 0; i < options->op_names->count; i++) {
+        if (!is_drawn(plot, options->op_names->names[i])) {
             complain("no call of %s has ended in %s; 'osprof show' lists the operations of a profile",
-                     options->op_names[i], plot->profile_count == 1 ? plot->names[0] : "these profiles");
+                     options->op_names->names[i], plot->profile_count == 1 ? plot->names[0] : "these profiles");
             return STATUS_NOT_SO;
         }
     }
@@ -123,7 +115,7 @@ static enum status choose_ops(struct plot_options *options) {
         return complain_unplottable(plot, -ENOMEM);
     for (size_t i = 0; i < plot->profile_count; i++) {
         for (size_t j = 0; j < plot->profiles[i]->op_count; j++) {
-            if (is_wanted(options, plot->profiles[i]->ops[j].name))
+            if (op_names_want(options->op_names, plot->profiles[i]->ops[j].name))
                 add_op(plot, plot->profiles[i]->ops[j].name);
         }
     }
@@ -139,7 +131,7 @@ static enum status report_no_data(const struct plot_options *options, const stru
     const char *missing = joint ? "joint profiles" : "intervals";
     if (input->is_live)
         complain("no %s in %s; live files have none", missing, name);
-    else if (options->op_name_count > 0)
+    else if (options->op_names->count > 0)
         complain("no %s of these operations in %s; osproffs -o %s records them", missing, name,
                  joint ? "joint=OP:VALUE" : "interval=SECONDS");
     else
@@ -343,8 +335,7 @@ static enum status take_option(const struct command *command, int option, char *
     case 'o':
         return choose_output(command, options, optarg);
     case OPTION_OP:
-        options->op_names[options->op_name_count++] = strncasecmp(optarg, "OP_", 3) == 0 ? optarg + 3 : optarg;
-        return STATUS_OK;
+        return op_names_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
     case OPTION_TIMELINE:
         return choose_figure(command, options, FIGURE_TIMELINE);
     case OPTION_JOINT:
@@ -397,8 +388,8 @@ static void name_profiles(struct plot *plot, char **names, size_t count) {
 }
 
 static enum status run_plot(const struct command *command, int argc, char **argv) {
-    CLEANUP_FREE const char **op_names = calloc((size_t)argc, sizeof(*op_names));
-    struct plot_options options = {.op_names = op_names};
+    CLEANUP_OP_NAMES struct op_names op_names = {0};
+    struct plot_options options = {.op_names = &op_names};
     enum status status = STATUS_OK;
     int option;
     while (status == STATUS_OK && (option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {

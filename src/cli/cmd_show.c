@@ -13,6 +13,7 @@
 #include "groups_table.h"
 #include "input.h"
 #include "joint_table.h"
+#include "op_names.h"
 #include "peak_line.h"
 #include "screen.h"
 #include "show.h"
@@ -28,9 +29,8 @@ struct show_options {
     const char *of; /* whose calls only; NULL: all */
     bool no_labels;
     int width;
-    FILE *stream;          /* of the page */
-    const char **op_names; /* without OP_; NULL: all */
-    size_t op_name_count;
+    FILE *stream; /* of the page */
+    struct op_names *op_names;
     const char *profile;
 };
 
@@ -361,25 +361,17 @@ static void print_page(const struct page *page) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct show_options *options, const char *op_name) {
-    for (size_t i = 0; i < options->op_name_count; i++) {
-        if (strcasecmp(options->op_names[i], op_name) == 0)
-            return true;
-    }
-    return options->op_name_count == 0;
-}
-
 /* Names of --op that the profile does not hold. */
 static enum status report_absent(const struct show_options *options, const struct aggstats_profile *profile) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < options->op_name_count; i++) {
+    for (size_t i = 0; i < options->op_names->count; i++) {
         bool found = false;
         for (size_t j = 0; j < profile->op_count && !found; j++)
-            found = strcasecmp(options->op_names[i], profile->ops[j].name) == 0;
+            found = strcasecmp(options->op_names->names[i], profile->ops[j].name) == 0;
         if (found)
             continue;
         complain("no call of %s in this profile; 'osprof show' without --op lists its operations",
-                 options->op_names[i]);
+                 options->op_names->names[i]);
         status = STATUS_NOT_SO;
     }
     return status;
@@ -450,7 +442,7 @@ static enum status show_page(const struct show_options *options, const struct in
     }
     page.ops = ops;
     for (size_t i = 0; i < page.profile->op_count; i++) {
-        if (is_wanted(options, page.profile->ops[i].name))
+        if (op_names_want(options->op_names, page.profile->ops[i].name))
             ops[page.op_count++] = &page.profile->ops[i];
     }
     enum status status = report_absent(options, page.profile);
@@ -468,7 +460,9 @@ static enum status show_page(const struct show_options *options, const struct in
 }
 
 enum status show_profile(const struct input *input, const char *name, FILE *stream) {
-    const struct show_options options = {.profile = name, .stream = stream, .joint = input->profile.joint_count > 0};
+    struct op_names all = {0};
+    const struct show_options options = {
+        .op_names = &all, .profile = name, .stream = stream, .joint = input->profile.joint_count > 0};
     return show_page(&options, input);
 }
 
@@ -501,7 +495,7 @@ static enum status show_view(const struct show_options *options, const struct in
     chosen.ops = ops;
     chosen.op_count = 0;
     for (size_t i = 0; i < input->profile.op_count; i++) {
-        if (is_wanted(options, input->profile.ops[i].name))
+        if (op_names_want(options->op_names, input->profile.ops[i].name))
             ops[chosen.op_count++] = input->profile.ops[i];
     }
     enum status absent = report_absent(options, &input->profile);
@@ -518,10 +512,6 @@ static bool parse_width(const char *text, int *ret_width) {
         return false;
     *ret_width = (int)width;
     return true;
-}
-
-static const char *without_prefix(const char *op_name) {
-    return strncasecmp(op_name, "OP_", 3) == 0 ? op_name + 3 : op_name;
 }
 
 enum {
@@ -568,7 +558,7 @@ static enum status check_options(const struct command *command, const struct sho
         return usage_error(command, "--ascii, --buckets, --by, --joint, --no-labels and --width do not go with --%s",
                            options->view->name);
     if (options->by &&
-        (options->of || options->joint || options->buckets || options->no_labels || options->op_name_count > 0))
+        (options->of || options->joint || options->buckets || options->no_labels || options->op_names->count > 0))
         return usage_error(command, "--by prints one table: leave out --of, --op, --joint, --buckets and --no-labels");
     if (options->of && options->joint)
         return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
@@ -606,8 +596,7 @@ static enum status take_option(const struct command *command, int option, char *
         return usage_error(command, "--width must be a number from %d to %d, not '%s'", SCREEN_WIDTH_MIN,
                            SCREEN_WIDTH_MAX, optarg);
     case OPTION_OP:
-        options->op_names[options->op_name_count++] = without_prefix(optarg);
-        return STATUS_OK;
+        return op_names_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
     case OPTION_JSON:
     case OPTION_CSV:
     case OPTION_METRICS:
@@ -618,8 +607,8 @@ static enum status take_option(const struct command *command, int option, char *
 }
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
-    CLEANUP_FREE const char **op_names = calloc((size_t)argc, sizeof(*op_names));
-    struct show_options options = {.op_names = op_names, .profile = "osprof.out", .stream = stdout};
+    CLEANUP_OP_NAMES struct op_names op_names = {0};
+    struct show_options options = {.op_names = &op_names, .profile = "osprof.out", .stream = stdout};
     enum status status = STATUS_OK;
     int option;
     while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
