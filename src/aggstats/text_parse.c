@@ -388,8 +388,20 @@ static int parse_line(struct parser *parser) {
     return parse_op(parser, &parser->profile);
 }
 
+/* What begins with a NUL byte may be a device, whose line never ends. */
+static int check_first_byte(struct parser *parser) {
+    int first = getc(parser->stream);
+    parser->line_number = first == '\0';
+    if (first == '\0')
+        return parser_fail(parser, "expected text, found a NUL byte");
+    ungetc(first, parser->stream);
+    return 0;
+}
+
 static int parse_text(struct parser *parser) {
-    int more;
+    int more = check_first_byte(parser);
+    if (more < 0)
+        return more;
     while ((more = parser_next_line(parser)) > 0) {
         int err = parse_line(parser);
         if (err < 0)

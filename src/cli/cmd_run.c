@@ -128,17 +128,18 @@ static int run_in_namespace(struct run *run) {
         return RUN_FAILED;
     }
     int status = RUN_FAILED;
-    if (namespace_enter(&run->space) == 0)
+    if (namespace_enter(&run->space) == 0 && run_mounts_enter(&run->mounts) == 0)
         status = run->options->other ? run_against_other(run) : run_mounted(run);
     run_signals_finish(&run->signals);
     return status;
 }
 
-/* Standard files that were closed stay so for the command, but nothing that is opened here takes their place. */
+/* Standard files that were closed stay so for the command, but nothing that is opened here takes their place; and
+ * writing to them fails. */
 static void reserve_standard_files(void) {
     int fd;
     do
-        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && fd <= STDERR_FILENO);
     close_fd(&fd);
 }

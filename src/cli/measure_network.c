@@ -32,6 +32,14 @@ static int split(char *name, char **ret_host, char **ret_port) {
     return 0;
 }
 
+/* A service's name, or a number; getaddrinfo() takes numbers of any size. */
+static bool is_port(const char *port) {
+    if (port[strspn(port, "0123456789")] != '\0')
+        return true;
+    unsigned long number = strtoul(port, NULL, 10);
+    return number > 0 && number <= UINT16_MAX;
+}
+
 int peer_find(const char *name, struct peer **ret_peer) {
     const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM};
     CLEANUP_FREE char *copy = strdup(name);
@@ -41,6 +49,8 @@ int peer_find(const char *name, struct peer **ret_peer) {
     if (!copy || !peer)
         return EAI_MEMORY;
     int error = split(copy, &host, &port);
+    if (!error && !is_port(port))
+        error = EAI_SERVICE;
     if (!error)
         error = getaddrinfo(host, port, &wanted, &peer->addresses);
     if (error)

@@ -56,6 +56,19 @@ int run_daemon_open(struct run_daemon *ret_daemon, const char *name) {
     return refuse_special(daemon);
 }
 
+int run_daemon_reopen(struct run_daemon *daemon) {
+    CLEANUP_FD int fd = open(daemon->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    struct stat before;
+    struct stat now;
+    if (fd < 0 || fstat(daemon->lower_fd, &before) < 0 || fstat(fd, &now) < 0)
+        return complain_unusable(daemon->name, negative_errno());
+    if (before.st_dev != now.st_dev || before.st_ino != now.st_ino)
+        return complain_unusable(daemon->name, -ESTALE);
+    close_fd(&daemon->lower_fd);
+    daemon->lower_fd = steal_fd(&fd);
+    return 0;
+}
+
 void run_daemon_finish(struct run_daemon *daemon) {
     free(daemon->path);
     close_fd(&daemon->lower_fd);
@@ -255,7 +268,7 @@ int run_daemon_command(struct run_daemon *daemon, const char *command) {
     return fd < 0 ? negative_errno() : write_all(fd, command, strlen(command));
 }
 
-void run_daemon_wait_for_answer(struct run_daemon *daemon) {
+void run_daemon_wait_for_answer(const struct run_daemon *daemon) {
     ask(daemon->control_fd); /* if the daemon has ended, that is noticed elsewhere */
 }
 

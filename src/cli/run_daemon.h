@@ -27,6 +27,10 @@ struct run_daemon {
 
 /* Opens the directory. Errors: told to the user */
 int run_daemon_open(struct run_daemon *ret_daemon, const char *name);
+
+/* Opens it again, in a mount namespace that has been entered meanwhile: what was opened outside has no path in there if
+ * the root is not that of the system. Errors: told to the user */
+int run_daemon_reopen(struct run_daemon *daemon);
 void run_daemon_finish(struct run_daemon *daemon);
 
 /* One that has ended, and whose profile has been taken, is as if just opened. */
@@ -41,8 +45,8 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *optio
 int run_daemon_command(struct run_daemon *daemon, const char *command);
 
 /* Asks the daemon for the control file's attributes, which is not counted: the answer comes when what was asked before
- * has at least been begun. */
-void run_daemon_wait_for_answer(struct run_daemon *daemon);
+ * has at least been begun. Waits for as long as that takes */
+void run_daemon_wait_for_answer(const struct run_daemon *daemon);
 
 /* Reads what the live file says now. Errors: -errno; -ENOENT there is none */
 int run_daemon_read_live(const struct run_daemon *daemon, struct input *ret_input);

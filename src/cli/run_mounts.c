@@ -2,6 +2,8 @@
 #include "run_mounts.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -10,6 +12,7 @@
 #include "base.h"
 #include "command.h"
 
+#define ANSWER_MS 2000
 #define SETTLE_STEPS_MAX 200
 #define SETTLE_STEP_NS 1000000
 #define UNUSED_MS 1000     /* how long the kernel may take to end a mount that nobody uses */
@@ -92,6 +95,13 @@ void run_mounts_renew(struct run_mounts *mounts) {
     mounts->are_ending = false;
 }
 
+int run_mounts_enter(struct run_mounts *mounts) {
+    int error = 0;
+    for (size_t i = 0; i < mounts->count && error == 0; i++)
+        error = run_daemon_reopen(&mounts->daemons[i]);
+    return error;
+}
+
 int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal) {
     int error = 0;
     for (size_t i = 0; i < mounts->count && error == 0; i++)
@@ -118,13 +128,34 @@ static bool sum_calls(const struct run_mounts *mounts, uint64_t *ret_calls) {
     return is_quiet;
 }
 
+/* By a child process, since nothing but an answer wakes who waits for one; if there is none, it stays until the mount
+ * has ended. */
+static bool all_answer(const struct run_mounts *mounts) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (size_t i = 0; i < mounts->count; i++)
+            run_daemon_wait_for_answer(&mounts->daemons[i]);
+        _exit(0);
+    }
+    close(ends[1]);
+    struct pollfd answered = {.fd = ends[0], .events = POLLIN}; /* its end is closed when the child ends */
+    bool is_answered = pid > 0 && poll(&answered, 1, ANSWER_MS) == 1;
+    close(ends[0]);
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, is_answered ? 0 : WNOHANG);
+    }
+    return is_answered;
+}
+
 void run_mounts_settle(struct run_mounts *mounts) {
     const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
     uint64_t calls_before = UINT64_MAX;
-    for (int steps = 0; steps < SETTLE_STEPS_MAX; steps++) {
+    for (int steps = 0; steps < SETTLE_STEPS_MAX && all_answer(mounts); steps++) {
         uint64_t calls = 0;
-        for (size_t i = 0; i < mounts->count; i++)
-            run_daemon_wait_for_answer(&mounts->daemons[i]);
         if (sum_calls(mounts, &calls) && calls == calls_before)
             return;
         calls_before = calls;

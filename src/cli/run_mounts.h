@@ -31,11 +31,15 @@ void run_mounts_finish(struct run_mounts *mounts);
 /* After run_mounts_end(), for another start. */
 void run_mounts_renew(struct run_mounts *mounts);
 
+/* After a mount namespace was entered, and before anything is mounted there. Errors: told to the user */
+int run_mounts_enter(struct run_mounts *mounts);
+
 /* Mounts them all, and goes to the current directory as seen through them.
  * Errors:  told to the user; -EINTR: a signal came, *ret_signal. What is mounted then must be ended */
 int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal);
 
-/* Waits, a fifth of a second at most, until what was closed last has been counted: the kernel does not wait for it. */
+/* Waits, a fifth of a second at most, until what was closed last has been counted: the kernel does not wait for it. Of
+ * a mount that does not answer within two seconds, nothing is waited for. */
 void run_mounts_settle(struct run_mounts *mounts);
 
 /* Forgets what has been counted so far. Errors: told to the user */

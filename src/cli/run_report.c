@@ -156,12 +156,13 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
 
 static int show(const struct run_daemon *daemon, const struct input *input) {
     CLEANUP_FD int fd = dup(STDERR_FILENO);
-    CLEANUP_STREAM FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
     if (!stream)
         return negative_errno();
     steal_fd(&fd);
     putc('\n', stream);
-    return show_profile(input, daemon->name, stream) == STATUS_OK ? 0 : -EIO;
+    int error = show_profile(input, daemon->name, stream) == STATUS_OK ? 0 : -EIO;
+    return fclose(stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
 static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index,
