@@ -390,7 +390,10 @@ static int parse_line(struct parser *parser) {
 
 /* What begins with a NUL byte may be a device, whose line never ends. */
 static int check_first_byte(struct parser *parser) {
+    errno = 0;
     int first = getc(parser->stream);
+    if (first == EOF && ferror(parser->stream))
+        return negative_errno();
     parser->line_number = first == '\0';
     if (first == '\0')
         return parser_fail(parser, "expected text, found a NUL byte");
