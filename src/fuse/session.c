@@ -38,8 +38,10 @@ static sigset_t ending_signals(void) {
 void session_prepare_signals(void) {
     struct sigaction interrupt = {.sa_handler = do_nothing}; /* no SA_RESTART: that is its purpose */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t ending = ending_signals();
     sigaction(INTERRUPT_SIGNAL, &interrupt, NULL);
+    sigaction(SIGCHLD, &usual, NULL); /* libfuse waits for helpers that mount, and who started us may ignore it */
     sigaction(SIGPIPE, &ignore, NULL);
     sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file sizes is an error of the write, not our end */
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
