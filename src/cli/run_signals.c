@@ -7,7 +7,7 @@
 #include "base.h"
 
 /* SIGTTIN and SIGTTOU are not among them: they come to the whole process group, and stop this process with CMD.
- * SIGPIPE is blocked only, so that a closed standard error is an error. */
+ * SIGPIPE and SIGXFSZ are blocked only, so that a closed standard error, and a limit of file sizes, are errors. */
 static const int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2};
 
 int run_signals_init(struct run_signals *ret_signals) {
@@ -21,6 +21,7 @@ int run_signals_init(struct run_signals *ret_signals) {
     if (signals.fd < 0)
         return negative_errno();
     sigaddset(&mask, SIGPIPE);
+    sigaddset(&mask, SIGXFSZ);
     sigprocmask(SIG_BLOCK, &mask, &signals.mask_before);
     sigaction(SIGCHLD, &by_default, &signals.child_before);
     *ret_signals = signals;
