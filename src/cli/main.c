@@ -39,7 +39,7 @@ static void print_overview(FILE *stream) {
 }
 
 static enum status help(int argc, char **argv) {
-    if (argc < 2) {
+    if (argc < 2 || strcmp(argv[1], "help") == 0) {
         print_overview(stdout);
         return STATUS_OK;
     }

@@ -2,6 +2,7 @@
 # Wrong arguments and unreadable profiles: one clear line, status 2. Help: on standard output, status 0.
 . "$(dirname "$0")/lib.sh"
 
+expect 0 help help
 for command in show top compare plot check merge import recover reset calibrate; do
     expect 0 help "$command"
     grep -q "^Usage: osprof $command " "$scratch/out" || fail "no help for $command"
