@@ -281,7 +281,7 @@ int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct agg
 
 /* Those who are not known yet. */
 static struct caller *next_unknown(struct callers *callers, struct caller *caller) {
-    struct caller *end = &callers->sets[0][0] + CALLERS_MAX;
+    struct caller *end = &callers->sets[0][0] + (size_t)CALLERS_MAX;
     for (caller = caller ? caller + 1 : &callers->sets[0][0]; caller < end; caller++)
         if (caller->is_used && !caller->group)
             return caller;

@@ -1,6 +1,7 @@
 /* Latency by caller. */
 #include "groups.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -65,6 +66,7 @@ static struct group *least_recently_seen(struct groups *groups) {
 
 /* A free place, if need be made free. */
 static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
+    assert(groups->places && groups->count_max > 0);
     struct group *group = groups->count > 0 ? least_recently_seen(groups) : NULL;
     *ret_was_folded = false;
     if (group && group->seen == 0)
@@ -76,6 +78,7 @@ static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
         groups->count++;
         return group;
     }
+    assert(group);
     groups_unite(groups, group, &groups->other);
     *ret_was_folded = true;
     return group;

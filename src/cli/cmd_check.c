@@ -93,7 +93,7 @@ static bool check_groups(const char *name, const struct aggstats_profile *profil
     uint64_t left[AGGSTATS_BUCKETS_MAX];
     bool consistent = true;
     for (size_t i = 0; i < profile->op_count && profile->group_count > 0; i++) {
-        memcpy(left, profile->ops[i].buckets, 64 * profile->resolution * sizeof(*left));
+        memcpy(left, profile->ops[i].buckets, 64 * (size_t)profile->resolution * sizeof(*left));
         consistent &= check_op_of_groups(name, profile, &profile->ops[i], left);
     }
     return consistent;

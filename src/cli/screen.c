@@ -80,19 +80,18 @@ void screen_print_right(const struct screen *screen, enum ink ink, const char *t
     screen_print(screen, ink, text);
 }
 
-/* What a terminal obeys: controls, also those of ISO 6429 from U+0080, and what turns the direction of writing. */
+/* What a terminal obeys: controls, also U+0080 to U+009F; and what turns the direction of writing, U+202A to U+202E and
+ * U+2066 to U+2069. */
 static bool is_obeyed(const char *character, size_t length) {
-    static const char *const turns[] = {"\u202a", "\u202b", "\u202c", "\u202d", "\u202e",
-                                        "\u2066", "\u2067", "\u2068", "\u2069"};
-    unsigned char first = (unsigned char)character[0];
+    const unsigned char *bytes = (const unsigned char *)character;
     if (length == 1)
-        return first < ' ' || first == 0x7f;
+        return bytes[0] < ' ' || bytes[0] == 0x7f;
     if (length == 2)
-        return first == 0xc2 && (unsigned char)character[1] < 0xa0;
-    for (size_t i = 0; i < ARRAY_SIZE(turns); i++)
-        if (length == 3 && memcmp(character, turns[i], 3) == 0)
-            return true;
-    return false;
+        return bytes[0] == 0xc2 && bytes[1] < 0xa0;
+    if (length != 3 || bytes[0] != 0xe2)
+        return false;
+    return (bytes[1] == 0x80 && bytes[2] >= 0xaa && bytes[2] <= 0xae) ||
+           (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9);
 }
 
 void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text) {
