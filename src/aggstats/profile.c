@@ -216,6 +216,20 @@ const char *aggstats_profile_label(const struct aggstats_profile *profile, const
     return NULL;
 }
 
+int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key, const char *value) {
+    struct aggstats_label label = {.key = strdup(key), .value = strdup(value)};
+    struct aggstats_label *grown = reallocarray(profile->labels, profile->label_count + 1, sizeof(*grown));
+    if (grown)
+        profile->labels = grown;
+    if (!grown || !label.key || !label.value) {
+        free(label.key);
+        free(label.value);
+        return -ENOMEM;
+    }
+    profile->labels[profile->label_count++] = label;
+    return 0;
+}
+
 struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (strcmp(profile->ops[i].name, name) == 0)

@@ -20,7 +20,7 @@ bool text_key_reserved(const char *key) {
     return false;
 }
 
-const char *text_who_name(enum aggstats_who who) {
+const char *aggstats_who_name(enum aggstats_who who) {
     return who == AGGSTATS_WHO_KERNEL ? "kernel" : who == AGGSTATS_WHO_OTHER ? "other" : NULL;
 }
 

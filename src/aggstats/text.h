@@ -47,9 +47,6 @@ bool text_label_valid(const struct aggstats_label *label);
 /* True for keys whose values the format defines. */
 bool text_key_reserved(const char *key);
 
-/* "kernel", "other"; NULL for AGGSTATS_WHO_ID. */
-const char *text_who_name(enum aggstats_who who);
-
 /* "process", "uid"; AGGSTATS_UNGROUPED for other keys. */
 enum aggstats_grouping text_grouping_of_key(const char *key);
 

@@ -254,7 +254,7 @@ static int parse_joint(struct parser *parser) {
 /* ---- Groups ---- */
 
 static bool is_who(const char *text, enum aggstats_who who) {
-    return strcmp(text, text_who_name(who)) == 0;
+    return strcmp(text, aggstats_who_name(who)) == 0;
 }
 
 /* "4711 grep", "1000", "kernel", "other" */
@@ -285,7 +285,7 @@ static int check_group(struct parser *parser, enum aggstats_grouping grouping, c
         return parser_fail(parser, "expected at most %d operations where there are groups", AGGSTATS_OPS_MAX);
     for (size_t i = 0; i < profile->group_count && group->who != AGGSTATS_WHO_ID; i++)
         if (profile->groups[i].who == group->who)
-            return parser_fail(parser, "expected \"%s\" once, found it a second time", text_who_name(group->who));
+            return parser_fail(parser, "expected \"%s\" once, found it a second time", aggstats_who_name(group->who));
     return 0;
 }
 

@@ -144,7 +144,7 @@ static void write_group(const struct aggstats_group *group, const char *kind, FI
     fprintf(stream, "# %s: ", kind);
     if (group->who == AGGSTATS_WHO_ID)
         fprintf(stream, "%" PRIu64 "%s", group->id, group->name[0] ? " " : "");
-    write_value(stream, text_who_name(group->who) ? text_who_name(group->who) : group->name);
+    write_value(stream, aggstats_who_name(group->who) ? aggstats_who_name(group->who) : group->name);
     putc('\n', stream);
     for (size_t i = 0; i < group->profile.op_count; i++)
         write_op(&group->profile.ops[i], &group->profile, stream);

@@ -249,27 +249,17 @@ static int add_ops(struct conversion *conversion) {
 
 /* ---- Header ------------------------------------------------------------------------------------- */
 
-/* profile->labels has room. */
-static int add_label(struct aggstats_profile *profile, const char *key, const char *value) {
-    struct aggstats_label label = {.key = strdup(key), .value = strdup(value)};
-    profile->labels[profile->label_count++] = label; /* counted even if half empty: it is freed all the same */
-    return label.key && label.value ? 0 : -ENOMEM;
-}
-
 static int add_labels(const struct conversion *conversion, const char *layer) {
     struct aggstats_profile *profile = conversion->profile;
     const char *map_name = conversion->map->name;
-    profile->labels = calloc(3, sizeof(*profile->labels));
-    if (!profile->labels)
-        return -ENOMEM;
-    int error = layer ? add_label(profile, "layer", layer) : 0;
+    int error = layer ? aggstats_profile_add_label(profile, "layer", layer) : 0;
     if (!error)
-        error = add_label(profile, "source", map_name[0] ? map_name : "table");
+        error = aggstats_profile_add_label(profile, "source", map_name[0] ? map_name : "table");
     if (!error && conversion->estimated_count > 0)
-        error = add_label(profile, "approximate",
-                          conversion->estimated_count == profile->op_count
-                              ? "totals are estimated from the middles of the buckets"
-                              : "some totals are estimated from the middles of the buckets");
+        error = aggstats_profile_add_label(profile, "approximate",
+                                           conversion->estimated_count == profile->op_count
+                                               ? "totals are estimated from the middles of the buckets"
+                                               : "some totals are estimated from the middles of the buckets");
     return error;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -24,8 +23,7 @@ const char *groups_id_title(enum aggstats_grouping grouping) {
 }
 
 const char *groups_name(const struct aggstats_group *group) {
-    static const char *const names[] = {[AGGSTATS_WHO_KERNEL] = "kernel", [AGGSTATS_WHO_OTHER] = "other"};
-    return group->who == AGGSTATS_WHO_ID ? group->name : names[group->who];
+    return group->who == AGGSTATS_WHO_ID ? group->name : aggstats_who_name(group->who);
 }
 
 void groups_format_id(const struct aggstats_group *group, char ret_text[UNITS_TEXT_SIZE]) {
@@ -129,16 +127,6 @@ static int add_meant(const struct aggstats_profile *profile, const char *who, st
     return error;
 }
 
-static int add_label(struct aggstats_profile *profile, const char *key, const char *value) {
-    struct aggstats_label *grown = reallocarray(profile->labels, profile->label_count + 1, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    profile->labels = grown;
-    struct aggstats_label label = {.key = strdup(key), .value = strdup(value)};
-    profile->labels[profile->label_count++] = label; /* also if half empty: the profile frees it */
-    return label.key && label.value ? 0 : -ENOMEM;
-}
-
 /* Whose calls they are, for the heading. */
 static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count) {
     char value[AGGSTATS_GROUP_NAME_SIZE + 32];
@@ -146,7 +134,7 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
         snprintf(value, sizeof(value), "%.*s, %zu of them", AGGSTATS_GROUP_NAME_SIZE - 1, who, count);
     else
         snprintf(value, sizeof(value), "%.*s", AGGSTATS_GROUP_NAME_SIZE - 1, who);
-    return add_label(sum, grouping == AGGSTATS_BY_UID ? "calls of user" : "calls of", value);
+    return aggstats_profile_add_label(sum, grouping == AGGSTATS_BY_UID ? "calls of user" : "calls of", value);
 }
 
 int groups_select(struct aggstats_profile *profile, const char *who) {
@@ -156,7 +144,7 @@ int groups_select(struct aggstats_profile *profile, const char *who) {
     if (!error && count == 0)
         error = -ENOENT;
     for (size_t i = 0; i < profile->label_count && !error; i++)
-        error = add_label(&sum, profile->labels[i].key, profile->labels[i].value);
+        error = aggstats_profile_add_label(&sum, profile->labels[i].key, profile->labels[i].value);
     if (!error)
         error = label_sum(&sum, profile->grouping, who, count);
     if (error) {

@@ -98,21 +98,6 @@ static int write_to_target(const struct run_target *target, size_t directory, si
 
 /* ---- Header ------------------------------------------------------------------------------------- */
 
-static int add_label(struct aggstats_profile *profile, const char *key, const char *value) {
-    struct aggstats_label *labels = reallocarray(profile->labels, profile->label_count + 1, sizeof(*profile->labels));
-    if (!labels)
-        return -ENOMEM;
-    profile->labels = labels;
-    struct aggstats_label label = {strdup(key), strdup(value)};
-    if (!label.key || !label.value) {
-        free(label.key);
-        free(label.value);
-        return -ENOMEM;
-    }
-    labels[profile->label_count++] = label;
-    return 0;
-}
-
 /* One line, cut where it gets too long; what a line cannot hold is a question mark. */
 static void format_command(const char *const *command, char ret_text[COMMAND_BYTES_MAX]) {
     size_t length = 0;
@@ -131,11 +116,11 @@ static void format_command(const char *const *command, char ret_text[COMMAND_BYT
 int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count) {
     char text[COMMAND_BYTES_MAX];
     format_command(command, text);
-    int error = add_label(profile, "command", text);
+    int error = aggstats_profile_add_label(profile, "command", text);
     if (error || run_count == 1)
         return error;
     snprintf(text, sizeof(text), "%u", run_count);
-    return add_label(profile, "runs", text);
+    return aggstats_profile_add_label(profile, "runs", text);
 }
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */

@@ -159,9 +159,8 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
 
 /* {"id": 4711, "name": "grep", "ops": [...]}; the kernel and the others have no number */
 static void write_group(struct json_writer *writer, const struct aggstats_group *group) {
-    static const char *const names[] = {[AGGSTATS_WHO_KERNEL] = "kernel", [AGGSTATS_WHO_OTHER] = "other"};
     json_begin(writer, NULL, '{');
-    json_text(writer, "who", group->who == AGGSTATS_WHO_ID ? "id" : names[group->who]);
+    json_text(writer, "who", group->who == AGGSTATS_WHO_ID ? "id" : aggstats_who_name(group->who));
     if (group->who == AGGSTATS_WHO_ID)
         json_count(writer, "id", group->id);
     if (group->name[0])

@@ -415,6 +415,9 @@ enum aggstats_who {
     AGGSTATS_WHO_OTHER,  /* all that there were too many of */
 };
 
+/* As in profiles: "kernel", "other"; NULL for AGGSTATS_WHO_ID. */
+const char *aggstats_who_name(enum aggstats_who who);
+
 /* The calls of one group. */
 struct aggstats_group {
     enum aggstats_who who;
@@ -431,6 +434,9 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
 
 /* The value of a header line, or NULL. Owner: the profile. */
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key);
+
+/* Appends a header line; both are copied. Errors: -ENOMEM; *profile untouched */
+int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key, const char *value);
 
 /* The op of that name, or NULL. Owner: the profile. */
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
