@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base.h"
+
+#define FIRST_NICE 10 /* lower than at home */
 
 /* A small file of /proc as text; false if it is not to be read. */
 static bool read_text(const char *path, char *text, size_t size_bytes) {
@@ -76,7 +79,7 @@ static void *try_the_way_back(void *ret_possible) {
 }
 
 void cpu_find_home(struct cpu_home *ret_home) {
-    struct cpu_home home = {.idle_possible = false};
+    struct cpu_home home = {.nice = getpriority(PRIO_PROCESS, 0)};
     pthread_t thread;
     bool known = sched_getaffinity(0, sizeof(home.cpus), &home.cpus) == 0;
     if (known && sched_getscheduler(0) == SCHED_OTHER &&
@@ -96,8 +99,15 @@ void cpu_go_idle(pid_t thread) {
     set_class(thread, SCHED_IDLE);
 }
 
+/* The value of a thread, not of its process (setpriority(2), C library/kernel differences). */
+void cpu_go_first(const struct cpu_home *home, pid_t thread) {
+    set_class(thread, SCHED_OTHER);
+    setpriority(PRIO_PROCESS, (id_t)thread, home->nice - FIRST_NICE);
+}
+
 void cpu_go_home(const struct cpu_home *home, pid_t thread) {
     set_class(thread, SCHED_OTHER);
+    setpriority(PRIO_PROCESS, (id_t)thread, home->nice);
     sched_setaffinity(thread, sizeof(home->cpus), &home->cpus);
 }
 

@@ -3,6 +3,7 @@
 #include "crew.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define WINDOW_CALLS 64U
@@ -12,10 +13,13 @@
 #define FEW_SWITCHES 8U
 #define MANY_SLEEPS 40U
 #define SETTLED_WINDOWS 16U
-#define CROWDED_WINDOWS 16U
-#define LOOK_EVERY 256U     /* calls: the scheduler has moved the caller meanwhile */
-#define LOOK_AFTER_SLEEP 4U /* calls: it may have moved the caller, if one had to wait for it */
+#define LOOK_EVERY 256U      /* calls: the scheduler has moved the caller meanwhile */
+#define LOOK_AFTER_SLEEP 4U  /* calls: it may have moved the caller, if one had to wait for it; */
+#define LOOK_MOST_SLEEPS 64U /* if it has not, twice as many the next time, up to so many */
+#define ASK_EVERY 16U        /* calls: whether one waits for something */
+#define MANY_BLOCKED 3U      /* of the four asked in a window */
 #define QUIET_LOOKS 20U
+#define LONE_LOOKS 5U
 
 #define SLOW_HZ 10000U   /* 100 us */
 #define SLEEP_HZ 200000U /* 5 us: a request that was there takes less to receive */
@@ -55,6 +59,10 @@ static unsigned wanted_by(const struct crew *crew) {
     return __atomic_load_n(&crew->wanted, __ATOMIC_ACQUIRE);
 }
 
+static enum crew_manner manner_of(const struct crew *crew) {
+    return __atomic_load_n(&crew->manner, __ATOMIC_ACQUIRE);
+}
+
 static uint64_t calls_since_joined(const struct crew_member *member) {
     return (__atomic_load_n(&member->progress, __ATOMIC_RELAXED) - member->joined) / 2;
 }
@@ -64,6 +72,8 @@ static void start_window(struct crew_member *worker) {
     worker->slow_calls = 0;
     worker->switches = 0;
     worker->sleeps = 0;
+    worker->blocked = 0;
+    worker->callers = 0;
 }
 
 /* ---- Where members are bound to ---- */
@@ -92,15 +102,40 @@ static int cpu_of_caller(const struct crew *crew, uint32_t caller) {
     return cpu >= 0 && cpu < CPU_SETSIZE && CPU_ISSET(cpu, &crew->home.cpus) ? cpu : -1;
 }
 
-/* To the CPU of its caller, unless another member is there. */
-static void follow_caller(struct crew *crew, struct crew_member *worker) {
-    worker->since_look = 0;
-    int cpu = cpu_of_caller(crew, worker->caller);
-    if (cpu < 0 || cpu == worker->cpu || !take_cpu(crew, worker, cpu))
-        return;
+static bool bind_to(struct crew *crew, struct crew_member *worker, int cpu) {
+    if (!take_cpu(crew, worker, cpu))
+        return false;
     unbind(crew, worker);
     worker->cpu = cpu;
     cpu_move(worker->thread, cpu);
+    return true;
+}
+
+/* To the CPU of its caller, unless another member is there. */
+static void follow_caller(struct crew *crew, struct crew_member *worker) {
+    int cpu = cpu_of_caller(crew, worker->caller);
+    if (cpu >= 0 && cpu != worker->cpu)
+        bind_to(crew, worker, cpu);
+}
+
+/* To one where no other member is. */
+static void spread(struct crew *crew, struct crew_member *worker) {
+    bool bound = false;
+    for (int cpu = 0; !bound && cpu < CPU_SETSIZE; cpu++)
+        bound = CPU_ISSET(cpu, &crew->home.cpus) && bind_to(crew, worker, cpu);
+}
+
+static void find_place(struct crew *crew, struct crew_member *worker) {
+    int cpu_before = worker->cpu;
+    worker->since_look = 0;
+    if (manner_of(crew) == CREW_GIVES_WAY || worker->cpu < 0)
+        follow_caller(crew, worker);
+    if (manner_of(crew) == CREW_GOES_FIRST && worker->cpu < 0)
+        spread(crew, worker);
+    if (worker->cpu != cpu_before)
+        worker->look_after_sleep = LOOK_AFTER_SLEEP;
+    else if (worker->look_after_sleep < LOOK_MOST_SLEEPS)
+        worker->look_after_sleep *= 2;
 }
 
 /* Its callers run where another member is: each request wakes this one, and then the caller, across CPUs. */
@@ -126,22 +161,42 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     crew->members[count] = worker;
     start_window(worker);
     worker->windows = 0;
-    worker->crowded = 0;
     worker->joined = worker->progress;
     worker->cpu = -1;
     worker->crew = crew->number;
+    worker->look_after_sleep = LOOK_AFTER_SLEEP;
     worker->seen_progress = 0;
     worker->since_look = LOOK_EVERY;
+    __atomic_store_n(&worker->seen_callers, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&worker->in, true, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->count, count + 1, __ATOMIC_RELEASE);
     return true;
 }
 
+static void take_manner(const struct crew *crew, const struct crew_member *member, enum crew_manner manner) {
+    if (manner == CREW_GOES_FIRST)
+        cpu_go_first(&crew->home, member->thread);
+    else
+        cpu_go_idle(member->thread);
+}
+
 /* Of a worker that has become a member: if the crew has ended since, so has this. */
-static void enter_idle_class(struct crew *crew, struct crew_member *worker) {
-    cpu_go_idle(worker->thread);
+static void take_manner_of_crew(struct crew *crew, struct crew_member *worker) {
+    enum crew_manner manner;
+    do {
+        manner = manner_of(crew);
+        take_manner(crew, worker, manner);
+    } while (manner != manner_of(crew));
     if (!crew_has(worker))
         cpu_go_home(&crew->home, worker->thread);
+}
+
+static void set_manner_locked(struct crew *crew, enum crew_manner manner) {
+    if (manner == crew->manner)
+        return;
+    __atomic_store_n(&crew->manner, manner, __ATOMIC_RELEASE);
+    for (unsigned index = 0; index < crew->count; index++)
+        take_manner(crew, crew->members[index], manner);
 }
 
 bool crew_join(struct crew *crew, struct crew_member *worker) {
@@ -151,7 +206,7 @@ bool crew_join(struct crew *crew, struct crew_member *worker) {
     bool joined = crew->count > 0 && join_locked(crew, worker);
     pthread_mutex_unlock(&crew->lock);
     if (joined)
-        enter_idle_class(crew, worker);
+        take_manner_of_crew(crew, worker);
     return joined;
 }
 
@@ -159,7 +214,8 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
         return false;
-    if (cpu_wanting_threads() > crew->crowd) {
+    bool is_crowded = cpu_wanting_threads() > crew->crowd;
+    if (is_crowded && worker->switches < MANY_SWITCHES) { /* for one caller */
         __atomic_store_n(&crew->again_cycles, now + crew->clock.frequency_hz / CROWD_PAUSE_HZ, __ATOMIC_RELAXED);
         return false;
     }
@@ -168,12 +224,15 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
     if (begins) {
         crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
+        crew->lone_looks = 0;
         crew->calls_before = 0;
+        crew_trial_begin(&crew->trial, is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY);
+        __atomic_store_n(&crew->manner, crew->trial.settled, __ATOMIC_RELEASE);
         join_locked(crew, worker);
     }
     pthread_mutex_unlock(&crew->lock);
     if (begins)
-        enter_idle_class(crew, worker);
+        take_manner_of_crew(crew, worker);
     return begins;
 }
 
@@ -194,7 +253,9 @@ static void leave(struct crew *crew, struct crew_member *worker) {
     bool stays = crew_has(worker); /* the others have left meanwhile */
     pthread_mutex_unlock(&crew->lock);
     if (stays)
-        enter_idle_class(crew, worker);
+        take_manner_of_crew(crew, worker);
+    else
+        cpu_go_home(&crew->home, worker->thread); /* the main thread may have changed its manner meanwhile */
 }
 
 /* A crew that was soon over was a mistake: the next begins later. */
@@ -210,7 +271,6 @@ static uint64_t next_pause(const struct crew *crew, uint64_t served_calls) {
 enum reason {
     NO_REQUESTS,
     SLOW_CALLS, /* or one that is stuck in a call */
-    TOO_MANY_CALLERS,
     NO_CPU,
 };
 
@@ -232,10 +292,9 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (reason != NO_REQUESTS)
         crew->pause_cycles = next_pause(crew, served_calls);
-    uint64_t pause_cycles = reason == NO_REQUESTS        ? 0
-                            : reason == SLOW_CALLS       ? crew->pause_cycles
-                            : reason == TOO_MANY_CALLERS ? crew->clock.frequency_hz * PAUSE_MAX_S
-                                                         : crew->clock.frequency_hz * STARVED_PAUSE_S;
+    uint64_t pause_cycles = reason == NO_REQUESTS  ? 0
+                            : reason == SLOW_CALLS ? crew->pause_cycles
+                                                   : crew->clock.frequency_hz * STARVED_PAUSE_S;
     __atomic_store_n(&crew->again_cycles, now + pause_cycles, __ATOMIC_RELAXED);
     return true;
 }
@@ -260,11 +319,25 @@ static void advance(struct crew_member *worker) {
     __atomic_store_n(&worker->progress, worker->progress + 1, __ATOMIC_RELEASE);
 }
 
+/* How often this thread has left the CPU to wait for something. */
+static long waits_of_this_thread(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+static bool is_asked(const struct crew_member *worker) {
+    return worker->calls % ASK_EVERY == 0 && crew_has(worker);
+}
+
 void crew_take(struct crew_member *worker) {
     advance(worker);
+    if (is_asked(worker))
+        worker->waits_before = waits_of_this_thread();
 }
 
 void crew_answer(struct crew_member *worker) {
+    if (is_asked(worker))
+        worker->blocked += waits_of_this_thread() != worker->waits_before;
     __atomic_store_n(&worker->answered, worker->progress, __ATOMIC_RELEASE);
 }
 
@@ -274,13 +347,15 @@ static void note(const struct crew *crew, struct crew_member *worker, const stru
     worker->sleeps += slept;
     worker->slow_calls += call->is_ahead || call->work_cycles > crew->clock.frequency_hz / SLOW_HZ;
     worker->since_look++;
-    if (slept && worker->since_look >= LOOK_AFTER_SLEEP)
+    if (slept && worker->since_look >= worker->look_after_sleep)
         worker->since_look = LOOK_EVERY;
     if (call->caller != 0 && call->caller != worker->caller) {
         worker->other = worker->caller;
         worker->caller = call->caller;
         worker->switches++;
     }
+    if (call->caller != 0)
+        worker->callers |= UINT64_C(1) << call->caller % 64;
 }
 
 static bool grow(struct crew *crew) {
@@ -288,18 +363,29 @@ static bool grow(struct crew *crew) {
     return __atomic_compare_exchange_n(&crew->wanted, &count, count + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+static unsigned number_of(uint64_t callers) {
+    return (unsigned)__builtin_popcountll(callers);
+}
+
+/* More workers would wait for more things at once. */
+static bool holds_up(const struct crew *crew, const struct crew_member *worker) {
+    return worker->slow_calls >= MANY_SLOW ||
+           (worker->blocked >= MANY_BLOCKED && worker->switches >= MANY_SWITCHES && count_of(crew) >= most_of(crew));
+}
+
 /* Every so many calls. Returns true if one more worker is to wait for requests. */
 static bool review_member(struct crew *crew, struct crew_member *worker) {
+    bool gives_way = manner_of(crew) == CREW_GIVES_WAY;
     worker->windows++;
-    bool is_crowded = worker->switches >= MANY_SWITCHES && count_of(crew) >= most_of(crew);
-    worker->crowded = is_crowded ? worker->crowded + 1 : 0;
-    if (worker->slow_calls >= MANY_SLOW || worker->crowded >= CROWDED_WINDOWS) {
+    __atomic_store_n(&worker->seen_callers, worker->callers, __ATOMIC_RELAXED);
+    if (holds_up(crew, worker)) {
         cpu_go_home(&crew->home, worker->thread);
-        return end(crew, worker->crowded >= CROWDED_WINDOWS ? TOO_MANY_CALLERS : SLOW_CALLS);
+        return end(crew, SLOW_CALLS);
     }
-    if (worker->switches >= MANY_SWITCHES && count_of(crew) < most_of(crew) && has_caller_elsewhere(crew, worker))
+    if (worker->switches >= MANY_SWITCHES && count_of(crew) < most_of(crew) &&
+        (gives_way ? has_caller_elsewhere(crew, worker) : count_of(crew) < number_of(worker->callers)))
         return grow(crew);
-    if (worker->sleeps >= MANY_SLEEPS && count_of(crew) > 1 &&
+    if (gives_way && worker->sleeps >= MANY_SLEEPS && count_of(crew) > 1 &&
         (is_apart(crew, worker) || (worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS)))
         leave(crew, worker);
     return false;
@@ -322,7 +408,7 @@ enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const st
         start_window(worker);
     }
     if (crew_has(worker) && worker->since_look >= LOOK_EVERY) {
-        follow_caller(crew, worker);
+        find_place(crew, worker);
         if (!crew_has(worker)) { /* ended meanwhile */
             unbind(crew, worker);
             cpu_go_home(&crew->home, worker->thread);
@@ -337,19 +423,24 @@ enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const st
 /* What the members have done since the last look. */
 struct findings {
     bool moved;                      /* some have taken requests, or are done with some */
+    uint64_t callers;                /* a bit for each, as in struct crew_member */
+    uint64_t calls;                  /* since the crew began */
     const struct crew_member *stuck; /* one that is still in the request that it was in, and has not answered it */
 };
 
 static struct findings look_at_members(struct crew *crew) {
-    struct findings found = {.moved = false};
+    struct findings found = {.calls = crew->calls_before};
     for (unsigned index = 0; index < crew->count; index++) {
         struct crew_member *member = crew->members[index];
         uint64_t progress = __atomic_load_n(&member->progress, __ATOMIC_ACQUIRE);
         bool at_work = progress % 2 == 1 && __atomic_load_n(&member->answered, __ATOMIC_ACQUIRE) != progress;
-        if (progress != member->seen_progress)
+        found.calls += calls_since_joined(member);
+        if (progress != member->seen_progress) {
             found.moved = true;
-        else if (at_work)
+            found.callers |= __atomic_load_n(&member->seen_callers, __ATOMIC_RELAXED);
+        } else if (at_work) {
             found.stuck = member;
+        }
         member->seen_progress = progress;
     }
     return found;
@@ -358,6 +449,17 @@ static struct findings look_at_members(struct crew *crew) {
 static bool requests_wait(int device_fd) {
     struct pollfd device = {.fd = device_fd, .events = POLLIN};
     return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
+}
+
+/* For several callers. One is best given way to, but for a CPU that it has to share with the member anyway. */
+static void choose_manner_locked(struct crew *crew, const struct findings *found) {
+    bool is_shared = number_of(found->callers) > 1 || most_of(crew) == 1;
+    crew->lone_looks = is_shared ? 0 : crew->lone_looks + 1;
+    if (crew->lone_looks == LONE_LOOKS)
+        crew_trial_begin(&crew->trial, CREW_GIVES_WAY);
+    if (crew->lone_looks == 0)
+        crew_trial_look(&crew->trial, found->calls, aggstats_clock_now(crew->clock.kind));
+    set_manner_locked(crew, crew->trial.tried);
 }
 
 /* A request that nobody has taken since the last look means that no member had a CPU. */
@@ -372,6 +474,8 @@ bool crew_look(struct crew *crew, int device_fd) {
         ended = end_locked(crew, NO_CPU);
     else if (crew->quiet_looks >= QUIET_LOOKS)
         ended = end_locked(crew, NO_REQUESTS);
+    else
+        choose_manner_locked(crew, &found);
     pthread_mutex_unlock(&crew->lock);
     return ended;
 }

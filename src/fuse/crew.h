@@ -5,12 +5,15 @@
  * each bound to a CPU where a caller runs. A caller is woken on a CPU that runs nothing but idle-class threads, so it
  * takes its own over at once; and when it waits, the member there goes on, and finds its request.
  *
+ * With more callers than CPUs most answers go to another CPU anyway. Then it may be better if the members go before
+ * other threads, one on each CPU, and take all requests that have queued before anybody else runs. Both manners are
+ * tried, and the one that serves more calls is kept (crew_trial.h).
+ *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
- * ends when calls are slow (they may wait for something, and then many at once are better) or large reads, when there
- * are more callers than CPUs (most answers would go to another CPU), when there are no calls, and when the main thread,
- * which looks every so often, finds that a member does not get on with its request, or that no member gets to one that
- * waits. After an end soon after the beginning the next crew waits, longer and longer; and longest where a member got
- * no CPU. */
+ * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
+ * large reads, when there are no calls, and when the main thread, which looks every so often, finds that a member does
+ * not get on with its request, or that no member gets to one that waits. After an end soon after the beginning the next
+ * crew waits, longer and longer; and longest where a member got no CPU. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -20,6 +23,7 @@
 
 #include "aggstats.h"
 #include "cpu_place.h"
+#include "crew_trial.h"
 
 #define CREW_MAX 16U
 
@@ -31,16 +35,20 @@ struct crew_member {
     uint64_t answered; /* atomic; progress of the request that was answered last */
 
     /* its own */
-    uint32_t caller;     /* thread that called last */
-    uint32_t other;      /* the one before it */
-    unsigned calls;      /* of this window; and of them: */
-    unsigned slow_calls; /* took longer than waking a CPU would, or went on beside their caller */
-    unsigned switches;   /* came from another caller than the one before */
-    unsigned sleeps;     /* were waited for */
-    unsigned since_look; /* calls since the caller's CPU was asked for */
-    unsigned windows;    /* since it joined */
-    unsigned crowded; /* of those, the latest in a row with many switches though there is no place for more members */
-    uint64_t joined;  /* progress when it did */
+    uint32_t caller;           /* thread that called last */
+    uint32_t other;            /* the one before it */
+    unsigned calls;            /* of this window; and of them: */
+    unsigned slow_calls;       /* took longer than waking a CPU would, or went on beside their caller */
+    unsigned switches;         /* came from another caller than the one before */
+    unsigned blocked;          /* waited for something in the lower file system, of those that were asked */
+    uint64_t callers;          /* a bit for each caller; several may have the same */
+    unsigned sleeps;           /* were waited for */
+    unsigned since_look;       /* calls since the caller's CPU was asked for */
+    unsigned look_after_sleep; /* so many, one that was waited for asks for it again */
+    unsigned windows;          /* since it joined */
+    uint64_t joined;           /* progress when it did */
+    long waits_before;         /* of this thread, when the call began that is asked */
+    uint64_t seen_callers;     /* atomic; those of the last window */
 
     int cpu;                /* of a member: where it is bound to; -1: nowhere */
     uint32_t crew;          /* the number of its crew */
@@ -50,17 +58,19 @@ struct crew_member {
 struct crew {
     struct cpu_home home;
     struct aggstats_clock clock;
-    unsigned most; /* atomic; members; 0: no crew */
-    unsigned
-        crowd; /* threads in the system that want a CPU: with more no crew begins, because members would get none */
+    unsigned most;  /* atomic; members; 0: no crew */
+    unsigned crowd; /* threads in the system that want a CPU: with more no crew that gives way gets one */
     pthread_mutex_t lock;
     struct crew_member *members[CREW_MAX];
-    unsigned count;              /* atomic; changed under the lock */
-    unsigned wanted;             /* atomic; members there should be */
-    uint64_t again_cycles;       /* atomic; no new one before */
-    uint64_t pause_cycles;       /* under the lock, as the next two */
-    uint64_t calls_before;       /* of those who have left */
-    unsigned quiet_looks;        /* the main thread's */
+    unsigned count;        /* atomic; changed under the lock */
+    unsigned wanted;       /* atomic; members there should be */
+    uint64_t again_cycles; /* atomic; no new one before */
+    uint64_t pause_cycles; /* under the lock, as the next two */
+    uint64_t calls_before; /* of those who have left */
+    unsigned quiet_looks;  /* the main thread's */
+    unsigned lone_looks;   /* in a row that have found one caller; as the next under the lock */
+    struct crew_trial trial;
+    enum crew_manner manner;     /* atomic; changed under the lock */
     uint32_t number;             /* atomic; of this crew, never 0 */
     uint32_t taken[CPU_SETSIZE]; /* atomic; the number of the crew that has a member bound to that CPU */
 };

@@ -77,6 +77,10 @@ static inline void session_wake_main_thread(struct session *session) {
 /* One more worker that waits for requests: a parked one, or a new one. Errors: -EAGAIN, -ENOMEM */
 int session_add_receiver(struct session *session);
 
+/* Is about to answer: the one who waits for that may run then, and not the worker, though it is as good as idle. Only
+ * large answers take their time. */
+void worker_answers(struct worker *worker);
+
 /* Interrupts the system call of the thread that is at a request. Once is not enough: the thread may not have come to
  * the system call, or not even have noted what it has taken. So the main thread repeats it until the request is over.
  */

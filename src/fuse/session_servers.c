@@ -78,12 +78,6 @@ static void wait_for_interrupters(struct session_server *server) {
         sched_yield();
 }
 
-/* Before it is answered: the one who waits for it may run then, and not us. */
-static void note_served(struct worker *worker) {
-    worker->answered_cycles = aggstats_clock_now(worker->server.session->crew.clock.kind);
-    crew_answer(&worker->member);
-}
-
 void session_enter(struct session *session, fuse_req_t req, bool interruptible) {
     if (!session_this_server)
         join_from_ring(session);
@@ -109,7 +103,7 @@ void session_leave(bool interruptible) {
     if (interruptible || server->on_ring)
         wait_for_interrupters(server);
     if (server->worker)
-        note_served(server->worker);
+        worker_answers(server->worker);
 }
 
 uint64_t session_request(struct session *session, fuse_req_t req) {

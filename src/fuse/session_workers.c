@@ -32,6 +32,13 @@ static void become_idle(struct worker *worker) {
     worker->counted = true;
 }
 
+void worker_answers(struct worker *worker) {
+    worker->answered_cycles = aggstats_clock_now(worker->server.session->crew.clock.kind);
+    crew_answer(&worker->member);
+    if (!crew_has(&worker->member) && !worker->is_ahead)
+        become_idle(worker);
+}
+
 /* By the main thread: a member of the crew may be without a CPU for long, and must not hold the lock meanwhile. */
 static void ask_for_receiver(struct session *session) {
     __atomic_store_n(&session->receiver_wanted, true, __ATOMIC_SEQ_CST);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SHORT_CYCLES 1000U
@@ -16,6 +18,10 @@ static int device_fd; /* readable: a request waits */
 
 static int class_now(void) {
     return sched_getscheduler(0);
+}
+
+static bool is_first(void) {
+    return class_now() == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) < crew.home.nice;
 }
 
 static void set_up(void) {
@@ -207,7 +213,98 @@ START_TEST(a_caller_on_another_cpu_brings_a_second_member) {
     ck_assert_uint_eq(crew.count, 2);
     ck_assert(!serve_with(&first, other, 300)); /* as many as may be */
     ck_assert_uint_eq(crew.count, 2);
-    ck_assert(serve_with(&first, other, 3000)); /* still not enough: too many callers for a crew */
+    ck_assert(!serve_with(&first, other, 3000)); /* still not enough */
+    ck_assert(crew_exists(&crew));
+}
+END_TEST
+
+/* With two callers; until it takes that manner. */
+static void look_until(struct crew_member *worker, enum crew_manner manner) {
+    for (int looks = 0; crew.manner != manner; looks++) {
+        ck_assert_int_lt(looks, 10000);
+        serve_with(worker, UINT32_MAX, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+}
+
+START_TEST(several_callers_are_served_in_both_manners) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    for (int i = 0; i < 100; i++) {
+        serve_one_caller(&worker, 100);
+        crew_look(&crew, device_fd);
+        ck_assert_int_eq(class_now(), SCHED_IDLE); /* one is not */
+    }
+    look_until(&worker, CREW_GOES_FIRST);
+    ck_assert(is_first());
+    look_until(&worker, CREW_GIVES_WAY);
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+    look_until(&worker, CREW_GOES_FIRST);
+    for (int i = 0; i < 10; i++) {
+        serve_one_caller(&worker, 100);
+        crew_look(&crew, device_fd);
+    }
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+}
+END_TEST
+
+START_TEST(on_one_cpu_both_manners_are_for_one_caller_too) {
+    struct crew_member worker = new_worker();
+    crew.most = 1;
+    serve_one_caller(&worker, 100);
+    for (int looks = 0; !is_first(); looks++) {
+        ck_assert_int_lt(looks, 10000);
+        serve_one_caller(&worker, 100);
+        crew_look(&crew, device_fd);
+    }
+}
+END_TEST
+
+START_TEST(crowded_cpus_begin_one_that_goes_first_for_several_callers) {
+    struct crew_member worker = new_worker();
+    crew.crowd = 0;
+    serve_with(&worker, UINT32_MAX, 100);
+    ck_assert(crew_has(&worker));
+    ck_assert(is_first());
+    crew_disband(&crew);
+    ck_assert(!is_first());
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), crew.home.nice);
+}
+END_TEST
+
+START_TEST(one_that_joins_takes_the_manner_of_the_crew) {
+    struct crew_member first = new_worker();
+    struct crew_member second = new_worker();
+    serve_one_caller(&first, 100);
+    look_until(&first, CREW_GOES_FIRST);
+    ck_assert(serve_with(&first, UINT32_MAX, 100)); /* wherever its callers are */
+    cpu_go_home(&crew.home, 0);
+    ck_assert(crew_join(&crew, &second));
+    ck_assert(is_first());
+}
+END_TEST
+
+/* Calls of so many callers, each of which waits for something. */
+static void serve_waiting(struct crew_member *worker, int caller_count) {
+    const struct timespec moment = {.tv_nsec = 1000};
+    for (int i = 0; i < 64; i++) {
+        struct crew_call call = {1 + (uint32_t)(i % caller_count), AT_ONCE, SHORT_CYCLES};
+        crew_take(worker);
+        nanosleep(&moment, NULL);
+        crew_answer(worker);
+        crew_done(&crew, worker, &call);
+    }
+}
+
+START_TEST(calls_of_several_callers_that_wait_for_something_end_it) {
+    struct crew_member worker = new_worker();
+    crew.most = 1;
+    serve_one_caller(&worker, 64);
+    ck_assert(crew_has(&worker));
+    serve_waiting(&worker, 1);
+    ck_assert(crew_has(&worker)); /* more workers would not help one caller */
+    serve_waiting(&worker, 2);
+    ck_assert(!crew_has(&worker));
     ck_assert(!crew_exists(&crew));
 }
 END_TEST
@@ -425,6 +522,11 @@ int main(void) {
     tcase_add_test(cases, slow_calls_end_it_and_the_next_waits);
     tcase_add_test(cases, early_ends_make_longer_pauses);
     tcase_add_test(cases, a_caller_on_another_cpu_brings_a_second_member);
+    tcase_add_test(cases, several_callers_are_served_in_both_manners);
+    tcase_add_test(cases, on_one_cpu_both_manners_are_for_one_caller_too);
+    tcase_add_test(cases, crowded_cpus_begin_one_that_goes_first_for_several_callers);
+    tcase_add_test(cases, one_that_joins_takes_the_manner_of_the_crew);
+    tcase_add_test(cases, calls_of_several_callers_that_wait_for_something_end_it);
     tcase_add_test(cases, callers_on_one_cpu_have_one_member);
     tcase_add_test(cases, one_apart_from_its_callers_leaves_at_once);
     tcase_add_test(cases, one_with_little_to_do_leaves);

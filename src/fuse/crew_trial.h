@@ -1,0 +1,35 @@
+/* Which of two manners serves more calls: tried by turns while there are several callers.
+ *
+ * A crew that gives way is best where each caller has a CPU to itself. With more callers than CPUs, or where the system
+ * weighs groups of threads against each other (cgroups, autogroups), workers that go first and take what has queued
+ * meanwhile may be. Which it is depends on what cannot be seen from here, so it is measured. */
+#ifndef CREW_TRIAL_H
+#define CREW_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum crew_manner {
+    CREW_GIVES_WAY,  /* in SCHED_IDLE, on the CPU of the caller */
+    CREW_GOES_FIRST, /* before callers, one on each CPU */
+};
+
+struct crew_trial {
+    enum crew_manner settled; /* what is best as far as is known */
+    enum crew_manner tried;   /* since the last step */
+    unsigned step;            /* of the trial; 0: there is none */
+    unsigned looks;           /* since the last step */
+    uint64_t began_calls;     /* at the last step */
+    uint64_t began_cycles;
+    uint64_t calls[2]; /* of this trial, by manner */
+    uint64_t cycles[2];
+};
+
+/* From the beginning, with this manner. */
+void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled);
+
+/* At every look while there are several callers. calls: served so far by all members. Returns the manner until the next
+ * look */
+enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles);
+
+#endif
