@@ -15,7 +15,7 @@
 #define SETTLED_WINDOWS 16U
 #define LOOK_EVERY 256U      /* calls: the scheduler has moved the caller meanwhile */
 #define LOOK_AFTER_SLEEP 4U  /* calls: it may have moved the caller, if one had to wait for it; */
-#define LOOK_MOST_SLEEPS 64U /* if it has not, twice as many the next time, up to so many */
+#define LOOK_MOST_SLEEPS 16U /* if it has not, twice as many the next time, up to so many */
 #define ASK_EVERY 16U        /* calls: whether one waits for something */
 #define MANY_BLOCKED 3U      /* of the four asked in a window */
 #define QUIET_LOOKS 20U
