@@ -27,7 +27,7 @@
 #define PAUSE_MAX_S 1U
 #define CROWD_PER_CPU 3U
 #define CROWD_PAUSE_HZ 10U /* 100 ms until the next look */
-#define STARVED_PAUSE_S 2U /* where a member got no CPU */
+#define STARVED_S 2U       /* after a member got no CPU */
 #define WORTH_CALLS 5000U
 
 void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allowed) {
@@ -125,12 +125,23 @@ static void spread(struct crew *crew, struct crew_member *worker) {
         bound = CPU_ISSET(cpu, &crew->home.cpus) && bind_to(crew, worker, cpu);
 }
 
+/* To wherever the system puts it. */
+static void be_free(struct crew *crew, struct crew_member *worker) {
+    if (worker->cpu < 0)
+        return;
+    unbind(crew, worker);
+    cpu_go_home(&crew->home, worker->thread);
+}
+
 static void find_place(struct crew *crew, struct crew_member *worker) {
+    enum crew_manner manner = manner_of(crew);
     int cpu_before = worker->cpu;
     worker->since_look = 0;
-    if (manner_of(crew) == CREW_GIVES_WAY || worker->cpu < 0)
+    if (manner == CREW_IS_ALONE)
+        be_free(crew, worker);
+    else if (manner == CREW_GIVES_WAY || worker->cpu < 0)
         follow_caller(crew, worker);
-    if (manner_of(crew) == CREW_GOES_FIRST && worker->cpu < 0)
+    if (manner == CREW_GOES_FIRST && worker->cpu < 0)
         spread(crew, worker);
     if (worker->cpu != cpu_before)
         worker->look_after_sleep = LOOK_AFTER_SLEEP;
@@ -176,8 +187,10 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
 static void take_manner(const struct crew *crew, const struct crew_member *member, enum crew_manner manner) {
     if (manner == CREW_GOES_FIRST)
         cpu_go_first(&crew->home, member->thread);
-    else
+    else if (manner == CREW_GIVES_WAY)
         cpu_go_idle(member->thread);
+    else
+        cpu_go_home(&crew->home, member->thread);
 }
 
 /* Of a worker that has become a member: if the crew has ended since, so has this. */
@@ -210,6 +223,17 @@ bool crew_join(struct crew *crew, struct crew_member *worker) {
     return joined;
 }
 
+/* Where members got no CPU lately, they are not to be bound to one. */
+static bool was_starved(const struct crew *crew) {
+    return aggstats_clock_now(crew->clock.kind) < crew->starved_cycles;
+}
+
+static enum crew_manner manner_to_begin_with(const struct crew *crew, bool is_crowded) {
+    if (was_starved(crew))
+        return CREW_IS_ALONE;
+    return is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY;
+}
+
 static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
@@ -226,7 +250,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
         crew->calls_before = 0;
-        crew_trial_begin(&crew->trial, is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY);
+        crew_trial_begin(&crew->trial, manner_to_begin_with(crew, is_crowded));
         __atomic_store_n(&crew->manner, crew->trial.settled, __ATOMIC_RELEASE);
         join_locked(crew, worker);
     }
@@ -290,12 +314,11 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     __atomic_store_n(&crew->wanted, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->count, 0, __ATOMIC_RELEASE);
     uint64_t now = aggstats_clock_now(crew->clock.kind);
-    if (reason != NO_REQUESTS)
+    if (reason == SLOW_CALLS)
         crew->pause_cycles = next_pause(crew, served_calls);
-    uint64_t pause_cycles = reason == NO_REQUESTS  ? 0
-                            : reason == SLOW_CALLS ? crew->pause_cycles
-                                                   : crew->clock.frequency_hz * STARVED_PAUSE_S;
-    __atomic_store_n(&crew->again_cycles, now + pause_cycles, __ATOMIC_RELAXED);
+    if (reason == NO_CPU)
+        crew->starved_cycles = now + STARVED_S * crew->clock.frequency_hz;
+    __atomic_store_n(&crew->again_cycles, now + (reason == SLOW_CALLS ? crew->pause_cycles : 0), __ATOMIC_RELAXED);
     return true;
 }
 
@@ -369,24 +392,37 @@ static unsigned number_of(uint64_t callers) {
 
 /* More workers would wait for more things at once. */
 static bool holds_up(const struct crew *crew, const struct crew_member *worker) {
+    bool is_all = count_of(crew) >= most_of(crew) || manner_of(crew) == CREW_IS_ALONE;
     return worker->slow_calls >= MANY_SLOW ||
-           (worker->blocked >= MANY_BLOCKED && worker->switches >= MANY_SWITCHES && count_of(crew) >= most_of(crew));
+           (worker->blocked >= MANY_BLOCKED && worker->switches >= MANY_SWITCHES && is_all);
+}
+
+static bool needs_more(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {
+    unsigned count = count_of(crew);
+    if (worker->switches < MANY_SWITCHES || count >= most_of(crew) || manner == CREW_IS_ALONE)
+        return false;
+    return manner == CREW_GIVES_WAY ? has_caller_elsewhere(crew, worker) : count < number_of(worker->callers);
+}
+
+static bool is_one_too_many(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {
+    if (count_of(crew) == 1 || manner == CREW_GOES_FIRST)
+        return false;
+    bool has_settled = worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS;
+    return manner == CREW_IS_ALONE || (worker->sleeps >= MANY_SLEEPS && (has_settled || is_apart(crew, worker)));
 }
 
 /* Every so many calls. Returns true if one more worker is to wait for requests. */
 static bool review_member(struct crew *crew, struct crew_member *worker) {
-    bool gives_way = manner_of(crew) == CREW_GIVES_WAY;
+    enum crew_manner manner = manner_of(crew);
     worker->windows++;
     __atomic_store_n(&worker->seen_callers, worker->callers, __ATOMIC_RELAXED);
     if (holds_up(crew, worker)) {
         cpu_go_home(&crew->home, worker->thread);
         return end(crew, SLOW_CALLS);
     }
-    if (worker->switches >= MANY_SWITCHES && count_of(crew) < most_of(crew) &&
-        (gives_way ? has_caller_elsewhere(crew, worker) : count_of(crew) < number_of(worker->callers)))
+    if (needs_more(crew, worker, manner))
         return grow(crew);
-    if (gives_way && worker->sleeps >= MANY_SLEEPS && count_of(crew) > 1 &&
-        (is_apart(crew, worker) || (worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS)))
+    if (is_one_too_many(crew, worker, manner))
         leave(crew, worker);
     return false;
 }
@@ -454,6 +490,8 @@ static bool requests_wait(int device_fd) {
 /* For several callers. One is best given way to, but for a CPU that it has to share with the member anyway. */
 static void choose_manner_locked(struct crew *crew, const struct findings *found) {
     bool is_shared = number_of(found->callers) > 1 || most_of(crew) == 1;
+    if (was_starved(crew))
+        return;
     crew->lone_looks = is_shared ? 0 : crew->lone_looks + 1;
     if (crew->lone_looks == LONE_LOOKS)
         crew_trial_begin(&crew->trial, CREW_GIVES_WAY);
@@ -462,15 +500,17 @@ static void choose_manner_locked(struct crew *crew, const struct findings *found
     set_manner_locked(crew, crew->trial.tried);
 }
 
-/* A request that nobody has taken since the last look means that no member had a CPU. */
+/* A request that nobody has taken since the last look means that no member had a CPU. One that is not bound will. */
 bool crew_look(struct crew *crew, int device_fd) {
     bool ended = false;
     pthread_mutex_lock(&crew->lock);
     struct findings found = look_at_members(crew);
-    crew->quiet_looks = found.moved ? 0 : crew->quiet_looks + 1;
-    if (found.stuck)
-        ended = end_locked(crew, cpu_is_wanted_by(found.stuck->thread) ? NO_CPU : SLOW_CALLS);
-    else if (!found.moved && requests_wait(device_fd))
+    bool is_bound = crew->manner != CREW_IS_ALONE;
+    bool is_starved = found.stuck ? cpu_is_wanted_by(found.stuck->thread) : !found.moved && requests_wait(device_fd);
+    crew->quiet_looks = found.moved || is_starved ? 0 : crew->quiet_looks + 1;
+    if (found.stuck && !is_starved)
+        ended = end_locked(crew, SLOW_CALLS);
+    else if (is_starved && is_bound)
         ended = end_locked(crew, NO_CPU);
     else if (crew->quiet_looks >= QUIET_LOOKS)
         ended = end_locked(crew, NO_REQUESTS);

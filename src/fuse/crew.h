@@ -6,14 +6,14 @@
  * takes its own over at once; and when it waits, the member there goes on, and finds its request.
  *
  * With more callers than CPUs most answers go to another CPU anyway. Then it may be better if the members go before
- * other threads, one on each CPU, and take all requests that have queued before anybody else runs. Both manners are
- * tried, and the one that serves more calls is kept (crew_trial.h).
+ * other threads, one on each CPU, and take all requests that have queued before anybody else runs; or if there is but
+ * one, not bound to any CPU. All manners are tried, and the one that serves most calls is kept (crew_trial.h).
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
  * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
  * large reads, when there are no calls, and when the main thread, which looks every so often, finds that a member does
  * not get on with its request, or that no member gets to one that waits. After an end soon after the beginning the next
- * crew waits, longer and longer; and longest where a member got no CPU. */
+ * crew waits, longer and longer; after one where a member got no CPU the next is one member alone. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -62,10 +62,11 @@ struct crew {
     unsigned crowd; /* threads in the system that want a CPU: with more no crew that gives way gets one */
     pthread_mutex_t lock;
     struct crew_member *members[CREW_MAX];
-    unsigned count;        /* atomic; changed under the lock */
-    unsigned wanted;       /* atomic; members there should be */
-    uint64_t again_cycles; /* atomic; no new one before */
-    uint64_t pause_cycles; /* under the lock, as the next two */
+    unsigned count;          /* atomic; changed under the lock */
+    unsigned wanted;         /* atomic; members there should be */
+    uint64_t again_cycles;   /* atomic; no new one before */
+    uint64_t starved_cycles; /* no member is to be bound before; under the lock, as the next two */
+    uint64_t pause_cycles;
     uint64_t calls_before; /* of those who have left */
     unsigned quiet_looks;  /* the main thread's */
     unsigned lone_looks;   /* in a row that have found one caller; as the next under the lock */

@@ -1,8 +1,9 @@
-/* Which of two manners serves more calls: tried by turns while there are several callers.
+/* Which manner of a crew serves most calls: tried by turns while there are several callers.
  *
  * A crew that gives way is best where each caller has a CPU to itself. With more callers than CPUs, or where the system
  * weighs groups of threads against each other (cgroups, autogroups), workers that go first and take what has queued
- * meanwhile may be. Which it is depends on what cannot be seen from here, so it is measured. */
+ * meanwhile may be, or a single one that no caller has to wake. Which it is depends on what cannot be seen from here,
+ * so it is measured. */
 #ifndef CREW_TRIAL_H
 #define CREW_TRIAL_H
 
@@ -10,8 +11,10 @@
 #include <stdint.h>
 
 enum crew_manner {
-    CREW_GIVES_WAY,  /* in SCHED_IDLE, on the CPU of the caller */
+    CREW_GIVES_WAY,  /* in SCHED_IDLE, on the CPUs of the callers */
     CREW_GOES_FIRST, /* before callers, one on each CPU */
+    CREW_IS_ALONE,   /* one, wherever the system puts it */
+    CREW_MANNERS
 };
 
 struct crew_trial {
@@ -21,8 +24,8 @@ struct crew_trial {
     unsigned looks;           /* since the last step */
     uint64_t began_calls;     /* at the last step */
     uint64_t began_cycles;
-    uint64_t calls[2]; /* of this trial, by manner */
-    uint64_t cycles[2];
+    uint64_t calls[CREW_MANNERS]; /* of this trial */
+    uint64_t cycles[CREW_MANNERS];
 };
 
 /* From the beginning, with this manner. */

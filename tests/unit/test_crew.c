@@ -390,15 +390,63 @@ START_TEST(a_caller_that_goes_on_at_once_does_not_end_it) {
 }
 END_TEST
 
-START_TEST(a_member_without_a_cpu_ends_it_for_long) {
-    struct crew_member worker = new_worker();
-    serve_one_caller(&worker, 10000);
-    uint64_t now = aggstats_clock_now(test_clock.kind);
+static void starve(struct crew_member *worker) {
+    serve_one_caller(worker, 10000);
     request_waits();
     ck_assert(!crew_look(&crew, device_fd)); /* has worked since the last look */
     ck_assert(crew_look(&crew, device_fd));
     ck_assert(!crew_exists(&crew));
-    ck_assert_uint_gt(crew.again_cycles, now + test_clock.frequency_hz);
+}
+
+START_TEST(after_a_member_without_a_cpu_the_next_is_alone_and_free) {
+    struct crew_member worker = new_worker();
+    struct crew_member second = new_worker();
+    cpu_set_t now;
+    starve(&worker);
+    serve_with(&worker, UINT32_MAX, 100);
+    ck_assert(crew_has(&worker));
+    for (int i = 0; i < 1000; i++) {
+        serve_with(&worker, UINT32_MAX, 100);
+        ck_assert(!crew_look(&crew, device_fd)); /* it waits for the request that waits, as all threads do */
+        ck_assert(!crew_look(&crew, device_fd));
+        ck_assert_int_eq(crew.manner, CREW_IS_ALONE);
+    }
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+    ck_assert(!is_first());
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(now), &now), 0);
+    ck_assert(CPU_EQUAL(&now, &crew.home.cpus));
+    ck_assert_int_eq(worker.cpu, -1);
+    ck_assert(!crew_join(&crew, &second));
+}
+END_TEST
+
+START_TEST(one_alone_that_hangs_ends_it) {
+    struct crew_member worker = new_worker();
+    starve(&worker);
+    serve_one_caller(&worker, 100);
+    crew_take(&worker);
+    crew_look(&crew, device_fd);
+    ck_assert_int_eq(crew.manner, CREW_IS_ALONE);
+    worker.thread = (pid_t)caller_not_on(CPU_SETSIZE - 1); /* one that sleeps, sooner or later */
+    for (int looks = 0; crew_exists(&crew); looks++) {
+        ck_assert_int_lt(looks, 1000000);
+        crew_look(&crew, device_fd);
+    }
+}
+END_TEST
+
+START_TEST(all_but_one_leave_it_alone) {
+    struct crew_member first = new_worker();
+    struct crew_member second = new_worker();
+    serve_one_caller(&first, 100);
+    let_join(&second);
+    crew.manner = CREW_IS_ALONE;
+    serve_with(&first, UINT32_MAX, 64);
+    ck_assert(!crew_has(&first));
+    serve_with(&second, UINT32_MAX, 300);
+    ck_assert(crew_has(&second));
+    ck_assert_uint_eq(crew.count, 1);
+    ck_assert_int_eq(second.cpu, -1);
 }
 END_TEST
 
@@ -534,7 +582,9 @@ int main(void) {
     tcase_add_test(cases, members_are_bound_to_different_cpus);
     tcase_add_test(cases, a_call_that_hangs_ends_it);
     tcase_add_test(cases, a_caller_that_goes_on_at_once_does_not_end_it);
-    tcase_add_test(cases, a_member_without_a_cpu_ends_it_for_long);
+    tcase_add_test(cases, after_a_member_without_a_cpu_the_next_is_alone_and_free);
+    tcase_add_test(cases, one_alone_that_hangs_ends_it);
+    tcase_add_test(cases, all_but_one_leave_it_alone);
     tcase_add_test(cases, no_requests_end_it_for_now);
     tcase_add_test(cases, a_new_crew_is_to_be_looked_at);
     tcase_add_test(cases, a_crew_that_is_disbanded_does_not_come_back);

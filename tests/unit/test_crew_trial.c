@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOK_CYCLES 1000000U
 
@@ -10,72 +11,86 @@ static struct crew_trial trial;
 static uint64_t calls;
 static uint64_t now_cycles;
 static enum crew_manner manner;
-static unsigned looks_in[2]; /* by manner */
+static unsigned looks_in[CREW_MANNERS];
 
 static void set_up(void) {
     crew_trial_begin(&trial, CREW_GIVES_WAY);
     calls = 0;
     now_cycles = 0;
     manner = CREW_GIVES_WAY;
-    looks_in[0] = looks_in[1] = 0;
+    memset(looks_in, 0, sizeof(looks_in));
 }
 
 /* So many looks, with so many calls before each, by the manner. */
-static void look(unsigned count, unsigned giving_way, unsigned going_first) {
+static void look(unsigned count, unsigned giving_way, unsigned going_first, unsigned alone) {
+    const unsigned served[] = {[CREW_GIVES_WAY] = giving_way, [CREW_GOES_FIRST] = going_first, [CREW_IS_ALONE] = alone};
     for (unsigned i = 0; i < count; i++) {
         looks_in[manner]++;
-        calls += manner == CREW_GIVES_WAY ? giving_way : going_first;
+        calls += served[manner];
         now_cycles += LOOK_CYCLES;
         manner = crew_trial_look(&trial, calls, now_cycles);
     }
 }
 
-START_TEST(the_better_manner_is_settled_for) {
-    look(100, 200, 300);
+START_TEST(the_best_manner_is_settled_for) {
+    look(100, 200, 300, 250);
     ck_assert_int_eq(manner, CREW_GOES_FIRST);
-    look(10000, 200, 300);
+    look(10000, 200, 300, 250);
     ck_assert_int_eq(trial.settled, CREW_GOES_FIRST);
-    ck_assert_uint_lt(looks_in[CREW_GIVES_WAY], 1000);
+    ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 9500);
+    look(1000, 200, 300, 500);
+    ck_assert_int_eq(trial.settled, CREW_IS_ALONE);
+    look(1000, 600, 300, 500);
+    ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
 }
 END_TEST
 
 START_TEST(the_settled_manner_stays_if_it_is_as_good) {
-    look(10000, 300, 300);
+    look(10000, 300, 300, 300);
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
-    look(10000, 300, 305); /* what may be noise */
+    look(10000, 300, 305, 290); /* what may be noise */
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
     ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 100); /* and was tried again and again */
-    ck_assert_uint_lt(looks_in[CREW_GOES_FIRST], 1000);
+    ck_assert_uint_gt(looks_in[CREW_IS_ALONE], 100);
+    ck_assert_uint_gt(looks_in[CREW_GIVES_WAY], 18000);
 }
 END_TEST
 
-START_TEST(what_has_become_better_is_found) {
-    look(1000, 300, 200);
-    ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
-    look(1000, 200, 300);
-    ck_assert_int_eq(trial.settled, CREW_GOES_FIRST);
-    look(1000, 300, 200);
-    ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
-}
-END_TEST
-
-START_TEST(both_are_tried_for_as_long) {
+START_TEST(all_are_tried_for_as_long) {
     unsigned before;
     while (trial.step == 0)
-        look(1, 300, 300);
+        look(1, 300, 300, 300);
     before = looks_in[CREW_GIVES_WAY];
     while (trial.step > 0)
-        look(1, 300, 300);
-    ck_assert_uint_eq(looks_in[CREW_GIVES_WAY] - before, looks_in[CREW_GOES_FIRST]);
+        look(1, 300, 300, 300);
     ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 0);
+    ck_assert_uint_eq(looks_in[CREW_GIVES_WAY] - before, looks_in[CREW_GOES_FIRST]);
+    ck_assert_uint_eq(looks_in[CREW_IS_ALONE], looks_in[CREW_GOES_FIRST]);
+}
+END_TEST
+
+START_TEST(a_clear_difference_takes_one_round) {
+    unsigned looks_if_close, looks_if_clear;
+    while (trial.step == 0)
+        look(1, 300, 310, 300);
+    while (trial.step > 0)
+        look(1, 300, 310, 300);
+    looks_if_close = looks_in[CREW_GOES_FIRST];
+    set_up();
+    while (trial.step == 0)
+        look(1, 300, 600, 300);
+    while (trial.step > 0)
+        look(1, 300, 600, 300);
+    looks_if_clear = looks_in[CREW_GOES_FIRST];
+    ck_assert_uint_lt(looks_if_clear, looks_if_close);
 }
 END_TEST
 
 START_TEST(no_calls_change_nothing) {
-    look(1000, 0, 0);
+    look(1000, 0, 0, 0);
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
     crew_trial_begin(&trial, CREW_GOES_FIRST);
-    look(1000, 0, 0);
+    look(1000, 0, 0, 0);
     ck_assert_int_eq(trial.settled, CREW_GOES_FIRST);
 }
 END_TEST
@@ -83,10 +98,10 @@ END_TEST
 int main(void) {
     TCase *cases = tcase_create("crew_trial");
     tcase_add_checked_fixture(cases, set_up, NULL);
-    tcase_add_test(cases, the_better_manner_is_settled_for);
+    tcase_add_test(cases, the_best_manner_is_settled_for);
     tcase_add_test(cases, the_settled_manner_stays_if_it_is_as_good);
-    tcase_add_test(cases, what_has_become_better_is_found);
-    tcase_add_test(cases, both_are_tried_for_as_long);
+    tcase_add_test(cases, all_are_tried_for_as_long);
+    tcase_add_test(cases, a_clear_difference_takes_one_round);
     tcase_add_test(cases, no_calls_change_nothing);
     Suite *suite = suite_create("crew_trial");
     suite_add_tcase(suite, cases);
