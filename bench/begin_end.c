@@ -1,5 +1,6 @@
-/* What it costs to time a call: cycles per aggstats_begin/aggstats_end pair around nothing, beside two clock reads in a
- * row, which no profiler that takes two stamps can go below. Median and spread over many rounds, warm caches. */
+/* What it costs to time a call: cycles per aggstats_begin/aggstats_end pair around nothing, beside what no profiler of
+ * this kind can go below: two clock reads in a row, and those with the least that can be done with them, a logarithm and
+ * three plain counters of one thread that nobody reads. Median and spread over many rounds, warm caches. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,20 @@ static void clock_pairs(struct aggstats_recorder *recorder) {
         uint64_t first = aggstats_clock_now(kind);
         uint64_t second = aggstats_clock_now(kind);
         __asm__ volatile("" : : "r"(first), "r"(second)); /* keeps both */
+    }
+}
+
+static void floor_pairs(struct aggstats_recorder *recorder) {
+    static uint64_t calls[64], cycles[64], total;
+    uint32_t kind = aggstats_hot(recorder)->clock_kind;
+    for (int i = 0; i < PAIRS_PER_ROUND; i++) {
+        uint64_t first = aggstats_clock_now(kind);
+        uint64_t taken = aggstats_clock_now(kind) - first;
+        unsigned bucket = 63U - (unsigned)__builtin_clzll(taken | 1);
+        calls[bucket]++;
+        cycles[bucket] += taken;
+        total++;
+        __asm__ volatile("" : : : "memory"); /* keeps the counters in memory */
     }
 }
 
@@ -61,6 +76,7 @@ static int measure_resolution(unsigned resolution, const char *const *names) {
     if (resolution == 1) {
         printf("clock %s, %.3f GHz\n", aggstats_clock_name(clock.kind), (double)clock.frequency_hz / 1e9);
         measure("two clock reads", recorder, clock_pairs);
+        measure("the floor", recorder, floor_pairs);
     }
     measure(what, recorder, begin_end_pairs);
     aggstats_recorder_destroy(recorder);

@@ -13,11 +13,10 @@
 #define FEW_SWITCHES 8U
 #define MANY_SLEEPS 40U
 #define SETTLED_WINDOWS 16U
-#define LOOK_EVERY 256U      /* calls: the scheduler has moved the caller meanwhile */
-#define LOOK_AFTER_SLEEP 4U  /* calls: it may have moved the caller, if one had to wait for it; */
-#define LOOK_MOST_SLEEPS 16U /* if it has not, twice as many the next time, up to so many */
-#define ASK_EVERY 16U        /* calls: whether one waits for something */
-#define MANY_BLOCKED 3U      /* of the four asked in a window */
+#define LOOK_EVERY 256U     /* calls: the scheduler has moved the caller meanwhile */
+#define LOOK_AFTER_SLEEP 4U /* calls: it may have, if one had to wait for it and there is another CPU */
+#define ASK_EVERY 16U       /* calls: whether one waits for something */
+#define MANY_BLOCKED 3U     /* of the four asked in a window */
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
 
@@ -135,7 +134,6 @@ static void be_free(struct crew *crew, struct crew_member *worker) {
 
 static void find_place(struct crew *crew, struct crew_member *worker) {
     enum crew_manner manner = manner_of(crew);
-    int cpu_before = worker->cpu;
     worker->since_look = 0;
     if (manner == CREW_IS_ALONE)
         be_free(crew, worker);
@@ -143,10 +141,6 @@ static void find_place(struct crew *crew, struct crew_member *worker) {
         follow_caller(crew, worker);
     if (manner == CREW_GOES_FIRST && worker->cpu < 0)
         spread(crew, worker);
-    if (worker->cpu != cpu_before)
-        worker->look_after_sleep = LOOK_AFTER_SLEEP;
-    else if (worker->look_after_sleep < LOOK_MOST_SLEEPS)
-        worker->look_after_sleep *= 2;
 }
 
 /* Its callers run where another member is: each request wakes this one, and then the caller, across CPUs. */
@@ -175,7 +169,6 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     worker->joined = worker->progress;
     worker->cpu = -1;
     worker->crew = crew->number;
-    worker->look_after_sleep = LOOK_AFTER_SLEEP;
     worker->seen_progress = 0;
     worker->since_look = LOOK_EVERY;
     __atomic_store_n(&worker->seen_callers, 0, __ATOMIC_RELAXED);
@@ -225,7 +218,7 @@ bool crew_join(struct crew *crew, struct crew_member *worker) {
 
 /* Where members got no CPU lately, they are not to be bound to one. */
 static bool was_starved(const struct crew *crew) {
-    return aggstats_clock_now(crew->clock.kind) < crew->starved_cycles;
+    return aggstats_clock_now(crew->clock.kind) < __atomic_load_n(&crew->starved_cycles, __ATOMIC_RELAXED);
 }
 
 static enum crew_manner manner_to_begin_with(const struct crew *crew, bool is_crowded) {
@@ -238,8 +231,11 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
         return false;
+    bool has_several = worker->switches >= MANY_SWITCHES;
+    if (!has_several && was_starved(crew))
+        return false;
     bool is_crowded = cpu_wanting_threads() > crew->crowd;
-    if (is_crowded && worker->switches < MANY_SWITCHES) { /* for one caller */
+    if (!has_several && is_crowded) {
         __atomic_store_n(&crew->again_cycles, now + crew->clock.frequency_hz / CROWD_PAUSE_HZ, __ATOMIC_RELAXED);
         return false;
     }
@@ -317,7 +313,7 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     if (reason == SLOW_CALLS)
         crew->pause_cycles = next_pause(crew, served_calls);
     if (reason == NO_CPU)
-        crew->starved_cycles = now + STARVED_S * crew->clock.frequency_hz;
+        __atomic_store_n(&crew->starved_cycles, now + STARVED_S * crew->clock.frequency_hz, __ATOMIC_RELAXED);
     __atomic_store_n(&crew->again_cycles, now + (reason == SLOW_CALLS ? crew->pause_cycles : 0), __ATOMIC_RELAXED);
     return true;
 }
@@ -370,7 +366,7 @@ static void note(const struct crew *crew, struct crew_member *worker, const stru
     worker->sleeps += slept;
     worker->slow_calls += call->is_ahead || call->work_cycles > crew->clock.frequency_hz / SLOW_HZ;
     worker->since_look++;
-    if (slept && worker->since_look >= worker->look_after_sleep)
+    if (slept && worker->since_look >= LOOK_AFTER_SLEEP && most_of(crew) > 1)
         worker->since_look = LOOK_EVERY;
     if (call->caller != 0 && call->caller != worker->caller) {
         worker->other = worker->caller;
@@ -487,17 +483,19 @@ static bool requests_wait(int device_fd) {
     return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
 }
 
-/* For several callers. One is best given way to, but for a CPU that it has to share with the member anyway. */
-static void choose_manner_locked(struct crew *crew, const struct findings *found) {
+/* For several callers. One is best given way to, but for a CPU that it has to share with the member anyway; and where
+ * that left members without a CPU lately, it needs no crew. Returns whether that has ended it. */
+static bool choose_manner_locked(struct crew *crew, const struct findings *found) {
     bool is_shared = number_of(found->callers) > 1 || most_of(crew) == 1;
-    if (was_starved(crew))
-        return;
     crew->lone_looks = is_shared ? 0 : crew->lone_looks + 1;
+    if (was_starved(crew))
+        return crew->lone_looks >= LONE_LOOKS && end_locked(crew, NO_REQUESTS);
     if (crew->lone_looks == LONE_LOOKS)
         crew_trial_begin(&crew->trial, CREW_GIVES_WAY);
     if (crew->lone_looks == 0)
         crew_trial_look(&crew->trial, found->calls, aggstats_clock_now(crew->clock.kind));
     set_manner_locked(crew, crew->trial.tried);
+    return false;
 }
 
 /* A request that nobody has taken since the last look means that no member had a CPU. One that is not bound will. */
@@ -515,7 +513,7 @@ bool crew_look(struct crew *crew, int device_fd) {
     else if (crew->quiet_looks >= QUIET_LOOKS)
         ended = end_locked(crew, NO_REQUESTS);
     else
-        choose_manner_locked(crew, &found);
+        ended = choose_manner_locked(crew, &found);
     pthread_mutex_unlock(&crew->lock);
     return ended;
 }

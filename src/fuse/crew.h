@@ -13,7 +13,8 @@
  * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
  * large reads, when there are no calls, and when the main thread, which looks every so often, finds that a member does
  * not get on with its request, or that no member gets to one that waits. After an end soon after the beginning the next
- * crew waits, longer and longer; after one where a member got no CPU the next is one member alone. */
+ * crew waits, longer and longer; after one where a member got no CPU the next is one member alone, and only for several
+ * callers. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -35,20 +36,19 @@ struct crew_member {
     uint64_t answered; /* atomic; progress of the request that was answered last */
 
     /* its own */
-    uint32_t caller;           /* thread that called last */
-    uint32_t other;            /* the one before it */
-    unsigned calls;            /* of this window; and of them: */
-    unsigned slow_calls;       /* took longer than waking a CPU would, or went on beside their caller */
-    unsigned switches;         /* came from another caller than the one before */
-    unsigned blocked;          /* waited for something in the lower file system, of those that were asked */
-    uint64_t callers;          /* a bit for each caller; several may have the same */
-    unsigned sleeps;           /* were waited for */
-    unsigned since_look;       /* calls since the caller's CPU was asked for */
-    unsigned look_after_sleep; /* so many, one that was waited for asks for it again */
-    unsigned windows;          /* since it joined */
-    uint64_t joined;           /* progress when it did */
-    long waits_before;         /* of this thread, when the call began that is asked */
-    uint64_t seen_callers;     /* atomic; those of the last window */
+    uint32_t caller;       /* thread that called last */
+    uint32_t other;        /* the one before it */
+    unsigned calls;        /* of this window; and of them: */
+    unsigned slow_calls;   /* took longer than waking a CPU would, or went on beside their caller */
+    unsigned switches;     /* came from another caller than the one before */
+    unsigned blocked;      /* waited for something in the lower file system, of those that were asked */
+    uint64_t callers;      /* a bit for each caller; several may have the same */
+    unsigned sleeps;       /* were waited for */
+    unsigned since_look;   /* calls since the caller's CPU was asked for */
+    unsigned windows;      /* since it joined */
+    uint64_t joined;       /* progress when it did */
+    long waits_before;     /* of this thread, when the call began that is asked */
+    uint64_t seen_callers; /* atomic; those of the last window */
 
     int cpu;                /* of a member: where it is bound to; -1: nowhere */
     uint32_t crew;          /* the number of its crew */
@@ -65,11 +65,11 @@ struct crew {
     unsigned count;          /* atomic; changed under the lock */
     unsigned wanted;         /* atomic; members there should be */
     uint64_t again_cycles;   /* atomic; no new one before */
-    uint64_t starved_cycles; /* no member is to be bound before; under the lock, as the next two */
-    uint64_t pause_cycles;
-    uint64_t calls_before; /* of those who have left */
-    unsigned quiet_looks;  /* the main thread's */
-    unsigned lone_looks;   /* in a row that have found one caller; as the next under the lock */
+    uint64_t starved_cycles; /* atomic; no member is to be bound before */
+    uint64_t pause_cycles;   /* under the lock, as the next one */
+    uint64_t calls_before;   /* of those who have left */
+    unsigned quiet_looks;    /* the main thread's */
+    unsigned lone_looks;     /* in a row that have found one caller; as the next under the lock */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
     uint32_t number;             /* atomic; of this crew, never 0 */

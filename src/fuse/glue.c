@@ -102,11 +102,11 @@ static void set_open_flags(const struct glue *glue, fs_ino ino, struct fuse_file
     fi->noflush = !needs_flush(glue, fi->flags);
 }
 
-/* The kernel no longer waits for it. */
-static void take_open_back(fuse_req_t req, const struct fs_caller *caller, fs_ino ino, fs_file file) {
-    struct glue *glue = glue_of(req);
+/* The kernel no longer waits for it, and the request is gone. */
+static void take_open_back(struct glue *glue, const struct fs_caller *caller, fs_ino ino, fs_file file) {
+    session_goes_on();
     glue->top->ops->release(glue->top, caller, ino, file);
-    glue_take_back(req, ino);
+    glue_take_back(glue, ino);
 }
 
 void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file) {
@@ -119,7 +119,7 @@ void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info 
     set_open_flags(glue, ino, fi, file);
     glue_hand_over(req, ino, fi);
     if (fuse_reply_open(req, fi) < 0)
-        take_open_back(req, &caller, ino, file);
+        take_open_back(glue, &caller, ino, file);
 }
 
 static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, struct fuse_file_info *fi,
@@ -134,7 +134,7 @@ static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, 
     glue_hand_over(req, entry->ino, fi);
     struct fuse_entry_param param = glue_entry_param(glue, entry);
     if (fuse_reply_create(req, &param, fi) < 0) {
-        take_open_back(req, &caller, entry->ino, file);
+        take_open_back(glue, &caller, entry->ino, file);
         glue->top->ops->forget(glue->top, entry->ino, 1);
     }
 }

@@ -122,13 +122,13 @@ void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info 
 /* Around the life of an open file: before its opening is answered, and after it was closed. */
 #ifdef HAVE_FUSE_PASSTHROUGH
 void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi);
-void glue_take_back(fuse_req_t req, fs_ino ino);
+void glue_take_back(struct glue *glue, fs_ino ino);
 #else
 static inline void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
     (void)req, (void)ino, (void)fi;
 }
-static inline void glue_take_back(fuse_req_t req, fs_ino ino) {
-    (void)req, (void)ino;
+static inline void glue_take_back(struct glue *glue, fs_ino ino) {
+    (void)glue, (void)ino;
 }
 #endif
 

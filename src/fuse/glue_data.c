@@ -9,6 +9,9 @@
 
 #ifdef HAVE_FUSE_PASSTHROUGH
 
+#include <linux/fuse.h>
+#include <sys/ioctl.h>
+
 #define BACKINGS_SLOTS 4096U
 
 struct backing {
@@ -90,8 +93,13 @@ void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
     pthread_mutex_unlock(&backings->lock);
 }
 
-void glue_take_back(fuse_req_t req, fs_ino ino) {
-    struct backings *backings = glue_of(req)->backings;
+/* As fuse_passthrough_close(), which wants a request; there may be none any more. */
+static void close_backing(struct glue *glue, int id) {
+    ioctl(fuse_session_fd(glue->fuse), FUSE_DEV_IOC_BACKING_CLOSE, &id);
+}
+
+void glue_take_back(struct glue *glue, fs_ino ino) {
+    struct backings *backings = glue->backings;
     if (!backings || ctl_serves(ino))
         return;
     pthread_mutex_lock(&backings->lock);
@@ -100,7 +108,7 @@ void glue_take_back(fuse_req_t req, fs_ino ino) {
     if (backing && --backing->open_files == 0) {
         *link = backing->next;
         if (backing->id > 0)
-            fuse_passthrough_close(req, backing->id);
+            close_backing(glue, backing->id);
         free(backing);
     }
     pthread_mutex_unlock(&backings->lock);

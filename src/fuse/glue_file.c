@@ -77,7 +77,7 @@ void glue_flush(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
 
 void glue_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     int err = GLUE_CALL(req, release, ino, glue_file(fi));
-    glue_take_back(req, ino);
+    glue_take_back(glue_of(req), ino);
     glue_reply_status(req, err);
 }
 

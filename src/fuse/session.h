@@ -69,6 +69,9 @@ uint64_t session_request(struct session *session, fuse_req_t req);
 void session_enter(struct session *session, fuse_req_t req, bool interruptible);
 void session_leave(bool interruptible);
 
+/* Between session_leave() and the next request: there is something to do yet, which may take its time. */
+void session_goes_on(void);
+
 /* A thread for one request that blocks. From the first call on, it is known to serve that request; the second and the
  * third are the thread's own: before it serves the request, and to answer it. The last is for one that is not started.
  * Returns NULL without memory */

@@ -81,6 +81,9 @@ int session_add_receiver(struct session *session);
  * large answers take their time. */
 void worker_answers(struct worker *worker);
 
+/* Has something to do yet, which may take its time. */
+void worker_goes_on(struct worker *worker);
+
 /* Interrupts the system call of the thread that is at a request. Once is not enough: the thread may not have come to
  * the system call, or not even have noted what it has taken. So the main thread repeats it until the request is over.
  */

@@ -84,7 +84,9 @@ void session_enter(struct session *session, fuse_req_t req, bool interruptible) 
     struct session_server *server = session_this_server;
     if (!server)
         return;
-    if (!server->worker)
+    if (server->worker)
+        worker_goes_on(server->worker);
+    else
         __atomic_store_n(&server->caller, fuse_req_ctx(req)->pid, __ATOMIC_RELAXED);
     if (server->on_ring)
         __atomic_store_n(&server->request, ring_request(session->fuse, req), __ATOMIC_RELEASE);
@@ -104,6 +106,11 @@ void session_leave(bool interruptible) {
         wait_for_interrupters(server);
     if (server->worker)
         worker_answers(server->worker);
+}
+
+void session_goes_on(void) {
+    if (session_this_server && session_this_server->worker)
+        worker_goes_on(session_this_server->worker);
 }
 
 uint64_t session_request(struct session *session, fuse_req_t req) {

@@ -39,6 +39,11 @@ void worker_answers(struct worker *worker) {
         become_idle(worker);
 }
 
+void worker_goes_on(struct worker *worker) {
+    if (worker->counted)
+        become_busy(worker);
+}
+
 /* By the main thread: a member of the crew may be without a CPU for long, and must not hold the lock meanwhile. */
 static void ask_for_receiver(struct session *session) {
     __atomic_store_n(&session->receiver_wanted, true, __ATOMIC_SEQ_CST);

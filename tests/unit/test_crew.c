@@ -420,10 +420,29 @@ START_TEST(after_a_member_without_a_cpu_the_next_is_alone_and_free) {
 }
 END_TEST
 
+START_TEST(after_a_member_without_a_cpu_one_caller_has_none) {
+    struct crew_member worker = new_worker();
+    int looks = 1;
+    starve(&worker);
+    serve_one_caller(&worker, 1000);
+    ck_assert(!crew_exists(&crew));
+    serve_with(&worker, UINT32_MAX, 100);
+    ck_assert(crew_exists(&crew));
+    do
+        serve_one_caller(&worker, 100);
+    while (!crew_look(&crew, device_fd) && looks++ < 1000);
+    ck_assert_int_gt(looks, 2); /* not at once */
+    ck_assert_int_lt(looks, 1000);
+    crew.starved_cycles = 0;
+    serve_one_caller(&worker, 100);
+    ck_assert(crew_exists(&crew));
+}
+END_TEST
+
 START_TEST(one_alone_that_hangs_ends_it) {
     struct crew_member worker = new_worker();
     starve(&worker);
-    serve_one_caller(&worker, 100);
+    serve_with(&worker, UINT32_MAX, 100);
     crew_take(&worker);
     crew_look(&crew, device_fd);
     ck_assert_int_eq(crew.manner, CREW_IS_ALONE);
@@ -583,6 +602,7 @@ int main(void) {
     tcase_add_test(cases, a_call_that_hangs_ends_it);
     tcase_add_test(cases, a_caller_that_goes_on_at_once_does_not_end_it);
     tcase_add_test(cases, after_a_member_without_a_cpu_the_next_is_alone_and_free);
+    tcase_add_test(cases, after_a_member_without_a_cpu_one_caller_has_none);
     tcase_add_test(cases, one_alone_that_hangs_ends_it);
     tcase_add_test(cases, all_but_one_leave_it_alone);
     tcase_add_test(cases, no_requests_end_it_for_now);
