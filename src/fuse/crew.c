@@ -216,6 +216,10 @@ bool crew_join(struct crew *crew, struct crew_member *worker) {
     return joined;
 }
 
+static unsigned number_of(uint64_t callers) {
+    return (unsigned)__builtin_popcountll(callers);
+}
+
 /* Where members got no CPU lately, they are not to be bound to one. */
 static bool was_starved(const struct crew *crew) {
     return aggstats_clock_now(crew->clock.kind) < __atomic_load_n(&crew->starved_cycles, __ATOMIC_RELAXED);
@@ -231,11 +235,10 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
         return false;
-    bool has_several = worker->switches >= MANY_SWITCHES;
-    if (!has_several && was_starved(crew))
+    if (was_starved(crew) && number_of(worker->callers) <= most_of(crew))
         return false;
     bool is_crowded = cpu_wanting_threads() > crew->crowd;
-    if (!has_several && is_crowded) {
+    if (is_crowded && worker->switches < MANY_SWITCHES) { /* for one caller */
         __atomic_store_n(&crew->again_cycles, now + crew->clock.frequency_hz / CROWD_PAUSE_HZ, __ATOMIC_RELAXED);
         return false;
     }
@@ -382,10 +385,6 @@ static bool grow(struct crew *crew) {
     return __atomic_compare_exchange_n(&crew->wanted, &count, count + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static unsigned number_of(uint64_t callers) {
-    return (unsigned)__builtin_popcountll(callers);
-}
-
 /* More workers would wait for more things at once. */
 static bool holds_up(const struct crew *crew, const struct crew_member *worker) {
     bool is_all = count_of(crew) >= most_of(crew) || manner_of(crew) == CREW_IS_ALONE;
@@ -484,11 +483,13 @@ static bool requests_wait(int device_fd) {
 }
 
 /* For several callers. One is best given way to, but for a CPU that it has to share with the member anyway; and where
- * that left members without a CPU lately, it needs no crew. Returns whether that has ended it. */
+ * that left members without a CPU lately, a few need no crew. Returns whether that has ended it. */
 static bool choose_manner_locked(struct crew *crew, const struct findings *found) {
-    bool is_shared = number_of(found->callers) > 1 || most_of(crew) == 1;
+    bool is_starved = was_starved(crew);
+    unsigned few = is_starved ? most_of(crew) : 1;
+    bool is_shared = number_of(found->callers) > few || most_of(crew) == 1;
     crew->lone_looks = is_shared ? 0 : crew->lone_looks + 1;
-    if (was_starved(crew))
+    if (is_starved)
         return crew->lone_looks >= LONE_LOOKS && end_locked(crew, NO_REQUESTS);
     if (crew->lone_looks == LONE_LOOKS)
         crew_trial_begin(&crew->trial, CREW_GIVES_WAY);

@@ -13,8 +13,8 @@
  * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
  * large reads, when there are no calls, and when the main thread, which looks every so often, finds that a member does
  * not get on with its request, or that no member gets to one that waits. After an end soon after the beginning the next
- * crew waits, longer and longer; after one where a member got no CPU the next is one member alone, and only for several
- * callers. */
+ * crew waits, longer and longer; after one where a member got no CPU the next is one member alone, and only for more
+ * callers than CPUs. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -69,7 +69,7 @@ struct crew {
     uint64_t pause_cycles;   /* under the lock, as the next one */
     uint64_t calls_before;   /* of those who have left */
     unsigned quiet_looks;    /* the main thread's */
-    unsigned lone_looks;     /* in a row that have found one caller; as the next under the lock */
+    unsigned lone_looks;     /* in a row that have found too few callers; as the next under the lock */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
     uint32_t number;             /* atomic; of this crew, never 0 */

@@ -93,6 +93,12 @@ static bool serve_with(struct crew_member *worker, uint32_t other, int count) {
     return serve(worker, count, callers, 2, AT_ONCE, SHORT_CYCLES);
 }
 
+/* More callers than the crew may have members. */
+static bool serve_crowd(struct crew_member *worker, int count) {
+    const uint32_t callers[] = {(uint32_t)gettid(), 1, 2, 3};
+    return serve(worker, count, callers, 4, AT_ONCE, SHORT_CYCLES);
+}
+
 static bool serve_slowly(struct crew_member *worker, int count) {
     const uint32_t caller = (uint32_t)gettid();
     return serve(worker, count, &caller, 1, AT_ONCE, 1000000);
@@ -403,10 +409,10 @@ START_TEST(after_a_member_without_a_cpu_the_next_is_alone_and_free) {
     struct crew_member second = new_worker();
     cpu_set_t now;
     starve(&worker);
-    serve_with(&worker, UINT32_MAX, 100);
+    serve_crowd(&worker, 100);
     ck_assert(crew_has(&worker));
     for (int i = 0; i < 1000; i++) {
-        serve_with(&worker, UINT32_MAX, 100);
+        serve_crowd(&worker, 100);
         ck_assert(!crew_look(&crew, device_fd)); /* it waits for the request that waits, as all threads do */
         ck_assert(!crew_look(&crew, device_fd));
         ck_assert_int_eq(crew.manner, CREW_IS_ALONE);
@@ -420,13 +426,14 @@ START_TEST(after_a_member_without_a_cpu_the_next_is_alone_and_free) {
 }
 END_TEST
 
-START_TEST(after_a_member_without_a_cpu_one_caller_has_none) {
+START_TEST(after_a_member_without_a_cpu_few_callers_have_none) {
     struct crew_member worker = new_worker();
     int looks = 1;
     starve(&worker);
     serve_one_caller(&worker, 1000);
+    serve_with(&worker, UINT32_MAX, 1000);
     ck_assert(!crew_exists(&crew));
-    serve_with(&worker, UINT32_MAX, 100);
+    serve_crowd(&worker, 100);
     ck_assert(crew_exists(&crew));
     do
         serve_one_caller(&worker, 100);
@@ -442,7 +449,7 @@ END_TEST
 START_TEST(one_alone_that_hangs_ends_it) {
     struct crew_member worker = new_worker();
     starve(&worker);
-    serve_with(&worker, UINT32_MAX, 100);
+    serve_crowd(&worker, 100);
     crew_take(&worker);
     crew_look(&crew, device_fd);
     ck_assert_int_eq(crew.manner, CREW_IS_ALONE);
@@ -602,7 +609,7 @@ int main(void) {
     tcase_add_test(cases, a_call_that_hangs_ends_it);
     tcase_add_test(cases, a_caller_that_goes_on_at_once_does_not_end_it);
     tcase_add_test(cases, after_a_member_without_a_cpu_the_next_is_alone_and_free);
-    tcase_add_test(cases, after_a_member_without_a_cpu_one_caller_has_none);
+    tcase_add_test(cases, after_a_member_without_a_cpu_few_callers_have_none);
     tcase_add_test(cases, one_alone_that_hangs_ends_it);
     tcase_add_test(cases, all_but_one_leave_it_alone);
     tcase_add_test(cases, no_requests_end_it_for_now);
