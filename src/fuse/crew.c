@@ -19,6 +19,7 @@
 #define MANY_BLOCKED 3U     /* of the four asked in a window */
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
+#define STUCK_LOOKS 5U
 
 #define SLOW_HZ 10000U   /* 100 us */
 #define SLEEP_HZ 200000U /* 5 us: a request that was there takes less to receive */
@@ -186,8 +187,8 @@ static void take_manner(const struct crew *crew, const struct crew_member *membe
         cpu_go_home(&crew->home, member->thread);
 }
 
-/* Of a worker that has become a member: if the crew has ended since, so has this. */
-static void take_manner_of_crew(struct crew *crew, struct crew_member *worker) {
+/* If the crew has ended since, so has this. */
+void crew_enter(struct crew *crew, struct crew_member *worker) {
     enum crew_manner manner;
     do {
         manner = manner_of(crew);
@@ -212,7 +213,7 @@ bool crew_join(struct crew *crew, struct crew_member *worker) {
     bool joined = crew->count > 0 && join_locked(crew, worker);
     pthread_mutex_unlock(&crew->lock);
     if (joined)
-        take_manner_of_crew(crew, worker);
+        crew_enter(crew, worker);
     return joined;
 }
 
@@ -235,10 +236,11 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
         return false;
-    if (was_starved(crew) && number_of(worker->callers) <= most_of(crew))
+    bool is_starved = was_starved(crew);
+    if (is_starved && number_of(worker->callers) <= most_of(crew))
         return false;
     bool is_crowded = cpu_wanting_threads() > crew->crowd;
-    if (is_crowded && worker->switches < MANY_SWITCHES) { /* for one caller */
+    if (is_crowded && (is_starved || worker->switches < MANY_SWITCHES)) {
         __atomic_store_n(&crew->again_cycles, now + crew->clock.frequency_hz / CROWD_PAUSE_HZ, __ATOMIC_RELAXED);
         return false;
     }
@@ -248,14 +250,13 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
+        crew->stuck_looks = 0;
         crew->calls_before = 0;
         crew_trial_begin(&crew->trial, manner_to_begin_with(crew, is_crowded));
         __atomic_store_n(&crew->manner, crew->trial.settled, __ATOMIC_RELEASE);
         join_locked(crew, worker);
     }
     pthread_mutex_unlock(&crew->lock);
-    if (begins)
-        take_manner_of_crew(crew, worker);
     return begins;
 }
 
@@ -276,7 +277,7 @@ static void leave(struct crew *crew, struct crew_member *worker) {
     bool stays = crew_has(worker); /* the others have left meanwhile */
     pthread_mutex_unlock(&crew->lock);
     if (stays)
-        take_manner_of_crew(crew, worker);
+        crew_enter(crew, worker);
     else
         cpu_go_home(&crew->home, worker->thread); /* the main thread may have changed its manner meanwhile */
 }
@@ -499,7 +500,8 @@ static bool choose_manner_locked(struct crew *crew, const struct findings *found
     return false;
 }
 
-/* A request that nobody has taken since the last look means that no member had a CPU. One that is not bound will. */
+/* A request that nobody has taken since the last look means that no member had a CPU. One that is not bound will; but
+ * if it stays in one call, that is a long one. */
 bool crew_look(struct crew *crew, int device_fd) {
     bool ended = false;
     pthread_mutex_lock(&crew->lock);
@@ -507,7 +509,8 @@ bool crew_look(struct crew *crew, int device_fd) {
     bool is_bound = crew->manner != CREW_IS_ALONE;
     bool is_starved = found.stuck ? cpu_is_wanted_by(found.stuck->thread) : !found.moved && requests_wait(device_fd);
     crew->quiet_looks = found.moved || is_starved ? 0 : crew->quiet_looks + 1;
-    if (found.stuck && !is_starved)
+    crew->stuck_looks = found.stuck ? crew->stuck_looks + 1 : 0;
+    if (found.stuck && (!is_starved || crew->stuck_looks >= STUCK_LOOKS))
         ended = end_locked(crew, SLOW_CALLS);
     else if (is_starved && is_bound)
         ended = end_locked(crew, NO_CPU);

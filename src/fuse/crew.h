@@ -69,6 +69,7 @@ struct crew {
     uint64_t pause_cycles;   /* under the lock, as the next one */
     uint64_t calls_before;   /* of those who have left */
     unsigned quiet_looks;    /* the main thread's */
+    unsigned stuck_looks;    /* in a row that have found a member in one call; the main thread's */
     unsigned lone_looks;     /* in a row that have found too few callers; as the next under the lock */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
@@ -82,6 +83,10 @@ void crew_finish(struct crew *crew);
 
 /* Ends it for good: all workers are at home when this returns, or as soon as they notice. Threads: the main thread */
 void crew_disband(struct crew *crew);
+
+static inline bool crew_is_possible(const struct crew *crew) {
+    return __atomic_load_n(&crew->most, __ATOMIC_RELAXED) > 0;
+}
 
 static inline bool crew_exists(const struct crew *crew) {
     return __atomic_load_n(&crew->count, __ATOMIC_ACQUIRE) > 0;
@@ -109,11 +114,15 @@ struct crew_call {
 enum crew_need {
     CREW_NEEDS_NOTHING,
     CREW_NEEDS_RECEIVER, /* one more worker is to wait for requests */
-    CREW_NEEDS_LOOKS,    /* by the main thread, from now on: it has begun */
+    CREW_NEEDS_LOOKS,    /* by the main thread, from now on: it has begun, and this worker is to enter it */
 };
 
 /* It is done with the request. Begins a crew, and lets this worker grow, leave or end one. */
 enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const struct crew_call *call);
+
+/* This worker, who has begun the crew, takes its manner: once the main thread knows that it is to look, since from now
+ * on the worker may be without a CPU. */
+void crew_enter(struct crew *crew, struct crew_member *worker);
 
 /* The main thread looks whether members get on. device_fd: where requests wait. Returns true if the crew has ended, and
  * one more worker is to wait for requests. */

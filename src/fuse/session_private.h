@@ -77,6 +77,9 @@ static inline void session_wake_main_thread(struct session *session) {
 /* One more worker that waits for requests: a parked one, or a new one. Errors: -EAGAIN, -ENOMEM */
 int session_add_receiver(struct session *session);
 
+/* This thread may have been started by a member of the crew, and inherited how that is scheduled. */
+void session_go_home(const struct session *session);
+
 /* Is about to answer: the one who waits for that may run then, and not the worker, though it is as good as idle. Only
  * large answers take their time. */
 void worker_answers(struct worker *worker);

@@ -33,7 +33,13 @@ struct session_server *session_add_server(struct session *session, uint64_t requ
     return server;
 }
 
+void session_go_home(const struct session *session) {
+    if (crew_is_possible(&session->crew))
+        cpu_go_home(&session->crew.home, gettid());
+}
+
 void session_be_server(struct session_server *server) {
+    session_go_home(server->session);
     server->thread = pthread_self();
     session_this_server = server;
 }

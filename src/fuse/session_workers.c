@@ -128,8 +128,10 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     enum crew_need need = crew_done(&session->crew, &worker->member, &call);
     if (need == CREW_NEEDS_RECEIVER)
         ask_for_receiver(session);
-    else if (need == CREW_NEEDS_LOOKS)
+    else if (need == CREW_NEEDS_LOOKS) {
         session_wake_main_thread(session);
+        crew_enter(&session->crew, &worker->member);
+    }
     return result;
 }
 
@@ -137,6 +139,7 @@ static int serve(struct worker *worker, struct fuse_buf *buffer) {
     struct session *session = worker->server.session;
     session_this_server = &worker->server;
     worker->member.thread = gettid();
+    session_go_home(session);
     for (;;) {
         take_turn(worker);
         if (fuse_session_exited(session->fuse))

@@ -78,7 +78,10 @@ static bool serve(struct crew_member *worker, int count, const uint32_t *callers
         struct crew_call call = {callers[i % caller_count], wait_cycles, work_cycles, .is_ahead = false};
         crew_take(worker);
         crew_answer(worker);
-        one_more |= crew_done(&crew, worker, &call) == CREW_NEEDS_RECEIVER;
+        enum crew_need need = crew_done(&crew, worker, &call);
+        if (need == CREW_NEEDS_LOOKS)
+            crew_enter(&crew, worker);
+        one_more |= need == CREW_NEEDS_RECEIVER;
     }
     return one_more;
 }
@@ -93,9 +96,15 @@ static bool serve_with(struct crew_member *worker, uint32_t other, int count) {
     return serve(worker, count, callers, 2, AT_ONCE, SHORT_CYCLES);
 }
 
+/* One that is no thread, and no other's bit (struct crew_member). */
+static uint32_t another_caller(void) {
+    return UINT32_MAX - 63 + (uint32_t)(gettid() + 1) % 64;
+}
+
 /* More callers than the crew may have members. */
 static bool serve_crowd(struct crew_member *worker, int count) {
-    const uint32_t callers[] = {(uint32_t)gettid(), 1, 2, 3};
+    const uint32_t callers[] = {(uint32_t)gettid(), (uint32_t)gettid() + 1, (uint32_t)gettid() + 2,
+                                (uint32_t)gettid() + 3};
     return serve(worker, count, callers, 4, AT_ONCE, SHORT_CYCLES);
 }
 
@@ -228,7 +237,7 @@ END_TEST
 static void look_until(struct crew_member *worker, enum crew_manner manner) {
     for (int looks = 0; crew.manner != manner; looks++) {
         ck_assert_int_lt(looks, 10000);
-        serve_with(worker, UINT32_MAX, 100);
+        serve_with(worker, another_caller(), 100);
         ck_assert(!crew_look(&crew, device_fd));
     }
 }
@@ -269,7 +278,7 @@ END_TEST
 START_TEST(crowded_cpus_begin_one_that_goes_first_for_several_callers) {
     struct crew_member worker = new_worker();
     crew.crowd = 0;
-    serve_with(&worker, UINT32_MAX, 100);
+    serve_with(&worker, another_caller(), 100);
     ck_assert(crew_has(&worker));
     ck_assert(is_first());
     crew_disband(&crew);
@@ -283,7 +292,7 @@ START_TEST(one_that_joins_takes_the_manner_of_the_crew) {
     struct crew_member second = new_worker();
     serve_one_caller(&first, 100);
     look_until(&first, CREW_GOES_FIRST);
-    ck_assert(serve_with(&first, UINT32_MAX, 100)); /* wherever its callers are */
+    ck_assert(serve_with(&first, another_caller(), 100)); /* wherever its callers are */
     cpu_go_home(&crew.home, 0);
     ck_assert(crew_join(&crew, &second));
     ck_assert(is_first());
@@ -318,7 +327,7 @@ END_TEST
 START_TEST(callers_on_one_cpu_have_one_member) {
     struct crew_member first = new_worker();
     serve_one_caller(&first, 100);
-    ck_assert(!serve_with(&first, UINT32_MAX, 1000)); /* a thread that is no more counts for nothing */
+    ck_assert(!serve_with(&first, another_caller(), 1000)); /* a thread that is no more counts for nothing */
     ck_assert_uint_eq(crew.wanted, 1);
 }
 END_TEST
@@ -431,7 +440,7 @@ START_TEST(after_a_member_without_a_cpu_few_callers_have_none) {
     int looks = 1;
     starve(&worker);
     serve_one_caller(&worker, 1000);
-    serve_with(&worker, UINT32_MAX, 1000);
+    serve_with(&worker, another_caller(), 1000);
     ck_assert(!crew_exists(&crew));
     serve_crowd(&worker, 100);
     ck_assert(crew_exists(&crew));
@@ -461,15 +470,28 @@ START_TEST(one_alone_that_hangs_ends_it) {
 }
 END_TEST
 
+START_TEST(one_alone_in_a_long_call_ends_it) {
+    struct crew_member worker = new_worker();
+    int looks = 0;
+    starve(&worker);
+    serve_crowd(&worker, 100);
+    crew_take(&worker);
+    while (!crew_look(&crew, device_fd)) /* it has a CPU: it is looking */
+        ck_assert_int_lt(looks++, 100);
+    ck_assert_int_gt(looks, 3);
+    ck_assert(!crew_exists(&crew));
+}
+END_TEST
+
 START_TEST(all_but_one_leave_it_alone) {
     struct crew_member first = new_worker();
     struct crew_member second = new_worker();
     serve_one_caller(&first, 100);
     let_join(&second);
     crew.manner = CREW_IS_ALONE;
-    serve_with(&first, UINT32_MAX, 64);
+    serve_with(&first, another_caller(), 64);
     ck_assert(!crew_has(&first));
-    serve_with(&second, UINT32_MAX, 300);
+    serve_with(&second, another_caller(), 300);
     ck_assert(crew_has(&second));
     ck_assert_uint_eq(crew.count, 1);
     ck_assert_int_eq(second.cpu, -1);
@@ -611,6 +633,7 @@ int main(void) {
     tcase_add_test(cases, after_a_member_without_a_cpu_the_next_is_alone_and_free);
     tcase_add_test(cases, after_a_member_without_a_cpu_few_callers_have_none);
     tcase_add_test(cases, one_alone_that_hangs_ends_it);
+    tcase_add_test(cases, one_alone_in_a_long_call_ends_it);
     tcase_add_test(cases, all_but_one_leave_it_alone);
     tcase_add_test(cases, no_requests_end_it_for_now);
     tcase_add_test(cases, a_new_crew_is_to_be_looked_at);
