@@ -226,12 +226,6 @@ static bool was_starved(const struct crew *crew) {
     return aggstats_clock_now(crew->clock.kind) < __atomic_load_n(&crew->starved_cycles, __ATOMIC_RELAXED);
 }
 
-static enum crew_manner manner_to_begin_with(const struct crew *crew, bool is_crowded) {
-    if (was_starved(crew))
-        return CREW_IS_ALONE;
-    return is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY;
-}
-
 static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
@@ -252,7 +246,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         crew->lone_looks = 0;
         crew->stuck_looks = 0;
         crew->calls_before = 0;
-        crew_trial_begin(&crew->trial, manner_to_begin_with(crew, is_crowded));
+        crew_trial_begin(&crew->trial, is_starved ? CREW_IS_ALONE : is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY);
         __atomic_store_n(&crew->manner, crew->trial.settled, __ATOMIC_RELEASE);
         join_locked(crew, worker);
     }

@@ -126,9 +126,9 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
                              .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
                              .is_ahead = worker->is_ahead};
     enum crew_need need = crew_done(&session->crew, &worker->member, &call);
-    if (need == CREW_NEEDS_RECEIVER)
+    if (need == CREW_NEEDS_RECEIVER) {
         ask_for_receiver(session);
-    else if (need == CREW_NEEDS_LOOKS) {
+    } else if (need == CREW_NEEDS_LOOKS) {
         session_wake_main_thread(session);
         crew_enter(&session->crew, &worker->member);
     }
