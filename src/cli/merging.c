@@ -215,31 +215,19 @@ static char *list_values(const struct merging_label *label, bool more) {
     return list;
 }
 
-/* Takes the value over, also if there is no memory. */
-static int append_label(struct aggstats_profile *profile, const char *key, char *value) {
-    struct aggstats_label label = {.key = strdup(key), .value = value};
-    struct aggstats_label *grown = reallocarray(profile->labels, profile->label_count + 1, sizeof(*grown));
-    if (grown)
-        profile->labels = grown;
-    if (!grown || !label.key || !label.value) {
-        free(label.key);
-        free(label.value);
-        return -ENOMEM;
-    }
-    grown[profile->label_count++] = label;
-    return 0;
-}
-
 static int append_merged_label(const struct merging *merging, struct aggstats_profile *profile,
                                const struct merging_label *label) {
     bool missing = label->holder_count < merging->added_count && !speaks_for_all(label);
-    bool same = !label->differs && !missing;
-    return append_label(profile, label->key, same ? strdup(label->value) : list_values(label, label->more || missing));
+    if (!label->differs && !missing)
+        return aggstats_profile_add_label(profile, label->key, label->value);
+    CLEANUP_FREE char *list = list_values(label, label->more || missing);
+    return list ? aggstats_profile_add_label(profile, label->key, list) : -ENOMEM;
 }
 
 static int append_count(struct aggstats_profile *profile, uint64_t count) {
-    char *text = NULL;
-    return append_label(profile, "merged", asprintf(&text, "%" PRIu64, count) < 0 ? NULL : text);
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, count);
+    return aggstats_profile_add_label(profile, "merged", text);
 }
 
 static int note_rescaled(struct merging *merging) {
