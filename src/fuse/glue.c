@@ -86,8 +86,8 @@ void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry) {
         return;
     }
     struct fuse_entry_param param = glue_entry_param(glue, entry);
-    if (fuse_reply_entry(req, &param) < 0)
-        glue->top->ops->forget(glue->top, entry->ino, 1); /* the kernel no longer waits for it */
+    if (glue_is_unwanted(fuse_reply_entry(req, &param)))
+        glue->top->ops->forget(glue->top, entry->ino, 1);
 }
 
 /* What close(2) asks for: errors of writes, and the end of record locks that are passed on. */
@@ -102,9 +102,7 @@ static void set_open_flags(const struct glue *glue, fs_ino ino, struct fuse_file
     fi->noflush = !needs_flush(glue, fi->flags);
 }
 
-/* The kernel no longer waits for it, and the request is gone. */
 static void take_open_back(struct glue *glue, const struct fs_caller *caller, fs_ino ino, fs_file file) {
-    session_goes_on();
     glue->top->ops->release(glue->top, caller, ino, file);
     glue_take_back(glue, ino);
 }
@@ -118,7 +116,7 @@ void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info 
     }
     set_open_flags(glue, ino, fi, file);
     glue_hand_over(req, ino, fi);
-    if (fuse_reply_open(req, fi) < 0)
+    if (glue_is_unwanted(fuse_reply_open(req, fi)))
         take_open_back(glue, &caller, ino, file);
 }
 
@@ -133,7 +131,7 @@ static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, 
     set_open_flags(glue, entry->ino, fi, file);
     glue_hand_over(req, entry->ino, fi);
     struct fuse_entry_param param = glue_entry_param(glue, entry);
-    if (fuse_reply_create(req, &param, fi) < 0) {
+    if (glue_is_unwanted(fuse_reply_create(req, &param, fi))) {
         take_open_back(glue, &caller, entry->ino, file);
         glue->top->ops->forget(glue->top, entry->ino, 1);
     }

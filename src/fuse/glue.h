@@ -114,6 +114,14 @@ static inline void glue_reply_status(fuse_req_t req, int err) {
     fuse_reply_err(req, err == -EMFILE ? ENFILE : -err);
 }
 
+/* sent: what libfuse says of an answer. If the kernel no longer waits for it, what it would have handed over is to be
+ * taken back, which may take its time; and the request is gone. */
+static inline bool glue_is_unwanted(int sent) {
+    if (sent < 0)
+        session_goes_on();
+    return sent < 0;
+}
+
 double glue_attr_timeout(const struct glue *glue, mode_t mode);
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry);
 void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry);

@@ -19,7 +19,7 @@ void glue_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     struct fs_layer *top = glue_of(req)->top;
     struct fs_caller caller = glue_caller(req);
     fi->fh = file;
-    if (fuse_reply_open(req, fi) < 0)
+    if (glue_is_unwanted(fuse_reply_open(req, fi)))
         top->ops->releasedir(top, &caller, ino, file);
 }
 
