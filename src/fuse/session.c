@@ -69,9 +69,10 @@ bool session_call_later(void (*call)(void *data), void *data) {
     struct session *session = session_this_server->session;
     pthread_mutex_lock(&session->lock);
     session->later_data = data;
-    __atomic_store_n(&session->later, call, __ATOMIC_RELEASE);
+    bool is_awaited = __atomic_exchange_n(&session->later, call, __ATOMIC_ACQ_REL) != NULL;
     pthread_mutex_unlock(&session->lock);
-    session_wake_main_thread(session);
+    if (!is_awaited)
+        session_wake_main_thread(session);
     return true;
 }
 
