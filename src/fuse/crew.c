@@ -19,6 +19,7 @@
 #define MANY_BLOCKED 3U     /* of the four asked in a window */
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
+#define CALM_LOOKS 5U
 #define STUCK_LOOKS 5U
 
 #define SLOW_HZ 10000U   /* 100 us */
@@ -27,7 +28,7 @@
 #define PAUSE_MAX_S 1U
 #define CROWD_PER_CPU 3U
 #define CROWD_PAUSE_HZ 10U /* 100 ms until the next look */
-#define STARVED_S 2U       /* after a member got no CPU */
+#define STARVED_MAX_S 2U   /* after a member got no CPU; from 1 ms on, as the pause */
 #define WORTH_CALLS 5000U
 
 void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allowed) {
@@ -244,6 +245,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
+        crew->calm_looks = 0;
         crew->stuck_looks = 0;
         crew->calls_before = 0;
         crew_trial_begin(&crew->trial, is_starved ? CREW_IS_ALONE : is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY);
@@ -277,10 +279,11 @@ static void leave(struct crew *crew, struct crew_member *worker) {
 }
 
 /* A crew that was soon over was a mistake: the next begins later. */
-static uint64_t next_pause(const struct crew *crew, uint64_t served_calls) {
+static uint64_t next_pause(const struct crew *crew, uint64_t earlier_cycles, unsigned longest_s,
+                           uint64_t served_calls) {
     uint64_t shortest = crew->clock.frequency_hz / PAUSE_HZ;
-    uint64_t longest = crew->clock.frequency_hz * PAUSE_MAX_S;
-    uint64_t pause_cycles = 2 * crew->pause_cycles;
+    uint64_t longest = crew->clock.frequency_hz * longest_s;
+    uint64_t pause_cycles = 2 * earlier_cycles;
     if (served_calls >= WORTH_CALLS || pause_cycles < shortest)
         return shortest;
     return pause_cycles < longest ? pause_cycles : longest;
@@ -309,9 +312,11 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     __atomic_store_n(&crew->count, 0, __ATOMIC_RELEASE);
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (reason == SLOW_CALLS)
-        crew->pause_cycles = next_pause(crew, served_calls);
-    if (reason == NO_CPU)
-        __atomic_store_n(&crew->starved_cycles, now + STARVED_S * crew->clock.frequency_hz, __ATOMIC_RELAXED);
+        crew->pause_cycles = next_pause(crew, crew->pause_cycles, PAUSE_MAX_S, served_calls);
+    if (reason == NO_CPU) {
+        crew->hunger_cycles = next_pause(crew, crew->hunger_cycles, STARVED_MAX_S, served_calls);
+        __atomic_store_n(&crew->starved_cycles, now + crew->hunger_cycles, __ATOMIC_RELAXED);
+    }
     __atomic_store_n(&crew->again_cycles, now + (reason == SLOW_CALLS ? crew->pause_cycles : 0), __ATOMIC_RELAXED);
     return true;
 }
@@ -449,6 +454,7 @@ enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const st
 /* What the members have done since the last look. */
 struct findings {
     bool moved;                      /* some have taken requests, or are done with some */
+    bool at_work;                    /* some are in a request */
     uint64_t callers;                /* a bit for each, as in struct crew_member */
     uint64_t calls;                  /* since the crew began */
     const struct crew_member *stuck; /* one that is still in the request that it was in, and has not answered it */
@@ -461,6 +467,7 @@ static struct findings look_at_members(struct crew *crew) {
         uint64_t progress = __atomic_load_n(&member->progress, __ATOMIC_ACQUIRE);
         bool at_work = progress % 2 == 1 && __atomic_load_n(&member->answered, __ATOMIC_ACQUIRE) != progress;
         found.calls += calls_since_joined(member);
+        found.at_work |= at_work;
         if (progress != member->seen_progress) {
             found.moved = true;
             found.callers |= __atomic_load_n(&member->seen_callers, __ATOMIC_RELAXED);
@@ -512,6 +519,8 @@ bool crew_look(struct crew *crew, int device_fd) {
         ended = end_locked(crew, NO_REQUESTS);
     else
         ended = choose_manner_locked(crew, &found);
+    crew->calm_looks = number_of(found.callers) > 1 ? 0 : crew->calm_looks + 1;
+    crew->is_calm = crew->calm_looks >= CALM_LOOKS && !found.at_work && crew->trial.step == 0;
     pthread_mutex_unlock(&crew->lock);
     return ended;
 }

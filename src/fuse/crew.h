@@ -13,8 +13,8 @@
  * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
  * large reads, when there are no calls, and when the main thread, which looks every so often, finds that a member does
  * not get on with its request, or that no member gets to one that waits. After an end soon after the beginning the next
- * crew waits, longer and longer; after one where a member got no CPU the next is one member alone, and only for more
- * callers than CPUs. */
+ * crew waits, longer and longer; for as long after one where a member got no CPU the next is one member alone, and only
+ * for more callers than CPUs. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -66,10 +66,13 @@ struct crew {
     unsigned wanted;         /* atomic; members there should be */
     uint64_t again_cycles;   /* atomic; no new one before */
     uint64_t starved_cycles; /* atomic; no member is to be bound before */
-    uint64_t pause_cycles;   /* under the lock, as the next one */
+    uint64_t pause_cycles;   /* under the lock, as the next two */
+    uint64_t hunger_cycles;  /* a pause of crews whose members are bound */
     uint64_t calls_before;   /* of those who have left */
     unsigned quiet_looks;    /* the main thread's */
     unsigned stuck_looks;    /* in a row that have found a member in one call; the main thread's */
+    unsigned calm_looks;     /* in a row that have found one caller at most; the main thread's */
+    bool is_calm;            /* the main thread's */
     unsigned lone_looks;     /* in a row that have found too few callers; as the next under the lock */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
@@ -127,5 +130,11 @@ void crew_enter(struct crew *crew, struct crew_member *worker);
 /* The main thread looks whether members get on. device_fd: where requests wait. Returns true if the crew has ended, and
  * one more worker is to wait for requests. */
 bool crew_look(struct crew *crew, int device_fd);
+
+/* Whether the next look may take its time: no other caller waits for a member that does not get on. Looks are to be
+ * few, since they wake a thread, and that makes the scheduler move callers. Threads: the main thread */
+static inline bool crew_is_calm(const struct crew *crew) {
+    return crew->is_calm;
+}
 
 #endif

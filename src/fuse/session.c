@@ -13,7 +13,8 @@
 #define STOP_PATIENCE_MS 2000
 #define STOP_STEP_MS 10
 
-#define LOOK_EVERY_NS 2000000L       /* at the crew */
+#define LOOK_EVERY_NS 10000000L      /* at the crew */
+#define LOOK_SOON_NS 2000000L        /* when somebody may be waiting for it */
 #define NUDGE_EVERY_NS 10000000L     /* system calls that are to be interrupted */
 #define RING_LOOK_EVERY_NS 20000000L /* for interrupts that were lost */
 #define NS_PER_S 1000000000L
@@ -103,7 +104,7 @@ static void look_around(struct session *session) {
 /* How often to do so; 0: there is nothing to look at. */
 static int64_t look_step_ns(struct session *session) {
     if (crew_exists(&session->crew))
-        return LOOK_EVERY_NS;
+        return crew_is_calm(&session->crew) ? LOOK_EVERY_NS : LOOK_SOON_NS;
     if (has_interrupts(session))
         return NUDGE_EVERY_NS;
     if (session->ring)

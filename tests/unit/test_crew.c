@@ -405,13 +405,68 @@ START_TEST(a_caller_that_goes_on_at_once_does_not_end_it) {
 }
 END_TEST
 
-static void starve(struct crew_member *worker) {
-    serve_one_caller(worker, 10000);
+static void starve_after(struct crew_member *worker, unsigned calls) {
+    serve_one_caller(worker, calls);
+    ck_assert(crew_has(worker));
     request_waits();
     ck_assert(!crew_look(&crew, device_fd)); /* has worked since the last look */
     ck_assert(crew_look(&crew, device_fd));
     ck_assert(!crew_exists(&crew));
 }
+
+/* And has been before. */
+static void starve(struct crew_member *worker) {
+    crew.hunger_cycles = test_clock.frequency_hz;
+    starve_after(worker, 1000);
+}
+
+static void wait_until_not_starved(void) {
+    while (aggstats_clock_now(test_clock.kind) < crew.starved_cycles)
+        usleep(1000);
+}
+
+START_TEST(being_without_a_cpu_once_is_soon_forgotten) {
+    struct crew_member worker = new_worker();
+    starve_after(&worker, 10000);
+    ck_assert_uint_le(crew.hunger_cycles, test_clock.frequency_hz / 1000);
+    wait_until_not_starved();
+    serve_one_caller(&worker, 100);
+    ck_assert(crew_has(&worker));
+    ck_assert_int_eq(crew.manner, CREW_GIVES_WAY);
+}
+END_TEST
+
+START_TEST(being_without_a_cpu_time_and_again_is_not) {
+    struct crew_member worker = new_worker();
+    for (unsigned i = 0; i < 5; i++) {
+        starve_after(&worker, 100);
+        ck_assert_uint_eq(crew.hunger_cycles, test_clock.frequency_hz / 1000 << i);
+        wait_until_not_starved();
+    }
+    crew.hunger_cycles = UINT64_C(2) * test_clock.frequency_hz;
+    starve_after(&worker, 100);
+    ck_assert_uint_eq(crew.hunger_cycles, UINT64_C(2) * test_clock.frequency_hz);
+}
+END_TEST
+
+START_TEST(one_caller_and_a_member_that_waits_are_calm) {
+    struct crew_member worker = new_worker();
+    for (int looks = 0; looks < 5; looks++) {
+        ck_assert(!crew_is_calm(&crew));
+        serve_one_caller(&worker, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    if (crew.most > 1) { /* else the manners are tried */
+        ck_assert(crew_is_calm(&crew));
+        crew_take(&worker);
+        ck_assert(!crew_look(&crew, device_fd));
+        ck_assert(!crew_is_calm(&crew));
+    }
+    serve_crowd(&worker, 100);
+    ck_assert(!crew_look(&crew, device_fd));
+    ck_assert(!crew_is_calm(&crew));
+}
+END_TEST
 
 START_TEST(after_a_member_without_a_cpu_the_next_is_alone_and_free) {
     struct crew_member worker = new_worker();
@@ -630,6 +685,9 @@ int main(void) {
     tcase_add_test(cases, members_are_bound_to_different_cpus);
     tcase_add_test(cases, a_call_that_hangs_ends_it);
     tcase_add_test(cases, a_caller_that_goes_on_at_once_does_not_end_it);
+    tcase_add_test(cases, being_without_a_cpu_once_is_soon_forgotten);
+    tcase_add_test(cases, being_without_a_cpu_time_and_again_is_not);
+    tcase_add_test(cases, one_caller_and_a_member_that_waits_are_calm);
     tcase_add_test(cases, after_a_member_without_a_cpu_the_next_is_alone_and_free);
     tcase_add_test(cases, after_a_member_without_a_cpu_few_callers_have_none);
     tcase_add_test(cases, one_alone_that_hangs_ends_it);
