@@ -74,6 +74,7 @@ class Workload:
     value: Optional[Callable] = None  # (record) → the value, if neither elapsed time nor what run returns
     pinned: str = "free"  # daemon and client: free, together (on one CPU) or apart (on two)
     needs: tuple = ()  # commands
+    megabytes: Callable = lambda scale: 256  # of the system's memory that it uses, roughly
     by_default: bool = True
     has_native: bool = True
     is_speed: bool = True  # counts when subjects are compared on the whole
@@ -244,7 +245,8 @@ def fio_workload(name, mode, jobs, direct=False):
     reads_or_rewrites = is_random or mode == "read"
     prepare = fio_files(jobs, megabytes_of) if reads_or_rewrites else Workload.prepare
     return Workload(name + (f"-{jobs}" if jobs > 1 else ""), what, fio(mode, jobs, megabytes_of, *arguments),
-                    "k IOPS" if is_random else "MB/s", higher_is_better=True, prepare=prepare, needs=("fio",))
+                    "k IOPS" if is_random else "MB/s", higher_is_better=True, prepare=prepare, needs=("fio",),
+                    megabytes=lambda scale: 2 * megabytes_of(scale) + 64)
 
 
 def sequential_megabytes(scale):
