@@ -246,6 +246,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
         crew->calm_looks = 0;
+        __atomic_store_n(&crew->is_calm, false, __ATOMIC_RELAXED);
         crew->stuck_looks = 0;
         crew->calls_before = 0;
         crew_trial_begin(&crew->trial, is_starved ? CREW_IS_ALONE : is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY);
@@ -520,7 +521,8 @@ bool crew_look(struct crew *crew, int device_fd) {
     else
         ended = choose_manner_locked(crew, &found);
     crew->calm_looks = number_of(found.callers) > 1 ? 0 : crew->calm_looks + 1;
-    crew->is_calm = crew->calm_looks >= CALM_LOOKS && !found.at_work && crew->trial.step == 0;
+    bool is_calm = crew->calm_looks >= CALM_LOOKS && !found.at_work && crew->trial.step == 0;
+    __atomic_store_n(&crew->is_calm, is_calm, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&crew->lock);
     return ended;
 }

@@ -66,14 +66,14 @@ struct crew {
     unsigned wanted;         /* atomic; members there should be */
     uint64_t again_cycles;   /* atomic; no new one before */
     uint64_t starved_cycles; /* atomic; no member is to be bound before */
-    uint64_t pause_cycles;   /* under the lock, as the next two */
-    uint64_t hunger_cycles;  /* a pause of crews whose members are bound */
+    uint64_t pause_cycles;   /* after calls that were slow; under the lock, as the next two */
+    uint64_t hunger_cycles;  /* after a member got no CPU */
     uint64_t calls_before;   /* of those who have left */
     unsigned quiet_looks;    /* the main thread's */
     unsigned stuck_looks;    /* in a row that have found a member in one call; the main thread's */
-    unsigned calm_looks;     /* in a row that have found one caller at most; the main thread's */
-    bool is_calm;            /* the main thread's */
-    unsigned lone_looks;     /* in a row that have found too few callers; as the next under the lock */
+    bool is_calm;            /* atomic; see crew_is_calm() */
+    unsigned calm_looks;     /* in a row that have found one caller at most; under the lock, as the next two */
+    unsigned lone_looks;     /* in a row that have found too few callers */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
     uint32_t number;             /* atomic; of this crew, never 0 */
@@ -132,9 +132,9 @@ void crew_enter(struct crew *crew, struct crew_member *worker);
 bool crew_look(struct crew *crew, int device_fd);
 
 /* Whether the next look may take its time: no other caller waits for a member that does not get on. Looks are to be
- * few, since they wake a thread, and that makes the scheduler move callers. Threads: the main thread */
+ * few, since they wake a thread, and that makes the scheduler move callers. */
 static inline bool crew_is_calm(const struct crew *crew) {
-    return crew->is_calm;
+    return __atomic_load_n(&crew->is_calm, __ATOMIC_RELAXED);
 }
 
 #endif

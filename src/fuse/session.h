@@ -85,7 +85,8 @@ void session_remove_server(struct session_server *server);
 bool session_caller_lacks_fsetid(void);
 
 /* Has the main thread call call(data) within a second, but not more often than that; never, if the session ends before.
- * The next may be asked for when it has been called. Returns false, and does nothing, in threads that serve nothing. */
+ * Asked for again before it has been called, it is called once, with the last data. Returns false, and does nothing, in
+ * threads that serve nothing. */
 bool session_call_later(void (*call)(void *data), void *data);
 
 /* Attributes for a thread that is started by one who serves: that one may be in SCHED_IDLE and bound to one CPU, which
