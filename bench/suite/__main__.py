@@ -75,8 +75,8 @@ def list_all(workloads, subjects):
 
 
 def run_all(runner, workloads, subjects):
-    """Prints each workload's table as soon as it is there, and gives them all; on Ctrl-C those that are complete, and
-    True."""
+    """Prints each workload's table as soon as it is there, and gives them all; on Ctrl-C those of the rounds that are
+    complete, and True."""
     results = []
     bases = report.bases_of([subject.name for subject in subjects])
     try:
@@ -84,9 +84,12 @@ def run_all(runner, workloads, subjects):
             what = workload.what
             if workload.tree:
                 what += f"; {runner.trees.get(workload.tree)[1]}"
-            result = report.Result(workload, what, runner.run(workload, subjects))
-            results.append(result)
-            print(report.result_table(result, bases) + "\n", flush=True)
+            outcomes = runner.run(workload, subjects)
+            if any(outcome.records or outcome.failure for outcome in outcomes):
+                results.append(report.Result(workload, what, outcomes))
+                print(report.result_table(results[-1], bases) + "\n", flush=True)
+            if runner.interrupted:
+                raise KeyboardInterrupt
     except KeyboardInterrupt:
         runner.progress.clear()
         print("interrupted: what follows is incomplete\n", flush=True)

@@ -84,21 +84,32 @@ class Runner:
         self.progress = progress
         self.cpus = sorted(os.sched_getaffinity(0))
         self.lower_is_memory = _is_tmpfs(scratch)
+        self.interrupted = False
 
     def run(self, workload, subjects):
-        """The outcomes of a workload, one per subject. A subject that fails is left out of later rounds."""
+        """The outcomes of a workload, one per subject. A subject that fails is left out of later rounds; of a round
+        that Ctrl-C interrupts nothing is kept."""
         outcomes = [Outcome(subject) for subject in subjects if subject.command or workload.has_native]
         for number in range(self.rounds):
-            for outcome in outcomes if number % 2 == 0 else reversed(outcomes):
-                self.progress.show(f"{workload.name}: round {number + 1} of {self.rounds}, {outcome.subject.name}")
-                if outcome.failure:
-                    continue
-                try:
-                    outcome.records.append(self._run_once(workload, outcome.subject))
-                except (Trouble, OSError, subprocess.SubprocessError) as trouble:
-                    outcome.failure = " ".join(str(trouble).split())
+            try:
+                self._run_round(workload, outcomes, number)
+            except KeyboardInterrupt:
+                self.interrupted = True
+                for outcome in outcomes:
+                    del outcome.records[number:]
+                break
         self.progress.clear()
         return outcomes
+
+    def _run_round(self, workload, outcomes, number):
+        for outcome in outcomes if number % 2 == 0 else reversed(outcomes):
+            self.progress.show(f"{workload.name}: round {number + 1} of {self.rounds}, {outcome.subject.name}")
+            if outcome.failure:
+                continue
+            try:
+                outcome.records.append(self._run_once(workload, outcome.subject))
+            except (Trouble, OSError, subprocess.SubprocessError) as trouble:
+                outcome.failure = " ".join(str(trouble).split())
 
     def _run_once(self, workload, subject):
         daemon_cpu, client_cpu = self._pinning(workload.pinned)
