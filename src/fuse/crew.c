@@ -30,6 +30,7 @@
 #define CROWD_PAUSE_HZ 10U /* 100 ms until the next look */
 #define STARVED_MAX_S 2U   /* after a member got no CPU; from 1 ms on, as the pause */
 #define WORTH_CALLS 5000U
+#define FED_CALLS 20000U /* after so many, being without a CPU may be chance */
 
 void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allowed) {
     *crew = (struct crew){.clock = *clock};
@@ -280,12 +281,11 @@ static void leave(struct crew *crew, struct crew_member *worker) {
 }
 
 /* A crew that was soon over was a mistake: the next begins later. */
-static uint64_t next_pause(const struct crew *crew, uint64_t earlier_cycles, unsigned longest_s,
-                           uint64_t served_calls) {
+static uint64_t next_pause(const struct crew *crew, uint64_t earlier_cycles, unsigned longest_s, bool was_worth) {
     uint64_t shortest = crew->clock.frequency_hz / PAUSE_HZ;
     uint64_t longest = crew->clock.frequency_hz * longest_s;
     uint64_t pause_cycles = 2 * earlier_cycles;
-    if (served_calls >= WORTH_CALLS || pause_cycles < shortest)
+    if (was_worth || pause_cycles < shortest)
         return shortest;
     return pause_cycles < longest ? pause_cycles : longest;
 }
@@ -313,9 +313,9 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     __atomic_store_n(&crew->count, 0, __ATOMIC_RELEASE);
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (reason == SLOW_CALLS)
-        crew->pause_cycles = next_pause(crew, crew->pause_cycles, PAUSE_MAX_S, served_calls);
+        crew->pause_cycles = next_pause(crew, crew->pause_cycles, PAUSE_MAX_S, served_calls >= WORTH_CALLS);
     if (reason == NO_CPU) {
-        crew->hunger_cycles = next_pause(crew, crew->hunger_cycles, STARVED_MAX_S, served_calls);
+        crew->hunger_cycles = next_pause(crew, crew->hunger_cycles, STARVED_MAX_S, served_calls >= FED_CALLS);
         __atomic_store_n(&crew->starved_cycles, now + crew->hunger_cycles, __ATOMIC_RELAXED);
     }
     __atomic_store_n(&crew->again_cycles, now + (reason == SLOW_CALLS ? crew->pause_cycles : 0), __ATOMIC_RELAXED);

@@ -13,7 +13,7 @@
 #define STOP_PATIENCE_MS 2000
 #define STOP_STEP_MS 10
 
-#define LOOK_EVERY_NS 10000000L      /* at the crew */
+#define LOOK_EVERY_NS 5000000L       /* at the crew */
 #define LOOK_SOON_NS 2000000L        /* when somebody may be waiting for it */
 #define NUDGE_EVERY_NS 10000000L     /* system calls that are to be interrupted */
 #define RING_LOOK_EVERY_NS 20000000L /* for interrupts that were lost */

@@ -427,7 +427,7 @@ static void wait_until_not_starved(void) {
 
 START_TEST(being_without_a_cpu_once_is_soon_forgotten) {
     struct crew_member worker = new_worker();
-    starve_after(&worker, 10000);
+    starve_after(&worker, 20000);
     ck_assert_uint_le(crew.hunger_cycles, test_clock.frequency_hz / 1000);
     wait_until_not_starved();
     serve_one_caller(&worker, 100);
