@@ -76,7 +76,7 @@ def list_all(workloads, subjects):
 
 def run_all(runner, workloads, subjects):
     """Prints each workload's table as soon as it is there, and gives them all; on Ctrl-C those of the rounds that are
-    complete, and True."""
+    complete."""
     results = []
     bases = report.bases_of([subject.name for subject in subjects])
     try:
@@ -89,12 +89,13 @@ def run_all(runner, workloads, subjects):
                 results.append(report.Result(workload, what, outcomes))
                 print(report.result_table(results[-1], bases) + "\n", flush=True)
             if runner.interrupted:
-                raise KeyboardInterrupt
-    except KeyboardInterrupt:
+                break
+    except KeyboardInterrupt:  # between workloads, or while a tree was made
+        runner.interrupted = True
+    if runner.interrupted:
         runner.progress.clear()
         print("interrupted: what follows is incomplete\n", flush=True)
-        return results, True
-    return results, False
+    return results
 
 
 def summarise(options, about, results, subjects):
@@ -150,11 +151,11 @@ def bench(options):
     try:
         progress = Progress(len(workloads) * len(subjects) * options.rounds)
         runner = Runner(scratch, tools, scale, Trees(scratch, tools, scale), options.rounds, progress)
-        results, interrupted = run_all(runner, workloads, subjects)
+        results = run_all(runner, workloads, subjects)
     finally:
         clean_up(scratch)
     summarise(options, about, results, subjects)
-    return 130 if interrupted else 1 if any_of_ours_failed(results) else 0
+    return 130 if runner.interrupted else 1 if any_of_ours_failed(results) else 0
 
 
 def any_of_ours_failed(results):

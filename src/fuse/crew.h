@@ -13,8 +13,8 @@
  * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
  * large reads, when there are no calls, and when the main thread, which looks every so often, finds that a member does
  * not get on with its request, or that no member gets to one that waits. After an end soon after the beginning the next
- * crew waits, longer and longer; for as long after one where a member got no CPU the next is one member alone, and only
- * for more callers than CPUs. */
+ * crew waits, longer and longer; after one where a member got no CPU the next is, for a while that grows too, one
+ * member alone, and only for more callers than CPUs. */
 #ifndef CREW_H
 #define CREW_H
 
