@@ -11,7 +11,11 @@
 
 #include "base.h"
 
-#define FIRST_NICE 10 /* lower than at home */
+#define FIRST_NICE 10        /* lower than at home */
+#define GROUP_FIRST_NICE 5   /* lower; with 10 some of many callers waited 100 ms for the CPU of a worker */
+#define GROUP_BEHIND_NICE 10 /* higher; at 19 it might wait 200 ms for a CPU that others keep busy */
+#define LOWEST_NICE (-20)
+#define HIGHEST_NICE 19
 
 /* A small file of /proc as text; false if it is not to be read. */
 static bool read_text(const char *path, char *text, size_t size_bytes) {
@@ -78,14 +82,45 @@ static void *try_the_way_back(void *ret_possible) {
     return NULL;
 }
 
+static bool write_group_nice(int fd, int nice) {
+    char text[16];
+    int length = snprintf(text, sizeof(text), "%d", nice);
+    return write(fd, text, (size_t)length) == length;
+}
+
+/* A second change soon after a first takes CAP_SYS_ADMIN, and who could not take one back must not make it. */
+static bool may_be_changed(int fd, int nice) {
+    bool changed = write_group_nice(fd, nice);
+    return changed && write_group_nice(fd, nice);
+}
+
+/* "/autogroup-42 nice 0". It is the session's: that of another leader is none of our business. */
+static void find_group(struct cpu_home *home) {
+    char text[64];
+    const char *path = "/proc/self/autogroup";
+    const char *nice = getsid(0) == getpid() && read_text(path, text, sizeof(text)) ? strstr(text, " nice ") : NULL;
+    CLEANUP_FD int fd = nice ? open(path, O_WRONLY | O_CLOEXEC) : -1;
+    if (fd < 0)
+        return;
+    home->group_nice = (int)strtol(nice + strlen(" nice "), NULL, 10);
+    if (may_be_changed(fd, home->group_nice))
+        home->group_fd = steal_fd(&fd);
+}
+
 void cpu_find_home(struct cpu_home *ret_home) {
-    struct cpu_home home = {.nice = getpriority(PRIO_PROCESS, 0)};
+    struct cpu_home home = {.nice = getpriority(PRIO_PROCESS, 0), .group_fd = -1};
     pthread_t thread;
     bool known = sched_getaffinity(0, sizeof(home.cpus), &home.cpus) == 0;
     if (known && sched_getscheduler(0) == SCHED_OTHER &&
         pthread_create(&thread, NULL, try_the_way_back, &home.idle_possible) == 0)
         pthread_join(thread, NULL);
+    if (home.idle_possible)
+        find_group(&home);
     *ret_home = home;
+}
+
+void cpu_forget_home(struct cpu_home *home) {
+    close_fd(&home->group_fd);
 }
 
 void cpu_move(pid_t thread, int cpu) {
@@ -109,6 +144,13 @@ void cpu_go_home(const struct cpu_home *home, pid_t thread) {
     set_class(thread, SCHED_OTHER);
     setpriority(PRIO_PROCESS, (id_t)thread, home->nice);
     sched_setaffinity(thread, sizeof(home->cpus), &home->cpus);
+}
+
+void cpu_rank_group(const struct cpu_home *home, enum cpu_rank rank) {
+    const int more[] = {[CPU_RANK_BEHIND] = GROUP_BEHIND_NICE, [CPU_RANK_FIRST] = -GROUP_FIRST_NICE};
+    int nice = home->group_nice + more[rank];
+    if (home->group_fd >= 0)
+        write_group_nice(home->group_fd, nice < LOWEST_NICE ? LOWEST_NICE : nice > HIGHEST_NICE ? HIGHEST_NICE : nice);
 }
 
 void cpu_set_home(const struct cpu_home *home, pthread_attr_t *attr) {

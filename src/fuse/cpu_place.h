@@ -13,10 +13,13 @@ struct cpu_home {
     cpu_set_t cpus;
     int nice;           /* value; PRIO_PROCESS */
     bool idle_possible; /* the class is SCHED_OTHER, and the way back to it from SCHED_IDLE is open */
+    int group_fd;       /* the autogroup, if it is this process's own and may be changed; else -1 */
+    int group_nice;     /* value of it */
 };
 
 /* Threads: call from one of the same class and CPUs as the workers, before they are started */
 void cpu_find_home(struct cpu_home *ret_home);
+void cpu_forget_home(struct cpu_home *home);
 
 /* The CPU that a thread runs on, or last ran on; -1 if that is not to be known: ended, or in another PID
  * namespace. */
@@ -38,6 +41,17 @@ void cpu_move(pid_t thread, int cpu);
 void cpu_go_idle(pid_t thread);
 void cpu_go_first(const struct cpu_home *home, pid_t thread);
 void cpu_go_home(const struct cpu_home *home, pid_t thread);
+
+/* What sets this process before or behind those of other sessions: the scheduler weighs autogroups against each other
+ * as a whole (sched(7)), whatever class and nice values their threads have. Without an autogroup of its own it does
+ * nothing. */
+enum cpu_rank {
+    CPU_RANK_HOME,
+    CPU_RANK_BEHIND,
+    CPU_RANK_FIRST, /* the last */
+};
+
+void cpu_rank_group(const struct cpu_home *home, enum cpu_rank rank);
 
 /* For a thread that is to begin at home, whoever starts it. */
 void cpu_set_home(const struct cpu_home *home, pthread_attr_t *attr);

@@ -46,6 +46,7 @@ void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allow
 }
 
 void crew_finish(struct crew *crew) {
+    cpu_forget_home(&crew->home);
     pthread_mutex_destroy(&crew->lock);
 }
 
@@ -200,6 +201,21 @@ void crew_enter(struct crew *crew, struct crew_member *worker) {
         cpu_go_home(&crew->home, worker->thread);
 }
 
+static void rank_locked(struct crew *crew, enum cpu_rank rank) {
+    if (rank == crew->rank)
+        return;
+    crew->rank = rank;
+    cpu_rank_group(&crew->home, rank);
+}
+
+/* For several callers a crew gives way, or goes first, as a group too. For one there is little to be gained, and on
+ * busy CPUs the member would come too late, but not late enough to be seen as one that gets none; for several it is
+ * tried. */
+static void rank_by_manner_locked(struct crew *crew) {
+    enum cpu_rank rank = crew->manner == CREW_GIVES_WAY ? CPU_RANK_BEHIND : CPU_RANK_FIRST;
+    rank_locked(crew, crew->is_shared ? rank : CPU_RANK_HOME);
+}
+
 static void set_manner_locked(struct crew *crew, enum crew_manner manner) {
     if (manner == crew->manner)
         return;
@@ -246,6 +262,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
+        crew->is_shared = false;
         crew->calm_looks = 0;
         __atomic_store_n(&crew->is_calm, false, __ATOMIC_RELAXED);
         crew->stuck_looks = 0;
@@ -307,6 +324,7 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     }
     if (count == 0)
         return false;
+    rank_locked(crew, CPU_RANK_HOME);
     uint32_t number = crew->number + 1;
     __atomic_store_n(&crew->number, number ? number : 1, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->wanted, 0, __ATOMIC_RELEASE);
@@ -494,11 +512,16 @@ static bool choose_manner_locked(struct crew *crew, const struct findings *found
     crew->lone_looks = is_shared ? 0 : crew->lone_looks + 1;
     if (is_starved)
         return crew->lone_looks >= LONE_LOOKS && end_locked(crew, NO_REQUESTS);
-    if (crew->lone_looks == LONE_LOOKS)
+    if (crew->lone_looks == LONE_LOOKS) {
+        crew->is_shared = false;
         crew_trial_begin(&crew->trial, CREW_GIVES_WAY);
-    if (crew->lone_looks == 0)
+    }
+    if (crew->lone_looks == 0) {
+        crew->is_shared = true;
         crew_trial_look(&crew->trial, found->calls, aggstats_clock_now(crew->clock.kind));
+    }
     set_manner_locked(crew, crew->trial.tried);
+    rank_by_manner_locked(crew);
     return false;
 }
 

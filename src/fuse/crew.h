@@ -7,7 +7,8 @@
  *
  * With more callers than CPUs most answers go to another CPU anyway. Then it may be better if the members go before
  * other threads, one on each CPU, and take all requests that have queued before anybody else runs; or if there is but
- * one, not bound to any CPU. All manners are tried, and the one that serves most calls is kept (crew_trial.h).
+ * one, not bound to any CPU. All manners are tried, and the one that serves most calls is kept (crew_trial.h). The
+ * autogroup is ranked with them, since callers in another one see nothing but that of a member.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
  * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
@@ -74,8 +75,10 @@ struct crew {
     bool is_calm;            /* atomic; see crew_is_calm() */
     unsigned calm_looks;     /* in a row that have found one caller at most; under the lock, as the next two */
     unsigned lone_looks;     /* in a row that have found too few callers */
+    bool is_shared;          /* by several callers; under the lock */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
+    enum cpu_rank rank;          /* of all threads; under the lock */
     uint32_t number;             /* atomic; of this crew, never 0 */
     uint32_t taken[CPU_SETSIZE]; /* atomic; the number of the crew that has a member bound to that CPU */
 };

@@ -35,12 +35,16 @@ crew_of_one() {
     wait "$calls" && [ "$size" -eq 1 ]
 }
 
-expect_crew() {
-    local wanting
-    ! wait_until 30 crew_of_one || return 0
+expect() {
+    local condition=$1 wanting
+    ! wait_until 30 "$condition" || return 0
     wanting=$(sed -E 's|.* ([0-9]+)/.*|\1|' /proc/loadavg)
     [ "$wanting" -le $(($(nproc) * 3)) ] || skip "$wanting threads want a CPU: no place for a crew"
-    fail "$1"
+    fail "$2"
+}
+
+expect_crew() {
+    expect crew_of_one "$1"
 }
 
 no_crew() {
@@ -78,6 +82,38 @@ hung=
 expect_crew "no crew after that"
 unmount_osproffs "$mnt"
 assert_profiled MKDIR
+
+# For several callers the daemon's autogroup is moved, if it is its own; a crew that has ended leaves it where it was.
+group_nice() {
+    sed 's/.* nice //' "/proc/$daemon_pid/autogroup" 2>/dev/null || true
+}
+
+group_moves() {
+    local count calls=() moved=1
+    for count in 1 2 3 4; do
+        call_often &
+        calls+=($!)
+    done
+    for count in $(seq 20); do
+        sleep 0.01
+        [ "$(group_nice)" = 0 ] || moved=0
+    done
+    wait "${calls[@]}"
+    return "$moved"
+}
+
+group_is_home() {
+    [ "$(group_nice)" = 0 ]
+}
+
+start_daemon setsid "$OSPROFFS" -f -o cache=none "$lower" "$mnt"
+pid_of[$mnt]=$daemon_pid
+wait_for_mount "$mnt"
+if group_is_home; then
+    expect group_moves "for several callers the daemon's autogroup is left as it is"
+    wait_until 10 group_is_home || fail "a crew that has ended leaves a nice value of $(group_nice)"
+fi
+unmount_osproffs "$mnt"
 
 # Ended while there is a crew.
 mount_osproffs -o cache=none "$lower" "$mnt"

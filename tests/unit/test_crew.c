@@ -2,10 +2,13 @@
 #include "crew.h"
 
 #include <check.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -629,6 +632,74 @@ START_TEST(threads_can_be_started_at_home) {
 }
 END_TEST
 
+/* sched(7): "/autogroup-42 nice 0" */
+static int group_nice_now(void) {
+    int nice = INT_MIN;
+    FILE *file = fopen("/proc/self/autogroup", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%*s nice %d", &nice), 1);
+    fclose(file);
+    return nice;
+}
+
+/* In a session of its own, whose autogroup it may change. */
+static void rank_a_group(void) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    ck_assert(!crew_look(&crew, device_fd));
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+    ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
+    serve_crowd(&worker, 100);
+    ck_assert(!crew_look(&crew, device_fd));
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+    ck_assert_int_gt(group_nice_now(), crew.home.group_nice);
+    look_until(&worker, CREW_GOES_FIRST);
+    ck_assert_int_lt(group_nice_now(), crew.home.group_nice);
+    look_until(&worker, CREW_IS_ALONE);
+    ck_assert_int_lt(group_nice_now(), crew.home.group_nice);
+    look_until(&worker, CREW_GIVES_WAY);
+    ck_assert_int_gt(group_nice_now(), crew.home.group_nice);
+    for (int i = 0; i < 10; i++) {
+        serve_one_caller(&worker, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
+    look_until(&worker, CREW_GOES_FIRST);
+    crew_disband(&crew);
+    ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
+}
+
+START_TEST(its_autogroup_gives_way_and_goes_first_as_it_does) {
+    int status;
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        setsid();
+        set_up();
+        if (crew.home.group_fd < 0)
+            fprintf(stderr, "SKIP: no autogroup that may be changed, which takes CAP_SYS_ADMIN\n");
+        else
+            rank_a_group();
+        _exit(EXIT_SUCCESS);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(the_autogroup_of_another_session_leader_is_left_alone) {
+    pid_t child = fork(); /* whoever leads the session, it is not this one */
+    int status;
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        set_up();
+        _exit(crew.home.group_fd < 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 START_TEST(cpu_of_a_thread_is_the_one_it_runs_on) {
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET(cpu, &crew.home.cpus))
@@ -698,6 +769,8 @@ int main(void) {
     tcase_add_test(cases, a_crew_that_is_disbanded_does_not_come_back);
     tcase_add_test(cases, an_ended_crew_leaves_all_cpus);
     tcase_add_test(cases, threads_can_be_started_at_home);
+    tcase_add_test(cases, its_autogroup_gives_way_and_goes_first_as_it_does);
+    tcase_add_test(cases, the_autogroup_of_another_session_leader_is_left_alone);
     tcase_add_test(cases, cpu_of_a_thread_is_the_one_it_runs_on);
     tcase_add_test(cases, home_is_where_one_was);
     Suite *suite = suite_create("crew");
