@@ -146,11 +146,13 @@ void cpu_go_home(const struct cpu_home *home, pid_t thread) {
     sched_setaffinity(thread, sizeof(home->cpus), &home->cpus);
 }
 
+/* To go first takes more of a privilege than to come back home. */
 void cpu_rank_group(const struct cpu_home *home, enum cpu_rank rank) {
     const int more[] = {[CPU_RANK_BEHIND] = GROUP_BEHIND_NICE, [CPU_RANK_FIRST] = -GROUP_FIRST_NICE};
     int nice = home->group_nice + more[rank];
-    if (home->group_fd >= 0)
-        write_group_nice(home->group_fd, nice < LOWEST_NICE ? LOWEST_NICE : nice > HIGHEST_NICE ? HIGHEST_NICE : nice);
+    nice = nice < LOWEST_NICE ? LOWEST_NICE : nice > HIGHEST_NICE ? HIGHEST_NICE : nice;
+    if (home->group_fd >= 0 && !write_group_nice(home->group_fd, nice))
+        write_group_nice(home->group_fd, home->group_nice);
 }
 
 void cpu_set_home(const struct cpu_home *home, pthread_attr_t *attr) {

@@ -210,10 +210,10 @@ static void rank_locked(struct crew *crew, enum cpu_rank rank) {
 
 /* For several callers a crew gives way, or goes first, as a group too. For one there is little to be gained, and on
  * busy CPUs the member would come too late, but not late enough to be seen as one that gets none; for several it is
- * tried. */
+ * tried. On one CPU nothing is gained, and callers wait longer when it is tried. */
 static void rank_by_manner_locked(struct crew *crew) {
     enum cpu_rank rank = crew->manner == CREW_GIVES_WAY ? CPU_RANK_BEHIND : CPU_RANK_FIRST;
-    rank_locked(crew, crew->is_shared ? rank : CPU_RANK_HOME);
+    rank_locked(crew, crew->is_shared && most_of(crew) > 1 ? rank : CPU_RANK_HOME);
 }
 
 static void set_manner_locked(struct crew *crew, enum crew_manner manner) {
@@ -527,9 +527,8 @@ static bool choose_manner_locked(struct crew *crew, const struct findings *found
 
 /* A request that nobody has taken since the last look means that no member had a CPU. One that is not bound will; but
  * if it stays in one call, that is a long one. */
-bool crew_look(struct crew *crew, int device_fd) {
-    bool ended = false;
-    pthread_mutex_lock(&crew->lock);
+static bool look_locked(struct crew *crew, int device_fd) {
+    bool ended;
     struct findings found = look_at_members(crew);
     bool is_bound = crew->manner != CREW_IS_ALONE;
     bool is_starved = found.stuck ? cpu_is_wanted_by(found.stuck->thread) : !found.moved && requests_wait(device_fd);
@@ -546,6 +545,12 @@ bool crew_look(struct crew *crew, int device_fd) {
     crew->calm_looks = number_of(found.callers) > 1 ? 0 : crew->calm_looks + 1;
     bool is_calm = crew->calm_looks >= CALM_LOOKS && !found.at_work && crew->trial.step == 0;
     __atomic_store_n(&crew->is_calm, is_calm, __ATOMIC_RELAXED);
+    return ended;
+}
+
+bool crew_look(struct crew *crew, int device_fd) {
+    pthread_mutex_lock(&crew->lock);
+    bool ended = crew->count > 0 && look_locked(crew, device_fd); /* a member may have ended it meanwhile */
     pthread_mutex_unlock(&crew->lock);
     return ended;
 }

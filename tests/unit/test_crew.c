@@ -642,7 +642,6 @@ static int group_nice_now(void) {
     return nice;
 }
 
-/* In a session of its own, whose autogroup it may change. */
 static void rank_a_group(void) {
     struct crew_member worker = new_worker();
     serve_one_caller(&worker, 100);
@@ -665,11 +664,27 @@ static void rank_a_group(void) {
     }
     ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
     look_until(&worker, CREW_GOES_FIRST);
-    crew_disband(&crew);
+    serve_slowly(&worker, 100);
+    ck_assert(!crew_exists(&crew));
+    ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
+    ck_assert(!crew_look(&crew, device_fd)); /* that was on its way when the crew ended */
     ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
 }
 
-START_TEST(its_autogroup_gives_way_and_goes_first_as_it_does) {
+/* Nothing would be gained. */
+static void leave_a_group_on_one_cpu(void) {
+    struct crew_member worker = new_worker();
+    crew.most = 1;
+    serve_crowd(&worker, 100);
+    for (int looks = 0; looks < 100; looks++) {
+        serve_crowd(&worker, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+        ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
+    }
+}
+
+/* Where it may change the autogroup. */
+static void in_own_session(void (*test)(void)) {
     int status;
     pid_t child = fork();
     ck_assert_int_ge(child, 0);
@@ -679,11 +694,20 @@ START_TEST(its_autogroup_gives_way_and_goes_first_as_it_does) {
         if (crew.home.group_fd < 0)
             fprintf(stderr, "SKIP: no autogroup that may be changed, which takes CAP_SYS_ADMIN\n");
         else
-            rank_a_group();
+            test();
         _exit(EXIT_SUCCESS);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
+}
+
+START_TEST(its_autogroup_gives_way_and_goes_first_as_it_does) {
+    in_own_session(rank_a_group);
+}
+END_TEST
+
+START_TEST(on_one_cpu_its_autogroup_is_left_alone) {
+    in_own_session(leave_a_group_on_one_cpu);
 }
 END_TEST
 
@@ -770,6 +794,7 @@ int main(void) {
     tcase_add_test(cases, an_ended_crew_leaves_all_cpus);
     tcase_add_test(cases, threads_can_be_started_at_home);
     tcase_add_test(cases, its_autogroup_gives_way_and_goes_first_as_it_does);
+    tcase_add_test(cases, on_one_cpu_its_autogroup_is_left_alone);
     tcase_add_test(cases, the_autogroup_of_another_session_leader_is_left_alone);
     tcase_add_test(cases, cpu_of_a_thread_is_the_one_it_runs_on);
     tcase_add_test(cases, home_is_where_one_was);
