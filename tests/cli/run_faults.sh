@@ -24,7 +24,8 @@ begin() {
 # end STATUS WHAT: it ends by itself with this status
 end() {
     local status=0
-    wait_for_end "$run_pid" 60 || fail "osprof run does not end: $2"
+    wait_for_end "$run_pid" 60 || fail "osprof run does not end: $2; there are:
+$(ps -o ppid,pid,stat,wchan:24,comm -p 2 --ppid 2 --deselect)"
     wait "$run_pid" || status=$?
     run_pid=
     assert_eq "$1" "$status" "exit status: $2"
