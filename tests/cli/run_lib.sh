@@ -1,11 +1,12 @@
 # shellcheck shell=bash
 # What the tests of osprof run share. Source after lib.sh.
 
-# What a shell starts in the background ignores SIGINT and SIGQUIT, as may this shell; with this before it does not.
+# What a shell starts in the background ignores SIGINT and SIGQUIT, as may this shell, and after nohup(1) SIGHUP too; with
+# this before it does not.
 need pgrep ps
 
 # shellcheck disable=SC2034 # for the tests
-interruptible=(env --default-signal=INT --default-signal=QUIT)
+interruptible=(env --default-signal=INT --default-signal=QUIT --default-signal=HUP)
 
 # Prints the processes that run the osproffs under test over something in $scratch.
 own_daemons() {
