@@ -48,7 +48,7 @@ void cpu_go_home(const struct cpu_home *home, pid_t thread);
 enum cpu_rank {
     CPU_RANK_HOME,
     CPU_RANK_BEHIND,
-    CPU_RANK_FIRST, /* the last */
+    CPU_RANK_FIRST,
 };
 
 void cpu_rank_group(const struct cpu_home *home, enum cpu_rank rank);
