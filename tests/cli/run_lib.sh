@@ -1,10 +1,10 @@
 # shellcheck shell=bash
 # What the tests of osprof run share. Source after lib.sh.
 
-# What a shell starts in the background ignores SIGINT and SIGQUIT, as may this shell, and after nohup(1) SIGHUP too; with
-# this before it does not.
 need pgrep ps
 
+# What a shell starts in the background ignores SIGINT and SIGQUIT, as may this shell, and after nohup(1) SIGHUP too; with
+# this before it does not.
 # shellcheck disable=SC2034 # for the tests
 interruptible=(env --default-signal=INT --default-signal=QUIT --default-signal=HUP)
 

@@ -642,7 +642,30 @@ static int group_nice_now(void) {
     return nice;
 }
 
+static void in_child(void (*test)(void)) {
+    int status;
+    pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        test();
+        _exit(EXIT_SUCCESS);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+
+/* In a child: it leads a session of its own. Returns false where the autogroup may not be changed all the same. */
+static bool own_a_group(void) {
+    setsid();
+    set_up();
+    if (crew.home.group_fd < 0)
+        fprintf(stderr, "SKIP: no autogroup that may be changed, which takes CAP_SYS_ADMIN\n");
+    return crew.home.group_fd >= 0;
+}
+
 static void rank_a_group(void) {
+    if (!own_a_group())
+        return;
     struct crew_member worker = new_worker();
     serve_one_caller(&worker, 100);
     ck_assert(!crew_look(&crew, device_fd));
@@ -673,6 +696,8 @@ static void rank_a_group(void) {
 
 /* Nothing would be gained. */
 static void leave_a_group_on_one_cpu(void) {
+    if (!own_a_group())
+        return;
     struct crew_member worker = new_worker();
     crew.most = 1;
     serve_crowd(&worker, 100);
@@ -683,44 +708,24 @@ static void leave_a_group_on_one_cpu(void) {
     }
 }
 
-/* Where it may change the autogroup. */
-static void in_own_session(void (*test)(void)) {
-    int status;
-    pid_t child = fork();
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        setsid();
-        set_up();
-        if (crew.home.group_fd < 0)
-            fprintf(stderr, "SKIP: no autogroup that may be changed, which takes CAP_SYS_ADMIN\n");
-        else
-            test();
-        _exit(EXIT_SUCCESS);
-    }
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
+/* Whoever leads the session, it is not this one. */
+static void leave_anothers_group(void) {
+    set_up();
+    ck_assert_int_lt(crew.home.group_fd, 0);
 }
 
 START_TEST(its_autogroup_gives_way_and_goes_first_as_it_does) {
-    in_own_session(rank_a_group);
+    in_child(rank_a_group);
 }
 END_TEST
 
 START_TEST(on_one_cpu_its_autogroup_is_left_alone) {
-    in_own_session(leave_a_group_on_one_cpu);
+    in_child(leave_a_group_on_one_cpu);
 }
 END_TEST
 
 START_TEST(the_autogroup_of_another_session_leader_is_left_alone) {
-    pid_t child = fork(); /* whoever leads the session, it is not this one */
-    int status;
-    ck_assert_int_ge(child, 0);
-    if (child == 0) {
-        set_up();
-        _exit(crew.home.group_fd < 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-    }
-    ck_assert_int_eq(waitpid(child, &status, 0), child);
-    ck_assert_int_eq(status, 0);
+    in_child(leave_anothers_group);
 }
 END_TEST
 
