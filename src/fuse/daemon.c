@@ -5,15 +5,14 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/fuse.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <time.h>
 
 #include "background.h"
+#include "backing_ioctl.h"
 #include "base.h"
 #include "config.h"
 #include "ctl.h"
@@ -32,15 +31,6 @@
 #define FORGOTTEN_INODES_MAX 262144
 #define CACHE_AUTO_S 1.0
 #define CACHE_ALWAYS_S 86400.0
-
-#ifndef FUSE_DEV_IOC_BACKING_OPEN /* Linux 6.9; libfuse may be newer than the system's headers */
-struct fuse_backing_map {
-    int32_t fd;
-    uint32_t flags;
-    uint64_t padding;
-};
-#define FUSE_DEV_IOC_BACKING_OPEN _IOW(FUSE_DEV_IOC_MAGIC, 1, struct fuse_backing_map)
-#endif
 
 struct daemon {
     const struct options *options;

@@ -2,15 +2,13 @@
  *
  * All open files of an inode must use one backing id (linux/fuse.h), so the first to open decides: the inode's files
  * are handed over, or, where the kernel does not take them, none of them is until the last is closed. */
+#include "backing_ioctl.h"
 #include "base.h"
 #include "ctl.h"
 #include "glue.h"
 #include "log.h"
 
 #ifdef HAVE_FUSE_PASSTHROUGH
-
-#include <linux/fuse.h>
-#include <sys/ioctl.h>
 
 #define BACKINGS_SLOTS 4096U
 
