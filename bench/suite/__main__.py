@@ -17,7 +17,7 @@ from subjects import Trouble, known_subjects, mounts_below, peer, remove_tree, u
 from trees import Trees
 from workloads import FULL, NORMAL, QUICK, known_workloads
 
-Tools = collections.namedtuple("Tools", "storm round_trip")
+Tools = collections.namedtuple("Tools", "storm round_trip cpu_distance")
 
 
 def parse_arguments():
@@ -31,6 +31,8 @@ def parse_arguments():
                         help="one more subject, in the foreground: 'll=/x/passthrough_ll -f -o source={lower} {mnt}'")
     parser.add_argument("--dir", metavar="DIR", help="work in a new directory in DIR (default: /dev/shm, a tmpfs)")
     parser.add_argument("--json", metavar="FILE", help="write everything measured to FILE")
+    parser.add_argument("--near", type=float, metavar="NS",
+                        help="repeat runs while a cache line took longer between two CPUs: their host moves them apart")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="little work and 3 rounds: a first look")
     size.add_argument("--full", action="store_true", help="much work: Postmark as in the thesis, a million inodes")
@@ -39,6 +41,8 @@ def parse_arguments():
     options.rounds = options.rounds if options.rounds is not None else 3 if options.quick else 5
     if options.rounds < 1:
         parser.error("--rounds: at least 1")
+    if options.near is not None and options.near <= 0:
+        parser.error("--near: above 0")
     return options
 
 
@@ -101,7 +105,8 @@ def run_all(runner, workloads, subjects):
 def summarise(options, about, results, subjects):
     peers = [subject.name for subject in subjects if subject.command and not subject.is_ours]
     costs = report.profiling_costs(results)
-    for text in (report.best_peer_table(results, peers), report.profiling_table(costs)):
+    distance = report.distance_line(results, options.near)
+    for text in (report.best_peer_table(results, peers), report.profiling_table(costs), distance):
         if text:
             print(text + "\n")
     if options.json:
@@ -146,11 +151,11 @@ def bench(options):
     scale = QUICK if options.quick else FULL if options.full else NORMAL
     about = machine.description(build)
     print(machine.as_text(about) + "\n", flush=True)
-    tools = Tools(os.path.join(build, "bench/storm"), os.path.join(build, "bench/round_trip"))
+    tools = Tools(*(os.path.join(build, "bench", name) for name in Tools._fields))
     scratch = make_scratch(options.dir or "/dev/shm")
     try:
         progress = Progress(len(workloads) * len(subjects) * options.rounds)
-        runner = Runner(scratch, tools, scale, Trees(scratch, tools, scale), options.rounds, progress)
+        runner = Runner(scratch, tools, scale, Trees(scratch, tools, scale), options.rounds, options.near, progress)
         results = run_all(runner, workloads, subjects)
     finally:
         clean_up(scratch)

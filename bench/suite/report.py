@@ -168,6 +168,23 @@ def _percent(figure):
     return f"{figure['percent']:+.1f} ± {figure['percent_confidence_95']:.1f}"
 
 
+# ---- The machine meanwhile ----
+
+
+def distance_line(results, near_ns):
+    """How far apart the CPUs were, and what to do about it if nothing is done."""
+    distances = summary(record.cpu_distance_ns for result in results for outcome in result.outcomes.values()
+                        for record in outcome.records)
+    if not distances:
+        return ""
+    text = (f"From one CPU to the other and back a cache line took {number(distances.median)} ns "
+            f"({number(distances.low)}..{number(distances.high)}).")
+    if near_ns is None and distances.high > 2 * distances.low:
+        text += (f" It changes, as where a host moves the CPUs of a virtual machine: --near {1.5 * distances.low:.0f} "
+                 "repeats what was measured while they were far apart.")
+    return text
+
+
 # ---- JSON ----
 
 
