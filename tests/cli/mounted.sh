@@ -1,6 +1,8 @@
 #!/bin/bash
 # osprof on a real mount: shown and reset through its control file or its live file, whatever their names.
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
 
 before_cleanup() { # a daemon that is stopped could not end
     [ -z "$daemon_pid" ] || kill -CONT "$daemon_pid" 2>/dev/null
@@ -45,7 +47,7 @@ assert_eq 7 "$(profile_calls READ "$final_profile")" "reads in the final profile
 # A mount that hangs does not hang those who look at it.
 mount_osproffs "$lower" "$mnt"
 reads 11
-kill -STOP "$daemon_pid"
+hang_daemon "$daemon_pid"
 timeout 20 "$OSPROF" show mnt >hung.out || fail "status $? of osprof show on a mount that hangs"
 kill -CONT "$daemon_pid"
 assert_eq 11 "$(awk '$1 == "READ" && NF > 1 { print $2 }' hung.out)" "reads of a mount that hangs"

@@ -445,8 +445,8 @@ keys r
 wait_shows '^Nobody has called\.$'
 
 # The mount hangs: the picture stays, the keys work, and so does quitting.
-kill -STOP "${pid_of[$mnt]}"
 hung_daemon=${pid_of[$mnt]}
+hang_daemon "$hung_daemon"
 keys Space
 wait_shows "^The mount does not answer: ${mnt:0:12}"
 shows '^Nobody has called\.$' || fail "the picture is gone"
@@ -503,7 +503,7 @@ grep -qx "  $scratch/upper" err || fail "$scratch/upper is not listed: $(<err)"
 # The names of processes may hold anything. A name that is not known yet makes it wait in the hung mount.
 cp "$(command -v mkdir)" $'ev\033[7mil' # over the other one
 stat upper >/dev/null
-kill -STOP "$hung_daemon"
+hang_daemon "$hung_daemon"
 ./$'ev\033[7mil' upper/hanging &
 hung_pid=$!
 in_flight() {

@@ -24,6 +24,16 @@ wait_until() {
     done
 }
 
+# hang_daemon PID: stops it. Its threads stop one after the other, and until then still answer calls.
+hang_daemon() {
+    kill -STOP "$1"
+    wait_until 30 all_threads_stopped "$1" || fail "not all threads of process $1 stop"
+}
+
+all_threads_stopped() {
+    ! grep -h '^State:' /proc/"$1"/task/*/status | grep -v 'T (stopped)'
+}
+
 # command_control TEXT: one write to the control file (the shell's own printf writes each line by itself)
 command_control() {
     printf '%s\n' "$1" | dd of="$mnt/.osprof" bs=64K iflag=fullblock conv=notrunc status=none
