@@ -14,7 +14,7 @@
 #define MANY_SLEEPS 40U
 #define SETTLED_WINDOWS 16U
 #define LOOK_EVERY 256U     /* calls: the scheduler has moved the caller meanwhile */
-#define LOOK_AFTER_SLEEP 4U /* calls: it may have, if one had to wait for it and there is another CPU */
+#define LOOK_AFTER_SLEEP 4U /* calls: it may have, if one had to wait for it */
 #define ASK_EVERY 16U       /* calls: whether one waits for something */
 #define MANY_BLOCKED 3U     /* of the four asked in a window */
 #define QUIET_LOOKS 20U
@@ -41,7 +41,7 @@ void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allow
         return;
     unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);
     crew->crowd = CROWD_PER_CPU * (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* all that are counted */
-    if (crew->home.idle_possible)
+    if (crew->home.idle_possible && cpus > 1)                              /* else there is no other CPU to be woken */
         crew->most = cpus < CREW_MAX ? cpus : CREW_MAX;
 }
 
@@ -210,10 +210,10 @@ static void rank_locked(struct crew *crew, enum cpu_rank rank) {
 
 /* For several callers a crew gives way, or goes first, as a group too. For one there is little to be gained, and on
  * busy CPUs the member would come too late, but not late enough to be seen as one that gets none; for several it is
- * tried. On one CPU nothing is gained, and callers wait longer when it is tried. */
+ * tried. */
 static void rank_by_manner_locked(struct crew *crew) {
     enum cpu_rank rank = crew->manner == CREW_GIVES_WAY ? CPU_RANK_BEHIND : CPU_RANK_FIRST;
-    rank_locked(crew, crew->is_shared && most_of(crew) > 1 ? rank : CPU_RANK_HOME);
+    rank_locked(crew, crew->is_shared ? rank : CPU_RANK_HOME);
 }
 
 static void set_manner_locked(struct crew *crew, enum crew_manner manner) {
@@ -388,7 +388,7 @@ static void note(const struct crew *crew, struct crew_member *worker, const stru
     worker->sleeps += slept;
     worker->slow_calls += call->is_ahead || call->work_cycles > crew->clock.frequency_hz / SLOW_HZ;
     worker->since_look++;
-    if (slept && worker->since_look >= LOOK_AFTER_SLEEP && most_of(crew) > 1)
+    if (slept && worker->since_look >= LOOK_AFTER_SLEEP)
         worker->since_look = LOOK_EVERY;
     if (call->caller != 0 && call->caller != worker->caller) {
         worker->other = worker->caller;
@@ -503,12 +503,12 @@ static bool requests_wait(int device_fd) {
     return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
 }
 
-/* For several callers. One is best given way to, but for a CPU that it has to share with the member anyway; and where
- * that left members without a CPU lately, a few need no crew. Returns whether that has ended it. */
+/* For several callers. One is best given way to; and where that left members without a CPU lately, a few need no crew.
+ * Returns whether that has ended it. */
 static bool choose_manner_locked(struct crew *crew, const struct findings *found) {
     bool is_starved = was_starved(crew);
     unsigned few = is_starved ? most_of(crew) : 1;
-    bool is_shared = number_of(found->callers) > few || most_of(crew) == 1;
+    bool is_shared = number_of(found->callers) > few;
     crew->lone_looks = is_shared ? 0 : crew->lone_looks + 1;
     if (is_starved)
         return crew->lone_looks >= LONE_LOOKS && end_locked(crew, NO_REQUESTS);

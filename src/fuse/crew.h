@@ -83,7 +83,7 @@ struct crew {
     uint32_t taken[CPU_SETSIZE]; /* atomic; the number of the crew that has a member bound to that CPU */
 };
 
-/* allowed: else there is never one. Threads: before the workers are started */
+/* allowed: else there is never one, nor on one CPU. Threads: before the workers are started */
 void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allowed);
 void crew_finish(struct crew *crew);
 

@@ -154,17 +154,27 @@ START_TEST(slow_calls_begin_none) {
 }
 END_TEST
 
-START_TEST(none_where_it_is_not_allowed) {
+static void assert_none_begins(bool allowed) {
     struct crew plain;
     struct crew_member worker = new_worker();
     const struct crew_call call = {1, AT_ONCE, SHORT_CYCLES};
-    crew_init(&plain, &test_clock, false);
+    crew_init(&plain, &test_clock, allowed);
     for (int i = 0; i < 1000; i++) {
         crew_take(&worker);
         ck_assert_int_eq(crew_done(&plain, &worker, &call), CREW_NEEDS_NOTHING);
     }
     ck_assert(!crew_exists(&plain));
     crew_finish(&plain);
+}
+
+START_TEST(none_where_it_is_not_allowed) {
+    assert_none_begins(false);
+}
+END_TEST
+
+START_TEST(none_where_there_is_one_cpu) {
+    cpu_move(0, sched_getcpu());
+    assert_none_begins(true);
 }
 END_TEST
 
@@ -266,18 +276,6 @@ START_TEST(several_callers_are_served_in_both_manners) {
 }
 END_TEST
 
-START_TEST(on_one_cpu_both_manners_are_for_one_caller_too) {
-    struct crew_member worker = new_worker();
-    crew.most = 1;
-    serve_one_caller(&worker, 100);
-    for (int looks = 0; !is_first(); looks++) {
-        ck_assert_int_lt(looks, 10000);
-        serve_one_caller(&worker, 100);
-        crew_look(&crew, device_fd);
-    }
-}
-END_TEST
-
 START_TEST(crowded_cpus_begin_one_that_goes_first_for_several_callers) {
     struct crew_member worker = new_worker();
     crew.crowd = 0;
@@ -316,8 +314,9 @@ static void serve_waiting(struct crew_member *worker, int caller_count) {
 
 START_TEST(calls_of_several_callers_that_wait_for_something_end_it) {
     struct crew_member worker = new_worker();
-    crew.most = 1;
+    struct crew_member second = new_worker();
     serve_one_caller(&worker, 64);
+    let_join(&second);
     ck_assert(crew_has(&worker));
     serve_waiting(&worker, 1);
     ck_assert(crew_has(&worker)); /* more workers would not help one caller */
@@ -694,20 +693,6 @@ static void rank_a_group(void) {
     ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
 }
 
-/* Nothing would be gained. */
-static void leave_a_group_on_one_cpu(void) {
-    if (!own_a_group())
-        return;
-    struct crew_member worker = new_worker();
-    crew.most = 1;
-    serve_crowd(&worker, 100);
-    for (int looks = 0; looks < 100; looks++) {
-        serve_crowd(&worker, 100);
-        ck_assert(!crew_look(&crew, device_fd));
-        ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
-    }
-}
-
 /* Whoever leads the session, it is not this one. */
 static void leave_anothers_group(void) {
     set_up();
@@ -716,11 +701,6 @@ static void leave_anothers_group(void) {
 
 START_TEST(its_autogroup_gives_way_and_goes_first_as_it_does) {
     in_child(rank_a_group);
-}
-END_TEST
-
-START_TEST(on_one_cpu_its_autogroup_is_left_alone) {
-    in_child(leave_a_group_on_one_cpu);
 }
 END_TEST
 
@@ -769,12 +749,12 @@ int main(void) {
     tcase_add_test(cases, crowded_cpus_begin_none);
     tcase_add_test(cases, slow_calls_begin_none);
     tcase_add_test(cases, none_where_it_is_not_allowed);
+    tcase_add_test(cases, none_where_there_is_one_cpu);
     tcase_add_test(cases, large_reads_begin_none);
     tcase_add_test(cases, slow_calls_end_it_and_the_next_waits);
     tcase_add_test(cases, early_ends_make_longer_pauses);
     tcase_add_test(cases, a_caller_on_another_cpu_brings_a_second_member);
     tcase_add_test(cases, several_callers_are_served_in_both_manners);
-    tcase_add_test(cases, on_one_cpu_both_manners_are_for_one_caller_too);
     tcase_add_test(cases, crowded_cpus_begin_one_that_goes_first_for_several_callers);
     tcase_add_test(cases, one_that_joins_takes_the_manner_of_the_crew);
     tcase_add_test(cases, calls_of_several_callers_that_wait_for_something_end_it);
@@ -799,7 +779,6 @@ int main(void) {
     tcase_add_test(cases, an_ended_crew_leaves_all_cpus);
     tcase_add_test(cases, threads_can_be_started_at_home);
     tcase_add_test(cases, its_autogroup_gives_way_and_goes_first_as_it_does);
-    tcase_add_test(cases, on_one_cpu_its_autogroup_is_left_alone);
     tcase_add_test(cases, the_autogroup_of_another_session_leader_is_left_alone);
     tcase_add_test(cases, cpu_of_a_thread_is_the_one_it_runs_on);
     tcase_add_test(cases, home_is_where_one_was);
