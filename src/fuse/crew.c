@@ -41,7 +41,8 @@ void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allow
         return;
     unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);
     crew->crowd = CROWD_PER_CPU * (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* all that are counted */
-    if (crew->home.idle_possible && cpus > 1)                              /* else there is no other CPU to be woken */
+    /* On one CPU there is no other to be woken. */
+    if (crew->home.idle_possible && cpus > 1)
         crew->most = cpus < CREW_MAX ? cpus : CREW_MAX;
 }
 
