@@ -94,8 +94,18 @@ static bool may_be_changed(int fd, int nice) {
     return changed && write_group_nice(fd, nice);
 }
 
+void cpu_find_home(struct cpu_home *ret_home) {
+    struct cpu_home home = {.nice = getpriority(PRIO_PROCESS, 0), .group_fd = -1};
+    pthread_t thread;
+    bool known = sched_getaffinity(0, sizeof(home.cpus), &home.cpus) == 0;
+    if (known && sched_getscheduler(0) == SCHED_OTHER &&
+        pthread_create(&thread, NULL, try_the_way_back, &home.idle_possible) == 0)
+        pthread_join(thread, NULL);
+    *ret_home = home;
+}
+
 /* "/autogroup-42 nice 0". It is the session's: that of another leader is none of our business. */
-static void find_group(struct cpu_home *home) {
+void cpu_find_group(struct cpu_home *home) {
     char text[64];
     const char *path = "/proc/self/autogroup";
     const char *nice = getsid(0) == getpid() && read_text(path, text, sizeof(text)) ? strstr(text, " nice ") : NULL;
@@ -105,18 +115,6 @@ static void find_group(struct cpu_home *home) {
     home->group_nice = (int)strtol(nice + strlen(" nice "), NULL, 10);
     if (may_be_changed(fd, home->group_nice))
         home->group_fd = steal_fd(&fd);
-}
-
-void cpu_find_home(struct cpu_home *ret_home) {
-    struct cpu_home home = {.nice = getpriority(PRIO_PROCESS, 0), .group_fd = -1};
-    pthread_t thread;
-    bool known = sched_getaffinity(0, sizeof(home.cpus), &home.cpus) == 0;
-    if (known && sched_getscheduler(0) == SCHED_OTHER &&
-        pthread_create(&thread, NULL, try_the_way_back, &home.idle_possible) == 0)
-        pthread_join(thread, NULL);
-    if (home.idle_possible)
-        find_group(&home);
-    *ret_home = home;
 }
 
 void cpu_forget_home(struct cpu_home *home) {

@@ -13,12 +13,13 @@ struct cpu_home {
     cpu_set_t cpus;
     int nice;           /* value; PRIO_PROCESS */
     bool idle_possible; /* the class is SCHED_OTHER, and the way back to it from SCHED_IDLE is open */
-    int group_fd;       /* the autogroup, if it is this process's own and may be changed; else -1 */
+    int group_fd;       /* the autogroup, if it is this process's own and may be changed; -1: not, or not looked for */
     int group_nice;     /* value of it */
 };
 
 /* Threads: call from one of the same class and CPUs as the workers, before they are started */
 void cpu_find_home(struct cpu_home *ret_home);
+void cpu_find_group(struct cpu_home *home); /* for cpu_rank_group() */
 void cpu_forget_home(struct cpu_home *home);
 
 /* The CPU that a thread runs on, or last ran on; -1 if that is not to be known: ended, or in another PID

@@ -37,13 +37,13 @@ void crew_init(struct crew *crew, const struct aggstats_clock *clock, bool allow
     pthread_mutex_init(&crew->lock, NULL);
     crew->number = 1;
     cpu_find_home(&crew->home);
-    if (!allowed)
-        return;
     unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);
-    crew->crowd = CROWD_PER_CPU * (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* all that are counted */
     /* On one CPU there is no other to be woken. */
-    if (crew->home.idle_possible && cpus > 1)
-        crew->most = cpus < CREW_MAX ? cpus : CREW_MAX;
+    if (!allowed || !crew->home.idle_possible || cpus < 2)
+        return;
+    cpu_find_group(&crew->home);
+    crew->crowd = CROWD_PER_CPU * (unsigned)sysconf(_SC_NPROCESSORS_ONLN); /* all that are counted */
+    crew->most = cpus < CREW_MAX ? cpus : CREW_MAX;
 }
 
 void crew_finish(struct crew *crew) {
@@ -451,7 +451,7 @@ static enum crew_need review(struct crew *crew, struct crew_member *worker) {
     return CREW_NEEDS_NOTHING;
 }
 
-enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
+static enum crew_need look_back(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
     enum crew_need need = CREW_NEEDS_NOTHING;
     note(crew, worker, call);
     if (worker->calls >= WINDOW_CALLS) {
@@ -465,6 +465,11 @@ enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const st
             cpu_go_home(&crew->home, worker->thread);
         }
     }
+    return need;
+}
+
+enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
+    enum crew_need need = crew_is_possible(crew) ? look_back(crew, worker, call) : CREW_NEEDS_NOTHING;
     advance(worker);
     return need;
 }

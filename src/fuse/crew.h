@@ -94,6 +94,11 @@ static inline bool crew_is_possible(const struct crew *crew) {
     return __atomic_load_n(&crew->most, __ATOMIC_RELAXED) > 0;
 }
 
+/* For struct crew_call. Where no crew is possible nothing is asked, not even the time. */
+static inline uint64_t crew_now(const struct crew *crew) {
+    return crew_is_possible(crew) ? aggstats_clock_now(crew->clock.kind) : 0;
+}
+
 static inline bool crew_exists(const struct crew *crew) {
     return __atomic_load_n(&crew->count, __ATOMIC_ACQUIRE) > 0;
 }

@@ -33,7 +33,7 @@ static void become_idle(struct worker *worker) {
 }
 
 void worker_answers(struct worker *worker) {
-    worker->answered_cycles = aggstats_clock_now(worker->server.session->crew.clock.kind);
+    worker->answered_cycles = crew_now(&worker->server.session->crew);
     crew_answer(&worker->member);
     if (!crew_has(&worker->member) && !worker->is_ahead)
         become_idle(worker);
@@ -105,12 +105,11 @@ static int receive(struct session *session, struct fuse_buf *buffer) {
 /* Takes one request and answers it. Returns 0 at the end of the session. */
 static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     struct session *session = worker->server.session;
-    uint32_t clock_kind = session->crew.clock.kind;
-    uint64_t wait_cycles = aggstats_clock_now(clock_kind);
+    uint64_t wait_cycles = crew_now(&session->crew);
     int result = receive(session, buffer);
     if (result <= 0)
         return result;
-    uint64_t start_cycles = aggstats_clock_now(clock_kind);
+    uint64_t start_cycles = crew_now(&session->crew);
     crew_take(&worker->member);
     become_busy(worker);
     struct fuse_in_header header = look_into(worker, buffer);

@@ -658,7 +658,7 @@ static bool own_a_group(void) {
     setsid();
     set_up();
     if (crew.home.group_fd < 0)
-        fprintf(stderr, "SKIP: no autogroup that may be changed, which takes CAP_SYS_ADMIN\n");
+        fprintf(stderr, "SKIP: no autogroup that may be changed, which takes CAP_SYS_ADMIN and several CPUs\n");
     return crew.home.group_fd >= 0;
 }
 
@@ -693,6 +693,13 @@ static void rank_a_group(void) {
     ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
 }
 
+/* In a session of its own. */
+static void leave_the_group_of_one_worker(void) {
+    setsid();
+    crew_init(&crew, &test_clock, false);
+    ck_assert_int_lt(crew.home.group_fd, 0);
+}
+
 /* Whoever leads the session, it is not this one. */
 static void leave_anothers_group(void) {
     set_up();
@@ -701,6 +708,11 @@ static void leave_anothers_group(void) {
 
 START_TEST(its_autogroup_gives_way_and_goes_first_as_it_does) {
     in_child(rank_a_group);
+}
+END_TEST
+
+START_TEST(the_autogroup_is_left_alone_where_there_is_no_crew) {
+    in_child(leave_the_group_of_one_worker);
 }
 END_TEST
 
@@ -779,6 +791,7 @@ int main(void) {
     tcase_add_test(cases, an_ended_crew_leaves_all_cpus);
     tcase_add_test(cases, threads_can_be_started_at_home);
     tcase_add_test(cases, its_autogroup_gives_way_and_goes_first_as_it_does);
+    tcase_add_test(cases, the_autogroup_is_left_alone_where_there_is_no_crew);
     tcase_add_test(cases, the_autogroup_of_another_session_leader_is_left_alone);
     tcase_add_test(cases, cpu_of_a_thread_is_the_one_it_runs_on);
     tcase_add_test(cases, home_is_where_one_was);
