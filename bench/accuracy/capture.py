@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import random
 import shutil
 import signal
 import sys
@@ -14,7 +13,7 @@ import plan
 import profiles
 import workloads
 from lowers import Ext4, Tmpfs
-from subjects import Mount, Subject, Trouble, mounts_below, remove_tree
+from subjects import Mount, Subject, Trouble, remove_tree
 
 RIVALS_ENTRIES = 5000
 
