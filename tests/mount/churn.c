@@ -31,9 +31,8 @@ static struct name pick_name(struct churn *churn) {
     return name;
 }
 
-static int create_file(struct churn *churn) {
-    struct name name = pick_name(churn);
-    int fd = open(name.text, O_CREAT | O_EXCL | O_WRONLY, 0644);
+static int create_file(struct churn *churn, const char *name) {
+    int fd = open(name, O_CREAT | O_EXCL | O_WRONLY, 0644);
     if (fd < 0)
         return -1;
     bool written = write(fd, "x", 1) == 1;
@@ -41,33 +40,47 @@ static int create_file(struct churn *churn) {
     return close(fd) == 0 && written ? 0 : -1;
 }
 
-static int step(struct churn *churn) {
-    struct name a = pick_name(churn);
-    struct name b = pick_name(churn);
+enum call { MKDIR, RMDIR, UNLINK, LINK, RENAME, EXCHANGE, LSTAT, CREATE, CALLS };
+
+static const char *const call_names[CALLS] = {"mkdir",  "rmdir",    "unlink", "link",
+                                              "rename", "exchange", "lstat",  "create"};
+
+static int do_call(struct churn *churn, enum call call, const char *a, const char *b) {
     struct stat st;
-    switch (pick(churn, 8)) {
-    case 0:
-        return mkdir(a.text, 0755);
-    case 1:
-        return rmdir(a.text);
-    case 2:
-        return unlink(a.text);
-    case 3:
-        return link(a.text, b.text);
-    case 4:
-        return rename(a.text, b.text);
-    case 5:
-        return renameat2(AT_FDCWD, a.text, AT_FDCWD, b.text, RENAME_EXCHANGE);
-    case 6:
-        return lstat(a.text, &st);
+    switch (call) {
+    case MKDIR:
+        return mkdir(a, 0755);
+    case RMDIR:
+        return rmdir(a);
+    case UNLINK:
+        return unlink(a);
+    case LINK:
+        return link(a, b);
+    case RENAME:
+        return rename(a, b);
+    case EXCHANGE:
+        return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+    case LSTAT:
+        return lstat(a, &st);
     default:
-        return create_file(churn);
+        return create_file(churn, a);
     }
 }
 
 static bool is_expected(int error) {
     return error == EEXIST || error == ENOENT || error == ENOTEMPTY || error == EISDIR || error == ENOTDIR ||
            error == EPERM /* link of a directory */;
+}
+
+static bool step(struct churn *churn) {
+    struct name a = pick_name(churn);
+    struct name b = pick_name(churn);
+    enum call call = (enum call)pick(churn, CALLS);
+    if (do_call(churn, call, a.text, b.text) == 0 || is_expected(errno))
+        return true;
+    fprintf(stderr, "churn: unexpected error: %s %s (other name: %s): %s\n", call_names[call], a.text, b.text,
+            strerror(errno));
+    return false;
 }
 
 static int prepare(const char *directory) {
@@ -94,10 +107,8 @@ int main(int argc, char **argv) {
         return 2;
     }
     for (long i = 0; i < steps; i++)
-        if (step(&churn) < 0 && !is_expected(errno)) {
-            perror("churn: unexpected error");
+        if (!step(&churn))
             return 1;
-        }
     printf("%ld\n", churn.writes);
     return 0;
 }

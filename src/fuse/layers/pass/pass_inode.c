@@ -5,8 +5,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "pass_private.h"
+
+#define REUSE_WAIT_MAX_US (1L << 19) /* the last of waits of 1, 2, 4 ...: a second in all */
 
 struct lower_handle {
     struct file_handle head;
@@ -33,6 +36,17 @@ int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode) {
     return 0;
 }
 
+/* While a removed inode's number is given to a new one, its handle is ENOMEM to file systems that look inodes up with
+ * iget_locked(), such as ext4; once the new inode is made it is ESTALE. Making it may take a CPU or the journal. */
+static int open_handle_at(int mount_fd, struct file_handle *handle, int flags) {
+    for (long wait_us = 1;; wait_us *= 2) {
+        int fd = open_by_handle_at(mount_fd, handle, flags | O_CLOEXEC);
+        if (fd >= 0 || errno != ENOMEM || wait_us > REUSE_WAIT_MAX_US)
+            return fd < 0 ? negative_errno() : fd;
+        nanosleep(&(struct timespec){.tv_nsec = wait_us * 1000}, NULL);
+    }
+}
+
 static int open_handle(struct pass *pass, const struct inode *inode, int flags) {
     struct lower_handle handle = {
         .head.handle_bytes = inode->handle_size_bytes,
@@ -42,8 +56,7 @@ static int open_handle(struct pass *pass, const struct inode *inode, int flags) 
     int mount_fd = mount_table_get(&pass->mounts, inode->mount_index)->fd;
     if (mount_fd < 0)
         return -ESTALE; /* forgotten, and its mount with it */
-    int fd = open_by_handle_at(mount_fd, &handle.head, flags | O_CLOEXEC);
-    return fd < 0 ? negative_errno() : fd;
+    return open_handle_at(mount_fd, &handle.head, flags);
 }
 
 static int reopen(struct pass *pass, int fd, int flags) {
