@@ -16,6 +16,7 @@ from workloads import Place, Scale
 NEAR_TRIES = 10
 NEAR_PATIENCE_S = 120
 NEAR_STEP_S = 0.2
+LOG_STEP_S = 30
 
 
 @dataclass
@@ -53,28 +54,34 @@ class Outcome:
 
 
 class Progress:
-    """One line on a terminal, nothing elsewhere."""
+    """A line that changes on a terminal; elsewhere, such as in a log, a new one now and then."""
 
     def __init__(self, total):
         self.total = total
         self.done = 0
         self.started = time.monotonic()
-        self.shown = sys.stderr.isatty()
+        self.logged = self.started
+        self.on_terminal = sys.stderr.isatty()
 
     def show(self, text):
-        if self.shown:
-            left = ""
-            if self.done > 0:
-                seconds = (time.monotonic() - self.started) / self.done * (self.total - self.done)
-                left = f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
-            columns = shutil.get_terminal_size().columns
-            line = f"[{self.done}/{self.total}] {text}{left}"
-            sys.stderr.write("\r\033[K" + line[:columns - 1])
+        now = time.monotonic()
+        line = f"[{self.done}/{self.total}] {text}{self._left(now)}"
+        if self.on_terminal:
+            sys.stderr.write("\r\033[K" + line[:shutil.get_terminal_size().columns - 1])
             sys.stderr.flush()
+        elif now - self.logged >= LOG_STEP_S:
+            self.logged = now
+            print(line, file=sys.stderr, flush=True)
         self.done += 1
 
+    def _left(self, now):
+        if self.done == 0:
+            return ""
+        seconds = (now - self.started) / self.done * (self.total - self.done)
+        return f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
+
     def clear(self):
-        if self.shown:
+        if self.on_terminal:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
 
