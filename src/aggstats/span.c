@@ -77,7 +77,8 @@ void span_visible(const struct span *span, const struct tally *tally, unsigned o
     const struct aggstats_counters *baseline = layout_counters_const(layout, span_baseline(span), op);
     uint64_t finished = 0;
     for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++) {
-        ret_counters->buckets[bucket] = difference(seen->buckets[bucket], baseline->buckets[bucket]);
+        unsigned slot = aggstats_slot(bucket, layout->resolution);
+        ret_counters->buckets[bucket] = difference(seen->buckets[slot], baseline->buckets[slot]);
         finished += ret_counters->buckets[bucket];
     }
     ret_counters->total_cycles = difference(seen->total_cycles, baseline->total_cycles);

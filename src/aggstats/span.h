@@ -46,7 +46,7 @@ void span_resume(struct span *span, const struct tally *settled, uint64_t now_cy
 uint64_t span_elapsed_cycles(const struct span *span, uint64_t now_cycles);
 
 /* What the span shows of one op. tally: what all blocks hold now; unused while paused.
- * Shape:   counters with their buckets, as tally's layout says
+ * Shape:   counters with as many buckets as tally's layout says, in their own order
  * A difference below 0 counts as 0: updates lost in a shared block, or blocks missing in the live file. */
 void span_visible(const struct span *span, const struct tally *tally, unsigned op,
                   struct aggstats_counters *ret_counters);

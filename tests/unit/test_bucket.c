@@ -1,6 +1,7 @@
 /* Buckets, against whole-number arithmetic: x >= 2^(b/r) exactly when x^r >= 2^b. */
 #include <check.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "aggstats.h"
@@ -116,6 +117,26 @@ START_TEST(only_four_resolutions_are_valid) {
 }
 END_TEST
 
+START_TEST(every_bucket_has_a_slot_of_its_own) {
+    const unsigned bucket_count = 64 * resolutions[_i];
+    bool is_taken[AGGSTATS_BUCKETS_MAX] = {false};
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
+        unsigned slot = aggstats_slot(bucket, resolutions[_i]);
+        ck_assert_uint_lt(slot, bucket_count);
+        ck_assert(!is_taken[slot]);
+        is_taken[slot] = true;
+    }
+}
+END_TEST
+
+START_TEST(calls_of_2_to_the_10_to_16_cycles_take_one_cache_line) {
+    for (uint64_t latency_cycles = 1024; latency_cycles < 65536; latency_cycles++) {
+        unsigned slot = aggstats_slot(aggstats_bucket_of(latency_cycles, 1), 1);
+        ck_assert_uint_lt(offsetof(struct aggstats_counters, buckets) + slot * sizeof(uint64_t), 64);
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("bucket");
     TCase *tcase = tcase_create("bucket");
@@ -128,6 +149,8 @@ int main(void) {
     tcase_add_loop_test(tcase, bounds_meet_and_hold_the_mean, 0, 4);
     tcase_add_test(tcase, mean_of_a_bucket_is_three_halves_of_its_lower_bound);
     tcase_add_test(tcase, only_four_resolutions_are_valid);
+    tcase_add_loop_test(tcase, every_bucket_has_a_slot_of_its_own, 0, 4);
+    tcase_add_test(tcase, calls_of_2_to_the_10_to_16_cycles_take_one_cache_line);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

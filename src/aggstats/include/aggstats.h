@@ -247,12 +247,20 @@ int aggstats_recorder_reset(struct aggstats_recorder *recorder);
 int aggstats_recorder_pause(struct aggstats_recorder *recorder);
 int aggstats_recorder_resume(struct aggstats_recorder *recorder);
 
-/* One op's counters in one thread's block; buckets[64 * resolution] follow. */
+/* One op's counters; buckets[64 * resolution] follow. In tables of all ops, such as a thread's block, the counter of a
+ * bucket is buckets[aggstats_slot()]. */
 struct aggstats_counters {
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t buckets[];
 };
+
+/* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so an op that takes less than
+ * 2^16 touches one cache line (resolution 1). Lines that have left the caches cost ten times as much as all the rest.
+ */
+static inline unsigned aggstats_slot(unsigned bucket, unsigned resolution) {
+    return (bucket - 10 * resolution) % (64 * resolution);
+}
 
 /* What one thread counts. Layout of the live file too: change AGGSTATS_LIVE_VERSION with it. */
 struct aggstats_block {
@@ -331,10 +339,11 @@ static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const st
         __atomic_store_n(&span->block->clamped, span->block->clamped + 1, __ATOMIC_RELAXED);
         latency_cycles = 0;
     }
-    unsigned bucket = __builtin_expect(hot->resolution == 1, 1) ? 63U - (unsigned)__builtin_clzll(latency_cycles | 1)
-                                                                : aggstats_bucket_fine(latency_cycles, hot->resolution);
+    unsigned slot = __builtin_expect(hot->resolution == 1, 1)
+                        ? aggstats_slot(63U - (unsigned)__builtin_clzll(latency_cycles | 1), 1)
+                        : aggstats_slot(aggstats_bucket_fine(latency_cycles, hot->resolution), hot->resolution);
     __atomic_store_n(&counters->total_cycles, counters->total_cycles + latency_cycles, __ATOMIC_RELAXED);
-    __atomic_store_n(&counters->buckets[bucket], counters->buckets[bucket] + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&counters->buckets[slot], counters->buckets[slot] + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
     return latency_cycles;
 }
@@ -497,7 +506,7 @@ int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, s
 
 /* ---- Live file ---------------------------------------------------------------------------------- */
 
-#define AGGSTATS_LIVE_VERSION 1
+#define AGGSTATS_LIVE_VERSION 2
 
 struct aggstats_live_info {
     int64_t pid;    /* of the process that records or recorded */

@@ -15,11 +15,11 @@ enum prof_timing {
 
 struct prof {
     struct fs_layer layer;
-    struct fs_ops ops;                  /* members are atomic */
-    unsigned joint[FS_OP_COUNT];        /* atomic; values that latencies are related to, as bits */
-    enum aggstats_grouping grouping;    /* whose calls are counted apart */
     struct aggstats_recorder *recorder; /* borrowed; its ops are fs_op_names */
     uint32_t clock_kind;
+    enum aggstats_grouping grouping; /* whose calls are counted apart */
+    struct fs_ops ops;               /* members are atomic */
+    unsigned joint[FS_OP_COUNT];     /* atomic; values that latencies are related to, as bits */
 };
 
 /* timing: CALL, TSC or FULL. next and recorder are borrowed and outlive the layer. */
