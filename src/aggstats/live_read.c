@@ -81,7 +81,8 @@ static int check_header(struct reader *reader) {
     if (header->byte_order != LIVE_BYTE_ORDER)
         return fail(reader, "live file of a machine with another byte order");
     if (header->version != AGGSTATS_LIVE_VERSION)
-        return fail(reader, "live file has version %u, expected %d", header->version, AGGSTATS_LIVE_VERSION);
+        return fail(reader, "live file has version %u, expected %d: use the osprof that came with what wrote it",
+                    header->version, AGGSTATS_LIVE_VERSION);
     if (!aggstats_clock_name(header->clock_kind))
         return fail(reader, "live file names an unknown clock (%u)", header->clock_kind);
     if (!aggstats_resolution_valid(header->resolution))

@@ -50,12 +50,14 @@ static enum status list(void) {
         complain("cannot list live files: %s", strerror(-error));
         return STATUS_TROUBLE;
     }
-    if (files.count == 0)
-        print_none();
-    else
+    if (files.count > 0)
         printf("%8s  %-9s  %-19s  %s  %s\n", "PID", "STATE", "SINCE", "LIVE", "MOUNT");
+    else if (files.unread_count == 0)
+        print_none();
     for (size_t i = 0; i < files.count; i++)
         print_row(&files.files[i]);
+    for (size_t i = 0; i < files.unread_count; i++)
+        complain("cannot read %s: %s", files.unread[i].path, files.unread[i].why.message);
     live_files_finish(&files);
     return STATUS_OK;
 }

@@ -37,16 +37,16 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
-/* Errors:  -ENOMEM; anything else: this is no live file for us */
-static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file) {
+/* Errors:  -EBADMSG with *ret_why filled: it cannot be read; -ENOMEM; anything else: this is no live file for us */
+static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file,
+                          struct aggstats_parse_error *ret_why) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return negative_errno();
     if (!S_ISREG(st.st_mode) || !aggstats_live_is(fd))
-        return -EBADMSG;
-    struct aggstats_parse_error why;
-    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &why);
+        return -EINVAL;
+    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, ret_why);
 }
 
 static int append(struct live_files *files, const struct live_file *file) {
@@ -58,23 +58,37 @@ static int append(struct live_files *files, const struct live_file *file) {
     return 0;
 }
 
-static int read_dir(DIR *dir, const char *dir_path, struct live_files *files) {
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        struct live_file file = {0};
-        int error = read_live_file(dirfd(dir), entry->d_name, &file);
-        if (error == -ENOMEM)
-            return error;
-        if (error)
-            continue;
-        file.path = path_join(dir_path, entry->d_name);
-        error = file.path ? append(files, &file) : -ENOMEM;
-        if (error) {
-            free(file.path);
-            aggstats_profile_finish(&file.profile);
-            return error;
-        }
-    }
+static int append_unread(struct live_files *files, const struct unread_live_file *unread) {
+    struct unread_live_file *grown = reallocarray(files->unread, files->unread_count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    files->unread = grown;
+    files->unread[files->unread_count++] = *unread;
     return 0;
+}
+
+static int read_entry(int dir_fd, const char *dir_path, const char *name, struct live_files *files) {
+    struct live_file file = {0};
+    struct unread_live_file unread = {0};
+    int error = read_live_file(dir_fd, name, &file, &unread.why);
+    if (error && error != -EBADMSG)
+        return error == -ENOMEM ? error : 0;
+    char *path = path_join(dir_path, name);
+    file.path = path;
+    unread.path = path;
+    int added = !path ? -ENOMEM : error ? append_unread(files, &unread) : append(files, &file);
+    if (added < 0 && error)
+        free(path);
+    else if (added < 0)
+        live_file_finish(&file);
+    return added;
+}
+
+static int read_dir(DIR *dir, const char *dir_path, struct live_files *files) {
+    int error = 0;
+    for (struct dirent *entry = readdir(dir); entry && !error; entry = readdir(dir))
+        error = read_entry(dirfd(dir), dir_path, entry->d_name, files);
+    return error;
 }
 
 int live_files_read(struct live_files *ret_files) {
@@ -106,6 +120,9 @@ void live_files_finish(struct live_files *files) {
         live_file_finish(&files->files[i]);
     }
     free(files->files);
+    for (size_t i = 0; i < files->unread_count; i++)
+        free(files->unread[i].path);
+    free(files->unread);
     *files = (struct live_files){0};
 }
 

@@ -26,12 +26,20 @@ struct live_file {
 
 void live_file_finish(struct live_file *file);
 
+/* One that is broken, or of another version. */
+struct unread_live_file {
+    char *path;
+    struct aggstats_parse_error why;
+};
+
 struct live_files {
     struct live_file *files;
     size_t count;
+    struct unread_live_file *unread;
+    size_t unread_count;
 };
 
-/* Reads every live file found; broken or unreadable ones are left out.
+/* Reads every live file found.
  * Owner:   the caller finishes *ret_files
  * Errors:  -ENOMEM */
 int live_files_read(struct live_files *ret_files);

@@ -32,7 +32,7 @@ shown() {
 }
 
 expect 0 recover
-grep -q '^ *PID' "$scratch/out" || # root may have others, in /run
+grep -q '^ *PID\|^osprof: cannot read' "$scratch/out" "$scratch/err" || # root may have others, in /run
     grep -q "^No live files in $live_dir or /" "$scratch/out" || fail "does not say where it looked"
 
 mkdir -m 0700 "$live_dir"
@@ -117,3 +117,15 @@ assert_eq "being recorded by process $recorder_pid, paused" "$(shown state)" "st
 expect 0 recover
 grep -Eq "^ *$recorder_pid  paused     " "$scratch/out" || fail "not listed as paused"
 kill_recorder
+
+# One of another version is named beside those that can be read.
+old=$live_dir/old.live
+cp "$live" "$old"
+printf '\1' | dd of="$old" bs=1 seek=8 conv=notrunc status=none
+expect 0 recover
+grep -q "  $live  " "$scratch/out" || fail "the other is not listed"
+grep -Fxq "osprof: cannot read $old: live file has version 1, expected 2: use the osprof that came with what wrote it" \
+    "$scratch/err" || fail "one of another version is not named"
+rm "$live"
+expect 0 recover
+! grep -q "^No live files" "$scratch/out" || fail "denies that there are live files"

@@ -97,6 +97,26 @@ START_TEST(call_is_counted_once_with_its_latency) {
 }
 END_TEST
 
+/* Each begins long ago enough to be 2^exponent cycles. */
+START_TEST(calls_of_any_length_are_in_their_bucket) {
+    const unsigned resolution = 1U << _i;
+    struct aggstats_recorder *recorder = create_recorder(resolution, NULL);
+    uint64_t expected[AGGSTATS_BUCKETS_MAX] = {0};
+    struct aggstats_profile profile;
+    for (unsigned exponent = 0; exponent < 62; exponent++) {
+        struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, 1);
+        span.start_cycles -= UINT64_C(1) << exponent;
+        expected[aggstats_bucket_of(aggstats_end(recorder, &span), resolution)]++;
+    }
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    const struct aggstats_op_profile *op = aggstats_profile_op(&profile, "READ");
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
+        ck_assert_uint_eq(op->buckets[bucket], expected[bucket]);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 START_TEST(nested_calls_are_both_counted) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     struct aggstats_span outer = aggstats_begin(recorder, OP_READ, 1, 1);
@@ -643,6 +663,7 @@ static void add_single(Suite *suite) {
     TCase *tcase = tcase_create("one thread");
     tcase_add_test(tcase, new_recorder_shows_no_operation);
     tcase_add_loop_test(tcase, call_is_counted_once_with_its_latency, 0, 4);
+    tcase_add_loop_test(tcase, calls_of_any_length_are_in_their_bucket, 0, 4);
     tcase_add_test(tcase, nested_calls_are_both_counted);
     tcase_add_test(tcase, negative_difference_counts_as_zero_and_as_clamped);
     tcase_add_test(tcase, call_in_flight_is_listed_with_its_age);

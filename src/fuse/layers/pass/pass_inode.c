@@ -9,7 +9,7 @@
 
 #include "pass_private.h"
 
-#define REUSE_WAIT_MAX_US (1L << 19) /* the last of waits of 1, 2, 4 ...: a second in all */
+#define REUSE_WAIT_MAX_US (1L << 15) /* the last of waits of 1, 2, 4 ...: 66 ms in all */
 
 struct lower_handle {
     struct file_handle head;
@@ -37,14 +37,16 @@ int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode) {
 }
 
 /* While a removed inode's number is given to a new one, its handle is ENOMEM to file systems that look inodes up with
- * iget_locked(), such as ext4; once the new inode is made it is ESTALE. Making it may take a CPU or the journal. */
+ * iget_locked(), such as ext4, and ESTALE when that is done, which may take as long as the journal does. Memory that is
+ * really short is freed meanwhile, by killing if need be. */
 static int open_handle_at(int mount_fd, struct file_handle *handle, int flags) {
-    for (long wait_us = 1;; wait_us *= 2) {
+    for (long wait_us = 1; wait_us <= REUSE_WAIT_MAX_US; wait_us *= 2) {
         int fd = open_by_handle_at(mount_fd, handle, flags | O_CLOEXEC);
-        if (fd >= 0 || errno != ENOMEM || wait_us > REUSE_WAIT_MAX_US)
+        if (fd >= 0 || errno != ENOMEM)
             return fd < 0 ? negative_errno() : fd;
         nanosleep(&(struct timespec){.tv_nsec = wait_us * 1000}, NULL);
     }
+    return -ESTALE;
 }
 
 static int open_handle(struct pass *pass, const struct inode *inode, int flags) {
