@@ -50,14 +50,16 @@ static enum status list(void) {
         complain("cannot list live files: %s", strerror(-error));
         return STATUS_TROUBLE;
     }
-    if (files.count > 0)
-        printf("%8s  %-9s  %-19s  %s  %s\n", "PID", "STATE", "SINCE", "LIVE", "MOUNT");
-    else if (files.unread_count == 0)
+    if (files.count == 0)
         print_none();
-    for (size_t i = 0; i < files.count; i++)
-        print_row(&files.files[i]);
-    for (size_t i = 0; i < files.unread_count; i++)
-        complain("cannot read %s: %s", files.unread[i].path, files.unread[i].why.message);
+    else
+        printf("%8s  %-9s  %-19s  %s  %s\n", "PID", "STATE", "SINCE", "LIVE", "MOUNT");
+    for (size_t i = 0; i < files.count; i++) {
+        if (files.files[i].why.message[0])
+            complain("cannot read %s: %s", files.files[i].path, files.files[i].why.message);
+        else
+            print_row(&files.files[i]);
+    }
     live_files_finish(&files);
     return STATUS_OK;
 }

@@ -37,16 +37,15 @@ static DIR *open_trusted_dir(const char *path) {
     return dir;
 }
 
-/* Errors:  -EBADMSG with *ret_why filled: it cannot be read; -ENOMEM; anything else: this is no live file for us */
-static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file,
-                          struct aggstats_parse_error *ret_why) {
+/* Errors:  -EBADMSG with *ret_file only saying why; -ENOMEM; anything else: this is no live file for us */
+static int read_live_file(int dir_fd, const char *name, struct live_file *ret_file) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return negative_errno();
     if (!S_ISREG(st.st_mode) || !aggstats_live_is(fd))
         return -EINVAL;
-    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, ret_why);
+    return aggstats_live_read(fd, &ret_file->profile, &ret_file->info, &ret_file->why);
 }
 
 static int append(struct live_files *files, const struct live_file *file) {
@@ -58,30 +57,16 @@ static int append(struct live_files *files, const struct live_file *file) {
     return 0;
 }
 
-static int append_unread(struct live_files *files, const struct unread_live_file *unread) {
-    struct unread_live_file *grown = reallocarray(files->unread, files->unread_count + 1, sizeof(*grown));
-    if (!grown)
-        return -ENOMEM;
-    files->unread = grown;
-    files->unread[files->unread_count++] = *unread;
-    return 0;
-}
-
 static int read_entry(int dir_fd, const char *dir_path, const char *name, struct live_files *files) {
     struct live_file file = {0};
-    struct unread_live_file unread = {0};
-    int error = read_live_file(dir_fd, name, &file, &unread.why);
+    int error = read_live_file(dir_fd, name, &file);
     if (error && error != -EBADMSG)
         return error == -ENOMEM ? error : 0;
-    char *path = path_join(dir_path, name);
-    file.path = path;
-    unread.path = path;
-    int added = !path ? -ENOMEM : error ? append_unread(files, &unread) : append(files, &file);
-    if (added < 0 && error)
-        free(path);
-    else if (added < 0)
+    file.path = path_join(dir_path, name);
+    error = file.path ? append(files, &file) : -ENOMEM;
+    if (error)
         live_file_finish(&file);
-    return added;
+    return error;
 }
 
 static int read_dir(DIR *dir, const char *dir_path, struct live_files *files) {
@@ -120,9 +105,6 @@ void live_files_finish(struct live_files *files) {
         live_file_finish(&files->files[i]);
     }
     free(files->files);
-    for (size_t i = 0; i < files->unread_count; i++)
-        free(files->unread[i].path);
-    free(files->unread);
     *files = (struct live_files){0};
 }
 

@@ -20,23 +20,16 @@ void live_dirs_find(struct live_dirs *ret_dirs);
 
 struct live_file {
     char *path;
-    struct aggstats_profile profile;
+    struct aggstats_profile profile; /* empty, as info, if it cannot be read */
     struct aggstats_live_info info;
+    struct aggstats_parse_error why; /* it cannot: it is broken, or of another version. No message: it can */
 };
 
 void live_file_finish(struct live_file *file);
 
-/* One that is broken, or of another version. */
-struct unread_live_file {
-    char *path;
-    struct aggstats_parse_error why;
-};
-
 struct live_files {
     struct live_file *files;
     size_t count;
-    struct unread_live_file *unread;
-    size_t unread_count;
 };
 
 /* Reads every live file found.

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,16 +30,19 @@ static void *make_and_remove(void *data) {
 /* The first answers may be of the file itself, which whoever asked last may hold for a while. */
 static int ask(int fd) {
     time_t end = time(NULL) + PATIENCE_S;
-    for (int stale = 0; stale < ANSWERS && time(NULL) < end;) {
+    int stale = 0;
+    while (stale < ANSWERS && time(NULL) < end) {
         struct stat attr;
-        bool answered = fstatat(fd, "", &attr, AT_EMPTY_PATH) == 0;
-        if (answered ? stale > 0 : errno != ESTALE) {
-            perror("stale_handle: the file that is gone");
+        int error = fstatat(fd, "", &attr, AT_EMPTY_PATH) == 0 ? 0 : errno;
+        if (error != ESTALE && (error != 0 || stale > 0)) {
+            fprintf(stderr, "stale_handle: %s after %d times ESTALE\n", strerror(error), stale);
             return 1;
         }
-        stale += !answered;
+        stale += error == ESTALE;
     }
-    return 0;
+    if (stale == 0)
+        fprintf(stderr, "stale_handle: the file was not gone within %d s\n", PATIENCE_S);
+    return stale == 0;
 }
 
 int main(int argc, char **argv) {
