@@ -13,6 +13,8 @@
 #include "op_calls.h"
 #include "prof.h"
 
+#define ATTEMPTS 300
+
 static struct aggstats_recorder *recorder;
 static struct prof prof;
 static struct op_arguments arguments;
@@ -64,6 +66,12 @@ static void check_one_call(enum fs_op op, unsigned resolution, struct measured m
     aggstats_profile_finish(&profile);
 }
 
+/* The least that is in the same bucket: then what is around it has most room there. */
+static uint64_t least_in_bucket(uint64_t cycles, unsigned resolution) {
+    uint64_t least = (uint64_t)ceil(aggstats_bucket_lower(formula(cycles, resolution), resolution));
+    return formula(least, resolution) == formula(cycles, resolution) ? least : cycles;
+}
+
 /* A latency near a bucket's bound may fall on either side of it; calls are repeated until inside and outside lie in
  * one bucket. Then the recorded latency, which lies between, can have no other. */
 static void check_truth(enum fs_op op, unsigned resolution, uint64_t delay_ns) {
@@ -71,9 +79,9 @@ static void check_truth(enum fs_op op, unsigned resolution, uint64_t delay_ns) {
     create_recorder(resolution);
     struct aggstats_clock clock = aggstats_recorder_clock(recorder);
     layer_delay_init(&delay, clock);
-    delay.delay_cycles = (uint64_t)((double)delay_ns * (double)clock.frequency_hz / 1e9);
+    delay.delay_cycles = least_in_bucket((uint64_t)((double)delay_ns * (double)clock.frequency_hz / 1e9), resolution);
     prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
-    for (int attempt = 0; attempt < 50; attempt++) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
         struct measured measured = measure(&delay, op);
         ck_assert_uint_ge(measured.inner_cycles, delay.delay_cycles);
         check_one_call(op, resolution, measured);
@@ -83,7 +91,7 @@ static void check_truth(enum fs_op op, unsigned resolution, uint64_t delay_ns) {
         }
         ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
     }
-    ck_abort_msg("%s: in 50 calls inside and outside never agreed on a bucket", fs_op_names[op]);
+    ck_abort_msg("%s: in %d calls inside and outside never agreed on a bucket", fs_op_names[op], ATTEMPTS);
 }
 
 static const uint64_t delays_ns[] = {10000, 1000000, 100000000};
