@@ -42,11 +42,15 @@ unmounted() {
     assert_profile "lower file system unmounted"
 }
 
-# A device that fails: the errors are the lower file system's own.
-shut_down() {
+make_image() {
     need mkfs.ext4
     truncate -s 16M image
     mkfs.ext4 -q image
+}
+
+# A device that fails: the errors are the lower file system's own.
+shut_down() {
+    make_image
     mount -o loop,errors=continue image "$lower" 2>/dev/null || return 0 # no loop devices here
     mount_osproffs -o cache=none "$lower" "$mnt"
     known_load "$mnt"
@@ -61,9 +65,7 @@ shut_down() {
 
 # ext4 says ENOMEM for a handle whose inode number is being given to a new file.
 number_reused() {
-    need mkfs.ext4
-    truncate -s 16M image
-    mkfs.ext4 -q image
+    make_image
     mount -o loop image "$lower" 2>/dev/null || return 0 # no loop devices here
     mount_osproffs -o cache=none "$lower" "$mnt"
     known_load "$mnt"

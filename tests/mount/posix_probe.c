@@ -139,6 +139,7 @@ static const struct topic {
     {"modes", probe_modes},
     {"owner", probe_owner},
     {"set_id", probe_set_id},
+    {"set_id_open", probe_set_id_open},
     {"utimens", probe_utimens},
     {"times", probe_times},
     {"xattr", probe_xattr},

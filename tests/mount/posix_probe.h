@@ -52,6 +52,7 @@ void probe_mmap_attributes(void);
 void probe_modes(void);
 void probe_owner(void);
 void probe_set_id(void);
+void probe_set_id_open(void);
 void probe_utimens(void);
 void probe_times(void);
 void probe_xattr(void);

@@ -255,9 +255,8 @@ struct aggstats_counters {
     uint64_t buckets[];
 };
 
-/* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so an op that takes less than
- * 2^16 touches one cache line (resolution 1). Lines that have left the caches cost ten times as much as all the rest.
- */
+/* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so a call of 2^10 to 2^16 touches
+ * one cache line of them (resolution 1). Lines that have left the caches cost ten times as much as all the rest. */
 static inline unsigned aggstats_slot(unsigned bucket, unsigned resolution) {
     return (bucket - 10 * resolution) % (64 * resolution);
 }
