@@ -1,7 +1,6 @@
 /* Completing the answer to INIT.
  *
- * libfuse answers INIT, and older ones do not know what the kernel offers since. Reading requests and writing answers
- * in its place, these bits are added:
+ * libfuse answers INIT, and older ones do not know what the kernel offers since. So these bits are added:
  *
  * FUSE_HANDLE_KILLPRIV_V2 (libfuse has it since 3.17): the set-id bits and capabilities that a write takes away are the
  * lower file system's business. Without it the kernel asks for security.capability before each single write.
@@ -12,8 +11,6 @@
 #include <linux/fuse.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include "glue.h"
 
@@ -27,7 +24,7 @@ static uint64_t wanted_flags(const struct glue *glue) {
     return FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
 }
 
-static void look_for_init(const struct glue *glue, const void *request, ssize_t size_bytes) {
+void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes) {
     struct fuse_in_header header;
     struct fuse_init_in init = {.flags = 0};
     if (size_bytes < (ssize_t)(sizeof(header) + offsetof(struct fuse_init_in, flags2)))
@@ -40,8 +37,10 @@ static void look_for_init(const struct glue *glue, const void *request, ssize_t 
     offered_flags = (init.flags | (uint64_t)init.flags2 << 32) & wanted_flags(glue);
 }
 
-static void complete_init(const struct iovec *parts, int count) {
+void init_answer_complete(const struct iovec *parts, int count) {
     struct fuse_init_out init;
+    if (offered_flags == 0)
+        return;
     bool is_whole = count == 2 && parts[1].iov_len == sizeof(init); /* else an error, or an old kernel's */
     if (is_whole) {
         memcpy(&init, parts[1].iov_base, sizeof(init));
@@ -51,22 +50,4 @@ static void complete_init(const struct iovec *parts, int count) {
         memcpy(parts[1].iov_base, &init, sizeof(init));
     }
     offered_flags = 0;
-}
-
-static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
-    ssize_t received_bytes = read(fd, data, size_bytes);
-    look_for_init(userdata, data, received_bytes);
-    return received_bytes;
-}
-
-static ssize_t answer(int fd, struct iovec *parts, int count, void *userdata) {
-    (void)userdata;
-    if (offered_flags)
-        complete_init(parts, count);
-    return writev(fd, parts, count);
-}
-
-int init_answer_attach(struct fuse_session *fuse) {
-    const struct fuse_custom_io io = {.read = receive, .writev = answer};
-    return fuse_session_custom_io(fuse, &io, fuse_session_fd(fuse));
 }

@@ -2,21 +2,28 @@
 #ifndef INIT_ANSWER_H
 #define INIT_ANSWER_H
 
-#include <fuse_lowlevel.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "glue.h"
 
 #ifdef HAVE_FUSE_KILLPRIV_V2
 
 /* libfuse knows whatever the kernel is asked for. */
-static inline int init_answer_attach(struct fuse_session *fuse) {
-    (void)fuse;
-    return 0;
+static inline void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes) {
+    (void)glue, (void)request, (void)size_bytes;
+}
+static inline void init_answer_complete(const struct iovec *parts, int count) {
+    (void)parts, (void)count;
 }
 
 #else
 
-/* Lets the answer ask for what this libfuse does not know. The session's user data is a struct glue.
- * Errors: -ENOMEM. Call after mounting, before the first request is received */
-int init_answer_attach(struct fuse_session *fuse);
+/* Of each request: notes what the kernel offers. size_bytes: negative if none was received */
+void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes);
+
+/* Of each answer: that of this thread to INIT asks for what this libfuse does not know. */
+void init_answer_complete(const struct iovec *parts, int count);
 
 #endif
 

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base.h"
-#include "init_answer.h"
+#include "device.h"
 #include "ring.h"
 
 #define STOP_PATIENCE_MS 2000
@@ -224,7 +224,7 @@ void session_destroy(struct session *session) {
 
 int session_negotiate(struct session *session) {
     struct fuse_buf buffer = {.mem = NULL};
-    int err = init_answer_attach(session->fuse);
+    int err = device_attach(session->fuse);
     if (err == 0 && fuse_session_receive_buf(session->fuse, &buffer) > 0)
         fuse_session_process_buf(session->fuse, &buffer);
     free(buffer.mem);

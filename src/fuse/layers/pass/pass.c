@@ -60,7 +60,7 @@ static int open_proc(struct pass *pass) {
 /* The root is looked up as any inode, so that hard links to it from below find it; it gets number 1. */
 static int enter_root(struct pass *pass, const struct pass_options *options, int *root_fd) {
     struct stat attr;
-    if (fstatat(*root_fd, "", &attr, AT_EMPTY_PATH) < 0)
+    if (fstat(*root_fd, &attr) < 0)
         return negative_errno();
     pass->root_device = attr.st_dev;
     uint32_t mount_index;

@@ -139,7 +139,7 @@ static void show(struct pass *pass, struct stat *attr) {
 
 int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
     struct stat attr;
-    if (fstatat(fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstat(fd, &attr) < 0)
         return negative_errno();
     show(pass, &attr);
     *ret_attr = attr;
@@ -150,7 +150,7 @@ int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
 static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, int fd, int *path_fd,
                  struct fs_entry *ret_entry) {
     struct stat attr;
-    if (fstatat(fd, "", &attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstat(fd, &attr) < 0)
         return negative_errno();
 
     struct inode_key key = {.device = attr.st_dev, .number = attr.st_ino, .mount_index = mount_index};

@@ -25,7 +25,7 @@ static int look_up_itself(struct pass *pass, fs_ino ino, struct fs_entry *ret_en
 static bool is_root(const struct pass *pass, int fd) {
     const struct inode *root = inode_table_get(pass->inodes, FS_ROOT_INO);
     struct stat attr;
-    return fstatat(fd, "", &attr, AT_EMPTY_PATH) == 0 && attr.st_dev == root->device && attr.st_ino == root->number;
+    return fstat(fd, &attr) == 0 && attr.st_dev == root->device && attr.st_ino == root->number;
 }
 
 /* True if fd is the lower directory or lies below it: a directory may have been moved out of it. */

@@ -1,0 +1,46 @@
+/* Reading requests and writing answers.
+ *
+ * libfuse hands an answer over in parts, and for each part the kernel pins memory of ours anew. Most answers are small,
+ * so copying them into one part costs less than that does. */
+#include "device.h"
+
+#include <stdalign.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "init_answer.h"
+
+#define SMALL_BYTES 1024U
+
+static ssize_t receive(int fd, void *data, size_t size_bytes, void *userdata) {
+    ssize_t received_bytes = read(fd, data, size_bytes);
+    init_answer_look(userdata, data, received_bytes);
+    return received_bytes;
+}
+
+static size_t size_of(const struct iovec *parts, int count) {
+    size_t size_bytes = 0;
+    for (int part = 0; part < count; part++)
+        size_bytes += parts[part].iov_len;
+    return size_bytes;
+}
+
+static ssize_t answer_in_one(int fd, const struct iovec *parts, int count) {
+    static _Thread_local alignas(SMALL_BYTES) char whole[SMALL_BYTES]; /* in one page */
+    char *end = whole;
+    for (int part = 0; part < count; part++)
+        end = mempcpy(end, parts[part].iov_base, parts[part].iov_len);
+    return write(fd, whole, (size_t)(end - whole));
+}
+
+static ssize_t answer(int fd, struct iovec *parts, int count, void *userdata) {
+    (void)userdata;
+    init_answer_complete(parts, count);
+    return size_of(parts, count) <= SMALL_BYTES ? answer_in_one(fd, parts, count) : writev(fd, parts, count);
+}
+
+int device_attach(struct fuse_session *fuse) {
+    const struct fuse_custom_io io = {.read = receive, .writev = answer};
+    return fuse_session_custom_io(fuse, &io, fuse_session_fd(fuse));
+}
