@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 #define WINDOW_CALLS 64U
+#define BEGIN_CALLS 16U /* the same before a crew: each may wake a CPU */
+#define BEGIN_SWITCHES 4U
 #define MANY_SLOW 8U
-#define FEW_SLOW 1U
 #define MANY_SWITCHES 16U
 #define FEW_SWITCHES 8U
 #define MANY_SLEEPS 40U
@@ -19,6 +20,8 @@
 #define MANY_BLOCKED 3U     /* of the four asked in a window */
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
+#define COMPANY_LOOKS 5U
+#define SOME_ON_NAMES 4U /* one in so many calls */
 #define CALM_LOOKS 5U
 #define STUCK_LOOKS 5U
 
@@ -75,6 +78,7 @@ static void start_window(struct crew_member *worker) {
     worker->calls = 0;
     worker->slow_calls = 0;
     worker->switches = 0;
+    worker->on_names = 0;
     worker->sleeps = 0;
     worker->blocked = 0;
     worker->callers = 0;
@@ -177,6 +181,7 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     worker->seen_progress = 0;
     worker->since_look = LOOK_EVERY;
     __atomic_store_n(&worker->seen_callers, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&worker->seen_on_names, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&worker->in, true, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->count, count + 1, __ATOMIC_RELEASE);
     return true;
@@ -214,7 +219,7 @@ static void rank_locked(struct crew *crew, enum cpu_rank rank) {
  * tried. */
 static void rank_by_manner_locked(struct crew *crew) {
     enum cpu_rank rank = crew->manner == CREW_GIVES_WAY ? CPU_RANK_BEHIND : CPU_RANK_FIRST;
-    rank_locked(crew, crew->is_shared ? rank : CPU_RANK_HOME);
+    rank_locked(crew, crew->company == CREW_HAS_ONE ? CPU_RANK_HOME : rank);
 }
 
 static void set_manner_locked(struct crew *crew, enum crew_manner manner) {
@@ -245,6 +250,24 @@ static bool was_starved(const struct crew *crew) {
     return aggstats_clock_now(crew->clock.kind) < __atomic_load_n(&crew->starved_cycles, __ATOMIC_RELAXED);
 }
 
+static bool is_crowded(const struct crew *crew) {
+    return cpu_wanting_threads() > crew->crowd;
+}
+
+/* Callers who change or look up names mostly hold locks that others spin for, and are best not kept from going on. */
+static enum crew_company company_of(const struct crew *crew, uint64_t callers, unsigned calls, unsigned on_names) {
+    unsigned number = number_of(callers);
+    if (number <= 1)
+        return CREW_HAS_ONE;
+    bool is_few = number <= (unsigned)CPU_COUNT(&crew->home.cpus) || on_names >= calls / SOME_ON_NAMES;
+    return is_few ? CREW_HAS_FEW : CREW_HAS_MANY;
+}
+
+/* As far as can be told before it is measured. */
+static enum crew_manner manner_for(enum crew_company company) {
+    return company == CREW_HAS_MANY ? CREW_GOES_FIRST : CREW_GIVES_WAY;
+}
+
 static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
@@ -252,8 +275,8 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
     bool is_starved = was_starved(crew);
     if (is_starved && number_of(worker->callers) <= most_of(crew))
         return false;
-    bool is_crowded = cpu_wanting_threads() > crew->crowd;
-    if (is_crowded && (is_starved || worker->switches < MANY_SWITCHES)) {
+    bool crowded = is_crowded(crew);
+    if (crowded && (is_starved || worker->switches < BEGIN_SWITCHES)) {
         __atomic_store_n(&crew->again_cycles, now + crew->clock.frequency_hz / CROWD_PAUSE_HZ, __ATOMIC_RELAXED);
         return false;
     }
@@ -263,12 +286,13 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
-        crew->is_shared = false;
+        crew->company = crowded ? CREW_HAS_MANY : company_of(crew, worker->callers, worker->calls, worker->on_names);
+        crew->company_looks = 0;
         crew->calm_looks = 0;
         __atomic_store_n(&crew->is_calm, false, __ATOMIC_RELAXED);
         crew->stuck_looks = 0;
         crew->calls_before = 0;
-        crew_trial_begin(&crew->trial, is_starved ? CREW_IS_ALONE : is_crowded ? CREW_GOES_FIRST : CREW_GIVES_WAY);
+        crew_trial_begin(&crew->trial, is_starved ? CREW_IS_ALONE : manner_for(crew->company));
         __atomic_store_n(&crew->manner, crew->trial.settled, __ATOMIC_RELEASE);
         join_locked(crew, worker);
     }
@@ -388,6 +412,7 @@ static void note(const struct crew *crew, struct crew_member *worker, const stru
     worker->calls++;
     worker->sleeps += slept;
     worker->slow_calls += call->is_ahead || call->work_cycles > crew->clock.frequency_hz / SLOW_HZ;
+    worker->on_names += call->is_on_name;
     worker->since_look++;
     if (slept && worker->since_look >= LOOK_AFTER_SLEEP)
         worker->since_look = LOOK_EVERY;
@@ -431,6 +456,7 @@ static bool review_member(struct crew *crew, struct crew_member *worker) {
     enum crew_manner manner = manner_of(crew);
     worker->windows++;
     __atomic_store_n(&worker->seen_callers, worker->callers, __ATOMIC_RELAXED);
+    __atomic_store_n(&worker->seen_on_names, worker->on_names, __ATOMIC_RELAXED);
     if (holds_up(crew, worker)) {
         cpu_go_home(&crew->home, worker->thread);
         return end(crew, SLOW_CALLS);
@@ -446,7 +472,7 @@ static bool review_member(struct crew *crew, struct crew_member *worker) {
 static enum crew_need review(struct crew *crew, struct crew_member *worker) {
     if (crew_has(worker))
         return review_member(crew, worker) ? CREW_NEEDS_RECEIVER : CREW_NEEDS_NOTHING;
-    if (worker->slow_calls <= FEW_SLOW && !crew_exists(crew) && begin(crew, worker))
+    if (worker->slow_calls == 0 && !crew_exists(crew) && begin(crew, worker))
         return CREW_NEEDS_LOOKS;
     return CREW_NEEDS_NOTHING;
 }
@@ -454,7 +480,7 @@ static enum crew_need review(struct crew *crew, struct crew_member *worker) {
 static enum crew_need look_back(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
     enum crew_need need = CREW_NEEDS_NOTHING;
     note(crew, worker, call);
-    if (worker->calls >= WINDOW_CALLS) {
+    if (worker->calls >= (crew_has(worker) ? WINDOW_CALLS : BEGIN_CALLS)) {
         need = review(crew, worker);
         start_window(worker);
     }
@@ -478,9 +504,11 @@ enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const st
 
 /* What the members have done since the last look. */
 struct findings {
-    bool moved;                      /* some have taken requests, or are done with some */
-    bool at_work;                    /* some are in a request */
-    uint64_t callers;                /* a bit for each, as in struct crew_member */
+    bool moved;       /* some have taken requests, or are done with some */
+    bool at_work;     /* some are in a request */
+    uint64_t callers; /* a bit for each, as in struct crew_member */
+    unsigned windows; /* the last of each that has moved; and of their calls: */
+    unsigned on_names;
     uint64_t calls;                  /* since the crew began */
     const struct crew_member *stuck; /* one that is still in the request that it was in, and has not answered it */
 };
@@ -496,6 +524,8 @@ static struct findings look_at_members(struct crew *crew) {
         if (progress != member->seen_progress) {
             found.moved = true;
             found.callers |= __atomic_load_n(&member->seen_callers, __ATOMIC_RELAXED);
+            found.windows++;
+            found.on_names += __atomic_load_n(&member->seen_on_names, __ATOMIC_RELAXED);
         } else if (at_work) {
             found.stuck = member;
         }
@@ -509,23 +539,28 @@ static bool requests_wait(int device_fd) {
     return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
 }
 
-/* For several callers. One is best given way to; and where that left members without a CPU lately, a few need no crew.
- * Returns whether that has ended it. */
+/* Another company is taken for one when it has lasted, but for the first callers beside one. */
+static void know_company_locked(struct crew *crew, const struct findings *found) {
+    enum crew_company seen = company_of(crew, found->callers, found->windows * WINDOW_CALLS, found->on_names);
+    if (seen == CREW_HAS_FEW && crew->company != CREW_HAS_FEW && is_crowded(crew))
+        seen = CREW_HAS_MANY;
+    crew->company_looks = seen == crew->company ? 0 : crew->company_looks + 1;
+    if (crew->company_looks < (crew->company == CREW_HAS_ONE ? 1 : COMPANY_LOOKS))
+        return;
+    crew->company = seen;
+    crew->company_looks = 0;
+    crew_trial_begin(&crew->trial, manner_for(seen));
+}
+
+/* Where members were left without a CPU lately, a few callers need no crew. Returns whether that has ended it. */
 static bool choose_manner_locked(struct crew *crew, const struct findings *found) {
-    bool is_starved = was_starved(crew);
-    unsigned few = is_starved ? most_of(crew) : 1;
-    bool is_shared = number_of(found->callers) > few;
-    crew->lone_looks = is_shared ? 0 : crew->lone_looks + 1;
-    if (is_starved)
+    if (was_starved(crew)) {
+        crew->lone_looks = number_of(found->callers) > most_of(crew) ? 0 : crew->lone_looks + 1;
         return crew->lone_looks >= LONE_LOOKS && end_locked(crew, NO_REQUESTS);
-    if (crew->lone_looks == LONE_LOOKS) {
-        crew->is_shared = false;
-        crew_trial_begin(&crew->trial, CREW_GIVES_WAY);
     }
-    if (crew->lone_looks == 0) {
-        crew->is_shared = true;
+    know_company_locked(crew, found);
+    if (crew->company != CREW_HAS_ONE)
         crew_trial_look(&crew->trial, found->calls, aggstats_clock_now(crew->clock.kind));
-    }
     set_manner_locked(crew, crew->trial.tried);
     rank_by_manner_locked(crew);
     return false;

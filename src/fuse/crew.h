@@ -5,10 +5,10 @@
  * each bound to a CPU where a caller runs. A caller is woken on a CPU that runs nothing but idle-class threads, so it
  * takes its own over at once; and when it waits, the member there goes on, and finds its request.
  *
- * With more callers than CPUs most answers go to another CPU anyway. Then it may be better if the members go before
+ * With more callers than CPUs most answers go to another CPU anyway. Then it is mostly better if the members go before
  * other threads, one on each CPU, and take all requests that have queued before anybody else runs; or if there is but
- * one, not bound to any CPU. All manners are tried, and the one that serves most calls is kept (crew_trial.h). The
- * autogroup is ranked with them, since callers in another one see nothing but that of a member.
+ * one, not bound to any CPU. After a while all manners are tried, and the one that serves most calls is kept
+ * (crew_trial.h). The autogroup is ranked with them, since callers in another one see nothing but that of a member.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
  * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
@@ -37,23 +37,32 @@ struct crew_member {
     uint64_t answered; /* atomic; progress of the request that was answered last */
 
     /* its own */
-    uint32_t caller;       /* thread that called last */
-    uint32_t other;        /* the one before it */
-    unsigned calls;        /* of this window; and of them: */
-    unsigned slow_calls;   /* took longer than waking a CPU would, or went on beside their caller */
-    unsigned switches;     /* came from another caller than the one before */
-    unsigned blocked;      /* waited for something in the lower file system, of those that were asked */
-    uint64_t callers;      /* a bit for each caller; several may have the same */
-    unsigned sleeps;       /* were waited for */
-    unsigned since_look;   /* calls since the caller's CPU was asked for */
-    unsigned windows;      /* since it joined */
-    uint64_t joined;       /* progress when it did */
-    long waits_before;     /* of this thread, when the call began that is asked */
-    uint64_t seen_callers; /* atomic; those of the last window */
+    uint32_t caller;        /* thread that called last */
+    uint32_t other;         /* the one before it */
+    unsigned calls;         /* of this window; and of them: */
+    unsigned slow_calls;    /* took longer than waking a CPU would, or went on beside their caller */
+    unsigned switches;      /* came from another caller than the one before */
+    unsigned on_names;      /* were about a name */
+    unsigned blocked;       /* waited for something in the lower file system, of those that were asked */
+    uint64_t callers;       /* a bit for each caller; several may have the same */
+    unsigned sleeps;        /* were waited for */
+    unsigned since_look;    /* calls since the caller's CPU was asked for */
+    unsigned windows;       /* since it joined */
+    uint64_t joined;        /* progress when it did */
+    long waits_before;      /* of this thread, when the call began that is asked */
+    uint64_t seen_callers;  /* atomic; those of the last window */
+    unsigned seen_on_names; /* atomic; calls of the last window */
 
     int cpu;                /* of a member: where it is bound to; -1: nowhere */
     uint32_t crew;          /* the number of its crew */
     uint64_t seen_progress; /* the main thread's: when it looked last */
+};
+
+/* How many callers there are. */
+enum crew_company {
+    CREW_HAS_ONE,
+    CREW_HAS_FEW,  /* at most as many as there are CPUs, or they wait for each other */
+    CREW_HAS_MANY, /* or too many threads besides */
 };
 
 struct crew {
@@ -75,7 +84,8 @@ struct crew {
     bool is_calm;            /* atomic; see crew_is_calm() */
     unsigned calm_looks;     /* in a row that have found one caller at most; under the lock, as the next two */
     unsigned lone_looks;     /* in a row that have found too few callers */
-    bool is_shared;          /* by several callers; under the lock */
+    enum crew_company company;
+    unsigned company_looks; /* in a row that have found another; under the lock */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
     enum cpu_rank rank;          /* of all threads; under the lock */
@@ -119,6 +129,7 @@ struct crew_call {
     uint32_t caller;      /* thread; 0: the kernel's own */
     uint64_t wait_cycles; /* for it to come */
     uint64_t work_cycles; /* to answer it */
+    bool is_on_name;      /* in a directory: others who want something there wait for this caller */
     bool is_ahead;        /* a large read: the kernel reads ahead while the caller goes on, best on another CPU */
 };
 

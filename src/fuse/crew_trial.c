@@ -1,16 +1,21 @@
-/* The trial of the manners: short steps by turns, so that what changes meanwhile falls on all. */
+/* The trial of the manners: short steps by turns, so that what changes meanwhile falls on all. What a manner does to
+ * where callers run takes a while to show. */
 #include "crew_trial.h"
 
 #include <string.h>
 
-#define STEP_LOOKS 3U
+#define STEP_LOOKS 4U
+#define CHANGE_LOOKS 1U /* of them, that do not count */
 #define ROUNDS 2U
-#define SETTLED_LOOKS 250U
-#define WORTH 1.03 /* so many times the calls in the same time */
-#define CLEAR 1.2  /* that needs no other round */
+#define PAUSE_LOOKS 500U /* before the first trial; doubled after each that has changed nothing */
+#define PAUSE_LOOKS_MAX 8000U
+#define CHECK_LOOKS 16U
+#define MANY_WORSE 2U
+#define WORTH 1.1 /* so many times the calls in the same time */
+#define CLEAR 1.2 /* that needs no other round */
 
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
-    *trial = (struct crew_trial){.settled = settled, .tried = settled, .looks = SETTLED_LOOKS};
+    *trial = (struct crew_trial){.settled = settled, .tried = settled, .pause_looks = PAUSE_LOOKS};
 }
 
 /* Calls per cycle. */
@@ -34,33 +39,63 @@ static bool is_decided(const struct crew_trial *trial) {
     return trial->step > ROUNDS * CREW_MANNERS || settled > CLEAR * other || other > CLEAR * settled;
 }
 
+static unsigned next_pause(const struct crew_trial *trial, bool changes) {
+    if (changes)
+        return PAUSE_LOOKS;
+    return trial->pause_looks < PAUSE_LOOKS_MAX / 2 ? 2 * trial->pause_looks : PAUSE_LOOKS_MAX;
+}
+
 static void settle(struct crew_trial *trial) {
     enum crew_manner other = best_of(trial, trial->settled);
-    if (rate_of(trial, other) > WORTH * rate_of(trial, trial->settled))
+    bool changes = rate_of(trial, other) > WORTH * rate_of(trial, trial->settled);
+    trial->pause_looks = next_pause(trial, changes);
+    if (changes)
         trial->settled = other;
+    trial->settled_rate = rate_of(trial, trial->settled);
     trial->tried = trial->settled;
     trial->step = 0;
+    trial->worse_checks = 0;
     memset(trial->calls, 0, sizeof(trial->calls));
     memset(trial->cycles, 0, sizeof(trial->cycles));
 }
 
-static void take_step(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
-    if (trial->step > 0) {
-        trial->calls[trial->tried] += calls - trial->began_calls;
-        trial->cycles[trial->tried] += now_cycles - trial->began_cycles;
-        trial->tried = (trial->tried + 1) % CREW_MANNERS;
-    }
-    trial->step++;
-    trial->looks = 0;
+static void note_begin(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
     trial->began_calls = calls;
     trial->began_cycles = now_cycles;
-    if (trial->step > 1 && trial->step % CREW_MANNERS == 1 && is_decided(trial))
+}
+
+/* The settled manner need not be what it was in the trial, which may have moved the callers. Returns whether another
+ * trial is due. */
+static bool check(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
+    if (trial->looks % CHECK_LOOKS == 0) {
+        double rate = (double)(calls - trial->began_calls) / (double)(now_cycles - trial->began_cycles);
+        trial->worse_checks = rate * CLEAR < trial->settled_rate ? trial->worse_checks + 1 : 0;
+        note_begin(trial, calls, now_cycles);
+    }
+    return trial->worse_checks >= MANY_WORSE || trial->looks >= trial->pause_looks;
+}
+
+static void next_step(struct crew_trial *trial) {
+    trial->step++;
+    trial->looks = 0;
+}
+
+static void end_step(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
+    trial->calls[trial->tried] += calls - trial->began_calls;
+    trial->cycles[trial->tried] += now_cycles - trial->began_cycles;
+    trial->tried = (trial->tried + 1) % CREW_MANNERS;
+    next_step(trial);
+    if (trial->tried == trial->settled && is_decided(trial))
         settle(trial);
 }
 
 enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
     trial->looks++;
-    if (trial->looks >= (trial->step == 0 ? SETTLED_LOOKS : STEP_LOOKS))
-        take_step(trial, calls, now_cycles);
+    if (trial->looks == CHANGE_LOOKS)
+        note_begin(trial, calls, now_cycles);
+    else if (trial->step == 0 && check(trial, calls, now_cycles))
+        next_step(trial);
+    else if (trial->step > 0 && trial->looks >= STEP_LOOKS)
+        end_step(trial, calls, now_cycles);
     return trial->tried;
 }

@@ -22,7 +22,10 @@ struct crew_trial {
     enum crew_manner tried;   /* since the last step */
     unsigned step;            /* of the trial; 0: there is none */
     unsigned looks;           /* since the last step */
-    uint64_t began_calls;     /* at the last step */
+    unsigned pause_looks;     /* until the next trial */
+    double settled_rate;      /* calls per cycle, by the last trial; 0: there was none */
+    unsigned worse_checks;    /* in a row, that have found clearly less */
+    uint64_t began_calls;     /* when what is measured began */
     uint64_t began_cycles;
     uint64_t calls[CREW_MANNERS]; /* of this trial */
     uint64_t cycles[CREW_MANNERS];

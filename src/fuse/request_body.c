@@ -32,3 +32,21 @@ bool request_is_large_read(uint32_t opcode, const char *body) {
     memcpy(&read, body, sizeof(read));
     return read.size >= AHEAD_BYTES;
 }
+
+bool request_is_on_name(uint32_t opcode) {
+    switch (opcode) {
+    case FUSE_LOOKUP:
+    case FUSE_CREATE:
+    case FUSE_MKNOD:
+    case FUSE_MKDIR:
+    case FUSE_SYMLINK:
+    case FUSE_LINK:
+    case FUSE_UNLINK:
+    case FUSE_RMDIR:
+    case FUSE_RENAME:
+    case FUSE_RENAME2:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -11,4 +11,7 @@ bool request_lacks_fsetid(uint32_t opcode, const char *body);
 /* A read as large as those that the kernel makes ahead. */
 bool request_is_large_read(uint32_t opcode, const char *body);
 
+/* One about a name in a directory, whose lock the caller holds meanwhile. */
+bool request_is_on_name(uint32_t opcode);
+
 #endif

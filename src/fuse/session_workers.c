@@ -123,7 +123,8 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     struct crew_call call = {.caller = header.pid,
                              .wait_cycles = start_cycles - wait_cycles,
                              .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
-                             .is_ahead = worker->is_ahead};
+                             .is_ahead = worker->is_ahead,
+                             .is_on_name = request_is_on_name(header.opcode)};
     enum crew_need need = crew_done(&session->crew, &worker->member, &call);
     if (need == CREW_NEEDS_RECEIVER) {
         ask_for_receiver(session);

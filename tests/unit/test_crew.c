@@ -276,6 +276,63 @@ START_TEST(several_callers_are_served_in_both_manners) {
 }
 END_TEST
 
+/* By turns, one more than there are CPUs. */
+static void serve_many(struct crew_member *worker, int count, bool on_names) {
+    int callers = CPU_COUNT(&crew.home.cpus) + 1;
+    for (int i = 0; i < count; i++) {
+        struct crew_call call = {1 + (uint32_t)(i % callers), AT_ONCE, SHORT_CYCLES, .is_on_name = on_names};
+        crew_take(worker);
+        crew_answer(worker);
+        if (crew_done(&crew, worker, &call) == CREW_NEEDS_LOOKS)
+            crew_enter(&crew, worker);
+    }
+}
+
+START_TEST(more_callers_than_cpus_begin_one_that_goes_first) {
+    struct crew_member worker = new_worker();
+    if (CPU_COUNT(&crew.home.cpus) > 15) {
+        fprintf(stderr, "SKIP: on so many CPUs a worker that begins one has not heard more callers\n");
+        return;
+    }
+    serve_many(&worker, 100, false);
+    ck_assert(crew_has(&worker));
+    ck_assert(is_first());
+}
+END_TEST
+
+START_TEST(more_callers_than_cpus_make_it_go_first_in_a_while) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    ck_assert(!crew_look(&crew, device_fd));
+    serve_with(&worker, another_caller(), 100);
+    ck_assert(!crew_look(&crew, device_fd));
+    if (CPU_COUNT(&crew.home.cpus) > 1)
+        ck_assert_int_eq(class_now(), SCHED_IDLE);
+    for (int looks = 0; looks < 5; looks++) {
+        serve_many(&worker, 200, false);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    ck_assert(is_first());
+    for (int looks = 0; looks < 5; looks++) {
+        serve_one_caller(&worker, 200);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+}
+END_TEST
+
+START_TEST(many_callers_in_directories_are_given_way_to) {
+    struct crew_member worker = new_worker();
+    serve_many(&worker, 100, true);
+    ck_assert(crew_has(&worker));
+    for (int looks = 0; looks < 100; looks++) {
+        ck_assert_int_eq(class_now(), SCHED_IDLE);
+        serve_many(&worker, 100, true);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+}
+END_TEST
+
 START_TEST(crowded_cpus_begin_one_that_goes_first_for_several_callers) {
     struct crew_member worker = new_worker();
     crew.crowd = 0;
@@ -315,7 +372,7 @@ static void serve_waiting(struct crew_member *worker, int caller_count) {
 START_TEST(calls_of_several_callers_that_wait_for_something_end_it) {
     struct crew_member worker = new_worker();
     struct crew_member second = new_worker();
-    serve_one_caller(&worker, 64);
+    serve_one_caller(&worker, 16); /* a window begins */
     let_join(&second);
     ck_assert(crew_has(&worker));
     serve_waiting(&worker, 1);
@@ -670,7 +727,7 @@ static void rank_a_group(void) {
     ck_assert(!crew_look(&crew, device_fd));
     ck_assert_int_eq(class_now(), SCHED_IDLE);
     ck_assert_int_eq(group_nice_now(), crew.home.group_nice);
-    serve_crowd(&worker, 100);
+    serve_with(&worker, another_caller(), 100);
     ck_assert(!crew_look(&crew, device_fd));
     ck_assert_int_eq(class_now(), SCHED_IDLE);
     ck_assert_int_gt(group_nice_now(), crew.home.group_nice);
@@ -767,6 +824,9 @@ int main(void) {
     tcase_add_test(cases, early_ends_make_longer_pauses);
     tcase_add_test(cases, a_caller_on_another_cpu_brings_a_second_member);
     tcase_add_test(cases, several_callers_are_served_in_both_manners);
+    tcase_add_test(cases, more_callers_than_cpus_begin_one_that_goes_first);
+    tcase_add_test(cases, more_callers_than_cpus_make_it_go_first_in_a_while);
+    tcase_add_test(cases, many_callers_in_directories_are_given_way_to);
     tcase_add_test(cases, crowded_cpus_begin_one_that_goes_first_for_several_callers);
     tcase_add_test(cases, one_that_joins_takes_the_manner_of_the_crew);
     tcase_add_test(cases, calls_of_several_callers_that_wait_for_something_end_it);

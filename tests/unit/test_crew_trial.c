@@ -32,27 +32,62 @@ static void look(unsigned count, unsigned giving_way, unsigned going_first, unsi
     }
 }
 
+static void look_until_settled(unsigned giving_way, unsigned going_first, unsigned alone) {
+    while (trial.step == 0)
+        look(1, giving_way, going_first, alone);
+    while (trial.step > 0)
+        look(1, giving_way, going_first, alone);
+}
+
 START_TEST(the_best_manner_is_settled_for) {
     look(100, 200, 300, 250);
+    ck_assert_int_eq(manner, CREW_GIVES_WAY); /* callers are to find their places first */
+    look(1000, 200, 300, 250);
     ck_assert_int_eq(manner, CREW_GOES_FIRST);
-    look(10000, 200, 300, 250);
+    look(20000, 200, 300, 250);
     ck_assert_int_eq(trial.settled, CREW_GOES_FIRST);
-    ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 9500);
-    look(1000, 200, 300, 500);
+    ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 20000);
+    look_until_settled(200, 300, 500);
     ck_assert_int_eq(trial.settled, CREW_IS_ALONE);
-    look(1000, 600, 300, 500);
+    look_until_settled(600, 300, 500);
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
 }
 END_TEST
 
 START_TEST(the_settled_manner_stays_if_it_is_as_good) {
-    look(10000, 300, 300, 300);
+    look(20000, 300, 300, 300);
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
-    look(10000, 300, 305, 290); /* what may be noise */
+    look(20000, 300, 320, 290); /* what may be noise */
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
-    ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 100); /* and was tried again and again */
-    ck_assert_uint_gt(looks_in[CREW_IS_ALONE], 100);
-    ck_assert_uint_gt(looks_in[CREW_GIVES_WAY], 18000);
+    ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 50); /* and was tried again and again */
+    ck_assert_uint_gt(looks_in[CREW_IS_ALONE], 50);
+}
+END_TEST
+
+START_TEST(confirmed_it_is_tried_less_and_less) {
+    unsigned looks, before = 0;
+    for (int trials = 0; trials < 10; trials++) {
+        looks = looks_in[CREW_GIVES_WAY];
+        look_until_settled(300, 200, 200);
+        looks = looks_in[CREW_GIVES_WAY] - looks;
+        ck_assert_uint_ge(looks, before);
+        before = looks;
+    }
+    ck_assert_uint_gt(before, 7000);
+    look_until_settled(300, 600, 200); /* changed */
+    looks = looks_in[CREW_GOES_FIRST];
+    look_until_settled(300, 600, 200);
+    ck_assert_uint_lt(looks_in[CREW_GOES_FIRST] - looks, 1000);
+}
+END_TEST
+
+START_TEST(it_is_tried_soon_when_it_serves_less) {
+    unsigned looks;
+    look_until_settled(300, 200, 200);
+    looks = looks_in[CREW_GIVES_WAY];
+    look_until_settled(150, 200, 200);
+    ck_assert_uint_lt(looks_in[CREW_GIVES_WAY] - looks, 100);
+    ck_assert_int_ne(trial.settled, CREW_GIVES_WAY);
 }
 END_TEST
 
@@ -70,19 +105,12 @@ START_TEST(all_are_tried_for_as_long) {
 END_TEST
 
 START_TEST(a_clear_difference_takes_one_round) {
-    unsigned looks_if_close, looks_if_clear;
-    while (trial.step == 0)
-        look(1, 300, 310, 300);
-    while (trial.step > 0)
-        look(1, 300, 310, 300);
+    unsigned looks_if_close;
+    look_until_settled(300, 310, 300);
     looks_if_close = looks_in[CREW_GOES_FIRST];
     set_up();
-    while (trial.step == 0)
-        look(1, 300, 600, 300);
-    while (trial.step > 0)
-        look(1, 300, 600, 300);
-    looks_if_clear = looks_in[CREW_GOES_FIRST];
-    ck_assert_uint_lt(looks_if_clear, looks_if_close);
+    look_until_settled(300, 600, 300);
+    ck_assert_uint_lt(looks_in[CREW_GOES_FIRST], looks_if_close);
 }
 END_TEST
 
@@ -100,6 +128,8 @@ int main(void) {
     tcase_add_checked_fixture(cases, set_up, NULL);
     tcase_add_test(cases, the_best_manner_is_settled_for);
     tcase_add_test(cases, the_settled_manner_stays_if_it_is_as_good);
+    tcase_add_test(cases, confirmed_it_is_tried_less_and_less);
+    tcase_add_test(cases, it_is_tried_soon_when_it_serves_less);
     tcase_add_test(cases, all_are_tried_for_as_long);
     tcase_add_test(cases, a_clear_difference_takes_one_round);
     tcase_add_test(cases, no_calls_change_nothing);
