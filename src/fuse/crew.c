@@ -268,6 +268,13 @@ static enum crew_manner manner_for(enum crew_company company) {
     return company == CREW_HAS_MANY ? CREW_GOES_FIRST : CREW_GIVES_WAY;
 }
 
+static enum crew_company company_at_beginning(const struct crew *crew, const struct crew_member *worker,
+                                              bool is_starved, bool crowded) {
+    if (is_starved)
+        return CREW_IS_NOT_KNOWN; /* until it is over */
+    return crowded ? CREW_HAS_MANY : company_of(crew, worker->callers, worker->calls, worker->on_names);
+}
+
 static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
@@ -286,7 +293,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
-        crew->company = crowded ? CREW_HAS_MANY : company_of(crew, worker->callers, worker->calls, worker->on_names);
+        crew->company = company_at_beginning(crew, worker, is_starved, crowded);
         crew->company_looks = 0;
         crew->calm_looks = 0;
         __atomic_store_n(&crew->is_calm, false, __ATOMIC_RELAXED);
@@ -523,8 +530,9 @@ static struct findings look_at_members(struct crew *crew) {
         found.at_work |= at_work;
         if (progress != member->seen_progress) {
             found.moved = true;
-            found.callers |= __atomic_load_n(&member->seen_callers, __ATOMIC_RELAXED);
-            found.windows++;
+            uint64_t seen_callers = __atomic_load_n(&member->seen_callers, __ATOMIC_RELAXED);
+            found.callers |= seen_callers;
+            found.windows += seen_callers != 0;
             found.on_names += __atomic_load_n(&member->seen_on_names, __ATOMIC_RELAXED);
         } else if (at_work) {
             found.stuck = member;
@@ -545,7 +553,7 @@ static void know_company_locked(struct crew *crew, const struct findings *found)
     if (seen == CREW_HAS_FEW && crew->company != CREW_HAS_FEW && is_crowded(crew))
         seen = CREW_HAS_MANY;
     crew->company_looks = seen == crew->company ? 0 : crew->company_looks + 1;
-    if (crew->company_looks < (crew->company == CREW_HAS_ONE ? 1 : COMPANY_LOOKS))
+    if (crew->company_looks < (crew->company <= CREW_HAS_ONE ? 1 : COMPANY_LOOKS))
         return;
     crew->company = seen;
     crew->company_looks = 0;

@@ -60,8 +60,9 @@ struct crew_member {
 
 /* How many callers there are. */
 enum crew_company {
+    CREW_IS_NOT_KNOWN,
     CREW_HAS_ONE,
-    CREW_HAS_FEW,  /* at most as many as there are CPUs, or they wait for each other */
+    CREW_HAS_FEW,  /* at most as many as there are CPUs, or they call about names, and so wait for each other */
     CREW_HAS_MANY, /* or too many threads besides */
 };
 
@@ -83,7 +84,7 @@ struct crew {
     unsigned stuck_looks;    /* in a row that have found a member in one call; the main thread's */
     bool is_calm;            /* atomic; see crew_is_calm() */
     unsigned calm_looks;     /* in a row that have found one caller at most; under the lock, as the next two */
-    unsigned lone_looks;     /* in a row that have found too few callers */
+    unsigned lone_looks;     /* in a row that have found too few callers, where members got no CPU lately */
     enum crew_company company;
     unsigned company_looks; /* in a row that have found another; under the lock */
     struct crew_trial trial;

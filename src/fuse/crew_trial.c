@@ -51,7 +51,9 @@ static void settle(struct crew_trial *trial) {
     trial->pause_looks = next_pause(trial, changes);
     if (changes)
         trial->settled = other;
-    trial->settled_rate = rate_of(trial, trial->settled);
+    /* What nothing else betters is not worse than can be expected, whatever it served in the trial. */
+    trial->settled_rate = !changes && trial->worse_rate > 0 ? trial->worse_rate : rate_of(trial, trial->settled);
+    trial->worse_rate = 0;
     trial->tried = trial->settled;
     trial->step = 0;
     trial->worse_checks = 0;
@@ -71,6 +73,8 @@ static bool check(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles)
         double rate = (double)(calls - trial->began_calls) / (double)(now_cycles - trial->began_cycles);
         trial->worse_checks = rate * CLEAR < trial->settled_rate ? trial->worse_checks + 1 : 0;
         note_begin(trial, calls, now_cycles);
+        if (trial->worse_checks >= MANY_WORSE)
+            trial->worse_rate = rate;
     }
     return trial->worse_checks >= MANY_WORSE || trial->looks >= trial->pause_looks;
 }

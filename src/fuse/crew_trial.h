@@ -23,7 +23,8 @@ struct crew_trial {
     unsigned step;            /* of the trial; 0: there is none */
     unsigned looks;           /* since the last step */
     unsigned pause_looks;     /* until the next trial */
-    double settled_rate;      /* calls per cycle, by the last trial; 0: there was none */
+    double settled_rate;      /* calls per cycle that are expected of it; 0: nothing is known */
+    double worse_rate;        /* that it served when a trial began because of it; 0: it did not */
     unsigned worse_checks;    /* in a row, that have found clearly less */
     uint64_t began_calls;     /* when what is measured began */
     uint64_t began_cycles;

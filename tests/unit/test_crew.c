@@ -546,6 +546,10 @@ START_TEST(after_a_member_without_a_cpu_the_next_is_alone_and_free) {
     ck_assert(CPU_EQUAL(&now, &crew.home.cpus));
     ck_assert_int_eq(worker.cpu, -1);
     ck_assert(!crew_join(&crew, &second));
+    crew.starved_cycles = 0; /* over */
+    serve_one_caller(&worker, 200);
+    ck_assert(!crew_look(&crew, device_fd));
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
 }
 END_TEST
 

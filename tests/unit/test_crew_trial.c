@@ -91,6 +91,17 @@ START_TEST(it_is_tried_soon_when_it_serves_less) {
 }
 END_TEST
 
+START_TEST(what_nothing_betters_is_not_tried_all_the_time) {
+    for (int i = 0; i < 60000; i++) {
+        bool is_tried = trial.step > 0; /* and serves more then than it does later */
+        look(1, is_tried ? 390 : 300, 280, 270);
+    }
+    ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
+    ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], 10);
+    ck_assert_uint_lt(looks_in[CREW_GOES_FIRST], 200);
+}
+END_TEST
+
 START_TEST(all_are_tried_for_as_long) {
     unsigned before;
     while (trial.step == 0)
@@ -130,6 +141,7 @@ int main(void) {
     tcase_add_test(cases, the_settled_manner_stays_if_it_is_as_good);
     tcase_add_test(cases, confirmed_it_is_tried_less_and_less);
     tcase_add_test(cases, it_is_tried_soon_when_it_serves_less);
+    tcase_add_test(cases, what_nothing_betters_is_not_tried_all_the_time);
     tcase_add_test(cases, all_are_tried_for_as_long);
     tcase_add_test(cases, a_clear_difference_takes_one_round);
     tcase_add_test(cases, no_calls_change_nothing);
