@@ -83,10 +83,10 @@ struct crew {
     unsigned quiet_looks;    /* the main thread's */
     unsigned stuck_looks;    /* in a row that have found a member in one call; the main thread's */
     bool is_calm;            /* atomic; see crew_is_calm() */
-    unsigned calm_looks;     /* in a row that have found one caller at most; under the lock, as the next two */
+    unsigned calm_looks;     /* in a row that have found one caller at most; under the lock, as the next three */
     unsigned lone_looks;     /* in a row that have found too few callers, where members got no CPU lately */
     enum crew_company company;
-    unsigned company_looks; /* in a row that have found another; under the lock */
+    unsigned company_looks; /* in a row that have found another */
     struct crew_trial trial;
     enum crew_manner manner;     /* atomic; changed under the lock */
     enum cpu_rank rank;          /* of all threads; under the lock */

@@ -4,7 +4,10 @@
  * so copying them into one part costs less than that does. */
 #include "device.h"
 
+#include <errno.h>
+#include <fuse_log.h>
 #include <stdalign.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -40,7 +43,15 @@ static ssize_t answer(int fd, struct iovec *parts, int count, void *userdata) {
     return size_of(parts, count) <= SMALL_BYTES ? answer_in_one(fd, parts, count) : writev(fd, parts, count);
 }
 
+static void say_nothing(enum fuse_log_level level, const char *format, va_list arguments) {
+    (void)level, (void)format, (void)arguments;
+}
+
+/* Newer libfuse is mostly built without this (enable-custom-io), and does it its own way then. */
 int device_attach(struct fuse_session *fuse) {
     const struct fuse_custom_io io = {.read = receive, .writev = answer};
-    return fuse_session_custom_io(fuse, &io, fuse_session_fd(fuse));
+    fuse_set_log_func(say_nothing);
+    int err = fuse_session_custom_io(fuse, &io, fuse_session_fd(fuse));
+    fuse_set_log_func(NULL);
+    return err == -ENOTSUP ? 0 : err;
 }

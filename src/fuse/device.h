@@ -4,7 +4,7 @@
 
 #include <fuse_lowlevel.h>
 
-/* The session's user data is a struct glue.
+/* Where libfuse lets us; elsewhere all stays as it is. The session's user data is a struct glue.
  * Errors: -ENOMEM. Call after mounting, before the first request is received */
 int device_attach(struct fuse_session *fuse);
 
