@@ -92,7 +92,8 @@ static int make_namespaces(struct namespace *space) {
 int namespace_enter(struct namespace *ret_namespace) {
     struct namespace space = {.bounding_caps = read_bounding_caps()};
     int error = make_namespaces(&space);
-    if (error == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+    /* What others unmount outside is to go here too, or it would stay in use for as long as the command runs. */
+    if (error == 0 && mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         error = negative_errno();
     if (error && space.has_user)
         return complain_refused(error);

@@ -195,3 +195,15 @@ echo >go
 wait "$run_pid"
 rmdir "$lower/known-1"
 assert_nothing_left
+
+# It keeps no other mount in use: one that is unmounted meanwhile writes its profile at once.
+# shellcheck disable=SC2016 # for the shell inside
+unshare --mount --propagation shared -- bash -euc '
+    "$OSPROFFS" -o profile=other,live=none lower mnt
+    "$OSPROF" run -d many -p profile -- sh -c "echo >go
+        for i in \$(seq 200); do [ ! -s other ] || exit 0; sleep 0.1; done; exit 1" &
+    read -r _ <go
+    umount mnt
+    wait "$!"' || fail "a mount that was unmounted while it runs stays in use"
+"$OSPROF" check other
+assert_nothing_left
