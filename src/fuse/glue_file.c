@@ -1,5 +1,6 @@
 /* Requests on open files. */
 #include <errno.h>
+#include <fcntl.h>
 
 #include "base.h"
 #include "ctl.h"
@@ -34,20 +35,21 @@ static void reply_read(fuse_req_t req, int err, const struct fs_read_into *into,
         fuse_reply_buf(req, into->memory, read_bytes);
 }
 
-/* Over a ring the data is read to where the kernel takes it from, and there is nothing to save with a pipe. */
-static struct fs_read_into read_into(fuse_req_t req, fs_ino ino, size_t size_bytes) {
+/* Over a ring the data is read to where the kernel takes it from, and there is nothing to save with a pipe. Nor is there
+ * for a direct read, for which no pages of a file's cache are there to be moved. */
+static struct fs_read_into read_into(fuse_req_t req, fs_ino ino, size_t size_bytes, bool is_direct) {
     struct fs_read_into into = {.memory = ring_reply_memory(req, size_bytes), .pipe_fd = -1};
     if (into.memory)
         return into;
     into.memory = reply_buffer_get(size_bytes);
-    if (into.memory && size_bytes >= SPLICE_FROM_BYTES && !ring_carries(req) && !ctl_serves(ino))
+    if (into.memory && size_bytes >= SPLICE_FROM_BYTES && !is_direct && !ring_carries(req) && !ctl_serves(ino))
         into.pipe_fd = pipe_answer_begin(session_request(glue_of(req)->session, req), size_bytes);
     return into;
 }
 
 void glue_read(fuse_req_t req, fuse_ino_t ino, size_t size_bytes, off_t offset, struct fuse_file_info *fi) {
     size_t read_bytes;
-    struct fs_read_into into = read_into(req, ino, size_bytes);
+    struct fs_read_into into = read_into(req, ino, size_bytes, (unsigned)fi->flags & O_DIRECT);
     if (!into.memory) {
         glue_reply_status(req, -ENOMEM);
         return;

@@ -1,6 +1,7 @@
 /* What stands in a request's body, as <linux/fuse.h> has it. */
 #include "request_body.h"
 
+#include <fcntl.h>
 #include <linux/fuse.h>
 #include <string.h>
 
@@ -25,12 +26,12 @@ bool request_lacks_fsetid(uint32_t opcode, const char *body) {
     }
 }
 
-bool request_is_large_read(uint32_t opcode, const char *body) {
+bool request_reads_ahead(uint32_t opcode, const char *body) {
     struct fuse_read_in read;
     if (opcode != FUSE_READ)
         return false;
     memcpy(&read, body, sizeof(read));
-    return read.size >= AHEAD_BYTES;
+    return read.size >= AHEAD_BYTES && !(read.flags & O_DIRECT);
 }
 
 bool request_is_on_name(uint32_t opcode) {

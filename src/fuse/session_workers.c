@@ -83,7 +83,7 @@ static struct fuse_in_header look_into(struct worker *worker, const struct fuse_
     memcpy(&header, request->mem, sizeof(header));
     __atomic_store_n(&worker->server.request, header.unique, __ATOMIC_RELEASE);
     worker->lacks_fsetid = request_lacks_fsetid(header.opcode, body);
-    worker->is_ahead = request_is_large_read(header.opcode, body);
+    worker->is_ahead = request_reads_ahead(header.opcode, body);
     return header;
 }
 

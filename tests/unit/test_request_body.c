@@ -1,0 +1,57 @@
+/* What is read from requests before libfuse sees them. */
+#include "request_body.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <stdlib.h>
+
+static bool reads_ahead(uint32_t size_bytes, uint32_t flags) {
+    struct fuse_read_in read = {.size = size_bytes, .flags = flags};
+    return request_reads_ahead(FUSE_READ, (const char *)&read);
+}
+
+START_TEST(large_reads_but_direct_ones_are_ahead) {
+    const struct fuse_write_in write = {.size = 131072};
+    ck_assert(reads_ahead(131072, O_RDONLY));
+    ck_assert(reads_ahead(131072, O_RDWR | O_NOATIME));
+    ck_assert(!reads_ahead(131072, O_RDONLY | O_DIRECT));
+    ck_assert(!reads_ahead(4096, O_RDONLY));
+    ck_assert(!request_reads_ahead(FUSE_WRITE, (const char *)&write));
+}
+END_TEST
+
+START_TEST(who_lacks_cap_fsetid_is_told_by_writes_truncations_and_creations) {
+    const struct fuse_write_in write = {.write_flags = FUSE_WRITE_KILL_SUIDGID};
+    const struct fuse_setattr_in truncation = {.valid = FATTR_SIZE | FATTR_KILL_SUIDGID};
+    const struct fuse_create_in create = {.open_flags = FUSE_OPEN_KILL_SUIDGID};
+    const struct fuse_write_in plain = {.write_flags = FUSE_WRITE_LOCKOWNER};
+    ck_assert(request_lacks_fsetid(FUSE_WRITE, (const char *)&write));
+    ck_assert(request_lacks_fsetid(FUSE_SETATTR, (const char *)&truncation));
+    ck_assert(request_lacks_fsetid(FUSE_CREATE, (const char *)&create));
+    ck_assert(!request_lacks_fsetid(FUSE_WRITE, (const char *)&plain));
+    ck_assert(!request_lacks_fsetid(FUSE_READ, (const char *)&write));
+}
+END_TEST
+
+START_TEST(requests_in_directories_are_on_names) {
+    ck_assert(request_is_on_name(FUSE_LOOKUP));
+    ck_assert(request_is_on_name(FUSE_RENAME2));
+    ck_assert(!request_is_on_name(FUSE_GETATTR));
+    ck_assert(!request_is_on_name(FUSE_READ));
+}
+END_TEST
+
+int main(void) {
+    TCase *cases = tcase_create("request_body");
+    tcase_add_test(cases, large_reads_but_direct_ones_are_ahead);
+    tcase_add_test(cases, who_lacks_cap_fsetid_is_told_by_writes_truncations_and_creations);
+    tcase_add_test(cases, requests_in_directories_are_on_names);
+    Suite *suite = suite_create("request_body");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
