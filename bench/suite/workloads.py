@@ -234,14 +234,16 @@ def fio(mode, jobs, megabytes_of, *arguments):
     return run
 
 
-def fio_workload(name, mode, jobs, direct=False):
-    """fio's name of the mode says what is done; see fio_workloads."""
+def fio_workload(name, mode, jobs, direct=False, depth=1):
+    """fio's name of the mode says what is done; see fio_workloads. depth: how many requests a job has under way."""
     is_random = "rand" in mode
     megabytes_of = random_megabytes if is_random else sequential_megabytes
     kind = ("random" if is_random else "sequential") + (" direct" if direct else " buffered")
     what = f"{kind} {mode.replace('rand', '')}s of {'4 KiB' if is_random else '1 MiB'}, " \
-           f"{jobs} job{'s' * (jobs > 1)} (fio)"
-    arguments = (f"--bs={'4k' if is_random else '1M'}", f"--direct={int(direct)}")
+           f"{jobs} job{'s' * (jobs > 1)}{f', {depth} under way at a time' * (depth > 1)} (fio)"
+    arguments = [f"--bs={'4k' if is_random else '1M'}", f"--direct={int(direct)}"]
+    if depth > 1:
+        arguments += ["--ioengine=libaio", f"--iodepth={depth}", f"--loops={depth}"]
     reads_or_rewrites = is_random or mode == "read"
     prepare = fio_files(jobs, megabytes_of) if reads_or_rewrites else Workload.prepare
     return Workload(name + (f"-{jobs}" if jobs > 1 else ""), what, fio(mode, jobs, megabytes_of, *arguments),
@@ -265,6 +267,7 @@ def fio_workloads():
         yield fio_workload("randread", "randread", jobs)
         yield fio_workload("randread-direct", "randread", jobs, direct=True)
         yield fio_workload("randwrite", "randwrite", jobs)
+    yield fio_workload("randread-direct-queue", "randread", 1, direct=True, depth=16)
 
 
 # ---- A compile ----

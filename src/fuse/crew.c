@@ -16,8 +16,10 @@
 #define SETTLED_WINDOWS 16U
 #define LOOK_EVERY 256U     /* calls: the scheduler has moved the caller meanwhile */
 #define LOOK_AFTER_SLEEP 4U /* calls: it may have, if one had to wait for it */
-#define ASK_EVERY 16U       /* calls: whether one waits for something */
-#define MANY_BLOCKED 3U     /* of the four asked in a window */
+#define ASK_EVERY 16U       /* calls: whether one waits for something, and others for it */
+#define MANY_HELD_UP 3U     /* of the four asked in a window */
+#define QUEUE_WINDOWS 16U   /* mostly in a row: who only closes files has a queue now and then */
+#define QUEUE_WINDOWS_MAX 64U
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
 #define COMPANY_LOOKS 5U
@@ -80,7 +82,8 @@ static void start_window(struct crew_member *worker) {
     worker->switches = 0;
     worker->on_names = 0;
     worker->sleeps = 0;
-    worker->blocked = 0;
+    worker->queued = false;
+    worker->held_up = 0;
     worker->callers = 0;
 }
 
@@ -148,7 +151,7 @@ static void find_place(struct crew *crew, struct crew_member *worker) {
         be_free(crew, worker);
     else if (manner == CREW_GIVES_WAY || worker->cpu < 0)
         follow_caller(crew, worker);
-    if (manner == CREW_GOES_FIRST && worker->cpu < 0)
+    if (manner != CREW_GIVES_WAY && manner != CREW_IS_ALONE && worker->cpu < 0)
         spread(crew, worker);
 }
 
@@ -175,6 +178,7 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     crew->members[count] = worker;
     start_window(worker);
     worker->windows = 0;
+    worker->queue_windows = 0;
     worker->joined = worker->progress;
     worker->cpu = -1;
     worker->crew = crew->number;
@@ -182,6 +186,7 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     worker->since_look = LOOK_EVERY;
     __atomic_store_n(&worker->seen_callers, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&worker->seen_on_names, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&worker->seen_queue, false, __ATOMIC_RELAXED);
     __atomic_store_n(&worker->in, true, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->count, count + 1, __ATOMIC_RELEASE);
     return true;
@@ -190,10 +195,10 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
 static void take_manner(const struct crew *crew, const struct crew_member *member, enum crew_manner manner) {
     if (manner == CREW_GOES_FIRST)
         cpu_go_first(&crew->home, member->thread);
-    else if (manner == CREW_GIVES_WAY)
-        cpu_go_idle(member->thread);
-    else
+    else if (manner == CREW_IS_ALONE)
         cpu_go_home(&crew->home, member->thread);
+    else
+        cpu_go_idle(member->thread);
 }
 
 /* If the crew has ended since, so has this. */
@@ -219,7 +224,7 @@ static void rank_locked(struct crew *crew, enum cpu_rank rank) {
  * tried. */
 static void rank_by_manner_locked(struct crew *crew) {
     enum cpu_rank rank = crew->manner == CREW_GIVES_WAY ? CPU_RANK_BEHIND : CPU_RANK_FIRST;
-    rank_locked(crew, crew->company == CREW_HAS_ONE ? CPU_RANK_HOME : rank);
+    rank_locked(crew, crew->company <= CREW_HAS_QUEUE ? CPU_RANK_HOME : rank);
 }
 
 static void set_manner_locked(struct crew *crew, enum crew_manner manner) {
@@ -398,6 +403,11 @@ static long waits_of_this_thread(void) {
     return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nvcsw : 0;
 }
 
+static bool requests_wait(int device_fd) {
+    struct pollfd device = {.fd = device_fd, .events = POLLIN};
+    return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
+}
+
 static bool is_asked(const struct crew_member *worker) {
     return worker->calls % ASK_EVERY == 0 && crew_has(worker);
 }
@@ -408,9 +418,16 @@ void crew_take(struct crew_member *worker) {
         worker->waits_before = waits_of_this_thread();
 }
 
-void crew_answer(struct crew_member *worker) {
+/* One call of each window, and not always the same of those that come again and again. */
+static bool is_asked_for_queue(const struct crew_member *worker) {
+    return worker->calls == worker->windows % WINDOW_CALLS && crew_has(worker);
+}
+
+void crew_answer(struct crew_member *worker, int device_fd) {
+    if (is_asked_for_queue(worker))
+        worker->queued = requests_wait(device_fd);
     if (is_asked(worker))
-        worker->blocked += waits_of_this_thread() != worker->waits_before;
+        worker->held_up += waits_of_this_thread() != worker->waits_before && requests_wait(device_fd);
     __atomic_store_n(&worker->answered, worker->progress, __ATOMIC_RELEASE);
 }
 
@@ -438,33 +455,45 @@ static bool grow(struct crew *crew) {
 }
 
 /* More workers would wait for more things at once. */
-static bool holds_up(const struct crew *crew, const struct crew_member *worker) {
-    bool is_all = count_of(crew) >= most_of(crew) || manner_of(crew) == CREW_IS_ALONE;
-    return worker->slow_calls >= MANY_SLOW ||
-           (worker->blocked >= MANY_BLOCKED && worker->switches >= MANY_SWITCHES && is_all);
+static bool holds_up(const struct crew_member *worker) {
+    return worker->slow_calls >= MANY_SLOW || worker->held_up >= MANY_HELD_UP;
 }
 
 static bool needs_more(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {
     unsigned count = count_of(crew);
-    if (worker->switches < MANY_SWITCHES || count >= most_of(crew) || manner == CREW_IS_ALONE)
+    if (count >= most_of(crew) || manner == CREW_IS_ALONE)
+        return false;
+    if (manner == CREW_SPREADS)
+        return true;
+    if (worker->switches < MANY_SWITCHES)
         return false;
     return manner == CREW_GIVES_WAY ? has_caller_elsewhere(crew, worker) : count < number_of(worker->callers);
 }
 
 static bool is_one_too_many(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {
-    if (count_of(crew) == 1 || manner == CREW_GOES_FIRST)
+    if (count_of(crew) == 1 || manner == CREW_GOES_FIRST || manner == CREW_SPREADS)
         return false;
+    if (manner == CREW_IS_ALONE || (worker->switches == 0 && worker->queued && is_apart(crew, worker)))
+        return true;
     bool has_settled = worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS;
-    return manner == CREW_IS_ALONE || (worker->sleeps >= MANY_SLEEPS && (has_settled || is_apart(crew, worker)));
+    return worker->sleeps >= MANY_SLEEPS && (has_settled || is_apart(crew, worker));
+}
+
+static void review_queue(struct crew_member *worker) {
+    worker->queue_windows = worker->queued ? worker->queue_windows + 1 : worker->queue_windows / 2;
+    if (worker->queue_windows > QUEUE_WINDOWS_MAX)
+        worker->queue_windows = QUEUE_WINDOWS_MAX;
+    __atomic_store_n(&worker->seen_queue, worker->queue_windows >= QUEUE_WINDOWS, __ATOMIC_RELAXED);
 }
 
 /* Every so many calls. Returns true if one more worker is to wait for requests. */
 static bool review_member(struct crew *crew, struct crew_member *worker) {
     enum crew_manner manner = manner_of(crew);
     worker->windows++;
+    review_queue(worker);
     __atomic_store_n(&worker->seen_callers, worker->callers, __ATOMIC_RELAXED);
     __atomic_store_n(&worker->seen_on_names, worker->on_names, __ATOMIC_RELAXED);
-    if (holds_up(crew, worker)) {
+    if (holds_up(worker)) {
         cpu_go_home(&crew->home, worker->thread);
         return end(crew, SLOW_CALLS);
     }
@@ -516,6 +545,7 @@ struct findings {
     uint64_t callers; /* a bit for each, as in struct crew_member */
     unsigned windows; /* the last of each that has moved; and of their calls: */
     unsigned on_names;
+    bool has_queue;                  /* requests wait for them most of the time */
     uint64_t calls;                  /* since the crew began */
     const struct crew_member *stuck; /* one that is still in the request that it was in, and has not answered it */
 };
@@ -534,6 +564,7 @@ static struct findings look_at_members(struct crew *crew) {
             found.callers |= seen_callers;
             found.windows += seen_callers != 0;
             found.on_names += __atomic_load_n(&member->seen_on_names, __ATOMIC_RELAXED);
+            found.has_queue |= __atomic_load_n(&member->seen_queue, __ATOMIC_RELAXED);
         } else if (at_work) {
             found.stuck = member;
         }
@@ -542,22 +573,26 @@ static struct findings look_at_members(struct crew *crew) {
     return found;
 }
 
-static bool requests_wait(int device_fd) {
-    struct pollfd device = {.fd = device_fd, .events = POLLIN};
-    return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
+static enum crew_company company_seen(const struct crew *crew, const struct findings *found) {
+    enum crew_company seen = company_of(crew, found->callers, found->windows * WINDOW_CALLS, found->on_names);
+    bool was_one = crew->company == CREW_HAS_ONE || crew->company == CREW_HAS_QUEUE;
+    if (seen == CREW_HAS_ONE && was_one && found->has_queue)
+        return CREW_HAS_QUEUE;
+    return seen == CREW_HAS_FEW && crew->company != CREW_HAS_FEW && is_crowded(crew) ? CREW_HAS_MANY : seen;
 }
 
 /* Another company is taken for one when it has lasted, but for the first callers beside one. */
 static void know_company_locked(struct crew *crew, const struct findings *found) {
-    enum crew_company seen = company_of(crew, found->callers, found->windows * WINDOW_CALLS, found->on_names);
-    if (seen == CREW_HAS_FEW && crew->company != CREW_HAS_FEW && is_crowded(crew))
-        seen = CREW_HAS_MANY;
+    enum crew_company seen = company_seen(crew, found);
     crew->company_looks = seen == crew->company ? 0 : crew->company_looks + 1;
     if (crew->company_looks < (crew->company <= CREW_HAS_ONE ? 1 : COMPANY_LOOKS))
         return;
     crew->company = seen;
     crew->company_looks = 0;
-    crew_trial_begin(&crew->trial, manner_for(seen));
+    if (seen == CREW_HAS_QUEUE)
+        crew_trial_begin_queue(&crew->trial);
+    else
+        crew_trial_begin(&crew->trial, manner_for(seen));
 }
 
 /* Where members were left without a CPU lately, a few callers need no crew. Returns whether that has ended it. */

@@ -10,12 +10,15 @@
  * one, not bound to any CPU. After a while all manners are tried, and the one that serves most calls is kept
  * (crew_trial.h). The autogroup is ranked with them, since callers in another one see nothing but that of a member.
  *
+ * One caller who has several requests under way at a time is served where it runs too if they are few; if they are
+ * many, a member on each CPU serves more. How many there are is not to be seen, so both are tried.
+ *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
- * ends when calls are slow or those of several callers wait for something (many at once are better then), when they are
- * large reads, when there are no calls, and when the main thread, which looks every so often, finds that a member does
- * not get on with its request, or that no member gets to one that waits. After an end soon after the beginning the next
- * crew waits, longer and longer; after one where a member got no CPU the next is, for a while that grows too, one
- * member alone, and only for more callers than CPUs. */
+ * ends when calls are slow, or wait for something while others wait for a worker (many at once are better then), when
+ * they are large reads, when there are no calls, and when the main thread, which looks every so often, finds that a
+ * member does not get on with its request, or that no member gets to one that waits. After an end soon after the
+ * beginning the next crew waits, longer and longer; after one where a member got no CPU the next is, for a while that
+ * grows too, one member alone, and only for more callers than CPUs. */
 #ifndef CREW_H
 #define CREW_H
 
@@ -43,15 +46,19 @@ struct crew_member {
     unsigned slow_calls;    /* took longer than waking a CPU would, or went on beside their caller */
     unsigned switches;      /* came from another caller than the one before */
     unsigned on_names;      /* were about a name */
-    unsigned blocked;       /* waited for something in the lower file system, of those that were asked */
+    unsigned held_up;       /* waited for something in the lower file system while requests waited for a worker, of
+                               those that were asked */
+    bool queued;            /* requests waited for a worker at the end of one of them */
     uint64_t callers;       /* a bit for each caller; several may have the same */
     unsigned sleeps;        /* were waited for */
     unsigned since_look;    /* calls since the caller's CPU was asked for */
     unsigned windows;       /* since it joined */
+    unsigned queue_windows; /* of the last, with a queue; halved by one without */
     uint64_t joined;        /* progress when it did */
     long waits_before;      /* of this thread, when the call began that is asked */
     uint64_t seen_callers;  /* atomic; those of the last window */
     unsigned seen_on_names; /* atomic; calls of the last window */
+    bool seen_queue;        /* atomic; in most of the last windows */
 
     int cpu;                /* of a member: where it is bound to; -1: nowhere */
     uint32_t crew;          /* the number of its crew */
@@ -62,8 +69,9 @@ struct crew_member {
 enum crew_company {
     CREW_IS_NOT_KNOWN,
     CREW_HAS_ONE,
-    CREW_HAS_FEW,  /* at most as many as there are CPUs, or they call about names, and so wait for each other */
-    CREW_HAS_MANY, /* or too many threads besides */
+    CREW_HAS_QUEUE, /* one, who has several requests under way at a time, as with asynchronous I/O */
+    CREW_HAS_FEW,   /* at most as many as there are CPUs, or they call about names, and so wait for each other */
+    CREW_HAS_MANY,  /* or too many threads besides */
 };
 
 struct crew {
@@ -121,9 +129,9 @@ static inline bool crew_has(const struct crew_member *worker) {
 /* For a worker that is no member, while there is a crew: false if it needs no more. */
 bool crew_join(struct crew *crew, struct crew_member *worker);
 
-/* A worker has taken a request; is about to answer it. */
+/* A worker has taken a request; is about to answer it. device_fd: where requests wait */
 void crew_take(struct crew_member *worker);
-void crew_answer(struct crew_member *worker);
+void crew_answer(struct crew_member *worker, int device_fd);
 
 /* What became of the request. */
 struct crew_call {
@@ -131,7 +139,7 @@ struct crew_call {
     uint64_t wait_cycles; /* for it to come */
     uint64_t work_cycles; /* to answer it */
     bool is_on_name;      /* in a directory: others who want something there wait for this caller */
-    bool is_ahead;        /* a large read: the kernel reads ahead while the caller goes on, best on another CPU */
+    bool is_ahead;        /* the kernel reads while the caller goes on, best on another CPU */
 };
 
 enum crew_need {
@@ -147,8 +155,8 @@ enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const st
  * on the worker may be without a CPU. */
 void crew_enter(struct crew *crew, struct crew_member *worker);
 
-/* The main thread looks whether members get on. device_fd: where requests wait. Returns true if the crew has ended, and
- * one more worker is to wait for requests. */
+/* The main thread looks whether members get on. Returns true if the crew has ended, and one more worker is to wait for
+ * requests. */
 bool crew_look(struct crew *crew, int device_fd);
 
 /* Whether the next look may take its time: no other caller waits for a member that does not get on. Looks are to be

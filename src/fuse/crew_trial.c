@@ -5,17 +5,31 @@
 #include <string.h>
 
 #define STEP_LOOKS 4U
-#define CHANGE_LOOKS 1U /* of them, that do not count */
+#define CHANGE_PART 4U /* one in so many of them does not count */
 #define ROUNDS 2U
 #define PAUSE_LOOKS 500U /* before the first trial; doubled after each that has changed nothing */
 #define PAUSE_LOOKS_MAX 8000U
+#define QUEUE_PAUSE_LOOKS 4U
+#define QUEUE_STEP_LOOKS 20U /* a queue takes its time to part */
 #define CHECK_LOOKS 16U
 #define MANY_WORSE 2U
 #define WORTH 1.1 /* so many times the calls in the same time */
 #define CLEAR 1.2 /* that needs no other round */
 
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
-    *trial = (struct crew_trial){.settled = settled, .tried = settled, .pause_looks = PAUSE_LOOKS};
+    *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_GOES_FIRST] = true, [CREW_IS_ALONE] = true},
+                                 .step_looks = STEP_LOOKS,
+                                 .settled = settled,
+                                 .tried = settled,
+                                 .pause_looks = PAUSE_LOOKS};
+}
+
+void crew_trial_begin_queue(struct crew_trial *trial) {
+    *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_SPREADS] = true},
+                                 .step_looks = QUEUE_STEP_LOOKS,
+                                 .settled = CREW_GIVES_WAY,
+                                 .tried = CREW_GIVES_WAY,
+                                 .pause_looks = QUEUE_PAUSE_LOOKS};
 }
 
 /* Calls per cycle. */
@@ -23,24 +37,39 @@ static double rate_of(const struct crew_trial *trial, enum crew_manner manner) {
     return trial->cycles[manner] > 0 ? (double)trial->calls[manner] / (double)trial->cycles[manner] : 0;
 }
 
+/* The one after it, in a circle, among those that are tried. */
+static enum crew_manner next_of(const struct crew_trial *trial, enum crew_manner manner) {
+    do
+        manner = (manner + 1) % CREW_MANNERS;
+    while (!trial->among[manner]);
+    return manner;
+}
+
 static enum crew_manner best_of(const struct crew_trial *trial, enum crew_manner but) {
-    enum crew_manner best = but == CREW_GIVES_WAY ? CREW_GOES_FIRST : CREW_GIVES_WAY;
-    for (enum crew_manner manner = best; manner < CREW_MANNERS; manner++) {
-        if (manner != but && rate_of(trial, manner) > rate_of(trial, best))
+    enum crew_manner best = next_of(trial, but);
+    for (enum crew_manner manner = best; manner != but; manner = next_of(trial, manner)) {
+        if (rate_of(trial, manner) > rate_of(trial, best))
             best = manner;
     }
     return best;
+}
+
+static unsigned count_of(const struct crew_trial *trial) {
+    unsigned count = 0;
+    for (unsigned manner = 0; manner < CREW_MANNERS; manner++)
+        count += trial->among[manner];
+    return count;
 }
 
 /* At the end of a round. */
 static bool is_decided(const struct crew_trial *trial) {
     double settled = rate_of(trial, trial->settled);
     double other = rate_of(trial, best_of(trial, trial->settled));
-    return trial->step > ROUNDS * CREW_MANNERS || settled > CLEAR * other || other > CLEAR * settled;
+    return trial->step > ROUNDS * count_of(trial) || settled > CLEAR * other || other > CLEAR * settled;
 }
 
 static unsigned next_pause(const struct crew_trial *trial, bool changes) {
-    if (changes)
+    if (changes || trial->pause_looks < PAUSE_LOOKS)
         return PAUSE_LOOKS;
     return trial->pause_looks < PAUSE_LOOKS_MAX / 2 ? 2 * trial->pause_looks : PAUSE_LOOKS_MAX;
 }
@@ -87,7 +116,7 @@ static void next_step(struct crew_trial *trial) {
 static void end_step(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
     trial->calls[trial->tried] += calls - trial->began_calls;
     trial->cycles[trial->tried] += now_cycles - trial->began_cycles;
-    trial->tried = (trial->tried + 1) % CREW_MANNERS;
+    trial->tried = next_of(trial, trial->tried);
     next_step(trial);
     if (trial->tried == trial->settled && is_decided(trial))
         settle(trial);
@@ -95,11 +124,11 @@ static void end_step(struct crew_trial *trial, uint64_t calls, uint64_t now_cycl
 
 enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
     trial->looks++;
-    if (trial->looks == CHANGE_LOOKS)
+    if (trial->looks == trial->step_looks / CHANGE_PART)
         note_begin(trial, calls, now_cycles);
     else if (trial->step == 0 && check(trial, calls, now_cycles))
         next_step(trial);
-    else if (trial->step > 0 && trial->looks >= STEP_LOOKS)
+    else if (trial->step > 0 && trial->looks >= trial->step_looks)
         end_step(trial, calls, now_cycles);
     return trial->tried;
 }

@@ -14,10 +14,13 @@ enum crew_manner {
     CREW_GIVES_WAY,  /* in SCHED_IDLE, on the CPUs of the callers */
     CREW_GOES_FIRST, /* before callers, one on each CPU */
     CREW_IS_ALONE,   /* one, wherever the system puts it */
+    CREW_SPREADS,    /* in SCHED_IDLE, one on each CPU, wherever callers are */
     CREW_MANNERS
 };
 
 struct crew_trial {
+    bool among[CREW_MANNERS]; /* those that are tried */
+    unsigned step_looks;
     enum crew_manner settled; /* what is best as far as is known */
     enum crew_manner tried;   /* since the last step */
     unsigned step;            /* of the trial; 0: there is none */
@@ -32,11 +35,14 @@ struct crew_trial {
     uint64_t cycles[CREW_MANNERS];
 };
 
-/* From the beginning, with this manner. */
+/* From the beginning, with this manner, for several callers. */
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled);
 
-/* At every look while there are several callers. calls: served so far by all members. Returns the manner until the next
- * look */
+/* The same for one that has several requests under way: between giving way and spreading, and soon. */
+void crew_trial_begin_queue(struct crew_trial *trial);
+
+/* At every look while there are several callers, or a queue. calls: served so far by all members. Returns the manner
+ * until the next look */
 enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles);
 
 #endif

@@ -33,8 +33,9 @@ static void become_idle(struct worker *worker) {
 }
 
 void worker_answers(struct worker *worker) {
-    worker->answered_cycles = crew_now(&worker->server.session->crew);
-    crew_answer(&worker->member);
+    struct session *session = worker->server.session;
+    worker->answered_cycles = crew_now(&session->crew);
+    crew_answer(&worker->member, fuse_session_fd(session->fuse));
     if (!crew_has(&worker->member) && !worker->is_ahead)
         become_idle(worker);
 }

@@ -80,7 +80,7 @@ static bool serve(struct crew_member *worker, int count, const uint32_t *callers
     for (int i = 0; i < count; i++) {
         struct crew_call call = {callers[i % caller_count], wait_cycles, work_cycles, .is_ahead = false};
         crew_take(worker);
-        crew_answer(worker);
+        crew_answer(worker, device_fd);
         enum crew_need need = crew_done(&crew, worker, &call);
         if (need == CREW_NEEDS_LOOKS)
             crew_enter(&crew, worker);
@@ -183,7 +183,7 @@ START_TEST(large_reads_begin_none) {
     const struct crew_call call = {1, AT_ONCE, SHORT_CYCLES, .is_ahead = true};
     for (int i = 0; i < 1000; i++) {
         crew_take(&worker);
-        crew_answer(&worker);
+        crew_answer(&worker, device_fd);
         crew_done(&crew, &worker, &call);
     }
     ck_assert(!crew_exists(&crew));
@@ -282,7 +282,7 @@ static void serve_many(struct crew_member *worker, int count, bool on_names) {
     for (int i = 0; i < count; i++) {
         struct crew_call call = {1 + (uint32_t)(i % callers), AT_ONCE, SHORT_CYCLES, .is_on_name = on_names};
         crew_take(worker);
-        crew_answer(worker);
+        crew_answer(worker, device_fd);
         if (crew_done(&crew, worker, &call) == CREW_NEEDS_LOOKS)
             crew_enter(&crew, worker);
     }
@@ -364,22 +364,80 @@ static void serve_waiting(struct crew_member *worker, int caller_count) {
         struct crew_call call = {1 + (uint32_t)(i % caller_count), AT_ONCE, SHORT_CYCLES};
         crew_take(worker);
         nanosleep(&moment, NULL);
-        crew_answer(worker);
+        crew_answer(worker, device_fd);
         crew_done(&crew, worker, &call);
     }
 }
 
-START_TEST(calls_of_several_callers_that_wait_for_something_end_it) {
+START_TEST(calls_that_wait_for_something_while_others_do_for_them_end_it) {
     struct crew_member worker = new_worker();
-    struct crew_member second = new_worker();
     serve_one_caller(&worker, 16); /* a window begins */
-    let_join(&second);
     ck_assert(crew_has(&worker));
     serve_waiting(&worker, 1);
-    ck_assert(crew_has(&worker)); /* more workers would not help one caller */
     serve_waiting(&worker, 2);
+    ck_assert(crew_has(&worker)); /* more workers would have nothing to do */
+    request_waits();
+    serve_one_caller(&worker, 64);
+    ck_assert(crew_has(&worker)); /* they would not have it done sooner */
+    serve_waiting(&worker, 1);
     ck_assert(!crew_has(&worker));
     ck_assert(!crew_exists(&crew));
+}
+END_TEST
+
+/* One caller. */
+static void look_at_queue_until(struct crew_member *worker, enum crew_manner manner) {
+    for (int looks = 0; crew.manner != manner; looks++) {
+        ck_assert_int_lt(looks, 10000);
+        serve_one_caller(worker, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+}
+
+START_TEST(a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better) {
+    struct crew_member first = new_worker();
+    struct crew_member second = new_worker();
+    eventfd_t none;
+    serve_one_caller(&first, 100);
+    request_waits();
+    look_at_queue_until(&first, CREW_SPREADS);
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
+    ck_assert(serve_one_caller(&first, 100)); /* one more */
+    ck_assert(crew_join(&crew, &second));
+    serve_one_caller(&second, 1000);
+    ck_assert(crew_has(&second));
+    if (CPU_COUNT(&crew.home.cpus) > 1)
+        ck_assert(second.cpu >= 0 && second.cpu != first.cpu);
+    while (crew.manner != CREW_GIVES_WAY) {
+        serve_one_caller(&second, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    serve_one_caller(&first, 100);
+    serve_one_caller(&second, 100);
+    ck_assert_uint_eq(crew.count, 1); /* where the caller is */
+    ck_assert_int_eq(eventfd_read(device_fd, &none), 0);
+    for (int looks = 0; looks < 10; looks++) {
+        serve_one_caller(crew.members[0], 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    ck_assert_int_eq(crew.company, CREW_HAS_ONE);
+}
+END_TEST
+
+START_TEST(a_queue_now_and_then_is_none) {
+    struct crew_member worker = new_worker();
+    eventfd_t none;
+    serve_one_caller(&worker, 100);
+    for (int looks = 0; looks < 1000; looks++) {
+        if (looks % 10 < 5)
+            eventfd_read(device_fd, &none);
+        else
+            request_waits();
+        serve_one_caller(&worker, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+        ck_assert_int_eq(crew.manner, CREW_GIVES_WAY);
+    }
+    ck_assert_int_eq(crew.company, CREW_HAS_ONE);
 }
 END_TEST
 
@@ -455,7 +513,7 @@ START_TEST(a_caller_that_goes_on_at_once_does_not_end_it) {
     struct crew_member worker = new_worker();
     serve_one_caller(&worker, 100);
     crew_take(&worker);
-    crew_answer(&worker); /* and has no CPU: its caller has it */
+    crew_answer(&worker, device_fd); /* and has no CPU: its caller has it */
     for (int i = 0; i < 5; i++)
         ck_assert(!crew_look(&crew, device_fd));
     ck_assert(crew_has(&worker));
@@ -833,7 +891,9 @@ int main(void) {
     tcase_add_test(cases, many_callers_in_directories_are_given_way_to);
     tcase_add_test(cases, crowded_cpus_begin_one_that_goes_first_for_several_callers);
     tcase_add_test(cases, one_that_joins_takes_the_manner_of_the_crew);
-    tcase_add_test(cases, calls_of_several_callers_that_wait_for_something_end_it);
+    tcase_add_test(cases, calls_that_wait_for_something_while_others_do_for_them_end_it);
+    tcase_add_test(cases, a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better);
+    tcase_add_test(cases, a_queue_now_and_then_is_none);
     tcase_add_test(cases, callers_on_one_cpu_have_one_member);
     tcase_add_test(cases, one_apart_from_its_callers_leaves_at_once);
     tcase_add_test(cases, one_with_little_to_do_leaves);

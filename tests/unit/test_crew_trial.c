@@ -22,14 +22,19 @@ static void set_up(void) {
 }
 
 /* So many looks, with so many calls before each, by the manner. */
-static void look(unsigned count, unsigned giving_way, unsigned going_first, unsigned alone) {
-    const unsigned served[] = {[CREW_GIVES_WAY] = giving_way, [CREW_GOES_FIRST] = going_first, [CREW_IS_ALONE] = alone};
+static void look_with(unsigned count, const unsigned served[CREW_MANNERS]) {
     for (unsigned i = 0; i < count; i++) {
         looks_in[manner]++;
         calls += served[manner];
         now_cycles += LOOK_CYCLES;
         manner = crew_trial_look(&trial, calls, now_cycles);
     }
+}
+
+static void look(unsigned count, unsigned giving_way, unsigned going_first, unsigned alone) {
+    const unsigned served[CREW_MANNERS] = {
+        [CREW_GIVES_WAY] = giving_way, [CREW_GOES_FIRST] = going_first, [CREW_IS_ALONE] = alone};
+    look_with(count, served);
 }
 
 static void look_until_settled(unsigned giving_way, unsigned going_first, unsigned alone) {
@@ -134,6 +139,29 @@ START_TEST(no_calls_change_nothing) {
 }
 END_TEST
 
+START_TEST(a_queue_is_soon_given_way_to_or_spread) {
+    const unsigned deep[CREW_MANNERS] = {[CREW_GIVES_WAY] = 200, [CREW_SPREADS] = 300};
+    const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_SPREADS] = 200};
+    crew_trial_begin_queue(&trial);
+    look_with(100, deep);
+    ck_assert_int_eq(trial.settled, CREW_SPREADS);
+    look_with(20000, deep);
+    ck_assert_uint_gt(looks_in[CREW_SPREADS], 19000);
+    look_with(1000, shallow);
+    ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
+    ck_assert_uint_eq(looks_in[CREW_GOES_FIRST] + looks_in[CREW_IS_ALONE], 0);
+}
+END_TEST
+
+START_TEST(what_a_queue_is_served_by_is_not_tried_all_the_time) {
+    const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_SPREADS] = 290};
+    crew_trial_begin_queue(&trial);
+    look_with(5000, shallow);
+    ck_assert_uint_gt(looks_in[CREW_SPREADS], 50);
+    ck_assert_uint_lt(looks_in[CREW_SPREADS], 500);
+}
+END_TEST
+
 int main(void) {
     TCase *cases = tcase_create("crew_trial");
     tcase_add_checked_fixture(cases, set_up, NULL);
@@ -145,6 +173,8 @@ int main(void) {
     tcase_add_test(cases, all_are_tried_for_as_long);
     tcase_add_test(cases, a_clear_difference_takes_one_round);
     tcase_add_test(cases, no_calls_change_nothing);
+    tcase_add_test(cases, a_queue_is_soon_given_way_to_or_spread);
+    tcase_add_test(cases, what_a_queue_is_served_by_is_not_tried_all_the_time);
     Suite *suite = suite_create("crew_trial");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
