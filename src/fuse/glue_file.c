@@ -35,8 +35,8 @@ static void reply_read(fuse_req_t req, int err, const struct fs_read_into *into,
         fuse_reply_buf(req, into->memory, read_bytes);
 }
 
-/* Over a ring the data is read to where the kernel takes it from, and there is nothing to save with a pipe. Nor is there
- * for a direct read, for which no pages of a file's cache are there to be moved. */
+/* Over a ring the data is read to where the kernel takes it from, and there is nothing to save with a pipe. Nor is
+ * there for a direct read, for which no pages of a file's cache are there to be moved. */
 static struct fs_read_into read_into(fuse_req_t req, fs_ino ino, size_t size_bytes, bool is_direct) {
     struct fs_read_into into = {.memory = ring_reply_memory(req, size_bytes), .pipe_fd = -1};
     if (into.memory)
