@@ -14,11 +14,12 @@
 #define FEW_SWITCHES 8U
 #define MANY_SLEEPS 40U
 #define SETTLED_WINDOWS 16U
-#define LOOK_EVERY 256U     /* calls: the scheduler has moved the caller meanwhile */
-#define LOOK_AFTER_SLEEP 4U /* calls: it may have, if one had to wait for it */
-#define ASK_EVERY 16U       /* calls: whether one waits for something, and others for it */
-#define MANY_HELD_UP 3U     /* of the four asked in a window */
-#define QUEUE_WINDOWS 16U   /* mostly in a row: who only closes files has a queue now and then */
+#define LOOK_EVERY 256U       /* calls: the scheduler has moved the caller meanwhile */
+#define LOOK_AFTER_SLEEP 4U   /* calls: it may have, if one had to wait for it */
+#define ASK_EVERY 16U         /* calls: whether one waits for something, and others for it */
+#define MANY_HELD_UP 3U       /* of the four asked in a window */
+#define QUEUE_WINDOWS 16U     /* mostly in a row: who only closes files has a queue now and then */
+#define QUEUE_WINDOWS_LEFT 4U /* with fewer it is gone */
 #define QUEUE_WINDOWS_MAX 64U
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
@@ -479,18 +480,22 @@ static bool is_one_too_many(const struct crew *crew, const struct crew_member *w
     return worker->sleeps >= MANY_SLEEPS && (has_settled || is_apart(crew, worker));
 }
 
-static void review_queue(struct crew_member *worker) {
+/* Members on all CPUs may leave no request to wait: that says nothing of the queue. */
+static void review_queue(struct crew_member *worker, enum crew_manner manner) {
+    if (manner == CREW_SPREADS)
+        return;
     worker->queue_windows = worker->queued ? worker->queue_windows + 1 : worker->queue_windows / 2;
     if (worker->queue_windows > QUEUE_WINDOWS_MAX)
         worker->queue_windows = QUEUE_WINDOWS_MAX;
-    __atomic_store_n(&worker->seen_queue, worker->queue_windows >= QUEUE_WINDOWS, __ATOMIC_RELAXED);
+    if (worker->queue_windows >= QUEUE_WINDOWS || worker->queue_windows < QUEUE_WINDOWS_LEFT)
+        __atomic_store_n(&worker->seen_queue, worker->queue_windows >= QUEUE_WINDOWS, __ATOMIC_RELAXED);
 }
 
 /* Every so many calls. Returns true if one more worker is to wait for requests. */
 static bool review_member(struct crew *crew, struct crew_member *worker) {
     enum crew_manner manner = manner_of(crew);
     worker->windows++;
-    review_queue(worker);
+    review_queue(worker, manner);
     __atomic_store_n(&worker->seen_callers, worker->callers, __ATOMIC_RELAXED);
     __atomic_store_n(&worker->seen_on_names, worker->on_names, __ATOMIC_RELAXED);
     if (holds_up(worker)) {
@@ -576,7 +581,8 @@ static struct findings look_at_members(struct crew *crew) {
 static enum crew_company company_seen(const struct crew *crew, const struct findings *found) {
     enum crew_company seen = company_of(crew, found->callers, found->windows * WINDOW_CALLS, found->on_names);
     bool was_one = crew->company == CREW_HAS_ONE || crew->company == CREW_HAS_QUEUE;
-    if (seen == CREW_HAS_ONE && was_one && found->has_queue)
+    bool has_queue = found->has_queue || (crew->company == CREW_HAS_QUEUE && crew->manner == CREW_SPREADS);
+    if (seen == CREW_HAS_ONE && was_one && has_queue)
         return CREW_HAS_QUEUE;
     return seen == CREW_HAS_FEW && crew->company != CREW_HAS_FEW && is_crowded(crew) ? CREW_HAS_MANY : seen;
 }

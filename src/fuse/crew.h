@@ -11,7 +11,7 @@
  * (crew_trial.h). The autogroup is ranked with them, since callers in another one see nothing but that of a member.
  *
  * One caller who has several requests under way at a time is served where it runs too if they are few; if they are
- * many, a member on each CPU serves more. How many there are is not to be seen, so both are tried.
+ * many, members on all CPUs serve more. How many there are is not to be seen, so both are tried.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
  * ends when calls are slow, or wait for something while others wait for a worker (many at once are better then), when
@@ -53,7 +53,7 @@ struct crew_member {
     unsigned sleeps;        /* were waited for */
     unsigned since_look;    /* calls since the caller's CPU was asked for */
     unsigned windows;       /* since it joined */
-    unsigned queue_windows; /* of the last, with a queue; halved by one without */
+    unsigned queue_windows; /* of the last in which it did not spread, with a queue; halved by one without */
     uint64_t joined;        /* progress when it did */
     long waits_before;      /* of this thread, when the call began that is asked */
     uint64_t seen_callers;  /* atomic; those of the last window */

@@ -5,12 +5,13 @@
 #include <string.h>
 
 #define STEP_LOOKS 4U
-#define CHANGE_PART 4U /* one in so many of them does not count */
+#define CHANGE_LOOKS 1U /* of them, that do not count */
 #define ROUNDS 2U
 #define PAUSE_LOOKS 500U /* before the first trial; doubled after each that has changed nothing */
 #define PAUSE_LOOKS_MAX 8000U
 #define QUEUE_PAUSE_LOOKS 4U
-#define QUEUE_STEP_LOOKS 20U /* a queue takes its time to part */
+#define QUEUE_STEP_LOOKS 40U /* callers find their places in some 70 ms */
+#define QUEUE_CHANGE_LOOKS 20U
 #define CHECK_LOOKS 16U
 #define MANY_WORSE 2U
 #define WORTH 1.1 /* so many times the calls in the same time */
@@ -19,6 +20,7 @@
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
     *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_GOES_FIRST] = true, [CREW_IS_ALONE] = true},
                                  .step_looks = STEP_LOOKS,
+                                 .change_looks = CHANGE_LOOKS,
                                  .settled = settled,
                                  .tried = settled,
                                  .pause_looks = PAUSE_LOOKS};
@@ -27,6 +29,7 @@ void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
 void crew_trial_begin_queue(struct crew_trial *trial) {
     *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_SPREADS] = true},
                                  .step_looks = QUEUE_STEP_LOOKS,
+                                 .change_looks = QUEUE_CHANGE_LOOKS,
                                  .settled = CREW_GIVES_WAY,
                                  .tried = CREW_GIVES_WAY,
                                  .pause_looks = QUEUE_PAUSE_LOOKS};
@@ -124,7 +127,7 @@ static void end_step(struct crew_trial *trial, uint64_t calls, uint64_t now_cycl
 
 enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
     trial->looks++;
-    if (trial->looks == trial->step_looks / CHANGE_PART)
+    if (trial->looks == trial->change_looks)
         note_begin(trial, calls, now_cycles);
     else if (trial->step == 0 && check(trial, calls, now_cycles))
         next_step(trial);

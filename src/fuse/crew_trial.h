@@ -21,6 +21,7 @@ enum crew_manner {
 struct crew_trial {
     bool among[CREW_MANNERS]; /* those that are tried */
     unsigned step_looks;
+    unsigned change_looks;    /* of them, that do not count */
     enum crew_manner settled; /* what is best as far as is known */
     enum crew_manner tried;   /* since the last step */
     unsigned step;            /* of the trial; 0: there is none */

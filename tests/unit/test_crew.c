@@ -408,6 +408,15 @@ START_TEST(a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better) {
     ck_assert(crew_has(&second));
     if (CPU_COUNT(&crew.home.cpus) > 1)
         ck_assert(second.cpu >= 0 && second.cpu != first.cpu);
+    ck_assert_int_eq(eventfd_read(device_fd, &none), 0); /* they leave nothing to wait */
+    for (int looks = 0; looks < 10; looks++) {
+        serve_one_caller(&first, 100);
+        serve_one_caller(&second, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    ck_assert_int_eq(crew.company, CREW_HAS_QUEUE);
+    ck_assert_int_eq(crew.manner, CREW_SPREADS);
+    request_waits();
     while (crew.manner != CREW_GIVES_WAY) {
         serve_one_caller(&second, 100);
         ck_assert(!crew_look(&crew, device_fd));
@@ -416,7 +425,7 @@ START_TEST(a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better) {
     serve_one_caller(&second, 100);
     ck_assert_uint_eq(crew.count, 1); /* where the caller is */
     ck_assert_int_eq(eventfd_read(device_fd, &none), 0);
-    for (int looks = 0; looks < 10; looks++) {
+    for (int looks = 0; looks < 20; looks++) {
         serve_one_caller(crew.members[0], 100);
         ck_assert(!crew_look(&crew, device_fd));
     }
