@@ -8,12 +8,12 @@ import shutil
 import resource
 import signal
 import sys
-import tempfile
 
 import machine
 import report
 from runner import Progress, Runner
-from subjects import Trouble, known_subjects, mounts_below, peer, remove_tree, unmount
+from scratch import clean_up, make_scratch
+from subjects import Trouble, known_subjects, peer
 from trees import Trees
 from workloads import FULL, NORMAL, QUICK, known_workloads
 
@@ -112,22 +112,6 @@ def summarise(options, about, results, subjects):
     if options.json:
         with open(options.json, "w") as file:
             file.write(report.as_json(about, vars(options), results, costs, peers))
-
-
-def make_scratch(directory):
-    directory = os.path.realpath(directory)
-    if "," in directory or not os.path.isdir(directory):
-        raise Trouble(f"--dir {directory}: must be a directory, with no comma in its path (mount options end there)")
-    return tempfile.mkdtemp(prefix="osproffs-bench.", dir=directory)
-
-
-def clean_up(scratch):
-    """Leaves nothing behind, whatever was going on."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    for path in reversed(mounts_below(scratch)):
-        unmount(path)
-    remove_tree(scratch)
 
 
 def end_by_signal(number, _):
