@@ -43,10 +43,10 @@ struct alternating {
 static struct alternating alternating;
 
 /* The linker's names for the original and for what takes its place. */
-void __real_ctl_init(struct ctl *, const struct ctl_options *,
-                     struct fs_layer *); // NOLINT(bugprone-reserved-identifier)
-void __wrap_ctl_init(struct ctl *, const struct ctl_options *,
-                     struct fs_layer *); // NOLINT(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier)
+void __real_ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next);
+void __wrap_ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next);
+// NOLINTEND(bugprone-reserved-identifier)
 
 /* ---- The layer ---- */
 
