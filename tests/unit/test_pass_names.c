@@ -2,8 +2,10 @@
 #include <check.h>
 #include <errno.h>
 #include <linux/fs.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -447,6 +449,70 @@ END_TEST
 
 /* ---- Run ---- */
 
+/* ---- What a name leads to from one moment to the next ---- */
+
+#define EXCHANGED_LOOKUPS 20011
+
+struct exchange {
+    bool is_over; /* atomic */
+};
+
+static void *exchange_names(void *argument) {
+    const struct exchange *exchange = argument;
+    while (!__atomic_load_n(&exchange->is_over, __ATOMIC_RELAXED))
+        syscall(SYS_renameat2, stage.fd, "one", stage.fd, "other", RENAME_EXCHANGE);
+    return NULL;
+}
+
+/* An entry is the one file or the other, whole: what is found by its number later has the attributes that it told. */
+START_TEST(name_that_changes_its_file_gives_one_of_them) {
+    struct exchange exchange = {false};
+    pthread_t thread;
+    unsigned found[2] = {0};
+    stage_write("one", "1");
+    stage_write("other", "22");
+    ino_t numbers[2] = {stage_stat("one").st_ino, stage_stat("other").st_ino};
+    ck_assert_int_eq(0, pthread_create(&thread, NULL, exchange_names, &exchange));
+    for (int i = 0; i < EXCHANGED_LOOKUPS; i++) {
+        struct stat attr;
+        struct fs_entry entry = stage_look_up("one");
+        bool is_other = entry.attr.st_ino == numbers[1];
+        ck_assert_int_eq(0, STAGE(getattr, entry.ino, FS_NO_FILE, &attr));
+        ck_assert_uint_eq(numbers[is_other], entry.attr.st_ino);
+        ck_assert_uint_eq(entry.attr.st_ino, attr.st_ino);
+        ck_assert_int_eq(is_other ? 2 : 1, attr.st_size);
+        found[is_other]++;
+    }
+    __atomic_store_n(&exchange.is_over, true, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    ck_assert_uint_gt(found[0], 0);
+    ck_assert_uint_gt(found[1], 0);
+}
+END_TEST
+
+/* As file systems write them: tmpfs, ext4 and XFS (32 bits each), btrfs and large XFS; and one that has another's. */
+static const struct {
+    uint32_t words[4];
+    unsigned bytes;
+    ino_t number;
+    bool tells;
+} handles[] = {
+    {{7, 0x12345, 0, 0}, 12, 0x12345, true},       {{7, 0x12345, 3, 0}, 12, UINT64_C(0x300012345), true},
+    {{0x12345, 7, 0, 0}, 8, 0x12345, true},        {{0x12345, 3, 7, 0}, 12, UINT64_C(0x300012345), true},
+    {{0x12345, 3, 5, 0}, 16, 0x12346, false},      {{0x12345, 3, 7, 0}, 12, UINT64_C(0x400012345), false},
+    {{7, 8, 0x12345, 0x12345}, 8, 0x12345, false},
+};
+
+START_TEST(handle_tells_its_number) {
+    union {
+        struct file_handle head;
+        unsigned char bytes[sizeof(struct file_handle) + sizeof(handles[0].words)];
+    } handle = {.head.handle_bytes = handles[_i].bytes};
+    memcpy(handle.head.f_handle, handles[_i].words, sizeof(handles[_i].words));
+    ck_assert_int_eq(handles[_i].tells, handle_tells_number(&handle.head, handles[_i].number));
+}
+END_TEST
+
 static void add_lookups(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "lookup");
     tcase_add_test(tcase, lookup_shows_what_is_below);
@@ -481,6 +547,12 @@ static void add_making(Suite *suite) {
     tcase_add_test(tcase, directories_are_not_linked);
 }
 
+static void add_changing(Suite *suite) {
+    TCase *tcase = stage_add_case(suite, "changing names");
+    tcase_add_test(tcase, name_that_changes_its_file_gives_one_of_them);
+    tcase_add_loop_test(tcase, handle_tells_its_number, 0, (int)ARRAY_SIZE(handles));
+}
+
 static void add_symlinks(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "symlinks");
     tcase_add_loop_test(tcase, symlinks_are_never_followed, 0, (int)ARRAY_SIZE(targets));
@@ -494,6 +566,7 @@ int main(void) {
     add_lookups(suite);
     add_counting(suite);
     add_making(suite);
+    add_changing(suite);
     add_symlinks(suite);
     return stage_run(suite);
 }

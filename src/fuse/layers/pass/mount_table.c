@@ -26,9 +26,20 @@ void mount_table_finish(struct mount_table *table) {
     pthread_mutex_destroy(&table->lock);
 }
 
+bool handle_tells_number(const struct file_handle *handle, ino_t number) {
+    bool found = false;
+    for (unsigned at = 0; !found && at + sizeof(uint32_t) <= handle->handle_bytes; at += sizeof(uint32_t)) {
+        uint64_t words = 0;
+        bool is_wide = at + sizeof(words) <= handle->handle_bytes;
+        memcpy(&words, handle->f_handle + at, is_wide ? sizeof(words) : sizeof(uint32_t));
+        found = words == number || (uint32_t)words == number;
+    }
+    return found;
+}
+
 /* True if a handle of fd leads back to the same inode, which takes privileges and a file system that can.
  * FUSE's handles are only good while its daemon remembers the inode. */
-static bool handles_work(int mount_fd) {
+static bool handles_work(int mount_fd, bool *ret_tell_number) {
     struct {
         struct file_handle head;
         unsigned char bytes[MAX_HANDLE_SZ];
@@ -43,19 +54,20 @@ static bool handles_work(int mount_fd) {
     CLEANUP_FD int reopened = open_by_handle_at(mount_fd, &handle.head, O_PATH | O_CLOEXEC);
     struct stat before;
     struct stat after;
+    *ret_tell_number = fstat(mount_fd, &before) == 0 && handle_tells_number(&handle.head, before.st_ino);
     return reopened >= 0 && fstat(mount_fd, &before) == 0 && fstat(reopened, &after) == 0 &&
            before.st_dev == after.st_dev && before.st_ino == after.st_ino;
 }
 
 /* A real descriptor on the mount of a directory or regular file, if its handles work; else -1. */
-static int open_mount_fd(int fd, int proc_self_fd) {
+static int open_mount_fd(int fd, int proc_self_fd, bool *ret_tell_number) {
     struct stat attr;
     if (fstat(fd, &attr) < 0 || !(S_ISDIR(attr.st_mode) || S_ISREG(attr.st_mode)))
         return -1;
     char path[16];
     snprintf(path, sizeof(path), "%d", fd);
     CLEANUP_FD int mount_fd = openat(proc_self_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (mount_fd < 0 || !handles_work(mount_fd))
+    if (mount_fd < 0 || !handles_work(mount_fd, ret_tell_number))
         return -1;
     return steal_fd(&mount_fd);
 }
@@ -86,15 +98,17 @@ static struct lower_mount *take_entry(struct mount_table *table, dev_t device) {
     return fresh;
 }
 
-/* Under the lock. *fd: really open on the mount, or -1; taken over if the entry needs it. */
-static int hold_mount(struct mount_table *table, uint64_t mount_id, dev_t device, int *fd, uint32_t *ret_index) {
-    struct lower_mount *mount = find(table, mount_id, device);
+/* Under the lock. found->fd: taken over if the entry needs it. */
+static int hold_mount(struct mount_table *table, struct lower_mount *found, uint32_t *ret_index) {
+    struct lower_mount *mount = find(table, found->mount_id, found->device);
     if (!mount)
-        mount = take_entry(table, device);
+        mount = take_entry(table, found->device);
     if (!mount)
         return -ENFILE;
-    if (mount->hold_count == 0)
-        *mount = (struct lower_mount){.mount_id = mount_id, .device = device, .fd = steal_fd(fd)};
+    if (mount->hold_count == 0) {
+        *mount = *found;
+        found->fd = -1;
+    }
     mount->hold_count++;
     *ret_index = (uint32_t)(mount - table->mounts);
     return 0;
@@ -104,17 +118,20 @@ int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32
     struct statx attr;
     if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &attr) < 0)
         return negative_errno();
-    dev_t device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
+    struct lower_mount found = {
+        .mount_id = attr.stx_mnt_id, .device = makedev(attr.stx_dev_major, attr.stx_dev_minor), .fd = -1};
 
     pthread_mutex_lock(&table->lock);
-    const struct lower_mount *known = find(table, attr.stx_mnt_id, device);
+    const struct lower_mount *known = find(table, found.mount_id, found.device);
     bool is_held = known && known->hold_count > 0;
     pthread_mutex_unlock(&table->lock);
 
-    CLEANUP_FD int mount_fd = is_held ? -1 : open_mount_fd(fd, proc_self_fd); /* may block, so without the lock */
+    if (!is_held) /* may block, so without the lock */
+        found.fd = open_mount_fd(fd, proc_self_fd, &found.handles_tell_number);
     pthread_mutex_lock(&table->lock);
-    int err = hold_mount(table, attr.stx_mnt_id, device, &mount_fd, ret_index);
+    int err = hold_mount(table, &found, ret_index);
     pthread_mutex_unlock(&table->lock);
+    close_fd(&found.fd);
     return err;
 }
 

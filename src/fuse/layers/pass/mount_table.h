@@ -6,7 +6,9 @@
 #ifndef MOUNT_TABLE_H
 #define MOUNT_TABLE_H
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -14,6 +16,7 @@ struct lower_mount {
     uint64_t mount_id;
     dev_t device;
     int fd; /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
+    bool handles_tell_number;
     uint64_t hold_count;
 };
 
@@ -41,6 +44,9 @@ int mount_table_release(struct mount_table *table, uint32_t index);
 
 /* The entry of a mount that is held. */
 const struct lower_mount *mount_table_get(const struct mount_table *table, uint32_t index);
+
+/* Whether the inode's number is in the handle, as it is in those of most file systems, in one word or in two. */
+bool handle_tells_number(const struct file_handle *handle, ino_t number);
 
 /* Position of a device among those met, for telling inode numbers apart; the root's is 0. */
 uint32_t mount_table_device_index(const struct mount_table *table, dev_t device);

@@ -146,41 +146,48 @@ int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
     return 0;
 }
 
-/* path_fd: what the inode may keep; *path_fd below 0: nothing, so only an inode with a handle can be entered. */
-static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, int fd, int *path_fd,
-                 struct fs_entry *ret_entry) {
-    struct stat attr;
-    if (fstat(fd, &attr) < 0)
-        return negative_errno();
-
-    struct inode_key key = {.device = attr.st_dev, .number = attr.st_ino, .mount_index = mount_index};
-    struct lower_handle handle = {.head.handle_bytes = MAX_HANDLE_SZ};
-    int mount_id;
-    if (mount_table_get(&pass->mounts, mount_index)->fd >= 0 &&
-        name_to_handle_at(fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) == 0) {
-        key.handle = handle.head.f_handle;
-        key.handle_size_bytes = handle.head.handle_bytes;
-        key.handle_type = handle.head.handle_type;
-    }
+/* handle: of 0 bytes if there is none. path_fd: what the inode may keep; below 0: nothing, so only an inode with a
+ * handle can be entered. */
+static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, struct stat *attr,
+                 const struct file_handle *handle, int *path_fd, struct fs_entry *ret_entry) {
+    const struct inode_key key = {.device = attr->st_dev,
+                                  .number = attr->st_ino,
+                                  .mount_index = mount_index,
+                                  .handle = handle->f_handle,
+                                  .handle_size_bytes = handle->handle_bytes,
+                                  .handle_type = handle->handle_type};
     if (*path_fd < 0 && key.handle_size_bytes == 0)
         return -EOPNOTSUPP;
-
     struct inode *inode;
-    int err = inode_table_look_up(pass->inodes, &key, attr.st_mode & S_IFMT, must_fit, path_fd, &inode);
+    int err = inode_table_look_up(pass->inodes, &key, attr->st_mode & S_IFMT, must_fit, path_fd, &inode);
     if (err < 0)
         return err;
-    show(pass, &attr);
-    *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = attr};
+    show(pass, attr);
+    *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = *attr};
     return 0;
 }
 
+/* fd: open, of what is entered. */
+static int enter_open(struct pass *pass, uint32_t mount_index, bool must_fit, int fd, int *path_fd,
+                      struct fs_entry *ret_entry) {
+    struct stat attr;
+    struct lower_handle handle = {.head.handle_bytes = MAX_HANDLE_SZ};
+    int mount_id;
+    if (fstat(fd, &attr) < 0)
+        return negative_errno();
+    if (mount_table_get(&pass->mounts, mount_index)->fd < 0 ||
+        name_to_handle_at(fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) < 0)
+        handle.head.handle_bytes = 0;
+    return enter(pass, mount_index, must_fit, &attr, &handle.head, path_fd, ret_entry);
+}
+
 int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
-    return enter(pass, mount_index, must_fit, *fd, fd, ret_entry);
+    return enter_open(pass, mount_index, must_fit, *fd, fd, ret_entry);
 }
 
 int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry) {
     int none = -1;
-    return enter(pass, mount_index, true, fd, &none, ret_entry);
+    return enter_open(pass, mount_index, true, fd, &none, ret_entry);
 }
 
 int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
@@ -238,9 +245,50 @@ static int cross_mount(struct pass *pass, const struct fs_caller *caller, int pa
     return 0;
 }
 
+static int handle_of_name(struct pass *pass, const struct fs_caller *caller, int parent_fd, const char *name,
+                          struct lower_handle *ret_handle, uint64_t *ret_mount_id) {
+    int mount_id;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = caller ? identity_enter_to_check(pass, caller, &identity) : 0;
+    if (err < 0)
+        return err;
+    ret_handle->head.handle_bytes = MAX_HANDLE_SZ;
+    if (name_to_handle_at(parent_fd, name, &ret_handle->head, &mount_id, 0) < 0)
+        return negative_errno();
+    *ret_mount_id = (uint64_t)mount_id;
+    return 0;
+}
+
+/* By two calls instead of the four that opening takes: for what is on the parent's mount, and is no directory, whose
+ * descriptor is worth keeping. The name may lead elsewhere from one call to the next; then the numbers differ. (If not
+ * even they do, as one inode has been removed and its number given to the next, the handle is stale, and the kernel
+ * looks the name up again.) The mount is asked for first: what is on the other side may be ourselves.
+ *
+ * Errors:  -ENOENT; any other: it must be opened */
+static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, const struct inode *parent,
+                            int parent_fd, const char *name, struct fs_entry *ret_entry) {
+    const struct lower_mount *mount = mount_table_get(&pass->mounts, parent->mount_index);
+    struct lower_handle handle;
+    struct stat attr;
+    uint64_t mount_id;
+    int none = -1;
+    if (mount->fd < 0 || !mount->handles_tell_number)
+        return -EOPNOTSUPP;
+    int err = handle_of_name(pass, caller, parent_fd, name, &handle, &mount_id);
+    if (err < 0)
+        return err;
+    if (mount_id != mount->mount_id || fstatat(parent_fd, name, &attr, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0 ||
+        S_ISDIR(attr.st_mode) || !handle_tells_number(&handle.head, attr.st_ino))
+        return -EAGAIN;
+    return enter(pass, parent->mount_index, !caller, &attr, &handle.head, &none, ret_entry);
+}
+
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
                  const char *name, struct fs_entry *ret_entry) {
     bool must_fit = !caller;
+    int unopened = look_up_unopened(pass, caller, parent, parent_fd, name, ret_entry);
+    if (unopened == 0 || unopened == -ENOENT)
+        return unopened;
     CLEANUP_FD int fd = open_name(pass, caller, parent_fd, name, RESOLVE_NO_XDEV);
     if (fd >= 0)
         return pass_enter(pass, parent->mount_index, must_fit, &fd, ret_entry);
