@@ -21,7 +21,7 @@ class Scale:
 
     postmark_files: int
     postmark_transactions: int
-    storm_files: int
+    storm_files: int  # some peers hold a descriptor for each
     many_files: int  # of the tree that memory per inode is measured with
     file_megabytes: int  # of sequential I/O
     random_megabytes: int  # of random I/O
@@ -29,7 +29,7 @@ class Scale:
 
 
 QUICK = Scale(503, 5003, 5003, 10007, 128, 32, 0.2)
-NORMAL = Scale(2003, 20011, 20011, 100003, 512, 128, 0.5)
+NORMAL = Scale(2003, 20011, 15013, 100003, 512, 128, 0.5)
 FULL = Scale(20000, 200000, 100003, 1000003, 2048, 512, 1.0)  # Postmark as in thesis Figure 6.1
 
 

@@ -608,6 +608,22 @@ END_TEST
 
 /* ---- Run ---- */
 
+START_TEST(borrowed_file_is_closed_when_it_is_returned) {
+    stage_write("file", "text");
+    struct stage_file opened = stage_open("file", O_RDONLY);
+    struct inode *inode;
+    ck_assert_int_eq(0, pass_get_inode(stage.pass, opened.ino, &inode));
+    struct open_file *borrowed = pass_borrow_open_file(stage.pass, inode);
+    ck_assert_ptr_nonnull(borrowed);
+    int fd = pass_file_fd(opened.file);
+    stage_close(opened);
+    ck_assert_int_ge(fcntl(fd, F_GETFD), 0);
+    ck_assert_ptr_null(pass_borrow_open_file(stage.pass, inode)); /* it is not open any more */
+    pass_return_open_file(stage.pass, borrowed);
+    ck_assert_int_eq(-1, fcntl(fd, F_GETFD));
+}
+END_TEST
+
 static void add_data(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "data");
     tcase_add_test(tcase, what_is_written_is_read);
@@ -636,6 +652,7 @@ static void add_opening(Suite *suite) {
     tcase_add_test(tcase, create_of_an_existing_file_opens_it);
     tcase_add_test(tcase, create_goes_through_no_symlink);
     tcase_add_test(tcase, create_on_a_directory_is_refused);
+    tcase_add_test(tcase, borrowed_file_is_closed_when_it_is_returned);
     tcase_add_test(tcase, without_descriptors_calls_fail_and_nothing_breaks);
     tcase_add_test(tcase, lookups_beyond_the_budget_fail_and_recover);
 }

@@ -20,6 +20,7 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flag
     file->fd = steal_fd(fd);
     file->flags = flags;
     file->inode = inode;
+    file->users = 1;
     pthread_mutex_init(&file->stream_lock, NULL);
 
     pthread_mutex_lock(&pass->open_files_lock);
@@ -30,7 +31,7 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flag
     return 0;
 }
 
-static int remove_open_file(struct pass *pass, struct open_file *file) {
+static void remove_open_file(struct pass *pass, struct open_file *file) {
     pass_drop_file_locks(pass, file);
     pthread_mutex_lock(&pass->open_files_lock);
     struct open_file **link = &file->inode->open_files;
@@ -38,12 +39,7 @@ static int remove_open_file(struct pass *pass, struct open_file *file) {
         link = &(*link)->next;
     *link = file->next;
     pthread_mutex_unlock(&pass->open_files_lock);
-
-    int err = close(file->fd) < 0 ? negative_errno() : 0;
-    pthread_mutex_destroy(&file->stream_lock);
-    free(file->entries);
-    free(file);
-    return err;
+    pass_return_open_file(pass, file);
 }
 
 /* After an aborted connection: nobody releases them. */
@@ -57,6 +53,27 @@ void pass_close_all_files(struct pass *pass) {
 
 int pass_file_fd(fs_file file) {
     return to_open_file(file)->fd;
+}
+
+struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode) {
+    pthread_mutex_lock(&pass->open_files_lock);
+    struct open_file *file = inode->open_files;
+    if (file)
+        file->users++;
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return file;
+}
+
+void pass_return_open_file(struct pass *pass, struct open_file *file) {
+    pthread_mutex_lock(&pass->open_files_lock);
+    bool is_last = --file->users == 0;
+    pthread_mutex_unlock(&pass->open_files_lock);
+    if (!is_last)
+        return;
+    close(file->fd);
+    pthread_mutex_destroy(&file->stream_lock);
+    free(file->entries);
+    free(file);
 }
 
 int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd) {

@@ -152,6 +152,7 @@ struct open_file {
     int flags; /* as opened below */
     struct inode *inode;
     struct open_file *next; /* of the same inode; under open_files_lock */
+    unsigned users;         /* it is closed after the last; under open_files_lock */
 
     /* directories only */
     pthread_mutex_t stream_lock;
@@ -173,6 +174,10 @@ void pass_close_all_files(struct pass *pass);
 
 /* A new descriptor for some open file of the inode, for when its handle has gone stale (it was unlinked). */
 int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd);
+
+/* One that has the inode open, which is not closed before it is returned; NULL if there is none. */
+struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode);
+void pass_return_open_file(struct pass *pass, struct open_file *file);
 
 /* ---- Callers: pass_identity.c ---- */
 
