@@ -26,20 +26,34 @@ void mount_table_finish(struct mount_table *table) {
     pthread_mutex_destroy(&table->lock);
 }
 
-bool handle_tells_number(const struct file_handle *handle, ino_t number) {
-    bool found = false;
-    for (unsigned at = 0; !found && at + sizeof(uint32_t) <= handle->handle_bytes; at += sizeof(uint32_t)) {
-        uint64_t words = 0;
-        bool is_wide = at + sizeof(words) <= handle->handle_bytes;
-        memcpy(&words, handle->f_handle + at, is_wide ? sizeof(words) : sizeof(uint32_t));
-        found = words == number || (uint32_t)words == number;
+/* Where local file systems keep the number (their encode_fh in the kernel's sources, fs/libfs.c and mm/shmem.c). */
+static const struct {
+    long fs_type;
+    int handle_type;
+    unsigned handle_bytes;
+    unsigned number_at;
+    unsigned number_bytes;
+} handle_layouts[] = {
+    {EXT4_SUPER_MAGIC, 1, 8, 0, 4},    {TMPFS_MAGIC, 1, 12, 4, 8},          {XFS_SUPER_MAGIC, 1, 8, 0, 4},
+    {XFS_SUPER_MAGIC, 0x81, 12, 0, 8}, {BTRFS_SUPER_MAGIC, 0x4d, 20, 0, 8},
+};
+
+bool handle_number(long fs_type, const struct file_handle *handle, ino_t *ret_number) {
+    for (size_t index = 0; index < ARRAY_SIZE(handle_layouts); index++) {
+        if (handle_layouts[index].fs_type != fs_type || handle_layouts[index].handle_type != handle->handle_type ||
+            handle_layouts[index].handle_bytes != handle->handle_bytes)
+            continue;
+        uint64_t number = 0; /* where bytes have another order, no number agrees, and all are opened */
+        memcpy(&number, handle->f_handle + handle_layouts[index].number_at, handle_layouts[index].number_bytes);
+        *ret_number = number;
+        return true;
     }
-    return found;
+    return false;
 }
 
 /* True if a handle of fd leads back to the same inode, which takes privileges and a file system that can.
  * FUSE's handles are only good while its daemon remembers the inode. */
-static bool handles_work(int mount_fd, bool *ret_tell_number) {
+static bool handles_work(int mount_fd, long *ret_fs_type) {
     struct {
         struct file_handle head;
         unsigned char bytes[MAX_HANDLE_SZ];
@@ -54,20 +68,20 @@ static bool handles_work(int mount_fd, bool *ret_tell_number) {
     CLEANUP_FD int reopened = open_by_handle_at(mount_fd, &handle.head, O_PATH | O_CLOEXEC);
     struct stat before;
     struct stat after;
-    *ret_tell_number = fstat(mount_fd, &before) == 0 && handle_tells_number(&handle.head, before.st_ino);
+    *ret_fs_type = fs.f_type;
     return reopened >= 0 && fstat(mount_fd, &before) == 0 && fstat(reopened, &after) == 0 &&
            before.st_dev == after.st_dev && before.st_ino == after.st_ino;
 }
 
 /* A real descriptor on the mount of a directory or regular file, if its handles work; else -1. */
-static int open_mount_fd(int fd, int proc_self_fd, bool *ret_tell_number) {
+static int open_mount_fd(int fd, int proc_self_fd, long *ret_fs_type) {
     struct stat attr;
     if (fstat(fd, &attr) < 0 || !(S_ISDIR(attr.st_mode) || S_ISREG(attr.st_mode)))
         return -1;
     char path[16];
     snprintf(path, sizeof(path), "%d", fd);
     CLEANUP_FD int mount_fd = openat(proc_self_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (mount_fd < 0 || !handles_work(mount_fd, ret_tell_number))
+    if (mount_fd < 0 || !handles_work(mount_fd, ret_fs_type))
         return -1;
     return steal_fd(&mount_fd);
 }
@@ -127,7 +141,9 @@ int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32
     pthread_mutex_unlock(&table->lock);
 
     if (!is_held) /* may block, so without the lock */
-        found.fd = open_mount_fd(fd, proc_self_fd, &found.handles_tell_number);
+        found.fd = open_mount_fd(fd, proc_self_fd, &found.fs_type);
+    if (found.fd < 0)
+        found.fs_type = 0;
     pthread_mutex_lock(&table->lock);
     int err = hold_mount(table, &found, ret_index);
     pthread_mutex_unlock(&table->lock);

@@ -15,8 +15,8 @@
 struct lower_mount {
     uint64_t mount_id;
     dev_t device;
-    int fd; /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
-    bool handles_tell_number;
+    int fd;       /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
+    long fs_type; /* as of statfs(2); 0 if handles do not work */
     uint64_t hold_count;
 };
 
@@ -45,8 +45,8 @@ int mount_table_release(struct mount_table *table, uint32_t index);
 /* The entry of a mount that is held. */
 const struct lower_mount *mount_table_get(const struct mount_table *table, uint32_t index);
 
-/* Whether the inode's number is in the handle, as it is in those of most file systems, in one word or in two. */
-bool handle_tells_number(const struct file_handle *handle, ino_t number);
+/* The inode's number in a handle. False: not known where it is, or attributes there may have to come from elsewhere. */
+bool handle_number(long fs_type, const struct file_handle *handle, ino_t *ret_number);
 
 /* Position of a device among those met, for telling inode numbers apart; the root's is 0. */
 uint32_t mount_table_device_index(const struct mount_table *table, dev_t device);

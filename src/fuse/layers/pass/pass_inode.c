@@ -259,28 +259,52 @@ static int handle_of_name(struct pass *pass, const struct fs_caller *caller, int
     return 0;
 }
 
+static struct stat stat_of(const struct statx *attr) {
+    return (struct stat){
+        .st_dev = makedev(attr->stx_dev_major, attr->stx_dev_minor),
+        .st_ino = attr->stx_ino,
+        .st_mode = attr->stx_mode,
+        .st_nlink = attr->stx_nlink,
+        .st_uid = attr->stx_uid,
+        .st_gid = attr->stx_gid,
+        .st_rdev = makedev(attr->stx_rdev_major, attr->stx_rdev_minor),
+        .st_size = (off_t)attr->stx_size,
+        .st_blksize = (blksize_t)attr->stx_blksize,
+        .st_blocks = (blkcnt_t)attr->stx_blocks,
+        .st_atim = {attr->stx_atime.tv_sec, attr->stx_atime.tv_nsec},
+        .st_mtim = {attr->stx_mtime.tv_sec, attr->stx_mtime.tv_nsec},
+        .st_ctim = {attr->stx_ctime.tv_sec, attr->stx_ctime.tv_nsec},
+    };
+}
+
 /* By two calls instead of the four that opening takes: for what is on the parent's mount, and is no directory, whose
- * descriptor is worth keeping. The name may lead elsewhere from one call to the next; then the numbers differ. (If not
- * even they do, as one inode has been removed and its number given to the next, the handle is stale, and the kernel
- * looks the name up again.) The mount is asked for first: what is on the other side may be ourselves.
+ * descriptor is worth keeping. The name may lead elsewhere from one call to the next; then the mounts or the numbers
+ * differ. (If not even they do, as one inode has been removed and its number given to the next, the handle is stale,
+ * and the kernel looks the name up again.) A mount on the name may be our own, which must not get a request: what is
+ * known is enough of file systems whose attributes come from nowhere else.
  *
  * Errors:  -ENOENT; any other: it must be opened */
 static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, const struct inode *parent,
                             int parent_fd, const char *name, struct fs_entry *ret_entry) {
+    const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
     const struct lower_mount *mount = mount_table_get(&pass->mounts, parent->mount_index);
     struct lower_handle handle;
-    struct stat attr;
+    struct statx attr;
     uint64_t mount_id;
+    ino_t number;
     int none = -1;
-    if (mount->fd < 0 || !mount->handles_tell_number)
+    if (mount->fs_type == 0)
         return -EOPNOTSUPP;
     int err = handle_of_name(pass, caller, parent_fd, name, &handle, &mount_id);
     if (err < 0)
         return err;
-    if (mount_id != mount->mount_id || fstatat(parent_fd, name, &attr, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT) < 0 ||
-        S_ISDIR(attr.st_mode) || !handle_tells_number(&handle.head, attr.st_ino))
+    if (mount_id != mount->mount_id || !handle_number(mount->fs_type, &handle.head, &number) ||
+        statx(parent_fd, name, flags, STATX_BASIC_STATS | STATX_MNT_ID, &attr) < 0)
         return -EAGAIN;
-    return enter(pass, parent->mount_index, !caller, &attr, &handle.head, &none, ret_entry);
+    if (attr.stx_mnt_id != mount_id || attr.stx_ino != number || S_ISDIR(attr.stx_mode))
+        return -EAGAIN;
+    struct stat shown = stat_of(&attr);
+    return enter(pass, parent->mount_index, !caller, &shown, &handle.head, &none, ret_entry);
 }
 
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
