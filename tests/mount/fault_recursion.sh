@@ -51,6 +51,26 @@ bound_below() {
     unmount_osproffs "$mnt"
 }
 
+# The name of a file becomes a way to the mount, and a file again, while it is looked up: with one worker each request to
+# itself would be the last.
+bound_while_looked_up() {
+    local looking
+    echo text >"$lower/file"
+    touch "$lower/target"
+    mount_osproffs -s -o cache=none "$lower" "$mnt"
+    # shellcheck disable=SC2016 # for the other shell
+    timeout 100 bash -c 'while :; do [ -e "$1" ]; done' looking "$mnt/target" &
+    looking=$!
+    for _ in {1..500}; do
+        timeout 20 mount --bind "$mnt/file" "$lower/target" || fail "the mount hangs, or cannot be bound"
+        umount -l "$lower/target"
+    done
+    kill "$looking"
+    wait "$looking" || true
+    assert_eq text "$(timeout 20 cat "$mnt/file")"
+    unmount_osproffs "$mnt"
+}
+
 # The profile itself must not go through the mount.
 profile_below_own_mount() {
     mount_osproffs -o "profile=$mnt/out" "$lower" "$mnt"
@@ -63,4 +83,5 @@ profile_below_own_mount() {
 lower_is_mountpoint
 mountpoint_inside_lower
 ! is_root || bound_below
+! is_root || bound_while_looked_up
 profile_below_own_mount
