@@ -59,6 +59,7 @@ static bool handles_work(int mount_fd, long *ret_fs_type) {
         unsigned char bytes[MAX_HANDLE_SZ];
     } handle = {.head.handle_bytes = MAX_HANDLE_SZ};
     int mount_id;
+    ino_t number;
     struct statfs fs;
     if (fstatfs(mount_fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC)
         return false;
@@ -68,7 +69,7 @@ static bool handles_work(int mount_fd, long *ret_fs_type) {
     CLEANUP_FD int reopened = open_by_handle_at(mount_fd, &handle.head, O_PATH | O_CLOEXEC);
     struct stat before;
     struct stat after;
-    *ret_fs_type = fs.f_type;
+    *ret_fs_type = handle_number(fs.f_type, &handle.head, &number) ? fs.f_type : 0;
     return reopened >= 0 && fstat(mount_fd, &before) == 0 && fstat(reopened, &after) == 0 &&
            before.st_dev == after.st_dev && before.st_ino == after.st_ino;
 }

@@ -16,7 +16,7 @@ struct lower_mount {
     uint64_t mount_id;
     dev_t device;
     int fd;       /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
-    long fs_type; /* as of statfs(2); 0 if handles do not work */
+    long fs_type; /* as of statfs(2), if it is known where its handles hold the number; else 0 */
     uint64_t hold_count;
 };
 
