@@ -290,7 +290,7 @@ static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, c
     const struct lower_mount *mount = mount_table_get(&pass->mounts, parent->mount_index);
     struct lower_handle handle;
     struct statx attr;
-    uint64_t mount_id;
+    uint64_t mount_id = 0;
     ino_t number;
     int none = -1;
     if (mount->fs_type == 0)
