@@ -606,8 +606,6 @@ START_TEST(lookups_beyond_the_budget_fail_and_recover) {
 }
 END_TEST
 
-/* ---- Run ---- */
-
 START_TEST(borrowed_file_is_closed_when_it_is_returned) {
     stage_write("file", "text");
     struct stage_file opened = stage_open("file", O_RDONLY);
@@ -623,6 +621,8 @@ START_TEST(borrowed_file_is_closed_when_it_is_returned) {
     ck_assert_int_eq(-1, fcntl(fd, F_GETFD));
 }
 END_TEST
+
+/* ---- Run ---- */
 
 static void add_data(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "data");

@@ -448,8 +448,6 @@ START_TEST(target_that_does_not_fit_is_an_error) {
 }
 END_TEST
 
-/* ---- Run ---- */
-
 /* ---- What a name leads to from one moment to the next ---- */
 
 #define EXCHANGED_LOOKUPS 20011
@@ -520,6 +518,8 @@ START_TEST(number_is_found_in_handles_that_are_known) {
     ck_assert_uint_eq(handles[_i].number, number);
 }
 END_TEST
+
+/* ---- Run ---- */
 
 static void add_lookups(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "lookup");
