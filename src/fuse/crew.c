@@ -26,6 +26,7 @@
 #define COMPANY_LOOKS 5U
 #define SOME_ON_NAMES 4U /* one in so many calls */
 #define CALM_LOOKS 5U
+#define FREE_PER_CPU 4U
 #define STUCK_LOOKS 5U
 
 #define SLOW_HZ 10000U   /* 100 us */
@@ -63,6 +64,19 @@ static unsigned count_of(const struct crew *crew) {
 
 static unsigned most_of(const struct crew *crew) {
     return __atomic_load_n(&crew->most, __ATOMIC_RELAXED);
+}
+
+static bool is_bound(enum crew_manner manner) {
+    return manner == CREW_GIVES_WAY || manner == CREW_GOES_FIRST;
+}
+
+static unsigned most_in(const struct crew *crew, enum crew_manner manner) {
+    unsigned cpus = most_of(crew);
+    if (is_bound(manner))
+        return cpus;
+    if (manner == CREW_IS_ALONE)
+        return 1;
+    return FREE_PER_CPU * cpus < CREW_MAX ? FREE_PER_CPU * cpus : CREW_MAX;
 }
 
 static unsigned wanted_by(const struct crew *crew) {
@@ -148,11 +162,12 @@ static void be_free(struct crew *crew, struct crew_member *worker) {
 static void find_place(struct crew *crew, struct crew_member *worker) {
     enum crew_manner manner = manner_of(crew);
     worker->since_look = 0;
-    if (manner == CREW_IS_ALONE)
+    worker->placed = manner;
+    if (!is_bound(manner))
         be_free(crew, worker);
     else if (manner == CREW_GIVES_WAY || worker->cpu < 0)
         follow_caller(crew, worker);
-    if (manner != CREW_GIVES_WAY && manner != CREW_IS_ALONE && worker->cpu < 0)
+    if (manner == CREW_GOES_FIRST && worker->cpu < 0)
         spread(crew, worker);
 }
 
@@ -196,10 +211,10 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
 static void take_manner(const struct crew *crew, const struct crew_member *member, enum crew_manner manner) {
     if (manner == CREW_GOES_FIRST)
         cpu_go_first(&crew->home, member->thread);
-    else if (manner == CREW_IS_ALONE)
-        cpu_go_home(&crew->home, member->thread);
-    else
+    else if (manner == CREW_GIVES_WAY)
         cpu_go_idle(member->thread);
+    else
+        cpu_go_home(&crew->home, member->thread);
 }
 
 /* If the crew has ended since, so has this. */
@@ -224,8 +239,11 @@ static void rank_locked(struct crew *crew, enum cpu_rank rank) {
  * busy CPUs the member would come too late, but not late enough to be seen as one that gets none; for several it is
  * tried. */
 static void rank_by_manner_locked(struct crew *crew) {
-    enum cpu_rank rank = crew->manner == CREW_GIVES_WAY ? CPU_RANK_BEHIND : CPU_RANK_FIRST;
-    rank_locked(crew, crew->company <= CREW_HAS_QUEUE ? CPU_RANK_HOME : rank);
+    static const enum cpu_rank ranks[CREW_MANNERS] = {[CREW_GIVES_WAY] = CPU_RANK_BEHIND,
+                                                      [CREW_GOES_FIRST] = CPU_RANK_FIRST,
+                                                      [CREW_IS_ALONE] = CPU_RANK_FIRST,
+                                                      [CREW_IS_FREE] = CPU_RANK_HOME};
+    rank_locked(crew, crew->company <= CREW_HAS_QUEUE ? CPU_RANK_HOME : ranks[crew->manner]);
 }
 
 static void set_manner_locked(struct crew *crew, enum crew_manner manner) {
@@ -265,13 +283,22 @@ static enum crew_company company_of(const struct crew *crew, uint64_t callers, u
     unsigned number = number_of(callers);
     if (number <= 1)
         return CREW_HAS_ONE;
-    bool is_few = number <= (unsigned)CPU_COUNT(&crew->home.cpus) || on_names >= calls / SOME_ON_NAMES;
-    return is_few ? CREW_HAS_FEW : CREW_HAS_MANY;
+    unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);
+    if (number <= cpus || on_names >= calls / SOME_ON_NAMES)
+        return CREW_HAS_FEW;
+    return number <= 2 * cpus ? CREW_HAS_MORE : CREW_HAS_MANY;
 }
 
-/* As far as can be told before it is measured. */
-static enum crew_manner manner_for(enum crew_company company) {
-    return company == CREW_HAS_MANY ? CREW_GOES_FIRST : CREW_GIVES_WAY;
+/* With the manner that is best as far as can be told before it is measured. */
+static void begin_trial_locked(struct crew *crew, bool is_starved) {
+    if (is_starved)
+        crew_trial_begin(&crew->trial, CREW_IS_ALONE);
+    else if (crew->company == CREW_HAS_QUEUE)
+        crew_trial_begin_queue(&crew->trial);
+    else if (crew->company == CREW_HAS_MORE)
+        crew_trial_begin_more(&crew->trial);
+    else
+        crew_trial_begin(&crew->trial, crew->company == CREW_HAS_MANY ? CREW_GOES_FIRST : CREW_GIVES_WAY);
 }
 
 static enum crew_company company_at_beginning(const struct crew *crew, const struct crew_member *worker,
@@ -305,7 +332,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
         __atomic_store_n(&crew->is_calm, false, __ATOMIC_RELAXED);
         crew->stuck_looks = 0;
         crew->calls_before = 0;
-        crew_trial_begin(&crew->trial, is_starved ? CREW_IS_ALONE : manner_for(crew->company));
+        begin_trial_locked(crew, is_starved);
         __atomic_store_n(&crew->manner, crew->trial.settled, __ATOMIC_RELEASE);
         join_locked(crew, worker);
     }
@@ -462,9 +489,9 @@ static bool holds_up(const struct crew_member *worker) {
 
 static bool needs_more(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {
     unsigned count = count_of(crew);
-    if (count >= most_of(crew) || manner == CREW_IS_ALONE)
+    if (count >= most_in(crew, manner))
         return false;
-    if (manner == CREW_SPREADS)
+    if (manner == CREW_IS_FREE)
         return true;
     if (worker->switches < MANY_SWITCHES)
         return false;
@@ -472,17 +499,19 @@ static bool needs_more(const struct crew *crew, const struct crew_member *worker
 }
 
 static bool is_one_too_many(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {
-    if (count_of(crew) == 1 || manner == CREW_GOES_FIRST || manner == CREW_SPREADS)
+    if (count_of(crew) > most_in(crew, manner))
+        return true;
+    if (count_of(crew) == 1 || manner != CREW_GIVES_WAY)
         return false;
-    if (manner == CREW_IS_ALONE || (worker->switches == 0 && worker->queued && is_apart(crew, worker)))
+    if (worker->switches == 0 && worker->queued && is_apart(crew, worker))
         return true;
     bool has_settled = worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS;
     return worker->sleeps >= MANY_SLEEPS && (has_settled || is_apart(crew, worker));
 }
 
-/* Members on all CPUs may leave no request to wait: that says nothing of the queue. */
+/* Many members may leave no request to wait: that says nothing of the queue. */
 static void review_queue(struct crew_member *worker, enum crew_manner manner) {
-    if (manner == CREW_SPREADS)
+    if (manner == CREW_IS_FREE)
         return;
     worker->queue_windows = worker->queued ? worker->queue_windows + 1 : worker->queue_windows / 2;
     if (worker->queue_windows > QUEUE_WINDOWS_MAX)
@@ -525,7 +554,7 @@ static enum crew_need look_back(struct crew *crew, struct crew_member *worker, c
         need = review(crew, worker);
         start_window(worker);
     }
-    if (crew_has(worker) && worker->since_look >= LOOK_EVERY) {
+    if (crew_has(worker) && (worker->since_look >= LOOK_EVERY || worker->placed != manner_of(crew))) {
         find_place(crew, worker);
         if (!crew_has(worker)) { /* ended meanwhile */
             unbind(crew, worker);
@@ -581,7 +610,7 @@ static struct findings look_at_members(struct crew *crew) {
 static enum crew_company company_seen(const struct crew *crew, const struct findings *found) {
     enum crew_company seen = company_of(crew, found->callers, found->windows * WINDOW_CALLS, found->on_names);
     bool was_one = crew->company == CREW_HAS_ONE || crew->company == CREW_HAS_QUEUE;
-    bool has_queue = found->has_queue || (crew->company == CREW_HAS_QUEUE && crew->manner == CREW_SPREADS);
+    bool has_queue = found->has_queue || (crew->company == CREW_HAS_QUEUE && crew->manner == CREW_IS_FREE);
     if (seen == CREW_HAS_ONE && was_one && has_queue)
         return CREW_HAS_QUEUE;
     return seen == CREW_HAS_FEW && crew->company != CREW_HAS_FEW && is_crowded(crew) ? CREW_HAS_MANY : seen;
@@ -595,10 +624,7 @@ static void know_company_locked(struct crew *crew, const struct findings *found)
         return;
     crew->company = seen;
     crew->company_looks = 0;
-    if (seen == CREW_HAS_QUEUE)
-        crew_trial_begin_queue(&crew->trial);
-    else
-        crew_trial_begin(&crew->trial, manner_for(seen));
+    begin_trial_locked(crew, false);
 }
 
 /* Where members were left without a CPU lately, a few callers need no crew. Returns whether that has ended it. */
@@ -620,13 +646,12 @@ static bool choose_manner_locked(struct crew *crew, const struct findings *found
 static bool look_locked(struct crew *crew, int device_fd) {
     bool ended;
     struct findings found = look_at_members(crew);
-    bool is_bound = crew->manner != CREW_IS_ALONE;
     bool is_starved = found.stuck ? cpu_is_wanted_by(found.stuck->thread) : !found.moved && requests_wait(device_fd);
     crew->quiet_looks = found.moved || is_starved ? 0 : crew->quiet_looks + 1;
     crew->stuck_looks = found.stuck ? crew->stuck_looks + 1 : 0;
     if (found.stuck && (!is_starved || crew->stuck_looks >= STUCK_LOOKS))
         ended = end_locked(crew, SLOW_CALLS);
-    else if (is_starved && is_bound)
+    else if (is_starved && is_bound(crew->manner))
         ended = end_locked(crew, NO_CPU);
     else if (crew->quiet_looks >= QUIET_LOOKS)
         ended = end_locked(crew, NO_REQUESTS);

@@ -7,11 +7,12 @@
  *
  * With more callers than CPUs most answers go to another CPU anyway. Then it is mostly better if the members go before
  * other threads, one on each CPU, and take all requests that have queued before anybody else runs; or if there is but
- * one, not bound to any CPU. After a while all manners are tried, and the one that serves most calls is kept
- * (crew_trial.h). The autogroup is ranked with them, since callers in another one see nothing but that of a member.
+ * one, not bound to any CPU; or if they are as workers are without a crew. After a while all manners are tried, and the
+ * one that serves most calls is kept (crew_trial.h). The autogroup is ranked with them, since callers in another one
+ * see nothing but that of a member.
  *
  * One caller who has several requests under way at a time is served where it runs too if they are few; if they are
- * many, members on all CPUs serve more. How many there are is not to be seen, so both are tried.
+ * many, several members that are not bound serve more. How many there are is not to be seen, so both are tried.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
  * ends when calls are slow, or wait for something while others wait for a worker (many at once are better then), when
@@ -53,16 +54,17 @@ struct crew_member {
     unsigned sleeps;        /* were waited for */
     unsigned since_look;    /* calls since the caller's CPU was asked for */
     unsigned windows;       /* since it joined */
-    unsigned queue_windows; /* of the last in which it did not spread, with a queue; halved by one without */
+    unsigned queue_windows; /* of the last in which it was not free, with a queue; halved by one without */
     uint64_t joined;        /* progress when it did */
     long waits_before;      /* of this thread, when the call began that is asked */
     uint64_t seen_callers;  /* atomic; those of the last window */
     unsigned seen_on_names; /* atomic; calls of the last window */
     bool seen_queue;        /* atomic; in most of the last windows */
 
-    int cpu;                /* of a member: where it is bound to; -1: nowhere */
-    uint32_t crew;          /* the number of its crew */
-    uint64_t seen_progress; /* the main thread's: when it looked last */
+    int cpu;                 /* of a member: where it is bound to; -1: nowhere */
+    uint32_t crew;           /* the number of its crew */
+    enum crew_manner placed; /* the manner in which it found its place */
+    uint64_t seen_progress;  /* the main thread's: when it looked last */
 };
 
 /* How many callers there are. */
@@ -71,6 +73,7 @@ enum crew_company {
     CREW_HAS_ONE,
     CREW_HAS_QUEUE, /* one, who has several requests under way at a time, as with asynchronous I/O */
     CREW_HAS_FEW,   /* at most as many as there are CPUs, or they call about names, and so wait for each other */
+    CREW_HAS_MORE,  /* at most twice as many */
     CREW_HAS_MANY,  /* or too many threads besides */
 };
 

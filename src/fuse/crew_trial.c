@@ -9,7 +9,7 @@
 #define ROUNDS 2U
 #define PAUSE_LOOKS 500U /* before the first trial; doubled after each that has changed nothing */
 #define PAUSE_LOOKS_MAX 8000U
-#define QUEUE_PAUSE_LOOKS 4U
+#define SOON_LOOKS 8U
 #define QUEUE_STEP_LOOKS 40U /* callers find their places in some 70 ms */
 #define QUEUE_CHANGE_LOOKS 20U
 #define CHECK_LOOKS 16U
@@ -17,22 +17,36 @@
 #define WORTH 1.1 /* so many times the calls in the same time */
 #define CLEAR 1.2 /* that needs no other round */
 
+static void try_all(struct crew_trial *trial) {
+    for (unsigned manner = 0; manner < CREW_MANNERS; manner++)
+        trial->among[manner] = true;
+    trial->all_later = false;
+}
+
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
-    *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_GOES_FIRST] = true, [CREW_IS_ALONE] = true},
-                                 .step_looks = STEP_LOOKS,
+    *trial = (struct crew_trial){.step_looks = STEP_LOOKS,
                                  .change_looks = CHANGE_LOOKS,
                                  .settled = settled,
                                  .tried = settled,
                                  .pause_looks = PAUSE_LOOKS};
+    try_all(trial);
+}
+
+void crew_trial_begin_more(struct crew_trial *trial) {
+    crew_trial_begin(trial, CREW_GOES_FIRST);
+    trial->among[CREW_IS_ALONE] = false;
+    trial->among[CREW_IS_FREE] = false;
+    trial->all_later = true;
+    trial->pause_looks = SOON_LOOKS;
 }
 
 void crew_trial_begin_queue(struct crew_trial *trial) {
-    *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_SPREADS] = true},
+    *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_IS_FREE] = true},
                                  .step_looks = QUEUE_STEP_LOOKS,
                                  .change_looks = QUEUE_CHANGE_LOOKS,
                                  .settled = CREW_GIVES_WAY,
                                  .tried = CREW_GIVES_WAY,
-                                 .pause_looks = QUEUE_PAUSE_LOOKS};
+                                 .pause_looks = SOON_LOOKS};
 }
 
 /* Calls per cycle. */
@@ -68,7 +82,7 @@ static unsigned count_of(const struct crew_trial *trial) {
 static bool is_decided(const struct crew_trial *trial) {
     double settled = rate_of(trial, trial->settled);
     double other = rate_of(trial, best_of(trial, trial->settled));
-    return trial->step > ROUNDS * count_of(trial) || settled > CLEAR * other || other > CLEAR * settled;
+    return trial->step > ROUNDS * count_of(trial) || settled > other || other > CLEAR * settled;
 }
 
 static unsigned next_pause(const struct crew_trial *trial, bool changes) {
@@ -89,6 +103,8 @@ static void settle(struct crew_trial *trial) {
     trial->tried = trial->settled;
     trial->step = 0;
     trial->worse_checks = 0;
+    if (trial->all_later)
+        try_all(trial);
     memset(trial->calls, 0, sizeof(trial->calls));
     memset(trial->cycles, 0, sizeof(trial->cycles));
 }

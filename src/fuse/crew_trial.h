@@ -14,12 +14,13 @@ enum crew_manner {
     CREW_GIVES_WAY,  /* in SCHED_IDLE, on the CPUs of the callers */
     CREW_GOES_FIRST, /* before callers, one on each CPU */
     CREW_IS_ALONE,   /* one, wherever the system puts it */
-    CREW_SPREADS,    /* in SCHED_IDLE, one on each CPU, wherever callers are */
+    CREW_IS_FREE,    /* a few for each CPU, wherever the system puts them: as without a crew */
     CREW_MANNERS
 };
 
 struct crew_trial {
     bool among[CREW_MANNERS]; /* those that are tried */
+    bool all_later;           /* from the second trial on */
     unsigned step_looks;
     unsigned change_looks;    /* of them, that do not count */
     enum crew_manner settled; /* what is best as far as is known */
@@ -39,7 +40,10 @@ struct crew_trial {
 /* From the beginning, with this manner, for several callers. */
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled);
 
-/* The same for one that has several requests under way: between giving way and spreading, and soon. */
+/* The same for up to two for each CPU: between going first and giving way, and soon; later among all. */
+void crew_trial_begin_more(struct crew_trial *trial);
+
+/* The same for one that has several requests under way: between giving way and being free, and soon. */
 void crew_trial_begin_queue(struct crew_trial *trial);
 
 /* At every look while there are several callers, or a queue. calls: served so far by all members. Returns the manner

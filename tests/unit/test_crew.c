@@ -276,9 +276,8 @@ START_TEST(several_callers_are_served_in_both_manners) {
 }
 END_TEST
 
-/* By turns, one more than there are CPUs. */
-static void serve_many(struct crew_member *worker, int count, bool on_names) {
-    int callers = CPU_COUNT(&crew.home.cpus) + 1;
+/* By turns. */
+static void serve_callers(struct crew_member *worker, int callers, int count, bool on_names) {
     for (int i = 0; i < count; i++) {
         struct crew_call call = {1 + (uint32_t)(i % callers), AT_ONCE, SHORT_CYCLES, .is_on_name = on_names};
         crew_take(worker);
@@ -286,6 +285,11 @@ static void serve_many(struct crew_member *worker, int count, bool on_names) {
         if (crew_done(&crew, worker, &call) == CREW_NEEDS_LOOKS)
             crew_enter(&crew, worker);
     }
+}
+
+/* One more than there are CPUs. */
+static void serve_many(struct crew_member *worker, int count, bool on_names) {
+    serve_callers(worker, CPU_COUNT(&crew.home.cpus) + 1, count, on_names);
 }
 
 START_TEST(more_callers_than_cpus_begin_one_that_goes_first) {
@@ -297,6 +301,12 @@ START_TEST(more_callers_than_cpus_begin_one_that_goes_first) {
     serve_many(&worker, 100, false);
     ck_assert(crew_has(&worker));
     ck_assert(is_first());
+    for (int looks = 0; crew.manner != CREW_GIVES_WAY; looks++) { /* tried soon */
+        ck_assert_int_lt(looks, 20);
+        serve_many(&worker, 100, false);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    ck_assert_int_eq(class_now(), SCHED_IDLE);
 }
 END_TEST
 
@@ -318,6 +328,22 @@ START_TEST(more_callers_than_cpus_make_it_go_first_in_a_while) {
         ck_assert(!crew_look(&crew, device_fd));
     }
     ck_assert_int_eq(class_now(), SCHED_IDLE);
+}
+END_TEST
+
+START_TEST(more_than_two_for_each_cpu_are_gone_before) {
+    struct crew_member worker = new_worker();
+    int callers = 2 * CPU_COUNT(&crew.home.cpus) + 1;
+    if (callers > 32) {
+        fprintf(stderr, "SKIP: on so many CPUs that is more callers than a window tells apart\n");
+        return;
+    }
+    serve_callers(&worker, callers, 200, false);
+    for (int looks = 0; looks < 100; looks++) {
+        ck_assert(!crew_look(&crew, device_fd));
+        ck_assert(looks < 10 || is_first());
+        serve_callers(&worker, callers, 200, false);
+    }
 }
 END_TEST
 
@@ -394,20 +420,20 @@ static void look_at_queue_until(struct crew_member *worker, enum crew_manner man
     }
 }
 
-START_TEST(a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better) {
+START_TEST(a_queue_of_one_caller_is_served_by_a_few_if_that_is_better) {
     struct crew_member first = new_worker();
     struct crew_member second = new_worker();
     eventfd_t none;
     serve_one_caller(&first, 100);
     request_waits();
-    look_at_queue_until(&first, CREW_SPREADS);
-    ck_assert_int_eq(class_now(), SCHED_IDLE);
+    look_at_queue_until(&first, CREW_IS_FREE);
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
     ck_assert(serve_one_caller(&first, 100)); /* one more */
     ck_assert(crew_join(&crew, &second));
     serve_one_caller(&second, 1000);
     ck_assert(crew_has(&second));
-    if (CPU_COUNT(&crew.home.cpus) > 1)
-        ck_assert(second.cpu >= 0 && second.cpu != first.cpu);
+    ck_assert_int_eq(first.cpu, -1);
+    ck_assert_int_eq(second.cpu, -1);
     ck_assert_int_eq(eventfd_read(device_fd, &none), 0); /* they leave nothing to wait */
     for (int looks = 0; looks < 10; looks++) {
         serve_one_caller(&first, 100);
@@ -415,7 +441,7 @@ START_TEST(a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better) {
         ck_assert(!crew_look(&crew, device_fd));
     }
     ck_assert_int_eq(crew.company, CREW_HAS_QUEUE);
-    ck_assert_int_eq(crew.manner, CREW_SPREADS);
+    ck_assert_int_eq(crew.manner, CREW_IS_FREE);
     request_waits();
     while (crew.manner != CREW_GIVES_WAY) {
         serve_one_caller(&second, 100);
@@ -430,6 +456,30 @@ START_TEST(a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better) {
         ck_assert(!crew_look(&crew, device_fd));
     }
     ck_assert_int_eq(crew.company, CREW_HAS_ONE);
+}
+END_TEST
+
+START_TEST(more_members_than_cpus_stay_while_they_are_free) {
+    struct crew_member members[CREW_MAX];
+    unsigned count = 1;
+    members[0] = new_worker();
+    serve_one_caller(&members[0], 100);
+    request_waits();
+    look_at_queue_until(&members[0], CREW_IS_FREE);
+    while (serve_one_caller(&members[0], 100)) {
+        ck_assert_uint_lt(count, CREW_MAX);
+        members[count] = new_worker();
+        ck_assert(crew_join(&crew, &members[count++]));
+    }
+    ck_assert_uint_gt(count, crew.most);
+    while (crew.manner != CREW_GIVES_WAY) {
+        serve_one_caller(&members[0], 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    for (unsigned index = 0; index < count; index++)
+        serve_one_caller(&members[index], 100);
+    ck_assert_uint_le(crew.count, crew.most);
+    ck_assert(crew_exists(&crew));
 }
 END_TEST
 
@@ -897,11 +947,13 @@ int main(void) {
     tcase_add_test(cases, several_callers_are_served_in_both_manners);
     tcase_add_test(cases, more_callers_than_cpus_begin_one_that_goes_first);
     tcase_add_test(cases, more_callers_than_cpus_make_it_go_first_in_a_while);
+    tcase_add_test(cases, more_than_two_for_each_cpu_are_gone_before);
     tcase_add_test(cases, many_callers_in_directories_are_given_way_to);
     tcase_add_test(cases, crowded_cpus_begin_one_that_goes_first_for_several_callers);
     tcase_add_test(cases, one_that_joins_takes_the_manner_of_the_crew);
     tcase_add_test(cases, calls_that_wait_for_something_while_others_do_for_them_end_it);
-    tcase_add_test(cases, a_queue_of_one_caller_is_served_on_all_cpus_if_that_is_better);
+    tcase_add_test(cases, a_queue_of_one_caller_is_served_by_a_few_if_that_is_better);
+    tcase_add_test(cases, more_members_than_cpus_stay_while_they_are_free);
     tcase_add_test(cases, a_queue_now_and_then_is_none);
     tcase_add_test(cases, callers_on_one_cpu_have_one_member);
     tcase_add_test(cases, one_apart_from_its_callers_leaves_at_once);

@@ -130,6 +130,15 @@ START_TEST(a_clear_difference_takes_one_round) {
 }
 END_TEST
 
+START_TEST(so_does_one_that_nothing_betters) {
+    look_until_settled(310, 300, 300);
+    unsigned looks_if_not = looks_in[CREW_GOES_FIRST];
+    set_up();
+    look_until_settled(300, 310, 300);
+    ck_assert_uint_gt(looks_in[CREW_GOES_FIRST], looks_if_not);
+}
+END_TEST
+
 START_TEST(no_calls_change_nothing) {
     look(1000, 0, 0, 0);
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
@@ -139,14 +148,29 @@ START_TEST(no_calls_change_nothing) {
 }
 END_TEST
 
-START_TEST(a_queue_is_soon_given_way_to_or_spread) {
-    const unsigned deep[CREW_MANNERS] = {[CREW_GIVES_WAY] = 200, [CREW_SPREADS] = 300};
-    const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_SPREADS] = 200};
+START_TEST(more_callers_are_soon_gone_before_or_given_way_to) {
+    const unsigned best_given_way[CREW_MANNERS] = {300, 200, 200, 200};
+    const unsigned best_free[CREW_MANNERS] = {[CREW_GIVES_WAY] = 200, [CREW_GOES_FIRST] = 200, [CREW_IS_FREE] = 300};
+    crew_trial_begin_more(&trial);
+    manner = trial.settled;
+    ck_assert_int_eq(manner, CREW_GOES_FIRST);
+    look_with(30, best_given_way);
+    ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
+    ck_assert_uint_eq(looks_in[CREW_IS_ALONE] + looks_in[CREW_IS_FREE], 0);
+    look_with(2000, best_free);
+    ck_assert_int_eq(trial.settled, CREW_IS_FREE); /* all are tried later */
+    ck_assert_uint_gt(looks_in[CREW_IS_ALONE], 0);
+}
+END_TEST
+
+START_TEST(a_queue_is_soon_given_way_to_or_served_freely) {
+    const unsigned deep[CREW_MANNERS] = {[CREW_GIVES_WAY] = 200, [CREW_IS_FREE] = 300};
+    const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_IS_FREE] = 200};
     crew_trial_begin_queue(&trial);
     look_with(100, deep);
-    ck_assert_int_eq(trial.settled, CREW_SPREADS);
+    ck_assert_int_eq(trial.settled, CREW_IS_FREE);
     look_with(20000, deep);
-    ck_assert_uint_gt(looks_in[CREW_SPREADS], 19000);
+    ck_assert_uint_gt(looks_in[CREW_IS_FREE], 19000);
     look_with(1000, shallow);
     ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
     ck_assert_uint_eq(looks_in[CREW_GOES_FIRST] + looks_in[CREW_IS_ALONE], 0);
@@ -154,11 +178,11 @@ START_TEST(a_queue_is_soon_given_way_to_or_spread) {
 END_TEST
 
 START_TEST(what_a_queue_is_served_by_is_not_tried_all_the_time) {
-    const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_SPREADS] = 290};
+    const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_IS_FREE] = 290};
     crew_trial_begin_queue(&trial);
     look_with(5000, shallow);
-    ck_assert_uint_gt(looks_in[CREW_SPREADS], 50);
-    ck_assert_uint_lt(looks_in[CREW_SPREADS], 500);
+    ck_assert_uint_gt(looks_in[CREW_IS_FREE], 50);
+    ck_assert_uint_lt(looks_in[CREW_IS_FREE], 500);
 }
 END_TEST
 
@@ -172,8 +196,10 @@ int main(void) {
     tcase_add_test(cases, what_nothing_betters_is_not_tried_all_the_time);
     tcase_add_test(cases, all_are_tried_for_as_long);
     tcase_add_test(cases, a_clear_difference_takes_one_round);
+    tcase_add_test(cases, so_does_one_that_nothing_betters);
     tcase_add_test(cases, no_calls_change_nothing);
-    tcase_add_test(cases, a_queue_is_soon_given_way_to_or_spread);
+    tcase_add_test(cases, more_callers_are_soon_gone_before_or_given_way_to);
+    tcase_add_test(cases, a_queue_is_soon_given_way_to_or_served_freely);
     tcase_add_test(cases, what_a_queue_is_served_by_is_not_tried_all_the_time);
     Suite *suite = suite_create("crew_trial");
     suite_add_tcase(suite, cases);
