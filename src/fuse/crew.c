@@ -477,14 +477,16 @@ static void note(const struct crew *crew, struct crew_member *worker, const stru
         worker->callers |= UINT64_C(1) << call->caller % 64;
 }
 
-static bool grow(struct crew *crew) {
+static bool grow(struct crew *crew, unsigned most) {
     unsigned count = count_of(crew);
-    return __atomic_compare_exchange_n(&crew->wanted, &count, count + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+    return count < most &&
+           __atomic_compare_exchange_n(&crew->wanted, &count, count + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* More workers would wait for more things at once. */
-static bool holds_up(const struct crew_member *worker) {
-    return worker->slow_calls >= MANY_SLOW || worker->held_up >= MANY_HELD_UP;
+/* More workers would wait for more things at once. Free members are many as it is, and slow by being without a CPU. */
+static bool holds_up(const struct crew_member *worker, enum crew_manner manner) {
+    bool is_slow = worker->slow_calls >= MANY_SLOW && manner != CREW_IS_FREE;
+    return is_slow || worker->held_up >= MANY_HELD_UP;
 }
 
 static bool needs_more(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {
@@ -527,12 +529,12 @@ static bool review_member(struct crew *crew, struct crew_member *worker) {
     review_queue(worker, manner);
     __atomic_store_n(&worker->seen_callers, worker->callers, __ATOMIC_RELAXED);
     __atomic_store_n(&worker->seen_on_names, worker->on_names, __ATOMIC_RELAXED);
-    if (holds_up(worker)) {
+    if (holds_up(worker, manner)) {
         cpu_go_home(&crew->home, worker->thread);
         return end(crew, SLOW_CALLS);
     }
     if (needs_more(crew, worker, manner))
-        return grow(crew);
+        return grow(crew, most_in(crew, manner));
     if (is_one_too_many(crew, worker, manner))
         leave(crew, worker);
     return false;

@@ -483,6 +483,22 @@ START_TEST(more_members_than_cpus_stay_while_they_are_free) {
 }
 END_TEST
 
+START_TEST(free_members_may_be_slow) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    request_waits();
+    look_at_queue_until(&worker, CREW_IS_FREE);
+    serve_slowly(&worker, 200); /* they share the CPUs with their caller */
+    ck_assert(crew_has(&worker));
+    while (crew.manner != CREW_GIVES_WAY) {
+        serve_slowly(&worker, 100);
+        ck_assert(!crew_look(&crew, device_fd));
+    }
+    serve_slowly(&worker, 200);
+    ck_assert(!crew_exists(&crew));
+}
+END_TEST
+
 START_TEST(a_queue_now_and_then_is_none) {
     struct crew_member worker = new_worker();
     eventfd_t none;
@@ -954,6 +970,7 @@ int main(void) {
     tcase_add_test(cases, calls_that_wait_for_something_while_others_do_for_them_end_it);
     tcase_add_test(cases, a_queue_of_one_caller_is_served_by_a_few_if_that_is_better);
     tcase_add_test(cases, more_members_than_cpus_stay_while_they_are_free);
+    tcase_add_test(cases, free_members_may_be_slow);
     tcase_add_test(cases, a_queue_now_and_then_is_none);
     tcase_add_test(cases, callers_on_one_cpu_have_one_member);
     tcase_add_test(cases, one_apart_from_its_callers_leaves_at_once);
