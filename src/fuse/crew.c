@@ -612,7 +612,8 @@ static struct findings look_at_members(struct crew *crew) {
 static enum crew_company company_seen(const struct crew *crew, const struct findings *found) {
     enum crew_company seen = company_of(crew, found->callers, found->windows * WINDOW_CALLS, found->on_names);
     bool was_one = crew->company == CREW_HAS_ONE || crew->company == CREW_HAS_QUEUE;
-    bool has_queue = found->has_queue || (crew->company == CREW_HAS_QUEUE && crew->manner == CREW_IS_FREE);
+    bool is_unknown = crew->manner == CREW_IS_FREE || crew->trial.step > 0; /* who has joined since has not seen it */
+    bool has_queue = found->has_queue || (crew->company == CREW_HAS_QUEUE && is_unknown);
     if (seen == CREW_HAS_ONE && was_one && has_queue)
         return CREW_HAS_QUEUE;
     return seen == CREW_HAS_FEW && crew->company != CREW_HAS_FEW && is_crowded(crew) ? CREW_HAS_MANY : seen;
@@ -650,8 +651,8 @@ static bool look_locked(struct crew *crew, int device_fd) {
     struct findings found = look_at_members(crew);
     bool is_starved = found.stuck ? cpu_is_wanted_by(found.stuck->thread) : !found.moved && requests_wait(device_fd);
     crew->quiet_looks = found.moved || is_starved ? 0 : crew->quiet_looks + 1;
-    crew->stuck_looks = found.stuck ? crew->stuck_looks + 1 : 0;
-    if (found.stuck && (!is_starved || crew->stuck_looks >= STUCK_LOOKS))
+    crew->stuck_looks = found.stuck || is_starved ? crew->stuck_looks + 1 : 0;
+    if ((found.stuck && !is_starved) || crew->stuck_looks >= STUCK_LOOKS)
         ended = end_locked(crew, SLOW_CALLS);
     else if (is_starved && is_bound(crew->manner))
         ended = end_locked(crew, NO_CPU);

@@ -92,10 +92,10 @@ struct crew {
     uint64_t hunger_cycles;  /* after a member got no CPU */
     uint64_t calls_before;   /* of those who have left */
     unsigned quiet_looks;    /* the main thread's */
-    unsigned stuck_looks;    /* in a row that have found a member in one call; the main thread's */
-    bool is_calm;            /* atomic; see crew_is_calm() */
-    unsigned calm_looks;     /* in a row that have found one caller at most; under the lock, as the next three */
-    unsigned lone_looks;     /* in a row that have found too few callers, where members got no CPU lately */
+    unsigned stuck_looks; /* in a row that have found a member in one call, or none at a request; the main thread's */
+    bool is_calm;         /* atomic; see crew_is_calm() */
+    unsigned calm_looks;  /* in a row that have found one caller at most; under the lock, as the next three */
+    unsigned lone_looks;  /* in a row that have found too few callers, where members got no CPU lately */
     enum crew_company company;
     unsigned company_looks; /* in a row that have found another */
     struct crew_trial trial;
