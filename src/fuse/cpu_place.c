@@ -128,6 +128,12 @@ void cpu_move(pid_t thread, int cpu) {
     sched_setaffinity(thread, sizeof(there), &there);
 }
 
+void cpu_leave(const struct cpu_home *home, pid_t thread, int cpu) {
+    cpu_set_t others = home->cpus;
+    CPU_CLR(cpu, &others);
+    sched_setaffinity(thread, sizeof(others), &others);
+}
+
 void cpu_go_idle(pid_t thread) {
     set_class(thread, SCHED_IDLE);
 }

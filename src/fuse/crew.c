@@ -26,7 +26,7 @@
 #define COMPANY_LOOKS 5U
 #define SOME_ON_NAMES 4U /* one in so many calls */
 #define CALM_LOOKS 5U
-#define FREE_PER_CPU 4U
+#define FREE_PER_CPU 2U
 #define STUCK_LOOKS 5U
 
 #define SLOW_HZ 10000U   /* 100 us */
@@ -151,10 +151,11 @@ static void spread(struct crew *crew, struct crew_member *worker) {
         bound = CPU_ISSET(cpu, &crew->home.cpus) && bind_to(crew, worker, cpu);
 }
 
-/* To wherever the system puts it. */
+/* To wherever the system puts it, which may take it some 70 ms: till then not where the caller runs. */
 static void be_free(struct crew *crew, struct crew_member *worker) {
     if (worker->cpu < 0)
         return;
+    cpu_leave(&crew->home, worker->thread, worker->cpu);
     unbind(crew, worker);
     cpu_go_home(&crew->home, worker->thread);
 }

@@ -11,8 +11,8 @@
  * one that serves most calls is kept (crew_trial.h). The autogroup is ranked with them, since callers in another one
  * see nothing but that of a member.
  *
- * One caller who has several requests under way at a time is served where it runs too if they are few; if they are
- * many, several members that are not bound serve more. How many there are is not to be seen, so both are tried.
+ * One caller who has two or three requests under way at a time is best served where it runs too; if they are more,
+ * several members that are not bound serve more. How many there are is not to be seen, so both are tried.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
  * ends when calls are slow, or wait for something while others wait for a worker (many at once are better then), when

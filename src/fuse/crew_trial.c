@@ -10,8 +10,6 @@
 #define PAUSE_LOOKS 500U /* before the first trial; doubled after each that has changed nothing */
 #define PAUSE_LOOKS_MAX 8000U
 #define SOON_LOOKS 8U
-#define QUEUE_STEP_LOOKS 40U /* callers find their places in some 70 ms */
-#define QUEUE_CHANGE_LOOKS 20U
 #define CHECK_LOOKS 16U
 #define MANY_WORSE 2U
 #define WORTH 1.1 /* so many times the calls in the same time */
@@ -24,11 +22,7 @@ static void try_all(struct crew_trial *trial) {
 }
 
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
-    *trial = (struct crew_trial){.step_looks = STEP_LOOKS,
-                                 .change_looks = CHANGE_LOOKS,
-                                 .settled = settled,
-                                 .tried = settled,
-                                 .pause_looks = PAUSE_LOOKS};
+    *trial = (struct crew_trial){.settled = settled, .tried = settled, .pause_looks = PAUSE_LOOKS};
     try_all(trial);
 }
 
@@ -41,12 +35,10 @@ void crew_trial_begin_more(struct crew_trial *trial) {
 }
 
 void crew_trial_begin_queue(struct crew_trial *trial) {
-    *trial = (struct crew_trial){.among = {[CREW_GIVES_WAY] = true, [CREW_IS_FREE] = true},
-                                 .step_looks = QUEUE_STEP_LOOKS,
-                                 .change_looks = QUEUE_CHANGE_LOOKS,
-                                 .settled = CREW_GIVES_WAY,
-                                 .tried = CREW_GIVES_WAY,
-                                 .pause_looks = SOON_LOOKS};
+    crew_trial_begin(trial, CREW_IS_FREE);
+    trial->among[CREW_GOES_FIRST] = false;
+    trial->among[CREW_IS_ALONE] = false;
+    trial->pause_looks = SOON_LOOKS;
 }
 
 /* Calls per cycle. */
@@ -143,11 +135,11 @@ static void end_step(struct crew_trial *trial, uint64_t calls, uint64_t now_cycl
 
 enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles) {
     trial->looks++;
-    if (trial->looks == trial->change_looks)
+    if (trial->looks == CHANGE_LOOKS)
         note_begin(trial, calls, now_cycles);
     else if (trial->step == 0 && check(trial, calls, now_cycles))
         next_step(trial);
-    else if (trial->step > 0 && trial->looks >= trial->step_looks)
+    else if (trial->step > 0 && trial->looks >= STEP_LOOKS)
         end_step(trial, calls, now_cycles);
     return trial->tried;
 }

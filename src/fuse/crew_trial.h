@@ -21,8 +21,6 @@ enum crew_manner {
 struct crew_trial {
     bool among[CREW_MANNERS]; /* those that are tried */
     bool all_later;           /* from the second trial on */
-    unsigned step_looks;
-    unsigned change_looks;    /* of them, that do not count */
     enum crew_manner settled; /* what is best as far as is known */
     enum crew_manner tried;   /* since the last step */
     unsigned step;            /* of the trial; 0: there is none */
@@ -43,7 +41,7 @@ void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled);
 /* The same for up to two for each CPU: between going first and giving way, and soon; later among all. */
 void crew_trial_begin_more(struct crew_trial *trial);
 
-/* The same for one that has several requests under way: between giving way and being free, and soon. */
+/* The same for one that has several requests under way: between being free and giving way, and soon. */
 void crew_trial_begin_queue(struct crew_trial *trial);
 
 /* At every look while there are several callers, or a queue. calls: served so far by all members. Returns the manner

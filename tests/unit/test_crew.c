@@ -490,6 +490,29 @@ START_TEST(more_members_than_cpus_stay_while_they_are_free) {
 }
 END_TEST
 
+/* Nothing but chance keeps it from the CPU of the caller later. */
+START_TEST(free_members_begin_away_from_the_caller) {
+    int bound;
+    int tries = 0;
+    if (CPU_COUNT(&crew.home.cpus) < 2)
+        return;
+    do {
+        struct crew_member worker = new_worker();
+        ck_assert_int_lt(tries++, 10);
+        serve_one_caller(&worker, 100);
+        bound = worker.cpu;
+        ck_assert_int_ge(bound, 0);
+        request_waits();
+        look_at_queue_until(&worker, CREW_IS_FREE);
+        serve_one_caller(&worker, 1);
+        crew_disband(&crew);
+        crew.most = 2;
+    } while (sched_getcpu() == bound);
+    cpu_leave(&crew.home, 0, bound);
+    ck_assert_int_ne(sched_getcpu(), bound);
+}
+END_TEST
+
 START_TEST(free_members_may_be_slow) {
     struct crew_member worker = new_worker();
     serve_one_caller(&worker, 100);
@@ -990,6 +1013,7 @@ int main(void) {
     tcase_add_test(cases, calls_that_wait_for_something_while_others_do_for_them_end_it);
     tcase_add_test(cases, a_queue_of_one_caller_is_served_by_a_few_if_that_is_better);
     tcase_add_test(cases, more_members_than_cpus_stay_while_they_are_free);
+    tcase_add_test(cases, free_members_begin_away_from_the_caller);
     tcase_add_test(cases, free_members_may_be_slow);
     tcase_add_test(cases, free_members_who_leave_requests_waiting_end_it);
     tcase_add_test(cases, a_queue_now_and_then_is_none);

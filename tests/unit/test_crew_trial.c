@@ -167,6 +167,10 @@ START_TEST(a_queue_is_soon_given_way_to_or_served_freely) {
     const unsigned deep[CREW_MANNERS] = {[CREW_GIVES_WAY] = 200, [CREW_IS_FREE] = 300};
     const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_IS_FREE] = 200};
     crew_trial_begin_queue(&trial);
+    ck_assert_int_eq(trial.settled, CREW_IS_FREE);
+    look_with(40, shallow);
+    ck_assert_int_eq(trial.settled, CREW_GIVES_WAY);
+    crew_trial_begin_queue(&trial);
     look_with(100, deep);
     ck_assert_int_eq(trial.settled, CREW_IS_FREE);
     look_with(20000, deep);
@@ -178,11 +182,11 @@ START_TEST(a_queue_is_soon_given_way_to_or_served_freely) {
 END_TEST
 
 START_TEST(what_a_queue_is_served_by_is_not_tried_all_the_time) {
-    const unsigned shallow[CREW_MANNERS] = {[CREW_GIVES_WAY] = 300, [CREW_IS_FREE] = 290};
+    const unsigned deep[CREW_MANNERS] = {[CREW_GIVES_WAY] = 290, [CREW_IS_FREE] = 300};
     crew_trial_begin_queue(&trial);
-    look_with(5000, shallow);
-    ck_assert_uint_gt(looks_in[CREW_IS_FREE], 50);
-    ck_assert_uint_lt(looks_in[CREW_IS_FREE], 500);
+    look_with(5000, deep);
+    ck_assert_uint_gt(looks_in[CREW_GIVES_WAY], 10);
+    ck_assert_uint_lt(looks_in[CREW_GIVES_WAY], 200);
 }
 END_TEST
 
