@@ -132,6 +132,7 @@ void cpu_leave(const struct cpu_home *home, pid_t thread, int cpu) {
     cpu_set_t others = home->cpus;
     CPU_CLR(cpu, &others);
     sched_setaffinity(thread, sizeof(others), &others);
+    sched_setaffinity(thread, sizeof(home->cpus), &home->cpus);
 }
 
 void cpu_go_idle(pid_t thread) {

@@ -35,9 +35,9 @@ bool cpu_is_wanted_by(pid_t thread);
 /* It was killed, and ends when it comes back from its system call. */
 bool cpu_is_killed(pid_t thread);
 
-/* To one CPU; to any other at home; into SCHED_IDLE; before other threads; back again. What the system refuses is left
- * as it is. Threads are named by their ids: the functions of pthreads hold a lock of the thread's, which one in
- * SCHED_IDLE may keep for long. Threads: any */
+/* To one CPU; away from it, and bound to none; into SCHED_IDLE; before other threads; back again. What the system
+ * refuses is left as it is. Threads are named by their ids: the functions of pthreads hold a lock of the thread's,
+ * which one in SCHED_IDLE may keep for long. Threads: any */
 void cpu_move(pid_t thread, int cpu);
 void cpu_leave(const struct cpu_home *home, pid_t thread, int cpu);
 void cpu_go_idle(pid_t thread);

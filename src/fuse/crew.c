@@ -157,7 +157,6 @@ static void be_free(struct crew *crew, struct crew_member *worker) {
         return;
     cpu_leave(&crew->home, worker->thread, worker->cpu);
     unbind(crew, worker);
-    cpu_go_home(&crew->home, worker->thread);
 }
 
 static void find_place(struct crew *crew, struct crew_member *worker) {

@@ -24,26 +24,18 @@ int pass_op_setxattr(struct fs_layer *layer, FS_CALL, const char *name, const vo
     return setxattr(pass_fd_path_absolute(path.fd).text, name, value, size_bytes, flags) < 0 ? negative_errno() : 0;
 }
 
-static ssize_t get_by_path(struct pass *pass, const struct fs_caller *caller, fs_ino ino, const char *name, void *value,
-                           size_t size_bytes) {
+/* file: if it is open. */
+static ssize_t get(struct pass *pass, FS_CALL, const struct open_file *file, const char *name, void *value,
+                   size_t size_bytes) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass_open_path(pass, ino, &path);
+    int err = file ? 0 : pass_open_path(pass, ino, &path);
     if (err == 0)
         err = identity_enter_to_check(pass, caller, &identity);
     if (err < 0)
         return err;
-    ssize_t length = getxattr(pass_fd_path_absolute(path.fd).text, name, value, size_bytes);
-    return length < 0 ? negative_errno() : length;
-}
-
-static ssize_t get_by_file(struct pass *pass, const struct fs_caller *caller, const struct open_file *file,
-                           const char *name, void *value, size_t size_bytes) {
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = identity_enter_to_check(pass, caller, &identity);
-    if (err < 0)
-        return err;
-    ssize_t length = fgetxattr(file->fd, name, value, size_bytes);
+    ssize_t length = file ? fgetxattr(file->fd, name, value, size_bytes)
+                          : getxattr(pass_fd_path_absolute(path.fd).text, name, value, size_bytes);
     return length < 0 ? negative_errno() : length;
 }
 
@@ -56,8 +48,7 @@ int pass_op_getxattr(struct fs_layer *layer, FS_CALL, const char *name, void *va
     if (err < 0)
         return err;
     struct open_file *file = pass_borrow_open_file(pass, inode);
-    ssize_t length = file ? get_by_file(pass, caller, file, name, value, size_bytes)
-                          : get_by_path(pass, caller, ino, name, value, size_bytes);
+    ssize_t length = get(pass, caller, ino, file, name, value, size_bytes);
     if (file)
         pass_return_open_file(pass, file);
     if (length < 0)
