@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -94,7 +95,9 @@ bool clock_readable(uint32_t kind) {
 }
 
 /* The factor by which the kernel turns the counter into ns, as it shows it to users of perf events:
- * ns = cycles * mult / 2^shift. 0 if it tells none: not allowed, or its own clock is another one. */
+ * ns = cycles * mult / 2^shift. 0 if it tells none: its own clock is another one, or the event not allowed. One of a
+ * thread would be for everybody, but opening it has the kernel wait for all CPUs: 7 to 25 ms, and more than measuring
+ * takes. */
 static uint64_t frequency_from_kernel(void) {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -103,7 +106,7 @@ static uint64_t frequency_from_kernel(void) {
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };
-    CLEANUP_FD int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    CLEANUP_FD int fd = (int)syscall(SYS_perf_event_open, &attr, -1, sched_getcpu(), -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
         return 0;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
