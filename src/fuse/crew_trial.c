@@ -26,19 +26,20 @@ void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
     try_all(trial);
 }
 
-void crew_trial_begin_more(struct crew_trial *trial) {
-    crew_trial_begin(trial, CREW_GOES_FIRST);
-    trial->among[CREW_IS_ALONE] = false;
-    trial->among[CREW_IS_FREE] = false;
-    trial->all_later = true;
+static void begin_between(struct crew_trial *trial, enum crew_manner settled, enum crew_manner other) {
+    crew_trial_begin(trial, settled);
+    for (unsigned manner = 0; manner < CREW_MANNERS; manner++)
+        trial->among[manner] = manner == settled || manner == other;
     trial->pause_looks = SOON_LOOKS;
 }
 
+void crew_trial_begin_more(struct crew_trial *trial) {
+    begin_between(trial, CREW_GOES_FIRST, CREW_GIVES_WAY);
+    trial->all_later = true;
+}
+
 void crew_trial_begin_queue(struct crew_trial *trial) {
-    crew_trial_begin(trial, CREW_IS_FREE);
-    trial->among[CREW_GOES_FIRST] = false;
-    trial->among[CREW_IS_ALONE] = false;
-    trial->pause_looks = SOON_LOOKS;
+    begin_between(trial, CREW_IS_FREE, CREW_GIVES_WAY);
 }
 
 /* Calls per cycle. */
