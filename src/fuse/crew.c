@@ -14,13 +14,12 @@
 #define FEW_SWITCHES 8U
 #define MANY_SLEEPS 40U
 #define SETTLED_WINDOWS 16U
-#define LOOK_EVERY 256U       /* calls: the scheduler has moved the caller meanwhile */
-#define LOOK_AFTER_SLEEP 4U   /* calls: it may have, if one had to wait for it */
-#define ASK_EVERY 16U         /* calls: whether one waits for something, and others for it */
-#define MANY_HELD_UP 3U       /* of the four asked in a window */
-#define QUEUE_WINDOWS 16U     /* mostly in a row: who only closes files has a queue now and then */
-#define QUEUE_WINDOWS_LEFT 4U /* with fewer it is gone */
-#define QUEUE_WINDOWS_MAX 64U
+#define LOOK_EVERY 256U      /* calls: the scheduler has moved the caller meanwhile */
+#define LOOK_AFTER_SLEEP 4U  /* calls: it may have, if one had to wait for it */
+#define ASK_EVERY 16U        /* calls: whether one waits for something, and others for it */
+#define MANY_HELD_UP 3U      /* of the four asked in a window */
+#define QUEUE_CALLS 64U      /* in a row: who only closes files has a queue of some calls now and then */
+#define QUEUELESS_WINDOWS 4U /* in a row */
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
 #define COMPANY_LOOKS 5U
@@ -194,7 +193,8 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     crew->members[count] = worker;
     start_window(worker);
     worker->windows = 0;
-    worker->queue_windows = 0;
+    worker->queue_calls = 0;
+    worker->queueless = 0;
     worker->joined = worker->progress;
     worker->cpu = -1;
     worker->crew = crew->number;
@@ -446,14 +446,23 @@ void crew_take(struct crew_member *worker) {
         worker->waits_before = waits_of_this_thread();
 }
 
-/* One call of each window, and not always the same of those that come again and again. */
+/* One call of each window, and not always the same of those that come again and again; where requests waited, those
+ * after it too, until it is clear that they do always. */
 static bool is_asked_for_queue(const struct crew_member *worker) {
-    return worker->calls == worker->windows % WINDOW_CALLS && crew_has(worker);
+    bool is_first = worker->calls == worker->windows % WINDOW_CALLS;
+    bool goes_on = worker->queue_calls > 0 && worker->queue_calls < QUEUE_CALLS;
+    return (is_first || goes_on) && crew_has(worker);
+}
+
+static void ask_for_queue(struct crew_member *worker, int device_fd) {
+    bool is_there = requests_wait(device_fd);
+    worker->queued |= is_there;
+    worker->queue_calls = is_there ? worker->queue_calls + 1 : 0;
 }
 
 void crew_answer(struct crew_member *worker, int device_fd) {
     if (is_asked_for_queue(worker))
-        worker->queued = requests_wait(device_fd);
+        ask_for_queue(worker, device_fd);
     if (is_asked(worker))
         worker->held_up += waits_of_this_thread() != worker->waits_before && requests_wait(device_fd);
     __atomic_store_n(&worker->answered, worker->progress, __ATOMIC_RELEASE);
@@ -515,11 +524,9 @@ static bool is_one_too_many(const struct crew *crew, const struct crew_member *w
 static void review_queue(struct crew_member *worker, enum crew_manner manner) {
     if (manner == CREW_IS_FREE)
         return;
-    worker->queue_windows = worker->queued ? worker->queue_windows + 1 : worker->queue_windows / 2;
-    if (worker->queue_windows > QUEUE_WINDOWS_MAX)
-        worker->queue_windows = QUEUE_WINDOWS_MAX;
-    if (worker->queue_windows >= QUEUE_WINDOWS || worker->queue_windows < QUEUE_WINDOWS_LEFT)
-        __atomic_store_n(&worker->seen_queue, worker->queue_windows >= QUEUE_WINDOWS, __ATOMIC_RELAXED);
+    worker->queueless = worker->queued ? 0 : worker->queueless + 1;
+    if (worker->queue_calls >= QUEUE_CALLS || worker->queueless >= QUEUELESS_WINDOWS)
+        __atomic_store_n(&worker->seen_queue, worker->queued, __ATOMIC_RELAXED);
 }
 
 /* Every so many calls. Returns true if one more worker is to wait for requests. */

@@ -54,12 +54,13 @@ struct crew_member {
     unsigned sleeps;        /* were waited for */
     unsigned since_look;    /* calls since the caller's CPU was asked for */
     unsigned windows;       /* since it joined */
-    unsigned queue_windows; /* of the last in which it was not free, with a queue; halved by one without */
+    unsigned queue_calls;   /* in a row, of those that were asked, at whose end requests waited for a worker */
+    unsigned queueless;     /* windows in a row, in which none did */
     uint64_t joined;        /* progress when it did */
     long waits_before;      /* of this thread, when the call began that is asked */
     uint64_t seen_callers;  /* atomic; those of the last window */
     unsigned seen_on_names; /* atomic; calls of the last window */
-    bool seen_queue;        /* atomic; in most of the last windows */
+    bool seen_queue;        /* atomic; requests wait for it all the time */
 
     int cpu;                 /* of a member: where it is bound to; -1: nowhere */
     uint32_t crew;           /* the number of its crew */

@@ -45,6 +45,11 @@ static void request_waits(void) {
     ck_assert_int_eq(eventfd_write(device_fd, 1), 0);
 }
 
+static void no_request_waits(void) {
+    eventfd_t none;
+    eventfd_read(device_fd, &none);
+}
+
 /* A thread that sleeps on a CPU other than `cpu`; 0 where there is none. It ends with the test's process. */
 static void *sleep_there(void *ret_thread) {
     __atomic_store_n((uint32_t *)ret_thread, (uint32_t)gettid(), __ATOMIC_RELEASE);
@@ -420,10 +425,20 @@ static void look_at_queue_until(struct crew_member *worker, enum crew_manner man
     }
 }
 
+START_TEST(a_queue_is_found_soon) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 16); /* a window begins */
+    request_waits();
+    serve_one_caller(&worker, 64);
+    ck_assert(!crew_look(&crew, device_fd));
+    ck_assert_int_eq(crew.company, CREW_HAS_QUEUE);
+    ck_assert_int_eq(crew.manner, CREW_IS_FREE);
+}
+END_TEST
+
 START_TEST(a_queue_of_one_caller_is_served_by_a_few_if_that_is_better) {
     struct crew_member first = new_worker();
     struct crew_member second = new_worker();
-    eventfd_t none;
     serve_one_caller(&first, 100);
     request_waits();
     look_at_queue_until(&first, CREW_IS_FREE);
@@ -434,7 +449,7 @@ START_TEST(a_queue_of_one_caller_is_served_by_a_few_if_that_is_better) {
     ck_assert(crew_has(&second));
     ck_assert_int_eq(first.cpu, -1);
     ck_assert_int_eq(second.cpu, -1);
-    ck_assert_int_eq(eventfd_read(device_fd, &none), 0); /* they leave nothing to wait */
+    no_request_waits(); /* they leave none */
     for (int looks = 0; looks < 5; looks++) {
         serve_one_caller(&first, 100);
         serve_one_caller(&second, 100);
@@ -450,7 +465,7 @@ START_TEST(a_queue_of_one_caller_is_served_by_a_few_if_that_is_better) {
     serve_one_caller(&first, 100);
     serve_one_caller(&second, 100);
     ck_assert_uint_eq(crew.count, 1); /* where the caller is */
-    ck_assert_int_eq(eventfd_read(device_fd, &none), 0);
+    no_request_waits();
     do {
         ck_assert_int_eq(crew.company, CREW_HAS_QUEUE); /* while it is tried: who is left has yet to see it */
         serve_one_caller(crew.members[0], 100);
@@ -544,14 +559,12 @@ END_TEST
 
 START_TEST(a_queue_now_and_then_is_none) {
     struct crew_member worker = new_worker();
-    eventfd_t none;
     serve_one_caller(&worker, 100);
     for (int looks = 0; looks < 1000; looks++) {
-        if (looks % 10 < 5)
-            eventfd_read(device_fd, &none);
-        else
-            request_waits();
-        serve_one_caller(&worker, 100);
+        request_waits();
+        serve_one_caller(&worker, 40);
+        no_request_waits();
+        serve_one_caller(&worker, 50);
         ck_assert(!crew_look(&crew, device_fd));
         ck_assert_int_eq(crew.manner, CREW_GIVES_WAY);
     }
@@ -641,6 +654,7 @@ START_TEST(a_caller_that_goes_on_at_once_does_not_end_it) {
 END_TEST
 
 static void starve_after(struct crew_member *worker, unsigned calls) {
+    no_request_waits();
     serve_one_caller(worker, calls);
     ck_assert(crew_has(worker));
     request_waits();
@@ -1011,6 +1025,7 @@ int main(void) {
     tcase_add_test(cases, crowded_cpus_begin_one_that_goes_first_for_several_callers);
     tcase_add_test(cases, one_that_joins_takes_the_manner_of_the_crew);
     tcase_add_test(cases, calls_that_wait_for_something_while_others_do_for_them_end_it);
+    tcase_add_test(cases, a_queue_is_found_soon);
     tcase_add_test(cases, a_queue_of_one_caller_is_served_by_a_few_if_that_is_better);
     tcase_add_test(cases, more_members_than_cpus_stay_while_they_are_free);
     tcase_add_test(cases, free_members_begin_away_from_the_caller);
