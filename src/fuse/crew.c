@@ -20,6 +20,9 @@
 #define MANY_HELD_UP 3U      /* of the four asked in a window */
 #define QUEUE_CALLS 64U      /* in a row: who only closes files has a queue of some calls now and then */
 #define QUEUELESS_WINDOWS 4U /* in a row */
+#define ONE_BY_ONE_CALLS 32U
+#define QUEUE_KNOWN_S 4U
+#define QUEUE_GUESSED_S 1U /* if the trial was not clear */
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
 #define COMPANY_LOOKS 5U
@@ -308,9 +311,21 @@ static enum crew_company company_at_beginning(const struct crew *crew, const str
     return crowded ? CREW_HAS_MANY : company_of(crew, worker->callers, worker->calls, worker->on_names);
 }
 
+static bool is_queue_known(const struct crew *crew, uint64_t now) {
+    return now < __atomic_load_n(&crew->queue_cycles, __ATOMIC_RELAXED);
+}
+
+/* The last crew has ended because of a queue, and there is no sign that this is over. */
+static bool has_queue_still(const struct crew *crew, const struct crew_member *worker, uint64_t now) {
+    return __atomic_load_n(&crew->rests, __ATOMIC_RELAXED) && is_queue_known(crew, now) &&
+           number_of(worker->callers) <= 1 && __atomic_load_n(&crew->one_by_one, __ATOMIC_RELAXED) < ONE_BY_ONE_CALLS;
+}
+
 static bool begin(struct crew *crew, struct crew_member *worker) {
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (most_of(crew) == 0 || now < __atomic_load_n(&crew->again_cycles, __ATOMIC_RELAXED))
+        return false;
+    if (has_queue_still(crew, worker, now))
         return false;
     bool is_starved = was_starved(crew);
     if (is_starved && number_of(worker->callers) <= most_of(crew))
@@ -323,6 +338,7 @@ static bool begin(struct crew *crew, struct crew_member *worker) {
     pthread_mutex_lock(&crew->lock);
     bool begins = crew->count == 0 && most_of(crew) > 0;
     if (begins) {
+        __atomic_store_n(&crew->rests, false, __ATOMIC_RELAXED);
         crew->quiet_looks = 0;
         __atomic_store_n(&crew->wanted, 1, __ATOMIC_RELEASE);
         crew->lone_looks = 0;
@@ -376,6 +392,7 @@ enum reason {
     NO_REQUESTS,
     SLOW_CALLS, /* or one that is stuck in a call */
     NO_CPU,
+    HAS_QUEUE,
 };
 
 static bool end_locked(struct crew *crew, enum reason reason) {
@@ -401,6 +418,8 @@ static bool end_locked(struct crew *crew, enum reason reason) {
         crew->hunger_cycles = next_pause(crew, crew->hunger_cycles, STARVED_MAX_S, served_calls >= FED_CALLS);
         __atomic_store_n(&crew->starved_cycles, now + crew->hunger_cycles, __ATOMIC_RELAXED);
     }
+    __atomic_store_n(&crew->one_by_one, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&crew->rests, reason == HAS_QUEUE, __ATOMIC_RELAXED);
     __atomic_store_n(&crew->again_cycles, now + (reason == SLOW_CALLS ? crew->pause_cycles : 0), __ATOMIC_RELAXED);
     return true;
 }
@@ -468,10 +487,22 @@ void crew_answer(struct crew_member *worker, int device_fd) {
     __atomic_store_n(&worker->answered, worker->progress, __ATOMIC_RELEASE);
 }
 
-static void note(const struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
+/* Of a queue some calls need not be waited for, or come to several workers at a time. Who counts at once may lose
+ * each other's. */
+static void note_whether_one_by_one(struct crew *crew, const struct crew_call *call, bool slept) {
+    unsigned before = __atomic_load_n(&crew->one_by_one, __ATOMIC_RELAXED);
+    unsigned less = before > 0 ? before - 1 : 0;
+    unsigned now = call->is_beside ? 0 : slept ? before + 1 : less;
+    if (now != before)
+        __atomic_store_n(&crew->one_by_one, now, __ATOMIC_RELAXED);
+}
+
+static void note(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
     bool slept = call->wait_cycles > crew->clock.frequency_hz / SLEEP_HZ;
     worker->calls++;
     worker->sleeps += slept;
+    if (__atomic_load_n(&crew->rests, __ATOMIC_RELAXED))
+        note_whether_one_by_one(crew, call, slept);
     worker->slow_calls += call->is_ahead || call->work_cycles > crew->clock.frequency_hz / SLOW_HZ;
     worker->on_names += call->is_on_name;
     worker->since_look++;
@@ -637,6 +668,22 @@ static void know_company_locked(struct crew *crew, const struct findings *found)
     begin_trial_locked(crew, false);
 }
 
+/* Members that are free, and have left the caller's CPU, serve most. */
+static bool is_best_free(const struct crew *crew) {
+    return crew->manner == CREW_IS_FREE && crew->trial.settled == CREW_IS_FREE && crew_trial_is_settled(&crew->trial);
+}
+
+/* Workers without a crew do as well. It was found out before, or is now. */
+static bool has_queue_for_no_crew_locked(struct crew *crew) {
+    if (crew->company != CREW_HAS_QUEUE)
+        return false;
+    uint64_t now = aggstats_clock_now(crew->clock.kind);
+    unsigned known_s = crew->trial.is_clear ? QUEUE_KNOWN_S : QUEUE_GUESSED_S;
+    if (is_best_free(crew))
+        __atomic_store_n(&crew->queue_cycles, now + known_s * crew->clock.frequency_hz, __ATOMIC_RELAXED);
+    return is_queue_known(crew, now);
+}
+
 /* Where members were left without a CPU lately, a few callers need no crew. Returns whether that has ended it. */
 static bool choose_manner_locked(struct crew *crew, const struct findings *found) {
     if (was_starved(crew)) {
@@ -646,6 +693,8 @@ static bool choose_manner_locked(struct crew *crew, const struct findings *found
     know_company_locked(crew, found);
     if (crew->company != CREW_HAS_ONE)
         crew_trial_look(&crew->trial, found->calls, aggstats_clock_now(crew->clock.kind));
+    if (has_queue_for_no_crew_locked(crew))
+        return end_locked(crew, HAS_QUEUE);
     set_manner_locked(crew, crew->trial.tried);
     rank_by_manner_locked(crew);
     return false;

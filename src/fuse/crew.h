@@ -12,7 +12,9 @@
  * see nothing but that of a member.
  *
  * One caller who has two or three requests under way at a time is best served where it runs too; if they are more,
- * several members that are not bound serve more. How many there are is not to be seen, so both are tried.
+ * several members that are not bound serve more. How many there are is not to be seen, so both are tried; where unbound
+ * ones are better the crew ends, since workers without one do as well, and the next begins for others, for who waits
+ * for each call again, or after some seconds.
  *
  * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
  * ends when calls are slow, or wait for something while others wait for a worker (many at once are better then), when
@@ -89,6 +91,9 @@ struct crew {
     unsigned wanted;         /* atomic; members there should be */
     uint64_t again_cycles;   /* atomic; no new one before */
     uint64_t starved_cycles; /* atomic; no member is to be bound before */
+    uint64_t queue_cycles;   /* atomic; none is to serve a queue before */
+    bool rests;              /* atomic; the last has ended because of a queue; and since then: */
+    unsigned one_by_one;     /* atomic; calls that came as from who waits for each, more than others */
     uint64_t pause_cycles;   /* after calls that were slow; under the lock, as the next two */
     uint64_t hunger_cycles;  /* after a member got no CPU */
     uint64_t calls_before;   /* of those who have left */
@@ -144,6 +149,7 @@ struct crew_call {
     uint64_t work_cycles; /* to answer it */
     bool is_on_name;      /* in a directory: others who want something there wait for this caller */
     bool is_ahead;        /* the kernel reads while the caller goes on, best on another CPU */
+    bool is_beside;       /* it came while other workers were at work; not told of a member */
 };
 
 enum crew_need {

@@ -26,6 +26,7 @@ struct crew_trial {
     unsigned step;            /* of the trial; 0: there is none */
     unsigned looks;           /* since the last step */
     unsigned pause_looks;     /* until the next trial */
+    bool is_clear;            /* nothing else came near it in the last trial */
     double settled_rate;      /* calls per cycle that are expected of it; 0: nothing is known */
     double worse_rate;        /* that it served when a trial began because of it; 0: it did not */
     unsigned worse_checks;    /* in a row, that have found clearly less */
@@ -47,5 +48,10 @@ void crew_trial_begin_queue(struct crew_trial *trial);
 /* At every look while there are several callers, or a queue. calls: served so far by all members. Returns the manner
  * until the next look */
 enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles);
+
+/* A trial has told which is best, and no other has begun. */
+static inline bool crew_trial_is_settled(const struct crew_trial *trial) {
+    return trial->step == 0 && trial->settled_rate > 0;
+}
 
 #endif

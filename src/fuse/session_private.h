@@ -50,11 +50,11 @@ struct session {
     pthread_mutex_t lock;
     pthread_cond_t released;
     struct worker *workers[WORKERS_MAX];
-    unsigned worker_count;         /* ever started */
+    unsigned worker_count;         /* ever started; atomic; changed under the lock */
     struct session_server *others; /* under the lock */
-    unsigned parked_count;         /* workers that wait to be released */
+    unsigned parked_count;         /* workers that wait to be released; atomic; changed under the lock */
     unsigned releases;             /* how many of them may go */
-    int idle_count;       /* atomic; workers that wait for a request, or are about to; members of the crew not */
+    unsigned idle_count;  /* atomic; workers that wait for a request, or are about to; members of the crew not */
     bool receiver_wanted; /* atomic; the main thread is to add one */
     struct interrupt interrupts[WORKERS_MAX];
     unsigned interrupt_count;  /* atomic; changed under the lock; for the main thread to repeat */

@@ -26,6 +26,13 @@ static void become_busy(struct worker *worker) {
         session_add_receiver(session); /* if that fails, this worker comes back to the queue before long */
 }
 
+/* Not to be asked by a member of the crew, who is none of the idle ones even when it waits. */
+static bool others_are_at_work(const struct session *session) {
+    unsigned awake = __atomic_load_n(&session->worker_count, __ATOMIC_RELAXED) -
+                     __atomic_load_n(&session->parked_count, __ATOMIC_RELAXED);
+    return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) + 1 < awake;
+}
+
 static void become_idle(struct worker *worker) {
     if (!worker->counted)
         __atomic_add_fetch(&worker->server.session->idle_count, 1, __ATOMIC_ACQ_REL);
@@ -56,10 +63,10 @@ static void park(struct worker *worker) {
     struct session *session = worker->server.session;
     pthread_mutex_lock(&session->lock);
     if (crew_exists(&session->crew)) {
-        session->parked_count++;
+        __atomic_store_n(&session->parked_count, session->parked_count + 1, __ATOMIC_RELAXED);
         while (session->releases == 0 && !fuse_session_exited(session->fuse))
             pthread_cond_wait(&session->released, &session->lock);
-        session->parked_count--;
+        __atomic_store_n(&session->parked_count, session->parked_count - 1, __ATOMIC_RELAXED);
         if (session->releases > 0)
             session->releases--;
     }
@@ -113,6 +120,7 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     uint64_t start_cycles = crew_now(&session->crew);
     crew_take(&worker->member);
     become_busy(worker);
+    bool is_beside = others_are_at_work(session);
     struct fuse_in_header header = look_into(worker, buffer);
     worker->answered_cycles = 0;
     if (header.opcode == FUSE_INTERRUPT)
@@ -125,6 +133,7 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
                              .wait_cycles = start_cycles - wait_cycles,
                              .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
                              .is_ahead = worker->is_ahead,
+                             .is_beside = is_beside,
                              .is_on_name = request_is_on_name(header.opcode)};
     enum crew_need need = crew_done(&session->crew, &worker->member, &call);
     if (need == CREW_NEEDS_RECEIVER) {
@@ -182,7 +191,8 @@ static int start_worker_locked(struct session *session) {
         worker_leave_idle(worker);
         return -err;
     }
-    session->workers[session->worker_count++] = steal_pointer(&worker);
+    session->workers[session->worker_count] = steal_pointer(&worker);
+    __atomic_store_n(&session->worker_count, session->worker_count + 1, __ATOMIC_RELAXED);
     return 0;
 }
 

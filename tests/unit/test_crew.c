@@ -416,6 +416,19 @@ START_TEST(calls_that_wait_for_something_while_others_do_for_them_end_it) {
 }
 END_TEST
 
+static void serve_better_in(struct crew_member *worker, enum crew_manner manner) {
+    if (crew.manner != manner)
+        usleep(1000);
+    serve_one_caller(worker, 100);
+}
+
+static void serve_beside_others(struct crew_member *worker) {
+    struct crew_call call = {(uint32_t)gettid(), 1000000, SHORT_CYCLES, .is_beside = true};
+    crew_take(worker);
+    crew_answer(worker, device_fd);
+    crew_done(&crew, worker, &call);
+}
+
 /* One caller. */
 static void look_at_queue_until(struct crew_member *worker, enum crew_manner manner) {
     for (int looks = 0; crew.manner != manner; looks++) {
@@ -459,7 +472,7 @@ START_TEST(a_queue_of_one_caller_is_served_by_a_few_if_that_is_better) {
     ck_assert_int_eq(crew.manner, CREW_IS_FREE);
     request_waits();
     while (crew.manner != CREW_GIVES_WAY) {
-        serve_one_caller(&second, 100);
+        serve_better_in(&second, CREW_GIVES_WAY);
         ck_assert(!crew_look(&crew, device_fd));
     }
     serve_one_caller(&first, 100);
@@ -468,16 +481,104 @@ START_TEST(a_queue_of_one_caller_is_served_by_a_few_if_that_is_better) {
     no_request_waits();
     do {
         ck_assert_int_eq(crew.company, CREW_HAS_QUEUE); /* while it is tried: who is left has yet to see it */
-        serve_one_caller(crew.members[0], 100);
+        serve_better_in(crew.members[0], CREW_GIVES_WAY);
         ck_assert(!crew_look(&crew, device_fd));
     } while (crew.trial.step > 0);
-    for (int looks = 0; crew.company != CREW_HAS_ONE; looks++) {
-        ck_assert_int_lt(looks, 5000);
-        if (crew.manner == CREW_IS_FREE)
-            usleep(500); /* serves less */
+    for (int looks = 0; looks < 20; looks++) {
         serve_one_caller(crew.members[0], 100);
         ck_assert(!crew_look(&crew, device_fd));
     }
+    ck_assert_int_eq(crew.company, CREW_HAS_ONE);
+    ck_assert_int_eq(crew.manner, CREW_GIVES_WAY);
+}
+END_TEST
+
+static void let_a_queue_end_it(struct crew_member *worker) {
+    serve_one_caller(worker, 100);
+    request_waits();
+    for (int looks = 0; crew_exists(&crew); looks++) {
+        ck_assert_int_lt(looks, 1000);
+        serve_better_in(worker, CREW_IS_FREE);
+        serve_rarely(worker, 100); /* as a member */
+        ck_assert_int_eq(crew_look(&crew, device_fd), !crew_exists(&crew));
+    }
+    no_request_waits();
+}
+
+START_TEST(a_queue_that_is_served_best_without_one_ends_it) {
+    struct crew_member worker = new_worker();
+    let_a_queue_end_it(&worker);
+    ck_assert(!crew_has(&worker));
+    ck_assert_int_eq(class_now(), SCHED_OTHER);
+    for (int i = 0; i < 100; i++) { /* some need not be waited for */
+        serve_rarely(&worker, 20);
+        serve_one_caller(&worker, 20);
+    }
+    ck_assert(!crew_exists(&crew));
+    for (int i = 0; i < 100; i++) { /* others are at work meanwhile */
+        serve_rarely(&worker, 20);
+        serve_beside_others(&worker);
+    }
+    ck_assert(!crew_exists(&crew));
+    crew.queue_cycles = 0; /* a while later */
+    serve_one_caller(&worker, 100);
+    ck_assert(crew_exists(&crew));
+}
+END_TEST
+
+START_TEST(after_a_queue_one_begins_soon_for_who_waits) {
+    struct crew_member worker = new_worker();
+    let_a_queue_end_it(&worker);
+    serve_rarely(&worker, 100);
+    ck_assert(crew_exists(&crew));
+}
+END_TEST
+
+START_TEST(a_queue_that_is_given_way_to_keeps_it) {
+    struct crew_member worker = new_worker();
+    serve_one_caller(&worker, 100);
+    request_waits();
+    for (int trials = 0; trials < 3; trials++) {
+        bool is_tried = false;
+        for (int looks = 0; !is_tried || crew.trial.step > 0; looks++) {
+            ck_assert_int_lt(looks, 10000);
+            serve_better_in(&worker, CREW_GIVES_WAY);
+            ck_assert(!crew_look(&crew, device_fd));
+            is_tried |= crew.trial.step > 0;
+        }
+        ck_assert_int_eq(crew.trial.settled, CREW_GIVES_WAY);
+    }
+    ck_assert_int_eq(crew.company, CREW_HAS_QUEUE);
+}
+END_TEST
+
+/* Not tried once more, for a while. */
+START_TEST(the_next_queue_ends_it_at_once) {
+    struct crew_member worker = new_worker();
+    let_a_queue_end_it(&worker);
+    uint64_t in_a_while = aggstats_clock_now(test_clock.kind) + 2 * test_clock.frequency_hz;
+    ck_assert_uint_gt(crew.queue_cycles, in_a_while); /* since that was clear */
+    for (int i = 0; i < 2; i++) {
+        serve_rarely(&worker, 100);
+        ck_assert(crew_exists(&crew));
+        request_waits();
+        serve_one_caller(&worker, 256);
+        ck_assert(crew_look(&crew, device_fd));
+        no_request_waits();
+        crew.queue_cycles = i == 0 ? crew.queue_cycles : 0; /* a while later */
+    }
+    serve_rarely(&worker, 100);
+    request_waits();
+    serve_one_caller(&worker, 256);
+    ck_assert(!crew_look(&crew, device_fd));
+}
+END_TEST
+
+START_TEST(after_a_queue_one_begins_at_once_for_several_callers) {
+    struct crew_member worker = new_worker();
+    let_a_queue_end_it(&worker);
+    serve_with(&worker, another_caller(), 32);
+    ck_assert(crew_exists(&crew));
 }
 END_TEST
 
@@ -1027,6 +1128,11 @@ int main(void) {
     tcase_add_test(cases, calls_that_wait_for_something_while_others_do_for_them_end_it);
     tcase_add_test(cases, a_queue_is_found_soon);
     tcase_add_test(cases, a_queue_of_one_caller_is_served_by_a_few_if_that_is_better);
+    tcase_add_test(cases, a_queue_that_is_served_best_without_one_ends_it);
+    tcase_add_test(cases, after_a_queue_one_begins_soon_for_who_waits);
+    tcase_add_test(cases, a_queue_that_is_given_way_to_keeps_it);
+    tcase_add_test(cases, the_next_queue_ends_it_at_once);
+    tcase_add_test(cases, after_a_queue_one_begins_at_once_for_several_callers);
     tcase_add_test(cases, more_members_than_cpus_stay_while_they_are_free);
     tcase_add_test(cases, free_members_begin_away_from_the_caller);
     tcase_add_test(cases, free_members_may_be_slow);

@@ -190,6 +190,23 @@ START_TEST(what_a_queue_is_served_by_is_not_tried_all_the_time) {
 }
 END_TEST
 
+static bool is_clear_with(unsigned giving_way, unsigned freely) {
+    const unsigned served[CREW_MANNERS] = {[CREW_GIVES_WAY] = giving_way, [CREW_IS_FREE] = freely};
+    crew_trial_begin_queue(&trial);
+    ck_assert(!crew_trial_is_settled(&trial));
+    while (!crew_trial_is_settled(&trial))
+        look_with(1, served);
+    return trial.is_clear;
+}
+
+START_TEST(a_trial_is_clear_if_nothing_else_comes_near) {
+    ck_assert(is_clear_with(200, 300));
+    ck_assert(is_clear_with(300, 200));
+    ck_assert(!is_clear_with(280, 300));
+    ck_assert(!is_clear_with(300, 280));
+}
+END_TEST
+
 int main(void) {
     TCase *cases = tcase_create("crew_trial");
     tcase_add_checked_fixture(cases, set_up, NULL);
@@ -205,6 +222,7 @@ int main(void) {
     tcase_add_test(cases, more_callers_are_soon_gone_before_or_given_way_to);
     tcase_add_test(cases, a_queue_is_soon_given_way_to_or_served_freely);
     tcase_add_test(cases, what_a_queue_is_served_by_is_not_tried_all_the_time);
+    tcase_add_test(cases, a_trial_is_clear_if_nothing_else_comes_near);
     Suite *suite = suite_create("crew_trial");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
