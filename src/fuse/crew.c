@@ -22,7 +22,6 @@
 #define QUEUELESS_WINDOWS 4U /* in a row */
 #define ONE_BY_ONE_CALLS 32U
 #define QUEUE_KNOWN_S 4U
-#define QUEUE_GUESSED_S 1U /* if the trial was not clear */
 #define QUIET_LOOKS 20U
 #define LONE_LOOKS 5U
 #define COMPANY_LOOKS 5U
@@ -668,9 +667,9 @@ static void know_company_locked(struct crew *crew, const struct findings *found)
     begin_trial_locked(crew, false);
 }
 
-/* Members that are free, and have left the caller's CPU, serve most. */
+/* Members that are free, and have left the caller's CPU, serve clearly most. */
 static bool is_best_free(const struct crew *crew) {
-    return crew->manner == CREW_IS_FREE && crew->trial.settled == CREW_IS_FREE && crew_trial_is_settled(&crew->trial);
+    return crew->manner == CREW_IS_FREE && crew->trial.settled == CREW_IS_FREE && crew_trial_is_clear(&crew->trial);
 }
 
 /* Workers without a crew do as well. It was found out before, or is now. */
@@ -678,9 +677,8 @@ static bool has_queue_for_no_crew_locked(struct crew *crew) {
     if (crew->company != CREW_HAS_QUEUE)
         return false;
     uint64_t now = aggstats_clock_now(crew->clock.kind);
-    unsigned known_s = crew->trial.is_clear ? QUEUE_KNOWN_S : QUEUE_GUESSED_S;
     if (is_best_free(crew))
-        __atomic_store_n(&crew->queue_cycles, now + known_s * crew->clock.frequency_hz, __ATOMIC_RELAXED);
+        __atomic_store_n(&crew->queue_cycles, now + QUEUE_KNOWN_S * crew->clock.frequency_hz, __ATOMIC_RELAXED);
     return is_queue_known(crew, now);
 }
 

@@ -88,10 +88,9 @@ static void settle(struct crew_trial *trial) {
     enum crew_manner other = best_of(trial, trial->settled);
     bool changes = rate_of(trial, other) > WORTH * rate_of(trial, trial->settled);
     trial->pause_looks = next_pause(trial, changes);
-    trial->is_clear = rate_of(trial, trial->settled) > CLEAR * rate_of(trial, other) ||
-                      rate_of(trial, other) > CLEAR * rate_of(trial, trial->settled);
     if (changes)
         trial->settled = other;
+    trial->was_clear = rate_of(trial, trial->settled) > CLEAR * rate_of(trial, best_of(trial, trial->settled));
     /* What nothing else betters is not worse than can be expected, whatever it served in the trial. */
     trial->settled_rate = !changes && trial->worse_rate > 0 ? trial->worse_rate : rate_of(trial, trial->settled);
     trial->worse_rate = 0;

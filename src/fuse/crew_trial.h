@@ -26,7 +26,7 @@ struct crew_trial {
     unsigned step;            /* of the trial; 0: there is none */
     unsigned looks;           /* since the last step */
     unsigned pause_looks;     /* until the next trial */
-    bool is_clear;            /* nothing else came near it in the last trial */
+    bool was_clear;           /* the last trial: nothing else came near it */
     double settled_rate;      /* calls per cycle that are expected of it; 0: nothing is known */
     double worse_rate;        /* that it served when a trial began because of it; 0: it did not */
     unsigned worse_checks;    /* in a row, that have found clearly less */
@@ -49,9 +49,9 @@ void crew_trial_begin_queue(struct crew_trial *trial);
  * until the next look */
 enum crew_manner crew_trial_look(struct crew_trial *trial, uint64_t calls, uint64_t now_cycles);
 
-/* A trial has told which is best, and no other has begun. */
-static inline bool crew_trial_is_settled(const struct crew_trial *trial) {
-    return trial->step == 0 && trial->settled_rate > 0;
+/* A trial has told clearly which is best, and no other has begun. */
+static inline bool crew_trial_is_clear(const struct crew_trial *trial) {
+    return trial->step == 0 && trial->was_clear;
 }
 
 #endif

@@ -193,10 +193,15 @@ END_TEST
 static bool is_clear_with(unsigned giving_way, unsigned freely) {
     const unsigned served[CREW_MANNERS] = {[CREW_GIVES_WAY] = giving_way, [CREW_IS_FREE] = freely};
     crew_trial_begin_queue(&trial);
-    ck_assert(!crew_trial_is_settled(&trial));
-    while (!crew_trial_is_settled(&trial))
+    while (trial.step == 0) {
+        ck_assert(!crew_trial_is_clear(&trial));
         look_with(1, served);
-    return trial.is_clear;
+    }
+    while (trial.step > 0) {
+        ck_assert(!crew_trial_is_clear(&trial));
+        look_with(1, served);
+    }
+    return crew_trial_is_clear(&trial);
 }
 
 START_TEST(a_trial_is_clear_if_nothing_else_comes_near) {
@@ -204,6 +209,7 @@ START_TEST(a_trial_is_clear_if_nothing_else_comes_near) {
     ck_assert(is_clear_with(300, 200));
     ck_assert(!is_clear_with(280, 300));
     ck_assert(!is_clear_with(300, 280));
+    ck_assert(!is_clear_with(0, 0));
 }
 END_TEST
 
