@@ -409,7 +409,7 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     uint32_t number = crew->number + 1;
     __atomic_store_n(&crew->number, number ? number : 1, __ATOMIC_RELEASE);
     __atomic_store_n(&crew->wanted, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&crew->count, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&crew->count, 0, __ATOMIC_SEQ_CST);
     uint64_t now = aggstats_clock_now(crew->clock.kind);
     if (reason == SLOW_CALLS)
         crew->pause_cycles = next_pause(crew, crew->pause_cycles, PAUSE_MAX_S, served_calls >= WORTH_CALLS);
@@ -423,11 +423,10 @@ static bool end_locked(struct crew *crew, enum reason reason) {
     return true;
 }
 
-static bool end(struct crew *crew, enum reason reason) {
+static void end(struct crew *crew, enum reason reason) {
     pthread_mutex_lock(&crew->lock);
-    bool ended = end_locked(crew, reason);
+    end_locked(crew, reason);
     pthread_mutex_unlock(&crew->lock);
-    return ended;
 }
 
 void crew_disband(struct crew *crew) {
@@ -568,7 +567,8 @@ static bool review_member(struct crew *crew, struct crew_member *worker) {
     __atomic_store_n(&worker->seen_on_names, worker->on_names, __ATOMIC_RELAXED);
     if (holds_up(worker, manner)) {
         cpu_go_home(&crew->home, worker->thread);
-        return end(crew, SLOW_CALLS);
+        end(crew, SLOW_CALLS);
+        return false; /* it takes the next, and sees then to it that others do */
     }
     if (needs_more(crew, worker, manner))
         return grow(crew, most_in(crew, manner));

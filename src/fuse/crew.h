@@ -128,7 +128,7 @@ static inline uint64_t crew_now(const struct crew *crew) {
 }
 
 static inline bool crew_exists(const struct crew *crew) {
-    return __atomic_load_n(&crew->count, __ATOMIC_ACQUIRE) > 0;
+    return __atomic_load_n(&crew->count, __ATOMIC_SEQ_CST) > 0;
 }
 
 static inline bool crew_has(const struct crew_member *worker) {
@@ -149,7 +149,7 @@ struct crew_call {
     uint64_t work_cycles; /* to answer it */
     bool is_on_name;      /* in a directory: others who want something there wait for this caller */
     bool is_ahead;        /* the kernel reads while the caller goes on, best on another CPU */
-    bool is_beside;       /* it came while other workers were at work; not told of a member */
+    bool is_beside;       /* it came while other workers were at work */
 };
 
 enum crew_need {
@@ -165,8 +165,8 @@ enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const st
  * on the worker may be without a CPU. */
 void crew_enter(struct crew *crew, struct crew_member *worker);
 
-/* The main thread looks whether members get on. Returns true if the crew has ended, and one more worker is to wait for
- * requests. */
+/* The main thread looks whether members get on. Returns true if it has ended the crew: if all members are at work then,
+ * one more worker is to wait for requests. */
 bool crew_look(struct crew *crew, int device_fd);
 
 /* Whether the next look may take its time: no other caller waits for a member that does not get on. Looks are to be

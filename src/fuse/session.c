@@ -10,6 +10,8 @@
 #include "device.h"
 #include "ring.h"
 
+#define IDLE_PER_CPU 3U
+
 #define STOP_PATIENCE_MS 2000
 #define STOP_STEP_MS 10
 
@@ -90,13 +92,20 @@ static void do_later(struct session *session) {
     call(data);
 }
 
+/* The last members may all be at work, and have left it to the crew to receive. */
+static void look_at_crew(struct session *session) {
+    bool ended = crew_look(&session->crew, fuse_session_fd(session->fuse));
+    if (ended && __atomic_load_n(&session->idle_count, __ATOMIC_SEQ_CST) == 0)
+        session_add_receiver(session);
+}
+
 static void look_around(struct session *session) {
     if (has_interrupts(session))
         session_repeat_interrupts(session);
     if (session->ring)
         session_find_lost_interrupts(session);
-    if (crew_exists(&session->crew) && crew_look(&session->crew, fuse_session_fd(session->fuse)))
-        session_add_receiver(session);
+    if (crew_exists(&session->crew))
+        look_at_crew(session);
     if (has_later(session) && now_ns() - session->called_ns >= LATER_NS)
         do_later(session);
 }
@@ -198,6 +207,7 @@ int session_create(struct fuse_session *fuse, const struct session_options *opti
     if (options->over_ring && !(session->ring = ring_keeper_create(fuse)))
         return -ENOMEM;
     crew_init(&session->crew, &options->clock, !options->single && !session->ring);
+    session->idle_most = IDLE_PER_CPU * (unsigned)CPU_COUNT(&session->crew.home.cpus);
     session->main_thread = pthread_self();
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->released, NULL);

@@ -54,8 +54,9 @@ struct session {
     struct session_server *others; /* under the lock */
     unsigned parked_count;         /* workers that wait to be released; atomic; changed under the lock */
     unsigned releases;             /* how many of them may go */
-    unsigned idle_count;  /* atomic; workers that wait for a request, or are about to; members of the crew not */
-    bool receiver_wanted; /* atomic; the main thread is to add one */
+    unsigned idle_count;           /* atomic; workers that wait for a request, or are about to */
+    unsigned idle_most;            /* with as many a worker is parked */
+    bool receiver_wanted;          /* atomic; the main thread is to add one */
     struct interrupt interrupts[WORKERS_MAX];
     unsigned interrupt_count;  /* atomic; changed under the lock; for the main thread to repeat */
     void (*later)(void *data); /* atomic; NULL: nothing is to be called */

@@ -11,12 +11,13 @@
 #include "base.h"
 #include "request_body.h"
 
-/* Takes a worker off the idle ones. Returns true if it was the last of them. */
+/* Takes a worker off the idle ones. Returns true if it was the last of them: it then sees that there is no crew, or the
+ * main thread that nobody is idle, when that ends one. */
 static bool worker_leave_idle(struct worker *worker) {
     if (!worker->counted)
         return false;
     worker->counted = false;
-    return __atomic_sub_fetch(&worker->server.session->idle_count, 1, __ATOMIC_ACQ_REL) == 0;
+    return __atomic_sub_fetch(&worker->server.session->idle_count, 1, __ATOMIC_SEQ_CST) == 0;
 }
 
 /* It has taken a request; the last of the idle ones sees to it that somebody waits for the next. */
@@ -26,7 +27,6 @@ static void become_busy(struct worker *worker) {
         session_add_receiver(session); /* if that fails, this worker comes back to the queue before long */
 }
 
-/* Not to be asked by a member of the crew, who is none of the idle ones even when it waits. */
 static bool others_are_at_work(const struct session *session) {
     unsigned awake = __atomic_load_n(&session->worker_count, __ATOMIC_RELAXED) -
                      __atomic_load_n(&session->parked_count, __ATOMIC_RELAXED);
@@ -43,7 +43,7 @@ void worker_answers(struct worker *worker) {
     struct session *session = worker->server.session;
     worker->answered_cycles = crew_now(&session->crew);
     crew_answer(&worker->member, fuse_session_fd(session->fuse));
-    if (!crew_has(&worker->member) && !worker->is_ahead)
+    if (!worker->is_ahead)
         become_idle(worker);
 }
 
@@ -58,11 +58,17 @@ static void ask_for_receiver(struct session *session) {
     session_wake_main_thread(session);
 }
 
-/* Leaves the requests to the crew, until somebody is released. */
+/* Those who wait for requests are woken by turns: the more they are, the longer each has slept. */
+static bool is_surplus(const struct worker *worker) {
+    const struct session *session = worker->server.session;
+    return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) - worker->counted >= session->idle_most;
+}
+
+/* Leaves the requests to the crew, or to enough others who wait for them, until somebody is released. */
 static void park(struct worker *worker) {
     struct session *session = worker->server.session;
     pthread_mutex_lock(&session->lock);
-    if (crew_exists(&session->crew)) {
+    if (crew_exists(&session->crew) || is_surplus(worker)) {
         __atomic_store_n(&session->parked_count, session->parked_count + 1, __ATOMIC_RELAXED);
         while (session->releases == 0 && !fuse_session_exited(session->fuse))
             pthread_cond_wait(&session->released, &session->lock);
@@ -73,16 +79,20 @@ static void park(struct worker *worker) {
     pthread_mutex_unlock(&session->lock);
 }
 
+static bool is_needed(const struct worker *worker) {
+    const struct session *session = worker->server.session;
+    return crew_has(&worker->member) || !(crew_exists(&session->crew) || is_surplus(worker));
+}
+
 /* Until this worker is to receive the next request: as a member of the crew, or because there is none. */
 static void take_turn(struct worker *worker) {
-    struct crew *crew = &worker->server.session->crew;
-    while (!crew_has(&worker->member) && crew_exists(crew) && !fuse_session_exited(worker->server.session->fuse)) {
+    struct session *session = worker->server.session;
+    while (!is_needed(worker) && !fuse_session_exited(session->fuse)) {
         worker_leave_idle(worker);
-        if (!crew_join(crew, &worker->member))
+        if (!crew_join(&session->crew, &worker->member))
             park(worker);
     }
-    if (!crew_has(&worker->member))
-        become_idle(worker);
+    become_idle(worker);
 }
 
 static struct fuse_in_header look_into(struct worker *worker, const struct fuse_buf *request) {

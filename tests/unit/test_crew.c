@@ -201,7 +201,7 @@ START_TEST(slow_calls_end_it_and_the_next_waits) {
     struct crew_member worker = new_worker();
     serve_one_caller(&worker, 100);
     ck_assert(crew_has(&worker));
-    ck_assert(serve_slowly(&worker, 100)); /* others are to come back */
+    ck_assert(!serve_slowly(&worker, 100)); /* it takes the next itself */
     ck_assert(!crew_has(&worker));
     ck_assert(!crew_exists(&crew));
     ck_assert_int_eq(class_now(), SCHED_OTHER);
