@@ -16,6 +16,7 @@
 #define SETTLED_WINDOWS 16U
 #define LOOK_EVERY 256U      /* calls: the scheduler has moved the caller meanwhile */
 #define LOOK_AFTER_SLEEP 4U  /* calls: it may have, if one had to wait for it */
+#define MANY_AWAY_LOOKS 16U  /* in a row */
 #define ASK_EVERY 16U        /* calls: whether one waits for something, and others for it */
 #define MANY_HELD_UP 3U      /* of the four asked in a window */
 #define QUEUE_CALLS 64U      /* in a row: who only closes files has a queue of some calls now and then */
@@ -138,11 +139,17 @@ static bool bind_to(struct crew *crew, struct crew_member *worker, int cpu) {
     return true;
 }
 
+static bool runs_here(const struct crew *crew, const struct crew_member *worker, uint32_t caller) {
+    return worker->cpu >= 0 && cpu_of_caller(crew, caller) == worker->cpu;
+}
+
 /* To the CPU of its caller, unless another member is there. */
 static void follow_caller(struct crew *crew, struct crew_member *worker) {
     int cpu = cpu_of_caller(crew, worker->caller);
-    if (cpu >= 0 && cpu != worker->cpu)
-        bind_to(crew, worker, cpu);
+    if (cpu < 0)
+        return;
+    bool is_there = cpu == worker->cpu || bind_to(crew, worker, cpu) || runs_here(crew, worker, worker->other);
+    worker->away_looks = is_there ? 0 : worker->away_looks + 1;
 }
 
 /* To one where no other member is. */
@@ -195,6 +202,7 @@ static bool join_locked(struct crew *crew, struct crew_member *worker) {
     crew->members[count] = worker;
     start_window(worker);
     worker->windows = 0;
+    worker->away_looks = 0;
     worker->queue_calls = 0;
     worker->queueless = 0;
     worker->joined = worker->progress;
@@ -543,6 +551,8 @@ static bool is_one_too_many(const struct crew *crew, const struct crew_member *w
         return true;
     if (count_of(crew) == 1 || manner != CREW_GIVES_WAY)
         return false;
+    if (worker->away_looks >= MANY_AWAY_LOOKS)
+        return true;
     if (worker->switches == 0 && worker->queued && is_apart(crew, worker))
         return true;
     bool has_settled = worker->switches < FEW_SWITCHES && worker->windows >= SETTLED_WINDOWS;

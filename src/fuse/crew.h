@@ -5,7 +5,7 @@
  * each bound to a CPU where a caller runs. A caller is woken on a CPU that runs nothing but idle-class threads, so it
  * takes its own over at once; and when it waits, the member there goes on, and finds its request.
  *
- * With more callers than CPUs most answers go to another CPU anyway. Then it is mostly better if the members go before
+ * With more callers than CPUs most answers go to another CPU anyway. Then it may be better if the members go before
  * other threads, one on each CPU, and take all requests that have queued before anybody else runs; or if there is but
  * one, not bound to any CPU; or if they are as workers are without a crew. After a while all manners are tried, and the
  * one that serves most calls is kept (crew_trial.h). The autogroup is ranked with them, since callers in another one
@@ -16,7 +16,8 @@
  * ones are better the crew ends, since workers without one do as well, and the next begins for others, for who waits
  * for each call again, or after some seconds.
  *
- * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do. It
+ * The crew begins with one, grows while its members serve several callers, and shrinks when one has little to do, or
+ * finds its callers where another is all the time: the CPU that it kept busy draws some of them when it is idle. It
  * ends when calls are slow, or wait for something while others wait for a worker (many at once are better then), when
  * they are large reads, when there are no calls, and when the main thread, which looks every so often, finds that a
  * member does not get on with its request, or that no member gets to one that waits. After an end soon after the
@@ -55,6 +56,7 @@ struct crew_member {
     uint64_t callers;       /* a bit for each caller; several may have the same */
     unsigned sleeps;        /* were waited for */
     unsigned since_look;    /* calls since the caller's CPU was asked for */
+    unsigned away_looks;    /* in a row, that have found its last callers where another member is */
     unsigned windows;       /* since it joined */
     unsigned queue_calls;   /* in a row, of those that were asked, at whose end requests waited for a worker */
     unsigned queueless;     /* windows in a row, in which none did */

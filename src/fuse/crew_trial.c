@@ -10,6 +10,7 @@
 #define PAUSE_LOOKS 500U /* before the first trial; doubled after each that has changed nothing */
 #define PAUSE_LOOKS_MAX 8000U
 #define SOON_LOOKS 8U
+#define PLACED_LOOKS 50U /* the scheduler takes some 70 ms to part callers */
 #define CHECK_LOOKS 16U
 #define MANY_WORSE 2U
 #define WORTH 1.1 /* so many times the calls in the same time */
@@ -26,20 +27,21 @@ void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled) {
     try_all(trial);
 }
 
-static void begin_between(struct crew_trial *trial, enum crew_manner settled, enum crew_manner other) {
+static void begin_between(struct crew_trial *trial, enum crew_manner settled, enum crew_manner other,
+                          unsigned pause_looks) {
     crew_trial_begin(trial, settled);
     for (unsigned manner = 0; manner < CREW_MANNERS; manner++)
         trial->among[manner] = manner == settled || manner == other;
-    trial->pause_looks = SOON_LOOKS;
+    trial->pause_looks = pause_looks;
 }
 
 void crew_trial_begin_more(struct crew_trial *trial) {
-    begin_between(trial, CREW_GOES_FIRST, CREW_GIVES_WAY);
+    begin_between(trial, CREW_GIVES_WAY, CREW_GOES_FIRST, PLACED_LOOKS);
     trial->all_later = true;
 }
 
 void crew_trial_begin_queue(struct crew_trial *trial) {
-    begin_between(trial, CREW_IS_FREE, CREW_GIVES_WAY);
+    begin_between(trial, CREW_IS_FREE, CREW_GIVES_WAY, SOON_LOOKS);
 }
 
 /* Calls per cycle. */

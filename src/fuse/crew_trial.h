@@ -39,7 +39,8 @@ struct crew_trial {
 /* From the beginning, with this manner, for several callers. */
 void crew_trial_begin(struct crew_trial *trial, enum crew_manner settled);
 
-/* The same for up to two for each CPU: between going first and giving way, and soon; later among all. */
+/* The same for up to two for each CPU: between giving way and going first, once they have found their places; later
+ * among all. */
 void crew_trial_begin_more(struct crew_trial *trial);
 
 /* The same for one that has several requests under way: between being free and giving way, and soon. */
