@@ -19,8 +19,11 @@
 
 #define NS_PER_SECOND 1000000000U
 
-/* A reading errs by some 50 ns, so the rate by 50 parts per million; a recorder betters it as time passes. */
-#define MEASURE_NS 2000000
+/* The rate is measured until it errs by so many parts per million at most, or for so long if the readings are too
+ * slow; a recorder betters it as time passes. */
+#define MEASURE_PPM 50U
+#define MEASURE_STEP_NS 500000
+#define MEASURE_MOST_NS 4000000U
 
 const char *aggstats_clock_name(uint32_t kind) {
     switch (kind) {
@@ -147,7 +150,8 @@ struct clock_pair clock_pair_now(uint32_t kind) {
         if (gap_cycles >= gap_min_cycles)
             continue;
         gap_min_cycles = gap_cycles;
-        best = (struct clock_pair){.cycles = before_cycles + gap_cycles / 2, .raw_ns = raw_ns};
+        best =
+            (struct clock_pair){.cycles = before_cycles + gap_cycles / 2, .raw_ns = raw_ns, .gap_cycles = gap_cycles};
     }
     return best;
 }
@@ -159,12 +163,21 @@ uint64_t clock_pair_frequency(const struct clock_pair *from, const struct clock_
     return (uint64_t)((long double)(to->cycles - from->cycles) / seconds + 0.5L);
 }
 
+/* Each moment may be off by half of its gap. */
+static bool is_exact(const struct clock_pair *from, const struct clock_pair *to) {
+    uint64_t error_cycles = (from->gap_cycles + to->gap_cycles) / 2;
+    return error_cycles * 1000000U <= MEASURE_PPM * (to->cycles - from->cycles);
+}
+
 static uint64_t frequency_measured(uint32_t kind) {
     struct clock_pair from = clock_pair_now(kind);
-    struct timespec pause = {.tv_nsec = MEASURE_NS};
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, &pause) == EINTR)
-        continue;
-    struct clock_pair to = clock_pair_now(kind);
+    struct clock_pair to;
+    do {
+        struct timespec pause = {.tv_nsec = MEASURE_STEP_NS};
+        while (clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, &pause) == EINTR)
+            continue;
+        to = clock_pair_now(kind);
+    } while (!is_exact(&from, &to) && to.raw_ns - from.raw_ns < MEASURE_MOST_NS);
     return clock_pair_frequency(&from, &to);
 }
 

@@ -7,7 +7,8 @@
 /* One moment on both clocks; two of them give the frequency. */
 struct clock_pair {
     uint64_t cycles;
-    uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW */
+    uint64_t raw_ns;     /* CLOCK_MONOTONIC_RAW */
+    uint64_t gap_cycles; /* from before it was read until after; cycles is its middle */
 };
 
 struct clock_pair clock_pair_now(uint32_t kind);
