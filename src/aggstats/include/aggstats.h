@@ -47,7 +47,7 @@ struct aggstats_clock {
 };
 
 /* Finds the best clock of this machine and its frequency: from the kernel where it tells, else measured
- * against CLOCK_MONOTONIC_RAW (takes some 2 ms).
+ * against CLOCK_MONOTONIC_RAW (takes some 0.6 ms, 4 at most).
  * Threads: any */
 void aggstats_clock_detect(struct aggstats_clock *ret_clock);
 
