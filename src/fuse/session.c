@@ -12,8 +12,7 @@
 
 #define IDLE_PER_CPU 3U
 
-#define STOP_PATIENCE_MS 2000
-#define STOP_STEP_MS 10
+#define STOP_PATIENCE_NS 2000000000L
 
 #define LOOK_EVERY_NS 5000000L       /* at the crew */
 #define LOOK_SOON_NS 2000000L        /* when somebody may be waiting for it */
@@ -182,10 +181,14 @@ static unsigned nudge_servers(struct session *session) {
 
 /* Waits for threads to leave, as long as that is a matter of patience. Returns how many hang. */
 static unsigned wait_for_servers(struct session *session) {
-    const struct timespec step = {.tv_nsec = STOP_STEP_MS * 1000000L};
+    const struct timespec step = {.tv_nsec = NUDGE_EVERY_NS};
+    const int64_t end_ns = now_ns() + STOP_PATIENCE_NS;
+    sigset_t wakeup;
+    sigemptyset(&wakeup);
+    sigaddset(&wakeup, MAIN_SIGNAL);
     unsigned running = nudge_servers(session);
-    for (int waited_ms = 0; running > 0 && waited_ms < STOP_PATIENCE_MS; waited_ms += STOP_STEP_MS) {
-        nanosleep(&step, NULL);
+    while (running > 0 && now_ns() < end_ns) {
+        sigtimedwait(&wakeup, NULL, &step);
         running = nudge_servers(session);
     }
     return running;

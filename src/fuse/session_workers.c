@@ -182,8 +182,8 @@ static void *run_worker(void *argument) {
         pthread_mutex_unlock(&session->lock);
         fuse_session_exit(session->fuse);
     }
-    session_wake_main_thread(session);
     __atomic_store_n(&worker->ended, true, __ATOMIC_RELEASE);
+    session_wake_main_thread(session);
     return NULL;
 }
 
