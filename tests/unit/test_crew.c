@@ -1119,15 +1119,15 @@ START_TEST(home_is_where_one_was) {
 }
 END_TEST
 
-int main(void) {
-    struct cpu_home home;
-    cpu_find_home(&home);
-    if (!home.idle_possible) {
-        fprintf(stderr, "SKIP: no way back from SCHED_IDLE without CAP_SYS_NICE\n");
-        return 77;
-    }
-    TCase *cases = tcase_create("crew");
+static TCase *add_cases(Suite *suite, const char *name) {
+    TCase *cases = tcase_create(name);
     tcase_add_checked_fixture(cases, set_up, tear_down);
+    suite_add_tcase(suite, cases);
+    return cases;
+}
+
+static void add_beginnings(Suite *suite) {
+    TCase *cases = add_cases(suite, "beginning");
     tcase_add_test(cases, short_calls_begin_one);
     tcase_add_test(cases, crowded_cpus_begin_none);
     tcase_add_test(cases, slow_calls_begin_none);
@@ -1145,6 +1145,10 @@ int main(void) {
     tcase_add_test(cases, crowded_cpus_begin_one_that_goes_first_for_several_callers);
     tcase_add_test(cases, one_that_joins_takes_the_manner_of_the_crew);
     tcase_add_test(cases, calls_that_wait_for_something_while_others_do_for_them_end_it);
+}
+
+static void add_queues(Suite *suite) {
+    TCase *cases = add_cases(suite, "queue");
     tcase_add_test(cases, a_queue_is_found_soon);
     tcase_add_test(cases, a_queue_of_one_caller_is_served_by_a_few_if_that_is_better);
     tcase_add_test(cases, a_queue_that_is_served_best_without_one_ends_it);
@@ -1157,12 +1161,20 @@ int main(void) {
     tcase_add_test(cases, free_members_may_be_slow);
     tcase_add_test(cases, free_members_who_leave_requests_waiting_end_it);
     tcase_add_test(cases, a_queue_now_and_then_is_none);
+}
+
+static void add_members(Suite *suite) {
+    TCase *cases = add_cases(suite, "members");
     tcase_add_test(cases, callers_on_one_cpu_have_one_member);
     tcase_add_test(cases, one_apart_from_its_callers_leaves_at_once);
     tcase_add_test(cases, one_that_is_busy_apart_from_its_callers_leaves_too);
     tcase_add_test(cases, one_with_little_to_do_leaves);
     tcase_add_test(cases, the_kernels_own_calls_are_nobodys);
     tcase_add_test(cases, members_are_bound_to_different_cpus);
+}
+
+static void add_looks(Suite *suite) {
+    TCase *cases = add_cases(suite, "looks");
     tcase_add_test(cases, a_call_that_hangs_ends_it);
     tcase_add_test(cases, a_caller_that_goes_on_at_once_does_not_end_it);
     tcase_add_test(cases, being_without_a_cpu_once_is_soon_forgotten);
@@ -1177,14 +1189,31 @@ int main(void) {
     tcase_add_test(cases, a_new_crew_is_to_be_looked_at);
     tcase_add_test(cases, a_crew_that_is_disbanded_does_not_come_back);
     tcase_add_test(cases, an_ended_crew_leaves_all_cpus);
+}
+
+static void add_places(Suite *suite) {
+    TCase *cases = add_cases(suite, "places");
     tcase_add_test(cases, threads_can_be_started_at_home);
     tcase_add_test(cases, its_autogroup_gives_way_and_goes_first_as_it_does);
     tcase_add_test(cases, the_autogroup_is_left_alone_where_there_is_no_crew);
     tcase_add_test(cases, the_autogroup_of_another_session_leader_is_left_alone);
     tcase_add_test(cases, cpu_of_a_thread_is_the_one_it_runs_on);
     tcase_add_test(cases, home_is_where_one_was);
+}
+
+int main(void) {
+    struct cpu_home home;
+    cpu_find_home(&home);
+    if (!home.idle_possible) {
+        fprintf(stderr, "SKIP: no way back from SCHED_IDLE without CAP_SYS_NICE\n");
+        return 77;
+    }
     Suite *suite = suite_create("crew");
-    suite_add_tcase(suite, cases);
+    add_beginnings(suite);
+    add_queues(suite);
+    add_members(suite);
+    add_looks(suite);
+    add_places(suite);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner);
