@@ -16,6 +16,7 @@
 #include "base.h"
 #include "config.h"
 #include "ctl.h"
+#include "device.h"
 #include "glue.h"
 #include "live_directory.h"
 #include "log.h"
@@ -437,14 +438,15 @@ static int negotiate(struct daemon *daemon) {
         .single = daemon->options->single_threaded,
         .over_ring = daemon->options->over_ring,
     };
-    int err = session_create(daemon->fuse, &options, &daemon->session);
+    int err = device_attach(daemon->fuse);
+    if (err == 0)
+        err = session_create(daemon->fuse, &options, &daemon->session);
     if (err < 0)
         return err;
     daemon->glue.session = daemon->session;
     unsigned threads_before = ring_threads();
-    err = session_negotiate(daemon->session);
-    if (err == 0)
-        err = check_kernel_data(daemon);
+    session_negotiate(daemon->session);
+    err = check_kernel_data(daemon);
     if (err == 0)
         err = check_ring(daemon, threads_before);
     if (err < 0)

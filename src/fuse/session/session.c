@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include "base.h"
-#include "device.h"
 #include "ring.h"
 
 #define IDLE_PER_CPU 3U
@@ -235,13 +234,11 @@ void session_destroy(struct session *session) {
     free(session);
 }
 
-int session_negotiate(struct session *session) {
+void session_negotiate(struct session *session) {
     struct fuse_buf buffer = {.mem = NULL};
-    int err = device_attach(session->fuse);
-    if (err == 0 && fuse_session_receive_buf(session->fuse, &buffer) > 0)
+    if (fuse_session_receive_buf(session->fuse, &buffer) > 0)
         fuse_session_process_buf(session->fuse, &buffer);
     free(buffer.mem);
-    return err;
 }
 
 void session_set_thread_home(const struct session *session, pthread_attr_t *attr) {

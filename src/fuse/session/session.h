@@ -49,8 +49,8 @@ void session_destroy(struct session *session);
 void session_prepare_signals(void);
 
 /* Answers INIT, the kernel's first request, so that what the kernel can do is known before the mount is announced.
- * Errors: -ENOMEM; a connection that is gone again is for session_run() to find. Call after mounting */
-int session_negotiate(struct session *session);
+ * A connection that is gone again is for session_run() to find. Call after mounting */
+void session_negotiate(struct session *session);
 
 /* Runs until unmounted or told to end. */
 struct session_outcome session_run(struct session *session);
