@@ -166,7 +166,7 @@ bool crew_is_queue_known(const struct crew *crew, uint64_t now) {
 /* The last crew has ended because of a queue, and there is no sign that this is over. */
 static bool has_queue_still(const struct crew *crew, const struct crew_member *worker, uint64_t now) {
     return __atomic_load_n(&crew->rests, __ATOMIC_RELAXED) && crew_is_queue_known(crew, now) &&
-           crew_number_of(worker->callers) <= 1 &&
+           crew_count_callers(worker->callers) <= 1 &&
            __atomic_load_n(&crew->one_by_one, __ATOMIC_RELAXED) < ONE_BY_ONE_CALLS;
 }
 
@@ -192,7 +192,7 @@ bool crew_begin(struct crew *crew, struct crew_member *worker) {
     if (has_queue_still(crew, worker, now))
         return false;
     bool is_starved = crew_was_starved(crew);
-    if (is_starved && crew_number_of(worker->callers) <= crew_most(crew))
+    if (is_starved && crew_count_callers(worker->callers) <= crew_most(crew))
         return false;
     bool crowded = crew_is_crowded(crew);
     if (crowded && (is_starved || worker->switches < BEGIN_SWITCHES)) {

@@ -129,7 +129,8 @@ static bool needs_more(const struct crew *crew, const struct crew_member *worker
         return true;
     if (worker->switches < MANY_SWITCHES)
         return false;
-    return manner == CREW_GIVES_WAY ? crew_has_caller_elsewhere(crew, worker) : count < crew_number_of(worker->callers);
+    return manner == CREW_GIVES_WAY ? crew_has_caller_elsewhere(crew, worker)
+                                    : count < crew_count_callers(worker->callers);
 }
 
 static bool is_one_too_many(const struct crew *crew, const struct crew_member *worker, enum crew_manner manner) {

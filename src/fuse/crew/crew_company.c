@@ -9,7 +9,7 @@ bool crew_is_crowded(const struct crew *crew) {
 
 /* Callers who change or look up names mostly hold locks that others spin for, and are best not kept from going on. */
 enum crew_company crew_company_of(const struct crew *crew, uint64_t callers, unsigned calls, unsigned on_names) {
-    unsigned number = crew_number_of(callers);
+    unsigned number = crew_count_callers(callers);
     if (number <= 1)
         return CREW_HAS_ONE;
     unsigned cpus = (unsigned)CPU_COUNT(&crew->home.cpus);

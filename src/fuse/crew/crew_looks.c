@@ -84,7 +84,7 @@ static bool has_queue_for_no_crew_locked(struct crew *crew) {
 /* Where members were left without a CPU lately, a few callers need no crew. Returns whether that has ended it. */
 static bool choose_manner_locked(struct crew *crew, const struct findings *found) {
     if (crew_was_starved(crew)) {
-        crew->lone_looks = crew_number_of(found->callers) > crew_most(crew) ? 0 : crew->lone_looks + 1;
+        crew->lone_looks = crew_count_callers(found->callers) > crew_most(crew) ? 0 : crew->lone_looks + 1;
         return crew->lone_looks >= LONE_LOOKS && crew_end_locked(crew, CREW_ENDS_WITHOUT_REQUESTS);
     }
     know_company_locked(crew, found);
@@ -114,7 +114,7 @@ static bool look_locked(struct crew *crew, int device_fd) {
         ended = crew_end_locked(crew, CREW_ENDS_WITHOUT_REQUESTS);
     else
         ended = choose_manner_locked(crew, &found);
-    crew->calm_looks = crew_number_of(found.callers) > 1 ? 0 : crew->calm_looks + 1;
+    crew->calm_looks = crew_count_callers(found.callers) > 1 ? 0 : crew->calm_looks + 1;
     bool is_calm = crew->calm_looks >= CALM_LOOKS && !found.at_work && crew->trial.step == 0;
     __atomic_store_n(&crew->is_calm, is_calm, __ATOMIC_RELAXED);
     return ended;

@@ -37,7 +37,7 @@ static inline uint64_t crew_calls_since_joined(const struct crew_member *member)
 }
 
 /* callers: a bit for each */
-static inline unsigned crew_number_of(uint64_t callers) {
+static inline unsigned crew_count_callers(uint64_t callers) {
     return (unsigned)__builtin_popcountll(callers);
 }
 
