@@ -51,16 +51,11 @@ uint64_t clock_realtime_ns(void) {
 #if defined(__x86_64__)
 /* The kernel drops "tsc" from this list once it has caught it drifting. No list: nothing known against it. */
 static bool kernel_trusts_tsc(void) {
-    CLEANUP_FD int fd =
-        open("/sys/devices/system/clocksource/clocksource0/available_clocksource", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return true;
+    const char *path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     char names[256];
-    ssize_t size_bytes = read(fd, names, sizeof(names) - 1);
-    if (size_bytes < 0)
-        return true;
-    names[size_bytes] = '\0';
     char *rest = NULL;
+    if (!read_beginning(AT_FDCWD, path, names, sizeof(names)))
+        return true;
     for (char *name = strtok_r(names, " \n", &rest); name; name = strtok_r(NULL, " \n", &rest))
         if (strcmp(name, "tsc") == 0)
             return true;

@@ -35,6 +35,13 @@ int write_all(int fd, const void *data, size_t size_bytes) {
     return 0;
 }
 
+bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_bytes) {
+    CLEANUP_FD int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd < 0 ? -1 : read(fd, ret_text, size_bytes - 1);
+    ret_text[length > 0 ? length : 0] = '\0';
+    return length > 0;
+}
+
 /* Fills a new temporary file; the caller unlinks it on error. */
 static int write_temporary(int dir_fd, const char *name, mode_t mode, const void *data, size_t size_bytes) {
     CLEANUP_FD int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

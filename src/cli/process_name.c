@@ -10,9 +10,8 @@
 void process_name_read(uint64_t pid, char *ret_name, size_t size_bytes) {
     char path[48];
     snprintf(path, sizeof(path), "/proc/%" PRIu64 "/comm", pid);
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? 0 : read(fd, ret_name, size_bytes - 1);
+    read_beginning(AT_FDCWD, path, ret_name, size_bytes);
+    size_t length = strlen(ret_name);
     if (length > 0 && ret_name[length - 1] == '\n')
-        length--;
-    ret_name[length > 0 ? length : 0] = '\0';
+        ret_name[length - 1] = '\0';
 }

@@ -9,23 +9,17 @@
 
 #include "base.h"
 
-/* What a file of /proc begins with, as text. False: it is not there. */
-static bool read_beginning(uint64_t number, const char *file, char *ret_text, size_t size_bytes) {
+static bool read_proc(uint64_t number, const char *file, char *ret_text, size_t size_bytes) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%" PRIu64 "/%s", number, file);
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, ret_text, size_bytes - 1);
-    if (length <= 0)
-        return false;
-    ret_text[length] = '\0';
-    return true;
+    return read_beginning(AT_FDCWD, path, ret_text, size_bytes);
 }
 
 /* "Tgid:" stands a few lines down; the lines before it have no newline in their values. */
 static bool find_process(uint32_t thread, uint64_t *ret_process) {
     char status[512];
     static const char key[] = "\nTgid:";
-    const char *line = read_beginning(thread, "status", status, sizeof(status)) ? strstr(status, key) : NULL;
+    const char *line = read_proc(thread, "status", status, sizeof(status)) ? strstr(status, key) : NULL;
     if (!line)
         return false;
     *ret_process = strtoull(line + strlen(key), NULL, 10);
@@ -52,7 +46,7 @@ bool process_identify(void *context, uint32_t thread, struct aggstats_identity *
     struct aggstats_identity identity = {0};
     char stat[1024];
     (void)context;
-    if (!find_process(thread, &identity.id) || !read_beginning(identity.id, "stat", stat, sizeof(stat)) ||
+    if (!find_process(thread, &identity.id) || !read_proc(identity.id, "stat", stat, sizeof(stat)) ||
         !parse_stat(stat, &identity))
         return false;
     *ret_identity = identity;

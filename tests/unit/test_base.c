@@ -121,6 +121,27 @@ START_TEST(write_all_writes_all_over_short_writes) {
 }
 END_TEST
 
+START_TEST(beginning_of_a_file_is_text_or_empty) {
+    char text[5] = "????";
+    ck_assert(!read_beginning(dir_fd, "file", text, sizeof(text)));
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(replace("", NULL), 0);
+    memcpy(text, "????", sizeof(text));
+    ck_assert(!read_beginning(dir_fd, "file", text, sizeof(text)));
+    ck_assert_str_eq(text, "");
+    ck_assert_int_eq(replace("abc\n", NULL), 0);
+    ck_assert(read_beginning(dir_fd, "file", text, sizeof(text)));
+    ck_assert_str_eq(text, "abc\n");
+    ck_assert_int_eq(replace("longer", NULL), 0);
+    ck_assert(read_beginning(dir_fd, "file", text, sizeof(text)));
+    ck_assert_str_eq(text, "long");
+    memcpy(text, "????", sizeof(text));
+    ck_assert(!read_beginning(AT_FDCWD, directory, text, sizeof(text)));
+    ck_assert_str_eq(text, "");
+    clean("file");
+}
+END_TEST
+
 /* ---- Replacing ---- */
 
 START_TEST(file_is_made_or_replaced_with_exactly_that_mode) {
@@ -280,6 +301,7 @@ int main(void) {
     tcase_add_test(tcase, stealing_leaves_nothing_behind);
     tcase_add_test(tcase, negative_errno_is_never_success);
     tcase_add_test(tcase, write_all_writes_all_over_short_writes);
+    tcase_add_test(tcase, beginning_of_a_file_is_text_or_empty);
     tcase_add_test(tcase, file_is_made_or_replaced_with_exactly_that_mode);
     tcase_add_test(tcase, old_file_is_kept_under_its_backup_name);
     tcase_add_test(tcase, what_is_no_regular_file_is_left_alone);

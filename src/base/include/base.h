@@ -65,6 +65,10 @@ int reserve_standard_fds(void);
 /* Writes all of data, over short writes and EINTR. */
 int write_all(int fd, const void *data, size_t size_bytes);
 
+/* What a file begins with, as text, by one read: for those that the kernel makes. path: relative to dir_fd, or
+ * AT_FDCWD. Returns false, with an empty text, if it cannot be read or is empty. */
+bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_bytes);
+
 /* Replaces (or creates) the regular file `name` in dir_fd whole: a temporary file beside it is written,
  * synced and renamed, so that readers see the old contents or the new ones.
  * mode: of the file, exactly, whatever the umask.

@@ -17,16 +17,6 @@
 #define LOWEST_NICE (-20)
 #define HIGHEST_NICE 19
 
-/* A small file of /proc as text; false if it is not to be read. */
-static bool read_text(const char *path, char *text, size_t size_bytes) {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t length = fd < 0 ? -1 : read(fd, text, size_bytes - 1);
-    if (length <= 0)
-        return false;
-    text[length] = '\0';
-    return true;
-}
-
 /* What follows so many blank-separated fields; NULL if there are fewer. */
 static const char *skip_fields(const char *text, int count) {
     for (int index = 0; text && index < count; index++) {
@@ -41,7 +31,7 @@ static const char *skip_fields(const char *text, int count) {
 static const char *read_stat(uint32_t thread, char *text, size_t size_bytes) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", thread, thread);
-    const char *name_end = read_text(path, text, size_bytes) ? strrchr(text, ')') : NULL;
+    const char *name_end = read_beginning(AT_FDCWD, path, text, size_bytes) ? strrchr(text, ')') : NULL;
     return name_end && name_end[1] == ' ' ? name_end + 2 : NULL;
 }
 
@@ -54,7 +44,7 @@ int cpu_of_thread(uint32_t thread) {
 /* proc_loadavg(5): "0.20 0.18 0.12 1/80 11206" */
 unsigned cpu_wanting_threads(void) {
     char text[128];
-    const char *wanting = read_text("/proc/loadavg", text, sizeof(text)) ? skip_fields(text, 3) : NULL;
+    const char *wanting = read_beginning(AT_FDCWD, "/proc/loadavg", text, sizeof(text)) ? skip_fields(text, 3) : NULL;
     return wanting ? (unsigned)strtoul(wanting, NULL, 10) : 0;
 }
 
@@ -108,7 +98,8 @@ void cpu_find_home(struct cpu_home *ret_home) {
 void cpu_find_group(struct cpu_home *home) {
     char text[64];
     const char *path = "/proc/self/autogroup";
-    const char *nice = getsid(0) == getpid() && read_text(path, text, sizeof(text)) ? strstr(text, " nice ") : NULL;
+    bool is_ours = getsid(0) == getpid() && read_beginning(AT_FDCWD, path, text, sizeof(text));
+    const char *nice = is_ours ? strstr(text, " nice ") : NULL;
     CLEANUP_FD int fd = nice ? open(path, O_WRONLY | O_CLOEXEC) : -1;
     if (fd < 0)
         return;

@@ -10,13 +10,8 @@
 
 /* The first number in a file; -1 without one. */
 static int64_t read_number(int proc_fd, const char *path) {
-    CLEANUP_FD int fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
     char text[32];
-    ssize_t size_bytes = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    if (size_bytes <= 0)
-        return -1;
-    text[size_bytes] = '\0';
-    return strtoll(text, NULL, 10);
+    return read_beginning(proc_fd, path, text, sizeof(text)) ? strtoll(text, NULL, 10) : -1;
 }
 
 /* A line of a map: "FIRST OUTSIDE COUNT". */
