@@ -421,9 +421,10 @@ START_TEST(calls_that_wait_for_something_while_others_do_for_them_end_it) {
 }
 END_TEST
 
+/* By more than this thread may be kept from its CPU for. */
 static void serve_better_in(struct crew_member *worker, enum crew_manner manner) {
     if (crew.manner != manner)
-        usleep(1000);
+        usleep(5000);
     serve_one_caller(worker, 100);
 }
 
