@@ -266,19 +266,29 @@ static bool checks_as_caller(const struct options *options) {
     return options->allow_other && !options->default_permissions;
 }
 
+static int create_pass(struct daemon *daemon, const struct pass_options *pass_options) {
+    int err = pass_create(pass_options, &daemon->pass);
+    if (err == -EACCES && !pass_options->shows_pseudo)
+        log_message("cannot show %s to others (allow_other): through it the kernel is looked at and controlled; see "
+                    "pseudofs in osproffs(1)",
+                    daemon->lower);
+    else if (err < 0)
+        log_message("cannot use the lower directory %s: %s", daemon->lower, strerror(-err));
+    return err;
+}
+
 static int create_layers(struct daemon *daemon) {
     const struct options *options = daemon->options;
     const struct pass_options pass_options = {
         .root_fd = steal_fd(&daemon->lower_fd),
         .check_as_caller = checks_as_caller(options),
+        .shows_pseudo = options->shows_pseudo,
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
         .call_later = session_call_later,
     };
-    int err = pass_create(&pass_options, &daemon->pass);
-    if (err < 0) {
-        log_message("cannot use the lower directory %s: %s", daemon->lower, strerror(-err));
+    int err = create_pass(daemon, &pass_options);
+    if (err < 0)
         return err;
-    }
     struct fs_layer *top = pass_layer(daemon->pass);
     if (options->timing != PROF_TIMING_OFF) {
         prof_init(&daemon->prof, options->timing, daemon->recorder, top);
@@ -480,6 +490,7 @@ static int mount_session(struct daemon *daemon) {
         return err;
     }
     pass_set_own_device(daemon->pass, daemon->own_device);
+    pass_set_own_mount_flags(daemon->pass, mountpoint_flags(daemon->own_device));
     err = negotiate(daemon);
     if (err < 0)
         fuse_session_unmount(daemon->fuse);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
@@ -56,8 +57,9 @@ static void unescape(char *path) {
     *to = '\0';
 }
 
-/* A line of mountinfo, which is changed: "ID PARENT MAJOR:MINOR ROOT PATH ..." */
-static char *parse_mount(char *line, dev_t *ret_device) {
+/* A line of mountinfo, which is changed: "ID PARENT MAJOR:MINOR ROOT PATH OPTIONS ..."
+ * ret_options: NULL if they are not wanted */
+static char *parse_mount(char *line, dev_t *ret_device, char **ret_options) {
     char *rest = line;
     strsep(&rest, " ");
     strsep(&rest, " ");
@@ -67,6 +69,8 @@ static char *parse_mount(char *line, dev_t *ret_device) {
     char *path = strsep(&rest, " ");
     if (!minor_text || !path)
         return NULL;
+    if (ret_options)
+        *ret_options = strsep(&rest, " ");
     *ret_device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10));
     unescape(path);
     return path;
@@ -95,7 +99,7 @@ static bool find_mount(dev_t device, bool connected, char **ret_path) {
     *ret_path = NULL;
     while (mounts && !*ret_path && getline(&line, &size_bytes, mounts) > 0) {
         dev_t listed = 0;
-        const char *path = parse_mount(line, &listed);
+        const char *path = parse_mount(line, &listed, NULL);
         if (!path || listed != device)
             continue;
         found = true;
@@ -103,6 +107,27 @@ static bool find_mount(dev_t device, bool connected, char **ret_path) {
             *ret_path = strdup(path);
     }
     return found;
+}
+
+static unsigned long flag_of(const char *option) {
+    return strcmp(option, "nosuid") == 0 ? ST_NOSUID : strcmp(option, "nodev") == 0 ? ST_NODEV : 0;
+}
+
+unsigned long mountpoint_flags(dev_t device) {
+    CLEANUP_STREAM FILE *mounts = fopen("/proc/self/mountinfo", "re");
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    while (mounts && getline(&line, &size_bytes, mounts) > 0) {
+        dev_t listed = 0;
+        char *options = NULL;
+        unsigned long flags = 0;
+        if (!parse_mount(line, &listed, &options) || listed != device)
+            continue;
+        for (const char *option = strsep(&options, ","); option; option = strsep(&options, ","))
+            flags |= flag_of(option);
+        return flags;
+    }
+    return 0;
 }
 
 int mountpoint_unmount(dev_t device, bool connected, bool abort_calls) {

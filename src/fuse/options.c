@@ -45,6 +45,7 @@ static const struct fuse_opt option_table[] = {
     OPTION("allow_other", allow_other),
     OPTION("default_permissions", default_permissions),
     OPTION("no_default_permissions", no_default_permissions),
+    OPTION("pseudofs", shows_pseudo),
     OPTION("posix_lock", forward_posix_locks),
     OPTION("flock", forward_flocks),
     FUSE_OPT_KEY("-h", KEY_HELP),
@@ -272,6 +273,12 @@ static int settle(struct options *options) {
         log_message("default_permissions and no_default_permissions exclude each other: give one");
         return -EINVAL;
     }
+    if (options->shows_pseudo && geteuid() != 0) {
+        log_message("pseudofs: only root may show others the kernel's own file systems");
+        return -EINVAL;
+    }
+    if (!options->allow_other)
+        options->shows_pseudo = 1; /* to who mounted they are no more than below */
     if (options->allow_other && !options->no_default_permissions && !options->default_permissions) {
         options->default_permissions = 1;
         if (fuse_opt_add_arg(&options->fuse_args, "-odefault_permissions") < 0)
@@ -355,6 +362,7 @@ void options_print_help(void) {
            "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
            "    -o no_default_permissions\n"
            "                           with allow_other: LOWER checks permissions, not the kernel\n"
+           "    -o pseudofs            with allow_other: others also get into /proc, /sys and the like (unsafe)\n"
            "\n"
            "Options of libfuse:\n");
     fuse_lowlevel_help();

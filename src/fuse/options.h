@@ -37,6 +37,7 @@ struct options {
     int allow_other;
     int default_permissions; /* worked out: on with allow_other unless told otherwise */
     int no_default_permissions;
+    int shows_pseudo;            /* worked out: on without allow_other */
     unsigned joint[FS_OP_COUNT]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;

@@ -175,14 +175,14 @@ END_TEST
 
 /* ---- Groups ---- */
 
-/* A process with these supplementary groups, for as long as a test needs its pid. */
+/* A process of the other user with these supplementary groups, for as long as a test needs its pid. */
 static pid_t start_member(const gid_t *groups, size_t count) {
     int ready[2];
     char byte;
     ck_assert_int_eq(pipe(ready), 0);
     pid_t member = fork();
     if (member == 0) {
-        if (setgroups(count, groups) < 0 || write(ready[1], "", 1) != 1)
+        if (setgroups(count, groups) < 0 || setresuid(OTHER, OTHER, OTHER) < 0 || write(ready[1], "", 1) != 1)
             _exit(1);
         pause();
         _exit(0);
@@ -295,6 +295,40 @@ START_TEST(write_takes_set_id_bits_as_it_would_below) {
 }
 END_TEST
 
+/* The mode that a write as the other user leaves of 02666, set-group-id without execution. */
+static mode_t locking_mark_after_write(pid_t pid) {
+    size_t written_bytes;
+    other.pid = pid;
+    make_file("mark", 02666, 0, GROUP);
+    struct stage_file open = stage_open("mark", O_WRONLY);
+    ck_assert_int_eq(STAGE_AS(&other, write, open.ino, open.file, "x", 1, 0, O_WRONLY, &written_bytes), 0);
+    stage_close(open);
+    return stage_stat("mark").st_mode & ALLPERMS;
+}
+
+START_TEST(members_of_the_group_keep_its_locking_mark) {
+    const gid_t group = GROUP;
+    if (!stage_is_root("set-id bits"))
+        return;
+    pid_t member = start_member(&group, 1);
+    ck_assert_uint_eq(locking_mark_after_write(0), 0666);
+    ck_assert_uint_eq(locking_mark_after_write(member), 02666);
+    stop_member(member);
+    ck_assert_uint_eq(locking_mark_after_write(member), 0666);
+}
+END_TEST
+
+START_TEST(change_of_nothing_takes_set_id_bits_away) {
+    const struct stat nothing = {.st_mode = 0};
+    struct stat attr;
+    if (!stage_is_root("set-id bits"))
+        return;
+    make_file("program", 06755, OTHER, GROUP);
+    ck_assert_int_eq(STAGE_AS(&other, setattr, stage_look_up("program").ino, FS_NO_FILE, &nothing, 0, &attr), 0);
+    ck_assert_uint_eq(attr.st_mode, S_IFREG | 0755);
+}
+END_TEST
+
 START_TEST(set_id_bits_can_be_set_after_anybodys_write) {
     const struct stat wanted = {.st_mode = 06755};
     struct stat attr;
@@ -337,6 +371,24 @@ START_TEST(lower_file_system_checks_when_the_kernel_does_not) {
     ck_assert_int_eq(STAGE_AS(&other, removexattr, private, "user.key"), -EACCES);
     ck_assert_uint_eq(stage_stat("private").st_mode, S_IFREG | 0600);
     ck_assert_str_eq(stage_text("private"), "text");
+}
+END_TEST
+
+/* ACLs of other kinds than POSIX's nobody else checks, so all go the same way. */
+START_TEST(attributes_of_the_system_are_set_as_the_caller) {
+    static const unsigned char owner_only[] = {2, 0,    0,    0,    1,    0,    6, 0, 0xff, 0xff, 0xff, 0xff, 4,   0, 0,
+                                               0, 0xff, 0xff, 0xff, 0xff, 0x20, 0, 0, 0,    0xff, 0xff, 0xff, 0xff};
+    const char *const name = "system.posix_acl_access";
+    if (!stage_is_root("acting as the caller"))
+        return;
+    make_file("file", 0644, 0, 0);
+    fs_ino ino = stage_look_up("file").ino;
+    int status = STAGE(setxattr, ino, name, owner_only, sizeof(owner_only), 0);
+    if (status == -EOPNOTSUPP)
+        return; /* a file system without ACLs */
+    ck_assert_int_eq(status, 0);
+    ck_assert_int_eq(STAGE_AS(&other, setxattr, ino, name, owner_only, sizeof(owner_only), 0), -EPERM);
+    ck_assert_int_eq(STAGE_AS(&other, removexattr, ino, name), -EPERM);
 }
 END_TEST
 
@@ -467,12 +519,15 @@ static void add_restoring(Suite *suite) {
     tcase_add_loop_test(tcase, thread_is_itself_again_after_every_op, 0, 2 * (int)ARRAY_SIZE(ops));
     tcase_add_test(tcase, threads_act_each_as_its_own_caller);
     tcase_add_test(tcase, write_takes_set_id_bits_as_it_would_below);
+    tcase_add_test(tcase, members_of_the_group_keep_its_locking_mark);
+    tcase_add_test(tcase, change_of_nothing_takes_set_id_bits_away);
     tcase_add_test(tcase, set_id_bits_can_be_set_after_anybodys_write);
 }
 
 static void add_checking(Suite *suite) {
     TCase *tcase = add_case(suite, "checking");
     tcase_add_test(tcase, lower_file_system_checks_when_the_kernel_does_not);
+    tcase_add_test(tcase, attributes_of_the_system_are_set_as_the_caller);
     tcase_add_test(tcase, lower_file_system_lets_the_owner_in);
     tcase_add_test(tcase, what_the_kernel_has_checked_is_done);
 }

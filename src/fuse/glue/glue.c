@@ -68,6 +68,13 @@ double glue_attr_timeout(const struct glue *glue, mode_t mode) {
     return has_set_id ? 0 : glue->attr_timeout_s;
 }
 
+/* A device is opened by the kernel without asking, so it is asked for each time whether it may still be shown. */
+static double entry_timeout(const struct glue *glue, const struct fs_entry *entry) {
+    if (ctl_serves(entry->ino))
+        return CONTROL_TIMEOUT_S;
+    return S_ISCHR(entry->attr.st_mode) || S_ISBLK(entry->attr.st_mode) ? 0 : glue->entry_timeout_s;
+}
+
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry) {
     bool control = ctl_serves(entry->ino);
     return (struct fuse_entry_param){
@@ -75,7 +82,7 @@ struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct f
         .generation = entry->generation,
         .attr = entry->attr,
         .attr_timeout = control ? CONTROL_TIMEOUT_S : glue_attr_timeout(glue, entry->attr.st_mode),
-        .entry_timeout = control ? CONTROL_TIMEOUT_S : glue->entry_timeout_s,
+        .entry_timeout = entry_timeout(glue, entry),
     };
 }
 

@@ -1,6 +1,7 @@
 /* Requests on inodes and names. */
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "base.h"
 #include "ctl.h"
@@ -130,11 +131,17 @@ static void reply_sized(fuse_req_t req, int err, size_t room_bytes, const void *
         fuse_reply_buf(req, data, size_bytes);
 }
 
+/* To a kernel that checks ACLs "not supported" is an error of every access, and only "no data" is none. */
+static int acl_error(const struct glue *glue, const char *name, int err) {
+    bool is_acl = strncmp(name, "system.posix_acl_", strlen("system.posix_acl_")) == 0;
+    return err == -EOPNOTSUPP && is_acl && glue->posix_acl ? -ENODATA : err;
+}
+
 void glue_getxattr(fuse_req_t req, fuse_ino_t ino, const char *name, size_t size_bytes) {
     size_t got_bytes;
     void *value = size_bytes > 0 ? reply_buffer_get(size_bytes) : NULL;
     int err = size_bytes > 0 && !value ? -ENOMEM : GLUE_CALL(req, getxattr, ino, name, value, size_bytes, &got_bytes);
-    reply_sized(req, err, size_bytes, value, err < 0 ? 0 : got_bytes);
+    reply_sized(req, acl_error(glue_of(req), name, err), size_bytes, value, err < 0 ? 0 : got_bytes);
 }
 
 void glue_listxattr(fuse_req_t req, fuse_ino_t ino, size_t size_bytes) {

@@ -51,6 +51,9 @@ enum {
     FS_SET_MTIME_NOW = 1 << 8,
 };
 
+/* In the flags of open: the kernel is to run the file (its FMODE_EXEC). */
+#define FS_OPEN_TO_EXECUTE 0x20
+
 /* A write that comes from the kernel's page cache: its file and caller may be any that had the inode open. */
 #define FS_WRITE_FROM_CACHE (1U << 31)
 

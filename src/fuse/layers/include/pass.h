@@ -15,6 +15,10 @@ struct pass_options {
      * every op that names a file acts as the caller. Either only works with root's privileges. */
     bool check_as_caller;
 
+    /* File systems through which the kernel is looked at and controlled (proc, sysfs, cgroup and the like) are shown as
+     * they are. False: as empty directories, since others than the daemon's user may come. */
+    bool shows_pseudo;
+
     size_t forgotten_inodes_max; /* inodes by file handle that are remembered after the kernel forgot them, so
                                   * that file handles taken through the mount stay valid */
 
@@ -23,7 +27,7 @@ struct pass_options {
     bool (*call_later)(void (*call)(void *data), void *data);
 };
 
-/* Errors:  what failed on the lower directory, -ENOMEM
+/* Errors:  what failed on the lower directory, -ENOMEM, -EACCES it is on a file system that is shown empty
  * Owner:   the caller destroys *ret_pass */
 int pass_create(const struct pass_options *options, struct pass **ret_pass);
 void pass_destroy(struct pass *pass);
@@ -32,6 +36,10 @@ struct fs_layer *pass_layer(struct pass *pass);
 /* The device number of the mount that this layer serves: a lower path that leads there gives ELOOP instead of a
  * deadlock. 0: none yet. Threads: any */
 void pass_set_own_device(struct pass *pass, dev_t device);
+
+/* What our own mount forbids (ST_NOSUID, ST_NODEV): files on lower mounts that forbid no more are shown as they are.
+ * Until this is called it is taken to forbid nothing. Threads: none may run an op */
+void pass_set_own_mount_flags(struct pass *pass, unsigned long flags);
 
 /* The descriptor of an open file, borrowed until it is released. Threads: any */
 int pass_file_fd(fs_file file);

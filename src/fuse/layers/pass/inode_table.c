@@ -109,7 +109,7 @@ static size_t hash_of(const struct inode_table *table, dev_t device, ino_t numbe
 
 static bool same_inode(const struct inode *inode, const struct inode_key *key) {
     return inode->number == key->number && inode->device == key->device && inode->mount_index == key->mount_index &&
-           inode->handle_size_bytes == key->handle_size_bytes &&
+           inode->is_hidden_device == key->is_hidden_device && inode->handle_size_bytes == key->handle_size_bytes &&
            (key->handle_size_bytes == 0 || (inode->handle_type == key->handle_type &&
                                             memcmp(inode_handle(inode), key->handle, key->handle_size_bytes) == 0));
 }
@@ -223,6 +223,7 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
     inode->number = key->number;
     inode->device = key->device;
     inode->mount_index = key->mount_index;
+    inode->is_hidden_device = key->is_hidden_device;
     inode->type = type;
     inode->lookup_count = 0;
     inode->path_fd = -1;

@@ -20,6 +20,7 @@ struct inode_key {
     dev_t device;
     ino_t number;
     uint32_t mount_index;
+    bool is_hidden_device;      /* the kernel must not know its number: another inode than if it may */
     uint32_t handle_size_bytes; /* 0: no handle; the inode is held by path_fd */
     int handle_type;
     const unsigned char *handle;
@@ -42,6 +43,7 @@ struct inode {
     int handle_type;
     uint16_t handle_size_bytes;
     bool used;
+    bool is_hidden_device;
     union {
         unsigned char bytes[INODE_HANDLE_INLINE_BYTES];
         unsigned char *heap;

@@ -10,11 +10,12 @@
 
 #include "base.h"
 
-int mount_table_init(struct mount_table *table) {
+int mount_table_init(struct mount_table *table, bool shows_pseudo) {
     table->mounts = calloc(LOWER_MOUNTS_MAX, sizeof(*table->mounts)); /* pages come with use */
     if (!table->mounts)
         return -ENOMEM;
     table->count = 0;
+    table->shows_pseudo = shows_pseudo;
     pthread_mutex_init(&table->lock, NULL);
     return 0;
 }
@@ -47,6 +48,33 @@ bool handle_number(long fs_type, const struct file_handle *handle, ino_t *ret_nu
         memcpy(&number, handle->f_handle + handle_layouts[index].number_at, handle_layouts[index].number_bytes);
         *ret_number = number;
         return true;
+    }
+    return false;
+}
+
+/* Those without a name in <linux/magic.h>. */
+#define CONFIGFS_MAGIC 0x62656570
+#define FUSECTL_MAGIC 0x65735543
+#define NFSD_MAGIC 0x6e667364
+#define RPC_PIPEFS_MAGIC 0x67596969
+#define APPARMORFS_MAGIC 0x5a3c69f0
+#define RESCTRL_MAGIC 0x7655821
+#define PIDFS_MAGIC 0x50494446
+
+static const long pseudo_fs_types[] = {
+    PROC_SUPER_MAGIC, SYSFS_MAGIC,  CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC,        TRACEFS_MAGIC,
+    SECURITYFS_MAGIC, BPF_FS_MAGIC, DEVPTS_SUPER_MAGIC, SELINUX_MAGIC,       SMACK_MAGIC,          EFIVARFS_MAGIC,
+    PSTOREFS_MAGIC,   NSFS_MAGIC,   BINFMTFS_MAGIC,     XENFS_SUPER_MAGIC,   BINDERFS_SUPER_MAGIC, CONFIGFS_MAGIC,
+    FUSECTL_MAGIC,    NFSD_MAGIC,   RPC_PIPEFS_MAGIC,   APPARMORFS_MAGIC,    RESCTRL_MAGIC,        PIDFS_MAGIC,
+};
+
+bool is_pseudo_fs(int fd) {
+    struct statfs fs;
+    if (fstatfs(fd, &fs) < 0)
+        return true; /* what does not tell is not trusted */
+    for (size_t index = 0; index < ARRAY_SIZE(pseudo_fs_types); index++) {
+        if ((unsigned long)fs.f_type == (unsigned long)pseudo_fs_types[index])
+            return true;
     }
     return false;
 }
@@ -113,14 +141,17 @@ static struct lower_mount *take_entry(struct mount_table *table, dev_t device) {
     return fresh;
 }
 
-/* Under the lock. found->fd: taken over if the entry needs it. */
-static int hold_mount(struct mount_table *table, struct lower_mount *found, uint32_t *ret_index) {
+/* Under the lock. found->fd: taken over if the entry needs it.
+ * Errors:  -ENFILE, -EAGAIN it takes what has not been probed */
+static int hold_mount(struct mount_table *table, struct lower_mount *found, bool is_probed, uint32_t *ret_index) {
     struct lower_mount *mount = find(table, found->mount_id, found->device);
     if (!mount)
         mount = take_entry(table, found->device);
     if (!mount)
         return -ENFILE;
     if (mount->hold_count == 0) {
+        if (!is_probed)
+            return -EAGAIN;
         *mount = *found;
         found->fd = -1;
     }
@@ -129,25 +160,36 @@ static int hold_mount(struct mount_table *table, struct lower_mount *found, uint
     return 0;
 }
 
+/* What a mount is, which may block, so without the lock. */
+static void probe(const struct mount_table *table, int fd, int proc_self_fd, struct lower_mount *found) {
+    found->is_empty = !table->shows_pseudo && is_pseudo_fs(fd);
+    found->fd = open_mount_fd(fd, proc_self_fd, &found->fs_type);
+    if (found->fd < 0)
+        found->fs_type = 0;
+}
+
+static bool is_held(struct mount_table *table, const struct lower_mount *found) {
+    pthread_mutex_lock(&table->lock);
+    const struct lower_mount *known = find(table, found->mount_id, found->device);
+    bool held = known && known->hold_count > 0;
+    pthread_mutex_unlock(&table->lock);
+    return held;
+}
+
 int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32_t *ret_index) {
     struct statx attr;
     if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &attr) < 0)
         return negative_errno();
     struct lower_mount found = {
         .mount_id = attr.stx_mnt_id, .device = makedev(attr.stx_dev_major, attr.stx_dev_minor), .fd = -1};
-
-    pthread_mutex_lock(&table->lock);
-    const struct lower_mount *known = find(table, found.mount_id, found.device);
-    bool is_held = known && known->hold_count > 0;
-    pthread_mutex_unlock(&table->lock);
-
-    if (!is_held) /* may block, so without the lock */
-        found.fd = open_mount_fd(fd, proc_self_fd, &found.fs_type);
-    if (found.fd < 0)
-        found.fs_type = 0;
-    pthread_mutex_lock(&table->lock);
-    int err = hold_mount(table, &found, ret_index);
-    pthread_mutex_unlock(&table->lock);
+    int err = -EAGAIN;
+    for (bool is_probed = !is_held(table, &found); err == -EAGAIN; is_probed = true) {
+        if (is_probed)
+            probe(table, fd, proc_self_fd, &found);
+        pthread_mutex_lock(&table->lock);
+        err = hold_mount(table, &found, is_probed, ret_index);
+        pthread_mutex_unlock(&table->lock);
+    }
     close_fd(&found.fd);
     return err;
 }

@@ -15,8 +15,9 @@
 struct lower_mount {
     uint64_t mount_id;
     dev_t device;
-    int fd;       /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
-    long fs_type; /* as of statfs(2), if it is known where its handles hold the number; else 0 */
+    int fd;        /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
+    long fs_type;  /* as of statfs(2), if it is known where its handles hold the number; else 0 */
+    bool is_empty; /* of the kernel's own, and shown as if it were empty: see is_pseudo_fs() */
     uint64_t hold_count;
 };
 
@@ -25,10 +26,15 @@ struct lower_mount {
 struct mount_table {
     pthread_mutex_t lock;
     uint32_t count;             /* entries ever used; atomic */
+    bool shows_pseudo;          /* also shows what is_pseudo_fs() tells */
     struct lower_mount *mounts; /* [LOWER_MOUNTS_MAX] */
 };
 
-int mount_table_init(struct mount_table *table);
+/* True for what fd is on if the kernel is looked at and controlled through it (proc, sysfs, cgroup and the like). Who
+ * may do so is judged by who has opened a file there, which would be the daemon. */
+bool is_pseudo_fs(int fd);
+
+int mount_table_init(struct mount_table *table, bool shows_pseudo);
 void mount_table_finish(struct mount_table *table);
 
 /* The index of the mount that fd (O_PATH) is on, held for the caller; met for the first time, it is probed for file

@@ -40,6 +40,7 @@ static unsigned recent_max(void) {
 
 static int remember_own_groups(struct pass *pass) {
     int count = getgroups(0, NULL);
+    pass->own_gid = getegid();
     if (count < 0)
         return negative_errno();
     pass->own_groups = calloc((size_t)count + 1, sizeof(gid_t));
@@ -54,7 +55,10 @@ static int open_proc(struct pass *pass) {
     if (pass->proc_fd < 0)
         return negative_errno();
     pass->proc_self_fd = openat(pass->proc_fd, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    return pass->proc_self_fd < 0 ? negative_errno() : 0;
+    if (pass->proc_self_fd < 0)
+        return negative_errno();
+    (void)fstatat(pass->proc_fd, "self/ns/user", &pass->user_namespace, 0); /* else there are no others */
+    return 0;
 }
 
 /* The root is looked up as any inode, so that hard links to it from below find it; it gets number 1. */
@@ -65,6 +69,8 @@ static int enter_root(struct pass *pass, const struct pass_options *options, int
     pass->root_device = attr.st_dev;
     uint32_t mount_index;
     int err = mount_table_find(&pass->mounts, *root_fd, pass->proc_self_fd, &mount_index);
+    if (err == 0 && mount_table_get(&pass->mounts, mount_index)->is_empty)
+        err = -EACCES;
     if (err < 0)
         return err;
     err = inode_table_create(path_fds_max(pass), options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
@@ -90,7 +96,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pthread_mutex_init(&pass->open_files_lock, NULL);
     pthread_mutex_init(&pass->lock_owners_lock, NULL);
 
-    int err = mount_table_init(&pass->mounts);
+    int err = mount_table_init(&pass->mounts, options->shows_pseudo);
     if (err == 0)
         err = open_proc(pass);
     if (err == 0)
@@ -103,7 +109,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
         pass_destroy(pass);
         return err;
     }
-    pass->privileged = identity_can_change(pass->own_group_count, pass->own_groups);
+    pass->privileged = identity_can_change(pass);
     pass_keep_spare_fd(pass);
     *ret_pass = pass;
     return 0;
@@ -130,6 +136,10 @@ void pass_destroy(struct pass *pass) {
 
 struct fs_layer *pass_layer(struct pass *pass) {
     return &pass->layer;
+}
+
+void pass_set_own_mount_flags(struct pass *pass, unsigned long flags) {
+    pass->mount_flags = flags;
 }
 
 void pass_set_own_device(struct pass *pass, dev_t device) {

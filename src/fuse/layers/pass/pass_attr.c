@@ -16,13 +16,23 @@ int pass_op_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct stat *
     if (file != FS_NO_FILE)
         return pass_stat(pass, to_open_file(file)->fd, ret_attr);
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
-    int err = pass_open_path(pass, ino, &path);
+    int err = pass_open_path_to_stat(pass, ino, &path);
     return err < 0 ? err : pass_stat(pass, path.fd, ret_attr);
 }
 
-static int change_owner(int fd, const struct stat *attr, int which) {
+/* A set-group-id bit that no execution bit goes with stays if its owner is in the group, or may set such bits: this is
+ * asked of the lower file system as the caller. Everything else the kernel has checked. */
+static int change_owner(const struct pass *pass, const struct fs_caller *caller, int fd, const struct stat *attr,
+                        int which) {
     uid_t uid = which & FS_SET_UID ? attr->st_uid : (uid_t)-1;
     gid_t gid = which & FS_SET_GID ? attr->st_gid : (gid_t)-1;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    struct stat now;
+    int err = fstat(fd, &now) < 0 ? negative_errno() : 0;
+    if (err == 0 && !pass->check_as_caller && (now.st_mode & (S_ISGID | S_IXGRP)) == S_ISGID)
+        err = identity_enter(pass, caller, &identity);
+    if (err < 0)
+        return err;
     return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
 }
 
@@ -33,15 +43,37 @@ static int change_mode(const struct pass *pass, const struct inode *inode, int f
     return fchmodat(pass->proc_self_fd, pass_fd_path(fd).text, mode & ALLPERMS, 0) < 0 ? negative_errno() : 0;
 }
 
-static int change_size(const struct pass *pass, const struct fs_caller *caller, const struct inode *inode,
-                       const struct open_file *file, int fd, off_t size_bytes) {
+/* Opened as the daemon, since the kernel has checked, and changed as the caller. */
+static int change_size_checked(struct pass *pass, const struct fs_caller *caller, struct inode *inode,
+                               off_t size_bytes) {
+    CLEANUP_FD int fd = -1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (!pass->check_as_caller || caller->lacks_fsetid) /* else all of setattr acts as the caller */
-        identity_give_up_privileges(pass, caller, &identity);
-    if (file && (file->flags & O_ACCMODE) != O_RDONLY)
-        return ftruncate(file->fd, size_bytes) < 0 ? negative_errno() : 0;
+    int err = pass_open_inode(pass, inode, O_WRONLY | O_NONBLOCK, &fd);
+    if (err == 0)
+        err = identity_enter_to_write(pass, caller, fd, &identity);
+    if (err < 0)
+        return err;
+    return ftruncate(fd, size_bytes) < 0 ? negative_errno() : 0;
+}
+
+static int change_size_open(const struct pass *pass, const struct fs_caller *caller, const struct open_file *file,
+                            off_t size_bytes) {
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass->check_as_caller ? 0 : identity_enter_to_write(pass, caller, file->fd, &identity);
+    if (err < 0)
+        return err;
+    return ftruncate(file->fd, size_bytes) < 0 ? negative_errno() : 0;
+}
+
+/* Where the lower file system checks, all of setattr acts as the caller already. */
+static int change_size(struct pass *pass, const struct fs_caller *caller, struct inode *inode,
+                       const struct open_file *file, int fd, off_t size_bytes) {
+    if (file && is_open_for_writing(file))
+        return change_size_open(pass, caller, file, size_bytes);
     if (inode->type != S_IFREG)
         return inode->type == S_IFDIR ? -EISDIR : -EINVAL;
+    if (!pass->check_as_caller)
+        return change_size_checked(pass, caller, inode, size_bytes);
     return truncate(pass_fd_path_absolute(fd).text, size_bytes) < 0 ? negative_errno() : 0;
 }
 
@@ -62,12 +94,17 @@ static int change_times(int fd, const struct stat *attr, int which) {
     return syscall(SYS_utimensat, fd, "", times, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
 }
 
-/* The owner goes first: changing it takes set-id bits away, which a mode given with it may set again. */
-static int change(const struct pass *pass, const struct fs_caller *caller, const struct inode *inode,
-                  const struct open_file *file, int fd, const struct stat *attr, int which) {
+#define CHANGES                                                                                                        \
+    (FS_SET_UID | FS_SET_GID | FS_SET_MODE | FS_SET_SIZE | FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW |            \
+     FS_SET_MTIME_NOW)
+
+/* The owner goes first: changing it takes set-id bits away, which a mode given with it may set again. A change of
+ * nothing is one of the owner to whom it is, which takes them away too. */
+static int change(struct pass *pass, const struct fs_caller *caller, struct inode *inode, const struct open_file *file,
+                  int fd, const struct stat *attr, int which) {
     int err = 0;
-    if (which & (FS_SET_UID | FS_SET_GID))
-        err = change_owner(fd, attr, which);
+    if (which & (FS_SET_UID | FS_SET_GID) || !(which & CHANGES))
+        err = change_owner(pass, caller, fd, attr, which);
     if (err == 0 && which & FS_SET_MODE)
         err = change_mode(pass, inode, fd, attr->st_mode);
     if (err == 0 && which & FS_SET_SIZE)
@@ -115,7 +152,7 @@ int pass_op_readlink(struct fs_layer *layer, FS_CALL, char *target, size_t size_
 int pass_check_access(struct pass *pass, const struct fs_caller *caller, fs_ino ino, int mask) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = pass_open_path(pass, ino, &path);
+    int err = pass_open_path_to_stat(pass, ino, &path);
     if (err == 0)
         err = identity_enter(pass, caller, &identity);
     if (err < 0)
@@ -130,7 +167,7 @@ int pass_op_access(struct fs_layer *layer, FS_CALL, int mask) {
 int pass_op_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_statfs) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     (void)caller;
-    int err = pass_open_path(to_pass(layer), ino, &path);
+    int err = pass_open_path_to_stat(to_pass(layer), ino, &path);
     if (err < 0)
         return err;
     return fstatvfs(path.fd, ret_statfs) < 0 ? negative_errno() : 0;
@@ -161,7 +198,7 @@ int pass_op_ioctl(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs
         memcpy(argument, call->in, call->in_size_bytes);
 
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = identity_enter(to_pass(layer), caller, &identity);
+    int err = identity_enter_unchecked(to_pass(layer), caller, &identity);
     if (err < 0)
         return err;
     int result = ioctl(to_open_file(file)->fd, call->command, argument);
@@ -184,7 +221,7 @@ int pass_op_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flags, unsi
     struct pass *pass = to_pass(layer);
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     (void)caller;
-    int err = file != FS_NO_FILE ? 0 : pass_open_path(pass, ino, &path);
+    int err = file != FS_NO_FILE ? 0 : pass_open_path_to_stat(pass, ino, &path);
     if (err < 0)
         return err;
     int fd = file != FS_NO_FILE ? to_open_file(file)->fd : path.fd;
@@ -193,6 +230,9 @@ int pass_op_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flags, unsi
     if (statx(fd, "", AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW | sync_flags, mask, &attr) < 0)
         return negative_errno();
     attr.stx_ino = pass_shown_number(pass, makedev(attr.stx_dev_major, attr.stx_dev_minor), attr.stx_ino);
+    if (pass_hides_device(pass, fd, attr.stx_mode))
+        attr.stx_rdev_major = attr.stx_rdev_minor = 0;
+    attr.stx_mode = (uint16_t)pass_shown_mode(pass, fd, attr.stx_mode);
     attr.stx_uid = pass_shown_uid(pass, attr.stx_uid);
     attr.stx_gid = pass_shown_gid(pass, attr.stx_gid);
     *ret_attr = attr;

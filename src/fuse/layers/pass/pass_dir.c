@@ -94,6 +94,10 @@ static int read_entries(struct listing *listing, struct open_file *file, off_t o
 static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset, bool plus,
                           fs_fill_fn fill, void *context, size_t *ret_entry_count) {
     struct open_file *file = to_open_file(handle);
+    if (pass_is_empty(pass, file->inode)) {
+        *ret_entry_count = 0;
+        return 0;
+    }
     struct listing listing = {pass, plus ? caller : NULL, fill, context, 0};
     pthread_mutex_lock(&file->stream_lock);
     int err = read_entries(&listing, file, offset);

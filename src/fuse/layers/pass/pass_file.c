@@ -1,8 +1,8 @@
 /* Open files and what is done with them.
  *
- * The lower file is opened without O_APPEND: a write from the kernel's page cache may come through any file that
- * has the inode open, at an offset of its own. Appending is asked for write by write, so that it is atomic among
- * writers above and below. O_DIRECT is honoured below, so that latencies are those of the device. */
+ * The lower file is opened without O_APPEND if it can be: a write from the kernel's page cache may come through any
+ * file that has the inode open, at an offset of its own. Appending is asked for write by write, so that it is atomic
+ * among writers above and below. O_DIRECT is honoured below, so that latencies are those of the device. */
 #include <string.h>
 #include <sys/file.h>
 #include <sys/uio.h>
@@ -13,12 +13,20 @@
 
 /* ---- Open and close ---- */
 
-int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flags, fs_file *ret_file) {
+/* True if the descriptor appends whatever offset is given with a write. */
+static bool is_append_only(int fd, int flags) {
+    return flags & O_APPEND && fcntl(fd, F_GETFL) & O_APPEND;
+}
+
+int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
+                       fs_file *ret_file) {
     struct open_file *file = calloc(1, sizeof(*file));
     if (!file)
         return -ENOMEM;
     file->fd = steal_fd(fd);
     file->flags = flags;
+    file->appends = is_append_only(file->fd, flags);
+    file->uid = caller->uid;
     file->inode = inode;
     file->users = 1;
     pthread_mutex_init(&file->stream_lock, NULL);
@@ -89,10 +97,9 @@ int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd) {
     return err;
 }
 
-/* What the lower file is opened with. The access mode 3 (ioctl only) of Linux needs no more than reading. */
+/* What the lower file is opened with. */
 static int lower_flags(int flags) {
-    int access_mode = (flags & O_ACCMODE) == O_ACCMODE ? O_RDONLY : flags & O_ACCMODE;
-    return access_mode | (flags & (O_TRUNC | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME)) | O_NOCTTY | O_CLOEXEC;
+    return (flags & (O_ACCMODE | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME)) | O_NOCTTY | O_CLOEXEC;
 }
 
 /* Opens as the caller, through a descriptor that is held before the privilege to open handles is given up. */
@@ -104,7 +111,7 @@ static int open_as_caller(struct pass *pass, const struct fs_caller *caller, con
         return -ENXIO;
     int err = pass_open_path(pass, inode_ino(inode), &path);
     if (err == 0)
-        err = identity_enter(pass, caller, &identity);
+        err = identity_enter_to_check(pass, caller, &identity);
     if (err < 0)
         return err;
     int fd = openat(pass->proc_self_fd, pass_fd_path(path.fd).text, flags | O_CLOEXEC);
@@ -114,28 +121,67 @@ static int open_as_caller(struct pass *pass, const struct fs_caller *caller, con
     return 0;
 }
 
-/* O_NOATIME is the owner's privilege: a daemon that lacks it reads the file all the same. */
 static int open_checked(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags,
                         int *ret_fd) {
-    int err = pass->check_as_caller ? open_as_caller(pass, caller, inode, flags, ret_fd)
-                                    : pass_open_inode(pass, inode, flags, ret_fd);
-    if (err == -EPERM && flags & O_NOATIME)
-        return open_checked(pass, caller, inode, flags & ~O_NOATIME, ret_fd);
+    return pass->check_as_caller ? open_as_caller(pass, caller, inode, flags, ret_fd)
+                                 : pass_open_inode(pass, inode, flags, ret_fd);
+}
+
+/* O_NOATIME is the owner's privilege: a daemon that lacks it reads the file all the same. A file that can only be
+ * appended to opens for nothing else. flags: as asked for */
+static int open_file(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags, int *ret_fd) {
+    int lower = lower_flags(flags);
+    int err = open_checked(pass, caller, inode, lower, ret_fd);
+    if (err == -EPERM && flags & O_NOATIME) {
+        lower &= ~O_NOATIME;
+        err = open_checked(pass, caller, inode, lower, ret_fd);
+    }
+    if (err == -EPERM && flags & O_APPEND)
+        err = open_checked(pass, caller, inode, lower | O_APPEND, ret_fd);
     return err;
+}
+
+/* A program may be run by who may not read it, so that the daemon reads it for the kernel. */
+static int open_program(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags,
+                        int *ret_fd) {
+    CLEANUP_FD int fd = -1;
+    int err = pass->check_as_caller ? pass_check_access(pass, caller, inode_ino(inode), X_OK) : 0;
+    if (err == 0)
+        err = pass_open_inode(pass, inode, lower_flags(flags), &fd);
+    if (err < 0)
+        return err;
+    if (!pass_may_execute(fd))
+        return -EACCES;
+    *ret_fd = steal_fd(&fd);
+    return 0;
+}
+
+/* O_TRUNC of what is open already: set-id bits go or stay as the caller's privileges say. */
+static int truncate_opened(struct pass *pass, FS_CALL, fs_file file) {
+    const struct stat empty = {.st_size = 0};
+    struct stat attr;
+    return pass_op_setattr(&pass->layer, caller, ino, file, &empty, FS_SET_SIZE, &attr);
 }
 
 int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
+    CLEANUP_FD int fd = -1;
+    fs_file file = FS_NO_FILE;
     int err = pass_get_inode(pass, ino, &inode);
     if (err < 0)
         return err;
-    CLEANUP_FD int fd = -1;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (flags & O_TRUNC && !pass->check_as_caller)
-        identity_give_up_privileges(pass, caller, &identity);
-    err = open_checked(pass, caller, inode, lower_flags(flags), &fd);
-    return err < 0 ? err : pass_add_open_file(pass, inode, &fd, flags, ret_file);
+    err = flags & FS_OPEN_TO_EXECUTE ? open_program(pass, caller, inode, flags, &fd)
+                                     : open_file(pass, caller, inode, flags, &fd);
+    if (err == 0)
+        err = pass_add_open_file(pass, inode, caller, &fd, flags, &file);
+    if (err == 0 && flags & O_TRUNC)
+        err = truncate_opened(pass, caller, ino, file);
+    if (err < 0 && file != FS_NO_FILE)
+        remove_open_file(pass, to_open_file(file));
+    if (err == 0)
+        *ret_file = file;
+    return err;
 }
 
 /* Finds the inode of a descriptor just opened, through a second one that the inode may keep. */
@@ -153,8 +199,8 @@ static int enter_by_path(struct pass *pass, uint32_t mount_index, int fd, struct
 }
 
 /* Turns a new or found descriptor into an entry and an open file. */
-static int enter_open_file(struct pass *pass, fs_ino parent, int *fd, int flags, struct fs_entry *ret_entry,
-                           fs_file *ret_file) {
+static int enter_open_file(struct pass *pass, const struct fs_caller *caller, fs_ino parent, int *fd, int flags,
+                           struct fs_entry *ret_entry, fs_file *ret_file) {
     struct fs_entry entry;
     uint32_t mount_index = inode_table_get(pass->inodes, parent)->mount_index;
     int err = pass_enter_by_handle(pass, mount_index, *fd, &entry);
@@ -162,7 +208,7 @@ static int enter_open_file(struct pass *pass, fs_ino parent, int *fd, int flags,
         err = enter_by_path(pass, mount_index, *fd, &entry);
     if (err < 0)
         return err;
-    err = pass_add_open_file(pass, inode_table_get(pass->inodes, entry.ino), fd, flags, ret_file);
+    err = pass_add_open_file(pass, inode_table_get(pass->inodes, entry.ino), caller, fd, flags, ret_file);
     if (err < 0)
         inode_table_forget(pass->inodes, entry.ino, 1);
     else
@@ -192,6 +238,8 @@ static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int 
         err = pass_check_access(to_pass(layer), caller, entry.ino, access_needed(flags));
     if (err == 0)
         err = pass_op_open(layer, caller, entry.ino, flags, ret_file);
+    if (err == 0 && flags & O_TRUNC) /* the attributes are those before */
+        (void)pass_stat(to_pass(layer), to_open_file(*ret_file)->fd, &entry.attr);
     if (err < 0)
         inode_table_forget(to_pass(layer)->inodes, entry.ino, 1);
     else
@@ -224,7 +272,7 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
         CLEANUP_FD int fd = -1;
         int err = create_new(pass, caller, ino, name, mode, flags, &fd);
         if (err == 0)
-            return enter_open_file(pass, ino, &fd, flags, ret_entry, ret_file);
+            return enter_open_file(pass, caller, ino, &fd, flags, ret_entry, ret_file);
         if (err != -EEXIST || flags & O_EXCL)
             return err;
         err = open_existing(layer, caller, ino, name, flags & ~O_CREAT, ret_entry, ret_file);
@@ -251,7 +299,7 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
         if (fd < 0)
             return negative_errno();
     }
-    return enter_open_file(pass, ino, &fd, flags, ret_entry, ret_file);
+    return enter_open_file(pass, caller, ino, &fd, flags, ret_entry, ret_file);
 }
 #endif
 
@@ -333,36 +381,62 @@ static ssize_t write_direct(const struct open_file *file, const void *data, size
 }
 
 /* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. */
-static ssize_t write_back(struct pass *pass, const struct open_file *file, const void *data, size_t size_bytes,
-                          off_t offset) {
-    if (!(file->flags & O_DIRECT))
-        return pwrite(file->fd, data, size_bytes, offset);
+static int write_back_at(struct pass *pass, const struct open_file *file, uid_t uid, const void *data,
+                         size_t size_bytes, off_t offset, ssize_t *ret_written_bytes) {
     CLEANUP_FD int fd = -1;
-    int err = pass_open_inode(pass, file->inode, O_WRONLY, &fd);
-    if (err < 0) {
-        errno = -err;
-        return -1;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = file->flags & O_DIRECT ? pass_open_inode(pass, file->inode, O_WRONLY, &fd) : 0;
+    if (err == 0)
+        err = identity_enter_to_write_back(pass, uid, &identity);
+    if (err < 0)
+        return err;
+    *ret_written_bytes = pwrite(fd >= 0 ? fd : file->fd, data, size_bytes, offset);
+    return 0;
+}
+
+/* Whose page it is the kernel does not say. It is one of those who have the file open for writing: of root only if all
+ * of them are, so that nobody else gets at reserved blocks and beyond a quota. */
+static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
+    uid_t uid = 0;
+    pthread_mutex_lock(&pass->open_files_lock);
+    for (const struct open_file *file = inode->open_files; file && uid == 0; file = file->next) {
+        if (is_open_for_writing(file))
+            uid = file->uid;
     }
-    return pwrite(fd, data, size_bytes, offset);
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return uid;
+}
+
+static int write_back(struct pass *pass, const struct open_file *file, const void *data, size_t size_bytes,
+                      off_t offset, ssize_t *ret_written_bytes) {
+    if (file->appends)
+        return -EPERM; /* it would not be written where the page is */
+    return write_back_at(pass, file, find_page_owner(pass, file->inode), data, size_bytes, offset, ret_written_bytes);
+}
+
+static int write_through(struct pass *pass, const struct fs_caller *caller, const struct open_file *file,
+                         const void *data, size_t size_bytes, off_t offset, unsigned flags,
+                         ssize_t *ret_written_bytes) {
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = identity_enter_to_write(pass, caller, file->fd, &identity);
+    if (err < 0)
+        return err;
+    *ret_written_bytes = file->flags & O_DIRECT ? write_direct(file, data, size_bytes, offset)
+                                                : write_at(file, data, size_bytes, offset, flags & O_APPEND);
+    return 0;
 }
 
 int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset,
                   unsigned flags, size_t *ret_written_bytes) {
     struct pass *pass = to_pass(layer);
     const struct open_file *open_file = to_open_file(file);
-    bool from_cache = flags & FS_WRITE_FROM_CACHE;
-    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    ssize_t written_bytes;
+    ssize_t written_bytes = 0;
     (void)ino;
-    int err = from_cache ? 0 : identity_enter_to_write(pass, caller, &identity);
+    int err = flags & FS_WRITE_FROM_CACHE
+                  ? write_back(pass, open_file, data, size_bytes, offset, &written_bytes)
+                  : write_through(pass, caller, open_file, data, size_bytes, offset, flags, &written_bytes);
     if (err < 0)
         return err;
-    if (from_cache)
-        written_bytes = write_back(pass, open_file, data, size_bytes, offset);
-    else if (open_file->flags & O_DIRECT)
-        written_bytes = write_direct(open_file, data, size_bytes, offset);
-    else
-        written_bytes = write_at(open_file, data, size_bytes, offset, flags & O_APPEND);
     if (written_bytes < 0)
         return negative_errno();
     *ret_written_bytes = (size_t)written_bytes;
@@ -378,7 +452,8 @@ int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only)
 int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, off_t offset, off_t length) {
     (void)ino;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = identity_enter_to_write(to_pass(layer), caller, &identity);
+    const struct fs_caller writer = identity_find_writer(caller);
+    int err = identity_enter_to_write(to_pass(layer), &writer, to_open_file(file)->fd, &identity);
     if (err < 0)
         return err;
     return fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
@@ -399,7 +474,8 @@ int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t
                             size_t *ret_copied_bytes) {
     (void)ino, (void)out_ino;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = identity_enter_to_write(to_pass(layer), caller, &identity);
+    const struct fs_caller writer = identity_find_writer(caller);
+    int err = identity_enter_to_write(to_pass(layer), &writer, to_open_file(out_file)->fd, &identity);
     if (err < 0)
         return err;
     ssize_t copied_bytes =
@@ -433,14 +509,29 @@ int pass_op_syncfs(struct fs_layer *layer, FS_CALL) {
 
 /* ---- Directories: the descriptor and its lifetime; pass_dir.c reads them ---- */
 
+/* A mount that is shown empty is only looked at. */
+static int open_empty(struct pass *pass, fs_ino ino, int *ret_fd) {
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    int err = pass_open_path_to_stat(pass, ino, &path);
+    if (err < 0)
+        return err;
+    int fd = fcntl(path.fd, F_DUPFD_CLOEXEC, 0);
+    if (fd < 0)
+        return negative_errno();
+    *ret_fd = fd;
+    return 0;
+}
+
 int pass_op_opendir(struct fs_layer *layer, FS_CALL, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
     CLEANUP_FD int fd = -1;
     int err = pass_get_inode(pass, ino, &inode);
-    if (err == 0)
-        err = open_checked(pass, caller, inode, O_RDONLY | O_DIRECTORY, &fd);
-    return err < 0 ? err : pass_add_open_file(pass, inode, &fd, O_RDONLY, ret_file);
+    if (err < 0)
+        return err;
+    err = pass_is_empty(pass, inode) ? open_empty(pass, ino, &fd)
+                                     : open_checked(pass, caller, inode, O_RDONLY | O_DIRECTORY, &fd);
+    return err < 0 ? err : pass_add_open_file(pass, inode, caller, &fd, O_RDONLY, ret_file);
 }
 
 int pass_op_releasedir(struct fs_layer *layer, FS_CALL, fs_file file) {

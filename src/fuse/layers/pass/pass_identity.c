@@ -1,96 +1,28 @@
-/* Acting as the caller: fsuid, fsgid, supplementary groups and umask of this one thread.
+/* Acting as the caller: the effective user and group, supplementary groups, capabilities and umask of this one thread.
  *
- * glibc's wrappers would change every thread of the process, so the system calls are made raw. A caller with
- * uid 0 needs no groups: its privileges do not come from them. */
+ * glibc's wrappers would change every thread of the process, so the system calls are made raw. Real and saved user stay
+ * root's: who leaves can come back, and nobody else may send signals to the thread or trace it. With another effective
+ * user than root the kernel takes all effective capabilities away by itself, and gives them back with root's. */
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/syscall.h>
 
 #include "pass_private.h"
 
-#define GROUPS_MAX 65536 /* NGROUPS_MAX of Linux */
+#define UNCHANGED (-1)
 
-/* The status of a thread: a few KB, or much more with many groups. */
-static char *read_status(const struct pass *pass, pid_t pid) {
-    char path[32];
-    snprintf(path, sizeof(path), "%d/status", pid);
-    CLEANUP_FD int fd = openat(pass->proc_fd, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    size_t size_bytes = 0;
-    size_t room_bytes = 4096;
-    CLEANUP_FREE char *text = NULL;
-    for (;;) {
-        char *grown = realloc(text, room_bytes + 1);
-        if (!grown)
-            return NULL;
-        text = grown;
-        ssize_t read_bytes = read(fd, text + size_bytes, room_bytes - size_bytes);
-        if (read_bytes < 0)
-            return NULL;
-        size_bytes += (size_t)read_bytes;
-        if (read_bytes == 0)
-            break;
-        if (size_bytes == room_bytes)
-            room_bytes *= 2;
-    }
-    text[size_bytes] = '\0';
-    return steal_pointer(&text);
+static bool set_effective_uid(uid_t uid) {
+    return syscall(SYS_setresuid, UNCHANGED, uid, UNCHANGED) == 0;
 }
 
-/* The caller's supplementary groups, as the kernel lists them. Unknown callers have none. */
-static size_t read_groups(const struct pass *pass, pid_t pid, gid_t *groups, size_t room) {
-    CLEANUP_FREE char *status = pid > 0 ? read_status(pass, pid) : NULL;
-    const char *rest = status ? strstr(status, "\nGroups:") : NULL;
-    size_t count = 0;
-    if (!rest)
-        return 0;
-    rest += strlen("\nGroups:");
-    while (count < room) {
-        while (*rest == ' ' || *rest == '\t')
-            rest++;
-        if (*rest < '0' || *rest > '9')
-            break;
-        char *end;
-        groups[count++] = (gid_t)strtoul(rest, &end, 10);
-        rest = end;
-    }
-    return count;
-}
-
-/* setfsuid(2) tells no error; asking for the impossible id tells what is in force. */
-static bool set_fsuid(uid_t uid) {
-    syscall(SYS_setfsuid, uid);
-    return (uid_t)syscall(SYS_setfsuid, (uid_t)-1) == uid;
-}
-
-static bool set_fsgid(gid_t gid) {
-    syscall(SYS_setfsgid, gid);
-    return (gid_t)syscall(SYS_setfsgid, (gid_t)-1) == gid;
-}
-
-/* False where this user namespace may not set groups. */
-static bool take_groups(const struct pass *pass, pid_t pid) {
-    gid_t few[256];
-    gid_t *groups = few;
-    CLEANUP_FREE gid_t *many = NULL;
-    size_t count = read_groups(pass, pid, few, ARRAY_SIZE(few));
-    if (count == ARRAY_SIZE(few) && (many = malloc(GROUPS_MAX * sizeof(*many)))) {
-        groups = many;
-        count = read_groups(pass, pid, many, GROUPS_MAX);
-    }
-    return syscall(SYS_setgroups, count, groups) == 0;
+static bool set_effective_gid(gid_t gid) {
+    return syscall(SYS_setresgid, UNCHANGED, gid, UNCHANGED) == 0;
 }
 
 /* ---- Capabilities ---- */
-
-/* What root has over others beyond its id: it keeps set-id bits on what it writes, and may use blocks that are
- * reserved and more than its quota. */
-#define ROOTS_CAPABILITIES (1U << CAP_FSETID | 1U << CAP_SYS_RESOURCE)
 
 struct capability_sets {
     struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
@@ -116,63 +48,158 @@ static const struct capability_sets *own_capabilities(void) {
     return &own;
 }
 
-static void drop_capabilities(void) {
-    struct capability_sets sets = *own_capabilities();
-    sets.data[0].effective &= ~ROOTS_CAPABILITIES;
-    if (!set_capabilities(&sets))
-        abort(); /* giving up what one has cannot fail */
+static uint64_t join(uint32_t high, uint32_t low) {
+    return (uint64_t)high << 32 | low;
 }
 
-/* ---- Identities ---- */
+static uint64_t own_effective(void) {
+    const struct capability_sets *own = own_capabilities();
+    return join(own->data[1].effective, own->data[0].effective);
+}
 
-int identity_enter(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
-    if (!pass->privileged || (caller->uid == 0 && caller->gid == 0))
-        return 0;
-    *ret_identity = (struct identity){.pass = pass, .has_ids = true, .has_groups = true};
-    if (caller->uid != 0) {
-        drop_capabilities();
-        if (!take_groups(pass, caller->pid))
+/* Coming back to root as the effective user raises what is permitted. */
+static bool permitted_is_effective(void) {
+    const struct capability_sets *own = own_capabilities();
+    return own->data[0].permitted == own->data[0].effective && own->data[1].permitted == own->data[1].effective;
+}
+
+/* Those of the wanted that the daemon has. */
+static void take_capabilities(uint64_t wanted) {
+    struct capability_sets sets = *own_capabilities();
+    sets.data[0].effective &= (uint32_t)wanted;
+    sets.data[1].effective &= (uint32_t)(wanted >> 32);
+    if (!set_capabilities(&sets))
+        abort(); /* nothing is asked for that is not permitted */
+}
+
+/* ---- Entering ---- */
+
+static int enter_group(gid_t gid, struct identity *identity) {
+    identity->has_gid = true;
+    return set_effective_gid(gid) ? 0 : -EPERM;
+}
+
+/* Last, since the steps before take capabilities. */
+static int enter_user(uid_t uid, uint64_t capabilities, struct identity *identity) {
+    own_capabilities(); /* are to be known */
+    if (uid != 0) {
+        identity->has_uid = true;
+        if (!set_effective_uid(uid))
             return -EPERM;
     }
-    return set_fsgid(caller->gid) && set_fsuid(caller->uid) ? 0 : -EPERM;
+    if (uid == 0 || (capabilities & own_effective()) != 0) {
+        identity->has_capabilities = true;
+        take_capabilities(capabilities);
+    }
+    return 0;
+}
+
+static int enter_with_rights(const struct pass *pass, const struct fs_caller *caller, struct identity *identity) {
+    CLEANUP_RIGHTS struct caller_rights rights = CALLER_WITHOUT_RIGHTS;
+    int err = caller_read_rights(pass, caller, &rights);
+    if (err < 0)
+        return err;
+    *identity = (struct identity){.pass = pass, .has_groups = true};
+    if (syscall(SYS_setgroups, rights.group_count, rights.groups) < 0)
+        return -EPERM; /* where this user namespace may not */
+    err = enter_group(caller->gid, identity);
+    return err < 0 ? err : enter_user(caller->uid, rights.capabilities, identity);
+}
+
+/* Root with everything that the daemon itself has. (Root of another user namespace has it there only; who it is told
+ * apart from takes longer, and matters where nobody else has checked.) */
+static bool is_full_root(const struct pass *pass, const struct fs_caller *caller, bool checked_by_kernel) {
+    return caller->uid == 0 && !caller->lacks_fsetid && caller_has_capabilities(caller, own_effective()) &&
+           (checked_by_kernel || caller->pid <= 0 || caller_is_in_our_namespace(pass, caller->pid));
+}
+
+static int enter(const struct pass *pass, const struct fs_caller *caller, bool checked_by_kernel,
+                 struct identity *ret_identity) {
+    if (!pass->privileged)
+        return 0;
+    if (!is_full_root(pass, caller, checked_by_kernel))
+        return enter_with_rights(pass, caller, ret_identity);
+    if (caller->gid == pass->own_gid)
+        return 0;
+    *ret_identity = (struct identity){.pass = pass};
+    return enter_group(caller->gid, ret_identity);
+}
+
+int identity_enter(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
+    return enter(pass, caller, !pass->check_as_caller, ret_identity);
+}
+
+int identity_enter_unchecked(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
+    return enter(pass, caller, false, ret_identity);
 }
 
 int identity_enter_to_check(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
-    return pass->check_as_caller ? identity_enter(pass, caller, ret_identity) : 0;
+    return pass->check_as_caller ? identity_enter_unchecked(pass, caller, ret_identity) : 0;
 }
 
-void identity_give_up_privileges(const struct pass *pass, const struct fs_caller *caller,
-                                 struct identity *ret_identity) {
-    if (!pass->privileged || (caller->uid == 0 && !caller->lacks_fsetid))
-        return;
+static int enter_as_user(const struct pass *pass, uid_t uid, uint64_t capabilities, struct identity *ret_identity) {
+    if (!pass->privileged || uid == 0)
+        return 0;
     *ret_identity = (struct identity){.pass = pass};
-    drop_capabilities();
+    return enter_user(uid, capabilities, ret_identity);
 }
 
-int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity) {
+/* The kernel writes pages back without taking set-id bits away. */
+int identity_enter_to_write_back(const struct pass *pass, uid_t uid, struct identity *ret_identity) {
+    return enter_as_user(pass, uid, CAPABILITY_BIT(CAP_FSETID), ret_identity);
+}
+
+/* Groups and capabilities matter only to who keeps the bits that a file has. */
+int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, int fd,
+                            struct identity *ret_identity) {
+    struct stat attr;
     if (!pass->privileged || (caller->uid == 0 && !caller->lacks_fsetid))
         return 0;
-    identity_give_up_privileges(pass, caller, ret_identity);
-    ret_identity->has_ids = true;
-    return set_fsuid(caller->uid) ? 0 : -EPERM;
+    if (fstat(fd, &attr) < 0)
+        return negative_errno();
+    if (attr.st_mode & (S_ISUID | S_ISGID))
+        return enter_with_rights(pass, caller, ret_identity);
+    return enter_as_user(pass, caller->uid, 0, ret_identity);
 }
 
+struct fs_caller identity_find_writer(const struct fs_caller *caller) {
+    struct fs_caller writer = *caller;
+    writer.lacks_fsetid |= caller->uid == 0 && !caller_has_capabilities(caller, CAPABILITY_BIT(CAP_FSETID));
+    return writer;
+}
+
+/* ---- Leaving ---- */
+
+/* In the order in which each step allows the next. */
 void identity_leave(struct identity *identity) {
     const struct pass *pass = identity->pass;
     if (!pass)
         return;
     int saved_errno = errno;
-    if (identity->has_ids && !set_fsuid(0))
+    if (identity->has_uid && !set_effective_uid(0))
         abort();
-    if (identity->has_groups && (!set_fsgid(0) || syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0))
+    if ((identity->has_capabilities || (identity->has_uid && !permitted_is_effective())) &&
+        !set_capabilities(own_capabilities()))
         abort();
-    if (!set_capabilities(own_capabilities())) /* last: a change of fsuid raises some by itself */
+    if (identity->has_gid && !set_effective_gid(pass->own_gid))
+        abort();
+    if (identity->has_groups && syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0)
         abort();
     errno = saved_errno;
 }
 
-bool identity_can_change(int own_group_count, const gid_t *own_groups) {
-    return geteuid() == 0 && syscall(SYS_setgroups, own_group_count, own_groups) == 0;
+/* Tried, since a container may forbid it in many ways, and a security bit keeps capabilities whoever one is. */
+bool identity_can_change(const struct pass *pass) {
+    const uid_t somebody = 1; /* a namespace with more than root has this one */
+    struct capability_sets sets;
+    own_capabilities();
+    if (geteuid() != 0 || syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0 ||
+        !set_effective_uid(somebody))
+        return false;
+    bool loses_all = get_capabilities(&sets) && sets.data[0].effective == 0 && sets.data[1].effective == 0;
+    if (!set_effective_uid(0) || !set_capabilities(own_capabilities()))
+        abort();
+    return loses_all;
 }
 
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode) {

@@ -87,7 +87,19 @@ char *pass_path_of(struct pass *pass, fs_ino ino) {
     return inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
 }
 
+bool pass_is_empty(const struct pass *pass, const struct inode *inode) {
+    return mount_table_get(&pass->mounts, inode->mount_index)->is_empty;
+}
+
 int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path) {
+    struct inode *inode;
+    int err = pass_get_inode(pass, ino, &inode);
+    if (err == 0 && pass_is_empty(pass, inode))
+        err = -EACCES;
+    return err < 0 ? err : pass_open_path_to_stat(pass, ino, ret_path);
+}
+
+int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_path) {
     struct inode *inode;
     int err = pass_get_inode(pass, ino, &inode);
     if (err < 0)
@@ -111,6 +123,8 @@ int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path) {
 int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd) {
     if (inode->type != S_IFREG && inode->type != S_IFDIR)
         return -ENXIO;
+    if (pass_is_empty(pass, inode))
+        return -EACCES;
     int path_fd = inode_path_fd(inode);
     int fd = path_fd >= 0 ? reopen(pass, path_fd, flags) : open_handle(pass, inode, flags);
     if (fd == -ESTALE) {
@@ -130,8 +144,11 @@ ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number) {
     return number ^ ((ino_t)mount_table_device_index(&pass->mounts, device) << 48);
 }
 
-/* Turns what the lower file system says into what is shown. */
-static void show(struct pass *pass, struct stat *attr) {
+/* Turns what the lower file system says into what is shown. fd: on the same mount */
+static void show(struct pass *pass, int fd, struct stat *attr) {
+    if (pass_hides_device(pass, fd, attr->st_mode))
+        attr->st_rdev = 0;
+    attr->st_mode = pass_shown_mode(pass, fd, attr->st_mode);
     attr->st_ino = pass_shown_number(pass, attr->st_dev, attr->st_ino);
     attr->st_uid = pass_shown_uid(pass, attr->st_uid);
     attr->st_gid = pass_shown_gid(pass, attr->st_gid);
@@ -141,18 +158,19 @@ int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
     struct stat attr;
     if (fstat(fd, &attr) < 0)
         return negative_errno();
-    show(pass, &attr);
+    show(pass, fd, &attr);
     *ret_attr = attr;
     return 0;
 }
 
-/* handle: of 0 bytes if there is none. path_fd: what the inode may keep; below 0: nothing, so only an inode with a
- * handle can be entered. */
-static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, struct stat *attr,
+/* fd: on the mount. handle: of 0 bytes if there is none. path_fd: what the inode may keep; below 0: nothing, so only an
+ * inode with a handle can be entered. */
+static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, int fd, struct stat *attr,
                  const struct file_handle *handle, int *path_fd, struct fs_entry *ret_entry) {
     const struct inode_key key = {.device = attr->st_dev,
                                   .number = attr->st_ino,
                                   .mount_index = mount_index,
+                                  .is_hidden_device = pass_hides_device(pass, fd, attr->st_mode),
                                   .handle = handle->f_handle,
                                   .handle_size_bytes = handle->handle_bytes,
                                   .handle_type = handle->handle_type};
@@ -162,7 +180,7 @@ static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, struct 
     int err = inode_table_look_up(pass->inodes, &key, attr->st_mode & S_IFMT, must_fit, path_fd, &inode);
     if (err < 0)
         return err;
-    show(pass, attr);
+    show(pass, fd, attr);
     *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = *attr};
     return 0;
 }
@@ -178,7 +196,7 @@ static int enter_open(struct pass *pass, uint32_t mount_index, bool must_fit, in
     if (mount_table_get(&pass->mounts, mount_index)->fd < 0 ||
         name_to_handle_at(fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) < 0)
         handle.head.handle_bytes = 0;
-    return enter(pass, mount_index, must_fit, &attr, &handle.head, path_fd, ret_entry);
+    return enter(pass, mount_index, must_fit, fd, &attr, &handle.head, path_fd, ret_entry);
 }
 
 int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
@@ -304,7 +322,7 @@ static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, c
     if (attr.stx_mnt_id != mount_id || attr.stx_ino != number || S_ISDIR(attr.stx_mode))
         return -EAGAIN;
     struct stat shown = stat_of(&attr);
-    return enter(pass, parent->mount_index, !caller, &shown, &handle.head, &none, ret_entry);
+    return enter(pass, parent->mount_index, !caller, parent_fd, &shown, &handle.head, &none, ret_entry);
 }
 
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,

@@ -9,7 +9,7 @@ static int look_up_itself(struct pass *pass, fs_ino ino, struct fs_entry *ret_en
         return err;
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     struct fs_entry entry = {.ino = ino, .generation = inode->generation};
-    err = pass_open_path(pass, ino, &path);
+    err = pass_open_path_to_stat(pass, ino, &path);
     if (err == 0)
         err = pass_stat(pass, path.fd, &entry.attr);
     if (err == 0 && entry.attr.st_ino != pass_shown_number(pass, inode->device, inode->number))
@@ -62,18 +62,35 @@ static bool is_dot_dot(const char *name) {
     return name[0] == '.' && name[1] == '.' && name[2] == '\0';
 }
 
+static bool is_opened_by_kernel(mode_t mode) {
+    return S_ISFIFO(mode) || S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
+}
+
+/* Where the kernel does not check permissions it opens these for everybody who finds them, without a word to us. So
+ * only who may read and write them does, and their owners, who can let themselves in. */
+static int check_special(struct pass *pass, const struct fs_caller *caller, const struct fs_entry *entry) {
+    if (!is_opened_by_kernel(entry->attr.st_mode) || caller->uid == entry->attr.st_uid)
+        return 0;
+    int err = pass_check_access(pass, caller, entry->ino, R_OK | W_OK);
+    if (err < 0)
+        inode_table_forget(pass->inodes, entry->ino, 1);
+    return err;
+}
+
 int pass_op_lookup(struct fs_layer *layer, FS_CALL, const char *name, struct fs_entry *ret_entry) {
     struct pass *pass = to_pass(layer);
     if (is_dot(name))
         return look_up_itself(pass, ino, ret_entry);
     CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
-    int err = pass_open_path(pass, ino, &parent);
+    int err = pass_open_path_to_stat(pass, ino, &parent);
     if (err < 0)
         return err;
     if (is_dot_dot(name))
         return look_up_parent(pass, parent.fd, ret_entry);
-    err = pass_check_name(name);
+    const struct inode *inode = inode_table_get(pass->inodes, ino);
+    err = pass_is_empty(pass, inode) ? -ENOENT : pass_check_name(name);
     if (err < 0)
         return err;
-    return pass_look_up(pass, caller, inode_table_get(pass->inodes, ino), parent.fd, name, ret_entry);
+    err = pass_look_up(pass, caller, inode, parent.fd, name, ret_entry);
+    return err == 0 && pass->check_as_caller ? check_special(pass, caller, ret_entry) : err;
 }

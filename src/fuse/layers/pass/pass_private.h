@@ -39,9 +39,12 @@ struct pass {
     bool has_recent;     /* atomic; they are to be closed later */
     bool (*call_later)(void (*call)(void *data), void *data);
     bool check_as_caller;
-    bool privileged;      /* root: identities can be taken on */
-    int64_t overflow_uid; /* what owners without a number are shown as in this user namespace; -1: all have one */
+    unsigned long mount_flags; /* ST_NOSUID and ST_NODEV of our own mount */
+    bool privileged;           /* root: identities can be taken on */
+    int64_t overflow_uid;      /* what owners without a number are shown as in this user namespace; -1: all have one */
     int64_t overflow_gid;
+    struct stat user_namespace; /* of the daemon */
+    gid_t own_gid;
     gid_t *own_groups; /* of the daemon, to return to */
     int own_group_count;
     pthread_mutex_t open_files_lock;
@@ -86,8 +89,15 @@ static inline void path_fd_leave(struct path_fd *path) {
 /* The inode that the number names. Errors: -ESTALE */
 int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode);
 
-/* Opens the inode for use in *at() calls. Errors: -ESTALE the file is gone, -ENFILE/-EMFILE */
+/* Opens the inode for use in *at() calls. Errors: -ESTALE the file is gone, -ENFILE/-EMFILE,
+ * -EACCES it is of a mount that is shown empty */
 int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path);
+
+/* The same only for looking at its attributes, also of such a mount. */
+int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_path);
+
+/* True for the root of a mount that is shown empty: see mount_table.h */
+bool pass_is_empty(const struct pass *pass, const struct inode *inode);
 
 /* Opens a regular file or directory really. Anything else: -ENXIO, never a hang on a fifo or device. */
 int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd);
@@ -131,6 +141,19 @@ void pass_find_overflow_ids(struct pass *pass);
 uid_t pass_shown_uid(const struct pass *pass, uid_t uid);
 gid_t pass_shown_gid(const struct pass *pass, gid_t gid);
 
+/* ---- What lower mounts forbid: pass_forbidden.c. fd: on the mount in question, also O_PATH ---- */
+
+/* The mode to show: without set-id bits on a mount that does not honour them. */
+mode_t pass_shown_mode(const struct pass *pass, int fd, mode_t mode);
+
+/* True for a device whose number is not shown, so that it cannot be opened. */
+bool pass_hides_device(const struct pass *pass, int fd, mode_t mode);
+
+/* True for the capability of a file, where it does not count. */
+bool pass_hides_capability(const struct pass *pass, int fd, const char *xattr_name);
+
+bool pass_may_execute(int fd);
+
 /* Refuses names that would leave the directory. */
 static inline int pass_check_name(const char *name) {
     bool dots = name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
@@ -149,7 +172,9 @@ struct fd_path pass_fd_path_absolute(int fd);
 
 struct open_file {
     int fd;
-    int flags; /* as opened below */
+    int flags;    /* as asked for */
+    bool appends; /* fd was opened with O_APPEND: an append-only file opens for nothing else */
+    uid_t uid;    /* who has opened it */
     struct inode *inode;
     struct open_file *next; /* of the same inode; under open_files_lock */
     unsigned users;         /* it is closed after the last; under open_files_lock */
@@ -166,8 +191,14 @@ static inline struct open_file *to_open_file(fs_file file) {
     return (struct open_file *)(uintptr_t)file; /* NOLINT(performance-no-int-to-ptr): we made it from one */
 }
 
-/* Wraps *fd, which is taken over on success. */
-int pass_add_open_file(struct pass *pass, struct inode *inode, int *fd, int flags, fs_file *ret_file);
+/* The access mode 3 allows ioctls only. */
+static inline bool is_open_for_writing(const struct open_file *file) {
+    return (file->flags & O_ACCMODE) == O_WRONLY || (file->flags & O_ACCMODE) == O_RDWR;
+}
+
+/* Wraps *fd, which is taken over on success. flags: as asked for */
+int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
+                       fs_file *ret_file);
 
 /* Threads: no op may run. */
 void pass_close_all_files(struct pass *pass);
@@ -179,19 +210,51 @@ int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd);
 struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode);
 void pass_return_open_file(struct pass *pass, struct open_file *file);
 
-/* ---- Callers: pass_identity.c ---- */
+/* ---- What callers may do: pass_caller.c ---- */
+
+#define CAPABILITY_BIT(capability) (UINT64_C(1) << (capability))
+
+/* Besides what the ids of a caller say. */
+struct caller_rights {
+    uint64_t capabilities; /* effective ones, as CAPABILITY_BIT()s */
+    size_t group_count;
+    gid_t *groups;
+};
+
+void caller_free_rights(struct caller_rights *rights);
+
+/* On a local variable. */
+#define CLEANUP_RIGHTS __attribute__((cleanup(caller_free_rights)))
+#define CALLER_WITHOUT_RIGHTS ((struct caller_rights){.groups = NULL})
+
+/* A caller who is gone has none; root in a process namespace that is not seen from here has all capabilities.
+ * Errors:  -ENOMEM
+ * Owner:   the caller frees them with caller_free_rights() */
+int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, struct caller_rights *ret_rights);
+
+/* True if the caller's thread has all those capabilities, in whatever user namespace it is. */
+bool caller_has_capabilities(const struct fs_caller *caller, uint64_t wanted);
+
+/* True if the caller has the capability in the daemon's user namespace. */
+bool caller_is_capable(const struct pass *pass, const struct fs_caller *caller, int capability);
+
+bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid);
+
+/* ---- Acting as callers: pass_identity.c ---- */
 
 /* What this thread must return to. */
 struct identity {
-    const struct pass *pass; /* NULL: nothing was changed; else privileges were given up */
-    bool has_ids;            /* the caller's fsuid */
-    bool has_groups;         /* fsgid and supplementary groups */
+    const struct pass *pass; /* NULL: nothing was changed */
+    bool has_uid;            /* another effective user */
+    bool has_gid;            /* another effective group */
+    bool has_groups;
+    bool has_capabilities;
 };
 
-/* Makes this thread act as the caller towards the lower file system: fsuid, fsgid, supplementary groups, and without
- * the privileges of root that do not come from these.
+/* Makes this thread act as the caller towards the lower file system: user, group, supplementary groups, and no
+ * capability that the caller has not. Root that has all that the daemon has costs one system call.
  * identity_leave() undoes it; failing to undo it ends the process, for nobody may run on as somebody else.
- * Errors:  -EPERM the caller's ids do not exist in the daemon's user namespace; leave all the same */
+ * Errors:  -EPERM the caller's ids do not exist in the daemon's user namespace, -ENOMEM; leave all the same */
 int identity_enter(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity);
 void identity_leave(struct identity *identity);
 
@@ -199,19 +262,25 @@ void identity_leave(struct identity *identity);
 #define CLEANUP_IDENTITY __attribute__((cleanup(identity_leave)))
 #define IDENTITY_OWN ((struct identity){.pass = NULL})
 
-/* For changing the data of an open file: only fsuid and privileges. Set-id bits are then lost as they should be (the
- * kernel does not take them away before every kind of write), and reserved blocks and quotas bind the caller. */
-int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity);
+/* The same for what the kernel never checks, whoever checks the rest: root of another user namespace is told apart. */
+int identity_enter_unchecked(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity);
 
-/* Only the privileges, for what the daemon must be able to do by its own id. */
-void identity_give_up_privileges(const struct pass *pass, const struct fs_caller *caller,
-                                 struct identity *ret_identity);
-
-/* As identity_enter(), only where ops that just check act as the caller too. */
+/* The same, only where ops that just check act as the caller too. */
 int identity_enter_to_check(const struct pass *pass, const struct fs_caller *caller, struct identity *ret_identity);
 
-/* True if this process can take on identities: root that may also set groups. */
-bool identity_can_change(int own_group_count, const gid_t *own_groups);
+/* For writing a page of this user's back: reserved blocks and quotas bind it, set-id bits stay. */
+int identity_enter_to_write_back(const struct pass *pass, uid_t uid, struct identity *ret_identity);
+
+/* For changing the data of the open file fd: set-id bits are then lost as they should be (the kernel does not take
+ * them away before every kind of write), and reserved blocks and quotas bind the caller. */
+int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, int fd,
+                            struct identity *ret_identity);
+
+/* The caller of an op with whose request the kernel does not say whether set-id bits may stay. */
+struct fs_caller identity_find_writer(const struct fs_caller *caller);
+
+/* True if this process can take on identities: root that may also set groups, and lays its capabilities down. */
+bool identity_can_change(const struct pass *pass);
 
 /* Gives this thread the caller's umask for the next creation. Returns the mode to create with. */
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode);

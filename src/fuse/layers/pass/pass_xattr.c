@@ -1,13 +1,26 @@
 /* Extended attributes of every namespace, through the magic link of a held descriptor: it ends at the inode
  * itself, also if that is a symlink.
  *
- * An access ACL is set as the caller even if the kernel has checked it: the lower file system then takes the
- * set-group-id bit away from a file whose group the caller is not in. */
+ * What is in the namespace "system." (ACLs of POSIX, NFS, CIFS, NTFS) the kernel leaves to the file system to check, so
+ * it is set as the caller. Of the POSIX ACLs it checks who may set them; as the caller the lower file system then takes
+ * the set-group-id bit away from a file whose group the caller is not in. */
+#include <linux/capability.h>
 #include <linux/limits.h>
 #include <string.h>
 #include <sys/xattr.h>
 
 #include "pass_private.h"
+
+static bool has_prefix(const char *name, const char *prefix) {
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Takes on the caller's identity for an attribute that nobody else has checked. */
+static int enter_for(const struct pass *pass, const struct fs_caller *caller, const char *name,
+                     struct identity *ret_identity) {
+    return has_prefix(name, "system.") ? identity_enter_unchecked(pass, caller, ret_identity)
+                                       : identity_enter_to_check(pass, caller, ret_identity);
+}
 
 int pass_op_setxattr(struct fs_layer *layer, FS_CALL, const char *name, const void *value, size_t size_bytes,
                      int flags) {
@@ -15,13 +28,22 @@ int pass_op_setxattr(struct fs_layer *layer, FS_CALL, const char *name, const vo
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = pass_open_path(pass, ino, &path);
-    if (err == 0 && strcmp(name, "system.posix_acl_access") == 0)
-        err = identity_enter(pass, caller, &identity);
-    else if (err == 0)
-        err = identity_enter_to_check(pass, caller, &identity);
+    if (err == 0)
+        err = enter_for(pass, caller, name, &identity);
     if (err < 0)
         return err;
     return setxattr(pass_fd_path_absolute(path.fd).text, name, value, size_bytes, flags) < 0 ? negative_errno() : 0;
+}
+
+static bool is_posix_acl(const char *name) {
+    return has_prefix(name, "system.posix_acl_");
+}
+
+/* Every user may ask for POSIX ACLs, and with default_permissions it is the kernel that does, for everybody's sake. */
+static int enter_to_get(const struct pass *pass, const struct fs_caller *caller, const char *name,
+                        struct identity *ret_identity) {
+    return is_posix_acl(name) ? identity_enter_to_check(pass, caller, ret_identity)
+                              : enter_for(pass, caller, name, ret_identity);
 }
 
 /* file: if it is open. */
@@ -31,12 +53,14 @@ static ssize_t get(struct pass *pass, FS_CALL, const struct open_file *file, con
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = file ? 0 : pass_open_path(pass, ino, &path);
     if (err == 0)
-        err = identity_enter_to_check(pass, caller, &identity);
+        err = enter_to_get(pass, caller, name, &identity);
     if (err < 0)
         return err;
     ssize_t length = file ? fgetxattr(file->fd, name, value, size_bytes)
                           : getxattr(pass_fd_path_absolute(path.fd).text, name, value, size_bytes);
-    return length < 0 ? negative_errno() : length;
+    if (length < 0)
+        return negative_errno();
+    return pass_hides_capability(pass, file ? file->fd : path.fd, name) ? -ENODATA : length;
 }
 
 /* Mostly the kernel asks, before the first write, of a file that is open: its capability. */
@@ -47,6 +71,8 @@ int pass_op_getxattr(struct fs_layer *layer, FS_CALL, const char *name, void *va
     int err = pass_get_inode(pass, ino, &inode);
     if (err < 0)
         return err;
+    if (pass_is_empty(pass, inode))
+        return -ENODATA;
     struct open_file *file = pass_borrow_open_file(pass, inode);
     ssize_t length = get(pass, caller, ino, file, name, value, size_bytes);
     if (file)
@@ -95,7 +121,7 @@ int pass_op_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_t size_
     if (err < 0)
         return err;
     struct fd_path path = pass_fd_path_absolute(path_fd.fd);
-    if (pass->privileged && caller->uid != 0)
+    if (pass->privileged && !caller_is_capable(pass, caller, CAP_SYS_ADMIN))
         return list_for_unprivileged(path.text, names, size_bytes, ret_size_bytes);
     ssize_t length = listxattr(path.text, names, size_bytes);
     if (length < 0)
@@ -110,7 +136,7 @@ int pass_op_removexattr(struct fs_layer *layer, FS_CALL, const char *name) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = pass_open_path(pass, ino, &path);
     if (err == 0)
-        err = identity_enter_to_check(pass, caller, &identity);
+        err = enter_for(pass, caller, name, &identity);
     if (err < 0)
         return err;
     return removexattr(pass_fd_path_absolute(path.fd).text, name) < 0 ? negative_errno() : 0;

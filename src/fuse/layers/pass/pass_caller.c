@@ -1,0 +1,140 @@
+/* What a caller may do besides what its ids say: supplementary groups and capabilities, as the kernel tells of its
+ * thread.
+ *
+ * A thread of the kernel may act for somebody else (a server of NFS, an overlay): then its own groups and capabilities
+ * are not those of the request. They count only if the thread's own file-system user is the one that the request
+ * names. */
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "pass_private.h"
+
+/* The status of a thread: a few KB, or much more with many groups. */
+static char *read_status(const struct pass *pass, pid_t pid) {
+    char path[32];
+    snprintf(path, sizeof(path), "%d/status", pid);
+    CLEANUP_FD int fd = openat(pass->proc_fd, path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    size_t size_bytes = 0;
+    size_t room_bytes = 4096;
+    CLEANUP_FREE char *text = NULL;
+    for (;;) {
+        char *grown = realloc(text, room_bytes + 1);
+        if (!grown)
+            return NULL;
+        text = grown;
+        ssize_t read_bytes = read(fd, text + size_bytes, room_bytes - size_bytes);
+        if (read_bytes < 0)
+            return NULL;
+        size_bytes += (size_t)read_bytes;
+        if (read_bytes == 0)
+            break;
+        if (size_bytes == room_bytes)
+            room_bytes *= 2;
+    }
+    text[size_bytes] = '\0';
+    return steal_pointer(&text);
+}
+
+/* What follows "\nName:" in a status; NULL: it has no such line. */
+static const char *find_line(const char *status, const char *name) {
+    const char *line = strstr(status, name);
+    return line ? line + strlen(name) : NULL;
+}
+
+/* The next number of a line. False: there is none. */
+static bool next_number(const char **line, uint64_t *ret_number) {
+    while (**line == ' ' || **line == '\t')
+        (*line)++;
+    if (**line < '0' || **line > '9')
+        return false;
+    char *end;
+    *ret_number = strtoull(*line, &end, 10);
+    *line = end;
+    return true;
+}
+
+/* "Uid: REAL EFFECTIVE SAVED FILE-SYSTEM" */
+static bool acts_for_itself(const char *status, uid_t uid) {
+    const char *line = find_line(status, "\nUid:");
+    uint64_t id = 0;
+    for (int column = 0; line && column < 4; column++) {
+        if (!next_number(&line, &id))
+            return false;
+    }
+    return line && id == uid;
+}
+
+static int copy_groups(const char *line, struct caller_rights *rights) {
+    size_t room = strcspn(line, "\n") / 2 + 1; /* a digit and a blank at least for each */
+    rights->groups = malloc(room * sizeof(*rights->groups));
+    if (!rights->groups)
+        return -ENOMEM;
+    uint64_t gid;
+    while (rights->group_count < room && next_number(&line, &gid))
+        rights->groups[rights->group_count++] = (gid_t)gid;
+    return 0;
+}
+
+bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid) {
+    char path[32];
+    struct stat attr;
+    snprintf(path, sizeof(path), "%d/ns/user", pid);
+    if (pass->user_namespace.st_ino == 0)
+        return true; /* this kernel has one only */
+    return fstatat(pass->proc_fd, path, &attr, 0) == 0 && attr.st_ino == pass->user_namespace.st_ino &&
+           attr.st_dev == pass->user_namespace.st_dev;
+}
+
+/* Capabilities are over files of the daemon's user namespace only if the caller is in that. */
+static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid) {
+    const char *line = find_line(status, "\nCapEff:");
+    uint64_t capabilities = line ? strtoull(line, NULL, 16) : 0;
+    return capabilities != 0 && caller_is_in_our_namespace(pass, pid) ? capabilities : 0;
+}
+
+int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, struct caller_rights *ret_rights) {
+    CLEANUP_FREE char *status = caller->pid > 0 ? read_status(pass, caller->pid) : NULL;
+    CLEANUP_RIGHTS struct caller_rights rights = CALLER_WITHOUT_RIGHTS;
+    int err = 0;
+    if (status && acts_for_itself(status, caller->uid)) {
+        const char *groups = find_line(status, "\nGroups:");
+        err = groups ? copy_groups(groups, &rights) : 0;
+        rights.capabilities = read_capabilities(pass, status, caller->pid);
+    } else if (caller->uid == 0 && (status || caller->pid <= 0)) {
+        rights.capabilities = UINT64_MAX; /* the kernel as root, or root that is not seen from here */
+    }
+    if (caller->lacks_fsetid)
+        rights.capabilities &= ~CAPABILITY_BIT(CAP_FSETID);
+    if (err == 0) {
+        *ret_rights = rights;
+        rights = CALLER_WITHOUT_RIGHTS;
+    }
+    return err;
+}
+
+void caller_free_rights(struct caller_rights *rights) {
+    free(rights->groups);
+}
+
+bool caller_has_capabilities(const struct fs_caller *caller, uint64_t wanted) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = caller->pid};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    if (caller->pid <= 0)
+        return true; /* in a namespace that is not seen from here: root there is root */
+    if (syscall(SYS_capget, &header, data) < 0)
+        return errno != ESRCH;
+    uint64_t effective = (uint64_t)data[1].effective << 32 | data[0].effective;
+    return (effective & wanted) == wanted;
+}
+
+bool caller_is_capable(const struct pass *pass, const struct fs_caller *caller, int capability) {
+    CLEANUP_RIGHTS struct caller_rights rights = CALLER_WITHOUT_RIGHTS;
+    if (!caller_has_capabilities(caller, CAPABILITY_BIT(capability)))
+        return false;
+    if (caller->uid == 0)
+        return caller->pid <= 0 || caller_is_in_our_namespace(pass, caller->pid);
+    return caller_read_rights(pass, caller, &rights) == 0 && rights.capabilities & CAPABILITY_BIT(capability);
+}

@@ -1,0 +1,45 @@
+/* What the mounts below forbid: set-id bits (nosuid), devices (nodev), execution (noexec).
+ *
+ * To the kernel all our files are of one mount, ours, with one set of flags. Where a lower mount forbids more than
+ * that, it must not see what it would act on: neither set-id bits, nor capabilities of files, nor the numbers of
+ * devices. Flags may change at any time, so they are asked for each time, of what is rare: files with such bits,
+ * devices, and programs that are opened to be run. */
+#include <string.h>
+
+#include "pass_private.h"
+
+/* As of statvfs(3), of the mount that fd is on. If it does not tell, it forbids all. */
+static unsigned long lower_flags_of(int fd) {
+    struct statvfs fs;
+    return fstatvfs(fd, &fs) == 0 ? fs.f_flag : ST_NOSUID | ST_NODEV | ST_NOEXEC;
+}
+
+/* True if the lower mount has that flag, and ours has not. */
+static bool is_forbidden(const struct pass *pass, int fd, unsigned long flag) {
+    return !(pass->mount_flags & flag) && lower_flags_of(fd) & flag;
+}
+
+/* The set-id bits that count when a program is run. */
+static mode_t set_id_bits(mode_t mode) {
+    mode_t bits = mode & S_ISUID;
+    if (mode & S_ISGID && mode & S_IXGRP)
+        bits |= S_ISGID;
+    return S_ISREG(mode) ? bits : 0;
+}
+
+bool pass_hides_device(const struct pass *pass, int fd, mode_t mode) {
+    return (S_ISCHR(mode) || S_ISBLK(mode)) && is_forbidden(pass, fd, ST_NODEV);
+}
+
+mode_t pass_shown_mode(const struct pass *pass, int fd, mode_t mode) {
+    mode_t bits = set_id_bits(mode);
+    return bits != 0 && is_forbidden(pass, fd, ST_NOSUID) ? mode & ~bits : mode;
+}
+
+bool pass_hides_capability(const struct pass *pass, int fd, const char *xattr_name) {
+    return strcmp(xattr_name, "security.capability") == 0 && is_forbidden(pass, fd, ST_NOSUID);
+}
+
+bool pass_may_execute(int fd) {
+    return !(lower_flags_of(fd) & ST_NOEXEC);
+}
