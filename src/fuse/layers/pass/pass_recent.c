@@ -34,7 +34,7 @@ void pass_close_recent(struct pass *pass) {
     if (!__atomic_exchange_n(&pass->has_recent, false, __ATOMIC_SEQ_CST))
         return;
     for (size_t index = 0; index < PASS_RECENT; index++) {
-        if (__atomic_load_n(&pass->recent[index].packed, __ATOMIC_RELAXED))
+        if (__atomic_load_n(&pass->recent[index].packed, __ATOMIC_SEQ_CST)) /* who keeps one now has seen has_recent */
             close_recent(&pass->recent[index]);
     }
 }
