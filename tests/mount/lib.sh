@@ -72,6 +72,11 @@ python_with() {
     return 1
 }
 
+# kernel_is_from VERSION
+kernel_is_from() {
+    [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
+
 need_root() {
     is_root || skip "needs root"
 }

@@ -267,6 +267,20 @@ STEP(do_copy_file_range) {
     }
 }
 
+STEP(do_tmpfile) {
+    EACH(i) {
+        int fd = openat(stage->dir, ".", O_TMPFILE | O_WRONLY, 0600);
+        MUST(fd);
+        close(fd);
+    }
+}
+
+STEP(do_statx) {
+    struct statx attributes;
+    EACH(i)
+    MUST(statx(stage->file, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BTIME, &attributes));
+}
+
 static const struct step {
     const char *op;
     int count;
@@ -312,11 +326,13 @@ static const struct step {
     {"FALLOCATE", 263, do_fallocate},
     {"LSEEK", 269, do_lseek},
     {"COPY_FILE_RANGE", 271, do_copy_file_range},
-    /* not among the default ones: other caching reaches it */
+    {"TMPFILE", 281, do_tmpfile},
+    /* not among the default ones: other caching or a newer kernel reaches them */
     {"READDIRPLUS", 277, do_readdir},
+    {"STATX", 283, do_statx},
 };
 
-enum { STEP_COUNT = sizeof(steps) / sizeof(steps[0]), DEFAULT_COUNT = STEP_COUNT - 1 };
+enum { STEP_COUNT = sizeof(steps) / sizeof(steps[0]), DEFAULT_COUNT = STEP_COUNT - 2 };
 
 /* Calls of op that the profile counts by now. */
 static long profiled_calls(const char *control, const char *op) {

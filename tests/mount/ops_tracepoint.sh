@@ -48,10 +48,10 @@ profiled_calls() {
     awk '/^OP_/ { print substr($1, 4), $2 }' "$1" | sort
 }
 
-# What libfuse passes on. Of later inventions it knows but what its profile shows.
+# What reaches the layers. Of later inventions it knows but what its profile shows.
 ops="LOOKUP GETATTR SETATTR READLINK SYMLINK MKNOD MKDIR UNLINK RMDIR RENAME RENAME2 LINK OPEN READ WRITE STATFS"
 ops+=" RELEASE FSYNC SETXATTR GETXATTR LISTXATTR REMOVEXATTR FLUSH OPENDIR READDIR READDIRPLUS RELEASEDIR FSYNCDIR"
-ops+=" GETLK SETLK SETLKW ACCESS CREATE BMAP IOCTL POLL FALLOCATE LSEEK COPY_FILE_RANGE"
+ops+=" GETLK SETLK SETLKW ACCESS CREATE BMAP IOCTL POLL FALLOCATE LSEEK COPY_FILE_RANGE TMPFILE STATX"
 
 # COPY_FILE_RANGE's 64-bit form, which the trace has no name for; it came with statx.
 copy_64=none
@@ -59,13 +59,13 @@ copy_64=none
 
 load() {
     local topic
-    for topic in open_flags rename link symlink truncate fallocate seek copy mmap_shared times xattr acl readdir \
+    for topic in open_flags tmpfile rename link symlink truncate fallocate seek copy mmap_shared times xattr acl readdir \
         inode_flags; do
         mkdir "$mnt/$topic"
         timeout 60 "$TEST_PROGRAMS/posix_probe" "$mnt/$topic" "$topic" >/dev/null
     done &
     tar -C "$scratch/tree" -cf - . | tar -C "$mnt" -xf -
-    find "$mnt" -ls >/dev/null 2>&1 || true # the other load removes what it finds
+    find "$mnt" -ls -printf %B@ >/dev/null 2>&1 || true # the other load removes what it finds
     wait $!
     grep -r nothing "$mnt/many" || true
     rm -r "$mnt/many"

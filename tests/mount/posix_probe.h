@@ -32,6 +32,9 @@ void probe_make(const char *path, const char *text);
 /* Writes size bytes of a repeating, position-dependent pattern at offset; returns bytes written or -1. */
 ssize_t probe_fill(int fd, off_t offset, size_t size);
 
+/* Runs a command that prints by itself: setfacl and getfacl, what people use. */
+void probe_shell(const char *command);
+
 /* The topics, in files of their own. */
 void probe_open_flags(void);
 void probe_open_unlinked(void);

@@ -412,22 +412,15 @@ void probe_xattr(void) {
     print_xattr_names("file");
 }
 
-/* setfacl and getfacl do the talking: what people use. */
-static void shell(const char *command) {
-    fflush(stdout);
-    int status = system(command); /* NOLINT(cert-env33-c): fixed commands of this file */
-    probe_note("%s: exit status %d", command, WEXITSTATUS(status));
-}
-
 void probe_acl(void) {
     probe_make("file", "x");
     TRY(mkdir("directory", 0750));
-    shell("setfacl -m u:12:rw,g:13:r,m:rw file 2>&1");
-    shell("getfacl -nc file 2>&1");
+    probe_shell("setfacl -m u:12:rw,g:13:r,m:rw file 2>&1");
+    probe_shell("getfacl -nc file 2>&1");
     probe_stat("file");
     TRY(chmod("file", 0640));
-    shell("getfacl -nc file 2>&1");
-    shell("setfacl -d -m u:12:rwx,g:13:rx,o:- directory 2>&1");
+    probe_shell("getfacl -nc file 2>&1");
+    probe_shell("setfacl -d -m u:12:rwx,g:13:rx,o:- directory 2>&1");
     umask(077);
     probe_make("directory/file", "x");
     TRY(mkdir("directory/below", 0777));
@@ -435,12 +428,12 @@ void probe_acl(void) {
     umask(0);
     close(TRY_FD(open("directory/open", O_CREAT | O_WRONLY, 0666)));
     umask(022);
-    shell("getfacl -nc directory directory/file directory/below directory/fifo directory/open 2>&1");
+    probe_shell("getfacl -nc directory directory/file directory/below directory/fifo directory/open 2>&1");
     TRY(symlink("x", "directory/symlink"));
     probe_stat("directory/symlink");
-    shell("setfacl -b file 2>&1 && getfacl -nc file 2>&1");
+    probe_shell("setfacl -b file 2>&1 && getfacl -nc file 2>&1");
     probe_stat("file");
-    shell("setfacl -d -m u::rwx file 2>&1");
+    probe_shell("setfacl -d -m u::rwx file 2>&1");
     TRY(getxattr("file", "system.posix_acl_default", NULL, 0));
     TRY(getxattr("directory", "system.posix_acl_default", NULL, 0));
     TRY(setxattr("file", "system.posix_acl_access", "broken", 6, 0));

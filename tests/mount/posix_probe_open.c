@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "posix_probe.h"
@@ -178,16 +179,70 @@ void probe_open_unlinked(void) {
     removed_directory();
 }
 
-void probe_tmpfile(void) {
-    int fd = TRY_FD(open(".", O_TMPFILE | O_RDWR, 0640));
-    if (fd < 0)
-        return;
-    probe_fstat(fd);
-    TRY(write(fd, "nameless", 8));
+static void name_by_proc(int fd, const char *name) {
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    probe_note("named: %d", linkat(AT_FDCWD, path, AT_FDCWD, "named", AT_SYMLINK_FOLLOW));
+    long result = linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+    probe_note("%s: named: %s", name, result == 0 ? "yes" : strerrorname_np(errno));
+}
+
+static void named_later(void) {
+    int fd = TRY_FD(open(".", O_TMPFILE | O_RDWR, 0640));
     probe_fstat(fd);
+    TRY(write(fd, "nameless", 8));
+    name_by_proc(fd, "named");
+    name_by_proc(fd, "named");
+    TRY(linkat(fd, "", AT_FDCWD, "named too", AT_EMPTY_PATH)); /* needs a privilege */
+    probe_fstat(fd);
+    TRY(write(fd, " no longer", 10));
     close(fd);
     probe_content("named");
+    probe_stat("named");
+}
+
+static void never_named(void) {
+    char text[16] = "";
+    int fd = TRY_FD(open(".", O_TMPFILE | O_EXCL | O_RDWR, 0600));
+    name_by_proc(fd, "exclusive");
+    TRY(linkat(fd, "", AT_FDCWD, "exclusive", AT_EMPTY_PATH));
+    TRY(pwrite(fd, "text", 4, 3));
+    TRY(ftruncate(fd, 6));
+    TRY(fchmod(fd, 0604));
+    TRY(pread(fd, text, sizeof(text), 0));
+    probe_note("read back: %s", text + 3);
+    probe_fstat(fd);
+    close(fd);
+}
+
+/* What a new file in it would get, it gets. */
+static void made_in(const char *directory, mode_t mask) {
+    umask(mask);
+    int fd = TRY_FD(open(directory, O_TMPFILE | O_WRONLY, 06666));
+    umask(022);
+    probe_note("in %s, umask %03o:", directory, (unsigned)mask);
+    probe_fstat(fd);
+    probe_note("access list: %zd bytes", fgetxattr(fd, "system.posix_acl_access", NULL, 0));
+    close(fd);
+}
+
+void probe_tmpfile(void) {
+    named_later();
+    never_named();
+    TRY(open(".", O_TMPFILE | O_RDONLY, 0600));
+    TRY(open("named", O_TMPFILE | O_RDWR, 0600));
+    TRY(open("missing", O_TMPFILE | O_RDWR, 0600));
+    TRY(mkdir("closed", 0500));
+    if (geteuid() != 0)
+        TRY(open("closed", O_TMPFILE | O_RDWR, 0600));
+    TRY(mkdir("set-gid", 0777));
+    if (geteuid() == 0)
+        TRY(chown("set-gid", 0, 7777));
+    TRY(chmod("set-gid", 02777));
+    TRY(mkdir("listed", 0777));
+    probe_shell("setfacl -d -m u:12:rwx,g:13:rx,o:- listed 2>&1");
+    static const char *const directories[] = {".", "set-gid", "listed"};
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]); i++) {
+        made_in(directories[i], 0);
+        made_in(directories[i], 027);
+    }
 }

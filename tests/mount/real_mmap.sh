@@ -9,7 +9,7 @@ mapper() {
 }
 
 caches=(auto always)
-[ "$(printf '%s\n' 6.6 "$(uname -r)" | sort -V | head -n 1)" != 6.6 ] || caches+=(none)
+! kernel_is_from 6.6 || caches+=(none)
 for cache in "${caches[@]}"; do
     mount_osproffs -o "cache=$cache" "$lower" "$mnt"
     file=mapped-$cache

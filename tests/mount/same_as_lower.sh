@@ -12,7 +12,7 @@ topics=$("$probe" --list)
 # may_refuse TOPIC OPTIONS: prints the error that the mount may give instead.
 may_refuse() {
     case $1,$2 in
-    fallocate_shift,* | tmpfile,*) echo EOPNOTSUPP ;;          # this libfuse's FUSE has no words for them
+    fallocate_shift,*) echo EOPNOTSUPP ;;                      # this libfuse's FUSE has no words for it
     mmap_shared,*cache=none*) echo "shared mapping: ENODEV" ;; # before Linux 6.6
     open_flags,*data=passthrough*) echo 'five TWO' ;; # O_APPEND is what it was when the file was opened
     set_id_open,allow_other) # XFS takes the bits of an empty file when it is opened so, not when it is truncated

@@ -42,11 +42,20 @@ START_TEST(requests_in_directories_are_on_names) {
 }
 END_TEST
 
+START_TEST(what_libfuse_does_not_know_has_a_body_that_it_does) {
+    ck_assert_uint_eq(request_opcode_for_libfuse(FUSE_TMPFILE), FUSE_CREATE);
+    ck_assert_uint_eq(request_opcode_for_libfuse(FUSE_STATX), FUSE_GETATTR);
+    for (uint32_t opcode = 0; opcode < FUSE_TMPFILE; opcode++)
+        ck_assert_uint_eq(request_opcode_for_libfuse(opcode), opcode);
+}
+END_TEST
+
 int main(void) {
     TCase *cases = tcase_create("request_body");
     tcase_add_test(cases, large_reads_but_direct_ones_are_ahead);
     tcase_add_test(cases, who_lacks_cap_fsetid_is_told_by_writes_truncations_and_creations);
     tcase_add_test(cases, requests_in_directories_are_on_names);
+    tcase_add_test(cases, what_libfuse_does_not_know_has_a_body_that_it_does);
     Suite *suite = suite_create("request_body");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

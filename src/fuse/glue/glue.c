@@ -147,19 +147,21 @@ static void reply_create(fuse_req_t req, int err, const struct fs_entry *entry, 
 void glue_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi) {
     struct fs_entry entry;
     fs_file file;
+    if (session_is_tmpfile()) {
+        glue_tmpfile(req, parent, mode, fi);
+        return;
+    }
     int err = GLUE_CALL_AS(glue_writer(req, glue_says_lacks_fsetid(fi)), req, false, create, parent, name, mode,
                            fi->flags, &entry, &file);
     reply_create(req, err, &entry, fi, file);
 }
 
-#ifdef HAVE_FUSE_TMPFILE
 void glue_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi) {
     struct fs_entry entry;
     fs_file file;
     int err = GLUE_CALL(req, tmpfile, parent, mode, fi->flags, &entry, &file);
     reply_create(req, err, &entry, fi, file);
 }
-#endif
 
 const struct fuse_lowlevel_ops glue_operations = {
     .init = init,
@@ -203,7 +205,7 @@ const struct fuse_lowlevel_ops glue_operations = {
     .fallocate = glue_fallocate,
     .lseek = glue_lseek,
     .copy_file_range = glue_copy_file_range,
-#ifdef HAVE_FUSE_TMPFILE
+#ifdef HAVE_FUSE_TMPFILE /* these come over a ring; else see session_is_tmpfile() */
     .tmpfile = glue_tmpfile,
 #endif
 #ifdef HAVE_FUSE_STATX

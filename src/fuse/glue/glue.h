@@ -189,12 +189,8 @@ void glue_getlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struc
 void glue_setlk(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int wait);
 void glue_flock(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, int operation);
 
-#ifdef HAVE_FUSE_TMPFILE
 void glue_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi);
-#endif
-#ifdef HAVE_FUSE_STATX
 void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi);
-#endif
 #ifdef HAVE_FUSE_SYNCFS
 void glue_syncfs(fuse_req_t req, fuse_ino_t ino);
 #endif

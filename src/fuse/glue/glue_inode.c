@@ -1,4 +1,5 @@
 /* Requests on inodes and names. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -7,6 +8,20 @@
 #include "ctl.h"
 #include "glue.h"
 #include "reply_buffer.h"
+
+#define ANSWERED_MASK (STATX_BASIC_STATS | STATX_BTIME)
+
+/* The kernel's struct fuse_statx_out, which Debian 12 does not have. Its struct fuse_statx is laid out as statx(2)'s.
+ */
+struct statx_answer {
+    uint64_t attr_valid_s;
+    uint32_t attr_valid_ns;
+    uint32_t flags;
+    uint64_t spare[2];
+    struct statx attr;
+};
+static_assert(sizeof(struct statx_answer) == 288 && offsetof(struct statx, stx_mnt_id) == 0x90,
+              "the answer is as the kernel has it");
 
 void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name) {
     struct glue *glue = glue_of(req);
@@ -42,8 +57,33 @@ static void reply_attr(fuse_req_t req, int err, fs_ino ino, const struct stat *a
 
 void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     struct stat attr;
+    if (session_is_statx()) {
+        glue_statx(req, ino, 0, ANSWERED_MASK, fi);
+        return;
+    }
     int err = GLUE_CALL(req, getattr, ino, glue_file(fi), &attr);
     reply_attr(req, err, ino, &attr);
+}
+
+/* What the kernel keeps room for behind these members may come to mean something. */
+static void reply_statx(fuse_req_t req, const struct statx *attr, double timeout_s) {
+    uint64_t timeout_whole_s = (uint64_t)timeout_s;
+    struct statx_answer answer = {
+        .attr_valid_s = timeout_whole_s,
+        .attr_valid_ns = (uint32_t)((timeout_s - (double)timeout_whole_s) * 1e9),
+    };
+    memcpy(&answer.attr, attr, offsetof(struct statx, stx_mnt_id));
+    answer.attr.stx_mask &= ANSWERED_MASK;
+    fuse_reply_buf(req, (const char *)&answer, sizeof(answer));
+}
+
+void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi) {
+    struct statx attr;
+    int err = GLUE_CALL(req, statx, ino, glue_file(fi), flags, (unsigned)mask, &attr);
+    if (err < 0)
+        glue_reply_status(req, err);
+    else
+        reply_statx(req, &attr, ctl_serves(ino) ? 0 : glue_attr_timeout(glue_of(req), attr.stx_mode));
 }
 
 void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi) {
@@ -177,17 +217,6 @@ void glue_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument
     else
         fuse_reply_ioctl(req, result, out, out_size_bytes);
 }
-
-#ifdef HAVE_FUSE_STATX
-void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi) {
-    struct statx attr;
-    int err = GLUE_CALL(req, statx, ino, glue_file(fi), flags, (unsigned)mask, &attr);
-    if (err < 0)
-        glue_reply_status(req, err);
-    else
-        fuse_reply_statx(req, 0, &attr, ctl_serves(ino) ? 0 : glue_attr_timeout(glue_of(req), attr.stx_mode));
-}
-#endif
 
 #ifdef HAVE_FUSE_SYNCFS
 void glue_syncfs(fuse_req_t req, fuse_ino_t ino) {

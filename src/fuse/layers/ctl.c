@@ -82,7 +82,6 @@ static int control_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct
     return 0;
 }
 
-#ifdef HAVE_FUSE_STATX
 static struct statx_timestamp served_time(const struct ctl *ctl) {
     return (struct statx_timestamp){.tv_sec = ctl->started.tv_sec, .tv_nsec = (uint32_t)ctl->started.tv_nsec};
 }
@@ -107,7 +106,6 @@ static int control_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flag
     };
     return 0;
 }
-#endif
 
 /* `echo reset > .osprof` truncates first: that is accepted and does nothing. */
 static int control_setattr(struct fs_layer *layer, FS_CALL, fs_file file, const struct stat *attr, int which,
@@ -217,9 +215,7 @@ static int control_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_s
 /* What the files can do; the rest is refused with EPERM. */
 static const struct fs_ops served_ops = {
     .getattr = control_getattr,
-#ifdef HAVE_FUSE_STATX
     .statx = control_statx,
-#endif
     .setattr = control_setattr,
     .access = control_access,
     .open = control_open,

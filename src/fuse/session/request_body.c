@@ -2,7 +2,6 @@
 #include "request_body.h"
 
 #include <fcntl.h>
-#include <linux/fuse.h>
 #include <string.h>
 
 #define AHEAD_BYTES 65536U /* the kernel reads ahead 128 KiB at a time, and less for small files */
@@ -32,6 +31,17 @@ bool request_reads_ahead(uint32_t opcode, const char *body) {
         return false;
     memcpy(&read, body, sizeof(read));
     return read.size >= AHEAD_BYTES && !(read.flags & O_DIRECT);
+}
+
+uint32_t request_opcode_for_libfuse(uint32_t opcode) {
+    switch (opcode) {
+    case FUSE_TMPFILE:
+        return FUSE_CREATE;
+    case FUSE_STATX:
+        return FUSE_GETATTR;
+    default:
+        return opcode;
+    }
 }
 
 bool request_is_on_name(uint32_t opcode) {

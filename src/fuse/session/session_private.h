@@ -37,6 +37,7 @@ struct worker {
     struct session_server server;
     struct crew_member member;
     bool counted;             /* among the idle; its own */
+    uint32_t opcode;          /* of the request, as the kernel sent it; its own */
     bool lacks_fsetid;        /* says the request of its caller; its own */
     bool is_ahead;            /* see struct crew_call; its own */
     uint64_t answered_cycles; /* when the request was served; 0: not yet; its own */

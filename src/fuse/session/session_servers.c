@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "cpu_place.h"
+#include "request_body.h"
 #include "ring.h"
 
 #define NUDGE_MISSES 3U
@@ -126,6 +127,18 @@ uint64_t session_request(struct session *session, fuse_req_t req) {
 
 bool session_caller_lacks_fsetid(void) {
     return session_this_server && session_this_server->worker && session_this_server->worker->lacks_fsetid;
+}
+
+static bool request_is(uint32_t opcode) {
+    return session_this_server && session_this_server->worker && session_this_server->worker->opcode == opcode;
+}
+
+bool session_is_tmpfile(void) {
+    return request_is(FUSE_TMPFILE);
+}
+
+bool session_is_statx(void) {
+    return request_is(FUSE_STATX);
 }
 
 /* ---- Interrupts ----

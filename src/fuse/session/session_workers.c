@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/fuse.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -95,13 +96,17 @@ static void take_turn(struct worker *worker) {
     become_idle(worker);
 }
 
-static struct fuse_in_header look_into(struct worker *worker, const struct fuse_buf *request) {
+/* Reads what libfuse does not pass on, and makes of the request one that libfuse knows. */
+static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *request) {
     struct fuse_in_header header;
     const char *body = (const char *)request->mem + sizeof(header);
     memcpy(&header, request->mem, sizeof(header));
     __atomic_store_n(&worker->server.request, header.unique, __ATOMIC_RELEASE);
+    worker->opcode = header.opcode;
     worker->lacks_fsetid = request_lacks_fsetid(header.opcode, body);
     worker->is_ahead = request_reads_ahead(header.opcode, body);
+    uint32_t opcode = request_opcode_for_libfuse(header.opcode);
+    memcpy((char *)request->mem + offsetof(struct fuse_in_header, opcode), &opcode, sizeof(opcode));
     return header;
 }
 

@@ -114,22 +114,6 @@ struct fs_values {
 #define FS_CALL const struct fs_caller *caller, fs_ino ino
 #define FS_UNPACK(...) __VA_ARGS__
 
-#ifdef HAVE_FUSE_TMPFILE
-#define FS_OP_TMPFILE(OP)                                                                                              \
-    OP(TMPFILE, tmpfile, (FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry, fs_file *ret_file),             \
-       (caller, ino, mode, flags, ret_entry, ret_file), ())
-#else
-#define FS_OP_TMPFILE(OP)
-#endif
-
-#ifdef HAVE_FUSE_STATX
-#define FS_OP_STATX(OP)                                                                                                \
-    OP(STATX, statx, (FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr),                        \
-       (caller, ino, file, flags, mask, ret_attr), ())
-#else
-#define FS_OP_STATX(OP)
-#endif
-
 #ifdef HAVE_FUSE_SYNCFS
 #define FS_OP_SYNCFS(OP) OP(SYNCFS, syncfs, (FS_CALL), (caller, ino), ())
 #else
@@ -212,8 +196,10 @@ struct fs_values {
                                           size_t *ret_copied_bytes),                                                   \
        (caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags, ret_copied_bytes),                \
        (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_copied_bytes)))                                                \
-    FS_OP_TMPFILE(OP)                                                                                                  \
-    FS_OP_STATX(OP)                                                                                                    \
+    OP(TMPFILE, tmpfile, (FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry, fs_file *ret_file),             \
+       (caller, ino, mode, flags, ret_entry, ret_file), ())                                                            \
+    OP(STATX, statx, (FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr),                        \
+       (caller, ino, file, flags, mask, ret_attr), ())                                                                 \
     FS_OP_SYNCFS(OP)
 /* clang-format on */
 

@@ -216,7 +216,6 @@ int pass_op_bmap(struct fs_layer *layer, FS_CALL, size_t block_size_bytes, uint6
     return -ENOSYS;
 }
 
-#ifdef HAVE_FUSE_STATX
 int pass_op_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr) {
     struct pass *pass = to_pass(layer);
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
@@ -238,4 +237,3 @@ int pass_op_statx(struct fs_layer *layer, FS_CALL, fs_file file, int flags, unsi
     *ret_attr = attr;
     return 0;
 }
-#endif

@@ -281,7 +281,6 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
     }
 }
 
-#ifdef HAVE_FUSE_TMPFILE
 int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry,
                     fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
@@ -301,7 +300,6 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
     }
     return enter_open_file(pass, caller, ino, &fd, flags, ret_entry, ret_file);
 }
-#endif
 
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     (void)caller, (void)ino;
