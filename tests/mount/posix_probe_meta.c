@@ -451,9 +451,38 @@ void probe_statfs(void) {
     probe_note("free blocks: %s, available: %s", here.f_bfree > 0 ? "yes" : "no", here.f_bavail > 0 ? "yes" : "no");
 }
 
+static void flip_nodump(const char *path) {
+    unsigned flags = 0;
+    int fd = open(path, O_RDONLY);
+    TRY(ioctl(fd, FS_IOC_GETFLAGS, &flags));
+    flags ^= FS_NODUMP_FL;
+    TRY(ioctl(fd, FS_IOC_SETFLAGS, &flags));
+    close(fd);
+}
+
+static void change_flags_of_file(void) {
+    flip_nodump("file");
+}
+
+static void change_flags_of_directory(void) {
+    flip_nodump("directory");
+}
+
+static void change_extended_flags(void) {
+    struct fsxattr attributes = {0};
+    int fd = open("file", O_RDONLY);
+    TRY(ioctl(fd, FS_IOC_FSGETXATTR, &attributes));
+    attributes.fsx_xflags ^= FS_XFLAG_NODUMP;
+    TRY(ioctl(fd, FS_IOC_FSSETXATTR, &attributes));
+    close(fd);
+}
+
 void probe_inode_flags(void) {
     probe_make("file", "x");
     TRY(mkdir("directory", 0755));
+    watch("file", "changing flags", change_flags_of_file);
+    watch("directory", "changing flags", change_flags_of_directory);
+    watch("file", "changing extended flags", change_extended_flags);
     int fd = open("file", O_RDWR);
     int directory = open("directory", O_RDONLY);
     unsigned flags = 0;

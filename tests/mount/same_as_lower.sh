@@ -76,6 +76,7 @@ compare_as_user() {
 compare cache=auto $topics
 # shellcheck disable=SC2086
 compare cache=none $topics
+compare cache=always inode_flags
 if "$OSPROFFS" -V | grep -q +passthrough; then
     # shellcheck disable=SC2086
     compare data=passthrough $topics

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/fs.h>
 #include <string.h>
 
 #include "base.h"
@@ -205,6 +206,18 @@ void glue_bmap(fuse_req_t req, fuse_ino_t ino, size_t block_size_bytes, uint64_t
         fuse_reply_bmap(req, block);
 }
 
+static bool changes_attributes(unsigned command) {
+    return command == FS_IOC_SETFLAGS || command == FS_IOC_FSSETXATTR;
+}
+
+/* Changing inode flags changes the time of change too, which the kernel does not know of these commands. It is told
+ * before the caller goes on. That cannot wait for the caller, who may hold the inode's lock: without an offset only the
+ * attributes are dropped, for which the kernel takes no lock that is held during a request. */
+static void forget_attributes(const struct glue *glue, fs_ino ino) {
+    if (glue->attr_timeout_s > 0)
+        fuse_lowlevel_notify_inval_inode(glue->fuse, ino, -1, 0);
+}
+
 void glue_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument, struct fuse_file_info *fi,
                 unsigned flags, const void *in, size_t in_size_bytes, size_t out_size_bytes) {
     unsigned char out[512];
@@ -212,6 +225,8 @@ void glue_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *argument
     int result;
     (void)argument, (void)flags;
     int err = out_size_bytes > sizeof(out) ? -ENOTTY : GLUE_CALL(req, ioctl, ino, glue_file(fi), &call, &result);
+    if (err == 0 && changes_attributes(command))
+        forget_attributes(glue_of(req), ino);
     if (err < 0)
         glue_reply_status(req, err);
     else
