@@ -283,6 +283,8 @@ static int create_layers(struct daemon *daemon) {
         .root_fd = steal_fd(&daemon->lower_fd),
         .check_as_caller = checks_as_caller(options),
         .shows_pseudo = options->shows_pseudo,
+        .no_atime = options->no_atime,
+        .no_directory_atime = options->no_atime || options->no_directory_atime,
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
         .call_later = session_call_later,
     };

@@ -33,6 +33,8 @@ enum { KEY_HELP, KEY_VERSION };
 
 #define OPTION(text, member)                                                                                           \
     { text, offsetof(struct options, member), 1 }
+#define OPPOSITE_OPTION(text, member)                                                                                  \
+    { text, offsetof(struct options, member), 0 }
 static const struct fuse_opt option_table[] = {
     OPTION("-f", foreground),
     OPTION("-s", single_threaded),
@@ -48,12 +50,18 @@ static const struct fuse_opt option_table[] = {
     OPTION("pseudofs", shows_pseudo),
     OPTION("posix_lock", forward_posix_locks),
     OPTION("flock", forward_flocks),
+    OPTION("noatime", no_atime),
+    OPTION("nodiratime", no_directory_atime),
+    OPPOSITE_OPTION("atime", no_atime),
+    OPPOSITE_OPTION("diratime", no_directory_atime),
     FUSE_OPT_KEY("-h", KEY_HELP),
     FUSE_OPT_KEY("--help", KEY_HELP),
     FUSE_OPT_KEY("-V", KEY_VERSION),
     FUSE_OPT_KEY("--version", KEY_VERSION),
     FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP), /* libfuse wants to know too */
     FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_KEEP),
+    FUSE_OPT_KEY("noatime", FUSE_OPT_KEY_KEEP), /* it has no word for nodiratime */
+    FUSE_OPT_KEY("atime", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("-d", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("debug", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("io_uring", FUSE_OPT_KEY_KEEP),
@@ -360,6 +368,7 @@ void options_print_help(void) {
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
            "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
            "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
+           "    -o noatime, nodiratime reading leaves access times in LOWER as they are; of directories only\n"
            "    -o no_default_permissions\n"
            "                           with allow_other: LOWER checks permissions, not the kernel\n"
            "    -o pseudofs            with allow_other: others also get into /proc, /sys and the like (unsafe)\n"

@@ -45,6 +45,8 @@ struct options {
     unsigned groups_max; /* 0: the default */
     int forward_posix_locks;
     int forward_flocks;
+    int no_atime;
+    int no_directory_atime;
     struct fuse_args fuse_args; /* what is left, for libfuse */
 };
 

@@ -18,6 +18,10 @@ struct pass_options {
     /* File systems through which the kernel is looked at and controlled (proc, sysfs, cgroup and the like) are shown as
      * they are. False: as empty directories, since others than the daemon's user may come. */
     bool shows_pseudo;
+    /* Reading through the mount moves no access times of lower files, or of directories. Unless the daemon is root it
+     * can see to that only for what it owns; times of symbolic links move nevertheless. */
+    bool no_atime;
+    bool no_directory_atime;
 
     size_t forgotten_inodes_max; /* inodes by file handle that are remembered after the kernel forgot them, so
                                   * that file handles taken through the mount stay valid */

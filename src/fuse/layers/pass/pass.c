@@ -88,6 +88,8 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     *pass = (struct pass){.own_groups = NULL};
     pass->layer.ops = &pass_ops;
     pass->check_as_caller = options->check_as_caller;
+    pass->no_atime = options->no_atime;
+    pass->no_directory_atime = options->no_directory_atime;
     pass->call_later = options->call_later;
     pass->recent_max = recent_max();
     pass->proc_fd = -1;

@@ -18,11 +18,21 @@ static bool is_append_only(int fd, int flags) {
     return flags & O_APPEND && fcntl(fd, F_GETFL) & O_APPEND;
 }
 
+/* Not asked for when opening: that would fail for files that the daemon does not own, maybe after they were made. */
+static void leave_atime(const struct pass *pass, const struct inode *inode, int fd) {
+    if (inode->type == S_IFDIR ? !pass->no_directory_atime : !pass->no_atime)
+        return;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags | O_NOATIME);
+}
+
 int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
                        fs_file *ret_file) {
     struct open_file *file = calloc(1, sizeof(*file));
     if (!file)
         return -ENOMEM;
+    leave_atime(pass, inode, *fd);
     file->fd = steal_fd(fd);
     file->flags = flags;
     file->appends = is_append_only(file->fd, flags);

@@ -42,6 +42,8 @@ struct pass {
     unsigned long mount_flags; /* ST_NOSUID and ST_NODEV of our own mount */
     bool privileged;           /* root: identities can be taken on */
     int64_t overflow_uid;      /* what owners without a number are shown as in this user namespace; -1: all have one */
+    bool no_atime;
+    bool no_directory_atime;
     int64_t overflow_gid;
     struct stat user_namespace; /* of the daemon */
     gid_t own_gid;
