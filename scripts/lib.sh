@@ -45,7 +45,7 @@ mounts_below() {
         case $path in
         "$dir" | "$dir"/*) say "$3 $(mount_type "$mountinfo_line") $path" ;;
         esac
-    done </proc/self/mountinfo
+    done < <(cat /proc/self/mountinfo) # by itself the shell reads on from an offset, in a table that others change
     set +f
 }
 
