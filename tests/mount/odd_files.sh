@@ -51,4 +51,24 @@ assert_eq 755 "$(stat -c %a "$lower/program")" "the mode after a change of nothi
 [ "$(stat -c %Z "$lower/program")" -gt "$before" ] || fail "the change time stays"
 assert_eq "$(stat -c '%a %z' "$lower/program")" "$(stat -c '%a %z' "$mnt/program")" "attributes"
 
+# ---- What the kernel has opened by itself outlives its last name
+mkfifo "$lower/fifo"
+mknod "$lower/zero" c 1 5
+python3 - "$mnt" <<'PYTHON'
+import os, socket, sys
+os.chdir(sys.argv[1])
+socket.socket(socket.AF_UNIX).bind("socket")
+held = [os.open(name, flags) for name, flags in
+        (("fifo", os.O_RDWR), ("zero", os.O_RDONLY), ("fifo", os.O_PATH), ("zero", os.O_PATH), ("socket", os.O_PATH))]
+for name in ("fifo", "zero"):
+    os.unlink(name)
+os.mkfifo("other")
+os.rename("other", "socket")
+for fd in held:
+    attributes = os.fstat(fd)
+    assert attributes.st_nlink == 0, attributes
+os.fchmod(held[0], 0o600)
+assert os.fstat(held[0]).st_mode & 0o777 == 0o600
+PYTHON
+
 unmount_osproffs "$mnt"

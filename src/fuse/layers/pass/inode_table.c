@@ -200,6 +200,12 @@ static int copy_handle(struct inode *inode, const struct inode_key *key) {
     return 0;
 }
 
+/* Directories, for what is looked up in them, and what the kernel opens without asking us: it may hold that beyond its
+ * last name, when no handle leads there any more, and there are no blocks that would stay allocated. */
+static bool profits_from_path_fd(mode_t type) {
+    return type != S_IFREG && type != S_IFLNK;
+}
+
 /* Gives path_fd to the inode if it needs one, or if it profits from one and there is room. */
 static int keep_path_fd(struct inode_table *table, struct inode *inode, bool must_fit, int *path_fd) {
     bool needed = inode->handle_size_bytes == 0;
@@ -208,7 +214,7 @@ static int keep_path_fd(struct inode_table *table, struct inode *inode, bool mus
         return 0;
     if (!room)
         return needed ? -ENFILE : 0;
-    if (needed || inode->type == S_IFDIR) {
+    if (needed || profits_from_path_fd(inode->type)) {
         __atomic_store_n(&inode->path_fd, steal_fd(path_fd), __ATOMIC_RELEASE);
         table->path_fd_count++;
     }

@@ -63,7 +63,7 @@ void inode_table_destroy(struct inode_table *table);
 struct inode *inode_table_get(struct inode_table *table, fs_ino ino);
 
 /* Finds or adds the inode and counts one lookup. *path_fd is taken over (and set to -1) if the inode keeps it:
- * always for an inode without a handle, else for directories while there is room.
+ * always for an inode without a handle, else while there is room unless it is a regular file or a symbolic link.
  * must_fit: there is room in any case; for what has just been made and cannot be refused any more
  * Errors:  -ENFILE no room for an inode that needs its path_fd, -ENOMEM */
 int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type, bool must_fit,

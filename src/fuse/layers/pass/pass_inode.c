@@ -295,11 +295,11 @@ static struct stat stat_of(const struct statx *attr) {
     };
 }
 
-/* By two calls instead of the four that opening takes: for what is on the parent's mount, and is no directory, whose
- * descriptor is worth keeping. The name may lead elsewhere from one call to the next; then the mounts or the numbers
- * differ. (If not even they do, as one inode has been removed and its number given to the next, the handle is stale,
- * and the kernel looks the name up again.) A mount on the name may be our own, which must not get a request: what is
- * known is enough of file systems whose attributes come from nowhere else.
+/* By two calls instead of the four that opening takes: for regular files and symbolic links on the parent's mount. Of
+ * anything else the descriptor is worth keeping. The name may lead elsewhere from one call to the next; then the mounts
+ * or the numbers differ. (If not even they do, as one inode has been removed and its number given to the next, the
+ * handle is stale, and the kernel looks the name up again.) A mount on the name may be our own, which must not get a
+ * request: what is known is enough of file systems whose attributes come from nowhere else.
  *
  * Errors:  -ENOENT; any other: it must be opened */
 static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, const struct inode *parent,
@@ -319,7 +319,7 @@ static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, c
     if (mount_id != mount->mount_id || !handle_number(mount->fs_type, &handle.head, &number) ||
         statx(parent_fd, name, flags, STATX_BASIC_STATS | STATX_MNT_ID, &attr) < 0)
         return -EAGAIN;
-    if (attr.stx_mnt_id != mount_id || attr.stx_ino != number || S_ISDIR(attr.stx_mode))
+    if (attr.stx_mnt_id != mount_id || attr.stx_ino != number || !(S_ISREG(attr.stx_mode) || S_ISLNK(attr.stx_mode)))
         return -EAGAIN;
     struct stat shown = stat_of(&attr);
     return enter(pass, parent->mount_index, !caller, parent_fd, &shown, &handle.head, &none, ret_entry);
