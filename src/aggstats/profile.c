@@ -209,6 +209,13 @@ static void replace_profile(struct aggstats_profile *profile, struct aggstats_pr
 
 /* ---- Looking up ---- */
 
+bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        if (profile->in_flight[i].path)
+            return true;
+    return false;
+}
+
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key) {
     for (size_t i = 0; i < profile->label_count; i++)
         if (strcmp(profile->labels[i].key, key) == 0)

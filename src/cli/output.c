@@ -10,7 +10,7 @@ bool output_is_stdout(const char *path) {
     return !path || strcmp(path, "-") == 0;
 }
 
-int output_write(const char *path, const char *text, size_t size_bytes) {
+static int write_with_mode(const char *path, mode_t mode, const char *text, size_t size_bytes) {
     if (output_is_stdout(path)) {
         fwrite(text, 1, size_bytes, stdout);
         return 0;
@@ -18,12 +18,20 @@ int output_write(const char *path, const char *text, size_t size_bytes) {
     CLEANUP_FD int dir_fd = -1;
     const char *name;
     int error = open_parent(AT_FDCWD, path, &dir_fd, &name);
-    return error ? error : replace_file(dir_fd, name, NULL, 0644, text, size_bytes);
+    return error ? error : replace_file(dir_fd, name, NULL, mode, text, size_bytes);
+}
+
+int output_write(const char *path, const char *text, size_t size_bytes) {
+    return write_with_mode(path, 0644, text, size_bytes);
+}
+
+mode_t output_mode(const struct aggstats_profile *profile) {
+    return aggstats_profile_has_paths(profile) ? 0600 : 0644;
 }
 
 int output_write_profile(const char *path, const struct aggstats_profile *profile) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = aggstats_profile_format(profile, &text, &size_bytes);
-    return error ? error : output_write(path, text, size_bytes);
+    return error ? error : write_with_mode(path, output_mode(profile), text, size_bytes);
 }

@@ -3,6 +3,7 @@
 #define OUTPUT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "aggstats.h"
 
@@ -11,6 +12,9 @@ bool output_is_stdout(const char *path);
 
 /* Errors: what failed; an older file is untouched then */
 int output_write(const char *path, const char *text, size_t size_bytes);
+
+/* The mode of a file with that profile: its owner's alone if it names files of calls in flight. */
+mode_t output_mode(const struct aggstats_profile *profile);
 
 /* The same with a profile as text. */
 int output_write_profile(const char *path, const struct aggstats_profile *profile);

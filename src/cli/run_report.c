@@ -86,14 +86,14 @@ void run_target_finish(struct run_target *target) {
     free(target->name);
 }
 
-static int write_to_target(const struct run_target *target, size_t directory, size_t side, const char *text,
-                           size_t size_bytes) {
+static int write_to_target(const struct run_target *target, size_t directory, size_t side, mode_t mode,
+                           const char *text, size_t size_bytes) {
     if (output_is_stdout(target->given))
         return write_all(STDOUT_FILENO, text, size_bytes);
     if (target->stream_fd >= 0)
         return write_all(target->stream_fd, text, size_bytes);
     CLEANUP_FREE char *name = name_of(target, directory, side);
-    return name ? replace_file(target->dir_fd, name, NULL, 0644, text, size_bytes) : -ENOMEM;
+    return name ? replace_file(target->dir_fd, name, NULL, mode, text, size_bytes) : -ENOMEM;
 }
 
 /* ---- Header ------------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
     size_t size_bytes = 0;
     int error = aggstats_profile_format(profile, &text, &size_bytes);
     if (error == 0)
-        error = write_to_target(target, directory, side, text, size_bytes);
+        error = write_to_target(target, directory, side, output_mode(profile), text, size_bytes);
     if (error)
         complain("cannot write profile %s: %s%s", target->given, strerror(-error), text ? "; it follows" : "");
     if (error && text)

@@ -275,19 +275,24 @@ int control_write(const struct control *control, const char *data, size_t size_b
 }
 
 static void add_paths(const struct control *control, struct aggstats_profile *profile) {
-    for (size_t i = 0; control->path_of && i < profile->in_flight_count; i++)
+    for (size_t i = 0; i < profile->in_flight_count; i++)
         profile->in_flight[i].path = control->path_of(control->path_context, profile->in_flight[i].object);
 }
 
-int control_read(const struct control *control, const struct view *view, char **ret_text, size_t *ret_size_bytes) {
+int control_read(const struct control *control, const struct view *view, bool shows_paths,
+                 struct control_text *ret_text) {
     struct aggstats_profile profile = {0};
     int error = aggstats_recorder_snapshot(control->recorder, &profile);
     if (error)
         return error;
-    add_paths(control, &profile);
+    if (shows_paths && control->path_of)
+        add_paths(control, &profile);
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
         profile.clock = control->steady_clock;
-    error = view_format(view, &profile, ret_text, ret_size_bytes);
+    struct control_text text = {.has_paths = aggstats_profile_has_paths(&profile)};
+    error = view_format(view, &profile, &text.text, &text.size_bytes);
+    if (error == 0)
+        *ret_text = text;
     aggstats_profile_finish(&profile);
     return error;
 }

@@ -203,18 +203,22 @@ static char *path_of(void *context, uint64_t object) {
     return pass_path_of(daemon->pass, object);
 }
 
+static int make_profile_text(struct daemon *daemon, struct control_text *ret_text) {
+    const struct control control = {.recorder = daemon->recorder, .path_of = path_of, .path_context = daemon};
+    return control_read(&control, &view_text, true, ret_text);
+}
+
 static int dump_profile(void *context, const char *file) {
     struct daemon *daemon = context;
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes;
-    const struct control control = {.recorder = daemon->recorder, .path_of = path_of, .path_context = daemon};
-    int err = control_read(&control, &view_text, &text, &size_bytes);
+    struct control_text text;
+    int err = make_profile_text(daemon, &text);
     if (err < 0)
         return err;
     pthread_mutex_lock(&daemon->target_lock);
-    err = file ? profile_target_save_as(&daemon->target, file, daemon->own_device, text, size_bytes)
-               : profile_target_save(&daemon->target, text, size_bytes);
+    err = file ? profile_target_save_as(&daemon->target, file, daemon->own_device, &text)
+               : profile_target_save(&daemon->target, &text);
     pthread_mutex_unlock(&daemon->target_lock);
+    free(text.text);
     return err;
 }
 
@@ -536,16 +540,15 @@ static void print_profile(const char *text) {
 }
 
 static int save_final_profile(struct daemon *daemon) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
-    const struct control control = {.recorder = daemon->recorder, .path_of = path_of, .path_context = daemon};
+    struct control_text text = {0};
     const char *live_path = aggstats_recorder_live_path(daemon->recorder);
-    int err = control_read(&control, &view_text, &text, &size_bytes);
+    int err = make_profile_text(daemon, &text);
     if (err == 0)
-        err = profile_target_save(&daemon->target, text, size_bytes);
+        err = profile_target_save(&daemon->target, &text);
     daemon->live_is_needed = err < 0;
     if (err == 0) {
         aggstats_recorder_unlink_live(daemon->recorder);
+        free(text.text);
         return 0;
     }
     if (live_path && aggstats_recorder_live_complete(daemon->recorder)) {
@@ -553,9 +556,10 @@ static int save_final_profile(struct daemon *daemon) {
                     strerror(-err), live_path, live_path);
     } else {
         log_message("cannot write profile %s: %s; it follows", daemon->target.shown, strerror(-err));
-        if (text)
-            print_profile(text);
+        if (text.text)
+            print_profile(text.text);
     }
+    free(text.text);
     return err;
 }
 

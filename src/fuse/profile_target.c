@@ -103,13 +103,19 @@ void profile_target_finish(struct profile_target *target) {
     free(target->shown);
 }
 
-int profile_target_save(struct profile_target *target, const char *text, size_t size_bytes) {
+static int replace(const struct profile_target *target, int dir_fd, const char *name, const char *backup_name,
+                   const struct control_text *text) {
+    mode_t mode = text->has_paths ? target->mode & 0600 : target->mode;
+    return replace_file(dir_fd, name, backup_name, mode, text->text, text->size_bytes);
+}
+
+int profile_target_save(struct profile_target *target, const struct control_text *text) {
     if (target->stream_fd >= 0)
-        return write_all(target->stream_fd, text, size_bytes);
+        return write_all(target->stream_fd, text->text, text->size_bytes);
     CLEANUP_FREE char *backup_name = NULL;
     if (target->keep_old && asprintf(&backup_name, "%s" BACKUP_SUFFIX, target->name) < 0)
         return -ENOMEM;
-    int err = replace_file(target->dir_fd, target->name, backup_name, target->mode, text, size_bytes);
+    int err = replace(target, target->dir_fd, target->name, backup_name, text);
     if (err == 0)
         target->keep_old = false; /* what is there now is ours */
     return err;
@@ -139,8 +145,8 @@ static int open_directory_elsewhere(int start_fd, char *path, dev_t own_device, 
     return 0;
 }
 
-int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device, const char *text,
-                           size_t size_bytes) {
+int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device,
+                           const struct control_text *text) {
     const char *slash = strrchr(file, '/');
     const char *name = slash ? slash + 1 : file;
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -150,5 +156,5 @@ int profile_target_save_as(const struct profile_target *target, const char *file
     if (!directory)
         return -ENOMEM;
     int err = open_directory_elsewhere(target->start_fd, directory, own_device, &dir_fd);
-    return err < 0 ? err : replace_file(dir_fd, name, NULL, target->mode, text, size_bytes);
+    return err < 0 ? err : replace(target, dir_fd, name, NULL, text);
 }

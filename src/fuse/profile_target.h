@@ -6,13 +6,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "control.h"
+
 struct profile_target {
     int start_fd;  /* the directory that osproffs was started from; O_PATH */
     int dir_fd;    /* of the file; -1 if it goes to a stream */
     int stream_fd; /* standard output, a fifo, a device; -1 if it goes to a file */
     char *name;    /* in dir_fd */
     char *shown;   /* for messages */
-    mode_t mode;   /* of new files, by the umask of who started us */
+    mode_t mode;   /* of files without paths, by the umask of who started us */
     bool keep_old; /* the next save keeps what is there as NAME.old */
 };
 
@@ -23,12 +25,13 @@ struct profile_target {
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground);
 void profile_target_finish(struct profile_target *target);
 
-int profile_target_save(struct profile_target *target, const char *text, size_t size_bytes);
+/* A file with paths in it is its owner's alone, also where it replaces another. */
+int profile_target_save(struct profile_target *target, const struct control_text *text);
 
 /* Saves to another file, relative to the start directory. Its directory may not be reached through a symbolic
  * link, nor lie in the mount whose device number is own_device: waiting for ourselves might never end.
  * Errors:  -ELOOP such a directory, and those of opening and writing */
-int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device, const char *text,
-                           size_t size_bytes);
+int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device,
+                           const struct control_text *text);
 
 #endif

@@ -1,6 +1,8 @@
 /* The control file: what a write does, what it refuses, and that a refused write does nothing. */
 #include <check.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -214,30 +216,52 @@ END_TEST
 /* ---- Reading ------------------------------------------------------------------------------------- */
 
 START_TEST(reading_gives_the_profile_now) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
+    struct control_text text;
     make_calls(13);
-    ck_assert_int_eq(control_read(&control, &view_text, &text, &size_bytes), 0);
-    ck_assert_uint_eq(strlen(text), size_bytes);
-    ck_assert_int_eq(strncmp(text, "# osprof 1\n", 11), 0);
-    ck_assert_msg(strstr(text, "\nOP_READ 13 ") != NULL, "text is: %s", text);
+    ck_assert_int_eq(control_read(&control, &view_text, true, &text), 0);
+    ck_assert_uint_eq(strlen(text.text), text.size_bytes);
+    ck_assert_int_eq(strncmp(text.text, "# osprof 1\n", 11), 0);
+    ck_assert_msg(strstr(text.text, "\nOP_READ 13 ") != NULL, "text is: %s", text.text);
+    ck_assert(!text.has_paths);
+    free(text.text);
 }
 END_TEST
 
 START_TEST(metrics_keep_the_rate_they_began_with) {
-    CLEANUP_FREE char *metrics = NULL;
-    CLEANUP_FREE char *json = NULL;
-    size_t size_bytes;
+    struct control_text metrics;
+    struct control_text json;
     make_calls(1);
     uint64_t frequency_hz = aggstats_recorder_clock(recorder).frequency_hz;
     control.steady_clock = (struct aggstats_clock){.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1 << 30};
-    ck_assert_int_eq(control_read(&control, &view_metrics, &metrics, &size_bytes), 0);
-    ck_assert_msg(strstr(metrics, "le=\"0.5\"") && strstr(metrics, "le=\"64\""), "%s", metrics);
-    ck_assert_int_eq(control_read(&control, &view_json, &json, &size_bytes), 0);
-    char *rate = strstr(json, "\"frequency_hz\": ");
+    ck_assert_int_eq(control_read(&control, &view_metrics, true, &metrics), 0);
+    ck_assert_msg(strstr(metrics.text, "le=\"0.5\"") && strstr(metrics.text, "le=\"64\""), "%s", metrics.text);
+    ck_assert_int_eq(control_read(&control, &view_json, true, &json), 0);
+    char *rate = strstr(json.text, "\"frequency_hz\": ");
     ck_assert_ptr_nonnull(rate);
     ck_assert_double_eq_tol(strtod(rate + strlen("\"frequency_hz\": "), NULL), (double)frequency_hz,
                             (double)frequency_hz / 100);
+    free(metrics.text);
+    free(json.text);
+}
+END_TEST
+
+static char *path_of_object(void *context, uint64_t object) {
+    char *path;
+    (void)context;
+    return asprintf(&path, "/private/%" PRIu64, object) < 0 ? NULL : path;
+}
+
+START_TEST(paths_are_shown_only_where_they_may_be) {
+    struct control_text text;
+    bool shows = _i == 1;
+    control.path_of = path_of_object;
+    struct aggstats_span span = aggstats_begin(recorder, 0, 4711, 23);
+    ck_assert_int_eq(control_read(&control, &view_text, shows, &text), 0);
+    aggstats_end(recorder, &span);
+    ck_assert_msg(strstr(text.text, "object 4711 pid 23"), "text is: %s", text.text);
+    ck_assert_msg(shows == (strstr(text.text, "path /private/4711\n") != NULL), "text is: %s", text.text);
+    ck_assert(text.has_paths == shows);
+    free(text.text);
 }
 END_TEST
 
@@ -267,6 +291,7 @@ static Suite *control_suite(void) {
     tcase_add_checked_fixture(reading, set_up, tear_down);
     tcase_add_test(reading, reading_gives_the_profile_now);
     tcase_add_test(reading, metrics_keep_the_rate_they_began_with);
+    tcase_add_loop_test(reading, paths_are_shown_only_where_they_may_be, 0, 2);
     suite_add_tcase(suite, reading);
     return suite;
 }

@@ -42,11 +42,21 @@ static void settle(const char *file, bool foreground) {
 }
 
 static int save(const char *text) {
-    return profile_target_save(&target, text, strlen(text));
+    const struct control_text saved = {.text = (char *)(uintptr_t)text, .size_bytes = strlen(text)};
+    return profile_target_save(&target, &saved);
 }
 
 static int save_as(const char *file, dev_t own_device) {
-    return profile_target_save_as(&target, file, own_device, "elsewhere", 9);
+    const struct control_text saved = {.text = (char[]){"elsewhere"}, .size_bytes = 9};
+    return profile_target_save_as(&target, file, own_device, &saved);
+}
+
+static mode_t mode_of(const char *name) {
+    struct stat attr;
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    ck_assert_int_eq(stat(path, &attr), 0);
+    return attr.st_mode & 07777;
 }
 
 static const char *text_of(const char *name) {
@@ -74,6 +84,23 @@ START_TEST(default_is_a_file_where_one_started_that_keeps_the_older_one) {
     ck_assert_int_eq(chdir(directory), 0);
     ck_assert_int_eq(stat("osprof.out", &attr), 0);
     ck_assert_uint_eq(attr.st_mode, S_IFREG | 0640);
+}
+END_TEST
+
+START_TEST(text_with_paths_is_for_its_owner_alone) {
+    const struct control_text private = {.text = (char[]){"private"}, .size_bytes = 7, .has_paths = true};
+    settle(NULL, false);
+    ck_assert_int_eq(save("public"), 0);
+    ck_assert_int_eq(profile_target_save(&target, &private), 0);
+    ck_assert_uint_eq(mode_of("osprof.out"), 0600); /* though it replaces one for others */
+    ck_assert_int_eq(profile_target_save_as(&target, "saved", 0, &private), 0);
+    ck_assert_uint_eq(mode_of("saved"), 0600);
+    profile_target_finish(&target);
+    ck_assert_int_eq(chdir(directory), 0);
+    settle(NULL, false);
+    ck_assert_int_eq(save("public"), 0);
+    ck_assert_uint_eq(mode_of("osprof.out"), 0640);
+    ck_assert_uint_eq(mode_of("osprof.out.old"), 0600);
 }
 END_TEST
 
@@ -173,6 +200,7 @@ int main(void) {
     TCase *tcase = tcase_create("profile target");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, default_is_a_file_where_one_started_that_keeps_the_older_one);
+    tcase_add_test(tcase, text_with_paths_is_for_its_owner_alone);
     tcase_add_loop_test(tcase, file_may_be_named, 0, 2);
     tcase_add_loop_test(tcase, standard_output_is_written_to, 0, 2);
     tcase_add_test(tcase, fifo_with_a_reader_is_written_to);

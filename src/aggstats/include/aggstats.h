@@ -440,6 +440,9 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
+/* Whether it names files, which may be nobody else's business: a path of a call in flight is known. */
+bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
+
 /* The value of a header line, or NULL. Owner: the profile. */
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key);
 

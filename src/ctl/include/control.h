@@ -38,11 +38,19 @@ struct control {
     size_t intervals_max; /* of sampled profiles; 0: the default */
 };
 
+struct control_text {
+    char *text;
+    size_t size_bytes;
+    bool has_paths; /* names files that calls in flight work on */
+};
+
 /* The text that one open of a file reads: the profile now, in that view.
- * Owner:   the caller frees *ret_text
+ * shows_paths: whether the reader may know the names of files that others use
+ * Owner:   the caller frees ret_text->text
  * Errors:  -ENOMEM
  * Threads: any */
-int control_read(const struct control *control, const struct view *view, char **ret_text, size_t *ret_size_bytes);
+int control_read(const struct control *control, const struct view *view, bool shows_paths,
+                 struct control_text *ret_text);
 
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   interval SECONDS|off

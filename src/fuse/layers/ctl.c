@@ -50,16 +50,20 @@ static fs_ino served_as(const struct ctl *ctl, fs_ino parent, const char *name) 
 
 /* One open: the text that was current then. */
 struct ctl_file {
-    char *text;
-    size_t size_bytes;
+    struct control_text text;
 };
 
 static struct ctl_file *to_ctl_file(fs_file file) {
     return (struct ctl_file *)(uintptr_t)file; /* NOLINT(performance-no-int-to-ptr): we made it from one */
 }
 
+/* Root, or who mounted. */
+static bool is_trusted(const struct ctl *ctl, const struct fs_caller *caller) {
+    return caller->uid == 0 || caller->uid == ctl->options.owner_uid;
+}
+
 static bool may_write(const struct ctl *ctl, fs_ino ino, const struct fs_caller *caller) {
-    return served_file(ino)->mode & S_IWUSR && (caller->uid == 0 || caller->uid == ctl->options.owner_uid);
+    return served_file(ino)->mode & S_IWUSR && is_trusted(ctl, caller);
 }
 
 static struct stat served_attr(const struct ctl *ctl, fs_ino ino) {
@@ -130,7 +134,7 @@ static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret
     if (!file)
         return -ENOMEM;
     if ((flags & O_ACCMODE) != O_WRONLY) {
-        int err = control_read(&ctl->options.control, served_file(ino)->view, &file->text, &file->size_bytes);
+        int err = control_read(&ctl->options.control, served_file(ino)->view, is_trusted(ctl, caller), &file->text);
         if (err < 0)
             return err;
     }
@@ -140,19 +144,19 @@ static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret
 
 static int control_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     (void)layer, (void)caller, (void)ino;
-    free(to_ctl_file(file)->text);
+    free(to_ctl_file(file)->text.text);
     free(to_ctl_file(file));
     return 0;
 }
 
 static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_into *into,
                              size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
-    const struct ctl_file *open_file = to_ctl_file(file);
-    size_t rest_bytes = (uint64_t)offset < open_file->size_bytes ? open_file->size_bytes - (size_t)offset : 0;
+    const struct control_text *text = &to_ctl_file(file)->text;
+    size_t rest_bytes = (uint64_t)offset < text->size_bytes ? text->size_bytes - (size_t)offset : 0;
     size_t read_bytes = size_bytes < rest_bytes ? size_bytes : rest_bytes;
     (void)layer, (void)caller, (void)ino;
     if (read_bytes > 0)
-        memcpy(into->memory, open_file->text + offset, read_bytes);
+        memcpy(into->memory, text->text + offset, read_bytes);
     *ret_read_bytes = read_bytes;
     return 0;
 }

@@ -24,7 +24,7 @@ void ctl_name(const char *control_name, unsigned index, char ret_name[NAME_MAX +
 struct ctl_options {
     const char *name; /* of the control file, at most CTL_NAME_MAX bytes long; borrowed */
     struct control control;
-    uid_t owner_uid; /* who mounted: with root the only one who may write */
+    uid_t owner_uid; /* who mounted: with root the only one who may write, and is shown paths */
     gid_t owner_gid;
 
     /* Told why a command was refused: the write itself can only say EINVAL. */
