@@ -1,14 +1,18 @@
 #!/bin/bash
 # Another user who may use the mount (allow_other) does not learn from the profile which files others use, nor do profiles
-# that are saved tell him.
+# that are saved tell him. Nor can he use up the daemon's memory by opening the control file many times.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
 need_root
-need flock
+need flock python3
 waiter=
+opener=
 before_cleanup() {
-    [ -z "$waiter" ] || { kill "$waiter" && wait "$waiter"; } 2>/dev/null || true
+    local pid
+    for pid in $waiter $opener; do
+        { kill "$pid" && wait "$pid"; } 2>/dev/null || true
+    done
 }
 
 # One who waits for a lock is a call in flight.
@@ -66,6 +70,73 @@ saves_the_rest_for_all() {
     assert_mode 644 "$scratch/out"
 }
 
+daemon_mb() {
+    awk '/^VmRSS:/ { print int($2 / 1024) }' "/proc/$daemon_pid/status"
+}
+
+# Opens it until that is refused, or COUNT times, says so, and keeps all open until its input ends.
+open_many='
+import errno, os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+count, why = 0, "not refused"
+while count < int(sys.argv[2]):
+    try:
+        os.open(sys.argv[1], os.O_RDONLY)
+    except OSError as error:
+        why = errno.errorcode[error.errno]
+        break
+    count += 1
+print(count, why, flush=True)
+sys.stdin.read()
+'
+
+many_ops='
+import os, sys, time
+os.chdir(sys.argv[1])
+end = time.monotonic() + 4
+while time.monotonic() < end:
+    os.mkdir("d")
+    os.rename("d", "e")
+    os.rmdir("e")
+    os.symlink("nowhere", "s")
+    os.readlink("s")
+    os.unlink("s")
+    with open("f", "w") as file:
+        file.write("text")
+    os.listdir(".")
+    os.truncate("f", 1)
+    os.unlink("f")
+'
+
+# A text of some hundred KB: many intervals with many ops.
+make_long_profile() {
+    python3 -c "$many_ops" "$mnt"
+    [ "$(wc -c <"$mnt/.osprof.json")" -gt 100000 ] || fail "the profile is too short for this test"
+}
+
+bounds_texts_of_others() {
+    local before_mb went
+    before_mb=$(daemon_mb)
+    mkfifo "$scratch/end"
+    as_user python3 -c "$open_many" "$mnt/.osprof.json" 2000 <"$scratch/end" >"$scratch/opened" &
+    opener=$!
+    exec {end}>"$scratch/end"
+    wait_until 100 test -s "$scratch/opened" || fail "opening many times does not end"
+    went=$(cat "$scratch/opened")
+    case $went in
+    *" ENFILE") ;;
+    *) fail "opening many times ends with: $went" ;;
+    esac
+    [ "${went% *}" -ge 50 ] || fail "refused after $went"
+    [ "$(daemon_mb)" -le $((before_mb + 128)) ] || fail "osproffs has grown from $before_mb to $(daemon_mb) MB"
+    assert_refused "Too many open files in system" as_user cat "$mnt/.osprof"
+    grep -q '^OP_MKDIR ' "$mnt/.osprof" || fail "the owner is refused"
+    exec {end}>&-
+    wait "$opener"
+    opener=
+    wait_until 20 as_user cat "$mnt/.osprof" || fail "still refused when all are closed"
+}
+
 mkdir -m 0700 "$lower/private"
 echo text >"$lower/private/secret"
 mount_osproffs -o "allow_other,flock,profile=$scratch/out" "$lower" "$mnt"
@@ -74,3 +145,7 @@ hides_paths_from_others
 saves_paths_for_the_owner
 end_waiting
 saves_the_rest_for_all
+mount_osproffs -o allow_other,interval=0.01,resolution=4 "$lower" "$mnt"
+make_long_profile
+bounds_texts_of_others
+unmount_osproffs "$mnt"

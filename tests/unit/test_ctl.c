@@ -130,6 +130,46 @@ static int write_command(const struct fs_caller *caller, const char *text) {
     return status;
 }
 
+/* ---- Its bound ---- */
+
+/* Of the views. Long enough that some thousand are too much. */
+static void make_text_long(void) {
+    static char path[8192];
+    memset(path, 'x', sizeof(path) - 1);
+    aggstats_recorder_destroy(recorder);
+    const struct aggstats_label label = {.key = (char[]){"lower"}, .value = path};
+    const struct aggstats_recorder_options options = {
+        .op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1, .labels = &label, .label_count = 1};
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    set_up_above(&next.layer);
+}
+
+START_TEST(others_together_hold_texts_up_to_a_bound) {
+    static fs_file files[CTL_OTHERS_BYTES_MAX / 8191 + 1];
+    static const struct fs_caller another = {.uid = 1021, .gid = 1013, .pid = 109};
+    size_t count = 0;
+    fs_file file;
+    int status = 0;
+    make_text_long();
+    while (count < ARRAY_SIZE(files) && status == 0) {
+        status = CTL(open, &other, CTL_INO + count % CTL_FILES, O_RDONLY, &files[count]);
+        count += status == 0;
+    }
+    ck_assert_int_eq(status, -ENFILE);
+    ck_assert_uint_gt(count, 3000);
+    ck_assert_int_eq(CTL(open, &another, CTL_INO, O_RDONLY, &file), -ENFILE);
+    for (unsigned i = 0; i < 101; i++) { /* who may is not refused, nor counted */
+        close_control(open_control(i % 2 ? &owner : &root, O_RDONLY));
+        ck_assert_int_eq(CTL(open, &other, CTL_INO, O_RDONLY, &file), -ENFILE);
+    }
+    close_control(files[--count]);
+    files[count++] = open_control(&another, O_RDONLY);
+    while (count > 0)
+        close_control(files[--count]);
+    ck_assert_uint_eq(ctl.others_bytes, 0);
+}
+END_TEST
+
 /* ---- Finding it ---- */
 
 static void check_entry(const struct fs_entry *entry, unsigned index) {
@@ -561,6 +601,7 @@ static void add_using(Suite *suite) {
     tcase_add_loop_test(tcase, each_file_shows_its_view_as_of_its_open, 0, CTL_FILES);
     tcase_add_loop_test(tcase, pieces_of_any_size_make_the_whole, 0, (int)ARRAY_SIZE(pieces_bytes));
     tcase_add_test(tcase, behind_the_end_there_is_nothing);
+    tcase_add_test(tcase, others_together_hold_texts_up_to_a_bound);
     tcase_add_test(tcase, looking_does_not_change_what_is_seen);
     tcase_add_test(tcase, commands_are_carried_out);
     tcase_add_test(tcase, malformed_command_does_nothing_and_the_reason_is_told);

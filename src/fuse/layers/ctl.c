@@ -51,6 +51,7 @@ static fs_ino served_as(const struct ctl *ctl, fs_ino parent, const char *name) 
 /* One open: the text that was current then. */
 struct ctl_file {
     struct control_text text;
+    size_t counted_bytes; /* among the bytes of others */
 };
 
 static struct ctl_file *to_ctl_file(fs_file file) {
@@ -126,6 +127,24 @@ static int control_access(struct fs_layer *layer, FS_CALL, int mask) {
     return denied ? -EACCES : 0;
 }
 
+/* One text at a time, so that those being made do not exceed the bound together either. */
+static int make_text_for_other(struct ctl *ctl, const struct view *view, struct ctl_file *file) {
+    int err = -ENFILE;
+    pthread_mutex_lock(&ctl->others_lock);
+    if (__atomic_load_n(&ctl->others_bytes, __ATOMIC_RELAXED) < CTL_OTHERS_BYTES_MAX)
+        err = control_read(&ctl->options.control, view, false, &file->text);
+    if (err == 0)
+        file->counted_bytes = file->text.size_bytes;
+    __atomic_fetch_add(&ctl->others_bytes, file->counted_bytes, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&ctl->others_lock);
+    return err;
+}
+
+static int make_text(struct ctl *ctl, const struct fs_caller *caller, const struct view *view, struct ctl_file *file) {
+    return is_trusted(ctl, caller) ? control_read(&ctl->options.control, view, true, &file->text)
+                                   : make_text_for_other(ctl, view, file);
+}
+
 static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
     struct ctl *ctl = to_ctl(layer);
     if ((flags & O_ACCMODE) != O_RDONLY && !may_write(ctl, ino, caller))
@@ -134,7 +153,7 @@ static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret
     if (!file)
         return -ENOMEM;
     if ((flags & O_ACCMODE) != O_WRONLY) {
-        int err = control_read(&ctl->options.control, served_file(ino)->view, is_trusted(ctl, caller), &file->text);
+        int err = make_text(ctl, caller, served_file(ino)->view, file);
         if (err < 0)
             return err;
     }
@@ -143,9 +162,11 @@ static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret
 }
 
 static int control_release(struct fs_layer *layer, FS_CALL, fs_file file) {
-    (void)layer, (void)caller, (void)ino;
-    free(to_ctl_file(file)->text.text);
-    free(to_ctl_file(file));
+    struct ctl_file *open_file = to_ctl_file(file);
+    (void)caller, (void)ino;
+    free(open_file->text.text);
+    __atomic_fetch_sub(&to_ctl(layer)->others_bytes, open_file->counted_bytes, __ATOMIC_RELAXED);
+    free(open_file);
     return 0;
 }
 
@@ -376,7 +397,8 @@ static int readdirplus_filtered(struct fs_layer *layer, FS_CALL, fs_file file, o
 }
 
 void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next) {
-    *ctl = (struct ctl){.ops = routed_ops, .options = *options, .layer.next = next};
+    *ctl = (struct ctl){
+        .ops = routed_ops, .options = *options, .layer.next = next, .others_lock = PTHREAD_MUTEX_INITIALIZER};
     ctl->layer.ops = &ctl->ops;
     ctl->ops.forget = forget;
     ctl->ops.lookup = lookup;
