@@ -355,6 +355,7 @@ static int init_glue(struct daemon *daemon) {
         .forward_flocks = options->forward_flocks,
         .takes_set_id = takes_set_id(options),
         .over_ring = options->over_ring,
+        .owner_uid = getuid(),
     };
     glue_init_lock_waiters(&daemon->glue);
 #ifdef HAVE_FUSE_PASSTHROUGH

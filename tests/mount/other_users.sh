@@ -118,7 +118,7 @@ bounds_texts_of_others() {
     local before_mb went
     before_mb=$(daemon_mb)
     mkfifo "$scratch/end"
-    as_user python3 -c "$open_many" "$mnt/.osprof.json" 2000 <"$scratch/end" >"$scratch/opened" &
+    exec_as "$user_uid" "$user_gid" "" python3 -c "$open_many" "$mnt/.osprof.json" 2000 <"$scratch/end" >"$scratch/opened" &
     opener=$!
     exec {end}>"$scratch/end"
     wait_until 100 test -s "$scratch/opened" || fail "opening many times does not end"

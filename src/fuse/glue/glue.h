@@ -36,6 +36,7 @@ struct glue {
     bool posix_acl; /* the kernel checks permissions, so it must know ACLs */
     bool forward_posix_locks;
     bool forward_flocks;
+    uid_t owner_uid; /* who mounted */
     struct lock_waiters lock_waiters;
     struct backings *backings; /* data=passthrough; else NULL */
     bool cannot_hand_over;     /* what INIT said of that */
@@ -109,9 +110,13 @@ static inline fs_file glue_file(const struct fuse_file_info *fi) {
     return fi ? (fs_file)fi->fh : FS_NO_FILE;
 }
 
-/* 0 or -errno, as the kernel wants it. The daemon's limit of open files is to its callers the system's, not theirs. */
+/* Of 0 or -errno what the kernel wants. The daemon's limit of open files is to its callers the system's, not theirs. */
+static inline int glue_error(int err) {
+    return err == -EMFILE ? ENFILE : -err;
+}
+
 static inline void glue_reply_status(fuse_req_t req, int err) {
-    fuse_reply_err(req, err == -EMFILE ? ENFILE : -err);
+    fuse_reply_err(req, glue_error(err));
 }
 
 /* sent: what libfuse says of an answer. If the kernel no longer waits for it, what it would have handed over is to be

@@ -12,12 +12,16 @@
 #define STOP_STEP_NS 10000000L
 #define STOP_STEPS 100
 
+/* Each has a thread, and the recorder's counters for that. As many as there may be workers, who have the same. */
+#define WAITERS_MAX 512U
+
 struct lock_waiter {
     struct lock_waiter *next;
     struct lock_waiter **link; /* what points here */
     struct glue *glue;
     struct session_server *server;
     pthread_t thread;
+    uid_t uid;
     fuse_req_t req;
     fs_ino ino;
     fs_file file;
@@ -64,7 +68,7 @@ static void *wait_for_lock(void *argument) {
         err = GLUE_CALL_INTERRUPTIBLE(waiter->req, setlkw, waiter->ino, waiter->file, &waiter->lock);
     if (err == -EINTR && is_ending(all))
         err = -ENOTCONN; /* the kernel would restart an interrupted wait, but nobody will be here */
-    session_end_server(waiter->server, waiter->req, -err);
+    session_end_server(waiter->server, waiter->req, glue_error(err));
     remove_waiter(waiter);
     free(waiter);
     return NULL;
@@ -80,6 +84,24 @@ static int start_thread(struct lock_waiter *waiter) {
     return err == 0 ? 0 : -ENOLCK;
 }
 
+/* A user has at most as many places as he leaves free, so that there is one for the next user; root and who mounted may
+ * take the last. Under the lock. */
+static bool has_place(const struct glue *glue, uid_t uid) {
+    const struct lock_waiters *all = &glue->lock_waiters;
+    if (all->count >= WAITERS_MAX || uid == 0 || uid == glue->owner_uid)
+        return all->count < WAITERS_MAX;
+    unsigned own_count = 0;
+    for (const struct lock_waiter *waiter = all->first; waiter; waiter = waiter->next)
+        own_count += waiter->uid == uid;
+    return own_count < WAITERS_MAX - all->count;
+}
+
+static int add_thread(struct lock_waiter *waiter) {
+    if (waiter->glue->lock_waiters.ending)
+        return -ENOTCONN;
+    return has_place(waiter->glue, waiter->uid) ? start_thread(waiter) : -ENOLCK;
+}
+
 static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {
     struct glue *glue = glue_of(req);
     CLEANUP_FREE struct lock_waiter *waiter = calloc(1, sizeof(*waiter));
@@ -88,10 +110,16 @@ static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct f
         session_remove_server(server);
         return -ENOLCK;
     }
-    *waiter = (struct lock_waiter){.glue = glue, .server = server, .req = req, .ino = ino, .file = file, .lock = *lock};
+    *waiter = (struct lock_waiter){.glue = glue,
+                                   .server = server,
+                                   .uid = fuse_req_ctx(req)->uid,
+                                   .req = req,
+                                   .ino = ino,
+                                   .file = file,
+                                   .lock = *lock};
 
     pthread_mutex_lock(&glue->lock_waiters.lock);
-    int err = glue->lock_waiters.ending ? -ENOTCONN : start_thread(waiter);
+    int err = add_thread(waiter);
     if (err == 0)
         add_waiter(steal_pointer(&waiter));
     pthread_mutex_unlock(&glue->lock_waiters.lock);
