@@ -17,9 +17,14 @@ static void wait_for_child(int ready_fd, pid_t child) {
     } while (size < 0 && errno == EINTR);
     if (size == 1)
         _exit(0);
-    int status;
-    if (waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+    int status = 0;
+    bool is_known = waitpid(child, &status, 0) == child;
+    if (is_known && WIFEXITED(status) && WEXITSTATUS(status) != 0)
         _exit(WEXITSTATUS(status));
+    if (is_known && WIFSIGNALED(status))
+        log_message("cannot mount: the process in the background was ended by signal %d", WTERMSIG(status));
+    else
+        log_message("cannot mount: the process in the background ended by itself");
     _exit(1);
 }
 

@@ -54,6 +54,12 @@ struct daemon {
     bool live_is_needed; /* nothing else holds the profile */
 };
 
+/* Of what needs so little that there is nothing more to say of it. */
+static int say_no_memory(void) {
+    log_message("cannot mount: %s", strerror(ENOMEM));
+    return -ENOMEM;
+}
+
 /* ---- What is asked for ---- */
 
 static int open_lower(struct daemon *daemon) {
@@ -175,7 +181,7 @@ static int create_recorder(struct daemon *daemon) {
     CLEANUP_FREE char *cache = strdup(cache_mode_name(daemon->options->cache));
     CLEANUP_FREE char *profile = one_line(daemon->target.shown);
     if (!lower || !mountpoint || !control_name || !cache || !profile)
-        return -ENOMEM;
+        return say_no_memory();
     char layer[] = "fs";
     char data[] = "passthrough";
     const struct aggstats_label labels[] = {
@@ -361,7 +367,7 @@ static int init_glue(struct daemon *daemon) {
 #ifdef HAVE_FUSE_PASSTHROUGH
     if (options->kernel_data) {
         daemon->glue.backings = glue_create_backings(pass_file_fd);
-        return daemon->glue.backings ? 0 : -ENOMEM;
+        return daemon->glue.backings ? 0 : say_no_memory();
     }
 #endif
     return 0;
@@ -458,8 +464,10 @@ static int negotiate(struct daemon *daemon) {
     int err = device_attach(daemon->fuse);
     if (err == 0)
         err = session_create(daemon->fuse, &options, &daemon->session);
-    if (err < 0)
+    if (err < 0) {
+        log_message("cannot serve %s: %s", daemon->mountpoint, strerror(-err));
         return err;
+    }
     daemon->glue.session = daemon->session;
     unsigned threads_before = ring_threads();
     session_negotiate(daemon->session);
@@ -473,13 +481,9 @@ static int negotiate(struct daemon *daemon) {
 
 static int mount_session(struct daemon *daemon) {
     struct fuse_args *args = (struct fuse_args *)(uintptr_t)&daemon->options->fuse_args;
-    int err = add_lower_flags(args, daemon->lower);
-    if (err == 0)
-        err = add_option(args, "subtype=osproffs");
-    if (err == 0)
-        err = add_source(args, daemon->lower);
-    if (err < 0)
-        return err;
+    if (add_lower_flags(args, daemon->lower) < 0 || add_option(args, "subtype=osproffs") < 0 ||
+        add_source(args, daemon->lower) < 0)
+        return say_no_memory();
     daemon->fuse = fuse_session_new(args, &glue_operations, sizeof(glue_operations), &daemon->glue);
     if (!daemon->fuse) {
         daemon->is_wrong_usage = true; /* libfuse has said which option it does not know */
@@ -490,7 +494,7 @@ static int mount_session(struct daemon *daemon) {
         log_message("cannot mount on %s (see the line above)", daemon->mountpoint);
         return -EIO;
     }
-    err = mountpoint_device(daemon->mountpoint, &daemon->own_device);
+    int err = mountpoint_device(daemon->mountpoint, &daemon->own_device);
     if (err < 0) {
         log_message("cannot see the mount on %s: %s", daemon->mountpoint, strerror(-err));
         fuse_session_unmount(daemon->fuse);

@@ -296,6 +296,8 @@ static int settle(struct options *options) {
         options->foreground = 1;
     if (!options->control_name)
         options->control_name = strdup(".osprof");
+    if (!options->control_name)
+        log_message("cannot read the options: %s", strerror(ENOMEM));
     return options->control_name ? 0 : -ENOMEM;
 }
 
