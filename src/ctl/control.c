@@ -289,7 +289,10 @@ int control_read(const struct control *control, const struct view *view, bool sh
         add_paths(control, &profile);
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
         profile.clock = control->steady_clock;
-    struct control_text text = {.has_paths = aggstats_profile_has_paths(&profile)};
+    struct control_text text = {
+        .has_paths = aggstats_profile_has_paths(&profile),
+        .exceeds_live = profile.interval_count > 0 || profile.joint_count > 0 || profile.group_count > 0,
+    };
     error = view_format(view, &profile, &text.text, &text.size_bytes);
     if (error == 0)
         *ret_text = text;

@@ -197,6 +197,9 @@ static int create_recorder(struct daemon *daemon) {
         .label_count = ARRAY_SIZE(labels) - !daemon->options->kernel_data, /* the last is for that alone */
     };
     int err = create_recorder_live(daemon, &wanted);
+    const char *live_path = err == 0 ? aggstats_recorder_live_path(daemon->recorder) : NULL;
+    if (live_path)
+        profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
     if (err == 0)
         err = start_sampling(daemon);
     return err < 0 ? err : start_grouping(daemon);
@@ -538,32 +541,46 @@ static int set_up(struct daemon *daemon) {
 
 /* The last resort when nothing can be written anywhere. */
 static void print_profile(const char *text) {
-    CLEANUP_FREE char *lines = strdup(text);
-    char *rest = lines;
-    for (const char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n"))
-        log_message("%s", line);
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        end = strchrnul(text, '\n');
+        log_message("%.*s", (int)(end - text), text);
+    }
+}
+
+/* Neither place takes the profile: says where it is. text: without one if there was no memory for it */
+static void keep_elsewhere(const struct daemon *daemon, const struct control_text *text, int err) {
+    const char *why = strerror(-err);
+    const char *shown = daemon->target.shown;
+    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
+    bool is_live_whole = live_path && aggstats_recorder_live_complete(daemon->recorder) && !text->exceeds_live;
+    if (text->text && is_live_whole) {
+        log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", shown, why, live_path, live_path);
+    } else if (text->text) {
+        log_message("cannot write profile %s: %s; it follows", shown, why);
+        print_profile(text->text);
+    } else if (live_path) {
+        log_message("cannot write profile %s: %s; its counters are in %s (osprof recover %s), the rest is lost", shown,
+                    why, live_path, live_path);
+    } else {
+        log_message("cannot write profile %s: %s; it is lost", shown, why);
+    }
 }
 
 static int save_final_profile(struct daemon *daemon) {
     struct control_text text = {0};
-    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
+    CLEANUP_FREE char *second = NULL;
     int err = make_profile_text(daemon, &text);
-    if (err == 0)
+    bool is_made = err == 0;
+    if (is_made)
         err = profile_target_save(&daemon->target, &text);
-    daemon->live_is_needed = err < 0;
-    if (err == 0) {
+    bool is_saved = err == 0 || (is_made && profile_target_save_second(&daemon->target, &text, &second) == 0);
+    daemon->live_is_needed = !is_saved;
+    if (is_saved)
         aggstats_recorder_unlink_live(daemon->recorder);
-        free(text.text);
-        return 0;
-    }
-    if (live_path && aggstats_recorder_live_complete(daemon->recorder)) {
-        log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", daemon->target.shown,
-                    strerror(-err), live_path, live_path);
-    } else {
-        log_message("cannot write profile %s: %s; it follows", daemon->target.shown, strerror(-err));
-        if (text.text)
-            print_profile(text.text);
-    }
+    if (second)
+        log_message("cannot write profile %s: %s; saved in %s", daemon->target.shown, strerror(-err), second);
+    else if (err < 0)
+        keep_elsewhere(daemon, &text, err);
     free(text.text);
     return err;
 }
@@ -630,7 +647,7 @@ int daemon_run(const struct options *options) {
         .background.ready_fd = -1,
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
         .joint_lock = PTHREAD_MUTEX_INITIALIZER,
-        .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1},
+        .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };
     int status = 1;
     if (set_up(&daemon) == 0) {

@@ -13,6 +13,7 @@
 
 #define DEFAULT_NAME "osprof.out"
 #define BACKUP_SUFFIX ".old"
+#define SECOND_ATTEMPTS 100U
 
 static int open_stream(struct profile_target *target, int fd, const char *shown) {
     target->stream_fd = fd;
@@ -87,7 +88,7 @@ static int open_target(struct profile_target *target, const char *file, bool for
 }
 
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground) {
-    *ret_target = (struct profile_target){.start_fd = -1, .dir_fd = -1, .stream_fd = -1};
+    *ret_target = (struct profile_target){.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1};
     int err = open_target(ret_target, file, foreground);
     if (err < 0)
         log_message("cannot write the profile to %s: %s; choose another place with -o profile=FILE",
@@ -99,7 +100,9 @@ void profile_target_finish(struct profile_target *target) {
     close_fd(&target->start_fd);
     close_fd(&target->dir_fd);
     close_fd(&target->stream_fd);
+    close_fd(&target->second_fd);
     free(target->name);
+    free(target->second);
     free(target->shown);
 }
 
@@ -157,4 +160,51 @@ int profile_target_save_as(const struct profile_target *target, const char *file
         return -ENOMEM;
     int err = open_directory_elsewhere(target->start_fd, directory, own_device, &dir_fd);
     return err < 0 ? err : replace(target, dir_fd, name, NULL, text);
+}
+
+/* A name that nothing in the directory has. */
+static int find_free_name(int dir_fd, const char *stem, char **ret_name) {
+    struct stat attr;
+    for (unsigned attempt = 0; attempt < SECOND_ATTEMPTS; attempt++) {
+        char number[16] = "";
+        CLEANUP_FREE char *name = NULL;
+        if (attempt > 0)
+            snprintf(number, sizeof(number), "-%u", attempt);
+        if (asprintf(&name, "%s%s.osprof", stem, number) < 0)
+            return -ENOMEM;
+        if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT) {
+            *ret_name = steal_pointer(&name);
+            return 0;
+        }
+    }
+    return -EEXIST;
+}
+
+int profile_target_add_second(struct profile_target *target, const char *path) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    int err = open_parent(AT_FDCWD, path, &dir_fd, &name);
+    if (err < 0)
+        return err;
+    target->second = strdup(name);
+    if (!target->second)
+        return -ENOMEM;
+    target->second_fd = steal_fd(&dir_fd);
+    return 0;
+}
+
+int profile_target_save_second(const struct profile_target *target, const struct control_text *text, char **ret_shown) {
+    CLEANUP_FREE char *name = NULL;
+    if (target->second_fd < 0)
+        return -ENOENT;
+    int err = find_free_name(target->second_fd, target->second, &name);
+    if (err < 0)
+        return err;
+    CLEANUP_FREE char *shown = absolute_path(target->second_fd, name);
+    if (!shown)
+        return -ENOMEM;
+    err = replace(target, target->second_fd, name, NULL, text);
+    if (err == 0)
+        *ret_shown = steal_pointer(&shown);
+    return err;
 }

@@ -13,6 +13,8 @@ struct profile_target {
     int dir_fd;    /* of the file; -1 if it goes to a stream */
     int stream_fd; /* standard output, a fifo, a device; -1 if it goes to a file */
     char *name;    /* in dir_fd */
+    int second_fd; /* the directory of the second place; -1: there is none */
+    char *second;  /* what names begin with in there */
     char *shown;   /* for messages */
     mode_t mode;   /* of files without paths, by the umask of who started us */
     bool keep_old; /* the next save keeps what is there as NAME.old */
@@ -33,5 +35,13 @@ int profile_target_save(struct profile_target *target, const struct control_text
  * Errors:  -ELOOP such a directory, and those of opening and writing */
 int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device,
                            const struct control_text *text);
+
+/* A second place, for when there is no room in the first: new files PATH.osprof, PATH-1.osprof and so on. Settled
+ * before anything is mounted over it. path: of a file there Errors:  what failed; there is no second place then */
+int profile_target_add_second(struct profile_target *target, const char *path);
+
+/* Owner:   the caller frees *ret_shown, the new file's path for messages
+ * Errors:  -ENOENT there is no second place, and those of writing */
+int profile_target_save_second(const struct profile_target *target, const struct control_text *text, char **ret_shown);
 
 #endif

@@ -1,6 +1,7 @@
 #!/bin/bash
-# No room for the final profile: osproffs fails, says where the profile is kept, and `osprof recover` gives the whole of
-# it. No room for the live file: a warning, and the profile is still complete at the end.
+# No room for the final profile: osproffs fails, and says where it has saved it: beside the live file, intervals and
+# groups included; if there is no room either, in the live file, or in the message itself if that lacks something. No room
+# for the live file: a warning, and the profile is still complete at the end.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
@@ -13,20 +14,95 @@ fill() {
 }
 
 final_profile_does_not_fit() {
-    mount_osproffs -o profile=full/out "$lower" "$mnt"
     local live
+    begin -o profile=full/out,interval=0.1,by=uid
     live=$(live_file)
+    end_without_room "saved in $live.osprof\$"
+    assert_whole "$live.osprof"
+    [ ! -e "$live" ] || fail "the live file stays though the whole profile is saved"
+    rm full/filler "$live.osprof"
+}
+
+# Names of other profiles are not taken.
+second_place_keeps_what_is_there() {
+    local live
+    begin -o profile=full/out
+    live=$(live_file)
+    echo other >"$live.osprof"
+    end_without_room "saved in $live-1.osprof\$"
+    assert_eq other "$(cat "$live.osprof")" "the other profile"
+    assert_eq 7 "$(profile_calls MKDIR "$live-1.osprof")" "MKDIR in the second place"
+    rm full/filler "$live.osprof" "$live-1.osprof"
+}
+
+# The live file is on the full disk too, and holds all that there is.
+second_place_is_full_too() {
+    local live
+    mount -t tmpfs -o size=256k tmpfs full-live
+    begin -o profile=full/out,live=full-live
+    live=full-live/$daemon_pid.live
+    fill_live
+    end_without_room "saved in $live (osprof recover $live)\$"
+    "$OSPROF" recover "$live" >recovered
+    assert_eq 7:7 "$(profile_calls MKDIR recovered):$(profile_calls RMDIR recovered)" "recovered"
+    rm full/filler
+    umount full-live
+}
+
+# It holds too little: the message has the rest.
+live_file_lacks_groups() {
+    mount -t tmpfs -o size=256k tmpfs full-live
+    begin -o profile=full/out,live=full-live,interval=0.1,by=uid
+    fill_live
+    end_without_room "it follows\$"
+    printed_profile >printed
+    assert_whole printed
+    rm full/filler
+    umount full-live
+}
+
+# A path as long as paths may be, in a line of the header.
+long_lines_are_printed_whole() {
+    local deep
+    deep=$(printf '/%0200d' {1..15})
+    mkdir -p "$scratch/far$deep"
+    mount_osproffs -o profile=full/out,live=none "$scratch/far$deep" "$mnt"
+    known_load "$mnt"
+    end_without_room "it follows\$"
+    printed_profile >printed
+    grep -qx "# lower: $scratch/far$deep" printed || fail "the path of $((${#scratch} + 4 + ${#deep})) bytes is cut"
+    "$OSPROF" check printed >&2 || fail "what is printed is no profile"
+    rm full/filler
+}
+
+begin() {
+    mount_osproffs "$@" "$lower" "$mnt"
     known_load "$mnt"
     rmdir "$mnt"/known-*
+}
+
+fill_live() {
+    ! cat /dev/zero >full-live/filler 2>/dev/null || fail "the tmpfs does not fill up"
+}
+
+# end_without_room PATTERN: the message about full/out ends so
+end_without_room() {
     fill
     umount "$mnt"
     assert_status 1 "the profile cannot be written"
-    grep -q "$scratch/full/out: No space left on device.*$live" "$daemon_log" || fail "message: $(cat "$daemon_log")"
-    [ ! -e full/out ] || fail "a part of a profile stays"
+    grep -q "$scratch/full/out: No space left on device; $1" "$daemon_log" || fail "message: $(head "$daemon_log")"
     assert_eq filler "$(ls -A full)" "files left behind"
-    "$OSPROF" recover "$live" >recovered
-    assert_eq 7:7 "$(profile_calls MKDIR recovered):$(profile_calls RMDIR recovered)" "recovered"
-    rm full/filler "$live"
+}
+
+printed_profile() {
+    sed -n '/; it follows$/,$p' "$daemon_log" | sed '1d; s/^osproffs: //'
+}
+
+assert_whole() {
+    "$OSPROF" check "$1" >&2 || fail "osprof check finds fault with $1"
+    assert_eq 7:7 "$(profile_calls MKDIR "$1"):$(profile_calls RMDIR "$1")" "calls in $1"
+    grep -q '^# interval:' "$1" || fail "no intervals in $1"
+    grep -q '^# uid:' "$1" || fail "no groups in $1"
 }
 
 # An old profile is not harmed by a new one that does not fit.
@@ -37,7 +113,7 @@ old_profile_stays() {
     umount "$mnt"
     assert_status 1 "the profile cannot be written"
     assert_eq "the old one" "$(cat full/out)" "the old profile"
-    rm full/filler full/out "$(live_file)"
+    rm full/filler full/out "$(live_file).osprof"
 }
 
 live_file_does_not_fit() {
@@ -62,7 +138,12 @@ is_mounted_or_ended() {
     is_mounted "$mnt" || ! kill -0 "$daemon_pid"
 }
 
+mkdir full-live
 final_profile_does_not_fit
+second_place_keeps_what_is_there
+second_place_is_full_too
+live_file_lacks_groups
+long_lines_are_printed_whole
 old_profile_stays
 live_file_does_not_fit
 umount full

@@ -41,7 +41,8 @@ struct control {
 struct control_text {
     char *text;
     size_t size_bytes;
-    bool has_paths; /* names files that calls in flight work on */
+    bool has_paths;    /* names files that calls in flight work on */
+    bool exceeds_live; /* has intervals, joint profiles or groups, which a live file has not */
 };
 
 /* The text that one open of a file reads: the profile now, in that view.

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <syslog.h>
 
 static bool use_syslog;
@@ -12,15 +13,30 @@ void log_to_syslog(void) {
     use_syslog = true;
 }
 
-void log_message(const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is; an error of clang-tidy 14 */
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
+static void write_line(const char *text) {
     if (use_syslog)
         syslog(LOG_NOTICE, "%s", text);
     else
         fprintf(stderr, "osproffs: %s\n", text);
+}
+
+void log_message(const char *format, ...) {
+    char beginning[1024]; /* all of it but for the longest */
+    char *whole;
+    va_list arguments;
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it is; an error of clang-tidy 14 */
+    int length = vsnprintf(beginning, sizeof(beginning), format, arguments);
+    va_end(arguments);
+    if (length < (int)sizeof(beginning)) {
+        write_line(beginning);
+        return;
+    }
+    va_start(arguments, format);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized) */
+    length = vasprintf(&whole, format, arguments);
+    va_end(arguments);
+    write_line(length < 0 ? beginning : whole); /* without memory a part is better than nothing */
+    if (length >= 0)
+        free(whole);
 }
