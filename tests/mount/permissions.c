@@ -77,7 +77,8 @@ static void path_of(const char *name, const struct call *call, char *ret_path) {
 }
 
 bool is_selected(char kind, unsigned object_index, unsigned call_index) {
-    return !strchr("fd", kind) || (object_index + call_index + selection.offset) % selection.every == 0;
+    const char *many = selection.brief ? "fd" : "fdpscl";
+    return !strchr(many, kind) || (object_index + call_index + selection.offset) % selection.every == 0;
 }
 
 static bool is_tried(const struct object *object, size_t call_index) {
@@ -152,8 +153,7 @@ static int list(bool brief) {
 }
 
 static int usage(void) {
-    fputs("usage: permissions prepare|run DIR IDENTITY EVERY [brief] | manifest DIR IDENTITY | list [brief]\n",
-          stderr);
+    fputs("usage: permissions prepare|run DIR IDENTITY EVERY [brief] | manifest DIR IDENTITY | list [brief]\n", stderr);
     return 2;
 }
 

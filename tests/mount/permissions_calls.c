@@ -351,10 +351,14 @@ static int make_connect(const char *path, const struct call *call) {
 #define OPENED "fdscl"
 #define ACCESS_ACL "system.posix_acl_access"
 #define DEFAULT_ACL "system.posix_acl_default"
-#define OPEN(kinds, flags, changes) {"open " #flags, kinds, make_open, flags, 0, changes}
-#define ACCESS(mode) {"access " #mode, "fx#dpsc", make_access, mode, 0}
-#define EACCESS(mode) {"access " #mode " effective", "fx#dpsc", make_access, mode, AT_EACCESS}
-#define CHMOD(mode) {"chmod " #mode, "fdp", make_chmod, mode, 0, true}
+#define OPEN(kinds, flags, changes)                                                                                    \
+    { "open " #flags, kinds, make_open, flags, 0, changes }
+#define ACCESS(mode)                                                                                                   \
+    { "access " #mode, "fx#dpsc", make_access, mode, 0 }
+#define EACCESS(mode)                                                                                                  \
+    { "access " #mode " effective", "fx#dpsc", make_access, mode, AT_EACCESS }
+#define CHMOD(mode)                                                                                                    \
+    { "chmod " #mode, "fdp", make_chmod, mode, 0, true }
 
 const struct call calls[] = {
     {"stat", ALL, make_stat},

@@ -35,7 +35,7 @@ static const struct identity {
     {.name = "root-dac", .lacks = CAP(DAC_OVERRIDE) | CAP(DAC_READ_SEARCH)},
     {.name = "root-fsetid", .lacks = CAP(FSETID)},
     {.name = "root-immutable", .lacks = CAP(LINUX_IMMUTABLE)},
-    {.name = "root-nothing", .lacks = ALL_CAPABILITIES, .brief = true},
+    {.name = "root-nothing", .lacks = ALL_CAPABILITIES},
     {.name = "stranger", .uid = ID_STRANGER, .gid = ID_STRANGER, .brief = true},
     {.name = "owner", .uid = ID_ME, .gid = ID_ME},
     {.name = "owner+group", .uid = ID_ME, .gid = ID_ME, .groups = IN_GROUP, .brief = true},

@@ -53,7 +53,7 @@ static void print_flags(const char *path) {
 
 static void print_entry(const FTSENT *entry, const char *identity) {
     const struct stat *st = entry->fts_statp;
-    printf("%s | %s | below -> %06o %u:%u links %lu", identity, entry->fts_path, st->st_mode, st->st_uid, st->st_gid,
+    printf("%s | %s | BELOW -> %06o %u:%u links %lu", identity, entry->fts_path, st->st_mode, st->st_uid, st->st_gid,
            (unsigned long)st->st_nlink);
     if (!S_ISDIR(st->st_mode))
         printf(" size %lld device %u:%u", (long long)st->st_size, major(st->st_rdev), minor(st->st_rdev));

@@ -140,10 +140,10 @@ static int make_orphan(const char *from, const char *to, long flags) {
     int fd = open(from, (int)flags | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    struct stat st;
+    struct stat st = {0};
     int result = unlink(from);
     if (result == 0)
-        note(" then stat %s links %lu", outcome(fstat(fd, &st)), (unsigned long)st.st_nlink);
+        note(" then stat %s", outcome(fstat(fd, &st)));
     int saved_errno = errno;
     close(fd);
     errno = saved_errno;
