@@ -77,13 +77,14 @@ static void path_of(const char *name, const struct call *call, char *ret_path) {
 }
 
 bool is_selected(char kind, unsigned object_index, unsigned call_index) {
-    const char *many = selection.brief ? "fd" : "fdpscl";
+    const char *many = selection.brief ? "fd" : "fdpsclx#";
     return !strchr(many, kind) || (object_index + call_index + selection.offset) % selection.every == 0;
 }
 
 static bool is_tried(const struct object *object, size_t call_index) {
     return strchr(calls[call_index].kinds, object->kind) &&
-           is_selected(object->kind, (unsigned)(object - objects), (unsigned)call_index);
+           (strcmp(calls[call_index].name, "execve") == 0 ||
+            is_selected(object->kind, (unsigned)(object - objects), (unsigned)call_index));
 }
 
 static void prepare_object(const struct object *object, const char *name) {

@@ -101,8 +101,8 @@ extern const size_t call_count;
 void names_prepare(const char *directory, unsigned object_index);
 void names_run(const char *directory, unsigned object_index);
 
-/* Objects times calls are many: of them only every so many is tried, others by each identity. All are tried on what can
- * be executed and, where there are few objects, on what is neither a file nor a directory. */
+/* Objects times calls are many: of them only every so many is tried, others by each identity. Execution always is,
+ * and where objects are few (brief) all that is tried on what is neither a file nor a directory. */
 bool is_selected(char kind, unsigned object_index, unsigned call_index);
 
 /* ---- Lines ---- */

@@ -9,7 +9,7 @@
 need_root
 need_fuse
 probe=$TEST_PROGRAMS/permissions
-every=${PERMISSIONS_EVERY:-11} # of all calls on all objects only one in so many; 1 takes some minutes
+every=${PERMISSIONS_EVERY:-23} # of all calls on all objects only one in so many; 1 takes some minutes
 image_mib=$((150 + 1000 / every))
 image_inodes=$((30000 + 400000 / every))
 
