@@ -23,6 +23,12 @@ static int open_stream(struct profile_target *target, int fd, const char *shown)
     return target->shown ? 0 : -ENOMEM;
 }
 
+/* A regular file without a name, as osprof run makes in memory, can only be read by the process that opened it. */
+static bool has_no_name(int fd) {
+    struct stat attr;
+    return fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) && attr.st_nlink == 0;
+}
+
 /* A fifo without a reader is an error now, not a wait; once open, writes may wait as usual. */
 static int open_without_waiting(const char *file) {
     int fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -75,8 +81,11 @@ static int open_target(struct profile_target *target, const char *file, bool for
         target->keep_old = true;
         return open_file(target, DEFAULT_NAME);
     }
-    if (!file || strcmp(file, "-") == 0)
+    if (!file || strcmp(file, "-") == 0) {
+        if (foreground && has_no_name(STDOUT_FILENO))
+            target->reader = getppid();
         return open_stream(target, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "standard output");
+    }
 
     struct stat attr;
     CLEANUP_FREE char *existing = realpath(file, NULL); /* a symbolic link stays one */
@@ -112,9 +121,27 @@ static int replace(const struct profile_target *target, int dir_fd, const char *
     return replace_file(dir_fd, name, backup_name, mode, text->text, text->size_bytes);
 }
 
+/* Lines that count something do not begin as those of the header do. */
+static bool has_counts(const char *text) {
+    const char *line = text;
+    while (line && line[0] == '#') {
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return line && line[0] != '\0';
+}
+
+/* What the reader did not live to see would be gone with the stream: the caller must keep it elsewhere, unless nothing
+ * has been counted. */
+static int save_to_stream(const struct profile_target *target, const struct control_text *text) {
+    if (target->reader != 0 && getppid() != target->reader)
+        return has_counts(text->text) ? -EPIPE : 0;
+    return write_all(target->stream_fd, text->text, text->size_bytes);
+}
+
 int profile_target_save(struct profile_target *target, const struct control_text *text) {
     if (target->stream_fd >= 0)
-        return write_all(target->stream_fd, text->text, text->size_bytes);
+        return save_to_stream(target, text);
     CLEANUP_FREE char *backup_name = NULL;
     if (target->keep_old && asprintf(&backup_name, "%s" BACKUP_SUFFIX, target->name) < 0)
         return -ENOMEM;

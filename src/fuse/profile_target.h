@@ -18,6 +18,7 @@ struct profile_target {
     char *shown;   /* for messages */
     mode_t mode;   /* of files without paths, by the umask of who started us */
     bool keep_old; /* the next save keeps what is there as NAME.old */
+    pid_t reader;  /* the only process that can read the stream; 0 if others may */
 };
 
 /* file: as given by the user, NULL for the default: osprof.out, or standard output in the foreground.
@@ -27,7 +28,8 @@ struct profile_target {
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground);
 void profile_target_finish(struct profile_target *target);
 
-/* A file with paths in it is its owner's alone, also where it replaces another. */
+/* Saves a profile. A file with paths in it is its owner's alone, also where it replaces another.
+ * Errors:  -EPIPE nobody can read the stream any more, and the profile has counts; those of writing */
 int profile_target_save(struct profile_target *target, const struct control_text *text);
 
 /* Saves to another file, relative to the start directory. Its directory may not be reached through a symbolic

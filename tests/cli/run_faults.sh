@@ -14,7 +14,7 @@ unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 begin() {
     rm -f "$lower"/* "$scratch/profile"
     set -m # a job of its own, which can be stopped
-    "${interruptible[@]}" "$OSPROF" run -o cache=none -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
+    "${interruptible[@]}" "$OSPROF" run -o "${options:-cache=none}" -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
         >"$scratch/out" 2>"$scratch/err" &
     run_pid=$!
     set +m
@@ -110,14 +110,33 @@ end 13 "a daemon that is told to end"
 assert_profile "of a daemon that has ended"
 assert_said "osprof: osproffs has ended: what goes on in $lower is not in the profile from here on"
 
-# ---- osprof itself is killed: all goes with it, also if what the daemon needs to say the time lies in the directory
+# ---- osprof itself is killed: all goes with it but what was counted, also if what the daemon needs to say the time lies
+# in the directory
+
+# kill_osprof CHILD: osprof, and waits until the command and the daemon have gone with it
+kill_osprof() {
+    kill -KILL "$run_pid"
+    wait "$run_pid" || true
+    run_pid=
+    wait_for_end "$1" 20 || fail "the command goes on"
+    wait_until 20 no_daemons || fail "daemons are left: $(own_daemons)"
+}
 
 TZ=:$lower/zone begin "echo \$\$ >pid; $wait_for_ever"
-child=$(<"$lower/pid")
-kill -KILL "$run_pid"
-wait "$run_pid" || true
-run_pid=
-wait_for_end "$child" 20 || fail "the command goes on"
+daemon=$(own_daemons)
+kill_osprof "$(<"$lower/pid")"
+live=$XDG_RUNTIME_DIR/osprof/$daemon.live
+assert_said "osproffs: cannot write profile standard output: Broken pipe; saved in $live (osprof recover $live)"
+expect 0 recover
+grep -Eq "^ *$daemon  dead .* $live  $lower\$" "$scratch/out" || fail "not listed: $(<"$scratch/out")"
+expect 0 recover --remove -o profile "$live"
+assert_profile "of a killed osprof"
+assert_nothing_left
+
+options=cache=none,live=none begin "echo \$\$ >pid; $wait_for_ever"
+kill_osprof "$(<"$lower/pid")"
+sed -n '/^osproffs: # osprof 1$/,$ s/^osproffs: \(.\)/\1/p' "$scratch/err" >profile
+assert_profile "printed, for want of a live file"
 assert_nothing_left
 
 # ---- A command that leaves a process behind: the profile is as of its end, and nobody waits

@@ -128,6 +128,31 @@ START_TEST(standard_output_is_written_to) {
 }
 END_TEST
 
+/* As osprof run does it: memory that nobody else can open */
+START_TEST(what_nobody_can_read_any_more_is_not_saved) {
+    int memory_fd = memfd_create("stdout", MFD_CLOEXEC);
+    ck_assert_int_eq(dup2(memory_fd, STDOUT_FILENO), STDOUT_FILENO);
+    settle("-", true);
+    close(STDOUT_FILENO);
+    ck_assert_int_eq(target.reader, getppid());
+    target.reader = 1 << 30; /* no process has such a number */
+    ck_assert_int_eq(save("# osprof 1\nOP_READ 1 1000\n 0 9 1\n"), -EPIPE);
+    ck_assert_int_eq(save("# osprof 1\n# layer: fs\n"), 0); /* nothing to lose */
+    ck_assert_int_eq(lseek(memory_fd, 0, SEEK_END), 0);
+    close(memory_fd);
+}
+END_TEST
+
+START_TEST(unnamed_file_outlives_who_starts_a_background) {
+    int memory_fd = memfd_create("stdout", MFD_CLOEXEC);
+    ck_assert_int_eq(dup2(memory_fd, STDOUT_FILENO), STDOUT_FILENO);
+    settle("-", false);
+    close(STDOUT_FILENO);
+    ck_assert_int_eq(target.reader, 0);
+    close(memory_fd);
+}
+END_TEST
+
 START_TEST(fifo_with_a_reader_is_written_to) {
     char text[16] = "";
     ck_assert_int_eq(mkfifo("fifo", 0600), 0);
@@ -203,6 +228,8 @@ int main(void) {
     tcase_add_test(tcase, text_with_paths_is_for_its_owner_alone);
     tcase_add_loop_test(tcase, file_may_be_named, 0, 2);
     tcase_add_loop_test(tcase, standard_output_is_written_to, 0, 2);
+    tcase_add_test(tcase, what_nobody_can_read_any_more_is_not_saved);
+    tcase_add_test(tcase, unnamed_file_outlives_who_starts_a_background);
     tcase_add_test(tcase, fifo_with_a_reader_is_written_to);
     tcase_add_loop_test(tcase, place_that_cannot_work_is_told_at_the_start, 0, (int)ARRAY_SIZE(bad_files));
     tcase_add_test(tcase, directory_that_must_not_be_written_is_told_at_the_start);
