@@ -411,6 +411,20 @@ static int add_lower_flags(struct fuse_args *args, const char *lower) {
     return err;
 }
 
+static bool is_disconnected(struct fuse_session *fuse) {
+    struct pollfd device = {.fd = fuse_session_fd(fuse)};
+    return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
+}
+
+/* libfuse gives up where it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
+ * everything. */
+static int check_agreement(const struct daemon *daemon) {
+    if (!fuse_session_exited(daemon->fuse) || is_disconnected(daemon->fuse))
+        return 0;
+    log_message("cannot serve %s: libfuse and the kernel do not agree (see the line above)", daemon->mountpoint);
+    return -EPROTO;
+}
+
 /* Whether the kernel reads and writes by itself as it was asked to. */
 static int check_kernel_data(const struct daemon *daemon) {
 #ifdef HAVE_FUSE_PASSTHROUGH
@@ -474,7 +488,9 @@ static int negotiate(struct daemon *daemon) {
     daemon->glue.session = daemon->session;
     unsigned threads_before = ring_threads();
     session_negotiate(daemon->session);
-    err = check_kernel_data(daemon);
+    err = check_agreement(daemon);
+    if (err == 0)
+        err = check_kernel_data(daemon);
     if (err == 0)
         err = check_ring(daemon, threads_before);
     if (err < 0)
@@ -583,11 +599,6 @@ static int save_final_profile(struct daemon *daemon) {
         keep_elsewhere(daemon, &text, err);
     free(text.text);
     return err;
-}
-
-static bool is_disconnected(struct fuse_session *fuse) {
-    struct pollfd device = {.fd = fuse_session_fd(fuse)};
-    return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
 }
 
 /* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted

@@ -29,7 +29,7 @@ struct raw_options {
     bool failed;
 };
 
-enum { KEY_HELP, KEY_VERSION };
+enum { KEY_HELP, KEY_VERSION, KEY_MAX_READ };
 
 #define OPTION(text, member)                                                                                           \
     { text, offsetof(struct options, member), 1 }
@@ -58,6 +58,7 @@ static const struct fuse_opt option_table[] = {
     FUSE_OPT_KEY("--help", KEY_HELP),
     FUSE_OPT_KEY("-V", KEY_VERSION),
     FUSE_OPT_KEY("--version", KEY_VERSION),
+    FUSE_OPT_KEY("max_read=", KEY_MAX_READ),
     FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP), /* libfuse wants to know too */
     FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("noatime", FUSE_OPT_KEY_KEEP), /* it has no word for nodiratime */
@@ -98,6 +99,9 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     case KEY_VERSION:
         options->action = OPTIONS_VERSION;
         return 0;
+    case KEY_MAX_READ: /* the kernel would be told one size now and another later, and refuse everything */
+        log_message("%s: osproffs takes reads as large as the kernel makes them; leave the option out", argument);
+        return -1;
     case FUSE_OPT_KEY_NONOPT:
         return take_path(options, argument);
     default:

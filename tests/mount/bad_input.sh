@@ -27,7 +27,8 @@ refused() {
 wrong_values() {
     local option
     for option in resolution=3 resolution=0 resolution=-1 resolution=16 resolution=x resolution= cache=some cache= \
-        timing=fast timing= control=a/b control= control=. control=.. live= nonsense nonsense=1 profile=; do
+        timing=fast timing= control=a/b control= control=. control=.. live= nonsense nonsense=1 profile= \
+        max_read=131072; do
         refused "${option%%=*}" -o "$option" "$lower" "$mnt"
     done
     refused default_permissions -o default_permissions,no_default_permissions "$lower" "$mnt"
