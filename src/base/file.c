@@ -2,11 +2,14 @@
 #include "base.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 
-#define TEMPORARY_ATTEMPTS 1000U
+#define TEMPORARY_ATTEMPTS 100U
+#define TEMPORARY_NAME_SIZE 32
 
 int reserve_standard_fds(void) {
     int fd;
@@ -42,41 +45,123 @@ bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_by
     return length > 0;
 }
 
-/* Fills a new temporary file; the caller unlinks it on error. */
-static int write_temporary(int dir_fd, const char *name, mode_t mode, const void *data, size_t size_bytes) {
-    CLEANUP_FD int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return negative_errno();
+/* ---- Replacing ---- */
+
+static int fill(int fd, mode_t mode, const void *data, size_t size_bytes) {
     int err = write_all(fd, data, size_bytes);
     if (err == 0 && fchmod(fd, mode) < 0)
         err = negative_errno();
     if (err == 0 && fsync(fd) < 0)
         err = negative_errno();
+    return err;
+}
+
+/* Nobody can guess it, so nobody can take it first. */
+static int choose_temporary_name(char ret_name[TEMPORARY_NAME_SIZE]) {
+    uint64_t number;
+    if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+        return negative_errno();
+    snprintf(ret_name, TEMPORARY_NAME_SIZE, ".osprof.%016" PRIx64 ".tmp", number);
+    return 0;
+}
+
+/* The first way takes a capability before Linux 6.10, the second /proc. */
+static int link_fd(int fd, int dir_fd, const char *name) {
+    char path[32];
+    int err = linkat(fd, "", dir_fd, name, AT_EMPTY_PATH) < 0 ? negative_errno() : 0;
+    if (err == 0 || err == -EEXIST)
+        return err;
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return linkat(AT_FDCWD, path, dir_fd, name, AT_SYMLINK_FOLLOW) < 0 ? negative_errno() : 0;
+}
+
+/* Gives a file its first name. */
+static int name_file(int fd, int dir_fd, char ret_name[TEMPORARY_NAME_SIZE]) {
+    int err = -EEXIST;
+    for (unsigned attempt = 0; err == -EEXIST && attempt < TEMPORARY_ATTEMPTS; attempt++) {
+        err = choose_temporary_name(ret_name);
+        if (err == 0)
+            err = link_fd(fd, dir_fd, ret_name);
+    }
+    return err;
+}
+
+static int open_named(int dir_fd, int *ret_fd, char ret_name[TEMPORARY_NAME_SIZE]) {
+    int fd = -1;
+    for (unsigned attempt = 0; fd < 0 && attempt < TEMPORARY_ATTEMPTS; attempt++) {
+        int err = choose_temporary_name(ret_name);
+        if (err < 0)
+            return err;
+        fd = openat(dir_fd, ret_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    if (fd < 0)
+        return negative_errno();
+    *ret_fd = fd;
+    return 0;
+}
+
+/* Errors:  what failed; there is no file then */
+static int write_named(int dir_fd, mode_t mode, const void *data, size_t size_bytes,
+                       char ret_name[TEMPORARY_NAME_SIZE]) {
+    CLEANUP_FD int fd = -1;
+    int err = open_named(dir_fd, &fd, ret_name);
+    if (err < 0)
+        return err;
+    err = fill(fd, mode, data, size_bytes);
     if (err == 0 && close(steal_fd(&fd)) < 0)
         err = negative_errno();
+    if (err < 0)
+        unlinkat(dir_fd, ret_name, 0);
     return err;
+}
+
+/* A file that has no name until it is complete: if we are killed before, it is gone. Not every file system has such
+ * files, and not every process can name them. */
+static int write_temporary(int dir_fd, mode_t mode, const void *data, size_t size_bytes,
+                           char ret_name[TEMPORARY_NAME_SIZE]) {
+    CLEANUP_FD int fd = openat(dir_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    int err = fd < 0 ? -ENOTSUP : fill(fd, mode, data, size_bytes);
+    if (fd >= 0 && err < 0)
+        return err;
+    if (err == 0)
+        err = name_file(fd, dir_fd, ret_name);
+    return err < 0 ? write_named(dir_fd, mode, data, size_bytes, ret_name) : 0;
 }
 
 int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
                  size_t size_bytes) {
-    char temporary[64];
+    char temporary[TEMPORARY_NAME_SIZE];
     struct stat attr;
     if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
         return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
-    int err = -EEXIST;
-    for (unsigned attempt = 0; err == -EEXIST && attempt < TEMPORARY_ATTEMPTS; attempt++) {
-        snprintf(temporary, sizeof(temporary), ".osprof.%ld-%u.tmp", (long)getpid(), attempt);
-        err = write_temporary(dir_fd, temporary, mode, data, size_bytes);
-    }
-    if (err == -EEXIST)
+    int err = write_temporary(dir_fd, mode, data, size_bytes, temporary);
+    if (err < 0)
         return err;
-    if (err == 0 && backup_name && renameat(dir_fd, name, dir_fd, backup_name) < 0 && errno != ENOENT)
+    if (backup_name && renameat(dir_fd, name, dir_fd, backup_name) < 0 && errno != ENOENT)
         err = negative_errno();
     if (err == 0 && renameat(dir_fd, temporary, dir_fd, name) < 0)
         err = negative_errno();
     if (err < 0)
         unlinkat(dir_fd, temporary, 0);
     return err;
+}
+
+/* ---- Paths ---- */
+
+bool may_be_planted(const char *path) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    struct stat directory;
+    struct stat attr;
+    if (open_parent(AT_FDCWD, path, &dir_fd, &name) < 0 || fstat(dir_fd, &directory) < 0 ||
+        fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) < 0)
+        return false;
+    if (S_ISREG(attr.st_mode) && geteuid() == 0)
+        return false;
+    bool is_shared = directory.st_mode & S_ISVTX && directory.st_mode & S_IWOTH;
+    return is_shared && attr.st_uid != geteuid() && attr.st_uid != directory.st_uid;
 }
 
 int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_name) {

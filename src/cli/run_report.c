@@ -61,7 +61,11 @@ static int open_stream(struct run_target *target, const char *path) {
 
 static int open_target(struct run_target *target, const char *given) {
     struct stat attr;
-    if (target->count * target->side_count > 1 || stat(given, &attr) < 0)
+    if (target->count * target->side_count > 1)
+        return open_file(target, given);
+    if (may_be_planted(given))
+        return -EPERM;
+    if (stat(given, &attr) < 0)
         return open_file(target, given);
     if (S_ISDIR(attr.st_mode))
         return -EISDIR;

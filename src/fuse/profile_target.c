@@ -50,7 +50,18 @@ static char *absolute_path(int dir_fd, const char *name) {
     return asprintf(&path, "%.*s/%s", (int)length, directory, name) < 0 ? NULL : path;
 }
 
-/* A place for a regular file that can be written: known now, not after a day of profiling. */
+/* Known now, not after a day of profiling. */
+static int check_place(const struct profile_target *target) {
+    struct stat attr;
+    if (fstat(target->dir_fd, &attr) == 0 && attr.st_nlink == 0)
+        return -ENOENT; /* removed: it can be reached, but nothing can be made in it */
+    if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
+        return negative_errno();
+    if (fstatat(target->dir_fd, target->name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
+    return 0;
+}
+
 static int open_file(struct profile_target *target, const char *file) {
     const char *name;
     int err = open_parent(AT_FDCWD, file, &target->dir_fd, &name);
@@ -62,12 +73,20 @@ static int open_file(struct profile_target *target, const char *file) {
     target->shown = absolute_path(target->dir_fd, name);
     if (!target->name || !target->shown)
         return -ENOMEM;
+    return check_place(target);
+}
+
+/* Opens what is there, if anything. */
+static int open_existing(struct profile_target *target, const char *file) {
     struct stat attr;
-    if (fstat(target->dir_fd, &attr) == 0 && attr.st_nlink == 0)
-        return -ENOENT; /* removed: it can be reached, but nothing can be made in it */
-    if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
-        return negative_errno();
-    return 0;
+    if (may_be_planted(file))
+        return -EPERM;
+    CLEANUP_FREE char *existing = realpath(file, NULL); /* a symbolic link stays one */
+    if (!existing || stat(existing, &attr) < 0)
+        return open_file(target, file);
+    if (S_ISDIR(attr.st_mode))
+        return -EISDIR;
+    return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, open_without_waiting(file), file);
 }
 
 static int open_target(struct profile_target *target, const char *file, bool foreground) {
@@ -79,21 +98,14 @@ static int open_target(struct profile_target *target, const char *file, bool for
         return negative_errno();
     if (!file && !foreground) {
         target->keep_old = true;
-        return open_file(target, DEFAULT_NAME);
+        return may_be_planted(DEFAULT_NAME) ? -EPERM : open_file(target, DEFAULT_NAME);
     }
     if (!file || strcmp(file, "-") == 0) {
         if (foreground && has_no_name(STDOUT_FILENO))
             target->reader = getppid();
         return open_stream(target, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3), "standard output");
     }
-
-    struct stat attr;
-    CLEANUP_FREE char *existing = realpath(file, NULL); /* a symbolic link stays one */
-    if (!existing || stat(existing, &attr) < 0)
-        return open_file(target, file);
-    if (S_ISDIR(attr.st_mode))
-        return -EISDIR;
-    return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, open_without_waiting(file), file);
+    return open_existing(target, file);
 }
 
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground) {

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static char directory[64];
 static int dir_fd;
@@ -211,6 +212,82 @@ START_TEST(failure_leaves_the_old_file_and_nothing_else) {
 }
 END_TEST
 
+/* Those of old were made of the process number and a count. */
+START_TEST(names_that_others_could_guess_are_no_obstacle) {
+    char name[64];
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), ".osprof.%ld-%u.tmp", (long)getpid(), i);
+        ck_assert_int_eq(symlinkat("elsewhere", dir_fd, name), 0);
+    }
+    ck_assert_int_eq(replace("text", NULL), 0);
+    ck_assert_str_eq(text_of("file"), "text");
+    ck_assert_uint_eq(count_names(), 1001);
+    for (unsigned i = 0; i < 1000; i++) {
+        snprintf(name, sizeof(name), ".osprof.%ld-%u.tmp", (long)getpid(), i);
+        clean(name);
+    }
+    clean("file");
+}
+END_TEST
+
+static _Noreturn void be_killed_while_writing(void) {
+    static char much[65536];
+    const struct rlimit small = {.rlim_cur = 4096, .rlim_max = 4096};
+    const struct rlimit none = {0};
+    setrlimit(RLIMIT_CORE, &none);
+    signal(SIGXFSZ, SIG_DFL);
+    setrlimit(RLIMIT_FSIZE, &small);
+    _exit(replace_file(dir_fd, "file", NULL, 0640, much, sizeof(much)) == 0);
+}
+
+START_TEST(who_is_killed_while_writing_leaves_nothing) {
+    CLEANUP_FD int unnamed = openat(dir_fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    if (unnamed < 0)
+        return; /* this file system has no files without names */
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        be_killed_while_writing();
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ);
+    ck_assert_uint_eq(count_names(), 0);
+}
+END_TEST
+
+/* ---- What others have made ---- */
+
+static bool is_planted(const char *name) {
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return may_be_planted(path);
+}
+
+START_TEST(only_strangers_in_shared_directories_plant) {
+    if (geteuid() != 0)
+        return; /* only root can make what belongs to others */
+    ck_assert_int_eq(mkfifoat(dir_fd, "own", 0600), 0);
+    ck_assert_int_eq(mkfifoat(dir_fd, "fifo", 0600), 0);
+    ck_assert_int_eq(symlinkat("own", dir_fd, "link"), 0);
+    ck_assert_int_eq(replace("text", NULL), 0);
+    ck_assert_int_eq(fchownat(dir_fd, "fifo", 65534, 65534, 0), 0);
+    ck_assert_int_eq(fchownat(dir_fd, "link", 65534, 65534, AT_SYMLINK_NOFOLLOW), 0);
+    ck_assert_int_eq(fchownat(dir_fd, "file", 65534, 65534, 0), 0);
+    ck_assert(!is_planted("fifo") && !is_planted("link"));
+    ck_assert_int_eq(chmod(directory, 01777), 0);
+    ck_assert(is_planted("fifo") && is_planted("link"));
+    ck_assert(!is_planted("own") && !is_planted("missing") && !is_planted("file"));
+    ck_assert_int_eq(seteuid(65533), 0);
+    bool is_file_planted = is_planted("file");
+    bool is_of_owner_planted = is_planted("own"); /* he could replace everything */
+    ck_assert_int_eq(seteuid(0), 0);
+    ck_assert(is_file_planted && !is_of_owner_planted);
+    clean("own");
+    clean("fifo");
+    clean("link");
+    clean("file");
+}
+END_TEST
+
 static void *replace_over_and_over(void *argument) {
     static char text[2][2048];
     char *own = text[argument != NULL];
@@ -306,6 +383,9 @@ int main(void) {
     tcase_add_test(tcase, old_file_is_kept_under_its_backup_name);
     tcase_add_test(tcase, what_is_no_regular_file_is_left_alone);
     tcase_add_test(tcase, failure_leaves_the_old_file_and_nothing_else);
+    tcase_add_test(tcase, names_that_others_could_guess_are_no_obstacle);
+    tcase_add_test(tcase, who_is_killed_while_writing_leaves_nothing);
+    tcase_add_test(tcase, only_strangers_in_shared_directories_plant);
     tcase_add_test(tcase, threads_replacing_one_file_never_show_a_part_of_it);
     tcase_add_test(tcase, path_is_split_into_directory_and_name);
     tcase_add_test(tcase, moments_are_told_in_utc_to_the_nanosecond);

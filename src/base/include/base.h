@@ -70,7 +70,8 @@ int write_all(int fd, const void *data, size_t size_bytes);
 bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_bytes);
 
 /* Replaces (or creates) the regular file `name` in dir_fd whole: a temporary file beside it is written,
- * synced and renamed, so that readers see the old contents or the new ones.
+ * synced and renamed, so that readers see the old contents or the new ones. Its name, which cannot be guessed, it gets
+ * last where the file system allows that; where it does not, a process that is killed leaves .osprof.*.tmp behind.
  * mode: of the file, exactly, whatever the umask.
  * backup_name: the old file is kept under this name, if not NULL.
  * Errors:  what failed; the old file is untouched then. -ENOTSUP, -EISDIR: there is something else of that name */
@@ -81,6 +82,12 @@ int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t m
  * Errors:  -EISDIR path ends in a slash, "." or "..", -EINVAL empty, and those of open(2)
  * Owner:   the caller closes *ret_dir_fd; *ret_name points into path */
 int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_name);
+
+/* Whether somebody else may have made what is there, so that we write to where he wants: in a directory that is shared
+ * (sticky, and all may write to it) it is neither ours nor the directory's owner's. The kernel has the
+ * same rule for fs.protected_symlinks. A regular file is no obstacle to root, who replaces it. Returns false if there
+ * is nothing */
+bool may_be_planted(const char *path);
 
 #define UTC_TEXT_SIZE 64
 
