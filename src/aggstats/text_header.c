@@ -9,6 +9,7 @@
 
 #define NS_PER_SECOND 1000000000
 #define CALLS_IN_FLIGHT_MAX 65536 /* bounds what a hostile text can make readers look through for each operation */
+#define LABELS_MAX 65536
 
 /* ---- Header: values that the format defines ---- */
 
@@ -230,6 +231,8 @@ static const struct {
 
 static int add_label(struct parser *parser, const char *key, char *value) {
     struct aggstats_profile *profile = &parser->profile;
+    if (profile->label_count == LABELS_MAX)
+        return parser_fail(parser, "expected at most %d labels", LABELS_MAX);
     struct aggstats_label *grown = parser_grow(profile->labels, profile->label_count, sizeof(*grown));
     if (!grown)
         return -ENOMEM;

@@ -10,12 +10,18 @@
 
 #define INTERVALS_MAX 1048576
 
+/* What nobody means to be a profile must not take all memory. The longest line has INTERVALS_MAX borders of up to 20
+ * digits, which is 21 MiB; an interval in which nothing happened takes 3 bytes for each op. */
+#define LINE_BYTES_MAX (32U << 20)
+#define TEXT_BYTES_MAX (1U << 30)
+
 struct parser {
     FILE *stream;
     char *line; /* the current line without its end */
     size_t line_capacity;
     size_t line_number;
-    bool line_again; /* the current line is to be read once more */
+    size_t text_bytes; /* of all lines so far */
+    bool line_again;   /* the current line is to be read once more */
     struct aggstats_profile profile;
     unsigned keys_seen; /* bit i: the i-th key that the format defines */
     bool has_borders;

@@ -7,6 +7,8 @@
 #include "base.h"
 #include "text_parser.h"
 
+#define LINE_BYTES_FIRST 256
+
 /* ---- Errors ---- */
 
 int parser_fail(struct parser *parser, const char *format, ...) {
@@ -28,20 +30,58 @@ int parser_fail_expected(struct parser *parser, const char *expected, const char
 
 /* ---- Lines and words ---- */
 
+/* Room for a character and the end of the line. */
+static int reserve_line(struct parser *parser, size_t length) {
+    if (length + 1 < parser->line_capacity)
+        return 0;
+    size_t capacity = parser->line_capacity ? 2 * parser->line_capacity : LINE_BYTES_FIRST;
+    char *grown = realloc(parser->line, capacity);
+    if (!grown)
+        return -ENOMEM;
+    parser->line = grown;
+    parser->line_capacity = capacity;
+    return 0;
+}
+
+/* As getline(3), but what never ends is refused before it has taken all memory. Returns 1, 0 or an error, as
+ * parser_next_line(). */
+static int read_line(struct parser *parser, size_t *ret_length) {
+    size_t length = 0;
+    int c;
+    errno = 0;
+    while ((c = getc_unlocked(parser->stream)) != EOF && c != '\n') {
+        if (length == LINE_BYTES_MAX)
+            return parser_fail(parser, "expected lines of at most %u MiB", LINE_BYTES_MAX >> 20);
+        if (parser->text_bytes + length >= TEXT_BYTES_MAX)
+            return parser_fail(parser, "expected a text of at most %u MiB", TEXT_BYTES_MAX >> 20);
+        if (c == '\0')
+            return parser_fail(parser, "expected text, found a NUL byte");
+        if (reserve_line(parser, length) < 0)
+            return -ENOMEM;
+        parser->line[length++] = (char)c;
+    }
+    if (ferror(parser->stream))
+        return negative_errno();
+    if (c == EOF && length == 0)
+        return 0;
+    parser->text_bytes += length + 1;
+    *ret_length = length;
+    return reserve_line(parser, length) < 0 ? -ENOMEM : 1;
+}
+
 int parser_next_line(struct parser *parser) {
+    size_t length = 0;
     if (parser->line_again) {
         parser->line_again = false;
         return 1;
     }
-    errno = 0;
-    ssize_t length = getline(&parser->line, &parser->line_capacity, parser->stream);
-    if (length < 0)
-        return feof(parser->stream) && !ferror(parser->stream) ? 0 : negative_errno();
     parser->line_number++;
-    if (memchr(parser->line, '\0', (size_t)length))
-        return parser_fail(parser, "expected text, found a NUL byte");
-    if (parser->line[length - 1] == '\n')
-        parser->line[--length] = '\0';
+    int more = read_line(parser, &length);
+    if (more <= 0) {
+        parser->line_number -= more == 0;
+        return more;
+    }
+    parser->line[length] = '\0';
     if (length > 0 && parser->line[length - 1] == '\r')
         parser->line[--length] = '\0';
     return 1;

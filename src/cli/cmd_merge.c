@@ -1,5 +1,6 @@
 /* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. */
 #include <getopt.h>
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 
@@ -102,26 +103,50 @@ static enum status merge_one(struct merge_run *run, const char *name) {
     return status;
 }
 
-static enum status merge_listed(struct merge_run *run, FILE *list) {
-    const char *list_name = run->options->files_from;
-    CLEANUP_FREE char *line = NULL;
-    size_t capacity_bytes = 0;
-    ssize_t length;
-    enum status status = STATUS_OK;
+/* 1: name is the next line; 0: end of the list.
+ * Errors:  -ENAMETOOLONG, -EINVAL it is no name, and those of reading */
+static int read_name(FILE *list, char ret_name[PATH_MAX]) {
+    size_t length = 0;
+    int c;
     errno = 0;
-    while (status == STATUS_OK && (length = getline(&line, &capacity_bytes, list)) >= 0) {
-        if (line[length - 1] == '\n')
-            line[--length] = '\0';
-        if (strcmp(line, "-") == 0 && list == stdin) {
+    while ((c = getc(list)) != EOF && c != '\n') {
+        if (c == '\0')
+            return -EINVAL;
+        if (length == PATH_MAX - 1)
+            return -ENAMETOOLONG;
+        ret_name[length++] = (char)c;
+    }
+    if (ferror(list))
+        return negative_errno();
+    ret_name[length] = '\0';
+    return c != EOF || length > 0;
+}
+
+static enum status complain_of_list(const char *list_name, size_t line_number, int error) {
+    if (error == -EINVAL)
+        complain("%s is not a list of profiles: line %zu: expected a name, found a NUL byte", list_name, line_number);
+    else if (error == -ENAMETOOLONG)
+        complain("%s is not a list of profiles: line %zu: expected a name of at most %d bytes", list_name, line_number,
+                 PATH_MAX - 1);
+    else
+        complain("cannot read the list of profiles %s: %s", list_name, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+static enum status merge_listed(struct merge_run *run, FILE *list, const char *list_name) {
+    char name[PATH_MAX];
+    size_t line_number = 1;
+    enum status status = STATUS_OK;
+    int more;
+    for (; status == STATUS_OK && (more = read_name(list, name)) != 0; line_number++) {
+        if (more < 0)
+            return complain_of_list(list_name, line_number, more);
+        if (strcmp(name, "-") == 0 && list == stdin) {
             complain("cannot merge -: standard input is the list of profiles already");
             status = STATUS_TROUBLE;
-        } else if (length > 0) {
-            status = merge_one(run, line);
+        } else if (name[0]) {
+            status = merge_one(run, name);
         }
-    }
-    if (ferror(list)) {
-        complain("cannot read the list of profiles %s: %s", list_name, strerror(errno));
-        status = STATUS_TROUBLE;
     }
     return status;
 }
@@ -129,13 +154,13 @@ static enum status merge_listed(struct merge_run *run, FILE *list) {
 static enum status merge_list(struct merge_run *run) {
     const char *name = run->options->files_from;
     if (strcmp(name, "-") == 0)
-        return merge_listed(run, stdin);
+        return merge_listed(run, stdin, "standard input");
     CLEANUP_STREAM FILE *list = fopen(name, "re");
     if (!list) {
         complain("cannot open the list of profiles %s: %s", name, strerror(errno));
         return STATUS_TROUBLE;
     }
-    return merge_listed(run, list);
+    return merge_listed(run, list, name);
 }
 
 static enum status merge_all(struct merge_run *run) {

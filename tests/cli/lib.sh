@@ -44,3 +44,12 @@ expect_golden() {
     diff -u "$golden" "$scratch/out" >&2 || fail "prints something else: osprof $*"
     [ ! -s "$scratch/err" ] || fail "complains: osprof $*"
 }
+
+# within_memory COMMAND...: runs it with at most 400 MB, so that a failure does not take the machine's. Sanitizers need
+# more: there it has no bound.
+within_memory() {
+    (
+        (ulimit -v 400000 && "$OSPROF" --help >/dev/null 2>&1) && ulimit -v 400000
+        "$@"
+    )
+}

@@ -202,6 +202,12 @@ expect_trouble "osprof: cannot open the list of profiles no/such: No such file o
 expect_trouble "osprof: nothing to merge: /dev/null names no profile" merge --files-from /dev/null
 expect_trouble "osprof: cannot merge -: standard input is the list of profiles already" \
     merge --files-from - <<<-
+# A list that never ends takes no memory.
+within_memory expect_trouble "osprof: /dev/zero is not a list of profiles: line 1: expected a name, found a NUL byte" \
+    merge --files-from /dev/zero
+within_memory expect_trouble "osprof: standard input is not a list of profiles: line 2: expected a name of at most 4095 bytes" \
+    merge --files-from - < <(echo one.osprof; tr '\0' a </dev/zero || true)
+expect_trouble "osprof: cannot read the list of profiles .: Is a directory" merge --files-from .
 
 # Progress is for terminals.
 if have script; then

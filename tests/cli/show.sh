@@ -17,6 +17,23 @@ expect_golden show-bare show
 expect_golden show-bare show - <"$data/show-bare.osprof"
 expect_golden show-bare show <(cat "$data/show-bare.osprof")
 
+# What never ends is no profile, and takes no memory.
+within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected text, found a NUL byte" show - </dev/zero
+within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected lines of at most 32 MiB" \
+    show - < <(tr '\0' a </dev/zero || true)
+within_memory expect_trouble "osprof: standard input is not a profile: line 65538: expected at most 65536 labels" \
+    show - < <(echo "# osprof 1"; yes "# key: value" || true)
+within_memory expect_trouble "osprof: standard input is not a profile: line 36: expected a text of at most 1024 MiB" \
+    show - < <(printf '# osprof 1\n# interval: 1\nOP_READ 0 0\n'; printf '%33000000s' - >row; while cat row && echo; do :; done)
+
+# The longest line that a profile can have.
+{
+    printf '# osprof 1\n# interval: 1\n# borders:'
+    { yes 18446744073709551615 || true; } | head -n 1048576 | tr '\n' ' '
+    printf '\nOP_READ 1 5\n 0 0 1\n'
+} >borders
+within_memory expect 0 show borders
+
 # Without a terminal the width is $COLUMNS, else 80; nothing is wider.
 COLUMNS=40 expect_golden show-grep-narrow show --op READDIRPLUS "$data/show-grep.osprof"
 COLUMNS=nonsense expect_golden show-grep show "$data/show-grep.osprof"
