@@ -40,3 +40,16 @@ size_t next_character(const char **text, const char **ret_character) {
     *text += length > 0 ? length : 1;
     return length > 0 ? length : sizeof(replacement) - 1;
 }
+
+/* Controls, also U+0080 to U+009F; and what turns the direction of writing, U+202A to U+202E and U+2066 to U+2069. */
+bool is_obeyed_by_terminals(const char *character, size_t length) {
+    const unsigned char *bytes = (const unsigned char *)character;
+    if (length == 1)
+        return bytes[0] < ' ' || bytes[0] == 0x7f;
+    if (length == 2)
+        return bytes[0] == 0xc2 && bytes[1] < 0xa0;
+    if (length != 3 || bytes[0] != 0xe2)
+        return false;
+    return (bytes[1] == 0x80 && bytes[2] >= 0xaa && bytes[2] <= 0xae) ||
+           (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9);
+}

@@ -55,23 +55,10 @@ static void end_progress(const struct merge_run *run) {
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
-/* Text from a file may hold what a terminal obeys. */
-static void copy_printable(char *to, size_t size_bytes, const char *from) {
-    snprintf(to, size_bytes, "%s", from);
-    for (char *c = to; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-    }
-}
-
 static enum status complain_other_layer(const struct merge_run *run, const char *name,
                                         const struct aggstats_profile *profile) {
-    char theirs[64];
-    char ours[64];
-    copy_printable(theirs, sizeof(theirs), aggstats_profile_label(profile, "layer"));
-    copy_printable(ours, sizeof(ours), merging_layer(&run->merging));
-    complain("cannot merge %s: its layer is %s, that of the profiles before it %s; merge each layer by itself", name,
-             theirs, ours);
+    complain("cannot merge %s: its layer is %.63s, that of the profiles before it %.63s; merge each layer by itself",
+             name, aggstats_profile_label(profile, "layer"), merging_layer(&run->merging));
     return STATUS_TROUBLE;
 }
 

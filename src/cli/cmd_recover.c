@@ -8,6 +8,7 @@
 #include "command.h"
 #include "live_files.h"
 #include "output.h"
+#include "screen.h"
 
 struct recover_options {
     const char *output; /* NULL or "-": standard output */
@@ -23,15 +24,18 @@ static const char *state_name(const struct aggstats_live_info *live) {
     return live->paused ? "paused" : "recording";
 }
 
-static void print_row(const struct live_file *file) {
+static void print_row(const struct screen *screen, const struct live_file *file) {
     const char *mount = aggstats_profile_label(&file->profile, "mount");
     char start[32] = "-";
     time_t seconds = (time_t)(file->profile.start_ns / 1000000000);
     struct tm tm;
     if (localtime_r(&seconds, &tm))
         strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%8" PRId64 "  %-9s  %-19s  %s  %s\n", file->info.pid, state_name(&file->info), start, file->path,
-           mount ? mount : "-");
+    printf("%8" PRId64 "  %-9s  %-19s  ", file->info.pid, state_name(&file->info), start);
+    screen_print_foreign(screen, INK_PLAIN, file->path);
+    fputs("  ", stdout);
+    screen_print_foreign(screen, INK_PLAIN, mount ? mount : "-");
+    putchar('\n');
 }
 
 static void print_none(void) {
@@ -44,6 +48,7 @@ static void print_none(void) {
 }
 
 static enum status list(void) {
+    const struct screen screen = {.stream = stdout};
     struct live_files files;
     int error = live_files_read(&files);
     if (error) {
@@ -58,7 +63,7 @@ static enum status list(void) {
         if (files.files[i].why.message[0])
             complain("cannot read %s: %s", files.files[i].path, files.files[i].why.message);
         else
-            print_row(&files.files[i]);
+            print_row(&screen, &files.files[i]);
     }
     live_files_finish(&files);
     return STATUS_OK;

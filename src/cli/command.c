@@ -4,9 +4,27 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base.h"
 
 void command_print_help(const struct command *command) {
     printf("Usage: osprof %s %s\n\n%s", command->name, command->arguments, command->help);
+}
+
+/* Messages quote names and texts that others have made: what a terminal obeys becomes '?'. */
+static void print_harmless(const char *format, va_list arguments) {
+    CLEANUP_FREE char *message = NULL;
+    const char *character;
+    size_t length;
+    if (vasprintf(&message, format, arguments) < 0)
+        message = NULL;
+    const char *rest = message ? message : "no memory for a message";
+    while ((length = next_character(&rest, &character)) > 0)
+        if (is_obeyed_by_terminals(character, length))
+            putc('?', stderr);
+        else
+            fwrite(character, 1, length, stderr);
 }
 
 void complain(const char *format, ...) {
@@ -14,7 +32,7 @@ void complain(const char *format, ...) {
     va_start(arguments, format);
     flockfile(stderr);
     fputs("osprof: ", stderr);
-    vfprintf(stderr, format, arguments);
+    print_harmless(format, arguments);
     putc('\n', stderr);
     funlockfile(stderr);
     va_end(arguments);
@@ -24,7 +42,7 @@ enum status usage_error(const struct command *command, const char *format, ...) 
     va_list arguments;
     va_start(arguments, format);
     fprintf(stderr, "osprof %s: ", command->name);
-    vfprintf(stderr, format, arguments);
+    print_harmless(format, arguments);
     fprintf(stderr, "; see 'osprof help %s'\n", command->name);
     va_end(arguments);
     return STATUS_TROUBLE;

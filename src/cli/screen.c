@@ -80,27 +80,13 @@ void screen_print_right(const struct screen *screen, enum ink ink, const char *t
     screen_print(screen, ink, text);
 }
 
-/* What a terminal obeys: controls, also U+0080 to U+009F; and what turns the direction of writing, U+202A to U+202E and
- * U+2066 to U+2069. */
-static bool is_obeyed(const char *character, size_t length) {
-    const unsigned char *bytes = (const unsigned char *)character;
-    if (length == 1)
-        return bytes[0] < ' ' || bytes[0] == 0x7f;
-    if (length == 2)
-        return bytes[0] == 0xc2 && bytes[1] < 0xa0;
-    if (length != 3 || bytes[0] != 0xe2)
-        return false;
-    return (bytes[1] == 0x80 && bytes[2] >= 0xaa && bytes[2] <= 0xae) ||
-           (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9);
-}
-
 void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text) {
     if (ink != INK_PLAIN)
         screen_ink(screen, ink);
     const char *character;
     size_t length;
     while ((length = next_character(&text, &character)) > 0) {
-        if (is_obeyed(character, length) || (screen->ascii && length > 1))
+        if (is_obeyed_by_terminals(character, length) || (screen->ascii && length > 1))
             putc('?', screen->stream);
         else
             fwrite(character, 1, length, screen->stream);

@@ -9,14 +9,22 @@
 
 #define LINES_DEPTH 4
 
+/* The number of a character of up to three bytes. */
+static unsigned code_point(const char *character, size_t length) {
+    unsigned code = (unsigned char)character[0] & (length == 1 ? 0x7f : length == 2 ? 0x1f : 0x0f);
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)character[i] & 0x3f);
+    return code;
+}
+
 static void write_character(FILE *stream, const char *character, size_t length) {
-    if (length > 1 || (unsigned char)*character >= ' ') {
-        if (*character == '"' || *character == '\\')
-            putc('\\', stream);
-        fwrite(character, 1, length, stream);
-    } else {
-        fprintf(stream, "\\u%04x", (unsigned)*character);
+    if (is_obeyed_by_terminals(character, length)) {
+        fprintf(stream, "\\u%04x", code_point(character, length));
+        return;
     }
+    if (*character == '"' || *character == '\\')
+        putc('\\', stream);
+    fwrite(character, 1, length, stream);
 }
 
 static void write_text(FILE *stream, const char *text) {

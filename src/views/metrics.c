@@ -25,12 +25,17 @@ struct exposition {
 
 /* ---- Samples ------------------------------------------------------------------------------------ */
 
+/* The format has no escapes but these three, so what a terminal obeys becomes '?': metrics are also looked at. */
 static void write_label_value(FILE *stream, const char *value) {
     const char *character;
     size_t length;
     while ((length = next_character(&value, &character)) > 0) {
         if (*character == '\n') {
             fputs("\\n", stream);
+            continue;
+        }
+        if (is_obeyed_by_terminals(character, length)) {
+            putc('?', stream);
             continue;
         }
         if (*character == '"' || *character == '\\')

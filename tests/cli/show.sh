@@ -74,3 +74,42 @@ expect 1 show --op FSYNC "$data/show-grep.osprof"
 status=0
 "$OSPROF" show "$data/show-grep.osprof" >/dev/full 2>err || status=$?
 assert_eq "2 osprof: cannot write standard output: No space left on device" "$status $(<err)" "full disk"
+
+# ---- What a terminal obeys, in whatever text of a profile, reaches none, by whichever command
+
+hostile=$data/show-hostile.osprof
+sed 's/^# layer: fs/# layer: other/' "$hostile" >other-layer.osprof
+
+# assert_harmless ARGUMENT...: osprof prints something, and no such character
+assert_harmless() {
+    "$OSPROF" "$@" >shown 2>&1 </dev/null || true
+    [ -s shown ] || fail "prints nothing: osprof $*"
+    # C0 but newlines, DEL; C1 and a right-to-left override in UTF-8
+    ! LC_ALL=C grep -aqP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' shown || fail "a terminal obeys: osprof $*: $(cat -v shown)"
+}
+
+for view in "" --buckets --metrics --json --csv --by=process --joint; do
+    assert_harmless show ${view:+"$view"} "$hostile"
+done
+assert_harmless check "$hostile"
+assert_harmless check $'no\e[31m'
+assert_harmless show $'--no\e[31m'
+assert_harmless compare "$hostile" "$data/show-grep.osprof"
+assert_harmless compare --json "$hostile" other-layer.osprof
+assert_harmless merge "$hostile" other-layer.osprof
+mkdir -m 0700 "$XDG_RUNTIME_DIR/osprof"
+coproc RECORDER { exec "$TEST_PROGRAMS/record" "$XDG_RUNTIME_DIR/osprof/1.live" $'/m\e[31m\xc2\x9b' $'.\e[31m'; }
+# shellcheck disable=SC2153 # set by coproc
+recorder_pid=$RECORDER_PID
+before_cleanup() {
+    kill -KILL "$recorder_pid" 2>/dev/null
+}
+read -r _ <&"${RECORDER[0]}"
+assert_harmless recover
+assert_harmless recover --remove -o out "$XDG_RUNTIME_DIR/osprof/1.live"
+assert_harmless show "$XDG_RUNTIME_DIR/osprof/1.live"
+kill -KILL "$recorder_pid"
+wait "$recorder_pid" 2>/dev/null || true
+assert_harmless top "$XDG_RUNTIME_DIR/osprof/1.live"
+expect 0 show --metrics "$hostile"
+grep -qF '{layer="fs?[31m",host="h?[31m?",mount="/m?]0;title?\n??\"\\",op="READ"} 2' "$scratch/out" || fail "metrics: $(grep count "$scratch/out")"

@@ -87,7 +87,7 @@ done
     assert profile["joints"][0]["cells"][2] == {"number": 8192, "bucket": 3, "count": 3}' || fail "JSON of other dimensions"
 
 need promtool
-for profile in "$data"/show-{grep,hung,empty}.osprof hostile.osprof huge.osprof 4711.live; do
+for profile in "$data"/show-{grep,hung,empty,hostile}.osprof hostile.osprof huge.osprof 4711.live; do
     "$OSPROF" show --metrics "$profile" | promtool check metrics || fail "promtool finds fault with $profile"
 done
 

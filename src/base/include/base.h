@@ -98,4 +98,7 @@ void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);
  * byte, U+FFFD. Returns 0 at the end */
 size_t next_character(const char **text, const char **ret_character);
 
+/* Whether a terminal does something else with a character of next_character() than to show it. */
+bool is_obeyed_by_terminals(const char *character, size_t length);
+
 #endif
