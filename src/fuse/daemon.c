@@ -563,14 +563,19 @@ static void print_profile(const char *text) {
     }
 }
 
-/* Neither place takes the profile: says where it is. text: without one if there was no memory for it */
-static void keep_elsewhere(const struct daemon *daemon, const struct control_text *text, int err) {
+/* The profile cannot be written: it stays in the live file, if that lacks nothing, or goes beside it. Says where it is.
+ * text: without one if there was no memory for it. Returns true if the live file must stay. */
+static bool keep_elsewhere(const struct daemon *daemon, const struct control_text *text, int err) {
     const char *why = strerror(-err);
     const char *shown = daemon->target.shown;
     const char *live_path = aggstats_recorder_live_path(daemon->recorder);
     bool is_live_whole = live_path && aggstats_recorder_live_complete(daemon->recorder) && !text->exceeds_live;
+    CLEANUP_FREE char *second = NULL;
     if (text->text && is_live_whole) {
         log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", shown, why, live_path, live_path);
+    } else if (text->text && profile_target_save_second(&daemon->target, text, &second) == 0) {
+        log_message("cannot write profile %s: %s; saved in %s", shown, why, second);
+        return false;
     } else if (text->text) {
         log_message("cannot write profile %s: %s; it follows", shown, why);
         print_profile(text->text);
@@ -580,23 +585,17 @@ static void keep_elsewhere(const struct daemon *daemon, const struct control_tex
     } else {
         log_message("cannot write profile %s: %s; it is lost", shown, why);
     }
+    return true;
 }
 
 static int save_final_profile(struct daemon *daemon) {
     struct control_text text = {0};
-    CLEANUP_FREE char *second = NULL;
     int err = make_profile_text(daemon, &text);
-    bool is_made = err == 0;
-    if (is_made)
+    if (err == 0)
         err = profile_target_save(&daemon->target, &text);
-    bool is_saved = err == 0 || (is_made && profile_target_save_second(&daemon->target, &text, &second) == 0);
-    daemon->live_is_needed = !is_saved;
-    if (is_saved)
+    daemon->live_is_needed = err < 0 && keep_elsewhere(daemon, &text, err);
+    if (!daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
-    if (second)
-        log_message("cannot write profile %s: %s; saved in %s", daemon->target.shown, strerror(-err), second);
-    else if (err < 0)
-        keep_elsewhere(daemon, &text, err);
     free(text.text);
     return err;
 }

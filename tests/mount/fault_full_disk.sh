@@ -1,7 +1,7 @@
 #!/bin/bash
-# No room for the final profile: osproffs fails, and says where it has saved it: beside the live file, intervals and
-# groups included; if there is no room either, in the live file, or in the message itself if that lacks something. No room
-# for the live file: a warning, and the profile is still complete at the end.
+# No room for the final profile: osproffs fails, and says where it is: in the live file; beside it, where there are
+# intervals or groups, which that lacks; or in the message itself, if there is no room either. No room for the live file:
+# a warning, and the profile is still complete at the end.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
@@ -26,7 +26,7 @@ final_profile_does_not_fit() {
 # Names of other profiles are not taken.
 second_place_keeps_what_is_there() {
     local live
-    begin -o profile=full/out
+    begin -o profile=full/out,by=uid
     live=$(live_file)
     echo other >"$live.osprof"
     end_without_room "saved in $live-1.osprof\$"
@@ -36,7 +36,7 @@ second_place_keeps_what_is_there() {
 }
 
 # The live file is on the full disk too, and holds all that there is.
-second_place_is_full_too() {
+live_file_is_whole() {
     local live
     mount -t tmpfs -o size=256k tmpfs full-live
     begin -o profile=full/out,live=full-live
@@ -113,7 +113,7 @@ old_profile_stays() {
     umount "$mnt"
     assert_status 1 "the profile cannot be written"
     assert_eq "the old one" "$(cat full/out)" "the old profile"
-    rm full/filler full/out "$(live_file).osprof"
+    rm full/filler full/out "$(live_file)"
 }
 
 live_file_does_not_fit() {
@@ -141,7 +141,7 @@ is_mounted_or_ended() {
 mkdir full-live
 final_profile_does_not_fit
 second_place_keeps_what_is_there
-second_place_is_full_too
+live_file_is_whole
 live_file_lacks_groups
 long_lines_are_printed_whole
 old_profile_stays
