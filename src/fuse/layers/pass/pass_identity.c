@@ -188,18 +188,24 @@ void identity_leave(struct identity *identity) {
     errno = saved_errno;
 }
 
-/* Tried, since a container may forbid it in many ways, and a security bit keeps capabilities whoever one is. */
-bool identity_can_change(const struct pass *pass) {
+/* A thread that may end as somebody else. */
+static void *try_identity(void *argument) {
+    const struct pass *pass = argument;
     const uid_t somebody = 1; /* a namespace with more than root has this one */
     struct capability_sets sets;
-    own_capabilities();
-    if (geteuid() != 0 || syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0 ||
-        !set_effective_uid(somebody))
-        return false;
-    bool loses_all = get_capabilities(&sets) && sets.data[0].effective == 0 && sets.data[1].effective == 0;
-    if (!set_effective_uid(0) || !set_capabilities(own_capabilities()))
-        abort();
-    return loses_all;
+    bool can_change = syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) == 0 &&
+                      set_effective_uid(somebody) && get_capabilities(&sets) && sets.data[0].effective == 0 &&
+                      sets.data[1].effective == 0 && set_effective_uid(0);
+    return can_change ? argument : NULL;
+}
+
+/* Tried, since a container may forbid it in many ways, and a security bit keeps capabilities whoever one is. By another
+ * thread, since a thread that changes its user no longer gets a signal when its parent dies (prctl(2)). */
+bool identity_can_change(struct pass *pass) {
+    pthread_t thread;
+    void *tried = NULL;
+    return geteuid() == 0 && pthread_create(&thread, NULL, try_identity, pass) == 0 &&
+           pthread_join(thread, &tried) == 0 && tried;
 }
 
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode) {

@@ -282,7 +282,7 @@ int identity_enter_to_write(const struct pass *pass, const struct fs_caller *cal
 struct fs_caller identity_find_writer(const struct fs_caller *caller);
 
 /* True if this process can take on identities: root that may also set groups, and lays its capabilities down. */
-bool identity_can_change(const struct pass *pass);
+bool identity_can_change(struct pass *pass);
 
 /* Gives this thread the caller's umask for the next creation. Returns the mode to create with. */
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode);
