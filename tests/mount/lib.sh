@@ -367,13 +367,17 @@ end_daemon() {
     return 1
 }
 
+# A child that has been waited for is none any more: its number may belong to somebody else by now.
+is_child() {
+    grep -qsx "PPid:[[:space:]]*$$" "/proc/$1/status"
+}
+
 end_daemons() {
     local pid status=0
     for pid in ${children[@]+"${children[@]}"}; do
-        end_daemon "$pid" || status=1
+        ! is_child "$pid" || end_daemon "$pid" || status=1
     done
     for pid in ${strangers[@]+"${strangers[@]}"}; do
-        # its number may belong to somebody else by now
         if [ "$(readlink "/proc/$pid/exe")" = "$(realpath -- "$OSPROFFS")" ]; then
             end_daemon "$pid" || status=1
         fi

@@ -28,15 +28,16 @@ else
 fi
 
 # ---- A file made below behind a name that the kernel knows to be missing: as long as it was, or cut
+number=0
 for flags in O_CREAT 'O_CREAT | os.O_TRUNC'; do
-    rm -f "$lower/late"
-    ! stat "$mnt/late" 2>/dev/null || fail "there is a file"
-    echo 'long text' >"$lower/late"
+    late=late-$((number += 1))
+    ! stat "$mnt/$late" 2>/dev/null || fail "there is a file"
+    echo 'long text' >"$lower/$late"
     sizes=$(python3 -c "
 import os
-fd = os.open('$mnt/late', os.O_RDWR | os.$flags)
-print(os.fstat(fd).st_size, os.stat('$mnt/late').st_size, len(os.read(fd, 100)))")
-    size=$(stat -c %s "$lower/late")
+fd = os.open('$mnt/$late', os.O_RDWR | os.$flags)
+print(os.fstat(fd).st_size, os.stat('$mnt/$late').st_size, len(os.read(fd, 100)))")
+    size=$(stat -c %s "$lower/$late")
     assert_eq "$size $size $size" "$sizes" "sizes after opening with $flags"
 done
 

@@ -24,11 +24,13 @@ END_TEST
 START_TEST(who_lacks_cap_fsetid_is_told_by_writes_truncations_and_creations) {
     const struct fuse_write_in write = {.write_flags = FUSE_WRITE_KILL_SUIDGID};
     const struct fuse_setattr_in truncation = {.valid = FATTR_SIZE | FATTR_KILL_SUIDGID};
+    const struct fuse_setattr_in change_of_owner = {.valid = FATTR_UID | FATTR_KILL_SUIDGID};
     const struct fuse_create_in create = {.open_flags = FUSE_OPEN_KILL_SUIDGID};
     const struct fuse_write_in plain = {.write_flags = FUSE_WRITE_LOCKOWNER};
     ck_assert(request_lacks_fsetid(FUSE_WRITE, (const char *)&write));
     ck_assert(request_lacks_fsetid(FUSE_SETATTR, (const char *)&truncation));
     ck_assert(request_lacks_fsetid(FUSE_CREATE, (const char *)&create));
+    ck_assert(!request_lacks_fsetid(FUSE_SETATTR, (const char *)&change_of_owner));
     ck_assert(!request_lacks_fsetid(FUSE_WRITE, (const char *)&plain));
     ck_assert(!request_lacks_fsetid(FUSE_READ, (const char *)&write));
 }

@@ -89,8 +89,9 @@ void glue_statx(fuse_req_t req, fuse_ino_t ino, int flags, int mask, struct fuse
 
 void glue_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi) {
     struct stat changed;
-    int err = GLUE_CALL_AS(glue_writer(req, to_set & FUSE_SET_ATTR_KILL_SUID), req, true, setattr, ino, glue_file(fi),
-                           attr, to_set, &changed);
+    bool lacks_fsetid = to_set & FUSE_SET_ATTR_SIZE && to_set & FUSE_SET_ATTR_KILL_SUID;
+    int err =
+        GLUE_CALL_AS(glue_writer(req, lacks_fsetid), req, true, setattr, ino, glue_file(fi), attr, to_set, &changed);
     reply_attr(req, err, ino, &changed);
 }
 

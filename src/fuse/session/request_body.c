@@ -16,7 +16,7 @@ bool request_lacks_fsetid(uint32_t opcode, const char *body) {
         return write.write_flags & FUSE_WRITE_KILL_SUIDGID;
     case FUSE_SETATTR:
         memcpy(&setattr, body, sizeof(setattr));
-        return setattr.valid & FATTR_KILL_SUIDGID;
+        return setattr.valid & FATTR_SIZE && setattr.valid & FATTR_KILL_SUIDGID; /* chown always has the flag */
     case FUSE_CREATE: /* which may find a file, and truncate it */
         memcpy(&create, body, sizeof(create));
         return create.open_flags & FUSE_OPEN_KILL_SUIDGID;

@@ -20,20 +20,32 @@ int pass_op_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct stat *
     return err < 0 ? err : pass_stat(pass, path.fd, ret_attr);
 }
 
-/* A set-group-id bit that no execution bit goes with stays if its owner is in the group, or may set such bits: this is
- * asked of the lower file system as the caller. Everything else the kernel has checked. */
+static int set_owner(int fd, uid_t uid, gid_t gid) {
+    return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
+}
+
+/* Set-id bits go with the owner, which takes more than the kernel asks for, or stay: asked of the lower file system as
+ * the caller. All else the kernel has checked. */
 static int change_owner(const struct pass *pass, const struct fs_caller *caller, int fd, const struct stat *attr,
                         int which) {
-    uid_t uid = which & FS_SET_UID ? attr->st_uid : (uid_t)-1;
-    gid_t gid = which & FS_SET_GID ? attr->st_gid : (gid_t)-1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     struct stat now;
     int err = fstat(fd, &now) < 0 ? negative_errno() : 0;
-    if (err == 0 && !pass->check_as_caller && (now.st_mode & (S_ISGID | S_IXGRP)) == S_ISGID)
+    if (err == 0 && !pass->check_as_caller && S_ISREG(now.st_mode) && now.st_mode & (S_ISUID | S_ISGID))
         err = identity_enter(pass, caller, &identity);
     if (err < 0)
         return err;
-    return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
+    return set_owner(fd, which & FS_SET_UID ? attr->st_uid : (uid_t)-1, which & FS_SET_GID ? attr->st_gid : (gid_t)-1);
+}
+
+/* Either somebody gives a file the owner that it has, which takes set-id bits away. Or the kernel announces a write
+ * that will do so, maybe by who may not change owners: then there is nothing to be done yet. */
+static int change_nothing(const struct pass *pass, const struct fs_caller *caller, int fd) {
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass->check_as_caller ? 0 : identity_enter(pass, caller, &identity);
+    if (err == 0)
+        err = set_owner(fd, (uid_t)-1, (gid_t)-1);
+    return err == -EPERM ? 0 : err;
 }
 
 /* A symlink's own mode: the lower file system's answer (EOPNOTSUPP), never its target's mode. */
@@ -98,12 +110,13 @@ static int change_times(int fd, const struct stat *attr, int which) {
     (FS_SET_UID | FS_SET_GID | FS_SET_MODE | FS_SET_SIZE | FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW |            \
      FS_SET_MTIME_NOW)
 
-/* The owner goes first: changing it takes set-id bits away, which a mode given with it may set again. A change of
- * nothing is one of the owner to whom it is, which takes them away too. */
+/* The owner goes first: changing it takes set-id bits away, which a mode given with it may set again. */
 static int change(struct pass *pass, const struct fs_caller *caller, struct inode *inode, const struct open_file *file,
                   int fd, const struct stat *attr, int which) {
     int err = 0;
-    if (which & (FS_SET_UID | FS_SET_GID) || !(which & CHANGES))
+    if (!(which & CHANGES))
+        err = change_nothing(pass, caller, fd);
+    if (which & (FS_SET_UID | FS_SET_GID))
         err = change_owner(pass, caller, fd, attr, which);
     if (err == 0 && which & FS_SET_MODE)
         err = change_mode(pass, inode, fd, attr->st_mode);

@@ -88,21 +88,29 @@ bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid) {
            attr.st_dev == pass->user_namespace.st_dev;
 }
 
-/* Capabilities are over files of the daemon's user namespace only if the caller is in that. */
-static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid) {
+/* What the kernel has checked for root of another user namespace, file by file, before a name is made or removed. */
+#define CHECKED_CAPABILITIES                                                                                           \
+    (CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_FOWNER) |             \
+     CAPABILITY_BIT(CAP_FSETID))
+
+/* Capabilities are over all files only in the daemon's own user namespace. */
+static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid, bool is_checked) {
     const char *line = find_line(status, "\nCapEff:");
     uint64_t capabilities = line ? strtoull(line, NULL, 16) : 0;
-    return capabilities != 0 && caller_is_in_our_namespace(pass, pid) ? capabilities : 0;
+    if (capabilities == 0 || caller_is_in_our_namespace(pass, pid))
+        return capabilities;
+    return is_checked ? capabilities & CHECKED_CAPABILITIES : 0;
 }
 
-int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, struct caller_rights *ret_rights) {
+int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, bool is_checked,
+                       struct caller_rights *ret_rights) {
     CLEANUP_FREE char *status = caller->pid > 0 ? read_status(pass, caller->pid) : NULL;
     CLEANUP_RIGHTS struct caller_rights rights = CALLER_WITHOUT_RIGHTS;
     int err = 0;
     if (status && acts_for_itself(status, caller->uid)) {
         const char *groups = find_line(status, "\nGroups:");
         err = groups ? copy_groups(groups, &rights) : 0;
-        rights.capabilities = read_capabilities(pass, status, caller->pid);
+        rights.capabilities = read_capabilities(pass, status, caller->pid, is_checked);
     } else if (caller->uid == 0 && (status || caller->pid <= 0)) {
         rights.capabilities = UINT64_MAX; /* the kernel as root, or root that is not seen from here */
     }
@@ -136,5 +144,5 @@ bool caller_is_capable(const struct pass *pass, const struct fs_caller *caller, 
         return false;
     if (caller->uid == 0)
         return caller->pid <= 0 || caller_is_in_our_namespace(pass, caller->pid);
-    return caller_read_rights(pass, caller, &rights) == 0 && rights.capabilities & CAPABILITY_BIT(capability);
+    return caller_read_rights(pass, caller, false, &rights) == 0 && rights.capabilities & CAPABILITY_BIT(capability);
 }
