@@ -90,8 +90,7 @@ bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid) {
 
 /* What the kernel has checked for root of another user namespace, file by file, before a name is made or removed. */
 #define CHECKED_CAPABILITIES                                                                                           \
-    (CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_FOWNER) |             \
-     CAPABILITY_BIT(CAP_FSETID))
+    (CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_FOWNER))
 
 /* Capabilities are over all files only in the daemon's own user namespace. */
 static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid, bool is_checked) {

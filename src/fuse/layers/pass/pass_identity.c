@@ -163,9 +163,9 @@ int identity_enter_to_write(const struct pass *pass, const struct fs_caller *cal
     return enter_as_user(pass, caller->uid, 0, ret_identity);
 }
 
-struct fs_caller identity_find_writer(const struct fs_caller *caller) {
+struct fs_caller identity_find_writer(const struct pass *pass, const struct fs_caller *caller) {
     struct fs_caller writer = *caller;
-    writer.lacks_fsetid |= caller->uid == 0 && !caller_has_capabilities(caller, CAPABILITY_BIT(CAP_FSETID));
+    writer.lacks_fsetid |= caller->uid == 0 && !caller_is_capable(pass, caller, CAP_FSETID);
     return writer;
 }
 

@@ -280,7 +280,7 @@ int identity_enter_to_write(const struct pass *pass, const struct fs_caller *cal
                             struct identity *ret_identity);
 
 /* The caller of an op with whose request the kernel does not say whether set-id bits may stay. */
-struct fs_caller identity_find_writer(const struct fs_caller *caller);
+struct fs_caller identity_find_writer(const struct pass *pass, const struct fs_caller *caller);
 
 /* True if this process can take on identities: root that may also set groups, and lays its capabilities down. */
 bool identity_can_change(struct pass *pass);

@@ -135,7 +135,7 @@ int pass_op_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_t size_
 static int leave_to_the_write(const struct pass *pass, const char *path, const char *name, int err) {
     if (!pass->check_as_caller || err != -EPERM || strcmp(name, "security.capability") != 0)
         return err;
-    return getxattr(path, name, NULL, 0) < 0 ? negative_errno() : 0;
+    return getxattr(path, name, NULL, 0) < 0 ? err : 0;
 }
 
 int pass_op_removexattr(struct fs_layer *layer, FS_CALL, const char *name) {
