@@ -12,15 +12,25 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
 #define PASS_ROW(NAME, member, params, args, values) .member = pass_op_##member,
 static const struct fs_ops pass_ops = {FS_OPS(PASS_ROW).forget = forget};
 
+#define LIMIT_BY_DEFAULT 1024U /* who sets a lower one wants it */
+
+/* What the system allows a process at most, which takes CAP_SYS_RESOURCE to get. */
+static rlim_t system_limit(void) {
+    char text[32];
+    return read_beginning(AT_FDCWD, "/proc/sys/fs/nr_open", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+}
+
 size_t pass_raise_open_file_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return 1024;
-    if (limit.rlim_cur < limit.rlim_max) {
-        struct rlimit raised = {.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
-        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
-            limit = raised;
-    }
+    const rlim_t most = system_limit();
+    struct rlimit raised = {.rlim_cur = most, .rlim_max = most};
+    if (limit.rlim_max >= LIMIT_BY_DEFAULT && limit.rlim_max < most && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        return most;
+    raised = (struct rlimit){.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+    if (limit.rlim_cur < limit.rlim_max && setrlimit(RLIMIT_NOFILE, &raised) == 0)
+        limit = raised;
     return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX / 2 : limit.rlim_cur;
 }
 
@@ -40,6 +50,7 @@ static unsigned recent_max(void) {
 
 static int remember_own_groups(struct pass *pass) {
     int count = getgroups(0, NULL);
+    pass->own_uid = geteuid();
     pass->own_gid = getegid();
     if (count < 0)
         return negative_errno();
@@ -73,6 +84,7 @@ static int enter_root(struct pass *pass, const struct pass_options *options, int
         err = -EACCES;
     if (err < 0)
         return err;
+    pass->open_files_max = pass_raise_open_file_limit() - path_fds_max(pass);
     err = inode_table_create(path_fds_max(pass), options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;

@@ -13,100 +13,6 @@
 
 /* ---- Open and close ---- */
 
-/* True if the descriptor appends whatever offset is given with a write. */
-static bool is_append_only(int fd, int flags) {
-    return flags & O_APPEND && fcntl(fd, F_GETFL) & O_APPEND;
-}
-
-/* Not asked for when opening: that would fail for files that the daemon does not own, maybe after they were made. */
-static void leave_atime(const struct pass *pass, const struct inode *inode, int fd) {
-    if (inode->type == S_IFDIR ? !pass->no_directory_atime : !pass->no_atime)
-        return;
-    int flags = fcntl(fd, F_GETFL);
-    if (flags >= 0)
-        fcntl(fd, F_SETFL, flags | O_NOATIME);
-}
-
-int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
-                       fs_file *ret_file) {
-    struct open_file *file = calloc(1, sizeof(*file));
-    if (!file)
-        return -ENOMEM;
-    leave_atime(pass, inode, *fd);
-    file->fd = steal_fd(fd);
-    file->flags = flags;
-    file->appends = is_append_only(file->fd, flags);
-    file->uid = caller->uid;
-    file->inode = inode;
-    file->users = 1;
-    pthread_mutex_init(&file->stream_lock, NULL);
-
-    pthread_mutex_lock(&pass->open_files_lock);
-    file->next = inode->open_files;
-    inode->open_files = file;
-    pthread_mutex_unlock(&pass->open_files_lock);
-    *ret_file = (fs_file)(uintptr_t)file;
-    return 0;
-}
-
-static void remove_open_file(struct pass *pass, struct open_file *file) {
-    pass_drop_file_locks(pass, file);
-    pthread_mutex_lock(&pass->open_files_lock);
-    struct open_file **link = &file->inode->open_files;
-    while (*link != file)
-        link = &(*link)->next;
-    *link = file->next;
-    pthread_mutex_unlock(&pass->open_files_lock);
-    pass_return_open_file(pass, file);
-}
-
-/* After an aborted connection: nobody releases them. */
-void pass_close_all_files(struct pass *pass) {
-    struct inode *inode;
-    for (fs_ino ino = FS_ROOT_INO; (inode = inode_table_get(pass->inodes, ino)); ino++) {
-        while (inode->open_files)
-            remove_open_file(pass, inode->open_files);
-    }
-}
-
-int pass_file_fd(fs_file file) {
-    return to_open_file(file)->fd;
-}
-
-struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode) {
-    pthread_mutex_lock(&pass->open_files_lock);
-    struct open_file *file = inode->open_files;
-    if (file)
-        file->users++;
-    pthread_mutex_unlock(&pass->open_files_lock);
-    return file;
-}
-
-void pass_return_open_file(struct pass *pass, struct open_file *file) {
-    pthread_mutex_lock(&pass->open_files_lock);
-    bool is_last = --file->users == 0;
-    pthread_mutex_unlock(&pass->open_files_lock);
-    if (!is_last)
-        return;
-    close(file->fd);
-    pthread_mutex_destroy(&file->stream_lock);
-    free(file->entries);
-    free(file);
-}
-
-int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd) {
-    int err = -ESTALE;
-    pthread_mutex_lock(&pass->open_files_lock);
-    if (inode->open_files) {
-        int fd = fcntl(inode->open_files->fd, F_DUPFD_CLOEXEC, 0);
-        err = fd < 0 ? negative_errno() : 0;
-        if (err == 0)
-            *ret_fd = fd;
-    }
-    pthread_mutex_unlock(&pass->open_files_lock);
-    return err;
-}
-
 /* What the lower file is opened with. */
 static int lower_flags(int flags) {
     return (flags & (O_ACCMODE | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME)) | O_NOCTTY | O_CLOEXEC;
@@ -178,7 +84,9 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
     struct inode *inode;
     CLEANUP_FD int fd = -1;
     fs_file file = FS_NO_FILE;
-    int err = pass_get_inode(pass, ino, &inode);
+    int err = pass_check_room(pass, caller);
+    if (err == 0)
+        err = pass_get_inode(pass, ino, &inode);
     if (err < 0)
         return err;
     err = flags & FS_OPEN_TO_EXECUTE ? open_program(pass, caller, inode, flags, &fd)
@@ -188,7 +96,7 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
     if (err == 0 && flags & O_TRUNC)
         err = truncate_opened(pass, caller, ino, file);
     if (err < 0 && file != FS_NO_FILE)
-        remove_open_file(pass, to_open_file(file));
+        pass_remove_open_file(pass, to_open_file(file));
     if (err == 0)
         *ret_file = file;
     return err;
@@ -262,6 +170,8 @@ static int create_new(struct pass *pass, FS_CALL, const char *name, mode_t mode,
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = pass_check_name(name);
     if (err == 0)
+        err = pass_check_room(pass, caller);
+    if (err == 0)
         err = pass_open_path(pass, ino, &parent);
     if (err == 0)
         err = identity_enter(pass, caller, &identity);
@@ -298,7 +208,9 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
     {
         CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
         CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-        int err = pass_open_path(pass, ino, &parent);
+        int err = pass_check_room(pass, caller);
+        if (err == 0)
+            err = pass_open_path(pass, ino, &parent);
         if (err == 0)
             err = identity_enter(pass, caller, &identity);
         if (err < 0)
@@ -313,7 +225,8 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
 
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     (void)caller, (void)ino;
-    remove_open_file(to_pass(layer), to_open_file(file)); /* nobody is left to hear of an error; flush has told it */
+    pass_remove_open_file(to_pass(layer),
+                          to_open_file(file)); /* nobody is left to hear of an error; flush has told it */
     return 0;
 }
 
@@ -534,7 +447,9 @@ int pass_op_opendir(struct fs_layer *layer, FS_CALL, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
     CLEANUP_FD int fd = -1;
-    int err = pass_get_inode(pass, ino, &inode);
+    int err = pass_check_room(pass, caller);
+    if (err == 0)
+        err = pass_get_inode(pass, ino, &inode);
     if (err < 0)
         return err;
     err = pass_is_empty(pass, inode) ? open_empty(pass, ino, &fd)

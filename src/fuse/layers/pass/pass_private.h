@@ -19,6 +19,7 @@
 struct lock_owner;
 
 #define PASS_RECENT 64U
+#define PASS_FILE_COUNTERS 1024U
 
 /* On a cache line of its own. */
 struct recent {
@@ -49,7 +50,11 @@ struct pass {
     gid_t own_gid;
     gid_t *own_groups; /* of the daemon, to return to */
     int own_group_count;
+    uid_t own_uid;
     pthread_mutex_t open_files_lock;
+    size_t open_files_max; /* as there are descriptors for them */
+    size_t open_file_count;
+    unsigned open_files_of[PASS_FILE_COUNTERS]; /* by user */
     pthread_mutex_t lock_owners_lock;
     struct lock_owner *lock_owners;
 };
@@ -170,7 +175,7 @@ struct fd_path {
 struct fd_path pass_fd_path(int fd);
 struct fd_path pass_fd_path_absolute(int fd);
 
-/* ---- Open files: pass_file.c ---- */
+/* ---- Open files: open_files.c ---- */
 
 struct open_file {
     int fd;
@@ -201,6 +206,11 @@ static inline bool is_open_for_writing(const struct open_file *file) {
 /* Wraps *fd, which is taken over on success. flags: as asked for */
 int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
                        fs_file *ret_file);
+
+/* Before opening for somebody. Errors: -ENFILE what is left is for others */
+int pass_check_room(struct pass *pass, const struct fs_caller *caller);
+
+void pass_remove_open_file(struct pass *pass, struct open_file *file);
 
 /* Threads: no op may run. */
 void pass_close_all_files(struct pass *pass);

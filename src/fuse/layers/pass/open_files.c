@@ -1,0 +1,119 @@
+/* Files that are open through the mount: which ones an inode has, and how many each user may have.
+ *
+ * Descriptors are the daemon's, so without a bound one user could take them all. A user other than root and the
+ * daemon's own gets another only while he has fewer than are left. */
+#include "pass_private.h"
+
+/* Users share a counter where their numbers agree in the last bits, so that there is always one. Under the lock. */
+static unsigned *count_of(struct pass *pass, uid_t uid) {
+    return &pass->open_files_of[uid % PASS_FILE_COUNTERS];
+}
+
+int pass_check_room(struct pass *pass, const struct fs_caller *caller) {
+    if (caller->uid == 0 || caller->uid == pass->own_uid)
+        return 0;
+    pthread_mutex_lock(&pass->open_files_lock);
+    bool has_room = pass->open_file_count + *count_of(pass, caller->uid) < pass->open_files_max;
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return has_room ? 0 : -ENFILE;
+}
+
+/* True if the descriptor appends whatever offset is given with a write. */
+static bool is_append_only(int fd, int flags) {
+    return flags & O_APPEND && fcntl(fd, F_GETFL) & O_APPEND;
+}
+
+/* Not asked for when opening: that would fail for files that the daemon does not own, maybe after they were made. */
+static void leave_atime(const struct pass *pass, const struct inode *inode, int fd) {
+    if (inode->type == S_IFDIR ? !pass->no_directory_atime : !pass->no_atime)
+        return;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags >= 0)
+        fcntl(fd, F_SETFL, flags | O_NOATIME);
+}
+
+int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
+                       fs_file *ret_file) {
+    struct open_file *file = calloc(1, sizeof(*file));
+    if (!file)
+        return -ENOMEM;
+    leave_atime(pass, inode, *fd);
+    file->fd = steal_fd(fd);
+    file->flags = flags;
+    file->appends = is_append_only(file->fd, flags);
+    file->uid = caller->uid;
+    file->inode = inode;
+    file->users = 1;
+    pthread_mutex_init(&file->stream_lock, NULL);
+
+    pthread_mutex_lock(&pass->open_files_lock);
+    file->next = inode->open_files;
+    inode->open_files = file;
+    pass->open_file_count++;
+    *count_of(pass, file->uid) += 1;
+    pthread_mutex_unlock(&pass->open_files_lock);
+    *ret_file = (fs_file)(uintptr_t)file;
+    return 0;
+}
+
+void pass_remove_open_file(struct pass *pass, struct open_file *file) {
+    pass_drop_file_locks(pass, file);
+    pthread_mutex_lock(&pass->open_files_lock);
+    struct open_file **link = &file->inode->open_files;
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    pthread_mutex_unlock(&pass->open_files_lock);
+    pass_return_open_file(pass, file);
+}
+
+/* After an aborted connection: nobody releases them. */
+void pass_close_all_files(struct pass *pass) {
+    struct inode *inode;
+    for (fs_ino ino = FS_ROOT_INO; (inode = inode_table_get(pass->inodes, ino)); ino++) {
+        while (inode->open_files)
+            pass_remove_open_file(pass, inode->open_files);
+    }
+}
+
+int pass_file_fd(fs_file file) {
+    return to_open_file(file)->fd;
+}
+
+struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode) {
+    pthread_mutex_lock(&pass->open_files_lock);
+    struct open_file *file = inode->open_files;
+    if (file)
+        file->users++;
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return file;
+}
+
+void pass_return_open_file(struct pass *pass, struct open_file *file) {
+    pthread_mutex_lock(&pass->open_files_lock);
+    bool is_last = --file->users == 0;
+    if (is_last) {
+        pass->open_file_count--;
+        *count_of(pass, file->uid) -= 1;
+    }
+    pthread_mutex_unlock(&pass->open_files_lock);
+    if (!is_last)
+        return;
+    close(file->fd);
+    pthread_mutex_destroy(&file->stream_lock);
+    free(file->entries);
+    free(file);
+}
+
+int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd) {
+    int err = -ESTALE;
+    pthread_mutex_lock(&pass->open_files_lock);
+    if (inode->open_files) {
+        int fd = fcntl(inode->open_files->fd, F_DUPFD_CLOEXEC, 0);
+        err = fd < 0 ? negative_errno() : 0;
+        if (err == 0)
+            *ret_fd = fd;
+    }
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return err;
+}
