@@ -160,6 +160,10 @@ enum crew_need {
     CREW_NEEDS_LOOKS,    /* by the main thread, from now on: it has begun, and this worker is to enter it */
 };
 
+/* True if crew_done() may ask the kernel where a caller runs. It may not tell as long as the caller waits for us: in
+ * execve(2) a lock is held while files are closed. So who asks must not count as one who waits for requests. */
+bool crew_may_ask(const struct crew *crew, const struct crew_member *worker, const struct crew_call *call);
+
 /* It is done with the request. Begins a crew, and lets this worker grow, leave or end one. */
 enum crew_need crew_done(struct crew *crew, struct crew_member *worker, const struct crew_call *call);
 

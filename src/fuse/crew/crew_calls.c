@@ -89,8 +89,22 @@ static void note_whether_one_by_one(struct crew *crew, const struct crew_call *c
         __atomic_store_n(&crew->one_by_one, now, __ATOMIC_RELAXED);
 }
 
+static bool has_slept(const struct crew *crew, const struct crew_call *call) {
+    return call->wait_cycles > crew->clock.frequency_hz / SLEEP_HZ;
+}
+
+bool crew_may_ask(const struct crew *crew, const struct crew_member *worker, const struct crew_call *call) {
+    if (!crew_is_possible(crew))
+        return false;
+    if (!crew_has(worker))
+        return worker->calls + 1 >= BEGIN_CALLS;
+    unsigned since_look = worker->since_look + 1;
+    return worker->calls + 1 >= WINDOW_CALLS || since_look >= LOOK_EVERY ||
+           (since_look >= LOOK_AFTER_SLEEP && has_slept(crew, call)) || worker->placed != crew_current_manner(crew);
+}
+
 static void note(struct crew *crew, struct crew_member *worker, const struct crew_call *call) {
-    bool slept = call->wait_cycles > crew->clock.frequency_hz / SLEEP_HZ;
+    bool slept = has_slept(crew, call);
     worker->calls++;
     worker->sleeps += slept;
     if (__atomic_load_n(&crew->rests, __ATOMIC_RELAXED))

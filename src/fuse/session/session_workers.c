@@ -150,6 +150,8 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
                              .is_ahead = worker->is_ahead,
                              .is_beside = is_beside,
                              .is_on_name = request_is_on_name(header.opcode)};
+    if (crew_may_ask(&session->crew, &worker->member, &call))
+        worker_goes_on(worker);
     enum crew_need need = crew_done(&session->crew, &worker->member, &call);
     if (need == CREW_NEEDS_RECEIVER) {
         ask_for_receiver(session);
