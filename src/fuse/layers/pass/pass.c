@@ -124,6 +124,8 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
         return err;
     }
     pass->privileged = identity_can_change(pass);
+    if (pass->privileged && setgroups(0, NULL) == 0)
+        pass->own_group_count = 0; /* root needs none, and who is written for must not profit from them */
     pass_keep_spare_fd(pass);
     *ret_pass = pass;
     return 0;

@@ -2,6 +2,7 @@
  *
  * Changes act as the daemon when the kernel has checked them (default_permissions): the kernel itself sends a
  * setattr on behalf of a writer who does not own the file, to take the set-id bits away. */
+#include <linux/capability.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -39,9 +40,12 @@ static int change_owner(const struct pass *pass, const struct fs_caller *caller,
 }
 
 /* Either somebody gives a file the owner that it has, which takes set-id bits away. Or the kernel announces a write
- * that will do so, maybe by who may not change owners: then there is nothing to be done yet. */
+ * that will do so, maybe by who may not change owners: then there is nothing to be done yet, nor at all by who may keep
+ * such bits, of whom it announces only that a capability of the file goes. */
 static int change_nothing(const struct pass *pass, const struct fs_caller *caller, int fd) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    if (caller_is_capable(pass, caller, CAP_FSETID))
+        return 0;
     int err = pass->check_as_caller ? 0 : identity_enter_unchecked(pass, caller, &identity);
     if (err == 0)
         err = set_owner(fd, (uid_t)-1, (gid_t)-1);

@@ -88,30 +88,52 @@ bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid) {
            attr.st_dev == pass->user_namespace.st_dev;
 }
 
-/* What the kernel has checked for root of another user namespace, file by file, before a name is made or removed. */
-#define CHECKED_CAPABILITIES                                                                                           \
-    (CAPABILITY_BIT(CAP_DAC_OVERRIDE) | CAPABILITY_BIT(CAP_DAC_READ_SEARCH) | CAPABILITY_BIT(CAP_FOWNER))
-
-/* Capabilities are over all files only in the daemon's own user namespace. */
-static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid, bool is_checked) {
+/* Capabilities are over all files only in the daemon's own user namespace. (What root of another may do with which file
+ * the kernel checks, but by what it knew of it up to a second ago.) */
+static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid) {
     const char *line = find_line(status, "\nCapEff:");
     uint64_t capabilities = line ? strtoull(line, NULL, 16) : 0;
-    if (capabilities == 0 || caller_is_in_our_namespace(pass, pid))
-        return capabilities;
-    return is_checked ? capabilities & CHECKED_CAPABILITIES : 0;
+    return capabilities != 0 && caller_is_in_our_namespace(pass, pid) ? capabilities : 0;
 }
 
-int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, bool is_checked,
-                       struct caller_rights *ret_rights) {
-    CLEANUP_FREE char *status = caller->pid > 0 ? read_status(pass, caller->pid) : NULL;
+/* What another thread of the kernel can be, which acts for somebody else. */
+static uint64_t read_bound(const char *status) {
+    const char *line = find_line(status, "\nCapBnd:");
+    return line ? strtoull(line, NULL, 16) : 0;
+}
+
+/* A worker of io_uring(7) has the rights that its process had when it began: those that it has now count. */
+static pid_t find_process_of_worker(const char *status) {
+    const char *line = strncmp(status, "Name:\tiou-", strlen("Name:\tiou-")) == 0 ? find_line(status, "\nTgid:") : NULL;
+    uint64_t pid = 0;
+    return line && next_number(&line, &pid) ? (pid_t)pid : 0;
+}
+
+static char *read_status_of_caller(const struct pass *pass, pid_t pid) {
+    CLEANUP_FREE char *status = pid > 0 ? read_status(pass, pid) : NULL;
+    pid_t process = status ? find_process_of_worker(status) : 0;
+    return process > 0 && process != pid ? read_status(pass, process) : steal_pointer(&status);
+}
+
+bool caller_is_io_worker(const struct pass *pass, pid_t pid) {
+    char path[32];
+    char name[32];
+    snprintf(path, sizeof(path), "%d/comm", pid);
+    return read_beginning(pass->proc_fd, path, name, sizeof(name)) && strncmp(name, "iou-", strlen("iou-")) == 0;
+}
+
+int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, struct caller_rights *ret_rights) {
+    CLEANUP_FREE char *status = read_status_of_caller(pass, caller->pid);
     CLEANUP_RIGHTS struct caller_rights rights = CALLER_WITHOUT_RIGHTS;
     int err = 0;
     if (status && acts_for_itself(status, caller->uid)) {
         const char *groups = find_line(status, "\nGroups:");
         err = groups ? copy_groups(groups, &rights) : 0;
-        rights.capabilities = read_capabilities(pass, status, caller->pid, is_checked);
-    } else if (caller->uid == 0 && (status || caller->pid <= 0)) {
-        rights.capabilities = UINT64_MAX; /* the kernel as root, or root that is not seen from here */
+        rights.capabilities = read_capabilities(pass, status, caller->pid);
+    } else if (caller->uid == 0 && status) {
+        rights.capabilities = read_bound(status); /* the kernel as root, for who is not */
+    } else if (caller->uid == 0 && caller->pid <= 0) {
+        rights.capabilities = UINT64_MAX; /* root that is not seen from here */
     }
     if (caller->lacks_fsetid)
         rights.capabilities &= ~CAPABILITY_BIT(CAP_FSETID);
@@ -143,5 +165,5 @@ bool caller_is_capable(const struct pass *pass, const struct fs_caller *caller, 
         return false;
     if (caller->uid == 0)
         return caller->pid <= 0 || caller_is_in_our_namespace(pass, caller->pid);
-    return caller_read_rights(pass, caller, false, &rights) == 0 && rights.capabilities & CAPABILITY_BIT(capability);
+    return caller_read_rights(pass, caller, &rights) == 0 && rights.capabilities & CAPABILITY_BIT(capability);
 }

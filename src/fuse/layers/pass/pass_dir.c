@@ -91,6 +91,13 @@ static int read_entries(struct listing *listing, struct open_file *file, off_t o
     return 0;
 }
 
+/* At the end, so that directories that stay open take no more memory than files. */
+static void drop_entries(struct open_file *file) {
+    free(steal_pointer(&file->entries));
+    file->entries_size_bytes = 0;
+    file->entries_used_bytes = 0;
+}
+
 static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset, bool plus,
                           fs_fill_fn fill, void *context, size_t *ret_entry_count) {
     struct open_file *file = to_open_file(handle);
@@ -101,6 +108,8 @@ static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_
     struct listing listing = {pass, plus ? caller : NULL, fill, context, 0};
     pthread_mutex_lock(&file->stream_lock);
     int err = read_entries(&listing, file, offset);
+    if (listing.offered_count == 0)
+        drop_entries(file);
     pthread_mutex_unlock(&file->stream_lock);
     *ret_entry_count = listing.offered_count;
     return err;

@@ -94,10 +94,9 @@ static int enter_user(uid_t uid, uint64_t capabilities, struct identity *identit
     return 0;
 }
 
-static int enter_with_rights(const struct pass *pass, const struct fs_caller *caller, bool is_checked,
-                             struct identity *identity) {
+static int enter_with_rights(const struct pass *pass, const struct fs_caller *caller, struct identity *identity) {
     CLEANUP_RIGHTS struct caller_rights rights = CALLER_WITHOUT_RIGHTS;
-    int err = caller_read_rights(pass, caller, is_checked, &rights);
+    int err = caller_read_rights(pass, caller, &rights);
     if (err < 0)
         return err;
     *identity = (struct identity){.pass = pass, .has_groups = true};
@@ -111,7 +110,8 @@ static int enter_with_rights(const struct pass *pass, const struct fs_caller *ca
  * apart from takes longer, and matters where nobody else has checked.) */
 static bool is_full_root(const struct pass *pass, const struct fs_caller *caller, bool is_checked) {
     return caller->uid == 0 && !caller->lacks_fsetid && caller_has_capabilities(caller, own_effective()) &&
-           (is_checked || caller->pid <= 0 || caller_is_in_our_namespace(pass, caller->pid));
+           (is_checked || caller->pid <= 0 ||
+            (caller_is_in_our_namespace(pass, caller->pid) && !caller_is_io_worker(pass, caller->pid)));
 }
 
 static int enter(const struct pass *pass, const struct fs_caller *caller, bool is_checked,
@@ -119,7 +119,7 @@ static int enter(const struct pass *pass, const struct fs_caller *caller, bool i
     if (!pass->privileged)
         return 0;
     if (!is_full_root(pass, caller, is_checked))
-        return enter_with_rights(pass, caller, is_checked, ret_identity);
+        return enter_with_rights(pass, caller, ret_identity);
     if (caller->gid == pass->own_gid)
         return 0;
     *ret_identity = (struct identity){.pass = pass};
@@ -159,7 +159,7 @@ int identity_enter_to_write(const struct pass *pass, const struct fs_caller *cal
     if (fstat(fd, &attr) < 0)
         return negative_errno();
     if (attr.st_mode & (S_ISUID | S_ISGID))
-        return enter_with_rights(pass, caller, false, ret_identity);
+        return enter_with_rights(pass, caller, ret_identity);
     return enter_as_user(pass, caller->uid, 0, ret_identity);
 }
 

@@ -240,10 +240,9 @@ void caller_free_rights(struct caller_rights *rights);
 #define CALLER_WITHOUT_RIGHTS ((struct caller_rights){.groups = NULL})
 
 /* A caller who is gone has none; root in a process namespace that is not seen from here has all capabilities.
- * is_checked: the kernel has checked what the caller may do, so that root of another user namespace keeps what it was
- * let through by Errors:  -ENOMEM Owner:   the caller frees them with caller_free_rights() */
-int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, bool is_checked,
-                       struct caller_rights *ret_rights);
+ * Errors:  -ENOMEM
+ * Owner:   the caller frees them with caller_free_rights() */
+int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, struct caller_rights *ret_rights);
 
 /* True if the caller's thread has all those capabilities, in whatever user namespace it is. */
 bool caller_has_capabilities(const struct fs_caller *caller, uint64_t wanted);
@@ -252,6 +251,9 @@ bool caller_has_capabilities(const struct fs_caller *caller, uint64_t wanted);
 bool caller_is_capable(const struct pass *pass, const struct fs_caller *caller, int capability);
 
 bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid);
+
+/* True for a thread of io_uring(7), or what has such a name. */
+bool caller_is_io_worker(const struct pass *pass, pid_t pid);
 
 /* ---- Acting as callers: pass_identity.c ---- */
 

@@ -15,11 +15,13 @@ static bool has_prefix(const char *name, const char *prefix) {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Takes on the caller's identity for an attribute that nobody else has checked. */
+/* Takes on the caller's identity for an attribute that nobody else has checked, or that takes up blocks. */
 static int enter_for(const struct pass *pass, const struct fs_caller *caller, const char *name,
                      struct identity *ret_identity) {
-    return has_prefix(name, "system.") ? identity_enter_unchecked(pass, caller, ret_identity)
-                                       : identity_enter_to_check(pass, caller, ret_identity);
+    if (has_prefix(name, "system."))
+        return identity_enter_unchecked(pass, caller, ret_identity);
+    return has_prefix(name, "user.") ? identity_enter(pass, caller, ret_identity)
+                                     : identity_enter_to_check(pass, caller, ret_identity);
 }
 
 int pass_op_setxattr(struct fs_layer *layer, FS_CALL, const char *name, const void *value, size_t size_bytes,
@@ -42,8 +44,8 @@ static bool is_posix_acl(const char *name) {
 /* Every user may ask for POSIX ACLs, and with default_permissions it is the kernel that does, for everybody's sake. */
 static int enter_to_get(const struct pass *pass, const struct fs_caller *caller, const char *name,
                         struct identity *ret_identity) {
-    return is_posix_acl(name) ? identity_enter_to_check(pass, caller, ret_identity)
-                              : enter_for(pass, caller, name, ret_identity);
+    return is_posix_acl(name) || !has_prefix(name, "system.") ? identity_enter_to_check(pass, caller, ret_identity)
+                                                              : identity_enter_unchecked(pass, caller, ret_identity);
 }
 
 /* file: if it is open. */
