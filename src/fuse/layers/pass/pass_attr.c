@@ -39,12 +39,17 @@ static int change_owner(const struct pass *pass, const struct fs_caller *caller,
     return set_owner(fd, which & FS_SET_UID ? attr->st_uid : (uid_t)-1, which & FS_SET_GID ? attr->st_gid : (gid_t)-1);
 }
 
+static bool has_set_id(int fd) {
+    struct stat attr;
+    return fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) && attr.st_mode & (S_ISUID | S_ISGID);
+}
+
 /* Either somebody gives a file the owner that it has, which takes set-id bits away. Or the kernel announces a write
  * that will do so, maybe by who may not change owners: then there is nothing to be done yet, nor at all by who may keep
  * such bits, of whom it announces only that a capability of the file goes. */
 static int change_nothing(const struct pass *pass, const struct fs_caller *caller, int fd) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (caller_is_capable(pass, caller, CAP_FSETID))
+    if (has_set_id(fd) && caller_is_capable(pass, caller, CAP_FSETID))
         return 0;
     int err = pass->check_as_caller ? 0 : identity_enter_unchecked(pass, caller, &identity);
     if (err == 0)
