@@ -13,18 +13,19 @@ void command_print_help(const struct command *command) {
 }
 
 /* Messages quote names and texts that others have made: what a terminal obeys becomes '?'. */
-static void print_harmless(const char *format, va_list arguments) {
+__attribute__((format(printf, 1, 0))) static void print_harmless(const char *format, va_list arguments) {
     CLEANUP_FREE char *message = NULL;
     const char *character;
     size_t length;
     if (vasprintf(&message, format, arguments) < 0)
         message = NULL;
     const char *rest = message ? message : "no memory for a message";
-    while ((length = next_character(&rest, &character)) > 0)
+    while ((length = next_character(&rest, &character)) > 0) {
         if (is_obeyed_by_terminals(character, length))
             putc('?', stderr);
         else
             fwrite(character, 1, length, stderr);
+    }
 }
 
 void complain(const char *format, ...) {
