@@ -152,7 +152,7 @@ int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t m
 
 bool may_be_planted(const char *path) {
     CLEANUP_FD int dir_fd = -1;
-    const char *name;
+    const char *name = "";
     struct stat directory;
     struct stat attr;
     if (open_parent(AT_FDCWD, path, &dir_fd, &name) < 0 || fstat(dir_fd, &directory) < 0 ||

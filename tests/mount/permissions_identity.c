@@ -170,8 +170,8 @@ static void look_after(pid_t child, int from_child, int to_child, const char *ma
 }
 
 static void enter_namespace(const struct identity *who) {
-    int up[2];
-    int down[2];
+    int up[2] = {-1, -1};
+    int down[2] = {-1, -1};
     must(pipe2(up, O_CLOEXEC) == 0 && pipe2(down, O_CLOEXEC) == 0, "make", "pipes");
     pid_t child = fork();
     must(child >= 0, "make", "a process");

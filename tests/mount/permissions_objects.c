@@ -267,7 +267,7 @@ static void make_bare(const struct object *object, const char *path) {
         must(mkdir(path, 0700) == 0, "make", path);
         break;
     case 'l':
-        must(symlink(object->target, path) == 0, "make", path);
+        must(object->target && symlink(object->target, path) == 0, "make", path);
         break;
     default:
         make_special(object, path);

@@ -84,9 +84,9 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
     struct inode *inode;
     CLEANUP_FD int fd = -1;
     fs_file file = FS_NO_FILE;
-    int err = pass_check_room(pass, caller);
+    int err = pass_get_inode(pass, ino, &inode);
     if (err == 0)
-        err = pass_get_inode(pass, ino, &inode);
+        err = pass_check_room(pass, caller);
     if (err < 0)
         return err;
     err = flags & FS_OPEN_TO_EXECUTE ? open_program(pass, caller, inode, flags, &fd)
@@ -447,9 +447,9 @@ int pass_op_opendir(struct fs_layer *layer, FS_CALL, fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     struct inode *inode;
     CLEANUP_FD int fd = -1;
-    int err = pass_check_room(pass, caller);
+    int err = pass_get_inode(pass, ino, &inode);
     if (err == 0)
-        err = pass_get_inode(pass, ino, &inode);
+        err = pass_check_room(pass, caller);
     if (err < 0)
         return err;
     err = pass_is_empty(pass, inode) ? open_empty(pass, ino, &fd)
