@@ -34,16 +34,20 @@ static int make_file(const char *from, const char *to, long flags) {
     return 0;
 }
 
+static int open_and_close(const char *path, int flags, mode_t mode) {
+    int fd = open(path, flags | O_CLOEXEC, mode);
+    if (fd < 0)
+        return -1;
+    close(fd);
+    return 0;
+}
+
 static int make_nameless(const char *from, const char *to, long mode) {
     char directory[NAME_ROOM];
     (void)from;
     (void)mode;
     snprintf(directory, sizeof(directory), "%s/..", to);
-    int fd = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return -1;
-    close(fd);
-    return 0;
+    return open_and_close(directory, O_TMPFILE | O_WRONLY, 0644);
 }
 
 static int make_directory(const char *from, const char *to, long mode) {
@@ -127,11 +131,7 @@ static int make_lookup(const char *from, const char *to, long argument) {
 
 static int make_opened(const char *from, const char *to, long flags) {
     (void)to;
-    int fd = open(from, (int)flags | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return -1;
-    close(fd);
-    return 0;
+    return open_and_close(from, (int)flags, 0666);
 }
 
 /* A descriptor that outlives the name. */

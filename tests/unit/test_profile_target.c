@@ -114,13 +114,19 @@ START_TEST(file_may_be_named) {
 }
 END_TEST
 
+/* Settles on standard output while that is memory without a name, whose descriptor this returns. */
+static int settle_on_memory(const char *file, bool foreground) {
+    int memory_fd = memfd_create("stdout", MFD_CLOEXEC);
+    ck_assert_int_eq(dup2(memory_fd, STDOUT_FILENO), STDOUT_FILENO);
+    settle(file, foreground);
+    close(STDOUT_FILENO); /* what was opened stays open */
+    return memory_fd;
+}
+
 /* "-", and the foreground's default */
 START_TEST(standard_output_is_written_to) {
     char text[16] = "";
-    int memory_fd = memfd_create("stdout", MFD_CLOEXEC);
-    ck_assert_int_eq(dup2(memory_fd, STDOUT_FILENO), STDOUT_FILENO);
-    settle(_i ? "-" : NULL, true);
-    close(STDOUT_FILENO); /* what was opened stays open */
+    int memory_fd = settle_on_memory(_i ? "-" : NULL, true);
     ck_assert_int_eq(save("profile"), 0);
     ck_assert_int_eq(pread(memory_fd, text, sizeof(text), 0), 7);
     ck_assert_str_eq(text, "profile");
@@ -130,10 +136,7 @@ END_TEST
 
 /* As osprof run does it: memory that nobody else can open */
 START_TEST(what_nobody_can_read_any_more_is_not_saved) {
-    int memory_fd = memfd_create("stdout", MFD_CLOEXEC);
-    ck_assert_int_eq(dup2(memory_fd, STDOUT_FILENO), STDOUT_FILENO);
-    settle("-", true);
-    close(STDOUT_FILENO);
+    int memory_fd = settle_on_memory("-", true);
     ck_assert_int_eq(target.reader, getppid());
     target.reader = 1 << 30; /* no process has such a number */
     ck_assert_int_eq(save("# osprof 1\nOP_READ 1 1000\n 0 9 1\n"), -EPIPE);
@@ -144,10 +147,7 @@ START_TEST(what_nobody_can_read_any_more_is_not_saved) {
 END_TEST
 
 START_TEST(unnamed_file_outlives_who_starts_a_background) {
-    int memory_fd = memfd_create("stdout", MFD_CLOEXEC);
-    ck_assert_int_eq(dup2(memory_fd, STDOUT_FILENO), STDOUT_FILENO);
-    settle("-", false);
-    close(STDOUT_FILENO);
+    int memory_fd = settle_on_memory("-", false);
     ck_assert_int_eq(target.reader, 0);
     close(memory_fd);
 }

@@ -53,8 +53,4 @@ int pass_file_fd(fs_file file);
  * Owner: the caller frees it; NULL: not known. Threads: any */
 char *pass_path_of(struct pass *pass, fs_ino ino);
 
-/* Raises the limit of open files as far as it goes, and gives it: a hard limit of 1024 and more to what the system
- * allows, which takes CAP_SYS_RESOURCE. */
-size_t pass_raise_open_file_limit(void);
-
 #endif

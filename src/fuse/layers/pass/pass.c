@@ -20,7 +20,8 @@ static rlim_t system_limit(void) {
     return read_beginning(AT_FDCWD, "/proc/sys/fs/nr_open", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
 }
 
-size_t pass_raise_open_file_limit(void) {
+/* As far as it goes: a hard limit of 1024 and more to what the system allows, which takes CAP_SYS_RESOURCE. */
+static size_t raise_open_file_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return 1024;
@@ -36,29 +37,15 @@ size_t pass_raise_open_file_limit(void) {
 
 /* Inodes may hold this many descriptors; the rest is for open files and for what an op needs for a moment. With
  * handles only directories hold one, so few are enough; without, every inode that the kernel knows does. */
-static size_t path_fds_max(const struct pass *pass) {
-    size_t limit = pass_raise_open_file_limit();
+static size_t path_fds_max(const struct pass *pass, size_t limit) {
     bool has_handles = mount_table_get(&pass->mounts, 0)->fd >= 0;
     return has_handles ? limit / 4 : limit / 8 * 7 - (limit > 256 ? 32 : limit / 8);
 }
 
 /* A small part of what there is, so that nobody runs out of descriptors for them. */
-static unsigned recent_max(void) {
-    size_t share = pass_raise_open_file_limit() / 16;
+static unsigned recent_max(size_t limit) {
+    size_t share = limit / 16;
     return share < 1 ? 1 : share < PASS_RECENT ? (unsigned)share : PASS_RECENT;
-}
-
-static int remember_own_groups(struct pass *pass) {
-    int count = getgroups(0, NULL);
-    pass->own_uid = geteuid();
-    pass->own_gid = getegid();
-    if (count < 0)
-        return negative_errno();
-    pass->own_groups = calloc((size_t)count + 1, sizeof(gid_t));
-    if (!pass->own_groups)
-        return -ENOMEM;
-    pass->own_group_count = getgroups(count, pass->own_groups);
-    return pass->own_group_count < 0 ? negative_errno() : 0;
 }
 
 static int open_proc(struct pass *pass) {
@@ -73,7 +60,7 @@ static int open_proc(struct pass *pass) {
 }
 
 /* The root is looked up as any inode, so that hard links to it from below find it; it gets number 1. */
-static int enter_root(struct pass *pass, const struct pass_options *options, int *root_fd) {
+static int enter_root(struct pass *pass, const struct pass_options *options, size_t limit, int *root_fd) {
     struct stat attr;
     if (fstat(*root_fd, &attr) < 0)
         return negative_errno();
@@ -84,8 +71,9 @@ static int enter_root(struct pass *pass, const struct pass_options *options, int
         err = -EACCES;
     if (err < 0)
         return err;
-    pass->open_files_max = pass_raise_open_file_limit() - path_fds_max(pass);
-    err = inode_table_create(path_fds_max(pass), options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
+    const size_t path_fds = path_fds_max(pass, limit);
+    pass->open_files_max = limit - path_fds;
+    err = inode_table_create(path_fds, options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;
     struct fs_entry entry;
@@ -94,16 +82,19 @@ static int enter_root(struct pass *pass, const struct pass_options *options, int
 
 int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     CLEANUP_FD int root_fd = options->root_fd;
+    const size_t limit = raise_open_file_limit();
     struct pass *pass = aligned_alloc(alignof(struct pass), sizeof(*pass));
     if (!pass)
         return -ENOMEM;
-    *pass = (struct pass){.own_groups = NULL};
+    *pass = (struct pass){.inodes = NULL};
     pass->layer.ops = &pass_ops;
+    pass->own_uid = geteuid();
+    pass->own_gid = getegid();
     pass->check_as_caller = options->check_as_caller;
     pass->no_atime = options->no_atime;
     pass->no_directory_atime = options->no_directory_atime;
     pass->call_later = options->call_later;
-    pass->recent_max = recent_max();
+    pass->recent_max = recent_max(limit);
     pass->proc_fd = -1;
     pass->proc_self_fd = -1;
     pass->spare_fd = -1;
@@ -116,16 +107,14 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     if (err == 0)
         pass_find_overflow_ids(pass);
     if (err == 0)
-        err = remember_own_groups(pass);
-    if (err == 0)
-        err = enter_root(pass, options, &root_fd);
+        err = enter_root(pass, options, limit, &root_fd);
     if (err < 0) {
         pass_destroy(pass);
         return err;
     }
-    pass->privileged = identity_can_change(pass);
-    if (pass->privileged && setgroups(0, NULL) == 0)
-        pass->own_group_count = 0; /* root needs none, and who is written for must not profit from them */
+    pass->privileged = identity_can_change();
+    if (pass->privileged)
+        (void)setgroups(0, NULL); /* root needs none, and who is written for must not profit from them */
     pass_keep_spare_fd(pass);
     *ret_pass = pass;
     return 0;
@@ -146,7 +135,6 @@ void pass_destroy(struct pass *pass) {
     close_fd(&pass->proc_fd);
     pthread_mutex_destroy(&pass->open_files_lock);
     pthread_mutex_destroy(&pass->lock_owners_lock);
-    free(pass->own_groups);
     free(pass);
 }
 

@@ -2,7 +2,6 @@
  *
  * Changes act as the daemon when the kernel has checked them (default_permissions): the kernel itself sends a
  * setattr on behalf of a writer who does not own the file, to take the set-id bits away. */
-#include <linux/capability.h>
 #include <linux/fs.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,23 +24,21 @@ static int set_owner(int fd, uid_t uid, gid_t gid) {
     return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
 }
 
+/* Also of what does not tell. */
+static bool may_have_set_id(int fd) {
+    struct stat attr;
+    return fstat(fd, &attr) < 0 || (S_ISREG(attr.st_mode) && attr.st_mode & (S_ISUID | S_ISGID));
+}
+
 /* Set-id bits go with the owner, which takes more than the kernel asks for, or stay: asked of the lower file system as
  * the caller. All else the kernel has checked. */
 static int change_owner(const struct pass *pass, const struct fs_caller *caller, int fd, const struct stat *attr,
                         int which) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    struct stat now;
-    int err = fstat(fd, &now) < 0 ? negative_errno() : 0;
-    if (err == 0 && !pass->check_as_caller && S_ISREG(now.st_mode) && now.st_mode & (S_ISUID | S_ISGID))
-        err = identity_enter(pass, caller, &identity);
+    int err = !pass->check_as_caller && may_have_set_id(fd) ? identity_enter(pass, caller, &identity) : 0;
     if (err < 0)
         return err;
     return set_owner(fd, which & FS_SET_UID ? attr->st_uid : (uid_t)-1, which & FS_SET_GID ? attr->st_gid : (gid_t)-1);
-}
-
-static bool has_set_id(int fd) {
-    struct stat attr;
-    return fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) && attr.st_mode & (S_ISUID | S_ISGID);
 }
 
 /* Either somebody gives a file the owner that it has, which takes set-id bits away. Or the kernel announces a write
@@ -49,7 +46,7 @@ static bool has_set_id(int fd) {
  * such bits, of whom it announces only that a capability of the file goes. */
 static int change_nothing(const struct pass *pass, const struct fs_caller *caller, int fd) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (has_set_id(fd) && caller_is_capable(pass, caller, CAP_FSETID))
+    if (may_have_set_id(fd) && caller_is_capable(pass, caller, CAP_FSETID))
         return 0;
     int err = pass->check_as_caller ? 0 : identity_enter_unchecked(pass, caller, &identity);
     if (err == 0)

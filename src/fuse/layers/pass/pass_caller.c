@@ -4,11 +4,12 @@
  * A thread of the kernel may act for somebody else (a server of NFS, an overlay): then its own groups and capabilities
  * are not those of the request. They count only if the thread's own file-system user is the one that the request
  * names. */
-#include <linux/capability.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "pass_private.h"
+
+#define IO_WORKER "iou-" /* what names of the threads of io_uring(7) begin with */
 
 /* The status of a thread: a few KB, or much more with many groups. */
 static char *read_status(const struct pass *pass, pid_t pid) {
@@ -42,6 +43,11 @@ static char *read_status(const struct pass *pass, pid_t pid) {
 static const char *find_line(const char *status, const char *name) {
     const char *line = strstr(status, name);
     return line ? line + strlen(name) : NULL;
+}
+
+static uint64_t find_capabilities(const char *status, const char *name) {
+    const char *line = find_line(status, name);
+    return line ? strtoull(line, NULL, 16) : 0;
 }
 
 /* The next number of a line. False: there is none. */
@@ -91,20 +97,14 @@ bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid) {
 /* Capabilities are over all files only in the daemon's own user namespace. (What root of another may do with which file
  * the kernel checks, but by what it knew of it up to a second ago.) */
 static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid) {
-    const char *line = find_line(status, "\nCapEff:");
-    uint64_t capabilities = line ? strtoull(line, NULL, 16) : 0;
+    uint64_t capabilities = find_capabilities(status, "\nCapEff:");
     return capabilities != 0 && caller_is_in_our_namespace(pass, pid) ? capabilities : 0;
-}
-
-/* What another thread of the kernel can be, which acts for somebody else. */
-static uint64_t read_bound(const char *status) {
-    const char *line = find_line(status, "\nCapBnd:");
-    return line ? strtoull(line, NULL, 16) : 0;
 }
 
 /* A worker of io_uring(7) has the rights that its process had when it began: those that it has now count. */
 static pid_t find_process_of_worker(const char *status) {
-    const char *line = strncmp(status, "Name:\tiou-", strlen("Name:\tiou-")) == 0 ? find_line(status, "\nTgid:") : NULL;
+    const char *line =
+        strncmp(status, "Name:\t" IO_WORKER, strlen("Name:\t" IO_WORKER)) == 0 ? find_line(status, "\nTgid:") : NULL;
     uint64_t pid = 0;
     return line && next_number(&line, &pid) ? (pid_t)pid : 0;
 }
@@ -119,7 +119,7 @@ bool caller_is_io_worker(const struct pass *pass, pid_t pid) {
     char path[32];
     char name[32];
     snprintf(path, sizeof(path), "%d/comm", pid);
-    return read_beginning(pass->proc_fd, path, name, sizeof(name)) && strncmp(name, "iou-", strlen("iou-")) == 0;
+    return read_beginning(pass->proc_fd, path, name, sizeof(name)) && strncmp(name, IO_WORKER, strlen(IO_WORKER)) == 0;
 }
 
 int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, struct caller_rights *ret_rights) {
@@ -131,7 +131,7 @@ int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, 
         err = groups ? copy_groups(groups, &rights) : 0;
         rights.capabilities = read_capabilities(pass, status, caller->pid);
     } else if (caller->uid == 0 && status) {
-        rights.capabilities = read_bound(status); /* the kernel as root, for who is not */
+        rights.capabilities = find_capabilities(status, "\nCapBnd:"); /* the kernel as root, for who is not */
     } else if (caller->uid == 0 && caller->pid <= 0) {
         rights.capabilities = UINT64_MAX; /* root that is not seen from here */
     }
@@ -148,15 +148,22 @@ void caller_free_rights(struct caller_rights *rights) {
     free(rights->groups);
 }
 
+bool capability_sets_get(pid_t pid, struct capability_sets *ret_sets) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = pid};
+    return syscall(SYS_capget, &header, ret_sets->data) == 0;
+}
+
+uint64_t capability_sets_effective(const struct capability_sets *sets) {
+    return (uint64_t)sets->data[1].effective << 32 | sets->data[0].effective;
+}
+
 bool caller_has_capabilities(const struct fs_caller *caller, uint64_t wanted) {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = caller->pid};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    struct capability_sets sets;
     if (caller->pid <= 0)
         return true; /* in a namespace that is not seen from here: root there is root */
-    if (syscall(SYS_capget, &header, data) < 0)
+    if (!capability_sets_get(caller->pid, &sets))
         return errno != ESRCH;
-    uint64_t effective = (uint64_t)data[1].effective << 32 | data[0].effective;
-    return (effective & wanted) == wanted;
+    return (capability_sets_effective(&sets) & wanted) == wanted;
 }
 
 bool caller_is_capable(const struct pass *pass, const struct fs_caller *caller, int capability) {

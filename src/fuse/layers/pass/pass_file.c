@@ -373,8 +373,7 @@ int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only)
 int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, off_t offset, off_t length) {
     (void)ino;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    const struct fs_caller writer = identity_find_writer(to_pass(layer), caller);
-    int err = identity_enter_to_write(to_pass(layer), &writer, to_open_file(file)->fd, &identity);
+    int err = identity_enter_to_write_untold(to_pass(layer), caller, to_open_file(file)->fd, &identity);
     if (err < 0)
         return err;
     return fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
@@ -395,8 +394,7 @@ int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t
                             size_t *ret_copied_bytes) {
     (void)ino, (void)out_ino;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    const struct fs_caller writer = identity_find_writer(to_pass(layer), caller);
-    int err = identity_enter_to_write(to_pass(layer), &writer, to_open_file(out_file)->fd, &identity);
+    int err = identity_enter_to_write_untold(to_pass(layer), caller, to_open_file(out_file)->fd, &identity);
     if (err < 0)
         return err;
     ssize_t copied_bytes =

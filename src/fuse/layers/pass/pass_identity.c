@@ -5,7 +5,6 @@
  * user than root the kernel takes all effective capabilities away by itself, and gives them back with root's. */
 #include <grp.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -24,15 +23,6 @@ static bool set_effective_gid(gid_t gid) {
 
 /* ---- Capabilities ---- */
 
-struct capability_sets {
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
-};
-
-static bool get_capabilities(struct capability_sets *ret_sets) {
-    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-    return syscall(SYS_capget, &header, ret_sets->data) == 0;
-}
-
 static bool set_capabilities(const struct capability_sets *sets) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     return syscall(SYS_capset, &header, sets->data) == 0;
@@ -42,19 +32,14 @@ static bool set_capabilities(const struct capability_sets *sets) {
 static const struct capability_sets *own_capabilities(void) {
     static _Thread_local struct capability_sets own;
     static _Thread_local bool known;
-    if (!known && !get_capabilities(&own))
+    if (!known && !capability_sets_get(0, &own))
         abort();
     known = true;
     return &own;
 }
 
-static uint64_t join(uint32_t high, uint32_t low) {
-    return (uint64_t)high << 32 | low;
-}
-
 static uint64_t own_effective(void) {
-    const struct capability_sets *own = own_capabilities();
-    return join(own->data[1].effective, own->data[0].effective);
+    return capability_sets_effective(own_capabilities());
 }
 
 /* Coming back to root as the effective user raises what is permitted. */
@@ -163,10 +148,11 @@ int identity_enter_to_write(const struct pass *pass, const struct fs_caller *cal
     return enter_as_user(pass, caller->uid, 0, ret_identity);
 }
 
-struct fs_caller identity_find_writer(const struct pass *pass, const struct fs_caller *caller) {
+int identity_enter_to_write_untold(const struct pass *pass, const struct fs_caller *caller, int fd,
+                                   struct identity *ret_identity) {
     struct fs_caller writer = *caller;
     writer.lacks_fsetid |= caller->uid == 0 && !caller_is_capable(pass, caller, CAP_FSETID);
-    return writer;
+    return identity_enter_to_write(pass, &writer, fd, ret_identity);
 }
 
 /* ---- Leaving ---- */
@@ -184,29 +170,28 @@ void identity_leave(struct identity *identity) {
         abort();
     if (identity->has_gid && !set_effective_gid(pass->own_gid))
         abort();
-    if (identity->has_groups && syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) < 0)
+    if (identity->has_groups && syscall(SYS_setgroups, 0, NULL) < 0)
         abort();
     errno = saved_errno;
 }
 
 /* A thread that may end as somebody else. */
-static void *try_identity(void *argument) {
-    const struct pass *pass = argument;
+static void *try_identity(void *ret_possible) {
     const uid_t somebody = 1; /* a namespace with more than root has this one */
     struct capability_sets sets;
-    bool can_change = syscall(SYS_setgroups, pass->own_group_count, pass->own_groups) == 0 &&
-                      set_effective_uid(somebody) && get_capabilities(&sets) && sets.data[0].effective == 0 &&
-                      sets.data[1].effective == 0 && set_effective_uid(0);
-    return can_change ? argument : NULL;
+    *(bool *)ret_possible = syscall(SYS_setgroups, 0, NULL) == 0 && set_effective_uid(somebody) &&
+                            capability_sets_get(0, &sets) && capability_sets_effective(&sets) == 0 &&
+                            set_effective_uid(0);
+    return NULL;
 }
 
 /* Tried, since a container may forbid it in many ways, and a security bit keeps capabilities whoever one is. By another
  * thread, since a thread that changes its user no longer gets a signal when its parent dies (prctl(2)). */
-bool identity_can_change(struct pass *pass) {
+bool identity_can_change(void) {
     pthread_t thread;
-    void *tried = NULL;
-    return geteuid() == 0 && pthread_create(&thread, NULL, try_identity, pass) == 0 &&
-           pthread_join(thread, &tried) == 0 && tried;
+    bool is_possible = false;
+    return geteuid() == 0 && pthread_create(&thread, NULL, try_identity, &is_possible) == 0 &&
+           pthread_join(thread, NULL) == 0 && is_possible;
 }
 
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode) {

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
 
 #include "base.h"
@@ -48,8 +49,6 @@ struct pass {
     int64_t overflow_gid;
     struct stat user_namespace; /* of the daemon */
     gid_t own_gid;
-    gid_t *own_groups; /* of the daemon, to return to */
-    int own_group_count;
     uid_t own_uid;
     pthread_mutex_t open_files_lock;
     size_t open_files_max; /* as there are descriptors for them */
@@ -226,6 +225,14 @@ void pass_return_open_file(struct pass *pass, struct open_file *file);
 
 #define CAPABILITY_BIT(capability) (UINT64_C(1) << (capability))
 
+struct capability_sets {
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+};
+
+/* Those of a thread; 0: of this one. Returns false, with errno, if they cannot be told. */
+bool capability_sets_get(pid_t pid, struct capability_sets *ret_sets);
+uint64_t capability_sets_effective(const struct capability_sets *sets);
+
 /* Besides what the ids of a caller say. */
 struct caller_rights {
     uint64_t capabilities; /* effective ones, as CAPABILITY_BIT()s */
@@ -291,11 +298,12 @@ int identity_enter_to_write_back(const struct pass *pass, uid_t uid, struct iden
 int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, int fd,
                             struct identity *ret_identity);
 
-/* The caller of an op with whose request the kernel does not say whether set-id bits may stay. */
-struct fs_caller identity_find_writer(const struct pass *pass, const struct fs_caller *caller);
+/* The same for an op with whose request the kernel does not say whether set-id bits may stay. */
+int identity_enter_to_write_untold(const struct pass *pass, const struct fs_caller *caller, int fd,
+                                   struct identity *ret_identity);
 
 /* True if this process can take on identities: root that may also set groups, and lays its capabilities down. */
-bool identity_can_change(struct pass *pass);
+bool identity_can_change(void);
 
 /* Gives this thread the caller's umask for the next creation. Returns the mode to create with. */
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode);

@@ -4,7 +4,6 @@
  * What is in the namespace "system." (ACLs of POSIX, NFS, CIFS, NTFS) the kernel leaves to the file system to check, so
  * it is set as the caller. Of the POSIX ACLs it checks who may set them; as the caller the lower file system then takes
  * the set-group-id bit away from a file whose group the caller is not in. */
-#include <linux/capability.h>
 #include <linux/limits.h>
 #include <string.h>
 #include <sys/xattr.h>
@@ -44,8 +43,9 @@ static bool is_posix_acl(const char *name) {
 /* Every user may ask for POSIX ACLs, and with default_permissions it is the kernel that does, for everybody's sake. */
 static int enter_to_get(const struct pass *pass, const struct fs_caller *caller, const char *name,
                         struct identity *ret_identity) {
-    return is_posix_acl(name) || !has_prefix(name, "system.") ? identity_enter_to_check(pass, caller, ret_identity)
-                                                              : identity_enter_unchecked(pass, caller, ret_identity);
+    if (has_prefix(name, "system.") && !is_posix_acl(name))
+        return identity_enter_unchecked(pass, caller, ret_identity);
+    return identity_enter_to_check(pass, caller, ret_identity);
 }
 
 /* file: if it is open. */
