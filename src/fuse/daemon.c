@@ -364,9 +364,8 @@ static int init_glue(struct daemon *daemon) {
         .forward_flocks = options->forward_flocks,
         .takes_set_id = takes_set_id(options),
         .over_ring = options->over_ring,
-        .owner_uid = getuid(),
     };
-    glue_init_lock_waiters(&daemon->glue);
+    glue_init_lock_waiters(&daemon->glue, getuid());
 #ifdef HAVE_FUSE_PASSTHROUGH
     if (options->kernel_data) {
         daemon->glue.backings = glue_create_backings(pass_file_fd);
@@ -475,6 +474,7 @@ static int check_ring(const struct daemon *daemon, unsigned threads_before) {
 static int negotiate(struct daemon *daemon) {
     const struct session_options options = {
         .clock = aggstats_recorder_clock(daemon->recorder),
+        .owner_uid = getuid(),
         .single = daemon->options->single_threaded,
         .over_ring = daemon->options->over_ring,
     };

@@ -7,6 +7,7 @@
 need_root
 need flock python3
 places=512
+one_users=$(((places - places / 16) / 2)) # a sixteenth is for root and who mounted, and half of the rest for the next
 waiters=()
 before_cleanup() {
     local pid
@@ -80,13 +81,13 @@ start_waiters() {
 one_user_leaves_half_to_others() {
     hold
     start_waiters users exec_as "$user_uid" "$user_gid" "" python3 -c "$wait_many" FLOCK "$mnt/file" 307
-    assert_waiting $((places / 2)) "one user"
-    assert_all_refused ENOLCK $((307 - places / 2)) "$scratch/users"
+    assert_waiting $one_users "one user"
+    assert_all_refused ENOLCK $((307 - one_users)) "$scratch/users"
     start_waiters others exec_as 4711 4711 "" python3 -c "$wait_many" FLOCK "$mnt/file" 1
-    assert_waiting $((places / 2 + 1)) "another user"
+    assert_waiting $((one_users + 1)) "another user"
     start_waiters roots python3 -c "$wait_many" FLOCK "$mnt/file" 307
     assert_waiting "$places" "root"
-    assert_all_refused ENOLCK $((307 - places / 2 + 1)) "$scratch/roots"
+    assert_all_refused ENOLCK $((307 - (places - one_users - 1))) "$scratch/roots"
     let_go
     assert_waiting 0 "when the lock is free"
 }

@@ -112,6 +112,32 @@ START_TEST(flush_drops_the_locks_of_its_owner_alone) {
 }
 END_TEST
 
+/* Each has a descriptor of the daemon's. */
+START_TEST(owners_of_one_user_are_bounded_as_files_are) {
+    static const struct fs_caller user = {.uid = 65534, .gid = 65534};
+    uint64_t owner = 0;
+    int status = 0;
+    struct fs_lock lock = {.type = F_RDLCK};
+    open_both();
+    user_shares_init(&stage.pass->open_file_shares, 101, stage.self.uid);
+    while (status == 0 && owner < 101) {
+        lock.owner = ++owner;
+        status = STAGE_AS(&user, setlk, alices.ino, alices.file, &lock);
+    }
+    ck_assert_int_eq(status, -ENFILE);
+    ck_assert_uint_gt(owner, 101 / 3);
+    lock.owner = 1;
+    ck_assert_int_eq(STAGE_AS(&user, setlk, alices.ino, alices.file, &lock), 0); /* who has one already */
+    ck_assert_int_eq(set_lock(alices, 997, F_RDLCK, 0, 0), 0);                   /* trusted */
+    for (lock.owner = 1; lock.owner <= 3; lock.owner++)
+        ck_assert_int_eq(STAGE(flush, alices.ino, alices.file, lock.owner), 0);
+    lock.owner = 991;
+    ck_assert_int_eq(STAGE_AS(&user, setlk, alices.ino, alices.file, &lock), 0);
+    pass_drop_all_locks(stage.pass);
+    ck_assert_uint_eq(stage.pass->open_file_shares.taken, 0);
+}
+END_TEST
+
 START_TEST(read_only_files_can_be_locked_for_reading) {
     stage_write("file", "");
     struct stage_file open = stage_open("file", O_RDONLY);
@@ -274,6 +300,7 @@ static void add_owners(Suite *suite) {
     tcase_add_test(tcase, getlk_tells_who_is_in_the_way);
     tcase_add_test(tcase, locks_of_programs_below_count_too);
     tcase_add_test(tcase, flush_drops_the_locks_of_its_owner_alone);
+    tcase_add_test(tcase, owners_of_one_user_are_bounded_as_files_are);
     tcase_add_test(tcase, read_only_files_can_be_locked_for_reading);
     tcase_add_test(tcase, flocks_belong_to_the_open_file);
 }

@@ -2,7 +2,6 @@
 #include "cpu_place.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +51,6 @@ bool cpu_is_wanted_by(pid_t thread) {
     char text[1024];
     const char *state = read_stat((uint32_t)thread, text, sizeof(text));
     return state && *state == 'R';
-}
-
-/* The signals that wait for the thread itself; SIGKILL is sent to each. */
-bool cpu_is_killed(pid_t thread) {
-    char text[1024];
-    const char *pending = skip_fields(read_stat((uint32_t)thread, text, sizeof(text)), 28);
-    return pending && strtoul(pending, NULL, 10) & 1UL << (SIGKILL - 1);
 }
 
 static bool set_class(pid_t thread, int class) {

@@ -32,9 +32,6 @@ unsigned cpu_wanting_threads(void);
 /* It waits for a CPU, and not for anything else. */
 bool cpu_is_wanted_by(pid_t thread);
 
-/* It was killed, and ends when it comes back from its system call. */
-bool cpu_is_killed(pid_t thread);
-
 /* To one CPU; away from it, and bound to none; into SCHED_IDLE; before other threads; back again. What the system
  * refuses is left as it is. Threads are named by their ids: the functions of pthreads hold a lock of the thread's,
  * which one in SCHED_IDLE may keep for long. Threads: any */

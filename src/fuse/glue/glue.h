@@ -12,10 +12,12 @@
 
 #include "fs_ops.h"
 #include "session.h"
+#include "user_shares.h"
 
 /* Blocking lock requests, each waiting in a thread of its own (glue_lock.c). */
 struct lock_waiters {
     pthread_mutex_t lock;
+    struct user_shares shares;
     unsigned count;
     bool ending; /* no new ones; those there are told to give up */
     struct lock_waiter *first;
@@ -36,7 +38,6 @@ struct glue {
     bool posix_acl; /* the kernel checks permissions, so it must know ACLs */
     bool forward_posix_locks;
     bool forward_flocks;
-    uid_t owner_uid; /* who mounted */
     struct lock_waiters lock_waiters;
     struct backings *backings; /* data=passthrough; else NULL */
     bool cannot_hand_over;     /* what INIT said of that */
@@ -48,7 +49,7 @@ struct glue {
 /* The session's user data is a struct glue. */
 extern const struct fuse_lowlevel_ops glue_operations;
 
-void glue_init_lock_waiters(struct glue *glue);
+void glue_init_lock_waiters(struct glue *glue, uid_t owner_uid);
 
 /* Tells blocking lock requests to give up, and waits a moment. Returns how many did not. */
 unsigned glue_stop_lock_waiters(struct glue *glue);

@@ -28,7 +28,8 @@ struct lock_waiter {
     struct fs_lock lock;
 };
 
-void glue_init_lock_waiters(struct glue *glue) {
+void glue_init_lock_waiters(struct glue *glue, uid_t owner_uid) {
+    user_shares_init(&glue->lock_waiters.shares, WAITERS_MAX, owner_uid);
     pthread_mutex_init(&glue->lock_waiters.lock, NULL);
 }
 
@@ -40,6 +41,7 @@ static void add_waiter(struct lock_waiter *waiter) {
         waiter->next->link = &waiter->next;
     all->first = waiter;
     all->count++;
+    user_shares_take(&all->shares, waiter->uid, 1);
 }
 
 static void remove_waiter(struct lock_waiter *waiter) {
@@ -49,6 +51,7 @@ static void remove_waiter(struct lock_waiter *waiter) {
     if (waiter->next)
         waiter->next->link = waiter->link;
     all->count--;
+    user_shares_give(&all->shares, waiter->uid, 1);
     pthread_mutex_unlock(&all->lock);
 }
 
@@ -84,22 +87,12 @@ static int start_thread(struct lock_waiter *waiter) {
     return err == 0 ? 0 : -ENOLCK;
 }
 
-/* A user has at most as many places as he leaves free, so that there is one for the next user; root and who mounted may
- * take the last. Under the lock. */
-static bool has_place(const struct glue *glue, uid_t uid) {
-    const struct lock_waiters *all = &glue->lock_waiters;
-    if (all->count >= WAITERS_MAX || uid == 0 || uid == glue->owner_uid)
-        return all->count < WAITERS_MAX;
-    unsigned own_count = 0;
-    for (const struct lock_waiter *waiter = all->first; waiter; waiter = waiter->next)
-        own_count += waiter->uid == uid;
-    return own_count < WAITERS_MAX - all->count;
-}
-
+/* Under the lock. */
 static int add_thread(struct lock_waiter *waiter) {
-    if (waiter->glue->lock_waiters.ending)
+    const struct lock_waiters *all = &waiter->glue->lock_waiters;
+    if (all->ending)
         return -ENOTCONN;
-    return has_place(waiter->glue, waiter->uid) ? start_thread(waiter) : -ENOLCK;
+    return user_shares_are_left(&all->shares, waiter->uid) ? start_thread(waiter) : -ENOLCK;
 }
 
 static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {

@@ -51,7 +51,8 @@ static fs_ino served_as(const struct ctl *ctl, fs_ino parent, const char *name) 
 /* One open: the text that was current then. */
 struct ctl_file {
     struct control_text text;
-    size_t counted_bytes; /* among the bytes of others */
+    uid_t counted_for;
+    size_t counted_bytes; /* among the bytes of others; 0: none */
 };
 
 static struct ctl_file *to_ctl_file(fs_file file) {
@@ -128,21 +129,22 @@ static int control_access(struct fs_layer *layer, FS_CALL, int mask) {
 }
 
 /* One text at a time, so that those being made do not exceed the bound together either. */
-static int make_text_for_other(struct ctl *ctl, const struct view *view, struct ctl_file *file) {
+static int make_text_for_other(struct ctl *ctl, uid_t uid, const struct view *view, struct ctl_file *file) {
     int err = -ENFILE;
     pthread_mutex_lock(&ctl->others_lock);
-    if (__atomic_load_n(&ctl->others_bytes, __ATOMIC_RELAXED) < CTL_OTHERS_BYTES_MAX)
+    if (user_shares_are_left(&ctl->others_bytes, uid))
         err = control_read(&ctl->options.control, view, false, &file->text);
     if (err == 0)
         file->counted_bytes = file->text.size_bytes;
-    __atomic_fetch_add(&ctl->others_bytes, file->counted_bytes, __ATOMIC_RELAXED);
+    file->counted_for = uid;
+    user_shares_take(&ctl->others_bytes, uid, file->counted_bytes);
     pthread_mutex_unlock(&ctl->others_lock);
     return err;
 }
 
 static int make_text(struct ctl *ctl, const struct fs_caller *caller, const struct view *view, struct ctl_file *file) {
     return is_trusted(ctl, caller) ? control_read(&ctl->options.control, view, true, &file->text)
-                                   : make_text_for_other(ctl, view, file);
+                                   : make_text_for_other(ctl, caller->uid, view, file);
 }
 
 static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
@@ -165,7 +167,7 @@ static int control_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     struct ctl_file *open_file = to_ctl_file(file);
     (void)caller, (void)ino;
     free(open_file->text.text);
-    __atomic_fetch_sub(&to_ctl(layer)->others_bytes, open_file->counted_bytes, __ATOMIC_RELAXED);
+    user_shares_give(&to_ctl(layer)->others_bytes, open_file->counted_for, open_file->counted_bytes);
     free(open_file);
     return 0;
 }
@@ -399,6 +401,7 @@ static int readdirplus_filtered(struct fs_layer *layer, FS_CALL, fs_file file, o
 void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next) {
     *ctl = (struct ctl){
         .ops = routed_ops, .options = *options, .layer.next = next, .others_lock = PTHREAD_MUTEX_INITIALIZER};
+    user_shares_init(&ctl->others_bytes, CTL_OTHERS_BYTES_MAX, options->owner_uid);
     ctl->layer.ops = &ctl->ops;
     ctl->ops.forget = forget;
     ctl->ops.lookup = lookup;

@@ -210,6 +210,7 @@ int session_create(struct fuse_session *fuse, const struct session_options *opti
         return -ENOMEM;
     crew_init(&session->crew, &options->clock, !options->single && !session->ring);
     session->idle_most = IDLE_PER_CPU * (unsigned)CPU_COUNT(&session->crew.home.cpus);
+    session_init_deferred(session, options->owner_uid);
     session->main_thread = pthread_self();
     pthread_mutex_init(&session->lock, NULL);
     pthread_cond_init(&session->released, NULL);
@@ -229,6 +230,7 @@ void session_destroy(struct session *session) {
     }
     ring_keeper_destroy(session->ring);
     crew_finish(&session->crew);
+    session_drop_deferred(session);
     pthread_cond_destroy(&session->released);
     pthread_mutex_destroy(&session->lock);
     free(session);

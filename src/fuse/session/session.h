@@ -34,8 +34,9 @@ struct session_outcome {
 
 struct session_options {
     struct aggstats_clock clock;
-    bool single;    /* one worker */
-    bool over_ring; /* libfuse's threads serve what comes over its rings (ring.h) */
+    bool single;     /* one worker */
+    uid_t owner_uid; /* who mounted, whose requests are never put off, nor root's */
+    bool over_ring;  /* libfuse's threads serve what comes over its rings (ring.h) */
 };
 
 /* Owner:   the caller calls session_destroy(), unless calls hang; it accepts NULL

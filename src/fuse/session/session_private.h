@@ -4,9 +4,11 @@
 #define SESSION_PRIVATE_H
 
 #include <signal.h>
+#include <stdalign.h>
 
 #include "crew.h"
 #include "session.h"
+#include "user_shares.h"
 
 #define WORKERS_MAX 512U
 
@@ -31,6 +33,20 @@ struct session_server {
     uint64_t request;       /* atomic; the one that it is at; 0: none */
     uint64_t interruptible; /* atomic; that one, while it may be interrupted; else 0 */
     unsigned interrupters;  /* atomic; others that may be about to signal it */
+};
+
+/* A request that is put off: session_deferred.c */
+struct deferred {
+    struct deferred *next;
+    uid_t uid;        /* whose share it is to be served from */
+    bool interrupted; /* under the session's lock while it is put off */
+    size_t size_bytes;
+    alignas(16) char request[];
+};
+
+struct deferred_queue {
+    struct deferred *first;
+    struct deferred *last; /* if there is a first */
 };
 
 struct worker {
@@ -59,7 +75,12 @@ struct session {
     unsigned idle_most;            /* with as many a worker is parked */
     bool receiver_wanted;          /* atomic; the main thread is to add one */
     struct interrupt interrupts[WORKERS_MAX];
-    unsigned interrupt_count;  /* atomic; changed under the lock; for the main thread to repeat */
+    unsigned interrupt_count;          /* atomic; changed under the lock; for the main thread to repeat */
+    struct user_shares busy;           /* requests that are being served */
+    struct user_shares deferred_bytes; /* what requests that are put off take */
+    struct deferred_queue deferred[USER_SHARES_COUNTERS];
+    unsigned deferred_count;   /* atomic; changed under the lock */
+    unsigned deferred_turn;    /* of the queues; under the lock */
     void (*later)(void *data); /* atomic; NULL: nothing is to be called */
     void *later_data;          /* under the lock */
     int64_t called_ns;         /* when something was last; the main thread's */
@@ -99,6 +120,27 @@ void session_repeat_interrupts(struct session *session);
  * thread looks itself whether the callers of calls that last have been killed; less often of those that wait for locks,
  * who may be many. */
 void session_find_lost_interrupts(struct session *session);
+
+/* Requests that are put off: session_deferred.c
+ * begin: the request may be served now, and counts for its user; false: it is put off or refused, and no longer the
+ *   worker's.
+ * end: it has been answered, and counted for that user.
+ * next: one that may be served now, which counts; the caller frees it. NULL: there is none.
+ * is_still_wanted: to be asked before serving it; false: whoever waited for it has been killed, and it is answered.
+ * interrupt: returns whether the request is among those that are put off.
+ * drop: without an answer; when no thread serves any more. */
+void session_init_deferred(struct session *session, uid_t owner_uid);
+uid_t session_charged_user(const void *request);
+bool session_begin(struct session *session, const void *request, size_t size_bytes);
+void session_end(struct session *session, uid_t charged_user);
+struct deferred *session_next_deferred(struct session *session);
+bool session_is_still_wanted(struct session *session, const struct deferred *deferred);
+void session_free_deferred(struct session *session, struct deferred *deferred);
+bool session_interrupt_deferred_locked(struct session *session, uint64_t request);
+void session_drop_deferred(struct session *session);
+
+/* The caller, a thread, was killed, and ends when it comes back from its system call. */
+bool server_is_killed(pid_t caller);
 
 /* Signals a thread, unless it has got on meanwhile. at: what says that it may be signalled while it is not 0; request:
  * that there must be, 0: any. Returns whether it was signalled */

@@ -3,10 +3,11 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base.h"
-#include "cpu_place.h"
 #include "request_body.h"
 #include "ring.h"
 
@@ -173,16 +174,23 @@ static bool interrupt_locked(struct session *session, uint64_t request) {
     return found;
 }
 
-void session_interrupt(struct session *session, uint64_t request) {
-    pthread_mutex_lock(&session->lock);
+static void interrupt_and_repeat_locked(struct session *session, uint64_t request) {
     interrupt_locked(session, request);
     unsigned count = session->interrupt_count;
     if (count < WORKERS_MAX) {
         session->interrupts[count] = (struct interrupt){.request = request};
         __atomic_store_n(&session->interrupt_count, count + 1, __ATOMIC_SEQ_CST);
     }
+}
+
+void session_interrupt(struct session *session, uint64_t request) {
+    pthread_mutex_lock(&session->lock);
+    bool is_deferred = session_interrupt_deferred_locked(session, request);
+    if (!is_deferred)
+        interrupt_and_repeat_locked(session, request);
     pthread_mutex_unlock(&session->lock);
-    session_wake_main_thread(session);
+    if (!is_deferred)
+        session_wake_main_thread(session);
 }
 
 void session_repeat_interrupts(struct session *session) {
@@ -198,11 +206,26 @@ void session_repeat_interrupts(struct session *session) {
     pthread_mutex_unlock(&session->lock);
 }
 
+/* proc_pid_status(5): "SigPnd:\t0000000000000100", the signals that wait for the thread itself; SIGKILL is sent to
+ * each. Not proc_pid_stat(5), which waits for a program that is being executed, and so maybe for us. */
+bool server_is_killed(pid_t caller) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/status", caller, caller);
+    CLEANUP_STREAM FILE *status = fopen(path, "re");
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    while (status && getline(&line, &size_bytes, status) >= 0) {
+        if (strncmp(line, "SigPnd:", 7) == 0)
+            return strtoull(line + 7, NULL, 16) & UINT64_C(1) << (SIGKILL - 1);
+    }
+    return false;
+}
+
 static void interrupt_if_killed(struct session_server *server) {
     uint64_t at = __atomic_load_n(&server->interruptible, __ATOMIC_ACQUIRE);
     bool lasts = at != 0 && at == server->seen;
     server->seen = at;
-    if (lasts && cpu_is_killed(__atomic_load_n(&server->caller, __ATOMIC_RELAXED)))
+    if (lasts && server_is_killed(__atomic_load_n(&server->caller, __ATOMIC_RELAXED)))
         server_signal_while(server, &server->interruptible, at);
 }
 

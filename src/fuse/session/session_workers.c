@@ -125,27 +125,25 @@ static int receive(struct session *session, struct fuse_buf *buffer) {
     return 0;
 }
 
-/* Takes one request and answers it. Returns 0 at the end of the session. */
-static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
+/* Answers a request that counts for its user. waited_cycles: for the request */
+static void serve_request(struct worker *worker, struct fuse_buf *request, uint64_t waited_cycles) {
     struct session *session = worker->server.session;
-    uint64_t wait_cycles = crew_now(&session->crew);
-    int result = receive(session, buffer);
-    if (result <= 0)
-        return result;
     uint64_t start_cycles = crew_now(&session->crew);
     crew_take(&worker->member);
     become_busy(worker);
     bool is_beside = others_are_at_work(session);
-    struct fuse_in_header header = look_into(worker, buffer);
+    const uid_t charged_user = session_charged_user(request->mem);
+    struct fuse_in_header header = look_into(worker, request);
     worker->answered_cycles = 0;
     if (header.opcode == FUSE_INTERRUPT)
-        take_interrupt(session, buffer);
+        take_interrupt(session, request);
     else
-        fuse_session_process_buf(session->fuse, buffer);
+        fuse_session_process_buf(session->fuse, request);
     __atomic_store_n(&worker->server.request, 0, __ATOMIC_RELEASE);
+    session_end(session, charged_user);
     uint64_t answered_cycles = worker->answered_cycles;
     struct crew_call call = {.caller = header.pid,
-                             .wait_cycles = start_cycles - wait_cycles,
+                             .wait_cycles = waited_cycles,
                              .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
                              .is_ahead = worker->is_ahead,
                              .is_beside = is_beside,
@@ -159,6 +157,31 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
         session_wake_main_thread(session);
         crew_enter(&session->crew, &worker->member);
     }
+}
+
+static void serve_deferred(struct worker *worker) {
+    struct session *session = worker->server.session;
+    struct deferred *deferred;
+    while ((deferred = session_next_deferred(session))) {
+        struct fuse_buf request = {.mem = deferred->request, .size = deferred->size_bytes};
+        worker_goes_on(worker);
+        if (session_is_still_wanted(session, deferred))
+            serve_request(worker, &request, 0);
+        else
+            session_end(session, deferred->uid);
+        session_free_deferred(session, deferred);
+    }
+}
+
+/* Takes one request and answers it. Returns 0 at the end of the session. */
+static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
+    struct session *session = worker->server.session;
+    uint64_t wait_cycles = crew_now(&session->crew);
+    int result = receive(session, buffer);
+    if (result <= 0 || !session_begin(session, buffer->mem, buffer->size))
+        return result;
+    serve_request(worker, buffer, crew_now(&session->crew) - wait_cycles);
+    serve_deferred(worker);
     return result;
 }
 

@@ -8,12 +8,13 @@
 
 #include "control.h"
 #include "fs_ops.h"
+#include "user_shares.h"
 
 #define CTL_FILES 3 /* the control file, NAME.json, NAME.metrics */
 #define CTL_NAME_MAX (NAME_MAX - sizeof(".metrics") + 1)
 
-/* Each open holds a text of its own. While those of all users but root and who mounted take as much, or more by one
- * text, they get no further one (ENFILE): else anybody could use up the daemon's memory. */
+/* Each open holds a text of its own. Those of all users but root and who mounted share so much memory, and who has used
+ * up his share gets no further one (ENFILE): else anybody could use up the daemon's memory. */
 #define CTL_OTHERS_BYTES_MAX ((size_t)64 << 20)
 
 /* The files' inodes, the control file's first; no layer below gives these numbers out. They must not be cached. */
@@ -43,7 +44,7 @@ struct ctl {
     struct ctl_options options;
     struct timespec started;
     pthread_mutex_t others_lock;
-    uint64_t others_bytes; /* of the texts that others have open; atomic; grows under the lock */
+    struct user_shares others_bytes; /* of the texts that others have open; taken under the lock */
 };
 
 /* next is borrowed and outlives the layer. */

@@ -1,21 +1,11 @@
-/* Files that are open through the mount: which ones an inode has, and how many each user may have.
- *
- * Descriptors are the daemon's, so without a bound one user could take them all. A user other than root and the
- * daemon's own gets another only while he has fewer than are left. */
+/* Files that are open through the mount: which ones an inode has, and how many each user may have. Their descriptors
+ * are the daemon's, so without a bound one user could take them all. */
 #include "pass_private.h"
 
-/* Users share a counter where their numbers agree in the last bits, so that there is always one. Under the lock. */
-static unsigned *count_of(struct pass *pass, uid_t uid) {
-    return &pass->open_files_of[uid % PASS_FILE_COUNTERS];
-}
-
+/* The trusted find the bound where there is no descriptor. */
 int pass_check_room(struct pass *pass, const struct fs_caller *caller) {
-    if (caller->uid == 0 || caller->uid == pass->own_uid)
-        return 0;
-    pthread_mutex_lock(&pass->open_files_lock);
-    bool has_room = pass->open_file_count + *count_of(pass, caller->uid) < pass->open_files_max;
-    pthread_mutex_unlock(&pass->open_files_lock);
-    return has_room ? 0 : -ENFILE;
+    const struct user_shares *files = &pass->open_file_shares;
+    return user_shares_is_trusted(files, caller->uid) || user_shares_are_left(files, caller->uid) ? 0 : -ENFILE;
 }
 
 /* True if the descriptor appends whatever offset is given with a write. */
@@ -49,9 +39,8 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_c
     pthread_mutex_lock(&pass->open_files_lock);
     file->next = inode->open_files;
     inode->open_files = file;
-    pass->open_file_count++;
-    *count_of(pass, file->uid) += 1;
     pthread_mutex_unlock(&pass->open_files_lock);
+    user_shares_take(&pass->open_file_shares, file->uid, 1);
     *ret_file = (fs_file)(uintptr_t)file;
     return 0;
 }
@@ -92,13 +81,10 @@ struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode) 
 void pass_return_open_file(struct pass *pass, struct open_file *file) {
     pthread_mutex_lock(&pass->open_files_lock);
     bool is_last = --file->users == 0;
-    if (is_last) {
-        pass->open_file_count--;
-        *count_of(pass, file->uid) -= 1;
-    }
     pthread_mutex_unlock(&pass->open_files_lock);
     if (!is_last)
         return;
+    user_shares_give(&pass->open_file_shares, file->uid, 1);
     close(file->fd);
     pthread_mutex_destroy(&file->stream_lock);
     free(file->entries);

@@ -72,7 +72,7 @@ static int enter_root(struct pass *pass, const struct pass_options *options, siz
     if (err < 0)
         return err;
     const size_t path_fds = path_fds_max(pass, limit);
-    pass->open_files_max = limit - path_fds;
+    user_shares_init(&pass->open_file_shares, limit - path_fds, pass->own_uid);
     err = inode_table_create(path_fds, options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;

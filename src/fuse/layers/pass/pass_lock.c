@@ -12,6 +12,7 @@ struct lock_owner {
     const struct inode *inode;
     uint64_t owner;
     const struct open_file *file; /* through which it locked last */
+    uid_t uid;
     int fd;
 };
 
@@ -28,13 +29,18 @@ static int open_for_locking(struct pass *pass, struct inode *inode, const struct
     return err < 0 ? pass_open_inode(pass, inode, file->flags & O_ACCMODE, ret_fd) : 0;
 }
 
-static int add_owner(struct pass *pass, const struct open_file *file, uint64_t owner, struct lock_owner **link) {
+static int add_owner(struct pass *pass, const struct fs_caller *caller, const struct open_file *file, uint64_t owner,
+                     struct lock_owner **link) {
     CLEANUP_FREE struct lock_owner *added = calloc(1, sizeof(*added));
     if (!added)
         return -ENOMEM;
-    int err = open_for_locking(pass, file->inode, file, &added->fd);
+    int err = pass_check_room(pass, caller);
+    if (err == 0)
+        err = open_for_locking(pass, file->inode, file, &added->fd);
     if (err < 0)
         return err;
+    user_shares_take(&pass->open_file_shares, caller->uid, 1);
+    added->uid = caller->uid;
     added->inode = file->inode;
     added->owner = owner;
     __atomic_store_n(link, steal_pointer(&added), __ATOMIC_RELEASE);
@@ -42,12 +48,13 @@ static int add_owner(struct pass *pass, const struct open_file *file, uint64_t o
 }
 
 /* A duplicate of the owner's descriptor: it stays good if the owner closes while another thread waits on it. */
-static int owner_fd(struct pass *pass, const struct open_file *file, uint64_t owner, int *ret_fd) {
+static int owner_fd(struct pass *pass, const struct fs_caller *caller, const struct open_file *file, uint64_t owner,
+                    int *ret_fd) {
     int err = 0;
     pthread_mutex_lock(&pass->lock_owners_lock);
     struct lock_owner **link = find_owner(pass, file->inode, owner);
     if (!*link)
-        err = add_owner(pass, file, owner, link);
+        err = add_owner(pass, caller, file, owner, link);
     if (err == 0) {
         (*link)->file = file;
         *ret_fd = fcntl((*link)->fd, F_DUPFD_CLOEXEC, 0);
@@ -64,10 +71,11 @@ static struct lock_owner *unlink_owner(struct lock_owner **link) {
     return owner;
 }
 
-static void destroy_owner(struct lock_owner *owner) {
+static void destroy_owner(struct pass *pass, struct lock_owner *owner) {
     struct flock everything = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
     fcntl(owner->fd, F_OFD_SETLK, &everything); /* also from duplicates that still wait */
     close(owner->fd);
+    user_shares_give(&pass->open_file_shares, owner->uid, 1);
     free(owner);
 }
 
@@ -84,7 +92,7 @@ void pass_drop_locks(struct pass *pass, const struct inode *inode, uint64_t owne
     struct lock_owner *dropped = *link ? unlink_owner(link) : NULL;
     pthread_mutex_unlock(&pass->lock_owners_lock);
     if (dropped)
-        destroy_owner(dropped);
+        destroy_owner(pass, dropped);
 }
 
 void pass_drop_file_locks(struct pass *pass, const struct open_file *file) {
@@ -104,7 +112,7 @@ void pass_drop_file_locks(struct pass *pass, const struct open_file *file) {
     pthread_mutex_unlock(&pass->lock_owners_lock);
     while (dropped) {
         struct lock_owner *next = dropped->next;
-        destroy_owner(dropped);
+        destroy_owner(pass, dropped);
         dropped = next;
     }
 }
@@ -120,8 +128,8 @@ static struct flock to_flock(const struct fs_lock *lock) {
 
 int pass_op_getlk(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_lock *lock) {
     CLEANUP_FD int fd = -1;
-    (void)caller, (void)ino;
-    int err = owner_fd(to_pass(layer), to_open_file(file), lock->owner, &fd);
+    (void)ino;
+    int err = owner_fd(to_pass(layer), caller, to_open_file(file), lock->owner, &fd);
     if (err < 0)
         return err;
     struct flock lower = to_flock(lock);
@@ -140,13 +148,14 @@ static int flock_operation(short type) {
     return type == F_RDLCK ? LOCK_SH : type == F_WRLCK ? LOCK_EX : LOCK_UN;
 }
 
-static int set_lock(struct pass *pass, fs_file file, const struct fs_lock *lock, bool wait) {
+static int set_lock(struct pass *pass, const struct fs_caller *caller, fs_file file, const struct fs_lock *lock,
+                    bool wait) {
     if (lock->is_flock) {
         int operation = flock_operation(lock->type) | (wait ? 0 : LOCK_NB);
         return flock(to_open_file(file)->fd, operation) < 0 ? negative_errno() : 0;
     }
     CLEANUP_FD int fd = -1;
-    int err = owner_fd(pass, to_open_file(file), lock->owner, &fd);
+    int err = owner_fd(pass, caller, to_open_file(file), lock->owner, &fd);
     if (err < 0)
         return err;
     struct flock lower = to_flock(lock);
@@ -154,11 +163,11 @@ static int set_lock(struct pass *pass, fs_file file, const struct fs_lock *lock,
 }
 
 int pass_op_setlk(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs_lock *lock) {
-    (void)caller, (void)ino;
-    return set_lock(to_pass(layer), file, lock, false);
+    (void)ino;
+    return set_lock(to_pass(layer), caller, file, lock, false);
 }
 
 int pass_op_setlkw(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs_lock *lock) {
-    (void)caller, (void)ino;
-    return set_lock(to_pass(layer), file, lock, true);
+    (void)ino;
+    return set_lock(to_pass(layer), caller, file, lock, true);
 }

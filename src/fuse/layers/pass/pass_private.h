@@ -16,11 +16,11 @@
 #include "inode_table.h"
 #include "mount_table.h"
 #include "pass.h"
+#include "user_shares.h"
 
 struct lock_owner;
 
 #define PASS_RECENT 64U
-#define PASS_FILE_COUNTERS 1024U
 
 /* On a cache line of its own. */
 struct recent {
@@ -51,9 +51,7 @@ struct pass {
     gid_t own_gid;
     uid_t own_uid;
     pthread_mutex_t open_files_lock;
-    size_t open_files_max; /* as there are descriptors for them */
-    size_t open_file_count;
-    unsigned open_files_of[PASS_FILE_COUNTERS]; /* by user */
+    struct user_shares open_file_shares; /* as many as there are descriptors for; owners of locks have one each too */
     pthread_mutex_t lock_owners_lock;
     struct lock_owner *lock_owners;
 };

@@ -1,0 +1,126 @@
+#!/bin/bash
+# Calls that wait below occupy workers. However many of them one user makes, others are served; his are served when there is
+# room, each once, and can be killed.
+. "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
+
+need_root
+need setpriv python3
+openers=599
+processes=()
+before_cleanup() {
+    local pid
+    for pid in ${processes[@]+"${processes[@]}"}; do
+        { kill -9 "$pid" && wait "$pid"; } 2>/dev/null || true
+    done
+}
+
+# Opens the file for writing, and the other for reading, in so many threads each; says how often it got either.
+open_many='
+import os, sys, threading
+opened = []
+def open_one(name, flags):
+    fd = os.open(name, flags)
+    opened.append(name)
+    os.close(fd)
+threading.stack_size(65536)
+for number in range(int(sys.argv[1])):
+    threading.Thread(target=open_one, args=(sys.argv[2], os.O_WRONLY)).start()
+for thread in threading.enumerate():
+    if thread is not threading.current_thread():
+        thread.join()
+print(len(opened))
+'
+
+in_user() {
+    exec_as "$user_uid" "$user_gid" "" "$@"
+}
+
+# Who opens the file waits, for longer than this test lasts.
+hold_lease() {
+    rm -f "$scratch/held"
+    in_user "$TEST_PROGRAMS/hold_lease" "$lower/users" >"$scratch/held" &
+    holder=$!
+    processes+=("$holder")
+    wait_until 20 test -s "$scratch/held" || fail "the lease is not held"
+}
+
+end_lease() {
+    { kill "$holder" && wait "$holder"; } 2>/dev/null || true
+}
+
+waiting() {
+    grep -c '^# in_flight: OPEN ' "$mnt/.osprof" || true
+}
+
+# More than a third of the workers is the user's, and no more than half.
+are_waiting() {
+    local count
+    count=$(waiting)
+    [ "$count" -gt $((512 / 3)) ] && [ "$count" -le $((512 / 2)) ]
+}
+
+none_waits() {
+    [ "$(waiting)" -eq 0 ]
+}
+
+start_openers() {
+    in_user python3 -c "$open_many" "$openers" "$mnt/users" >"$scratch/opened" &
+    opener=$!
+    processes+=("$opener")
+    wait_until 40 are_waiting || fail "of $openers calls $(waiting) wait"
+}
+
+others_are_served() {
+    local number
+    for number in 1 2 3 4 5 6 7; do
+        assert_eq text "$(timeout 15 cat "$mnt/file")" "read by root, $number"
+        assert_eq text "$(as_ids 4711 4711 "" timeout 15 cat "$mnt/file")" "read by another user, $number"
+        as_ids "$((4711 + number))" 4711 "" timeout 15 bash -c "echo text >$mnt/everybodys/$number && ls -l $mnt >/dev/null"
+    done
+}
+
+one_users_calls_leave_workers_to_others() {
+    hold_lease
+    start_openers
+    others_are_served
+    are_waiting || fail "of $openers calls $(waiting) wait after others were served"
+    end_lease
+    wait_for_end "$opener" 60 || fail "calls still wait for a lease that is gone"
+    assert_eq "$openers" "$(cat "$scratch/opened")" "files that the user opened"
+    others_are_served
+}
+
+# They were never served: the profile holds those that were.
+calls_that_are_put_off_can_be_killed() {
+    hold_lease
+    start_openers
+    kill -9 "$opener"
+    wait_for_end "$opener" 30 2>/dev/null || fail "who waits cannot be killed"
+    wait_until 30 none_waits || fail "$(waiting) calls wait for nobody"
+    others_are_served
+    assert_eq text "$(as_user timeout 15 cat "$mnt/file")" "read by the user"
+    end_lease
+}
+
+unmounting_does_not_wait_for_them() {
+    hold_lease
+    start_openers
+    umount -l "$mnt"
+    kill -9 "$opener"
+    wait_for_end "$opener" 30 2>/dev/null || fail "who waits cannot be killed"
+    end_lease
+}
+
+old_lease_break_s=$(cat /proc/sys/fs/lease-break-time)
+[ "$old_lease_break_s" -ge 40 ] || skip "leases are broken after $old_lease_break_s s"
+echo text >"$lower/file"
+mkdir -m 0777 "$lower/everybodys"
+echo text >"$lower/users"
+chown "$user_uid:$user_gid" "$lower/users"
+mount_osproffs -o allow_other "$lower" "$mnt"
+one_users_calls_leave_workers_to_others
+calls_that_are_put_off_can_be_killed
+unmount_osproffs "$mnt"
+mount_osproffs -o allow_other "$lower" "$mnt"
+unmounting_does_not_wait_for_them
