@@ -55,6 +55,7 @@ def known_subjects(build):
         Subject("native", "the lower directory itself"),
         osproffs(build, "osproffs", "as mounted by default: profiling, many workers"),
         osproffs(build, "osproffs-s", "one worker (-s)", "-s"),
+        osproffs(build, "osproffs-plain", "workers=plain: never bound to CPUs", option="workers=plain"),
         osproffs(build, "osproffs-off", "timing=off: a plain pass-through", option="timing=off"),
         osproffs(build, "osproffs-call", "timing=call: an extra function call", option="timing=call"),
         osproffs(build, "osproffs-tsc", "timing=tsc: the clock is read, nothing kept", option="timing=tsc"),

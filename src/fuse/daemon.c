@@ -172,6 +172,16 @@ static int start_grouping(struct daemon *daemon) {
     return err;
 }
 
+/* Returns how many are left. */
+static size_t keep_labels_with_values(struct aggstats_label *labels, size_t count) {
+    size_t kept = 0;
+    for (size_t index = 0; index < count; index++) {
+        if (labels[index].value)
+            labels[kept++] = labels[index];
+    }
+    return kept;
+}
+
 static int create_recorder(struct daemon *daemon) {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof(host) - 1);
@@ -184,17 +194,25 @@ static int create_recorder(struct daemon *daemon) {
         return say_no_memory();
     char layer[] = "fs";
     char data[] = "passthrough";
-    const struct aggstats_label labels[] = {
-        {(char[]){"layer"}, layer},      {(char[]){"host"}, host},   {(char[]){"lower"}, lower},
-        {(char[]){"mount"}, mountpoint}, {(char[]){"cache"}, cache}, {(char[]){"control"}, control_name},
-        {(char[]){"profile"}, profile},  {(char[]){"data"}, data},
+    char workers[] = "plain";
+    const struct options *options = daemon->options;
+    struct aggstats_label labels[] = {
+        {(char[]){"layer"}, layer},
+        {(char[]){"host"}, host},
+        {(char[]){"lower"}, lower},
+        {(char[]){"mount"}, mountpoint},
+        {(char[]){"cache"}, cache},
+        {(char[]){"control"}, control_name},
+        {(char[]){"profile"}, profile},
+        {(char[]){"data"}, options->kernel_data ? data : NULL},
+        {(char[]){"workers"}, options->plain_workers ? workers : NULL},
     };
     struct aggstats_recorder_options wanted = {
         .op_names = fs_op_names,
         .op_count = FS_OP_COUNT,
         .resolution = daemon->options->resolution,
         .labels = labels,
-        .label_count = ARRAY_SIZE(labels) - !daemon->options->kernel_data, /* the last is for that alone */
+        .label_count = keep_labels_with_values(labels, ARRAY_SIZE(labels)),
     };
     int err = create_recorder_live(daemon, &wanted);
     const char *live_path = err == 0 ? aggstats_recorder_live_path(daemon->recorder) : NULL;
@@ -476,6 +494,7 @@ static int negotiate(struct daemon *daemon) {
         .clock = aggstats_recorder_clock(daemon->recorder),
         .owner_uid = getuid(),
         .single = daemon->options->single_threaded,
+        .plain = daemon->options->plain_workers,
         .over_ring = daemon->options->over_ring,
     };
     int err = device_attach(daemon->fuse);

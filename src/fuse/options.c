@@ -21,6 +21,7 @@ struct raw_options {
     char *cache;
     char *timing;
     char *data;
+    char *workers;
     char *interval;
     char *intervals;
     char *joint;
@@ -72,11 +73,17 @@ static const struct fuse_opt option_table[] = {
 #define RAW_OPTION(text, member)                                                                                       \
     { text, offsetof(struct raw_options, member), 1 }
 static const struct fuse_opt raw_table[] = {
-    RAW_OPTION("resolution=%s", resolution), RAW_OPTION("cache=%s", cache),
-    RAW_OPTION("timing=%s", timing),         RAW_OPTION("data=%s", data),
-    RAW_OPTION("interval=%s", interval),     RAW_OPTION("intervals=%s", intervals),
-    RAW_OPTION("joint=%s", joint),           RAW_OPTION("by=%s", by),
-    RAW_OPTION("groups=%s", groups),         FUSE_OPT_END,
+    RAW_OPTION("resolution=%s", resolution),
+    RAW_OPTION("cache=%s", cache),
+    RAW_OPTION("timing=%s", timing),
+    RAW_OPTION("data=%s", data),
+    RAW_OPTION("interval=%s", interval),
+    RAW_OPTION("intervals=%s", intervals),
+    RAW_OPTION("joint=%s", joint),
+    RAW_OPTION("by=%s", by),
+    RAW_OPTION("groups=%s", groups),
+    RAW_OPTION("workers=%s", workers),
+    FUSE_OPT_END,
 };
 
 static int take_path(struct options *options, const char *argument) {
@@ -111,6 +118,7 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
 
 static const char *const cache_names[] = {[CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always"};
 static const char *const data_names[] = {"copy", "passthrough"};
+static const char *const workers_names[] = {"adaptive", "plain"};
 static const char *const timing_names[] = {
     [PROF_TIMING_OFF] = "off", [PROF_TIMING_CALL] = "call", [PROF_TIMING_TSC] = "tsc", [PROF_TIMING_FULL] = "full"};
 
@@ -224,13 +232,15 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     int cache = choose("cache", raw->cache, cache_names, ARRAY_SIZE(cache_names), CACHE_AUTO);
     int timing = choose("timing", raw->timing, timing_names, ARRAY_SIZE(timing_names), PROF_TIMING_FULL);
     int data = choose("data", raw->data, data_names, ARRAY_SIZE(data_names), 0);
-    if (resolution < 0 || cache < 0 || timing < 0 || data < 0)
+    int workers = choose("workers", raw->workers, workers_names, ARRAY_SIZE(workers_names), 0);
+    if (resolution < 0 || cache < 0 || timing < 0 || data < 0 || workers < 0)
         return -EINVAL;
     if (data == 1 && !OSPROFFS_HAS_PASSTHROUGH) {
         log_message("data=passthrough: this osproffs is built with libfuse %s; it takes 3.17", fuse_pkgversion());
         return -EINVAL;
     }
     options->kernel_data = data == 1;
+    options->plain_workers = workers == 1;
     options->resolution = 1U << resolution;
     options->cache = (enum cache_mode)cache;
     options->timing = (enum prof_timing)timing;
@@ -329,6 +339,7 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.cache);
     free(raw.timing);
     free(raw.data);
+    free(raw.workers);
     free(raw.interval);
     free(raw.intervals);
     free(raw.joint);
@@ -363,6 +374,7 @@ void options_print_help(void) {
            "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
            "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
            "    -o data=HOW            who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)\n"
+           "    -o workers=HOW         adaptive: bound to the CPUs of callers while requests are short; plain: never\n"
            "    -o io_uring            requests come over io_uring (libfuse 3.18.2, Linux 6.14)\n"
            "    -o interval=S          a sampled profile: cut into intervals of S seconds\n"
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"

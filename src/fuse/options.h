@@ -30,7 +30,8 @@ struct options {
     enum cache_mode cache;
     enum prof_timing timing;
     bool kernel_data; /* data=passthrough */
-    int over_ring;    /* io_uring */
+    bool plain_workers;
+    int over_ring; /* io_uring */
     int foreground;
     int debug;
     int single_threaded;

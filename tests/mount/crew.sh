@@ -124,11 +124,18 @@ kill -TERM "$daemon_pid"
 assert_status 0 "SIGTERM while there is a crew"
 assert_unmounted "$mnt"
 
-# -s is one plain worker.
-mount_osproffs -s -o cache=none "$lower" "$mnt"
-for count in 1 2 3; do
-    call_often
+# Plain workers are never in another class; -s is one of them.
+for option in -oworkers=plain -s; do
+    mount_osproffs "$option" -o cache=none "$lower" "$mnt"
+    for count in 1 2 3; do
+        call_often
+        no_crew || fail "$option: a worker has changed its class"
+    done
+    is_plain=0
+    ! grep -q '^# workers: plain$' "$mnt/.osprof" || is_plain=1
+    expected=1
+    [ "$option" != -s ] || expected=0
+    assert_eq "$expected" "$is_plain" "$option: the profile says that workers are plain"
+    unmount_osproffs "$mnt"
 done
-no_crew || fail "-s: the worker has changed its class"
-unmount_osproffs "$mnt"
 umount "$lower"

@@ -56,7 +56,7 @@ START_TEST(two_directories_are_enough) {
     ck_assert_uint_eq(options.resolution, 1);
     ck_assert_int_eq(options.cache, CACHE_AUTO);
     ck_assert_int_eq(options.timing, PROF_TIMING_FULL);
-    ck_assert(!options.kernel_data);
+    ck_assert(!options.kernel_data && !options.plain_workers);
     ck_assert(!options.foreground && !options.single_threaded && !options.debug && !options.allow_other);
     ck_assert(!options.default_permissions && !options.forward_posix_locks && !options.forward_flocks);
     ck_assert(!is_for_libfuse("lower") && !is_for_libfuse("mount"));
@@ -65,7 +65,8 @@ END_TEST
 
 START_TEST(every_option_is_understood) {
     parse_good("-f -s lower mount -o profile=a/b,control=.p,live=/run,resolution=8 -ocache=none,timing=tsc,posix_lock,"
-               "flock");
+               "flock,workers=plain");
+    ck_assert(options.plain_workers);
     ck_assert(options.foreground && options.single_threaded);
     ck_assert_str_eq(options.profile, "a/b");
     ck_assert_str_eq(options.control_name, ".p");
@@ -197,6 +198,7 @@ static const struct {
     {"lower mount -o resolution=08", "resolution=08"},
     {"lower mount -o cache=never", "cache=never: must be auto, none or always"},
     {"lower mount -o timing=some", "timing=some: must be off, call, tsc or full"},
+    {"lower mount -o workers=many", "workers=many: must be adaptive or plain"},
     {"lower mount -o data=direct", "data=direct: must be copy or passthrough"},
     {"lower mount -o control=a/b", "control=a/b"},
     {"lower mount -o control=..", "control=.."},

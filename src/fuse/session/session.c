@@ -208,7 +208,7 @@ int session_create(struct fuse_session *fuse, const struct session_options *opti
     session->single = options->single;
     if (options->over_ring && !(session->ring = ring_keeper_create(fuse)))
         return -ENOMEM;
-    crew_init(&session->crew, &options->clock, !options->single && !session->ring);
+    crew_init(&session->crew, &options->clock, !options->single && !options->plain && !session->ring);
     session->idle_most = IDLE_PER_CPU * (unsigned)CPU_COUNT(&session->crew.home.cpus);
     session_init_deferred(session, options->owner_uid);
     session->main_thread = pthread_self();

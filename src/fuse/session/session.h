@@ -35,6 +35,7 @@ struct session_outcome {
 struct session_options {
     struct aggstats_clock clock;
     bool single;     /* one worker */
+    bool plain;      /* workers are never bound to CPUs */
     uid_t owner_uid; /* who mounted, whose requests are never put off, nor root's */
     bool over_ring;  /* libfuse's threads serve what comes over its rings (ring.h) */
 };
