@@ -1,6 +1,6 @@
 #!/bin/bash
 # One caller that shares a CPU with the workers, in a session of its own, is served by few of them, though it calls again
-# before the one that has answered gets the CPU back. No crew: it takes CAP_SYS_NICE.
+# before the one that has answered gets the CPU back. None is bound: it takes CAP_SYS_NICE.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 

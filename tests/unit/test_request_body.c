@@ -8,7 +8,7 @@
 
 static bool reads_ahead(uint32_t size_bytes, uint32_t flags) {
     struct fuse_read_in read = {.size = size_bytes, .flags = flags};
-    return request_reads_ahead(FUSE_READ, (const char *)&read);
+    return request_is_readahead(FUSE_READ, (const char *)&read);
 }
 
 START_TEST(large_reads_but_direct_ones_are_ahead) {
@@ -17,7 +17,7 @@ START_TEST(large_reads_but_direct_ones_are_ahead) {
     ck_assert(reads_ahead(131072, O_RDWR | O_NOATIME));
     ck_assert(!reads_ahead(131072, O_RDONLY | O_DIRECT));
     ck_assert(!reads_ahead(4096, O_RDONLY));
-    ck_assert(!request_reads_ahead(FUSE_WRITE, (const char *)&write));
+    ck_assert(!request_is_readahead(FUSE_WRITE, (const char *)&write));
 }
 END_TEST
 
@@ -36,14 +36,6 @@ START_TEST(who_lacks_cap_fsetid_is_told_by_writes_truncations_and_creations) {
 }
 END_TEST
 
-START_TEST(requests_in_directories_are_on_names) {
-    ck_assert(request_is_on_name(FUSE_LOOKUP));
-    ck_assert(request_is_on_name(FUSE_RENAME2));
-    ck_assert(!request_is_on_name(FUSE_GETATTR));
-    ck_assert(!request_is_on_name(FUSE_READ));
-}
-END_TEST
-
 START_TEST(what_libfuse_does_not_know_has_a_body_that_it_does) {
     ck_assert_uint_eq(request_opcode_for_libfuse(FUSE_TMPFILE), FUSE_CREATE);
     ck_assert_uint_eq(request_opcode_for_libfuse(FUSE_STATX), FUSE_GETATTR);
@@ -56,7 +48,6 @@ int main(void) {
     TCase *cases = tcase_create("request_body");
     tcase_add_test(cases, large_reads_but_direct_ones_are_ahead);
     tcase_add_test(cases, who_lacks_cap_fsetid_is_told_by_writes_truncations_and_creations);
-    tcase_add_test(cases, requests_in_directories_are_on_names);
     tcase_add_test(cases, what_libfuse_does_not_know_has_a_body_that_it_does);
     Suite *suite = suite_create("request_body");
     suite_add_tcase(suite, cases);

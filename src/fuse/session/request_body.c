@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#define AHEAD_BYTES 65536U /* the kernel reads ahead 128 KiB at a time, and less for small files */
+#define READAHEAD_BYTES 65536U /* the kernel reads ahead 128 KiB at a time, and less for small files */
 
 bool request_lacks_fsetid(uint32_t opcode, const char *body) {
     struct fuse_write_in write;
@@ -25,12 +25,12 @@ bool request_lacks_fsetid(uint32_t opcode, const char *body) {
     }
 }
 
-bool request_reads_ahead(uint32_t opcode, const char *body) {
+bool request_is_readahead(uint32_t opcode, const char *body) {
     struct fuse_read_in read;
     if (opcode != FUSE_READ)
         return false;
     memcpy(&read, body, sizeof(read));
-    return read.size >= AHEAD_BYTES && !(read.flags & O_DIRECT);
+    return read.size >= READAHEAD_BYTES && !(read.flags & O_DIRECT);
 }
 
 uint32_t request_opcode_for_libfuse(uint32_t opcode) {
@@ -41,23 +41,5 @@ uint32_t request_opcode_for_libfuse(uint32_t opcode) {
         return FUSE_GETATTR;
     default:
         return opcode;
-    }
-}
-
-bool request_is_on_name(uint32_t opcode) {
-    switch (opcode) {
-    case FUSE_LOOKUP:
-    case FUSE_CREATE:
-    case FUSE_MKNOD:
-    case FUSE_MKDIR:
-    case FUSE_SYMLINK:
-    case FUSE_LINK:
-    case FUSE_UNLINK:
-    case FUSE_RMDIR:
-    case FUSE_RENAME:
-    case FUSE_RENAME2:
-        return true;
-    default:
-        return false;
     }
 }

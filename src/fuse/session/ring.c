@@ -90,7 +90,7 @@ void *ring_reply_memory(fuse_req_t req, size_t size_bytes) {
     return err == 0 && room_bytes >= size_bytes ? memory : NULL;
 }
 
-/* ---- The keeper ---- */
+/* ---- The reply thread ---- */
 
 /* In the memory of who waits for it to be sent. */
 struct answer {
@@ -100,7 +100,7 @@ struct answer {
     bool sent;
 };
 
-struct ring_keeper {
+struct ring_reply_thread {
     pthread_t thread;
     struct fuse_session *fuse;
     pthread_mutex_t lock;
@@ -110,69 +110,69 @@ struct ring_keeper {
     bool ended; /* atomic */
 };
 
-static void send_next_locked(struct ring_keeper *keeper) {
-    struct answer *answer = keeper->answers;
-    keeper->answers = answer->next;
-    pthread_mutex_unlock(&keeper->lock);
+static void send_next_locked(struct ring_reply_thread *ring) {
+    struct answer *answer = ring->answers;
+    ring->answers = answer->next;
+    pthread_mutex_unlock(&ring->lock);
     fuse_reply_err(answer->req, answer->error);
-    pthread_mutex_lock(&keeper->lock);
+    pthread_mutex_lock(&ring->lock);
     answer->sent = true;
-    pthread_cond_broadcast(&keeper->changed);
+    pthread_cond_broadcast(&ring->changed);
 }
 
 /* Of what libfuse offers, only the end of its own loop ends its threads; and that is all there is of a loop that was
  * told to exit before. */
-static void *keep(void *argument) {
-    struct ring_keeper *keeper = argument;
-    pthread_mutex_lock(&keeper->lock);
-    while (keeper->answers || !keeper->ending) {
-        if (keeper->answers)
-            send_next_locked(keeper);
+static void *reply_and_end(void *argument) {
+    struct ring_reply_thread *ring = argument;
+    pthread_mutex_lock(&ring->lock);
+    while (ring->answers || !ring->ending) {
+        if (ring->answers)
+            send_next_locked(ring);
         else
-            pthread_cond_wait(&keeper->changed, &keeper->lock);
+            pthread_cond_wait(&ring->changed, &ring->lock);
     }
-    pthread_mutex_unlock(&keeper->lock);
-    fuse_session_loop(keeper->fuse);
-    __atomic_store_n(&keeper->ended, true, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&ring->lock);
+    fuse_session_loop(ring->fuse);
+    __atomic_store_n(&ring->ended, true, __ATOMIC_RELEASE);
     return NULL;
 }
 
-struct ring_keeper *ring_keeper_create(struct fuse_session *fuse) {
-    CLEANUP_FREE struct ring_keeper *keeper = calloc(1, sizeof(*keeper));
-    if (!keeper)
+struct ring_reply_thread *ring_reply_thread_create(struct fuse_session *fuse) {
+    CLEANUP_FREE struct ring_reply_thread *ring = calloc(1, sizeof(*ring));
+    if (!ring)
         return NULL;
-    keeper->fuse = fuse;
-    pthread_mutex_init(&keeper->lock, NULL);
-    pthread_cond_init(&keeper->changed, NULL);
-    return pthread_create(&keeper->thread, NULL, keep, keeper) == 0 ? steal_pointer(&keeper) : NULL;
+    ring->fuse = fuse;
+    pthread_mutex_init(&ring->lock, NULL);
+    pthread_cond_init(&ring->changed, NULL);
+    return pthread_create(&ring->thread, NULL, reply_and_end, ring) == 0 ? steal_pointer(&ring) : NULL;
 }
 
-void ring_answer(struct ring_keeper *keeper, fuse_req_t req, int error) {
-    pthread_mutex_lock(&keeper->lock);
-    struct answer answer = {.next = keeper->answers, .req = req, .error = error};
-    keeper->answers = &answer;
-    pthread_cond_broadcast(&keeper->changed);
+void ring_answer(struct ring_reply_thread *ring, fuse_req_t req, int error) {
+    pthread_mutex_lock(&ring->lock);
+    struct answer answer = {.next = ring->answers, .req = req, .error = error};
+    ring->answers = &answer;
+    pthread_cond_broadcast(&ring->changed);
     while (!answer.sent)
-        pthread_cond_wait(&keeper->changed, &keeper->lock);
-    pthread_mutex_unlock(&keeper->lock);
+        pthread_cond_wait(&ring->changed, &ring->lock);
+    pthread_mutex_unlock(&ring->lock);
 }
 
-void ring_end(struct ring_keeper *keeper) {
-    pthread_mutex_lock(&keeper->lock);
-    keeper->ending = true;
-    pthread_cond_broadcast(&keeper->changed);
-    pthread_mutex_unlock(&keeper->lock);
+void ring_end(struct ring_reply_thread *ring) {
+    pthread_mutex_lock(&ring->lock);
+    ring->ending = true;
+    pthread_cond_broadcast(&ring->changed);
+    pthread_mutex_unlock(&ring->lock);
 }
 
-bool ring_has_ended(struct ring_keeper *keeper) {
-    return __atomic_load_n(&keeper->ended, __ATOMIC_ACQUIRE);
+bool ring_has_ended(struct ring_reply_thread *ring) {
+    return __atomic_load_n(&ring->ended, __ATOMIC_ACQUIRE);
 }
 
-void ring_keeper_destroy(struct ring_keeper *keeper) {
-    if (!keeper)
+void ring_reply_thread_destroy(struct ring_reply_thread *ring) {
+    if (!ring)
         return;
-    pthread_join(keeper->thread, NULL);
-    pthread_cond_destroy(&keeper->changed);
-    pthread_mutex_destroy(&keeper->lock);
-    free(keeper);
+    pthread_join(ring->thread, NULL);
+    pthread_cond_destroy(&ring->changed);
+    pthread_mutex_destroy(&ring->lock);
+    free(ring);
 }

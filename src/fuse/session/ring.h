@@ -20,7 +20,7 @@ enum ring_obstacle {
     RING_THREADS_MISSING, /* libfuse could not start them, and said why */
 };
 
-struct ring_keeper;
+struct ring_reply_thread;
 
 #define RING_SWITCH "/sys/module/fuse/parameters/enable_uring"
 
@@ -52,24 +52,24 @@ uint64_t ring_request(const struct fuse_session *fuse, fuse_req_t req);
 /* Where the answer's data goes without being copied, with room for size_bytes; NULL: the request came over no ring. */
 void *ring_reply_memory(fuse_req_t req, size_t size_bytes);
 
-/* ---- The keeper ----
+/* ---- The reply thread ----
  *
  * A thread of its own. Who answers over a ring takes the next request from there, and takes it along when it ends; so
- * threads that end let the keeper answer. And it ends libfuse's threads, for which libfuse waits however long they
+ * threads that end let this one answer. And it ends libfuse's threads, for which libfuse waits however long they
  * hang. */
 
 /* Call before INIT is answered. Returns NULL without memory */
-struct ring_keeper *ring_keeper_create(struct fuse_session *fuse);
+struct ring_reply_thread *ring_reply_thread_create(struct fuse_session *fuse);
 
 /* Returns when it is answered. Threads: any, before ring_end() */
-void ring_answer(struct ring_keeper *keeper, fuse_req_t req, int error);
+void ring_answer(struct ring_reply_thread *ring, fuse_req_t req, int error);
 
 /* Has libfuse's threads end, and whether they have. Call after fuse_session_exit() */
-void ring_end(struct ring_keeper *keeper);
-bool ring_has_ended(struct ring_keeper *keeper);
+void ring_end(struct ring_reply_thread *ring);
+bool ring_has_ended(struct ring_reply_thread *ring);
 
 /* After they have ended. Accepts NULL */
-void ring_keeper_destroy(struct ring_keeper *keeper);
+void ring_reply_thread_destroy(struct ring_reply_thread *ring);
 
 #else
 
@@ -101,22 +101,22 @@ static inline void *ring_reply_memory(fuse_req_t req, size_t size_bytes) {
     (void)req, (void)size_bytes;
     return NULL;
 }
-static inline struct ring_keeper *ring_keeper_create(struct fuse_session *fuse) {
+static inline struct ring_reply_thread *ring_reply_thread_create(struct fuse_session *fuse) {
     (void)fuse;
     return NULL;
 }
-static inline void ring_answer(struct ring_keeper *keeper, fuse_req_t req, int error) {
-    (void)keeper, (void)req, (void)error;
+static inline void ring_answer(struct ring_reply_thread *ring, fuse_req_t req, int error) {
+    (void)ring, (void)req, (void)error;
 }
-static inline void ring_end(struct ring_keeper *keeper) {
-    (void)keeper;
+static inline void ring_end(struct ring_reply_thread *ring) {
+    (void)ring;
 }
-static inline bool ring_has_ended(struct ring_keeper *keeper) {
-    (void)keeper;
+static inline bool ring_has_ended(struct ring_reply_thread *ring) {
+    (void)ring;
     return true;
 }
-static inline void ring_keeper_destroy(struct ring_keeper *keeper) {
-    (void)keeper;
+static inline void ring_reply_thread_destroy(struct ring_reply_thread *ring) {
+    (void)ring;
 }
 
 #endif

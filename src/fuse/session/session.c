@@ -1,4 +1,4 @@
-/* The main thread of a session: it waits for the end, and meanwhile looks that the others get on. */
+/* The main thread of a session: it waits for the end, and meanwhile checks that the others get on. */
 #include "session_private.h"
 
 #include <errno.h>
@@ -13,10 +13,9 @@
 
 #define STOP_PATIENCE_NS 2000000000L
 
-#define LOOK_EVERY_NS 5000000L       /* at the crew */
-#define LOOK_SOON_NS 2000000L        /* when somebody may be waiting for it */
-#define NUDGE_EVERY_NS 10000000L     /* system calls that are to be interrupted */
-#define RING_LOOK_EVERY_NS 20000000L /* for interrupts that were lost */
+#define POOL_TICK_NS 5000000L     /* while workers are bound */
+#define SIGNAL_EVERY_NS 10000000L /* system calls that are to be interrupted */
+#define RING_TICK_NS 20000000L    /* for interrupts that were lost */
 #define NS_PER_S 1000000000L
 #define LATER_NS NS_PER_S
 
@@ -90,70 +89,70 @@ static void do_later(struct session *session) {
     call(data);
 }
 
-/* The last members may all be at work, and have left it to the crew to receive. */
-static void look_at_crew(struct session *session) {
-    bool ended = crew_look(&session->crew, fuse_session_fd(session->fuse));
+/* Those that were bound may all be at work, and have left it to each other to receive. */
+static void check_pool(struct session *session) {
+    bool ended = pool_tick(&session->pool, fuse_session_fd(session->fuse));
     if (ended && __atomic_load_n(&session->idle_count, __ATOMIC_SEQ_CST) == 0)
-        session_add_receiver(session);
+        session_add_waiting_worker(session);
 }
 
-static void look_around(struct session *session) {
+static void tick(struct session *session) {
     if (has_interrupts(session))
         session_repeat_interrupts(session);
     if (session->ring)
         session_find_lost_interrupts(session);
-    if (crew_exists(&session->crew))
-        look_at_crew(session);
+    if (pool_is_bound(&session->pool))
+        check_pool(session);
     if (has_later(session) && now_ns() - session->called_ns >= LATER_NS)
         do_later(session);
 }
 
-/* How often to do so; 0: there is nothing to look at. */
-static int64_t look_step_ns(struct session *session) {
-    if (crew_exists(&session->crew))
-        return crew_is_calm(&session->crew) ? LOOK_EVERY_NS : LOOK_SOON_NS;
+/* How often to do so; 0: there is nothing to check. */
+static int64_t tick_step_ns(struct session *session) {
+    if (pool_is_bound(&session->pool))
+        return POOL_TICK_NS;
     if (has_interrupts(session))
-        return NUDGE_EVERY_NS;
+        return SIGNAL_EVERY_NS;
     if (session->ring)
-        return RING_LOOK_EVERY_NS;
+        return RING_TICK_NS;
     return has_later(session) ? LATER_NS : 0;
 }
 
-/* Looks around every so often, also while signals come. ret_looked_ns: when it did last. */
-static int wait_for_signal(struct session *session, int64_t *ret_looked_ns) {
+/* Ticks every so often, also while signals come. ret_ticked_ns: when it did last. */
+static int wait_for_signal(struct session *session, int64_t *ret_ticked_ns) {
     sigset_t ending = ending_signals();
-    int64_t step_ns = look_step_ns(session);
+    int64_t step_ns = tick_step_ns(session);
     if (step_ns == 0)
         return sigwaitinfo(&ending, NULL);
-    int64_t left_ns = *ret_looked_ns + step_ns - now_ns();
+    int64_t left_ns = *ret_ticked_ns + step_ns - now_ns();
     left_ns = left_ns < 0 ? 0 : left_ns < step_ns ? left_ns : step_ns;
     const struct timespec left = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
     int signal = sigtimedwait(&ending, NULL, &left);
-    if (now_ns() - *ret_looked_ns >= step_ns) {
-        look_around(session);
-        *ret_looked_ns = now_ns();
+    if (now_ns() - *ret_ticked_ns >= step_ns) {
+        tick(session);
+        *ret_ticked_ns = now_ns();
     }
     return signal;
 }
 
 static int wait_for_end(struct session *session) {
-    int64_t looked_ns = 0;
+    int64_t ticked_ns = 0;
     for (;;) {
-        int signal = wait_for_signal(session, &looked_ns);
+        int signal = wait_for_signal(session, &ticked_ns);
         if (signal > 0 && signal != MAIN_SIGNAL)
             return signal;
         if (fuse_session_exited(session->fuse))
             return 0;
-        if (__atomic_exchange_n(&session->receiver_wanted, false, __ATOMIC_SEQ_CST))
-            session_add_receiver(session);
+        if (pool_wants_worker(&session->pool))
+            session_add_waiting_worker(session);
     }
 }
 
 /* ---- The end ---- */
 
-/* Nudges libfuse's threads out of their system calls. Returns how many of them are in one, or 1 until all have ended.
+/* Signals libfuse's threads out of their system calls. Returns how many of them are in one, or 1 until all have ended.
  */
-static unsigned nudge_ring_locked(struct session *session) {
+static unsigned signal_ring_locked(struct session *session) {
     unsigned running = 0;
     if (!session->ring || ring_has_ended(session->ring))
         return 0;
@@ -162,10 +161,10 @@ static unsigned nudge_ring_locked(struct session *session) {
     return running > 0 ? running : 1;
 }
 
-/* Nudges the threads that have not ended out of their system calls. Returns how many there are. */
-static unsigned nudge_servers(struct session *session) {
+/* Signals the threads that have not ended out of their system calls. Returns how many there are. */
+static unsigned signal_servers(struct session *session) {
     pthread_mutex_lock(&session->lock);
-    unsigned running = nudge_ring_locked(session);
+    unsigned running = signal_ring_locked(session);
     pthread_cond_broadcast(&session->released);
     for (unsigned index = 0; index < session->worker_count; index++) {
         struct worker *worker = session->workers[index];
@@ -180,15 +179,15 @@ static unsigned nudge_servers(struct session *session) {
 
 /* Waits for threads to leave, as long as that is a matter of patience. Returns how many hang. */
 static unsigned wait_for_servers(struct session *session) {
-    const struct timespec step = {.tv_nsec = NUDGE_EVERY_NS};
+    const struct timespec step = {.tv_nsec = SIGNAL_EVERY_NS};
     const int64_t end_ns = now_ns() + STOP_PATIENCE_NS;
     sigset_t wakeup;
     sigemptyset(&wakeup);
     sigaddset(&wakeup, MAIN_SIGNAL);
-    unsigned running = nudge_servers(session);
+    unsigned running = signal_servers(session);
     while (running > 0 && now_ns() < end_ns) {
         sigtimedwait(&wakeup, NULL, &step);
-        running = nudge_servers(session);
+        running = signal_servers(session);
     }
     return running;
 }
@@ -206,10 +205,10 @@ int session_create(struct fuse_session *fuse, const struct session_options *opti
         return -ENOMEM;
     session->fuse = fuse;
     session->single = options->single;
-    if (options->over_ring && !(session->ring = ring_keeper_create(fuse)))
+    if (options->over_ring && !(session->ring = ring_reply_thread_create(fuse)))
         return -ENOMEM;
-    crew_init(&session->crew, &options->clock, !options->single && !options->plain && !session->ring);
-    session->idle_most = IDLE_PER_CPU * (unsigned)CPU_COUNT(&session->crew.home.cpus);
+    pool_init(&session->pool, &options->clock, !options->single && !options->plain && !session->ring);
+    session->idle_most = IDLE_PER_CPU * session->pool.home.cpu_count;
     session_init_deferred(session, options->owner_uid);
     session->main_thread = pthread_self();
     pthread_mutex_init(&session->lock, NULL);
@@ -228,8 +227,8 @@ void session_destroy(struct session *session) {
         session->others = server->next;
         free(server);
     }
-    ring_keeper_destroy(session->ring);
-    crew_finish(&session->crew);
+    ring_reply_thread_destroy(session->ring);
+    pool_finish(&session->pool);
     session_drop_deferred(session);
     pthread_cond_destroy(&session->released);
     pthread_mutex_destroy(&session->lock);
@@ -244,7 +243,7 @@ void session_negotiate(struct session *session) {
 }
 
 void session_set_thread_home(const struct session *session, pthread_attr_t *attr) {
-    cpu_set_home(&session->crew.home, attr);
+    scheduling_set_home(&session->pool.home, attr);
 }
 
 /* Who will answer over the ring. */
@@ -259,7 +258,7 @@ static bool has_lock_waiters(struct session *session) {
 
 unsigned session_stop(struct session *session) {
     fuse_session_exit(session->fuse);
-    crew_disband(&session->crew);
+    pool_stop(&session->pool);
     if (session->ring && !has_lock_waiters(session))
         ring_end(session->ring);
     unsigned hung = wait_for_servers(session);
@@ -269,7 +268,7 @@ unsigned session_stop(struct session *session) {
 }
 
 struct session_outcome session_run(struct session *session) {
-    struct session_outcome outcome = {.error = session_add_receiver(session)};
+    struct session_outcome outcome = {.error = session_add_waiting_worker(session)};
     if (outcome.error == 0)
         outcome.signal = wait_for_end(session);
     if (outcome.error == 0)

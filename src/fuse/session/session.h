@@ -1,10 +1,10 @@
 /* The session loop: worker threads that take requests from the kernel and answer them.
  *
- * While requests are short, a crew of few workers takes them all and the others are parked (crew.h); the main thread
- * looks every 2 ms whether it gets on. Otherwise a worker is started, or released, when every other one is busy, so a
- * call that hangs in the lower file system does not delay the next; idle ones stay, and the main thread only waits: for
- * a signal, or for the connection to end. It does not wait for workers that hang: what they have counted is already in
- * the profile.
+ * While requests are short, few workers that are bound to CPUs take them all and the others are parked (pool.h); the
+ * main thread checks every 5 ms that they get on. Otherwise a worker is started, or released, when every other one is
+ * busy, so a call that hangs in the lower file system does not delay the next; idle ones stay, and the main thread only
+ * waits: for a signal, or for the connection to end. It does not wait for workers that hang: what they have counted is
+ * already in the profile.
  *
  * With io_uring libfuse's threads take most requests instead (ring.h), and workers what still comes through the device.
  */

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdalign.h>
 
-#include "crew.h"
+#include "pool.h"
 #include "session.h"
 #include "user_shares.h"
 
@@ -51,18 +51,18 @@ struct deferred_queue {
 
 struct worker {
     struct session_server server;
-    struct crew_member member;
+    struct pool_worker pooled;
     bool counted;             /* among the idle; its own */
     uint32_t opcode;          /* of the request, as the kernel sent it; its own */
     bool lacks_fsetid;        /* says the request of its caller; its own */
-    bool is_ahead;            /* see struct crew_call; its own */
+    bool is_readahead;        /* see struct pool_call; its own */
     uint64_t answered_cycles; /* when the request was served; 0: not yet; its own */
     bool ended;               /* atomic */
 };
 
 struct session {
     struct fuse_session *fuse;
-    struct crew crew;
+    struct pool pool;
     pthread_t main_thread;
     pthread_mutex_t lock;
     pthread_cond_t released;
@@ -73,7 +73,6 @@ struct session {
     unsigned releases;             /* how many of them may go */
     unsigned idle_count;           /* atomic; workers that wait for a request, or are about to */
     unsigned idle_most;            /* with as many a worker is parked */
-    bool receiver_wanted;          /* atomic; the main thread is to add one */
     struct interrupt interrupts[WORKERS_MAX];
     unsigned interrupt_count;          /* atomic; changed under the lock; for the main thread to repeat */
     struct user_shares busy;           /* requests that are being served */
@@ -85,8 +84,8 @@ struct session {
     void *later_data;          /* under the lock */
     int64_t called_ns;         /* when something was last; the main thread's */
     bool single;
-    struct ring_keeper *ring; /* NULL: requests do not come over rings */
-    unsigned ring_looks;      /* the main thread's */
+    struct ring_reply_thread *ring; /* NULL: requests do not come over rings */
+    unsigned ring_checks;           /* the main thread's */
     int error;
 };
 
@@ -98,10 +97,10 @@ static inline void session_wake_main_thread(struct session *session) {
 }
 
 /* One more worker that waits for requests: a parked one, or a new one. Errors: -EAGAIN, -ENOMEM */
-int session_add_receiver(struct session *session);
+int session_add_waiting_worker(struct session *session);
 
-/* This thread may have been started by a member of the crew, and inherited how that is scheduled. */
-void session_go_home(const struct session *session);
+/* This thread may have been started by a bound worker, and inherited how that is scheduled. */
+void session_restore_scheduling(const struct session *session);
 
 /* Is about to answer: the one who waits for that may run then, and not the worker, though it is as good as idle. Only
  * large answers take their time. */
@@ -117,8 +116,8 @@ void session_interrupt(struct session *session, uint64_t request);
 void session_repeat_interrupts(struct session *session);
 
 /* The kernel sends no FUSE_INTERRUPT if the signal comes before a ring's thread has taken the request. So the main
- * thread looks itself whether the callers of calls that last have been killed; less often of those that wait for locks,
- * who may be many. */
+ * thread checks itself whether the callers of calls that last have been killed; less often of those that wait for
+ * locks, who may be many. */
 void session_find_lost_interrupts(struct session *session);
 
 /* Requests that are put off: session_deferred.c

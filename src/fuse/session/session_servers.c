@@ -11,8 +11,8 @@
 #include "request_body.h"
 #include "ring.h"
 
-#define NUDGE_MISSES 3U
-#define RING_LOOKS_PER_LOCK 50U
+#define INTERRUPT_MISSES 3U
+#define RING_CHECKS_PER_LOCK 50U
 
 /* ---- Threads that serve ---- */
 
@@ -35,13 +35,13 @@ struct session_server *session_add_server(struct session *session, uint64_t requ
     return server;
 }
 
-void session_go_home(const struct session *session) {
-    if (crew_is_possible(&session->crew))
-        cpu_go_home(&session->crew.home, gettid());
+void session_restore_scheduling(const struct session *session) {
+    if (pool_is_adaptive(&session->pool))
+        scheduling_restore(&session->pool.home, gettid());
 }
 
 void session_be_server(struct session_server *server) {
-    session_go_home(server->session);
+    session_restore_scheduling(server->session);
     server->thread = pthread_self();
     session_this_server = server;
 }
@@ -145,7 +145,7 @@ bool session_is_statx(void) {
 /* ---- Interrupts ----
  *
  * libfuse's own way takes locks that all workers share, at every request, and knows no requests of rings. Here a thread
- * only notes what it is at, and whoever receives the rare FUSE_INTERRUPT looks for it. */
+ * only notes what it is at, and who takes the rare FUSE_INTERRUPT searches for it. */
 
 bool server_signal_while(struct session_server *server, const uint64_t *at, uint64_t request) {
     __atomic_add_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
@@ -199,7 +199,7 @@ void session_repeat_interrupts(struct session *session) {
     for (unsigned index = 0; index < session->interrupt_count; index++) {
         struct interrupt interrupt = session->interrupts[index];
         interrupt.misses = interrupt_locked(session, interrupt.request) ? 0 : interrupt.misses + 1;
-        if (interrupt.misses < NUDGE_MISSES)
+        if (interrupt.misses < INTERRUPT_MISSES)
             session->interrupts[kept++] = interrupt;
     }
     __atomic_store_n(&session->interrupt_count, kept, __ATOMIC_SEQ_CST);
@@ -230,10 +230,10 @@ static void interrupt_if_killed(struct session_server *server) {
 }
 
 void session_find_lost_interrupts(struct session *session) {
-    bool looks_at_locks = session->ring_looks++ % RING_LOOKS_PER_LOCK == 0;
+    bool checks_locks = session->ring_checks++ % RING_CHECKS_PER_LOCK == 0;
     pthread_mutex_lock(&session->lock);
     for (struct session_server *server = session->others; server; server = server->next) {
-        if (server->on_ring || looks_at_locks)
+        if (server->on_ring || checks_locks)
             interrupt_if_killed(server);
     }
     pthread_mutex_unlock(&session->lock);

@@ -12,8 +12,8 @@
 #include "base.h"
 #include "request_body.h"
 
-/* Takes a worker off the idle ones. Returns true if it was the last of them: it then sees that there is no crew, or the
- * main thread that nobody is idle, when that ends one. */
+/* Takes a worker off the idle ones. Returns true if it was the last of them: it then sees that no worker is bound, or
+ * the main thread that nobody is idle, when that makes all plain. */
 static bool worker_leave_idle(struct worker *worker) {
     if (!worker->counted)
         return false;
@@ -21,17 +21,11 @@ static bool worker_leave_idle(struct worker *worker) {
     return __atomic_sub_fetch(&worker->server.session->idle_count, 1, __ATOMIC_SEQ_CST) == 0;
 }
 
-/* It has taken a request; the last of the idle ones sees to it that somebody waits for the next. */
+/* It has taken a request; the last of the idle ones sees to it that another waits for the next. */
 static void become_busy(struct worker *worker) {
     struct session *session = worker->server.session;
-    if (worker_leave_idle(worker) && !session->single && !crew_exists(&session->crew))
-        session_add_receiver(session); /* if that fails, this worker comes back to the queue before long */
-}
-
-static bool others_are_at_work(const struct session *session) {
-    unsigned awake = __atomic_load_n(&session->worker_count, __ATOMIC_RELAXED) -
-                     __atomic_load_n(&session->parked_count, __ATOMIC_RELAXED);
-    return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) + 1 < awake;
+    if (worker_leave_idle(worker) && !session->single && !pool_is_bound(&session->pool))
+        session_add_waiting_worker(session); /* if that fails, this worker comes back to the queue before long */
 }
 
 static void become_idle(struct worker *worker) {
@@ -42,9 +36,9 @@ static void become_idle(struct worker *worker) {
 
 void worker_answers(struct worker *worker) {
     struct session *session = worker->server.session;
-    worker->answered_cycles = crew_now(&session->crew);
-    crew_answer(&worker->member, fuse_session_fd(session->fuse));
-    if (!worker->is_ahead)
+    worker->answered_cycles = pool_now(&session->pool);
+    pool_answer(&worker->pooled);
+    if (!worker->is_readahead)
         become_idle(worker);
 }
 
@@ -53,23 +47,17 @@ void worker_goes_on(struct worker *worker) {
         become_busy(worker);
 }
 
-/* By the main thread: a member of the crew may be without a CPU for long, and must not hold the lock meanwhile. */
-static void ask_for_receiver(struct session *session) {
-    __atomic_store_n(&session->receiver_wanted, true, __ATOMIC_SEQ_CST);
-    session_wake_main_thread(session);
-}
-
 /* Those who wait for requests are woken by turns: the more they are, the longer each has slept. */
 static bool is_surplus(const struct worker *worker) {
     const struct session *session = worker->server.session;
     return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) - worker->counted >= session->idle_most;
 }
 
-/* Leaves the requests to the crew, or to enough others who wait for them, until somebody is released. */
+/* Leaves the requests to bound workers, or to enough others who wait for them, until it is released. */
 static void park(struct worker *worker) {
     struct session *session = worker->server.session;
     pthread_mutex_lock(&session->lock);
-    if (crew_exists(&session->crew) || is_surplus(worker)) {
+    if (pool_is_bound(&session->pool) || is_surplus(worker)) {
         __atomic_store_n(&session->parked_count, session->parked_count + 1, __ATOMIC_RELAXED);
         while (session->releases == 0 && !fuse_session_exited(session->fuse))
             pthread_cond_wait(&session->released, &session->lock);
@@ -82,15 +70,15 @@ static void park(struct worker *worker) {
 
 static bool is_needed(const struct worker *worker) {
     const struct session *session = worker->server.session;
-    return crew_has(&worker->member) || !(crew_exists(&session->crew) || is_surplus(worker));
+    return pool_worker_is_bound(&worker->pooled) || !(pool_is_bound(&session->pool) || is_surplus(worker));
 }
 
-/* Until this worker is to receive the next request: as a member of the crew, or because there is none. */
+/* Until this worker is to receive the next request: as a bound one, or because none is bound. */
 static void take_turn(struct worker *worker) {
     struct session *session = worker->server.session;
     while (!is_needed(worker) && !fuse_session_exited(session->fuse)) {
         worker_leave_idle(worker);
-        if (!crew_join(&session->crew, &worker->member))
+        if (!pool_join(&session->pool, &worker->pooled))
             park(worker);
     }
     become_idle(worker);
@@ -104,7 +92,7 @@ static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *r
     __atomic_store_n(&worker->server.request, header.unique, __ATOMIC_RELEASE);
     worker->opcode = header.opcode;
     worker->lacks_fsetid = request_lacks_fsetid(header.opcode, body);
-    worker->is_ahead = request_reads_ahead(header.opcode, body);
+    worker->is_readahead = request_is_readahead(header.opcode, body);
     uint32_t opcode = request_opcode_for_libfuse(header.opcode);
     memcpy((char *)request->mem + offsetof(struct fuse_in_header, opcode), &opcode, sizeof(opcode));
     return header;
@@ -125,13 +113,25 @@ static int receive(struct session *session, struct fuse_buf *buffer) {
     return 0;
 }
 
-/* Answers a request that counts for its user. waited_cycles: for the request */
-static void serve_request(struct worker *worker, struct fuse_buf *request, uint64_t waited_cycles) {
+/* Whether workers are to be bound is reviewed every some calls. Binding, and releasing another worker, is the main
+ * thread's to know of: a bound worker may be without a CPU for long, and must not hold the lock meanwhile. */
+static void note_call(struct worker *worker, const struct pool_call *call) {
     struct session *session = worker->server.session;
-    uint64_t start_cycles = crew_now(&session->crew);
-    crew_take(&worker->member);
+    if (!pool_note(&session->pool, &worker->pooled, call))
+        return;
+    worker_goes_on(worker);
+    if (pool_review(&session->pool, &worker->pooled)) {
+        session_wake_main_thread(session);
+        pool_enter(&session->pool, &worker->pooled);
+    }
+}
+
+/* Answers a request that counts for its user. */
+static void serve_request(struct worker *worker, struct fuse_buf *request) {
+    struct session *session = worker->server.session;
+    uint64_t start_cycles = pool_now(&session->pool);
+    pool_take(&worker->pooled);
     become_busy(worker);
-    bool is_beside = others_are_at_work(session);
     const uid_t charged_user = session_charged_user(request->mem);
     struct fuse_in_header header = look_into(worker, request);
     worker->answered_cycles = 0;
@@ -142,21 +142,10 @@ static void serve_request(struct worker *worker, struct fuse_buf *request, uint6
     __atomic_store_n(&worker->server.request, 0, __ATOMIC_RELEASE);
     session_end(session, charged_user);
     uint64_t answered_cycles = worker->answered_cycles;
-    struct crew_call call = {.caller = header.pid,
-                             .wait_cycles = waited_cycles,
-                             .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
-                             .is_ahead = worker->is_ahead,
-                             .is_beside = is_beside,
-                             .is_on_name = request_is_on_name(header.opcode)};
-    if (crew_may_ask(&session->crew, &worker->member, &call))
-        worker_goes_on(worker);
-    enum crew_need need = crew_done(&session->crew, &worker->member, &call);
-    if (need == CREW_NEEDS_RECEIVER) {
-        ask_for_receiver(session);
-    } else if (need == CREW_NEEDS_LOOKS) {
-        session_wake_main_thread(session);
-        crew_enter(&session->crew, &worker->member);
-    }
+    const struct pool_call call = {.caller = header.pid,
+                                   .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
+                                   .is_readahead = worker->is_readahead};
+    note_call(worker, &call);
 }
 
 static void serve_deferred(struct worker *worker) {
@@ -166,7 +155,7 @@ static void serve_deferred(struct worker *worker) {
         struct fuse_buf request = {.mem = deferred->request, .size = deferred->size_bytes};
         worker_goes_on(worker);
         if (session_is_still_wanted(session, deferred))
-            serve_request(worker, &request, 0);
+            serve_request(worker, &request);
         else
             session_end(session, deferred->uid);
         session_free_deferred(session, deferred);
@@ -176,11 +165,10 @@ static void serve_deferred(struct worker *worker) {
 /* Takes one request and answers it. Returns 0 at the end of the session. */
 static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
     struct session *session = worker->server.session;
-    uint64_t wait_cycles = crew_now(&session->crew);
     int result = receive(session, buffer);
     if (result <= 0 || !session_begin(session, buffer->mem, buffer->size))
         return result;
-    serve_request(worker, buffer, crew_now(&session->crew) - wait_cycles);
+    serve_request(worker, buffer);
     serve_deferred(worker);
     return result;
 }
@@ -188,8 +176,8 @@ static int serve_one(struct worker *worker, struct fuse_buf *buffer) {
 static int serve(struct worker *worker, struct fuse_buf *buffer) {
     struct session *session = worker->server.session;
     session_this_server = &worker->server;
-    worker->member.thread = gettid();
-    session_go_home(session);
+    worker->pooled.thread = gettid();
+    session_restore_scheduling(session);
     for (;;) {
         take_turn(worker);
         if (fuse_session_exited(session->fuse))
@@ -236,7 +224,7 @@ static int start_worker_locked(struct session *session) {
     return 0;
 }
 
-int session_add_receiver(struct session *session) {
+int session_add_waiting_worker(struct session *session) {
     int err = 0;
     pthread_mutex_lock(&session->lock);
     if (session->parked_count > session->releases) {
