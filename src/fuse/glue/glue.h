@@ -132,6 +132,7 @@ double glue_attr_timeout(const struct glue *glue, mode_t mode);
 struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct fs_entry *entry);
 void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry);
 void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file);
+void glue_reply_create(fuse_req_t req, int err, const struct fs_entry *entry, struct fuse_file_info *fi, fs_file file);
 
 /* Around the life of an open file: before its opening is answered, and after it was closed. */
 #ifdef HAVE_FUSE_PASSTHROUGH

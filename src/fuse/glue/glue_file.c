@@ -15,6 +15,25 @@ void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     glue_reply_open(req, err, ino, fi, file);
 }
 
+void glue_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi) {
+    struct fs_entry entry;
+    fs_file file;
+    if (session_is_tmpfile()) {
+        glue_tmpfile(req, parent, mode, fi);
+        return;
+    }
+    int err = GLUE_CALL_AS(glue_writer(req, glue_says_lacks_fsetid(fi)), req, false, create, parent, name, mode,
+                           fi->flags, &entry, &file);
+    glue_reply_create(req, err, &entry, fi, file);
+}
+
+void glue_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_file_info *fi) {
+    struct fs_entry entry;
+    fs_file file;
+    int err = GLUE_CALL(req, tmpfile, parent, mode, fi->flags, &entry, &file);
+    glue_reply_create(req, err, &entry, fi, file);
+}
+
 /* From here on moving pages is cheaper than copying them. */
 #define SPLICE_FROM_BYTES 65536U
 

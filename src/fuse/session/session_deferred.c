@@ -27,6 +27,14 @@ static struct fuse_in_header header_of(const void *request) {
     return header;
 }
 
+uint64_t session_request_of(const struct deferred *deferred) {
+    return header_of(deferred->request).unique;
+}
+
+pid_t session_caller_of(const struct deferred *deferred) {
+    return (pid_t)header_of(deferred->request).pid;
+}
+
 uid_t session_charged_user(const void *request) {
     struct fuse_in_header header = header_of(request);
     return header.opcode == FUSE_RELEASE ? WHO_CLOSES : header.uid;
@@ -62,7 +70,7 @@ void session_free_deferred(struct session *session, struct deferred *deferred) {
     free(deferred);
 }
 
-static void refuse(struct session *session, const void *request, int error) {
+void session_refuse(struct session *session, const void *request, int error) {
     struct fuse_out_header answer = {.len = sizeof(answer), .error = -error, .unique = header_of(request).unique};
     if (write(fuse_session_fd(session->fuse), &answer, sizeof(answer)) < 0)
         return; /* it is over already, or the connection is */
@@ -94,7 +102,7 @@ bool session_begin(struct session *session, const void *request, size_t size_byt
         return true;
     struct deferred *deferred = copy_request(session, uid, request, size_bytes);
     if (!deferred)
-        refuse(session, request, ENOMEM);
+        session_refuse(session, request, ENOMEM);
     else if (!put_off(session, deferred)) {
         session_free_deferred(session, deferred);
         return true;
@@ -136,7 +144,7 @@ struct deferred *session_next_deferred(struct session *session) {
 static struct deferred *find_locked(struct session *session, uint64_t request) {
     for (unsigned index = 0; index < USER_SHARES_COUNTERS; index++) {
         for (struct deferred *deferred = session->deferred[index].first; deferred; deferred = deferred->next) {
-            if (header_of(deferred->request).unique == request)
+            if (session_request_of(deferred) == request)
                 return deferred;
         }
     }
@@ -150,18 +158,6 @@ bool session_interrupt_deferred_locked(struct session *session, uint64_t request
     if (deferred)
         deferred->interrupted = true;
     return deferred;
-}
-
-bool session_is_still_wanted(struct session *session, const struct deferred *deferred) {
-    struct fuse_in_header header = header_of(deferred->request);
-    if (!deferred->interrupted)
-        return true;
-    if (server_is_killed((pid_t)header.pid)) {
-        refuse(session, deferred->request, EINTR);
-        return false;
-    }
-    session_interrupt(session, header.unique);
-    return true;
 }
 
 void session_drop_deferred(struct session *session) {

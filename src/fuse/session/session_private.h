@@ -1,10 +1,12 @@
-/* Private: what the files of the session share. session.c is the main thread, session_workers.c the workers, and
- * session_servers.c all threads that serve and how they are interrupted. */
+/* Private: what the files of the session share. session.c is the main thread, session_workers.c the workers,
+ * session_deferred.c requests that are put off, session_servers.c what the glue asks of all threads that serve, and
+ * session_interrupts.c how they are interrupted. */
 #ifndef SESSION_PRIVATE_H
 #define SESSION_PRIVATE_H
 
 #include <signal.h>
 #include <stdalign.h>
+#include <unistd.h>
 
 #include "pool.h"
 #include "session.h"
@@ -100,7 +102,10 @@ static inline void session_wake_main_thread(struct session *session) {
 int session_add_waiting_worker(struct session *session);
 
 /* This thread may have been started by a bound worker, and inherited how that is scheduled. */
-void session_restore_scheduling(const struct session *session);
+static inline void session_restore_scheduling(const struct session *session) {
+    if (pool_is_adaptive(&session->pool))
+        scheduling_restore(&session->pool.home, gettid());
+}
 
 /* Is about to answer: the one who waits for that may run then, and not the worker, though it is as good as idle. Only
  * large answers take their time. */
@@ -125,7 +130,9 @@ void session_find_lost_interrupts(struct session *session);
  *   worker's.
  * end: it has been answered, and counted for that user.
  * next: one that may be served now, which counts; the caller frees it. NULL: there is none.
- * is_still_wanted: to be asked before serving it; false: whoever waited for it has been killed, and it is answered.
+ * is_still_wanted: to be asked before serving it; false: whoever waited for it has been killed, and it is answered
+ *   (session_interrupts.c).
+ * refuse: answers it with that error.
  * interrupt: returns whether the request is among those that are put off.
  * drop: without an answer; when no thread serves any more. */
 void session_init_deferred(struct session *session, uid_t owner_uid);
@@ -134,6 +141,9 @@ bool session_begin(struct session *session, const void *request, size_t size_byt
 void session_end(struct session *session, uid_t charged_user);
 struct deferred *session_next_deferred(struct session *session);
 bool session_is_still_wanted(struct session *session, const struct deferred *deferred);
+void session_refuse(struct session *session, const void *request, int error);
+uint64_t session_request_of(const struct deferred *deferred);
+pid_t session_caller_of(const struct deferred *deferred);
 void session_free_deferred(struct session *session, struct deferred *deferred);
 bool session_interrupt_deferred_locked(struct session *session, uint64_t request);
 void session_drop_deferred(struct session *session);

@@ -46,7 +46,6 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_c
 }
 
 void pass_remove_open_file(struct pass *pass, struct open_file *file) {
-    pass_drop_file_locks(pass, file);
     pthread_mutex_lock(&pass->open_files_lock);
     struct open_file **link = &file->inode->open_files;
     while (*link != file)

@@ -123,9 +123,9 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
 void pass_destroy(struct pass *pass) {
     if (!pass)
         return;
+    pass_drop_all_locks(pass);
     if (pass->inodes)
         pass_close_all_files(pass);
-    pass_drop_all_locks(pass);
     pass_close_recent(pass);
     inode_table_destroy(pass->inodes);
     if (pass->mounts.mounts)

@@ -225,8 +225,8 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
 
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     (void)caller, (void)ino;
-    pass_remove_open_file(to_pass(layer),
-                          to_open_file(file)); /* nobody is left to hear of an error; flush has told it */
+    pass_drop_file_locks(to_pass(layer), to_open_file(file));
+    pass_remove_open_file(to_pass(layer), to_open_file(file)); /* an error of closing was told by flush */
     return 0;
 }
 

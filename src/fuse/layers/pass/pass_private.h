@@ -207,6 +207,7 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_c
 /* Before opening for somebody. Errors: -ENFILE what is left is for others */
 int pass_check_room(struct pass *pass, const struct fs_caller *caller);
 
+/* Call pass_drop_file_locks() before, if somebody may have locked through it. */
 void pass_remove_open_file(struct pass *pass, struct open_file *file);
 
 /* Threads: no op may run. */

@@ -1,0 +1,121 @@
+/* Interrupting the system calls of threads that serve requests.
+ *
+ * libfuse's own way takes locks that all workers share, at every request, and knows no requests of rings. Here a thread
+ * only notes what it is at, and who takes the rare FUSE_INTERRUPT searches for it. */
+#include "session_private.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+#define INTERRUPT_MISSES 3U
+#define RING_CHECKS_PER_LOCK 50U
+
+_Thread_local struct session_server *session_this_server;
+
+bool server_signal_while(struct session_server *server, const uint64_t *at, uint64_t request) {
+    __atomic_add_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    uint64_t found = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    bool hit = found != 0 && (request == 0 || found == request);
+    if (hit)
+        pthread_kill(server->thread, INTERRUPT_SIGNAL);
+    __atomic_sub_fetch(&server->interrupters, 1, __ATOMIC_SEQ_CST);
+    return hit;
+}
+
+static bool interrupt_if_at(struct session_server *server, uint64_t request) {
+    if (__atomic_load_n(&server->request, __ATOMIC_ACQUIRE) != request)
+        return false;
+    server_signal_while(server, &server->interruptible, request);
+    return true;
+}
+
+/* Returns whether a thread is at it. */
+static bool interrupt_locked(struct session *session, uint64_t request) {
+    bool found = false;
+    for (unsigned index = 0; index < session->worker_count; index++)
+        found |= interrupt_if_at(&session->workers[index]->server, request);
+    for (struct session_server *server = session->others; server; server = server->next)
+        found |= interrupt_if_at(server, request);
+    return found;
+}
+
+static void interrupt_and_repeat_locked(struct session *session, uint64_t request) {
+    interrupt_locked(session, request);
+    unsigned count = session->interrupt_count;
+    if (count < WORKERS_MAX) {
+        session->interrupts[count] = (struct interrupt){.request = request};
+        __atomic_store_n(&session->interrupt_count, count + 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+void session_interrupt(struct session *session, uint64_t request) {
+    pthread_mutex_lock(&session->lock);
+    bool is_deferred = session_interrupt_deferred_locked(session, request);
+    if (!is_deferred)
+        interrupt_and_repeat_locked(session, request);
+    pthread_mutex_unlock(&session->lock);
+    if (!is_deferred)
+        session_wake_main_thread(session);
+}
+
+void session_repeat_interrupts(struct session *session) {
+    unsigned kept = 0;
+    pthread_mutex_lock(&session->lock);
+    for (unsigned index = 0; index < session->interrupt_count; index++) {
+        struct interrupt interrupt = session->interrupts[index];
+        interrupt.misses = interrupt_locked(session, interrupt.request) ? 0 : interrupt.misses + 1;
+        if (interrupt.misses < INTERRUPT_MISSES)
+            session->interrupts[kept++] = interrupt;
+    }
+    __atomic_store_n(&session->interrupt_count, kept, __ATOMIC_SEQ_CST);
+    pthread_mutex_unlock(&session->lock);
+}
+
+/* proc_pid_status(5): "SigPnd:\t0000000000000100", the signals that wait for the thread itself; SIGKILL is sent to
+ * each. Not proc_pid_stat(5), which waits for a program that is being executed, and so maybe for us. */
+bool server_is_killed(pid_t caller) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/status", caller, caller);
+    CLEANUP_STREAM FILE *status = fopen(path, "re");
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    while (status && getline(&line, &size_bytes, status) >= 0) {
+        if (strncmp(line, "SigPnd:", 7) == 0)
+            return strtoull(line + 7, NULL, 16) & UINT64_C(1) << (SIGKILL - 1);
+    }
+    return false;
+}
+
+static void interrupt_if_killed(struct session_server *server) {
+    uint64_t at = __atomic_load_n(&server->interruptible, __ATOMIC_ACQUIRE);
+    bool lasts = at != 0 && at == server->seen;
+    server->seen = at;
+    if (lasts && server_is_killed(__atomic_load_n(&server->caller, __ATOMIC_RELAXED)))
+        server_signal_while(server, &server->interruptible, at);
+}
+
+void session_find_lost_interrupts(struct session *session) {
+    bool checks_locks = session->ring_checks++ % RING_CHECKS_PER_LOCK == 0;
+    pthread_mutex_lock(&session->lock);
+    for (struct session_server *server = session->others; server; server = server->next) {
+        if (server->on_ring || checks_locks)
+            interrupt_if_killed(server);
+    }
+    pthread_mutex_unlock(&session->lock);
+}
+
+bool session_is_still_wanted(struct session *session, const struct deferred *deferred) {
+    if (!deferred->interrupted)
+        return true;
+    if (server_is_killed(session_caller_of(deferred))) {
+        session_refuse(session, deferred->request, EINTR);
+        return false;
+    }
+    session_interrupt(session, session_request_of(deferred));
+    return true;
+}
