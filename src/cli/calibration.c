@@ -123,9 +123,9 @@ static struct mounts_device device_below(const struct aggstats_profile *profile)
     if (!lower || lower[0] != '/')
         return device;
     CLEANUP_FREE char *path = path_normalise(lower);
-    CLEANUP_STREAM FILE *table = fopen("/proc/self/mounts", "re");
-    if (path && table)
-        mounts_find_device(table, path, true, &device);
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    if (path && mounts_open(&table) == 0)
+        mounts_find_device(&table, path, true, &device);
     return device;
 }
 

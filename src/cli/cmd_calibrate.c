@@ -220,8 +220,9 @@ static int find_device(const char *directory, struct mounts_device *ret_device) 
     CLEANUP_FREE char *path = realpath(directory, NULL);
     if (!path)
         return negative_errno();
-    CLEANUP_STREAM FILE *table = fopen("/proc/self/mounts", "re");
-    return table ? mounts_find_device(table, path, false, ret_device) : negative_errno();
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    int error = mounts_open(&table);
+    return error ? error : mounts_find_device(&table, path, false, ret_device);
 }
 
 static enum status prepare_device(const struct run *run, const char *directory, struct device *device) {

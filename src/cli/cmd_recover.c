@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "live_dirs.h"
 #include "live_files.h"
 #include "output.h"
 #include "screen.h"

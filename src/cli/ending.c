@@ -1,24 +1,24 @@
 /* Telling mounts that are ending by their live files: still recording, but no longer mounted. */
 #include "ending.h"
 
-#include <mntent.h>
 #include <string.h>
 #include <time.h>
 
 #include "base.h"
 #include "live_files.h"
+#include "mounts.h"
 #include "path.h"
 
 #define STEP_NS 20000000L
 #define STEPS_MAX 250
 
 static bool is_mounted(const char *mountpoint) {
-    FILE *mounts = setmntent("/proc/self/mounts", "r");
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
     bool found = false;
-    for (struct mntent *mount = NULL; mounts && !found && (mount = getmntent(mounts));)
-        found = strcmp(mount->mnt_dir, mountpoint) == 0 && strcmp(mount->mnt_type, "fuse.osproffs") == 0;
-    if (mounts)
-        endmntent(mounts);
+    mounts_open(&table);
+    while (!found && mounts_next(&table, &entry))
+        found = strcmp(entry.path, mountpoint) == 0 && mounts_is_profiled(&entry);
     return found;
 }
 

@@ -7,21 +7,8 @@
 #include <sys/stat.h>
 
 #include "base.h"
+#include "live_dirs.h"
 #include "path.h"
-
-void live_dirs_find(struct live_dirs *ret_dirs) {
-    struct live_dirs dirs = {.count = 0};
-    const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
-    if (runtime_dir && runtime_dir[0] == '/')
-        snprintf(dirs.paths[dirs.count++], PATH_MAX, "%s/osprof", runtime_dir);
-    else
-        snprintf(dirs.paths[dirs.count++], PATH_MAX, "/run/user/%u/osprof", (unsigned)geteuid());
-    if (geteuid() == 0)
-        snprintf(dirs.paths[dirs.count++], PATH_MAX, "/run/osprof");
-    else
-        snprintf(dirs.paths[dirs.count++], PATH_MAX, "/tmp/osprof-%u", (unsigned)geteuid());
-    *ret_dirs = dirs;
-}
 
 /* Opens a live directory; NULL if there is none or a stranger could have filled it. */
 static DIR *open_trusted_dir(const char *path) {

@@ -1,22 +1,9 @@
-/* The live files in the places where osproffs puts them: $XDG_RUNTIME_DIR/osprof (/run/user/UID/osprof where that is
- * not set: it may have been for osproffs), and /run/osprof for root or /tmp/osprof-UID for others. Only directories
- * that the caller or root owns, and nobody else can write to, are believed. */
+/* The live files in the places where osproffs puts them (live_dirs.h). Only directories that the caller or root owns,
+ * and nobody else can write to, are believed. */
 #ifndef LIVE_FILES_H
 #define LIVE_FILES_H
 
-#include <limits.h>
-
 #include "aggstats.h"
-
-#define LIVE_DIRS_MAX 2
-
-struct live_dirs {
-    char paths[LIVE_DIRS_MAX][PATH_MAX];
-    unsigned count;
-};
-
-/* Where live files are looked for, whether or not the directories exist. */
-void live_dirs_find(struct live_dirs *ret_dirs);
 
 struct live_file {
     char *path;

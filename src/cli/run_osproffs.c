@@ -8,7 +8,7 @@
 
 #include "base.h"
 #include "command.h"
-#include "live_files.h"
+#include "live_dirs.h"
 #include "path.h"
 
 /* The value of an option in a list for -o, of the last if there are several. Owner: the caller frees it
@@ -46,14 +46,12 @@ static char *find_osproffs(void) {
     return strdup("osproffs");
 }
 
-/* Where osproffs keeps live files by default is the first of the places where they are looked for if XDG_RUNTIME_DIR is
- * set, else the second. It is opened, and made, before anything is mounted over it. */
+/* It is opened, and made if it is the default, before anything is mounted over it. */
 static int open_live_dir(const char *given) {
     struct live_dirs dirs;
     CLEANUP_FREE char *asked = find_option(given, "live");
-    const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
     live_dirs_find(&dirs);
-    const char *path = dirs.paths[runtime_dir && runtime_dir[0] == '/' ? 0 : 1];
+    const char *path = dirs.paths[dirs.chosen];
     if (asked && strcmp(asked, "none") == 0)
         return -1;
     if (!asked)

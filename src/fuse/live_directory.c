@@ -4,18 +4,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
-
-static int default_directory(char **ret_directory) {
-    const char *runtime = getenv("XDG_RUNTIME_DIR");
-    int length;
-    if (runtime && runtime[0] == '/')
-        length = asprintf(ret_directory, "%s/osprof", runtime);
-    else if (geteuid() == 0)
-        length = asprintf(ret_directory, "/run/osprof");
-    else
-        length = asprintf(ret_directory, "/tmp/osprof-%u", (unsigned)geteuid());
-    return length < 0 ? -ENOMEM : 0;
-}
+#include "live_dirs.h"
 
 /* In a place that all can write to, somebody else may have been first. */
 static int check_owner(const char *directory) {
@@ -29,12 +18,12 @@ static int check_owner(const char *directory) {
 }
 
 int live_directory_path(const char *directory, unsigned attempt, char **ret_path) {
-    CLEANUP_FREE char *default_one = NULL;
+    struct live_dirs dirs;
     int err = 0;
     if (!directory) {
-        err = default_directory(&default_one);
-        directory = default_one;
-        if (err == 0 && mkdir(directory, 0700) < 0 && errno != EEXIST)
+        live_dirs_find(&dirs);
+        directory = dirs.paths[dirs.chosen];
+        if (mkdir(directory, 0700) < 0 && errno != EEXIST)
             err = negative_errno();
         if (err == 0)
             err = check_owner(directory);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base.h"
+#include "mounts.h"
 
 #define COPIES_MAX 64 /* bind mounts of ours */
 
@@ -42,40 +43,6 @@ static int unmount_path(const char *path, bool abort_calls) {
     return errno == EPERM ? run_fusermount(path) : negative_errno();
 }
 
-static bool is_octal(char digit) {
-    return digit >= '0' && digit <= '7';
-}
-
-/* Blanks and backslashes are written as \\ooo in the kernel's lists. */
-static void unescape(char *path) {
-    char *to = path;
-    for (const char *from = path; *from; to++) {
-        bool escaped = from[0] == '\\' && is_octal(from[1]) && is_octal(from[2]) && is_octal(from[3]);
-        *to = escaped ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0')) : *from;
-        from += escaped ? 4 : 1;
-    }
-    *to = '\0';
-}
-
-/* A line of mountinfo, which is changed: "ID PARENT MAJOR:MINOR ROOT PATH OPTIONS ..."
- * ret_options: NULL if they are not wanted */
-static char *parse_mount(char *line, dev_t *ret_device, char **ret_options) {
-    char *rest = line;
-    strsep(&rest, " ");
-    strsep(&rest, " ");
-    char *minor_text = strsep(&rest, " ");
-    const char *major_text = strsep(&minor_text, ":");
-    strsep(&rest, " ");
-    char *path = strsep(&rest, " ");
-    if (!minor_text || !path)
-        return NULL;
-    if (ret_options)
-        *ret_options = strsep(&rest, " ");
-    *ret_device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10));
-    unescape(path);
-    return path;
-}
-
 /* Asks the mount's daemon, which a dead mount no longer has. */
 static bool is_dead(const char *path) {
     struct statx attr;
@@ -92,19 +59,17 @@ static bool is_ours(const char *path, dev_t device, bool connected) {
  * device are touched: another FUSE mount may hang.
  * Owner: the caller frees *ret_path, which is NULL if there is none */
 static bool find_mount(dev_t device, bool connected, char **ret_path) {
-    CLEANUP_STREAM FILE *mounts = fopen("/proc/self/mountinfo", "re");
-    CLEANUP_FREE char *line = NULL;
-    size_t size_bytes = 0;
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
     bool found = false;
     *ret_path = NULL;
-    while (mounts && !*ret_path && getline(&line, &size_bytes, mounts) > 0) {
-        dev_t listed = 0;
-        const char *path = parse_mount(line, &listed, NULL);
-        if (!path || listed != device)
+    mounts_open(&table);
+    while (!*ret_path && mounts_next(&table, &entry)) {
+        if (entry.device != device)
             continue;
         found = true;
-        if (is_ours(path, device, connected))
-            *ret_path = strdup(path);
+        if (is_ours(entry.path, device, connected))
+            *ret_path = strdup(entry.path);
     }
     return found;
 }
@@ -114,20 +79,19 @@ static unsigned long flag_of(const char *option) {
 }
 
 unsigned long mountpoint_flags(dev_t device) {
-    CLEANUP_STREAM FILE *mounts = fopen("/proc/self/mountinfo", "re");
-    CLEANUP_FREE char *line = NULL;
-    size_t size_bytes = 0;
-    while (mounts && getline(&line, &size_bytes, mounts) > 0) {
-        dev_t listed = 0;
-        char *options = NULL;
-        unsigned long flags = 0;
-        if (!parse_mount(line, &listed, &options) || listed != device)
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    unsigned long flags = 0;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        if (entry.device != device)
             continue;
+        char *options = entry.options;
         for (const char *option = strsep(&options, ","); option; option = strsep(&options, ","))
             flags |= flag_of(option);
-        return flags;
+        break;
     }
-    return 0;
+    return flags;
 }
 
 int mountpoint_unmount(dev_t device, bool connected, bool abort_calls) {

@@ -1,19 +1,26 @@
 /* The table of mounts, as text. */
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
 
 #include "base.h"
 #include "mounts.h"
 
-static const char table[] = "overlay / overlay rw,relatime 0 0\n"
-                            "proc /proc proc rw 0 0\n"
-                            "/dev/sda1 /srv ext4 rw 0 0\n"
-                            "server:/export /srv/net nfs4 rw 0 0\n"
-                            "/dev/sdb1 /mnt xfs rw 0 0\n"
-                            "/dev/sdc1 /mnt xfs rw 0 0\n"
-                            "/srv/net /srv/net fuse.osproffs rw 0 0\n"
-                            "//server/my\\040share /srv/two\\040words cifs rw 0 0\n"
-                            "a\\012b/c /srv/odd ext4 rw 0 0\n";
+static const char text[] = "21 1 0:19 / / rw,relatime - overlay overlay rw\n"
+                           "22 21 0:20 / /proc rw,nosuid shared:5 - proc proc rw\n"
+                           "23 21 8:1 / /srv rw shared:7 master:3 - ext4 /dev/sda1 rw\n"
+                           "24 23 0:31 / /srv/net rw - nfs4 server:/export rw\n"
+                           "25 21 8:17 / /mnt rw - xfs /dev/sdb1 rw\n"
+                           "26 25 8:33 / /mnt rw - xfs /dev/sdc1 rw\n"
+                           "27 24 0:32 / /srv/net rw,nosuid,nodev shared:9 - fuse.osproffs /srv/net rw\n"
+                           "28 23 0:33 / /srv/two\\040words rw - cifs //server/my\\040share rw\n"
+                           "no line of this table\n"
+                           "29 23 8:49 /a\\040b /srv/odd rw - ext4 a\\012b/c rw\n";
+
+static struct mounts_table table_of(const char *lines) {
+    return (struct mounts_table){.stream = fmemopen((void *)(uintptr_t)lines, strlen(lines), "r")};
+}
 
 static const struct {
     const char *path;
@@ -36,9 +43,9 @@ static const struct {
 };
 
 START_TEST(a_path_lies_in_the_longest_mount_above_it) {
-    CLEANUP_STREAM FILE *stream = fmemopen((void *)(uintptr_t)table, sizeof(table) - 1, "r");
+    CLEANUP_MOUNTS struct mounts_table table = table_of(text);
     struct mounts_device device;
-    ck_assert_int_eq(mounts_find_device(stream, paths[_i].path, paths[_i].through, &device), 0);
+    ck_assert_int_eq(mounts_find_device(&table, paths[_i].path, paths[_i].through, &device), 0);
     ck_assert_str_eq(device.name, paths[_i].device);
     ck_assert_int_eq(device.is_local, paths[_i].is_local);
     ck_assert_int_eq(device.is_profiled, paths[_i].is_profiled);
@@ -46,10 +53,35 @@ START_TEST(a_path_lies_in_the_longest_mount_above_it) {
 }
 END_TEST
 
+START_TEST(a_line_tells_device_path_options_type_and_source) {
+    CLEANUP_MOUNTS struct mounts_table table =
+        table_of("27 24 0:32 / /srv/net rw,nosuid shared:9 - fuse.osproffs from rw\n");
+    struct mounts_entry entry;
+    ck_assert(mounts_next(&table, &entry));
+    ck_assert_uint_eq(entry.device, makedev(0, 32));
+    ck_assert_str_eq(entry.path, "/srv/net");
+    ck_assert_str_eq(entry.options, "rw,nosuid");
+    ck_assert_str_eq(entry.source, "from");
+    ck_assert(mounts_is_profiled(&entry));
+    ck_assert(!mounts_next(&table, &entry));
+}
+END_TEST
+
+START_TEST(the_table_of_the_system_has_a_root) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    bool found = false;
+    ck_assert_int_eq(mounts_open(&table), 0);
+    while (mounts_next(&table, &entry))
+        found = found || strcmp(entry.path, "/") == 0;
+    ck_assert(found);
+}
+END_TEST
+
 START_TEST(without_mounts_there_is_no_device) {
+    struct mounts_table table = {.stream = NULL};
     struct mounts_device device;
-    CLEANUP_STREAM FILE *stream = fopen("/dev/null", "r");
-    ck_assert_int_eq(mounts_find_device(stream, "/", true, &device), -ENOENT);
+    ck_assert_int_eq(mounts_find_device(&table, "/", true, &device), -ENOENT);
 }
 END_TEST
 
@@ -57,6 +89,8 @@ int main(void) {
     Suite *suite = suite_create("mounts");
     TCase *all = tcase_create("mounts");
     tcase_add_loop_test(all, a_path_lies_in_the_longest_mount_above_it, 0, ARRAY_SIZE(paths));
+    tcase_add_test(all, a_line_tells_device_path_options_type_and_source);
+    tcase_add_test(all, the_table_of_the_system_has_a_root);
     tcase_add_test(all, without_mounts_there_is_no_device);
     suite_add_tcase(suite, all);
     SRunner *runner = srunner_create(suite);

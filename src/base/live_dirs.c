@@ -1,0 +1,26 @@
+/* The directories for live files. */
+#include "live_dirs.h"
+
+#include <string.h>
+
+#include "base.h"
+
+/* Others are to be ignored. */
+static bool is_usable(const char *runtime_dir) {
+    return runtime_dir && runtime_dir[0] == '/' && strlen(runtime_dir) + sizeof("/osprof") <= PATH_MAX;
+}
+
+void live_dirs_find(struct live_dirs *ret_dirs) {
+    struct live_dirs dirs = {.count = LIVE_DIRS_MAX};
+    const char *runtime_dir = getenv("XDG_RUNTIME_DIR");
+    if (is_usable(runtime_dir))
+        snprintf(dirs.paths[0], PATH_MAX, "%s/osprof", runtime_dir);
+    else
+        snprintf(dirs.paths[0], PATH_MAX, "/run/user/%u/osprof", (unsigned)geteuid());
+    if (geteuid() == 0)
+        snprintf(dirs.paths[1], PATH_MAX, "/run/osprof");
+    else
+        snprintf(dirs.paths[1], PATH_MAX, "/tmp/osprof-%u", (unsigned)geteuid());
+    dirs.chosen = is_usable(runtime_dir) ? 0 : 1;
+    *ret_dirs = dirs;
+}

@@ -1,0 +1,123 @@
+/* Reading the table of mounts. */
+#include "mounts.h"
+
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+
+/* ---- Lines -------------------------------------------------------------------------------------- */
+
+int mounts_open(struct mounts_table *ret_table) {
+    *ret_table = (struct mounts_table){.stream = fopen("/proc/self/mountinfo", "re")};
+    return ret_table->stream ? 0 : negative_errno();
+}
+
+void mounts_close(struct mounts_table *table) {
+    close_stream(&table->stream);
+    free(table->line);
+    table->line = NULL;
+}
+
+static bool is_octal(char digit) {
+    return digit >= '0' && digit <= '7';
+}
+
+/* Blanks and backslashes are written as \ooo in the kernel's lists. */
+static void unescape(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; to++) {
+        bool escaped = from[0] == '\\' && is_octal(from[1]) && is_octal(from[2]) && is_octal(from[3]);
+        *to = escaped ? (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 | (from[3] - '0')) : *from;
+        from += escaped ? 4 : 1;
+    }
+    *to = '\0';
+}
+
+/* "ID PARENT MAJOR:MINOR ROOT PATH OPTIONS [TAG]... - TYPE SOURCE SUPER_OPTIONS" */
+static bool parse_line(char *line, struct mounts_entry *ret_entry) {
+    char *rest = line;
+    strsep(&rest, " ");
+    strsep(&rest, " ");
+    char *minor_text = strsep(&rest, " ");
+    const char *major_text = strsep(&minor_text, ":");
+    strsep(&rest, " ");
+    char *path = strsep(&rest, " ");
+    char *options = strsep(&rest, " ");
+    const char *tag = options;
+    while (tag && strcmp(tag, "-") != 0)
+        tag = strsep(&rest, " ");
+    const char *type = strsep(&rest, " ");
+    char *source = strsep(&rest, " ");
+    if (!minor_text || !source)
+        return false;
+    unescape(path);
+    unescape(source);
+    *ret_entry = (struct mounts_entry){
+        .device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10)),
+        .path = path,
+        .options = options,
+        .type = type,
+        .source = source,
+    };
+    return true;
+}
+
+bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry) {
+    while (table->stream && getline(&table->line, &table->line_bytes, table->stream) > 0) {
+        if (parse_line(table->line, ret_entry))
+            return true;
+    }
+    return false;
+}
+
+bool mounts_is_profiled(const struct mounts_entry *entry) {
+    return strcmp(entry->type, "fuse.osproffs") == 0;
+}
+
+/* ---- Devices ------------------------------------------------------------------------------------ */
+
+static bool holds(const char *mount, const char *path) {
+    size_t length = strlen(mount);
+    if (strcmp(mount, "/") == 0)
+        return true;
+    return strncmp(mount, path, length) == 0 && (path[length] == '/' || path[length] == '\0');
+}
+
+static char *name_device(const struct mounts_entry *entry) {
+    char *name = NULL;
+    if (strchr(entry->source, '/'))
+        return strdup(entry->source);
+    return asprintf(&name, "%s on %s", entry->source, entry->path) < 0 ? NULL : name;
+}
+
+/* A newline would end the line in which a calibration has it. */
+static void replace_controls(char *name) {
+    for (; *name; name++)
+        if ((unsigned char)*name < ' ' || *name == 0x7f)
+            *name = '?';
+}
+
+int mounts_find_device(struct mounts_table *table, const char *path, bool through, struct mounts_device *ret_device) {
+    struct mounts_device device = {0};
+    size_t longest = 0;
+    struct mounts_entry entry;
+    while (mounts_next(table, &entry)) {
+        bool is_profiled = mounts_is_profiled(&entry);
+        size_t length = strlen(entry.path);
+        if (!holds(entry.path, path) || length < longest || (through && is_profiled))
+            continue;
+        longest = length; /* a later mount at the same place hides the earlier one */
+        free(device.name);
+        device.name = name_device(&entry);
+        if (!device.name)
+            return -ENOMEM;
+        replace_controls(device.name);
+        device.is_local = strncmp(entry.source, "/dev/", 5) == 0;
+        device.is_profiled = is_profiled;
+    }
+    if (!device.name)
+        return -ENOENT;
+    *ret_device = device;
+    return 0;
+}
