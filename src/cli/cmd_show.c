@@ -10,6 +10,7 @@
 #include "chart.h"
 #include "command.h"
 #include "figures.h"
+#include "groups.h"
 #include "groups_table.h"
 #include "input.h"
 #include "joint_table.h"

@@ -1,9 +1,4 @@
-/* Whose calls osprof top shows, made of two snapshots with groups. Pure functions.
- *
- * Groups are not as steady as operations. One of which nothing was heard for long is added to the others, and begins
- * anew with its next call; a process may have the number of one that is gone; callers that were not known yet come to
- * the group that they belong to; and while a snapshot is taken calls go on, so that one group may be told a few calls
- * less than the time before, for others that have them. None of this may show calls that were not made. */
+/* Whose calls osprof top shows, made of two snapshots with groups. Pure functions. */
 #ifndef TOP_CALLERS_MODEL_H
 #define TOP_CALLERS_MODEL_H
 

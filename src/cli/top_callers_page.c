@@ -2,6 +2,7 @@
 #include "top_callers_page.h"
 
 #include "base.h"
+#include "groups.h"
 #include "groups_table.h"
 #include "top_table.h"
 
@@ -93,7 +94,7 @@ static void draw_titles(const struct table *table, const struct top_watch *watch
 
 static void draw_caller(const struct table *table, const struct top_caller *caller, struct canvas *canvas) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
-    char id[UNITS_TEXT_SIZE];
+    char id[GROUPS_ID_SIZE];
     char main_ops[GROUPS_MAIN_OPS_SIZE];
     snprintf(name, sizeof(name), "%.*s", GROUPS_NAME_COLUMNS, caller->figures.name);
     canvas_text(canvas, INK_STRONG, name);
@@ -101,7 +102,8 @@ static void draw_caller(const struct table *table, const struct top_caller *call
     groups_format_id(caller->group, id);
     canvas_right(canvas, INK_PLAIN, id, GROUPS_ID_COLUMNS);
     top_table_draw_row(&table->figures, &caller->figures, canvas);
-    groups_format_main_ops(&caller->group->profile, caller->figures.total_cycles, table->main_ops_columns, main_ops);
+    groups_table_format_main_ops(&caller->group->profile, caller->figures.total_cycles, table->main_ops_columns,
+                                 main_ops);
     draw_main_ops(table, INK_PLAIN, main_ops, canvas);
     canvas_end_line(canvas);
 }

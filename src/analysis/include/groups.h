@@ -1,0 +1,24 @@
+/* Processes or users whose calls a profile tells apart: what they are called, and which of them are meant. */
+#ifndef GROUPS_H
+#define GROUPS_H
+
+#include "aggstats.h"
+
+#define GROUPS_ID_SIZE 24
+
+/* Titles of the columns: "process" or "user", "pid" or "uid". */
+const char *groups_name_title(enum aggstats_grouping grouping);
+const char *groups_id_title(enum aggstats_grouping grouping);
+
+/* "grep", "kernel" or "other": any bytes. Owner: the group */
+const char *groups_name(const struct aggstats_group *group);
+
+/* "4711"; "" for the kernel and others */
+void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]);
+
+/* Makes the profile that of the groups that `who` names: by number, by name, "kernel" or "other"; several are added up.
+ * What cannot be told of them alone is gone: intervals, joint profiles, calls in flight.
+ * Errors:  -ENOENT there are none, -ENOMEM, -EOVERFLOW; *profile untouched */
+int groups_select(struct aggstats_profile *profile, const char *who);
+
+#endif
