@@ -5,11 +5,12 @@
 
 #include "base.h"
 #include "command.h"
-#include "foreign.h"
+#include "imported_parse.h"
+#include "imported_profile.h"
 #include "output.h"
 
 struct import_options {
-    struct foreign_options foreign;
+    struct imported_options imported;
     const char *output; /* NULL or "-": standard output */
     const char *input;  /* "-": standard input */
 };
@@ -47,7 +48,7 @@ static int read_stream(FILE *stream, char **ret_text, size_t *ret_size_bytes) {
             text = grown;
         }
         size_bytes += fread(text + size_bytes, 1, capacity_bytes - size_bytes, stream);
-        if (size_bytes > FOREIGN_SIZE_MAX_BYTES)
+        if (size_bytes > IMPORTED_SIZE_MAX_BYTES)
             return -EFBIG;
     } while (!feof(stream) && !ferror(stream));
     if (ferror(stream))
@@ -70,13 +71,13 @@ static int make_profile(const struct import_options *options, struct aggstats_pr
                         struct aggstats_parse_error *ret_why) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    struct foreign foreign = {0};
+    struct imported imported = {0};
     int error = read_input(options->input, &text, &size_bytes);
     if (!error)
-        error = foreign_parse(text, size_bytes, &foreign, ret_why);
+        error = imported_parse(text, size_bytes, &imported, ret_why);
     if (!error)
-        error = foreign_profile(&foreign, &options->foreign, ret_profile, ret_why);
-    foreign_finish(&foreign);
+        error = imported_profile(&imported, &options->imported, ret_profile, ret_why);
+    imported_finish(&imported);
     return error;
 }
 
@@ -108,11 +109,11 @@ static const struct option long_options[] = {
 };
 
 static enum status check_options(const struct command *command, const struct import_options *options, int rest_count) {
-    const char *layer = options->foreign.layer;
+    const char *layer = options->imported.layer;
     if (rest_count > 1)
         return usage_error(command, "one text at a time, not %d", rest_count);
-    if (options->foreign.unit && !foreign_unit_valid(options->foreign.unit))
-        return usage_error(command, "--unit must be ns, us or ms, not '%s'", options->foreign.unit);
+    if (options->imported.unit && !imported_profile_unit_valid(options->imported.unit))
+        return usage_error(command, "--unit must be ns, us or ms, not '%s'", options->imported.unit);
     if (layer && (!layer[0] || strpbrk(layer, " \t\r\n,")))
         return usage_error(command, "--layer must be a word, not '%s'", layer);
     return STATUS_OK;
@@ -124,13 +125,13 @@ static enum status run_import(const struct command *command, int argc, char **ar
     while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
         switch (option) {
         case OPTION_LAYER:
-            options.foreign.layer = optarg;
+            options.imported.layer = optarg;
             break;
         case OPTION_UNIT:
-            options.foreign.unit = optarg;
+            options.imported.unit = optarg;
             break;
         case OPTION_MAP:
-            options.foreign.map = optarg;
+            options.imported.map = optarg;
             break;
         case 'o':
             options.output = optarg;

@@ -2,13 +2,14 @@
  * message. */
 #include <errno.h>
 
-#include "foreign.h"
+#include "imported_parse.h"
+#include "imported_profile.h"
 #include "round_trip.h"
 
-static void promise_profile(const struct foreign *foreign, const struct foreign_options *options) {
+static void promise_profile(const struct imported *imported, const struct imported_options *options) {
     struct aggstats_profile profile;
     struct aggstats_parse_error error = {0};
-    int err = foreign_profile(foreign, options, &profile, &error);
+    int err = imported_profile(imported, options, &profile, &error);
     if (err < 0) {
         FUZZ_PROMISE(err == -EBADMSG && error.message[0] != '\0');
         return;
@@ -18,17 +19,17 @@ static void promise_profile(const struct foreign *foreign, const struct foreign_
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
-    struct foreign foreign;
+    struct imported imported;
     struct aggstats_parse_error error = {0};
-    int err = foreign_parse((const char *)data, size_bytes, &foreign, &error);
+    int err = imported_parse((const char *)data, size_bytes, &imported, &error);
     if (err < 0) {
         FUZZ_PROMISE(err == -EBADMSG && error.message[0] != '\0');
         return 0;
     }
-    const struct foreign_options as_said = {.layer = "block"};
-    const struct foreign_options first_in_ns = {.map = foreign.maps[0].name, .unit = "ns"};
-    promise_profile(&foreign, &as_said);
-    promise_profile(&foreign, &first_in_ns);
-    foreign_finish(&foreign);
+    const struct imported_options as_said = {.layer = "block"};
+    const struct imported_options first_in_ns = {.map = imported.maps[0].name, .unit = "ns"};
+    promise_profile(&imported, &as_said);
+    promise_profile(&imported, &first_in_ns);
+    imported_finish(&imported);
     return 0;
 }

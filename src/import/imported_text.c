@@ -15,11 +15,12 @@
  *              2 -> 3          : 0        |                                        |
  *
  * Other lines are the tool's talk. */
+#include "imported_text.h"
+
 #include <ctype.h>
 #include <string.h>
 
 #include "base.h"
-#include "foreign.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -27,19 +28,19 @@ __extension__ typedef unsigned __int128 uint128;
 enum place { OUTSIDE, IN_MAP, IN_TABLE };
 
 struct reader {
-    struct foreign *foreign;
+    struct imported *imported;
     enum place place;
     char *map_name;
-    char *key;                           /* NULL: none */
-    struct foreign_histogram *histogram; /* NULL until its first row */
+    char *key;                            /* NULL: none */
+    struct imported_histogram *histogram; /* NULL until its first row */
     size_t line_number;
     struct aggstats_parse_error *error;
 };
 
 static int fail_row(const struct reader *reader, const char *line) {
-    return foreign_fail(reader->error, reader->line_number,
-                        "expected a whole row of a histogram: a range, a count and a bar between |, found \"%.60s\"",
-                        line);
+    return imported_fail(reader->error, reader->line_number,
+                         "expected a whole row of a histogram: a range, a count and a bar between |, found \"%.60s\"",
+                         line);
 }
 
 /* ---- Scanning ----------------------------------------------------------------------------------- */
@@ -101,11 +102,11 @@ static bool scan_count_and_bar(const char **cursor, uint64_t *ret_count) {
 static int begin_histogram(struct reader *reader) {
     if (reader->histogram)
         return 0;
-    struct foreign_map *map = foreign_get_map(reader->foreign, reader->place == IN_MAP ? reader->map_name : "");
+    struct imported_map *map = imported_get_map(reader->imported, reader->place == IN_MAP ? reader->map_name : "");
     if (!map)
         return -ENOMEM;
-    return foreign_add_histogram(reader->foreign, map, reader->key, reader->line_number, &reader->histogram,
-                                 reader->error);
+    return imported_add_histogram(reader->imported, map, reader->key, reader->line_number, &reader->histogram,
+                                  reader->error);
 }
 
 /* What a row says of a latency: from min up to, but not including, end. */
@@ -153,11 +154,11 @@ static int add_row(struct reader *reader, const struct row *row) {
     if (error)
         return error;
     if (row->negative)
-        return foreign_add_negative(reader->histogram, row->count, reader->line_number, reader->error);
+        return imported_add_negative(reader->histogram, row->count, reader->line_number, reader->error);
     bool empty = row->min > UINT64_MAX || (!row->endless && row->end <= row->min);
     uint64_t min = empty ? 1 : (uint64_t)row->min;
     uint64_t max = row->endless ? UINT64_MAX : (uint64_t)(row->end - 1);
-    return foreign_add_calls(reader->histogram, min, empty ? 0 : max, row->count, reader->line_number, reader->error);
+    return imported_add_calls(reader->histogram, min, empty ? 0 : max, row->count, reader->line_number, reader->error);
 }
 
 static int read_map_row(struct reader *reader, const char *line) {
@@ -203,7 +204,8 @@ static int read_map_value(struct reader *reader, const char *value) {
         value = stats_total + strlen(", total ");
     if (!scan_number(&value, &total) || *value != '\0')
         return 0;
-    return foreign_add_total(reader->foreign, reader->map_name, reader->key, total, reader->line_number, reader->error);
+    return imported_add_total(reader->imported, reader->map_name, reader->key, total, reader->line_number,
+                              reader->error);
 }
 
 /* "@name:", "@name[key]:" */
@@ -235,7 +237,7 @@ static bool is_table_heading(const char *line) {
 
 static int read_table_heading(struct reader *reader, const char *line) {
     size_t length = strcspn(line, " \t:");
-    struct foreign_map *map = foreign_get_map(reader->foreign, "");
+    struct imported_map *map = imported_get_map(reader->imported, "");
     reader->histogram = NULL;
     reader->place = IN_TABLE;
     if (!map)
@@ -244,8 +246,8 @@ static int read_table_heading(struct reader *reader, const char *line) {
         return set_text(&map->unit, line, length);
     if (strlen(map->unit) == length && strncmp(map->unit, line, length) == 0)
         return 0;
-    return foreign_fail(reader->error, reader->line_number, "a table in %.*s after one in %.40s",
-                        (int)(length < 40 ? length : 40), line, map->unit);
+    return imported_fail(reader->error, reader->line_number, "a table in %.*s after one in %.40s",
+                         (int)(length < 40 ? length : 40), line, map->unit);
 }
 
 /* "operation = 'read'": what the next table is of. */
@@ -279,7 +281,7 @@ static int read_line(struct reader *reader, const char *line) {
     if (equals && !strchr(line, '|'))
         return read_section(reader, equals);
     if ((is_map_row(line) || is_table_row(line)) && strchr(line, '|'))
-        return foreign_fail(reader->error, reader->line_number, "a row without a heading before it");
+        return imported_fail(reader->error, reader->line_number, "a row without a heading before it");
     if (line[0] == '\0' && reader->place == OUTSIDE)
         return 0; /* a blank line may stand between a section's line and its table */
     leave(reader);
@@ -302,7 +304,7 @@ static int read_lines(struct reader *reader, const char *text, size_t size_bytes
         size_t length = newline ? (size_t)(newline - text) - at : size_bytes - at;
         reader->line_number++;
         if (memchr(text + at, '\0', length))
-            return foreign_fail(reader->error, reader->line_number, "expected text, found a NUL byte");
+            return imported_fail(reader->error, reader->line_number, "expected text, found a NUL byte");
         error = set_text(&line, text + at, length);
         if (!error)
             error = read_line(reader, trim(line));
@@ -311,9 +313,9 @@ static int read_lines(struct reader *reader, const char *text, size_t size_bytes
     return error;
 }
 
-int foreign_parse_text(const char *text, size_t size_bytes, struct foreign *foreign,
-                       struct aggstats_parse_error *ret_error) {
-    struct reader reader = {.foreign = foreign, .error = ret_error};
+int imported_text_parse(const char *text, size_t size_bytes, struct imported *imported,
+                        struct aggstats_parse_error *ret_error) {
+    struct reader reader = {.imported = imported, .error = ret_error};
     int error = read_lines(&reader, text, size_bytes);
     free(reader.map_name);
     free(reader.key);

@@ -1,11 +1,12 @@
-/* Foreign histograms as a profile. */
+/* Imported histograms as a profile. */
+#include "imported_profile.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base.h"
-#include "foreign.h"
 
 /* ---- Units -------------------------------------------------------------------------------------- */
 
@@ -31,7 +32,7 @@ static const struct unit *unit_of_word(const char *word, size_t length) {
     return NULL;
 }
 
-bool foreign_unit_valid(const char *unit) {
+bool imported_profile_unit_valid(const char *unit) {
     const struct unit *found = unit_of_word(unit, strlen(unit));
     return found && strcmp(found->names[0], unit) == 0;
 }
@@ -48,32 +49,32 @@ static const struct unit *unit_of_name(const char *name) {
 }
 
 /* NULL where it is not known, with *ret_error filled. */
-static const struct unit *choose_unit(const struct foreign_map *map, const struct foreign_options *options,
+static const struct unit *choose_unit(const struct imported_map *map, const struct imported_options *options,
                                       struct aggstats_parse_error *ret_error) {
     const char *word = options->unit ? options->unit : map->unit;
     const struct unit *unit = word ? unit_of_word(word, strlen(word)) : unit_of_name(map->name);
     size_t line = map->histograms[0].line;
     if (!unit && word)
-        foreign_fail(ret_error, line, "'%.40s' is no unit of latency known here; give --unit", word);
+        imported_fail(ret_error, line, "'%.40s' is no unit of latency known here; give --unit", word);
     else if (!unit)
-        foreign_fail(ret_error, line, "the unit of %.64s is not known: its name has no ns, us or usecs; give --unit",
-                     map->name);
+        imported_fail(ret_error, line, "the unit of %.64s is not known: its name has no ns, us or usecs; give --unit",
+                      map->name);
     return unit;
 }
 
 /* ---- Choosing a map ----------------------------------------------------------------------------- */
 
-static bool is_named(const struct foreign_map *map, const char *name) {
+static bool is_named(const struct imported_map *map, const char *name) {
     return strcmp(map->name, name) == 0 || (map->name[0] == '@' && strcmp(map->name + 1, name) == 0);
 }
 
 /* "@ns, @usecs" */
-static void list_maps(const struct foreign *foreign, char *ret_list, size_t size_bytes) {
+static void list_maps(const struct imported *imported, char *ret_list, size_t size_bytes) {
     size_t length = 0;
     ret_list[0] = '\0';
-    for (size_t i = 0; i < foreign->map_count && length < size_bytes; i++) {
-        const char *name = foreign->maps[i].name;
-        if (foreign->maps[i].histogram_count == 0)
+    for (size_t i = 0; i < imported->map_count && length < size_bytes; i++) {
+        const char *name = imported->maps[i].name;
+        if (imported->maps[i].histogram_count == 0)
             continue;
         length += (size_t)snprintf(ret_list + length, size_bytes - length, "%s%s", length > 0 ? ", " : "",
                                    name[0] ? name : "tables without a name");
@@ -81,24 +82,24 @@ static void list_maps(const struct foreign *foreign, char *ret_list, size_t size
 }
 
 /* NULL where there is not exactly one to choose, with *ret_error filled. */
-static const struct foreign_map *choose_map(const struct foreign *foreign, const char *name,
-                                            struct aggstats_parse_error *ret_error) {
-    const struct foreign_map *found = NULL;
+static const struct imported_map *choose_map(const struct imported *imported, const char *name,
+                                             struct aggstats_parse_error *ret_error) {
+    const struct imported_map *found = NULL;
     size_t count = 0;
     char list[80];
-    for (size_t i = 0; i < foreign->map_count; i++) {
-        if (foreign->maps[i].histogram_count == 0 || (name && !is_named(&foreign->maps[i], name)))
+    for (size_t i = 0; i < imported->map_count; i++) {
+        if (imported->maps[i].histogram_count == 0 || (name && !is_named(&imported->maps[i], name)))
             continue;
-        found = &foreign->maps[i];
+        found = &imported->maps[i];
         count++;
     }
     if (count == 1)
         return found;
-    list_maps(foreign, list, sizeof(list));
+    list_maps(imported, list, sizeof(list));
     if (name)
-        foreign_fail(ret_error, 0, "no histogram is named %.40s; there are: %s", name, list);
+        imported_fail(ret_error, 0, "no histogram is named %.40s; there are: %s", name, list);
     else
-        foreign_fail(ret_error, 0, "several histograms, choose one with --map: %s", list);
+        imported_fail(ret_error, 0, "several histograms, choose one with --map: %s", list);
     return NULL;
 }
 
@@ -117,7 +118,7 @@ static const char *without_probe(const char *key) {
 }
 
 /* What an unkeyed histogram is of: its map's name tells, unless that only tells the unit. */
-static const char *key_of(const struct foreign_map *map, const struct foreign_histogram *histogram) {
+static const char *key_of(const struct imported_map *map, const struct imported_histogram *histogram) {
     const char *name = map->name[0] == '@' ? map->name + 1 : map->name;
     if (histogram->key)
         return without_probe(histogram->key);
@@ -126,7 +127,7 @@ static const char *key_of(const struct foreign_map *map, const struct foreign_hi
 
 /* Capitals, digits, '-' and '.', with one '_' for all that stands between them: keys of several parts are written
  * "a,b" in JSON and "a, b" in text. */
-static int name_op(const struct foreign_map *map, const struct foreign_histogram *histogram,
+static int name_op(const struct imported_map *map, const struct imported_histogram *histogram,
                    char ret_name[AGGSTATS_NAME_SIZE], struct aggstats_parse_error *ret_error) {
     size_t length = 0;
     bool gap = false;
@@ -138,7 +139,7 @@ static int name_op(const struct foreign_map *map, const struct foreign_histogram
             continue;
         }
         if (length + gap + 1 >= AGGSTATS_NAME_SIZE)
-            return foreign_fail(ret_error, histogram->line, "'%.60s' is too long for the name of an operation", key);
+            return imported_fail(ret_error, histogram->line, "'%.60s' is too long for the name of an operation", key);
         if (gap)
             ret_name[length++] = '_';
         gap = false;
@@ -146,16 +147,16 @@ static int name_op(const struct foreign_map *map, const struct foreign_histogram
     }
     ret_name[length] = '\0';
     if (length == 0)
-        return foreign_fail(ret_error, histogram->line, "'%.40s' does not name an operation", key);
+        return imported_fail(ret_error, histogram->line, "'%.40s' does not name an operation", key);
     return 0;
 }
 
-static bool find_total(const struct foreign *foreign, const struct foreign_map *map,
-                       const struct foreign_histogram *histogram, uint64_t *ret_total) {
+static bool find_total(const struct imported *imported, const struct imported_map *map,
+                       const struct imported_histogram *histogram, uint64_t *ret_total) {
     static const char *const suffixes[] = {"_total", "_stats"};
     size_t length = strlen(map->name);
-    for (size_t i = 0; i < foreign->total_count; i++) {
-        const struct foreign_total *total = &foreign->totals[i];
+    for (size_t i = 0; i < imported->total_count; i++) {
+        const struct imported_total *total = &imported->totals[i];
         bool same =
             total->key && histogram->key ? strcmp(total->key, histogram->key) == 0 : total->key == histogram->key;
         for (size_t j = 0; j < ARRAY_SIZE(suffixes) && same; j++) {
@@ -170,7 +171,7 @@ static bool find_total(const struct foreign *foreign, const struct foreign_map *
 
 /* A total that the buckets contradict was taken of something else. bpftrace 0.17 counts all from 2^31 on in one
  * bucket; then only the total knows how long those took. */
-static bool total_fits(const struct foreign_histogram *histogram, uint64_t total) {
+static bool total_fits(const struct imported_histogram *histogram, uint64_t total) {
     long double lower = 0;
     long double upper = 0;
     for (unsigned bucket = 0; bucket < ARRAY_SIZE(histogram->buckets); bucket++) {
@@ -182,20 +183,20 @@ static bool total_fits(const struct foreign_histogram *histogram, uint64_t total
 
 /* One histogram on its way to become an operation. */
 struct conversion {
-    const struct foreign *foreign;
-    const struct foreign_map *map;
+    const struct imported *imported;
+    const struct imported_map *map;
     struct aggstats_profile *profile;
     size_t estimated_count; /* operations whose total is not known */
     struct aggstats_parse_error *error;
 };
 
-static int find_or_estimate_total(struct conversion *conversion, const struct foreign_histogram *histogram,
+static int find_or_estimate_total(struct conversion *conversion, const struct imported_histogram *histogram,
                                   uint64_t *ret_total) {
     uint64_t total = 0;
-    if (!find_total(conversion->foreign, conversion->map, histogram, &total) || !total_fits(histogram, total)) {
+    if (!find_total(conversion->imported, conversion->map, histogram, &total) || !total_fits(histogram, total)) {
         long double estimate = roundl(histogram->middles);
         if (estimate >= ldexpl(1, 64))
-            return foreign_fail(conversion->error, histogram->line, "the total latency does not fit 64 bits");
+            return imported_fail(conversion->error, histogram->line, "the total latency does not fit 64 bits");
         total = (uint64_t)estimate;
         conversion->estimated_count++;
     }
@@ -203,22 +204,22 @@ static int find_or_estimate_total(struct conversion *conversion, const struct fo
     return 0;
 }
 
-static int fill_op(struct conversion *conversion, const struct foreign_histogram *histogram,
+static int fill_op(struct conversion *conversion, const struct imported_histogram *histogram,
                    struct aggstats_op_profile *op) {
     if (histogram->misfit_line > 0)
-        return foreign_fail(conversion->error, histogram->misfit_line,
-                            "a bucket of %.32s is not within a power of two; hist() can be imported, not lhist()",
-                            conversion->map->name[0] ? conversion->map->name : "a table");
+        return imported_fail(conversion->error, histogram->misfit_line,
+                             "a bucket of %.32s is not within a power of two; hist() can be imported, not lhist()",
+                             conversion->map->name[0] ? conversion->map->name : "a table");
     int error = name_op(conversion->map, histogram, op->name, conversion->error);
     if (error)
         return error;
     if (aggstats_profile_op(conversion->profile, op->name))
-        return foreign_fail(conversion->error, histogram->line, "a second histogram would be operation %s", op->name);
+        return imported_fail(conversion->error, histogram->line, "a second histogram would be operation %s", op->name);
     error = find_or_estimate_total(conversion, histogram, &op->total_cycles);
     if (error)
         return error;
     if (__builtin_add_overflow(conversion->profile->clamped, histogram->negative, &conversion->profile->clamped))
-        return foreign_fail(conversion->error, histogram->line, "the calls do not fit 64 bits");
+        return imported_fail(conversion->error, histogram->line, "the calls do not fit 64 bits");
     op->calls = histogram->calls;
     op->buckets = calloc(ARRAY_SIZE(histogram->buckets), sizeof(*op->buckets));
     if (!op->buckets)
@@ -230,7 +231,7 @@ static int fill_op(struct conversion *conversion, const struct foreign_histogram
 /* Histograms without calls are left out, as operations never called are. */
 static int add_ops(struct conversion *conversion) {
     struct aggstats_profile *profile = conversion->profile;
-    const struct foreign_map *map = conversion->map;
+    const struct imported_map *map = conversion->map;
     profile->ops = calloc(map->histogram_count, sizeof(*profile->ops));
     if (!profile->ops)
         return -ENOMEM;
@@ -263,9 +264,9 @@ static int add_labels(const struct conversion *conversion, const char *layer) {
     return error;
 }
 
-int foreign_profile(const struct foreign *foreign, const struct foreign_options *options,
-                    struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
-    const struct foreign_map *map = choose_map(foreign, options->map, ret_error);
+int imported_profile(const struct imported *imported, const struct imported_options *options,
+                     struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
+    const struct imported_map *map = choose_map(imported, options->map, ret_error);
     const struct unit *unit = map ? choose_unit(map, options, ret_error) : NULL;
     if (!map || !unit)
         return -EBADMSG;
@@ -273,7 +274,7 @@ int foreign_profile(const struct foreign *foreign, const struct foreign_options 
         .resolution = 1,
         .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = unit->frequency_hz},
     };
-    struct conversion conversion = {.foreign = foreign, .map = map, .profile = &profile, .error = ret_error};
+    struct conversion conversion = {.imported = imported, .map = map, .profile = &profile, .error = ret_error};
     int error = add_ops(&conversion);
     if (!error)
         error = add_labels(&conversion, options->layer);

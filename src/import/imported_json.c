@@ -6,15 +6,16 @@
  *     {"type": "stats", "data": {"@ns_stats": {"read": {"count": 1, "average": 5, "total": 5}}}}
  *
  * A bucket without "min" holds what is negative, one without "max" has no end. */
+#include "imported_json.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
 
 #include "base.h"
-#include "foreign.h"
 
 struct reader {
-    struct foreign *foreign;
+    struct imported *imported;
     size_t line; /* where the object that is being read begins */
     struct aggstats_parse_error *error;
 };
@@ -30,17 +31,17 @@ static bool get_integer(const json_t *object, const char *key, json_int_t *ret_i
     return true;
 }
 
-static int read_bucket(struct reader *reader, const json_t *bucket, struct foreign_histogram *histogram) {
+static int read_bucket(struct reader *reader, const json_t *bucket, struct imported_histogram *histogram) {
     json_int_t min = 0;
     json_int_t max = 0;
     json_int_t count = 0;
     bool has_min = get_integer(bucket, "min", &min);
     bool has_max = get_integer(bucket, "max", &max);
     if (!get_integer(bucket, "count", &count) || count < 0 || (!has_min && !has_max))
-        return foreign_fail(reader->error, reader->line,
-                            "expected buckets with \"min\", \"max\" and \"count\", whole numbers");
+        return imported_fail(reader->error, reader->line,
+                             "expected buckets with \"min\", \"max\" and \"count\", whole numbers");
     if (!has_min && max == -1)
-        return foreign_add_negative(histogram, (uint64_t)count, reader->line, reader->error);
+        return imported_add_negative(histogram, (uint64_t)count, reader->line, reader->error);
     if (min == INT32_MIN && max == 0) { /* how bpftrace 0.17 prints its last bucket */
         min = (json_int_t)1 << 31;
         max = UINT32_MAX;
@@ -49,18 +50,18 @@ static int read_bucket(struct reader *reader, const json_t *bucket, struct forei
         min = 0; /* no power of two holds it */
         max = INT64_MAX;
     }
-    return foreign_add_calls(histogram, (uint64_t)min, (uint64_t)max, (uint64_t)count, reader->line, reader->error);
+    return imported_add_calls(histogram, (uint64_t)min, (uint64_t)max, (uint64_t)count, reader->line, reader->error);
 }
 
 static int read_histogram(struct reader *reader, const char *map_name, const char *key, const json_t *buckets) {
-    struct foreign_map *map = foreign_get_map(reader->foreign, map_name);
-    struct foreign_histogram *histogram = NULL;
+    struct imported_map *map = imported_get_map(reader->imported, map_name);
+    struct imported_histogram *histogram = NULL;
     if (!map)
         return -ENOMEM;
     if (!json_is_array(buckets))
-        return foreign_fail(reader->error, reader->line, "expected the histogram %.40s to be a list of buckets",
-                            map_name);
-    int error = foreign_add_histogram(reader->foreign, map, key, reader->line, &histogram, reader->error);
+        return imported_fail(reader->error, reader->line, "expected the histogram %.40s to be a list of buckets",
+                             map_name);
+    int error = imported_add_histogram(reader->imported, map, key, reader->line, &histogram, reader->error);
     for (size_t i = 0; i < json_array_size(buckets) && !error; i++)
         error = read_bucket(reader, json_array_get(buckets, i), histogram);
     return error;
@@ -97,10 +98,10 @@ static int read_totals(struct reader *reader, const char *map_name, json_t *valu
     json_t *member;
     int error = 0;
     if (get_total(value, &total))
-        return foreign_add_total(reader->foreign, map_name, NULL, total, reader->line, reader->error);
+        return imported_add_total(reader->imported, map_name, NULL, total, reader->line, reader->error);
     json_object_foreach(value, key, member) {
         if (get_total(member, &total))
-            error = foreign_add_total(reader->foreign, map_name, key, total, reader->line, reader->error);
+            error = imported_add_total(reader->imported, map_name, key, total, reader->line, reader->error);
         if (error)
             break;
     }
@@ -118,10 +119,10 @@ static int read_object(struct reader *reader, const json_t *object) {
     json_t *value;
     int error = 0;
     if (!type)
-        return foreign_fail(reader->error, reader->line,
-                            "expected an object with \"type\", as bpftrace -f json prints");
+        return imported_fail(reader->error, reader->line,
+                             "expected an object with \"type\", as bpftrace -f json prints");
     if ((is_histogram || is_total) && !json_is_object(data))
-        return foreign_fail(reader->error, reader->line, "expected \"data\" to be an object");
+        return imported_fail(reader->error, reader->line, "expected \"data\" to be an object");
     if (!is_histogram && !is_total)
         return 0;
     json_object_foreach(data, name, value) {
@@ -150,17 +151,17 @@ static int read_value(struct reader *reader, const char *text, size_t size_bytes
     json_error_t why;
     json_t *value = json_loadb(text, size_bytes, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &why);
     if (!value)
-        return foreign_fail(reader->error, reader->line + (why.line > 0 ? (size_t)why.line - 1 : 0), "not JSON: %s",
-                            why.text);
+        return imported_fail(reader->error, reader->line + (why.line > 0 ? (size_t)why.line - 1 : 0), "not JSON: %s",
+                             why.text);
     *ret_size_bytes = (size_t)why.position;
     int error = read_object(reader, value);
     json_decref(value);
     return error;
 }
 
-int foreign_parse_json(const char *text, size_t size_bytes, struct foreign *foreign,
-                       struct aggstats_parse_error *ret_error) {
-    struct reader reader = {.foreign = foreign, .line = 1, .error = ret_error};
+int imported_json_parse(const char *text, size_t size_bytes, struct imported *imported,
+                        struct aggstats_parse_error *ret_error) {
+    struct reader reader = {.imported = imported, .line = 1, .error = ret_error};
     size_t counted = 0; /* up to here the lines are counted */
     for (size_t at = skip_blanks(text, size_bytes, 0); at < size_bytes; at = skip_blanks(text, size_bytes, at)) {
         size_t value_bytes = 0;

@@ -1,0 +1,31 @@
+/* Which of the readers a text is for. */
+#include "imported_parse.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "imported_json.h"
+#include "imported_text.h"
+
+/* bpftrace's JSON is objects, one a line; no text that we know begins so. */
+static bool is_json(const char *text, size_t size_bytes) {
+    size_t i = 0;
+    while (i < size_bytes && strchr(" \t\r\n", text[i]) && text[i])
+        i++;
+    return i < size_bytes && text[i] == '{';
+}
+
+int imported_parse(const char *text, size_t size_bytes, struct imported *ret_imported,
+                   struct aggstats_parse_error *ret_error) {
+    struct imported imported = {0};
+    int error = is_json(text, size_bytes) ? imported_json_parse(text, size_bytes, &imported, ret_error)
+                                          : imported_text_parse(text, size_bytes, &imported, ret_error);
+    if (!error && imported.histogram_count == 0)
+        error = imported_fail(ret_error, 0, "no histogram in it; expected those of bpftrace (text or -f json) or bcc");
+    if (error) {
+        imported_finish(&imported);
+        return error;
+    }
+    *ret_imported = imported;
+    return 0;
+}
