@@ -106,8 +106,8 @@ bool calibration_is_of(const struct calibration *calibration, const char *host, 
     return strcmp(calibration->host, host) == 0 && (!comparable || fabs(ratio - 1) < 1e-3);
 }
 
-static void complain_foreign(const char *path, const struct calibration *calibration, const char *host,
-                             const struct aggstats_clock *clock) {
+static void complain_other_machine(const char *path, const struct calibration *calibration, const char *host,
+                                   const struct aggstats_clock *clock) {
     if (strcmp(calibration->host, host) != 0)
         complain("no labels: %s was taken on another host, not on %s; 'osprof calibrate' there makes a new one", path,
                  host);
@@ -164,7 +164,7 @@ static bool find_for_profile(const struct aggstats_profile *profile, struct cali
     if (error)
         return error == -ENOENT;
     if (!calibration_is_of(&calibration, host, &profile->clock)) {
-        complain_foreign(path, &calibration, host, &profile->clock);
+        complain_other_machine(path, &calibration, host, &profile->clock);
         calibration_finish(&calibration);
         return false;
     }

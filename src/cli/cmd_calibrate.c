@@ -53,7 +53,7 @@ struct run {
 static void print_heading(const struct run *run, const struct calibration *calibration, bool with_date) {
     const struct screen *screen = &run->screen;
     fprintf(screen->stream, "host      ");
-    screen_print_foreign(screen, INK_PLAIN, calibration->host);
+    screen_print_untrusted(screen, INK_PLAIN, calibration->host);
     fprintf(screen->stream, "\nclock     %s, %.3f MHz\n\n%*s", aggstats_clock_name(calibration->clock.kind),
             (double)calibration->clock.frequency_hz / 1e6, TITLE_COLUMNS, "");
     screen_print_right(screen, INK_FAINT, "median", TIME_COLUMNS);
@@ -63,7 +63,7 @@ static void print_heading(const struct run *run, const struct calibration *calib
 }
 
 static void print_place(const struct run *run, const char *place) {
-    screen_print_foreign(&run->screen, INK_STRONG, place);
+    screen_print_untrusted(&run->screen, INK_STRONG, place);
     putc('\n', run->screen.stream);
 }
 

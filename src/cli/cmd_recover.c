@@ -33,9 +33,9 @@ static void print_row(const struct screen *screen, const struct live_file *file)
     if (localtime_r(&seconds, &tm))
         strftime(start, sizeof(start), "%Y-%m-%d %H:%M:%S", &tm);
     printf("%8" PRId64 "  %-9s  %-19s  ", file->info.pid, state_name(&file->info), start);
-    screen_print_foreign(screen, INK_PLAIN, file->path);
+    screen_print_untrusted(screen, INK_PLAIN, file->path);
     fputs("  ", stdout);
-    screen_print_foreign(screen, INK_PLAIN, mount ? mount : "-");
+    screen_print_untrusted(screen, INK_PLAIN, mount ? mount : "-");
     putchar('\n');
 }
 

@@ -53,7 +53,7 @@ struct page {
 
 static void print_key(const struct page *page, const char *key) {
     int columns = units_text_columns(key);
-    screen_print_foreign(&page->screen, INK_FAINT, key);
+    screen_print_untrusted(&page->screen, INK_FAINT, key);
     fprintf(page->screen.stream, "%*s", columns < 10 ? 10 - columns : 1, "");
 }
 
@@ -68,7 +68,7 @@ static void print_labels(const struct page *page) {
         if (!is_shown(label->key) || !label->value[0])
             continue;
         print_key(page, label->key);
-        screen_print_foreign(&page->screen, INK_PLAIN, label->value);
+        screen_print_untrusted(&page->screen, INK_PLAIN, label->value);
         putc('\n', page->screen.stream);
     }
 }
@@ -173,7 +173,7 @@ static void print_calls_in_flight(const struct page *page) {
         screen_print_right(&page->screen, INK_STRONG, age, 12);
         fprintf(stream, "%12" PRIu64 "  %" PRIu64 "%s", call->pid, call->object, call->path ? "  " : "");
         if (call->path)
-            screen_print_foreign(&page->screen, INK_PLAIN, call->path);
+            screen_print_untrusted(&page->screen, INK_PLAIN, call->path);
         putc('\n', stream);
     }
 }

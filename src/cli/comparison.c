@@ -97,7 +97,7 @@ static void print_profile(const struct page *page, const char *key, const char *
     units_format_cycles(&page->units, sum.total_cycles, total);
     units_format_count(sum.calls, calls);
     print_key(page, key);
-    screen_print_foreign(page->screen, INK_STRONG, name);
+    screen_print_untrusted(page->screen, INK_STRONG, name);
     if (sum.calls == 0)
         fputs(": no operation has been called", page->stream);
     else
@@ -118,9 +118,9 @@ static void print_differing_labels(const struct page *page) {
         if (strcmp(a ? a : "", b ? b : "") == 0)
             continue;
         print_key(page, keys[i]);
-        screen_print_foreign(page->screen, INK_PLAIN, a && a[0] ? a : "(not told)");
+        screen_print_untrusted(page->screen, INK_PLAIN, a && a[0] ? a : "(not told)");
         fprintf(page->stream, " %s ", page->arrow);
-        screen_print_foreign(page->screen, INK_PLAIN, b && b[0] ? b : "(not told)");
+        screen_print_untrusted(page->screen, INK_PLAIN, b && b[0] ? b : "(not told)");
         putc('\n', page->stream);
     }
 }

@@ -32,7 +32,7 @@ static void print_who(const struct aggstats_group *group, const struct screen *s
     char id[GROUPS_ID_SIZE];
     snprintf(name, sizeof(name), "%.*s", GROUPS_NAME_COLUMNS, groups_name(group));
     int columns = units_text_columns(name);
-    screen_print_foreign(screen, INK_STRONG, name);
+    screen_print_untrusted(screen, INK_STRONG, name);
     fprintf(screen->stream, "%*s", columns < GROUPS_NAME_COLUMNS ? GROUPS_NAME_COLUMNS - columns : 0, "");
     groups_format_id(group, id);
     screen_print_right(screen, INK_PLAIN, id, GROUPS_ID_COLUMNS);

@@ -141,7 +141,7 @@ static void put_caption(struct histograms *it, size_t index, const struct plot_a
     const struct plot_op *op = &it->plot->ops[index];
     const int y = area->top - CAPTION / 2 + 1;
     char text[PLOT_TEXT_SIZE];
-    plot_page_foreign(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, op->name, AGGSTATS_NAME_SIZE);
+    plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, op->name, AGGSTATS_NAME_SIZE);
     plot_format_op(it->plot, op, it->plot->profile_count - 1, text);
     plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL,
                    it->plot->profile_count > 1 ? PLOT_VERMILLION : PLOT_FAINT, text);

@@ -213,7 +213,7 @@ static void put_caption(struct joints *it, const struct plot_area *area) {
     char text[PLOT_TEXT_SIZE];
     value_text_of_name(it->joint.data->value, value);
     snprintf(text, sizeof(text), "%s by %s", it->joint.op->name, value);
-    plot_page_foreign(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, text, PLOT_TEXT_SIZE);
+    plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, text, PLOT_TEXT_SIZE);
     plot_format_op(it->plot, it->joint.op, 0, text);
     plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
 }

@@ -48,8 +48,8 @@ static void put_data(const struct landscape *it, size_t index) {
 static void put_caption(struct landscape *it, size_t index, const struct plot_area *area) {
     const int y = area->top + CAPTION / 2;
     char text[PLOT_TEXT_SIZE];
-    plot_page_foreign(&it->page, 40, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, it->plot->ops[index].name,
-                      AGGSTATS_NAME_SIZE);
+    plot_page_untrusted(&it->page, 40, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, it->plot->ops[index].name,
+                        AGGSTATS_NAME_SIZE);
     plot_format_op(it->plot, &it->plot->ops[index], 0, text);
     plot_page_text(&it->page, it->page.width - 40, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
     plot_cells_format_weight(&it->cells, it->plot, text, sizeof(text));

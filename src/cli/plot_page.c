@@ -81,8 +81,8 @@ static const char *font_of(enum plot_style style, bool bold) {
     }
 }
 
-void plot_page_foreign(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
-                       const char *colour, const char *text, int characters_max) {
+void plot_page_untrusted(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
+                         const char *colour, const char *text, int characters_max) {
     static const char *const sides[] = {[PLOT_LEFT] = "left", [PLOT_CENTRE] = "center", [PLOT_RIGHT] = "right"};
     fprintf(page->script, "set label %d ", ++page->labels);
     gnuplot_put_text(page->script, text, characters_max > 0 ? (size_t)characters_max : 1);
@@ -93,7 +93,7 @@ void plot_page_foreign(struct plot_page *page, int x, int y, enum plot_align ali
 
 void plot_page_text(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
                     const char *colour, const char *text) {
-    plot_page_foreign(page, x, y, align, style, colour, text, PLOT_TEXT_SIZE);
+    plot_page_untrusted(page, x, y, align, style, colour, text, PLOT_TEXT_SIZE);
 }
 
 void plot_page_mark(struct plot_page *page, double x, int y, const char *text) {
@@ -143,13 +143,13 @@ static void put_title(struct plot_page *page) {
     const char *title = plot->title;
     if (!title)
         title = plot->profile_count == 1 && lower && lower[0] ? lower : plot->names[0];
-    plot_page_foreign(page, page->width / 2, TITLE_Y, PLOT_CENTRE, PLOT_TITLE, PLOT_TEXT, title, page->width / 10);
+    plot_page_untrusted(page, page->width / 2, TITLE_Y, PLOT_CENTRE, PLOT_TITLE, PLOT_TEXT, title, page->width / 10);
 }
 
 static void put_subtitle(struct plot_page *page) {
     char text[PLOT_TEXT_SIZE];
     format_sum(page->plot->profiles[0], text);
-    plot_page_foreign(page, page->width / 2, SUBTITLE_Y, PLOT_CENTRE, PLOT_PLAIN, PLOT_FAINT, text, page->width / 7);
+    plot_page_untrusted(page, page->width / 2, SUBTITLE_Y, PLOT_CENTRE, PLOT_PLAIN, PLOT_FAINT, text, page->width / 7);
 }
 
 static bool has_title(const struct plot *plot) {
@@ -165,10 +165,10 @@ static void put_key(struct plot_page *page) {
         int x = 30 + i * half;
         char text[PLOT_TEXT_SIZE];
         plot_page_square(page, x, y, colours[i]);
-        plot_page_foreign(page, x + 14, y - 8, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, page->plot->names[i],
-                          (half - 60) / 8);
+        plot_page_untrusted(page, x + 14, y - 8, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, page->plot->names[i],
+                            (half - 60) / 8);
         format_sum(page->plot->profiles[i], text);
-        plot_page_foreign(page, x + 14, y + 8, PLOT_LEFT, PLOT_SMALL, PLOT_FAINT, text, (half - 60) / 6);
+        plot_page_untrusted(page, x + 14, y + 8, PLOT_LEFT, PLOT_SMALL, PLOT_FAINT, text, (half - 60) / 6);
     }
 }
 

@@ -50,8 +50,8 @@ void plot_page_text(struct plot_page *page, int x, int y, enum plot_align align,
                     const char *colour, const char *text);
 
 /* The same for text that is not ours, of at most so many characters. */
-void plot_page_foreign(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
-                       const char *colour, const char *text, int characters_max);
+void plot_page_untrusted(struct plot_page *page, int x, int y, enum plot_align align, enum plot_style style,
+                         const char *colour, const char *text, int characters_max);
 
 /* Plain text of ours over a position of the panel's x axis. */
 void plot_page_mark(struct plot_page *page, double x, int y, const char *text);

@@ -50,8 +50,8 @@ static void put_data(const struct timeline *it, size_t index) {
 static void put_caption(struct timeline *it, size_t index, const struct plot_area *area) {
     const int y = area->top - CAPTION / 2 + 1;
     char text[PLOT_TEXT_SIZE];
-    plot_page_foreign(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, it->plot->ops[index].name,
-                      AGGSTATS_NAME_SIZE);
+    plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, it->plot->ops[index].name,
+                        AGGSTATS_NAME_SIZE);
     plot_format_op(it->plot, &it->plot->ops[index], 0, text);
     plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
 }

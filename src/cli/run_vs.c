@@ -209,7 +209,7 @@ static int print_comparison(const struct versus *it, size_t directory, const str
     if (mounts->count > 1) {
         screen_print(&screen, INK_FAINT, "directory");
         putc(' ', stream);
-        screen_print_foreign(&screen, INK_PLAIN, mounts->daemons[directory].name);
+        screen_print_untrusted(&screen, INK_PLAIN, mounts->daemons[directory].name);
         putc('\n', stream);
     }
     comparison_print(comparison, &screen);

@@ -80,7 +80,7 @@ void screen_print_right(const struct screen *screen, enum ink ink, const char *t
     screen_print(screen, ink, text);
 }
 
-void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text) {
+void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text) {
     if (ink != INK_PLAIN)
         screen_ink(screen, ink);
     const char *character;

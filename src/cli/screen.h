@@ -38,6 +38,6 @@ void screen_print(const struct screen *screen, enum ink ink, const char *text);
 void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns);
 
 /* Prints text that came from a file: what a terminal might obey becomes '?'. */
-void screen_print_foreign(const struct screen *screen, enum ink ink, const char *text);
+void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);
 
 #endif

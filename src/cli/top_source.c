@@ -28,7 +28,7 @@ static void list_recording(const struct live_files *files) {
         if (!files->files[i].info.recording)
             continue;
         fputs("  ", stderr);
-        screen_print_foreign(&screen, INK_PLAIN, name_of(&files->files[i]));
+        screen_print_untrusted(&screen, INK_PLAIN, name_of(&files->files[i]));
         putc('\n', stderr);
     }
 }
