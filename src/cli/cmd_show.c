@@ -1,369 +1,30 @@
-/* osprof show: a profile for the eye. First what was profiled, then a table of the operations, then a histogram
- * of each, all by total latency. Or one of the views for other programs. */
+/* osprof show: a profile for the eye, or one of the views for other programs. */
 #include <getopt.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
-#include "calibration.h"
-#include "chart.h"
 #include "command.h"
-#include "figures.h"
 #include "groups.h"
-#include "groups_table.h"
 #include "input.h"
-#include "joint_table.h"
 #include "op_names.h"
-#include "peak_line.h"
 #include "screen.h"
 #include "show.h"
-#include "units.h"
 #include "views.h"
 
-struct show_options {
+struct show_command {
     const struct view *view; /* for other programs; NULL: for the eye */
-    bool ascii;
-    bool buckets;
-    bool joint;
-    const char *by; /* a row for each "process" or "uid"; NULL: no */
-    const char *of; /* whose calls only; NULL: all */
-    bool no_labels;
-    int width;
-    FILE *stream; /* of the page */
-    struct op_names *op_names;
+    const char *by;          /* a row for each "process" or "uid"; NULL: no */
+    const char *of;          /* whose calls only; NULL: all */
     const char *profile;
+    struct op_names *op_names;
+    struct show_options page;
 };
 
-/* What all parts of the page need. */
-struct page {
-    const struct input *input;
-    const struct aggstats_profile *profile;
-    struct figures_sum sum; /* of the whole profile, also if only some ops are shown */
-    struct units units;
-    struct screen screen;
-    const struct aggstats_op_profile **ops; /* those to show, largest total first */
-    size_t op_count;
-    struct calibration calibration; /* the times that peaks are labelled with */
-    bool buckets;
-    bool joint;
-};
-
-/* ---- Heading ------------------------------------------------------------------------------------ */
-
-static void print_key(const struct page *page, const char *key) {
-    int columns = units_text_columns(key);
-    screen_print_untrusted(&page->screen, INK_FAINT, key);
-    fprintf(page->screen.stream, "%*s", columns < 10 ? 10 - columns : 1, "");
-}
-
-/* How to reach the profile again does not belong to what it says. */
-static bool is_shown(const char *key) {
-    return strcmp(key, "control") != 0 && strcmp(key, "profile") != 0;
-}
-
-static void print_labels(const struct page *page) {
-    for (size_t i = 0; i < page->profile->label_count; i++) {
-        const struct aggstats_label *label = &page->profile->labels[i];
-        if (!is_shown(label->key) || !label->value[0])
-            continue;
-        print_key(page, label->key);
-        screen_print_untrusted(&page->screen, INK_PLAIN, label->value);
-        putc('\n', page->screen.stream);
-    }
-}
-
-static void print_clock(const struct page *page) {
-    const struct aggstats_clock *clock = &page->profile->clock;
-    const char *name = aggstats_clock_name(clock->kind);
-    print_key(page, "clock");
-    if (clock->frequency_hz > 0)
-        fprintf(page->screen.stream, "%s, %.3f MHz; ", name ? name : "unknown", (double)clock->frequency_hz / 1e6);
-    else
-        fprintf(page->screen.stream, "%s%sof unknown rate, latencies in cycles; ", name ? name : "", name ? " " : "");
-    if (page->profile->resolution == 1)
-        fputs("a bucket per power of two\n", page->screen.stream);
-    else
-        fprintf(page->screen.stream, "%u buckets per power of two\n", page->profile->resolution);
-}
-
-static void print_span(const struct page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    char text[64];
-    if (profile->has_start) {
-        time_t seconds = (time_t)(profile->start_ns / 1000000000);
-        struct tm tm;
-        if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm) > 0) {
-            print_key(page, "start");
-            fprintf(page->screen.stream, "%s\n", text);
-        }
-    }
-    if (profile->has_elapsed) {
-        units_format_cycles(&page->units, (double)profile->elapsed_cycles, text);
-        print_key(page, "elapsed");
-        fprintf(page->screen.stream, "%s\n", text);
-    }
-    if (profile->interval_cycles > 0) {
-        units_format_cycles(&page->units, (double)profile->interval_cycles, text);
-        print_key(page, "intervals");
-        fprintf(page->screen.stream, "%zu of %s\n", profile->interval_count, text);
-    }
-}
-
-static void print_sum(const struct page *page) {
-    char total[UNITS_TEXT_SIZE];
-    char calls[UNITS_TEXT_SIZE];
-    print_key(page, "total");
-    if (page->sum.calls == 0) {
-        fputs("nothing: no operation has been called\n", page->screen.stream);
-        return;
-    }
-    units_format_cycles(&page->units, page->sum.total_cycles, total);
-    units_format_count(page->sum.calls, calls);
-    fprintf(page->screen.stream, "%s in %s call%s of %zu operation%s\n", total, calls, page->sum.calls == 1 ? "" : "s",
-            page->profile->op_count, page->profile->op_count == 1 ? "" : "s");
-}
-
-/* Of a live file: whether it still grows. */
-static void print_state(const struct page *page) {
-    const struct aggstats_live_info *live = &page->input->live;
-    if (!page->input->is_live)
-        return;
-    print_key(page, "state");
-    fprintf(page->screen.stream, "%s by process %" PRId64 "%s\n", live->recording ? "being recorded" : "left behind",
-            live->pid, live->paused ? ", paused" : "");
-}
-
-static void print_warnings(const struct page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    char count[UNITS_TEXT_SIZE];
-    if (profile->incomplete)
-        screen_print(&page->screen, INK_WARNING, "Incomplete: memory or disk space ran out, some calls are missing.\n");
-    if (profile->clamped > 0) {
-        units_format_count(profile->clamped, count);
-        screen_ink(&page->screen, INK_WARNING);
-        fprintf(page->screen.stream, "The clock ran backwards in %s call%s: counted as 0 cycles.\n", count,
-                profile->clamped == 1 ? "" : "s");
-        screen_ink(&page->screen, INK_PLAIN);
-    }
-}
-
-static void print_heading(const struct page *page) {
-    print_labels(page);
-    print_clock(page);
-    print_span(page);
-    print_state(page);
-    print_sum(page);
-    print_warnings(page);
-}
-
-/* ---- Calls in flight ---------------------------------------------------------------------------- */
-
-static void print_calls_in_flight(const struct page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    FILE *stream = page->screen.stream;
-    if (profile->in_flight_count == 0)
-        return;
-    fprintf(stream, "\nCalls in flight:\n  %-20s%12s%12s  %s\n", "operation", "age", "pid", "node, path");
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        char age[UNITS_TEXT_SIZE];
-        units_format_cycles(&page->units, (double)call->age_cycles, age);
-        fprintf(stream, "  %-20s", call->op);
-        screen_print_right(&page->screen, INK_STRONG, age, 12);
-        fprintf(stream, "%12" PRIu64 "  %" PRIu64 "%s", call->pid, call->object, call->path ? "  " : "");
-        if (call->path)
-            screen_print_untrusted(&page->screen, INK_PLAIN, call->path);
-        putc('\n', stream);
-    }
-}
-
-/* ---- Table of operations ------------------------------------------------------------------------ */
-
-typedef void (*format_cell_fn)(const struct page *page, const struct aggstats_op_profile *op,
-                               char ret_text[UNITS_TEXT_SIZE]);
-
-static void format_calls(const struct page *page, const struct aggstats_op_profile *op,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    (void)page;
-    units_format_count(op->calls, ret_text);
-}
-
-static void format_share(const struct page *page, const struct aggstats_op_profile *op,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_share(page->sum.total_cycles > 0 ? (double)op->total_cycles / page->sum.total_cycles : 0, ret_text);
-}
-
-static void format_total(const struct page *page, const struct aggstats_op_profile *op,
-                         char ret_text[UNITS_TEXT_SIZE]) {
-    units_format_cycles(&page->units, (double)op->total_cycles, ret_text);
-}
-
-/* Of the calls that have ended: the others have not added to the total yet. */
-static void format_mean(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    uint64_t finished = figures_finished(op, page->profile->resolution);
-    if (finished > 0)
-        units_format_cycles(&page->units, (double)op->total_cycles / (double)finished, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-static void format_percentile(const struct page *page, const struct aggstats_op_profile *op, unsigned percent,
-                              char ret_text[UNITS_TEXT_SIZE]) {
-    struct figures_percentile percentile;
-    if (figures_percentile(op, page->profile->resolution, percent, &percentile))
-        units_format_cycles(&page->units, percentile.cycles, ret_text);
-    else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
-}
-
-static void format_p50(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 50, ret_text);
-}
-
-static void format_p90(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 90, ret_text);
-}
-
-static void format_p99(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 99, ret_text);
-}
-
-/* As many of these as fit are shown. */
-static const struct table_column {
-    const char *title;
-    int width;
-    format_cell_fn format;
-} table_columns[] = {
-    {"calls", 12, format_calls}, {"share", 8, format_share}, {"total", 9, format_total}, {"mean", 9, format_mean},
-    {"p50", 9, format_p50},      {"p90", 9, format_p90},     {"p99", 9, format_p99},
-};
-
-#define PERCENTILE_COLUMN 5 /* the first of them, counted from 1 */
-
-static int name_width(const struct page *page) {
-    int width = (int)strlen("operation");
-    for (size_t i = 0; i < page->op_count; i++) {
-        int length = (int)strlen(page->ops[i]->name);
-        width = length > width ? length : width;
-    }
-    return width;
-}
-
-static size_t fitting_columns(const struct page *page) {
-    int used = name_width(page);
-    size_t count = 0;
-    while (count < ARRAY_SIZE(table_columns) && used + table_columns[count].width <= page->screen.width)
-        used += table_columns[count++].width;
-    return count;
-}
-
-static void print_error_of_percentiles(const struct page *page) {
-    char text[64];
-    snprintf(text, sizeof(text), "Percentiles are exact to a factor of %.3g.\n",
-             figures_percentile_error(page->profile->resolution));
-    screen_print(&page->screen, INK_FAINT, text);
-}
-
-static void print_table(const struct page *page) {
-    const struct screen *screen = &page->screen;
-    const size_t column_count = fitting_columns(page);
-    const int names = name_width(page);
-    fprintf(screen->stream, "\n%-*s", names, "operation");
-    for (size_t i = 0; i < column_count; i++)
-        screen_print_right(screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
-    putc('\n', screen->stream);
-    for (size_t row = 0; row < page->op_count; row++) {
-        screen_print(screen, INK_STRONG, page->ops[row]->name);
-        fprintf(screen->stream, "%*s", names - (int)strlen(page->ops[row]->name), "");
-        for (size_t i = 0; i < column_count; i++) {
-            char text[UNITS_TEXT_SIZE];
-            table_columns[i].format(page, page->ops[row], text);
-            screen_print_right(screen, INK_PLAIN, text, table_columns[i].width);
-        }
-        putc('\n', screen->stream);
-    }
-    if (column_count >= PERCENTILE_COLUMN)
-        print_error_of_percentiles(page);
-}
-
-/* ---- Histograms --------------------------------------------------------------------------------- */
-
-static void print_scale(const struct page *page, const struct chart_axis *axis) {
-    FILE *stream = page->screen.stream;
-    if (page->buckets) {
-        fputs("\nCalls by latency: a row per bucket, with its lower bound. Bars are logarithmic.\n", stream);
-        return;
-    }
-    fputs("\nCalls by latency, both logarithmic: a row of a bar is a factor of 10 in calls", stream);
-    if (axis->merged > 1)
-        fprintf(stream, ",\na column is %u buckets", axis->merged);
-    fputs(".\n", stream);
-}
-
-/* Where there is only one, the chart says it all. */
-static void print_peaks(const struct page *page, const struct aggstats_op_profile *op) {
-    struct peak peaks[PEAKS_MAX];
-    size_t count = peaks_find(op, page->profile->resolution, peaks);
-    for (size_t i = 0; count > 1 && i < count; i++)
-        peak_line_print(&peaks[i], page->profile->resolution, &page->units, &page->screen);
-}
-
-/* A line for each peak that is near a characteristic time. */
-static void print_peak_labels(const struct page *page, const struct aggstats_op_profile *op) {
-    struct peak peaks[PEAKS_MAX];
-    size_t count = page->calibration.count > 0 ? peaks_find(op, page->profile->resolution, peaks) : 0;
-    for (size_t i = 0; i < count; i++) {
-        char mode[UNITS_TEXT_SIZE];
-        char label[CALIBRATION_LABEL_SIZE];
-        calibration_label(&page->calibration, page->profile, peaks[i].mode, &page->units, label);
-        units_format_cycles(&page->units, peaks[i].mode_cycles, mode);
-        if (label[0])
-            fprintf(page->screen.stream, "  peak at %s %s\n", mode, label);
-    }
-}
-
-static void print_histogram(const struct page *page, const struct aggstats_op_profile *op,
-                            const struct chart_axis *axis) {
-    putc('\n', page->screen.stream);
-    screen_print(&page->screen, INK_STRONG, op->name);
-    putc('\n', page->screen.stream);
-    print_peaks(page, op);
-    if (figures_finished(op, page->profile->resolution) == 0)
-        fputs("  no call has ended yet\n", page->screen.stream);
-    else if (page->buckets)
-        chart_print_buckets(op, page->profile->resolution, &page->units, &page->screen);
-    else
-        chart_print(axis, op, &page->units, &page->screen);
-    print_peak_labels(page, op);
-}
-
-/* Those of one op. */
-static void print_joints(const struct page *page, const struct aggstats_op_profile *op) {
-    const struct aggstats_profile *profile = page->profile;
-    for (size_t i = 0; i < profile->joint_count; i++)
-        if (strcmp(profile->joints[i].op, op->name) == 0)
-            joint_table_print(&profile->joints[i], op, profile->resolution, &page->units, &page->screen);
-}
-
-static void print_page(const struct page *page) {
-    print_heading(page);
-    print_calls_in_flight(page);
-    if (page->op_count == 0)
-        return;
-    print_table(page);
-    struct chart_axis axis = chart_axis_of(page->ops, page->op_count, page->profile->resolution, &page->screen);
-    print_scale(page, &axis);
-    for (size_t i = 0; i < page->op_count; i++)
-        print_histogram(page, page->ops[i], &axis);
-    for (size_t i = 0; page->joint && i < page->op_count; i++)
-        print_joints(page, page->ops[i]);
-}
-
-/* ---- The command -------------------------------------------------------------------------------- */
+/* ---- What is not there -------------------------------------------------------------------------- */
 
 /* Names of --op that the profile does not hold. */
-static enum status report_absent(const struct show_options *options, const struct aggstats_profile *profile) {
+static enum status report_absent(const struct show_command *options, const struct aggstats_profile *profile) {
     enum status status = STATUS_OK;
     for (size_t i = 0; i < options->op_names->count; i++) {
         bool found = false;
@@ -378,15 +39,15 @@ static enum status report_absent(const struct show_options *options, const struc
     return status;
 }
 
-static enum status report_no_joints(const struct show_options *options, const struct input *input) {
-    if (!options->joint || input->profile.joint_count > 0)
+static enum status report_no_joints(const struct show_command *options, const struct input *input) {
+    if (!options->page.joint || input->profile.joint_count > 0)
         return STATUS_OK;
     complain("no joint profiles in %s; %s", options->profile,
              input->is_live ? "live files have none" : "osproffs -o joint=OP:VALUE records them");
     return STATUS_NOT_SO;
 }
 
-static enum status report_no_groups(const struct show_options *options, const struct input *input) {
+static enum status report_no_groups(const struct show_command *options, const struct input *input) {
     const char *has = aggstats_grouping_name(input->profile.grouping);
     const char *wanted = options->by ? options->by : "process";
     if (has && (!options->by || strcmp(has, options->by) == 0))
@@ -400,7 +61,7 @@ static enum status report_no_groups(const struct show_options *options, const st
 }
 
 /* Leaves only the calls of some. */
-static enum status select_groups(const struct show_options *options, struct input *input) {
+static enum status select_groups(const struct show_command *options, struct input *input) {
     enum status status = report_no_groups(options, input);
     if (status != STATUS_OK)
         return status;
@@ -416,58 +77,39 @@ static enum status select_groups(const struct show_options *options, struct inpu
     return STATUS_TROUBLE;
 }
 
-static enum status show_groups(const struct show_options *options, const struct page *page) {
-    enum status status = report_no_groups(options, page->input);
-    if (status != STATUS_OK)
-        return status;
-    print_heading(page);
-    groups_table_print(page->profile, &page->units, &page->screen);
-    return STATUS_OK;
+/* ---- For the eye -------------------------------------------------------------------------------- */
+
+static size_t count_chosen(const struct show_command *options, const struct aggstats_profile *profile) {
+    size_t count = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        count += op_names_want(options->op_names, profile->ops[i].name);
+    return count;
 }
 
-static enum status show_page(const struct show_options *options, const struct input *input) {
-    struct page page = {
-        .input = input,
-        .profile = &input->profile,
-        .sum = figures_sum(&input->profile),
-        .screen = screen_of(options->stream, options->width, options->ascii),
-        .buckets = options->buckets,
-        .joint = options->joint,
-    };
-    page.units = (struct units){.frequency_hz = page.profile->clock.frequency_hz, .ascii = page.screen.ascii};
-    CLEANUP_FREE const struct aggstats_op_profile **ops =
-        calloc(page.profile->op_count + 1, sizeof(struct aggstats_op_profile *));
-    if (!ops) {
-        complain("cannot show %s: no memory", options->profile);
-        return STATUS_TROUBLE;
-    }
-    page.ops = ops;
-    for (size_t i = 0; i < page.profile->op_count; i++) {
-        if (op_names_want(options->op_names, page.profile->ops[i].name))
-            ops[page.op_count++] = &page.profile->ops[i];
-    }
-    enum status status = report_absent(options, page.profile);
+static enum status print_groups(const struct show_command *options, const struct input *input) {
+    enum status status = report_no_groups(options, input);
     if (status == STATUS_OK)
-        status = report_no_joints(options, input);
-    if (status == STATUS_OK && options->by)
-        return show_groups(options, &page);
-    if (status != STATUS_OK && page.op_count == 0)
-        return status;
-    if (!options->no_labels)
-        calibration_for_profile(page.profile, &page.calibration);
-    print_page(&page);
-    calibration_finish(&page.calibration);
+        show_groups(input, &options->page);
     return status;
 }
 
-enum status show_profile(const struct input *input, const char *name, FILE *stream) {
-    struct op_names all = {0};
-    const struct show_options options = {
-        .op_names = &all, .profile = name, .stream = stream, .joint = input->profile.joint_count > 0};
-    return show_page(&options, input);
+static enum status print_page(const struct show_command *options, const struct input *input) {
+    enum status status = report_absent(options, &input->profile);
+    if (status == STATUS_OK)
+        status = report_no_joints(options, input);
+    if (status == STATUS_OK && options->by)
+        return print_groups(options, input);
+    if (status != STATUS_OK && count_chosen(options, &input->profile) == 0)
+        return status;
+    if (show_page(input, &options->page) == 0)
+        return status;
+    complain("cannot show %s: no memory", options->profile);
+    return STATUS_TROUBLE;
 }
 
-static enum status complain_no_view(const struct show_options *options, int error) {
+/* ---- For other programs ------------------------------------------------------------------------- */
+
+static enum status complain_no_view(const struct show_command *options, int error) {
     const char *name = options->view->name;
     if (error == -EDOM)
         complain("cannot show %s as %s: they are in seconds, and its clock's rate is not known; --json and --csv leave "
@@ -478,7 +120,7 @@ static enum status complain_no_view(const struct show_options *options, int erro
     return STATUS_TROUBLE;
 }
 
-static enum status print_view(const struct show_options *options, const struct aggstats_profile *profile) {
+static enum status print_view(const struct show_command *options, const struct aggstats_profile *profile) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
     int error = view_format(options->view, profile, &text, &size_bytes);
@@ -488,7 +130,7 @@ static enum status print_view(const struct show_options *options, const struct a
     return STATUS_OK;
 }
 
-static enum status show_view(const struct show_options *options, const struct input *input) {
+static enum status show_view(const struct show_command *options, const struct input *input) {
     struct aggstats_profile chosen = input->profile; /* shares all with it but the array of ops */
     CLEANUP_FREE struct aggstats_op_profile *ops = calloc(input->profile.op_count + 1, sizeof(*ops));
     if (!ops)
@@ -505,6 +147,8 @@ static enum status show_view(const struct show_options *options, const struct in
     enum status printed = print_view(options, &chosen);
     return printed != STATUS_OK ? printed : absent;
 }
+
+/* ---- The command -------------------------------------------------------------------------------- */
 
 static bool parse_width(const char *text, int *ret_width) {
     char *end;
@@ -545,7 +189,7 @@ static const struct option long_options[] = {
     {NULL, 0, NULL, 0},
 };
 
-static enum status choose_view(const struct command *command, int option, struct show_options *options) {
+static enum status choose_view(const struct command *command, int option, struct show_command *options) {
     const struct view *view = option == OPTION_JSON ? &view_json : option == OPTION_CSV ? &view_csv : &view_metrics;
     if (options->view && options->view != view)
         return usage_error(command, "--%s and --%s exclude each other: give one", options->view->name, view->name);
@@ -553,15 +197,15 @@ static enum status choose_view(const struct command *command, int option, struct
     return STATUS_OK;
 }
 
-static enum status check_options(const struct command *command, const struct show_options *options, int rest_count) {
-    if (options->view && (options->ascii || options->buckets || options->joint || options->by || options->no_labels ||
-                          options->width > 0))
+static enum status check_options(const struct command *command, const struct show_command *options, int rest_count) {
+    if (options->view && (options->page.ascii || options->page.buckets || options->page.joint || options->by ||
+                          options->page.no_labels || options->page.width > 0))
         return usage_error(command, "--ascii, --buckets, --by, --joint, --no-labels and --width do not go with --%s",
                            options->view->name);
-    if (options->by &&
-        (options->of || options->joint || options->buckets || options->no_labels || options->op_names->count > 0))
+    if (options->by && (options->of || options->page.joint || options->page.buckets || options->page.no_labels ||
+                        options->op_names->count > 0))
         return usage_error(command, "--by prints one table: leave out --of, --op, --joint, --buckets and --no-labels");
-    if (options->of && options->joint)
+    if (options->of && options->page.joint)
         return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
     if (rest_count > 1)
         return usage_error(command, "one profile at a time, not %d", rest_count);
@@ -569,13 +213,13 @@ static enum status check_options(const struct command *command, const struct sho
 }
 
 /* One option that getopt_long has found. */
-static enum status take_option(const struct command *command, int option, char **argv, struct show_options *options) {
+static enum status take_option(const struct command *command, int option, char **argv, struct show_command *options) {
     switch (option) {
     case OPTION_ASCII:
-        options->ascii = true;
+        options->page.ascii = true;
         return STATUS_OK;
     case OPTION_JOINT:
-        options->joint = true;
+        options->page.joint = true;
         return STATUS_OK;
     case OPTION_BY:
         options->by = optarg;
@@ -586,13 +230,13 @@ static enum status take_option(const struct command *command, int option, char *
         options->of = optarg;
         return STATUS_OK;
     case OPTION_NO_LABELS:
-        options->no_labels = true;
+        options->page.no_labels = true;
         return STATUS_OK;
     case OPTION_BUCKETS:
-        options->buckets = true;
+        options->page.buckets = true;
         return STATUS_OK;
     case OPTION_WIDTH:
-        if (parse_width(optarg, &options->width))
+        if (parse_width(optarg, &options->page.width))
             return STATUS_OK;
         return usage_error(command, "--width must be a number from %d to %d, not '%s'", SCREEN_WIDTH_MIN,
                            SCREEN_WIDTH_MAX, optarg);
@@ -609,7 +253,8 @@ static enum status take_option(const struct command *command, int option, char *
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
     CLEANUP_OP_NAMES struct op_names op_names = {0};
-    struct show_options options = {.op_names = &op_names, .profile = "osprof.out", .stream = stdout};
+    struct show_command options = {
+        .op_names = &op_names, .profile = "osprof.out", .page = {.op_names = &op_names, .stream = stdout}};
     enum status status = STATUS_OK;
     int option;
     while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
@@ -626,12 +271,12 @@ static enum status run_show(const struct command *command, int argc, char **argv
     if (optind < argc)
         options.profile = argv[optind];
     struct input input;
-    bool is_whole_needed = options.joint || options.by || options.of;
+    bool is_whole_needed = options.page.joint || options.by || options.of;
     if ((is_whole_needed ? input_load_whole(options.profile, &input) : input_load(options.profile, &input)) != 0)
         return STATUS_TROUBLE;
     status = options.of ? select_groups(&options, &input) : STATUS_OK;
     if (status == STATUS_OK)
-        status = options.view ? show_view(&options, &input) : show_page(&options, &input);
+        status = options.view ? show_view(&options, &input) : print_page(&options, &input);
     input_finish(&input);
     return status;
 }

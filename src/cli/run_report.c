@@ -143,15 +143,25 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
     return error;
 }
 
-static int show(const struct run_daemon *daemon, const struct input *input) {
+static int show(const struct input *input) {
     CLEANUP_FD int fd = dup(STDERR_FILENO);
     FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
     if (!stream)
         return negative_errno();
     steal_fd(&fd);
     putc('\n', stream);
-    int error = show_profile(input, daemon->name, stream) == STATUS_OK ? 0 : -EIO;
+    int error = show_all(input, stream);
     return fclose(stream) != 0 && error == 0 ? negative_errno() : error;
+}
+
+static int show_or_save(const struct run_daemon *daemon, const struct run_target *target, size_t index,
+                        const struct input *input) {
+    if (target->given)
+        return run_target_save(target, index, 0, &input->profile);
+    int error = show(input);
+    if (error)
+        complain("cannot show the profile of %s: %s", daemon->name, strerror(-error));
+    return error;
 }
 
 static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index,
@@ -165,7 +175,7 @@ static int report_one(struct run_mounts *mounts, const struct run_target *target
     if (error)
         complain("cannot show the profile of %s: %s", daemon->name, strerror(-error));
     else
-        error = target->given ? run_target_save(target, index, 0, &input.profile) : show(daemon, &input);
+        error = show_or_save(daemon, target, index, &input);
     input_finish(&input);
     return error;
 }

@@ -1,14 +1,30 @@
-/* What osprof show prints, for other subcommands. */
+/* What osprof show prints for the eye. */
 #ifndef SHOW_H
 #define SHOW_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "command.h"
 #include "input.h"
+#include "op_names.h"
 
-/* Prints a profile as 'osprof show' does, with the joint profiles that it has.
- * name: of the profile, for messages */
-enum status show_profile(const struct input *input, const char *name, FILE *stream);
+struct show_options {
+    const struct op_names *op_names; /* the operations to show */
+    bool ascii;
+    bool buckets; /* a row per bucket instead of columns */
+    bool joint;   /* also the joint profiles */
+    bool no_labels;
+    int width; /* columns; 0: as screen_of() finds them */
+    FILE *stream;
+};
+
+/* Prints the page. Errors: -ENOMEM */
+int show_page(const struct input *input, const struct show_options *options);
+
+/* Prints its heading and a table of groups. */
+void show_groups(const struct input *input, const struct show_options *options);
+
+/* Prints the page with all operations, and the joint profiles that there are. Errors: -ENOMEM */
+int show_all(const struct input *input, FILE *stream);
 
 #endif
