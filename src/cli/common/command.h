@@ -1,5 +1,5 @@
 /* What every subcommand of osprof is and shares: its row in the table of main.c, its exit statuses and its
- * messages. A subcommand lives in one file, cmd_<name>.c, and exports its struct command. */
+ * messages. The file cmd_<name>.c of a subcommand exports its struct command. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
