@@ -1,14 +1,11 @@
 #include "scheduling.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base.h"
+#include "proc_stat.h"
 
-#define CPU_FIELD 36 /* of proc_pid_stat(5), after the name */
+#define CPU_FIELD 39 /* of proc_pid_stat(5) */
 
 static bool set_class(pid_t thread, int class) {
     const struct sched_param param = {.sched_priority = 0};
@@ -37,17 +34,10 @@ void scheduling_find_home(struct scheduling_home *ret_home) {
     *ret_home = home;
 }
 
-/* The thread's own file: that of the process sums over all its threads. Its name may hold anything. */
 int scheduling_cpu_of(uint32_t thread) {
-    char path[64];
-    char text[1024];
-    snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", thread, thread);
-    const char *field = read_beginning(AT_FDCWD, path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
-    for (int index = 0; field && index <= CPU_FIELD; index++) {
-        field = strchr(field, ' ');
-        field = field ? field + 1 : NULL;
-    }
-    return field ? (int)strtol(field, NULL, 10) : -1;
+    struct proc_stat stat;
+    const char *cpu = proc_stat_read(thread, &stat) ? proc_stat_field(&stat, CPU_FIELD) : NULL;
+    return cpu ? (int)strtol(cpu, NULL, 10) : -1;
 }
 
 void scheduling_bind(pid_t thread, int cpu) {
