@@ -43,8 +43,24 @@ open_too_many() {
     timeout 20 cat "$mnt/many/77" || fail "cannot open any more"
 }
 
+# What is mounted on a name stays when the name cannot be looked up for a while.
+nothing_is_unmounted_without_descriptors() {
+    mkdir "$lower/over"
+    mount_with_few_descriptors
+    mount -t tmpfs tmpfs "$mnt/over"
+    echo text >"$mnt/over/file"
+    bash -c 'for ((i = 1; i <= 100; i++)); do exec {fd}<"$1/many/$i" || break; done
+        sleep 1.5 # the kernel asks again
+        cat "$1/over/file"' - "$mnt" >refused 2>&1 || true
+    grep -q "Cannot allocate memory" refused || fail "a name can be looked up without descriptors: $(<refused)"
+    assert_eq text "$(cat "$mnt/over/file")" "the file on the mount over a name"
+    umount "$mnt/over"
+    unmount_osproffs "$mnt"
+}
+
 need_root
 mount -t tmpfs tmpfs "$lower" # a disk would take a minute to create them
 mkdir "$lower/many"
 (cd "$lower/many" && seq "$files" | xargs touch)
 read_all_files
+nothing_is_unmounted_without_descriptors

@@ -232,6 +232,35 @@ START_TEST(open_directories_are_read_independently) {
 }
 END_TEST
 
+/* Their entries are not kept then, and each read goes back to where the last one ended. */
+START_TEST(directories_beyond_a_users_share_are_read_whole) {
+    const struct fs_caller user = {.uid = stage.self.uid + 1, .gid = stage.self.gid};
+    static struct listing listings[7];
+    fs_file files[ARRAY_SIZE(listings)];
+    make_names(NAMES);
+    user_shares_init(&stage.pass->entries_shares, 2 * (size_t)PASS_ENTRIES_BYTES, stage.self.uid);
+    for (unsigned i = 0; i < ARRAY_SIZE(files); i++)
+        ck_assert_int_eq(STAGE_AS(&user, opendir, FS_ROOT_INO, &files[i]), 0);
+    for (bool any = true; any;) {
+        any = false;
+        for (unsigned i = 0; i < ARRAY_SIZE(files); i++) {
+            listings[i].room = 5;
+            int err = STAGE_AS(&user, readdir, FS_ROOT_INO, files[i], listings[i].next_offset, take_entry, &listings[i],
+                               &entry_count);
+            ck_assert_int_eq(err, 0);
+            any |= entry_count > 0;
+            ck_assert_uint_le(stage.pass->entries_shares.taken, 3 * (size_t)PASS_ENTRIES_BYTES);
+        }
+    }
+    for (unsigned i = 0; i < ARRAY_SIZE(files); i++) {
+        listing = listings[i];
+        check_every_name_seen(NAMES);
+        ck_assert_int_eq(STAGE_AS(&user, releasedir, FS_ROOT_INO, files[i]), 0);
+    }
+    ck_assert_uint_eq(stage.pass->entries_shares.taken, 0);
+}
+END_TEST
+
 /* ---- With attributes ---- */
 
 START_TEST(every_entry_that_fits_is_a_counted_lookup) {
@@ -346,6 +375,7 @@ static void add_positions(Suite *suite) {
 
 static void add_entries(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "entries");
+    tcase_add_test(tcase, directories_beyond_a_users_share_are_read_whole);
     tcase_add_test(tcase, every_entry_that_fits_is_a_counted_lookup);
     tcase_add_test(tcase, entry_that_does_not_fit_is_not_counted);
     tcase_add_test(tcase, plain_listing_counts_nothing);

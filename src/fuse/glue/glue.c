@@ -3,7 +3,9 @@
 
 #include <assert.h>
 
-#define MAX_BACKGROUND 64 /* requests that nobody waits for at once: read-ahead, write-back, direct I/O */
+/* Requests that nobody waits for: read-ahead, write-back, asynchronous I/O. As many as the kernel counts: RELEASE is
+ * among them too, so one user's that hang would keep everybody's files open. */
+#define MAX_BACKGROUND 65535
 
 static_assert(FS_SET_MODE == FUSE_SET_ATTR_MODE && FS_SET_UID == FUSE_SET_ATTR_UID && FS_SET_GID == FUSE_SET_ATTR_GID &&
                   FS_SET_SIZE == FUSE_SET_ATTR_SIZE && FS_SET_ATIME == FUSE_SET_ATTR_ATIME &&

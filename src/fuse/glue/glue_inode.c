@@ -33,7 +33,9 @@ void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name) {
         fuse_reply_entry(req, &nothing);
         return;
     }
-    glue_reply_entry(req, err, &entry);
+    /* Of a name that the kernel knows, any other error would have it forget the name, and what is mounted there. */
+    bool is_for_now = err == -ENFILE || err == -EMFILE;
+    glue_reply_entry(req, is_for_now ? -ENOMEM : err, &entry);
 }
 
 void glue_forget(fuse_req_t req, fuse_ino_t ino, uint64_t count) {

@@ -30,6 +30,7 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_c
     leave_atime(pass, inode, *fd);
     file->fd = steal_fd(fd);
     file->flags = flags;
+    file->is_direct = flags & O_DIRECT;
     file->appends = is_append_only(file->fd, flags);
     file->uid = caller->uid;
     file->inode = inode;
@@ -38,6 +39,9 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_c
 
     pthread_mutex_lock(&pass->open_files_lock);
     file->next = inode->open_files;
+    file->link = &inode->open_files;
+    if (file->next)
+        file->next->link = &file->next;
     inode->open_files = file;
     pthread_mutex_unlock(&pass->open_files_lock);
     user_shares_take(&pass->open_file_shares, file->uid, 1);
@@ -45,12 +49,20 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_c
     return 0;
 }
 
+void pass_drop_entries(struct pass *pass, struct open_file *file) {
+    if (!file->entries)
+        return;
+    free(steal_pointer(&file->entries));
+    file->entries_size_bytes = 0;
+    file->entries_used_bytes = 0;
+    user_shares_give(&pass->entries_shares, file->uid, PASS_ENTRIES_BYTES);
+}
+
 void pass_remove_open_file(struct pass *pass, struct open_file *file) {
     pthread_mutex_lock(&pass->open_files_lock);
-    struct open_file **link = &file->inode->open_files;
-    while (*link != file)
-        link = &(*link)->next;
-    *link = file->next;
+    *file->link = file->next;
+    if (file->next)
+        file->next->link = file->link;
     pthread_mutex_unlock(&pass->open_files_lock);
     pass_return_open_file(pass, file);
 }
@@ -86,7 +98,7 @@ void pass_return_open_file(struct pass *pass, struct open_file *file) {
     user_shares_give(&pass->open_file_shares, file->uid, 1);
     close(file->fd);
     pthread_mutex_destroy(&file->stream_lock);
-    free(file->entries);
+    pass_drop_entries(pass, file);
     free(file);
 }
 

@@ -13,6 +13,7 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
 static const struct fs_ops pass_ops = {FS_OPS(PASS_ROW).forget = forget};
 
 #define LIMIT_BY_DEFAULT 1024U /* who sets a lower one wants it */
+#define ENTRIES_KEPT_BYTES_MAX ((size_t)64 << 20)
 
 /* What the system allows a process at most, which takes CAP_SYS_RESOURCE to get. */
 static rlim_t system_limit(void) {
@@ -73,6 +74,7 @@ static int enter_root(struct pass *pass, const struct pass_options *options, siz
         return err;
     const size_t path_fds = path_fds_max(pass, limit);
     user_shares_init(&pass->open_file_shares, limit - path_fds, pass->own_uid);
+    user_shares_init(&pass->entries_shares, ENTRIES_KEPT_BYTES_MAX, pass->own_uid);
     err = inode_table_create(path_fds, options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;

@@ -5,14 +5,15 @@
 
 #include "pass_private.h"
 
-#define ENTRIES_SIZE_BYTES 32768
+#define NOWHERE ((off_t)-1) /* no position of a directory */
 
 /* Makes sure that entries from `offset` on are in the buffer. Returns false at the end of the directory. */
-static int refill(struct open_file *file, off_t offset, bool *ret_any) {
+static int refill(struct pass *pass, struct open_file *file, off_t offset, bool *ret_any) {
     if (!file->entries) {
-        file->entries = malloc(ENTRIES_SIZE_BYTES);
+        file->entries = malloc(PASS_ENTRIES_BYTES);
         if (!file->entries)
             return -ENOMEM;
+        user_shares_take(&pass->entries_shares, file->uid, PASS_ENTRIES_BYTES);
     }
     if (offset != file->position || file->entries_used_bytes < file->entries_size_bytes || offset == 0) {
         if (lseek(file->fd, offset, SEEK_SET) < 0)
@@ -21,7 +22,7 @@ static int refill(struct open_file *file, off_t offset, bool *ret_any) {
     }
     file->entries_size_bytes = 0; /* what is there belongs elsewhere, also if this fails */
     file->entries_used_bytes = 0;
-    ssize_t read_bytes = getdents64(file->fd, file->entries, ENTRIES_SIZE_BYTES);
+    ssize_t read_bytes = getdents64(file->fd, file->entries, PASS_ENTRIES_BYTES);
     if (read_bytes < 0)
         return negative_errno();
     file->entries_size_bytes = (size_t)read_bytes;
@@ -66,7 +67,7 @@ static int read_entries(struct listing *listing, struct open_file *file, off_t o
     bool any = true;
     bool rewound = offset == 0; /* shows what was made since */
     if (offset != file->position || file->entries_used_bytes == file->entries_size_bytes || rewound) {
-        int err = refill(file, offset, &any);
+        int err = refill(listing->pass, file, offset, &any);
         if (err < 0)
             return err;
     }
@@ -82,7 +83,7 @@ static int read_entries(struct listing *listing, struct open_file *file, off_t o
             }
         }
         if (fits) {
-            int err = refill(file, file->position, &any);
+            int err = refill(listing->pass, file, file->position, &any);
             if (err < 0)
                 return listing->offered_count > 0 ? 0
                                                   : err; /* what was read is good; the error comes with the next read */
@@ -91,11 +92,14 @@ static int read_entries(struct listing *listing, struct open_file *file, off_t o
     return 0;
 }
 
-/* At the end, so that directories that stay open take no more memory than files. */
-static void drop_entries(struct open_file *file) {
-    free(steal_pointer(&file->entries));
-    file->entries_size_bytes = 0;
-    file->entries_used_bytes = 0;
+/* At the end they go, so that directories that stay open take no more memory than files; and where the user's take too
+ * much, which has the next read seek. */
+static void keep_entries_if_worth(struct pass *pass, struct open_file *file, bool is_at_end) {
+    if (!is_at_end && user_shares_are_left(&pass->entries_shares, file->uid))
+        return;
+    pass_drop_entries(pass, file);
+    if (!is_at_end)
+        file->position = NOWHERE;
 }
 
 static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset, bool plus,
@@ -108,8 +112,7 @@ static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_
     struct listing listing = {pass, plus ? caller : NULL, fill, context, 0};
     pthread_mutex_lock(&file->stream_lock);
     int err = read_entries(&listing, file, offset);
-    if (listing.offered_count == 0)
-        drop_entries(file);
+    keep_entries_if_worth(pass, file, listing.offered_count == 0);
     pthread_mutex_unlock(&file->stream_lock);
     *ret_entry_count = listing.offered_count;
     return err;

@@ -270,7 +270,7 @@ int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_i
                  off_t offset, size_t *ret_read_bytes) {
     const struct open_file *open_file = to_open_file(file);
     (void)layer, (void)caller, (void)ino;
-    if (into->pipe_fd >= 0 && !(open_file->flags & O_DIRECT) &&
+    if (into->pipe_fd >= 0 && !__atomic_load_n(&open_file->is_direct, __ATOMIC_RELAXED) &&
         read_into_pipe(open_file, into, size_bytes, offset, ret_read_bytes))
         return 0;
     ssize_t read_bytes = pread(open_file->fd, into->memory, size_bytes, offset);
@@ -301,12 +301,23 @@ static ssize_t write_direct(const struct open_file *file, const void *data, size
     return pwrite(file->fd, aligned, size_bytes, offset);
 }
 
+/* The program may have switched O_DIRECT on or off, which nobody tells but its next write. */
+static void follow_direct(struct open_file *file, unsigned flags) {
+    bool is_wanted = flags & O_DIRECT;
+    if (is_wanted == __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED))
+        return;
+    int now = fcntl(file->fd, F_GETFL);
+    if (now >= 0 && fcntl(file->fd, F_SETFL, is_wanted ? now | O_DIRECT : now & ~O_DIRECT) == 0)
+        __atomic_store_n(&file->is_direct, is_wanted, __ATOMIC_RELAXED);
+}
+
 /* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. */
 static int write_back_at(struct pass *pass, const struct open_file *file, uid_t uid, const void *data,
                          size_t size_bytes, off_t offset, ssize_t *ret_written_bytes) {
     CLEANUP_FD int fd = -1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = file->flags & O_DIRECT ? pass_open_inode(pass, file->inode, O_WRONLY, &fd) : 0;
+    bool is_direct = __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED);
+    int err = is_direct ? pass_open_inode(pass, file->inode, O_WRONLY, &fd) : 0;
     if (err == 0)
         err = identity_enter_to_write_back(pass, uid, &identity);
     if (err < 0)
@@ -335,22 +346,23 @@ static int write_back(struct pass *pass, const struct open_file *file, const voi
     return write_back_at(pass, file, find_page_owner(pass, file->inode), data, size_bytes, offset, ret_written_bytes);
 }
 
-static int write_through(struct pass *pass, const struct fs_caller *caller, const struct open_file *file,
-                         const void *data, size_t size_bytes, off_t offset, unsigned flags,
-                         ssize_t *ret_written_bytes) {
+static int write_through(struct pass *pass, const struct fs_caller *caller, struct open_file *file, const void *data,
+                         size_t size_bytes, off_t offset, unsigned flags, ssize_t *ret_written_bytes) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = identity_enter_to_write(pass, caller, file->fd, &identity);
     if (err < 0)
         return err;
-    *ret_written_bytes = file->flags & O_DIRECT ? write_direct(file, data, size_bytes, offset)
-                                                : write_at(file, data, size_bytes, offset, flags & O_APPEND);
+    follow_direct(file, flags);
+    *ret_written_bytes = __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED)
+                             ? write_direct(file, data, size_bytes, offset)
+                             : write_at(file, data, size_bytes, offset, flags & O_APPEND);
     return 0;
 }
 
 int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset,
                   unsigned flags, size_t *ret_written_bytes) {
     struct pass *pass = to_pass(layer);
-    const struct open_file *open_file = to_open_file(file);
+    struct open_file *open_file = to_open_file(file);
     ssize_t written_bytes = 0;
     (void)ino;
     int err = flags & FS_WRITE_FROM_CACHE

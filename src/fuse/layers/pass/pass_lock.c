@@ -16,8 +16,12 @@ struct lock_owner {
     int fd;
 };
 
+static struct lock_owner **owners_of(struct pass *pass, const struct inode *inode) {
+    return &pass->lock_owners[(uintptr_t)inode / sizeof(*inode) % PASS_LOCK_LISTS];
+}
+
 static struct lock_owner **find_owner(struct pass *pass, const struct inode *inode, uint64_t owner) {
-    struct lock_owner **link = &pass->lock_owners;
+    struct lock_owner **link = owners_of(pass, inode);
     while (*link && ((*link)->inode != inode || (*link)->owner != owner))
         link = &(*link)->next;
     return link;
@@ -43,7 +47,8 @@ static int add_owner(struct pass *pass, const struct fs_caller *caller, const st
     added->uid = caller->uid;
     added->inode = file->inode;
     added->owner = owner;
-    __atomic_store_n(link, steal_pointer(&added), __ATOMIC_RELEASE);
+    *link = steal_pointer(&added);
+    __atomic_add_fetch(&pass->lock_owner_count, 1, __ATOMIC_RELEASE);
     return 0;
 }
 
@@ -65,9 +70,10 @@ static int owner_fd(struct pass *pass, const struct fs_caller *caller, const str
 }
 
 /* Takes an owner out of the list; under the lock. */
-static struct lock_owner *unlink_owner(struct lock_owner **link) {
+static struct lock_owner *unlink_owner(struct pass *pass, struct lock_owner **link) {
     struct lock_owner *owner = *link;
-    __atomic_store_n(link, owner->next, __ATOMIC_RELEASE);
+    *link = owner->next;
+    __atomic_sub_fetch(&pass->lock_owner_count, 1, __ATOMIC_RELEASE);
     return owner;
 }
 
@@ -81,7 +87,7 @@ static void destroy_owner(struct pass *pass, struct lock_owner *owner) {
 
 /* Nobody forwards record locks: the usual case, which takes no lock. */
 static bool no_owners(const struct pass *pass) {
-    return !__atomic_load_n(&pass->lock_owners, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&pass->lock_owner_count, __ATOMIC_ACQUIRE) == 0;
 }
 
 void pass_drop_locks(struct pass *pass, const struct inode *inode, uint64_t owner) {
@@ -89,7 +95,7 @@ void pass_drop_locks(struct pass *pass, const struct inode *inode, uint64_t owne
         return;
     pthread_mutex_lock(&pass->lock_owners_lock);
     struct lock_owner **link = find_owner(pass, inode, owner);
-    struct lock_owner *dropped = *link ? unlink_owner(link) : NULL;
+    struct lock_owner *dropped = *link ? unlink_owner(pass, link) : NULL;
     pthread_mutex_unlock(&pass->lock_owners_lock);
     if (dropped)
         destroy_owner(pass, dropped);
@@ -100,12 +106,12 @@ void pass_drop_file_locks(struct pass *pass, const struct open_file *file) {
     if (no_owners(pass))
         return;
     pthread_mutex_lock(&pass->lock_owners_lock);
-    for (struct lock_owner **link = &pass->lock_owners; *link;) {
+    for (struct lock_owner **link = owners_of(pass, file->inode); *link;) {
         if ((*link)->file != file) {
             link = &(*link)->next;
             continue;
         }
-        struct lock_owner *owner = unlink_owner(link);
+        struct lock_owner *owner = unlink_owner(pass, link);
         owner->next = dropped;
         dropped = owner;
     }
@@ -118,8 +124,10 @@ void pass_drop_file_locks(struct pass *pass, const struct open_file *file) {
 }
 
 void pass_drop_all_locks(struct pass *pass) {
-    while (pass->lock_owners)
-        pass_drop_locks(pass, pass->lock_owners->inode, pass->lock_owners->owner);
+    for (unsigned list = 0; list < PASS_LOCK_LISTS; list++) {
+        while (pass->lock_owners[list])
+            pass_drop_locks(pass, pass->lock_owners[list]->inode, pass->lock_owners[list]->owner);
+    }
 }
 
 static struct flock to_flock(const struct fs_lock *lock) {

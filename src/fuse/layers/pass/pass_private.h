@@ -21,6 +21,8 @@
 struct lock_owner;
 
 #define PASS_RECENT 64U
+#define PASS_LOCK_LISTS 1024U
+#define PASS_ENTRIES_BYTES 32768U /* of a directory that are read at a time */
 
 /* On a cache line of its own. */
 struct recent {
@@ -51,9 +53,11 @@ struct pass {
     gid_t own_gid;
     uid_t own_uid;
     pthread_mutex_t open_files_lock;
+    struct user_shares entries_shares;   /* bytes of directories' entries that are kept between reads */
     struct user_shares open_file_shares; /* as many as there are descriptors for; owners of locks have one each too */
     pthread_mutex_t lock_owners_lock;
-    struct lock_owner *lock_owners;
+    struct lock_owner *lock_owners[PASS_LOCK_LISTS]; /* by inode */
+    size_t lock_owner_count;                         /* atomic; changed under the lock */
 };
 
 static inline struct pass *to_pass(struct fs_layer *layer) {
@@ -176,12 +180,14 @@ struct fd_path pass_fd_path_absolute(int fd);
 
 struct open_file {
     int fd;
-    int flags;    /* as asked for */
-    bool appends; /* fd was opened with O_APPEND: an append-only file opens for nothing else */
-    uid_t uid;    /* who has opened it */
+    int flags;      /* as asked for */
+    bool is_direct; /* atomic; fd has O_DIRECT, as the program's had at its last write */
+    bool appends;   /* fd was opened with O_APPEND: an append-only file opens for nothing else */
+    uid_t uid;      /* who has opened it */
     struct inode *inode;
-    struct open_file *next; /* of the same inode; under open_files_lock */
-    unsigned users;         /* it is closed after the last; under open_files_lock */
+    struct open_file *next;  /* of the same inode; under open_files_lock, as the next two */
+    struct open_file **link; /* what points here */
+    unsigned users;          /* it is closed after the last */
 
     /* directories only */
     pthread_mutex_t stream_lock;
@@ -199,6 +205,9 @@ static inline struct open_file *to_open_file(fs_file file) {
 static inline bool is_open_for_writing(const struct open_file *file) {
     return (file->flags & O_ACCMODE) == O_WRONLY || (file->flags & O_ACCMODE) == O_RDWR;
 }
+
+/* For the entries of a directory: kept until the next read, unless they take too much of what users share. */
+void pass_drop_entries(struct pass *pass, struct open_file *file);
 
 /* Wraps *fd, which is taken over on success. flags: as asked for */
 int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_caller *caller, int *fd, int flags,
