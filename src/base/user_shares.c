@@ -1,3 +1,4 @@
+/* Counters of what users have taken. */
 #include "user_shares.h"
 
 #define RESERVE_PART 16 /* of all, for the trusted */

@@ -1,3 +1,4 @@
+/* When workers are bound to the CPUs of callers, and when they are plain again. */
 #include "pool.h"
 
 #include <poll.h>

@@ -1,3 +1,4 @@
+/* The CPUs and scheduling classes of threads. */
 #include "scheduling.h"
 
 #include <stdlib.h>
