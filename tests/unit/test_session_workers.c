@@ -1,0 +1,331 @@
+/* Workers over a socket instead of the device: requests are served whatever else hangs, one user's leave workers to
+ * others, and each is answered once. GETATTR of the inode HANGS waits until it is let go, or interrupted. */
+#include "session.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/fuse.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define HANGS 7U
+#define OWNER 1009U
+#define USER 65534U
+#define PATIENCE_MS 60000
+#define SHORTLY_MS 300
+
+static struct session *session;
+static int kernel_fd = -1; /* the test's end: what the kernel would write and read */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool is_let_go;
+static unsigned hanging_count;
+
+/* ---- The file system ---- */
+
+static int hang(void) {
+    struct timespec step;
+    int err = 0;
+    pthread_mutex_lock(&lock);
+    hanging_count++;
+    pthread_cond_broadcast(&changed);
+    while (!is_let_go && err == 0) {
+        pthread_mutex_unlock(&lock);
+        step = (struct timespec){.tv_nsec = 20000000};
+        err = nanosleep(&step, NULL) < 0 ? errno : 0; /* a system call, which the signal interrupts */
+        pthread_mutex_lock(&lock);
+    }
+    hanging_count--;
+    pthread_mutex_unlock(&lock);
+    return err;
+}
+
+static void answer_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
+    const struct stat attr = {.st_ino = ino, .st_mode = S_IFREG | 0644};
+    (void)fi;
+    session_enter(session, req, true);
+    int err = ino == HANGS ? hang() : 0;
+    session_leave(true);
+    if (err == 0)
+        fuse_reply_attr(req, &attr, 0);
+    else
+        fuse_reply_err(req, err);
+}
+
+static const struct fuse_lowlevel_ops operations = {.getattr = answer_getattr};
+
+/* ---- The kernel ---- */
+
+static ssize_t read_request(int fd, void *data, size_t size_bytes, void *userdata) {
+    (void)userdata;
+    return read(fd, data, size_bytes);
+}
+
+static ssize_t write_answer(int fd, struct iovec *parts, int count, void *userdata) {
+    (void)userdata;
+    return writev(fd, parts, count);
+}
+
+static void send_request(uint64_t unique, uint32_t opcode, uint64_t ino, uint32_t uid, const void *body,
+                         size_t body_bytes) {
+    struct fuse_in_header header = {.len = (uint32_t)(sizeof(header) + body_bytes),
+                                    .opcode = opcode,
+                                    .unique = unique,
+                                    .nodeid = ino,
+                                    .uid = uid,
+                                    .pid = (uint32_t)getpid()};
+    struct iovec parts[] = {{&header, sizeof(header)}, {(void *)(uintptr_t)body, body_bytes}};
+    ck_assert_int_eq(writev(kernel_fd, parts, 2), header.len);
+}
+
+static void send_getattr(uint64_t unique, uint64_t ino, uint32_t uid) {
+    const struct fuse_getattr_in body = {.dummy = 0};
+    send_request(unique, FUSE_GETATTR, ino, uid, &body, sizeof(body));
+}
+
+static void send_interrupt(uint64_t interrupted) {
+    const struct fuse_interrupt_in body = {.unique = interrupted};
+    send_request(0, FUSE_INTERRUPT, 0, 0, &body, sizeof(body));
+}
+
+/* Takes one answer. Returns false if none comes in time. */
+static bool take_answer(int patience_ms, uint64_t *ret_unique, int *ret_error) {
+    struct pollfd end = {.fd = kernel_fd, .events = POLLIN};
+    struct {
+        struct fuse_out_header header;
+        char body[256];
+    } answer;
+    if (poll(&end, 1, patience_ms) != 1)
+        return false;
+    ck_assert_int_ge(read(kernel_fd, &answer, sizeof(answer)), (ssize_t)sizeof(answer.header));
+    *ret_unique = answer.header.unique;
+    *ret_error = -answer.header.error;
+    return true;
+}
+
+static void expect_answer(uint64_t unique, int error) {
+    uint64_t answered = 0;
+    int given = 0;
+    ck_assert_msg(take_answer(PATIENCE_MS, &answered, &given), "no answer to %llu", (unsigned long long)unique);
+    ck_assert_uint_eq(answered, unique);
+    ck_assert_int_eq(given, error);
+}
+
+static void expect_no_answer(void) {
+    uint64_t unique;
+    int error;
+    ck_assert(!take_answer(SHORTLY_MS, &unique, &error));
+}
+
+/* ---- The session ---- */
+
+struct test {
+    pthread_t thread;
+    void (*body)(void);
+};
+
+static void wait_for_hanging(unsigned least) {
+    pthread_mutex_lock(&lock);
+    while (hanging_count < least)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+static unsigned hanging(void) {
+    pthread_mutex_lock(&lock);
+    unsigned count = hanging_count;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+static void let_go(void) {
+    pthread_mutex_lock(&lock);
+    is_let_go = true;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *play_kernel(void *argument) {
+    const struct test *test = argument;
+    test->body();
+    kill(getpid(), SIGTERM); /* ends the session */
+    return NULL;
+}
+
+static void send_init(void) {
+    const struct fuse_init_in body = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = 65536};
+    uint64_t unique;
+    int error;
+    send_request(1, FUSE_INIT, 0, 0, &body, sizeof(body));
+    session_negotiate(session);
+    ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+    ck_assert_int_eq(error, 0);
+}
+
+/* In this thread the session runs, as it must, and in another the test. */
+static void run(bool single, void (*body)(void)) {
+    const struct fuse_custom_io io = {.read = read_request, .writev = write_answer};
+    const struct session_options options = {
+        .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = 1000000000}, .single = single, .owner_uid = OWNER};
+    char *arguments[] = {(char[]){"test"}, NULL};
+    struct fuse_args args = FUSE_ARGS_INIT(1, arguments);
+    struct test test = {.body = body};
+    int ends[2];
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    struct fuse_session *fuse = fuse_session_new(&args, &operations, sizeof(operations), NULL);
+    ck_assert_ptr_nonnull(fuse);
+    if (fuse_session_custom_io(fuse, &io, ends[0]) != 0) {
+        printf("session_workers: this libfuse reads from devices only: not tested\n");
+        return;
+    }
+    kernel_fd = ends[1];
+    is_let_go = false;
+    session_prepare_signals();
+    ck_assert_int_eq(session_create(fuse, &options, &session), 0);
+    send_init();
+    ck_assert_int_eq(pthread_create(&test.thread, NULL, play_kernel, &test), 0);
+    struct session_outcome outcome = session_run(session);
+    ck_assert_int_eq(outcome.end, SESSION_SIGNALLED);
+    ck_assert_uint_eq(session_stop(session), 0);
+    pthread_join(test.thread, NULL);
+    session_destroy(session);
+    fuse_session_destroy(fuse);
+    close(kernel_fd);
+}
+
+/* ---- Tests ---- */
+
+static void call_beside_calls_that_hang(void) {
+    for (uint64_t unique = 2; unique < 102; unique++)
+        send_getattr(unique, HANGS, 0);
+    send_getattr(1000, 3, 0);
+    expect_answer(1000, 0);
+    wait_for_hanging(100);
+    expect_no_answer();
+    let_go();
+    for (int count = 0; count < 100; count++) {
+        uint64_t unique;
+        int error;
+        ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+        ck_assert(unique >= 2 && unique < 102 && error == 0);
+    }
+}
+
+START_TEST(calls_that_hang_delay_no_other) {
+    run(false, call_beside_calls_that_hang);
+}
+END_TEST
+
+static void leave_workers(void) {
+    static bool answered[1000];
+    const uint64_t count = 701;
+    for (uint64_t unique = 2; unique < 2 + count; unique++)
+        send_getattr(unique, HANGS, USER);
+    wait_for_hanging(512 / 3);
+    for (uint64_t turn = 0; turn < 7; turn++) {
+        send_getattr(1000 + 3 * turn, 3, 0);
+        expect_answer(1000 + 3 * turn, 0);
+        send_getattr(1001 + 3 * turn, 3, OWNER);
+        expect_answer(1001 + 3 * turn, 0);
+        send_getattr(1002 + 3 * turn, 3, USER - 1);
+        expect_answer(1002 + 3 * turn, 0);
+    }
+    ck_assert_uint_le(hanging(), 512 / 2);
+    let_go();
+    for (uint64_t number = 0; number < count; number++) {
+        uint64_t unique;
+        int error;
+        ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+        ck_assert(unique >= 2 && unique < 2 + count && error == 0);
+        ck_assert(!answered[unique]);
+        answered[unique] = true;
+    }
+    expect_no_answer();
+}
+
+START_TEST(calls_of_one_user_leave_workers_to_others) {
+    run(false, leave_workers);
+}
+END_TEST
+
+static void call_root_beside_two_hundred_users(void) {
+    for (uint64_t unique = 2; unique < 2 + 1200; unique++)
+        send_getattr(unique, HANGS, USER - (uint32_t)(unique % 200));
+    wait_for_hanging(400);
+    for (uint64_t unique = 5000; unique < 5017; unique++) {
+        send_getattr(unique, 3, unique % 2 ? 0 : OWNER);
+        expect_answer(unique, 0);
+    }
+    let_go();
+    for (int number = 0; number < 1200; number++) {
+        uint64_t unique;
+        int error;
+        ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+    }
+}
+
+START_TEST(calls_of_many_users_leave_workers_to_the_trusted) {
+    run(false, call_root_beside_two_hundred_users);
+}
+END_TEST
+
+/* This process has not been killed, so one that was put off is served, and interrupted then. */
+static void interrupt_all(void) {
+    const uint64_t count = 401;
+    for (uint64_t unique = 2; unique < 2 + count; unique++)
+        send_getattr(unique, HANGS, USER);
+    wait_for_hanging(100);
+    for (uint64_t unique = 2; unique < 2 + count; unique++)
+        send_interrupt(unique);
+    for (uint64_t number = 0; number < count; number++) {
+        uint64_t unique;
+        int error;
+        ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+        ck_assert_int_eq(error, EINTR);
+    }
+}
+
+START_TEST(calls_that_were_put_off_can_be_interrupted) {
+    run(false, interrupt_all);
+}
+END_TEST
+
+static void call_one_after_the_other(void) {
+    for (uint64_t unique = 2; unique < 2003; unique++) {
+        send_getattr(unique, 3, USER);
+        expect_answer(unique, 0);
+    }
+}
+
+START_TEST(one_worker_serves_all_in_turn) {
+    run(true, call_one_after_the_other);
+}
+END_TEST
+
+START_TEST(calls_one_after_the_other_are_answered_once) {
+    run(false, call_one_after_the_other);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("session_workers");
+    TCase *tcase = tcase_create("session_workers");
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, calls_that_hang_delay_no_other);
+    tcase_add_test(tcase, calls_of_one_user_leave_workers_to_others);
+    tcase_add_test(tcase, calls_of_many_users_leave_workers_to_the_trusted);
+    tcase_add_test(tcase, calls_that_were_put_off_can_be_interrupted);
+    tcase_add_test(tcase, one_worker_serves_all_in_turn);
+    tcase_add_test(tcase, calls_one_after_the_other_are_answered_once);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
