@@ -13,10 +13,6 @@
 #define NS_PER_SECOND 1000000000
 #define LOOK_INTERVAL_NS 100000000 /* while there are calls */
 
-const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_PROCESS ? "process" : grouping == AGGSTATS_BY_UID ? "uid" : NULL;
-}
-
 static int64_t now_ns(clockid_t clock) {
     struct timespec now;
     clock_gettime(clock, &now);

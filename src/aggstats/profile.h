@@ -1,25 +1,46 @@
-/* Private: helpers for what profiles own. */
+/* Private: what profiles own, and how they are changed.
+ *
+ * What changes a profile works on a copy and puts it in the profile's place at the end, so that an error leaves the
+ * profile as it was. */
 #ifndef PROFILE_H
 #define PROFILE_H
 
 #include "aggstats.h"
 
+#define CLEANUP_PROFILE __attribute__((cleanup(aggstats_profile_finish)))
+
+static inline unsigned profile_bucket_count(const struct aggstats_profile *profile) {
+    return 64 * profile->resolution;
+}
+
+/* Deep copy; NULL for none. Errors: -ENOMEM */
+int labels_copy(const struct aggstats_label *labels, size_t count, struct aggstats_label **ret_labels);
+void labels_free(struct aggstats_label *labels, size_t count);
+
+/* Appends a copy of op, with buckets of the profile's resolution. Errors: -ENOMEM */
+int profile_append_op(struct aggstats_profile *profile, const struct aggstats_op_profile *op);
+void profile_free_op(struct aggstats_op_profile *op);
+
+/* The op of that name, or NULL. Owner: the profile. */
+struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name);
+
 /* Appends an empty joint profile of that op; NULL without memory. Owner: the profile */
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
+void profile_free_joints(struct aggstats_profile *profile);
 
 /* Appends a group without calls, with the whole's clock and resolution; NULL without memory. Owner: the profile */
 struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_who who, uint64_t id,
                                          const char *name);
 void profile_drop_last_group(struct aggstats_profile *profile);
+void profile_free_groups(struct aggstats_profile *profile);
 
 /* Sorts groups by total latency, largest first (then by number), and the ops of each; `other` comes last. */
 void profile_sort_groups(struct aggstats_profile *profile);
 
-/* Deep copy; NULL for none. Errors: -ENOMEM */
-int labels_copy(const struct aggstats_label *labels, size_t count, struct aggstats_label **ret_labels);
-/* The op of that name, or NULL. Owner: the profile. */
-struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name);
+/* Puts *replacement in the place of *profile; *replacement is left empty. */
+void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *replacement);
 
-void labels_free(struct aggstats_label *labels, size_t count);
+/* To a coarser resolution, in place; both are valid ones (profile_scale.c). */
+void profile_coarsen(struct aggstats_profile *profile, unsigned resolution);
 
 #endif

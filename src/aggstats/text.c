@@ -20,6 +20,10 @@ bool text_key_reserved(const char *key) {
     return false;
 }
 
+const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_PROCESS ? "process" : grouping == AGGSTATS_BY_UID ? "uid" : NULL;
+}
+
 const char *aggstats_who_name(enum aggstats_who who) {
     return who == AGGSTATS_WHO_KERNEL ? "kernel" : who == AGGSTATS_WHO_OTHER ? "other" : NULL;
 }

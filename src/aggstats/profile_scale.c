@@ -1,0 +1,201 @@
+/* Profiles expressed otherwise: in fewer buckets, or in cycles of another clock. */
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile.h"
+#include "samples.h"
+
+__extension__ typedef unsigned __int128 uint128;
+
+/* ---- Resolution ---- */
+
+static void coarsen_cells(struct aggstats_cell *cells, size_t *count, unsigned factor) {
+    struct samples samples = {.cells = cells, .count = *count};
+    samples_merge(&samples, 1, factor);
+    *count = samples.count;
+}
+
+void profile_coarsen(struct aggstats_profile *profile, unsigned resolution) {
+    unsigned factor = profile->resolution / resolution;
+    unsigned count = profile_bucket_count(profile);
+    for (size_t i = 0; i < profile->op_count; i++) {
+        uint64_t *buckets = profile->ops[i].buckets;
+        for (unsigned bucket = 0; bucket < count; bucket++) {
+            uint64_t moved = buckets[bucket];
+            buckets[bucket] = 0;
+            buckets[bucket / factor] += moved;
+        }
+        coarsen_cells(profile->ops[i].samples, &profile->ops[i].sample_count, factor);
+    }
+    for (size_t i = 0; i < profile->joint_count; i++)
+        coarsen_cells(profile->joints[i].cells, &profile->joints[i].cell_count, factor);
+    for (size_t i = 0; i < profile->group_count; i++)
+        profile_coarsen(&profile->groups[i].profile, resolution);
+    profile->resolution = resolution;
+}
+
+int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resolution) {
+    if (!aggstats_resolution_valid(resolution) || resolution > profile->resolution)
+        return -EINVAL;
+    profile_coarsen(profile, resolution);
+    return 0;
+}
+
+/* ---- Clock rate ---- */
+
+/* What a change of rate does to buckets. All buckets of a profile are equally wide on a logarithmic scale, so each is
+ * shifted by the same number of buckets and overlaps the same share of two neighbours. */
+struct shift {
+    int buckets;           /* whole buckets, rounded down */
+    long double low_share; /* of a bucket's range, what lies in the lower of the two; linear in cycles */
+};
+
+static struct shift shift_make(unsigned resolution, uint64_t from_hz, uint64_t to_hz) {
+    long double shifted = resolution * log2l((long double)to_hz / from_hz);
+    long double whole = floorl(shifted);
+    long double low_width = exp2l((1 - (shifted - whole)) / resolution) - 1;
+    long double width = exp2l(1.0L / resolution) - 1;
+    return (struct shift){.buckets = (int)whole, .low_share = low_width / width};
+}
+
+/* round(value * to / from). */
+static int scale(uint64_t *value, uint64_t from, uint64_t to) {
+    uint128 scaled = ((uint128)*value * to + from / 2) / from;
+    if (scaled > UINT64_MAX)
+        return -EOVERFLOW;
+    *value = (uint64_t)scaled;
+    return 0;
+}
+
+/* Latencies below 1 cycle fall in bucket 0. */
+static int add_shifted(uint64_t *buckets, int bucket, int count, uint64_t calls) {
+    if (calls == 0)
+        return 0;
+    if (bucket >= count)
+        return -EOVERFLOW;
+    buckets[bucket < 0 ? 0 : bucket] += calls;
+    return 0;
+}
+
+/* How many of a bucket's calls go to the lower one. With two shares, rounding one and giving the rest to the other is
+ * the method of the largest remainder. */
+static uint64_t low_part(const struct shift *shift, uint64_t calls) {
+    long double low_exact = roundl((long double)calls * shift->low_share);
+    return low_exact >= (long double)calls ? calls : (uint64_t)low_exact;
+}
+
+static int shift_buckets(uint64_t *buckets, unsigned count, const struct shift *shift) {
+    uint64_t shifted[AGGSTATS_BUCKETS_MAX] = {0};
+    for (int bucket = 0; bucket < (int)count; bucket++) {
+        uint64_t calls = buckets[bucket];
+        uint64_t low = low_part(shift, calls);
+        if (add_shifted(shifted, bucket + shift->buckets, (int)count, low) < 0 ||
+            add_shifted(shifted, bucket + shift->buckets + 1, (int)count, calls - low) < 0)
+            return -EOVERFLOW;
+    }
+    memcpy(buckets, shifted, count * sizeof(*shifted));
+    return 0;
+}
+
+/* Appends calls of a row to cells, in ascending order of buckets; there must be room. sum: as below */
+static int append_shifted(struct samples *cells, uint32_t row, int bucket, unsigned count, uint64_t calls,
+                          uint64_t *sum) {
+    int err = add_shifted(sum, bucket, (int)count, calls);
+    if (err < 0 || calls == 0)
+        return err;
+    assert(cells->cells);
+    struct aggstats_cell *last = cells->count > 0 ? &cells->cells[cells->count - 1] : NULL;
+    unsigned at = bucket < 0 ? 0 : (unsigned)bucket;
+    if (last && last->row == row && last->bucket == at)
+        last->count += calls;
+    else
+        cells->cells[cells->count++] = (struct aggstats_cell){.row = row, .bucket = at, .count = calls};
+    return 0;
+}
+
+/* Each row is shifted by itself. ret_sum: of all rows, [count] */
+static int shift_cells(struct aggstats_cell **cells, size_t *cell_count, unsigned count, const struct shift *shift,
+                       uint64_t *ret_sum) {
+    struct samples shifted = {.cells = NULL};
+    int err = samples_reserve(&shifted, 2 * *cell_count + 1);
+    memset(ret_sum, 0, count * sizeof(*ret_sum));
+    for (size_t at = 0; at < *cell_count && err == 0; at++) {
+        const struct aggstats_cell *cell = &(*cells)[at];
+        int bucket = (int)cell->bucket + shift->buckets;
+        uint64_t low = low_part(shift, cell->count);
+        err = append_shifted(&shifted, cell->row, bucket, count, low, ret_sum);
+        if (err == 0)
+            err = append_shifted(&shifted, cell->row, bucket + 1, count, cell->count - low, ret_sum);
+    }
+    free(*cells);
+    *cells = shifted.cells;
+    *cell_count = shifted.count;
+    return err;
+}
+
+static int shift_joints(struct aggstats_profile *profile, const struct shift *shift) {
+    uint64_t sum[AGGSTATS_BUCKETS_MAX];
+    int err = 0;
+    for (size_t i = 0; i < profile->joint_count && err == 0; i++) {
+        struct aggstats_joint_profile *joint = &profile->joints[i];
+        err = shift_cells(&joint->cells, &joint->cell_count, profile_bucket_count(profile), shift, sum);
+    }
+    return err;
+}
+
+/* The whole of a sampled one is the sum of its intervals. */
+static int rescale_op(struct aggstats_op_profile *op, unsigned count, const struct shift *shift) {
+    assert(op->buckets);
+    if (op->sample_count > 0)
+        return shift_cells(&op->samples, &op->sample_count, count, shift, op->buckets);
+    return shift_buckets(op->buckets, count, shift);
+}
+
+static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
+    int err = scale(&profile->interval_cycles, from_hz, to_hz);
+    assert(profile->borders || profile->interval_count == 0);
+    for (size_t i = 0; i < profile->interval_count && err == 0; i++)
+        err = scale(&profile->borders[i], from_hz, to_hz);
+    return err;
+}
+
+static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
+    uint64_t old_hz = profile->clock.frequency_hz;
+    struct shift shift = shift_make(profile->resolution, old_hz, frequency_hz);
+    int err = scale(&profile->elapsed_cycles, old_hz, frequency_hz);
+    for (size_t i = 0; i < profile->op_count && err == 0; i++) {
+        err = scale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
+        if (err == 0)
+            err = rescale_op(&profile->ops[i], profile_bucket_count(profile), &shift);
+    }
+    if (err == 0)
+        err = rescale_borders(profile, old_hz, frequency_hz);
+    if (err == 0)
+        err = shift_joints(profile, &shift);
+    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
+        err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
+    for (size_t i = 0; i < profile->group_count && err == 0; i++)
+        err = rescale(&profile->groups[i].profile, frequency_hz);
+    profile->clock.frequency_hz = frequency_hz;
+    return err;
+}
+
+int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
+    if (profile->clock.frequency_hz == 0)
+        return -EDOM;
+    if (frequency_hz == 0)
+        return -EINVAL;
+    CLEANUP_PROFILE struct aggstats_profile scaled = {0};
+    int err = aggstats_profile_copy(profile, &scaled);
+    if (err == 0)
+        err = rescale(&scaled, frequency_hz);
+    if (err < 0)
+        return err;
+    aggstats_profile_sort(&scaled);
+    profile_sort_groups(&scaled);
+    profile_replace(profile, &scaled);
+    return 0;
+}

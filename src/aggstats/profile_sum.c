@@ -1,0 +1,211 @@
+/* Sums and differences of profiles. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile.h"
+#include "samples.h"
+
+/* Intervals of two profiles do not meet, and the numbers of processes mean others. */
+static void drop_dimensions(struct aggstats_profile *profile) {
+    profile_free_groups(profile);
+    for (size_t i = 0; i < profile->op_count; i++) {
+        free(profile->ops[i].samples);
+        profile->ops[i].samples = NULL;
+        profile->ops[i].sample_count = 0;
+    }
+    free(profile->borders);
+    profile->borders = NULL;
+    profile->interval_count = 0;
+    profile->interval_cycles = 0;
+}
+
+/* A rate measured twice on one machine differs by parts per million; two machines differ by more than this. */
+static bool same_rate(const struct aggstats_clock *a, const struct aggstats_clock *b) {
+    uint64_t low = a->frequency_hz < b->frequency_hz ? a->frequency_hz : b->frequency_hz;
+    uint64_t high = a->frequency_hz < b->frequency_hz ? b->frequency_hz : a->frequency_hz;
+    return low == high || (low > 0 && high - low < low / 1000);
+}
+
+static int add_numbers(uint64_t *sum, uint64_t value) {
+    return __builtin_add_overflow(*sum, value, sum) ? -EOVERFLOW : 0;
+}
+
+/* sum(buckets) <= calls in both, so that only the calls can overflow first. */
+static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
+    if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->total_cycles, b->total_cycles) < 0)
+        return -EOVERFLOW;
+    for (unsigned bucket = 0; bucket < count; bucket++)
+        if (add_numbers(&a->buckets[bucket], b->buckets[bucket]) < 0)
+            return -EOVERFLOW;
+    return 0;
+}
+
+static const struct aggstats_joint_profile *find_joint(const struct aggstats_profile *profile,
+                                                       const struct aggstats_joint_profile *like) {
+    for (size_t i = 0; i < profile->joint_count; i++)
+        if (profile->joints[i].value == like->value && strcmp(profile->joints[i].op, like->op) == 0)
+            return &profile->joints[i];
+    return NULL;
+}
+
+static int add_cells(struct aggstats_joint_profile *a, const struct aggstats_joint_profile *b) {
+    struct samples sum = {.cells = NULL};
+    uint64_t left[AGGSTATS_BUCKETS_MAX];
+    uint64_t right[AGGSTATS_BUCKETS_MAX];
+    int err = samples_reserve(&sum, a->cell_count + b->cell_count + 1);
+    for (uint32_t row = 0, at = 0, bt = 0; err == 0 && (at < a->cell_count || bt < b->cell_count); row++) {
+        memset(left, 0, sizeof(left));
+        memset(right, 0, sizeof(right));
+        if (at < a->cell_count && a->cells[at].row == row)
+            at = (uint32_t)samples_take_row(a->cells, a->cell_count, at, 1, 1, left);
+        if (bt < b->cell_count && b->cells[bt].row == row)
+            bt = (uint32_t)samples_take_row(b->cells, b->cell_count, bt, 1, 1, right);
+        for (unsigned bucket = 0; bucket < AGGSTATS_BUCKETS_MAX && err == 0; bucket++)
+            err = add_numbers(&left[bucket], right[bucket]);
+        if (err == 0)
+            samples_append_row(&sum, row, left, AGGSTATS_BUCKETS_MAX);
+    }
+    free(a->cells);
+    a->cells = sum.cells;
+    a->cell_count = sum.count;
+    return err;
+}
+
+/* Of those that only one has, the sum would be of a part. */
+static int add_joints(struct aggstats_profile *sum, const struct aggstats_profile *b) {
+    size_t kept = 0;
+    int err = 0;
+    for (size_t i = 0; i < sum->joint_count; i++) {
+        struct aggstats_joint_profile *joint = &sum->joints[i];
+        const struct aggstats_joint_profile *other = find_joint(b, joint);
+        if (!other) {
+            free(joint->cells);
+            continue;
+        }
+        if (err == 0)
+            err = add_cells(joint, other);
+        sum->joints[kept++] = *joint;
+    }
+    sum->joint_count = kept;
+    return err;
+}
+
+/* Adds b to sum, which are of one resolution. */
+static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
+    for (size_t i = 0; i < b->op_count; i++) {
+        struct aggstats_op_profile *op = profile_find_op(sum, b->ops[i].name);
+        int err = op ? add_op(op, &b->ops[i], profile_bucket_count(sum)) : profile_append_op(sum, &b->ops[i]);
+        if (err < 0)
+            return err;
+    }
+    int err = add_joints(sum, b);
+    if (err < 0)
+        return err;
+    sum->has_elapsed = sum->has_elapsed && b->has_elapsed;
+    sum->incomplete = sum->incomplete || b->incomplete;
+    if (sum->has_elapsed && add_numbers(&sum->elapsed_cycles, b->elapsed_cycles) < 0)
+        return -EOVERFLOW;
+    return add_numbers(&sum->clamped, b->clamped);
+}
+
+int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b) {
+    if (a->resolution == 0)
+        return aggstats_profile_copy(b, a);
+    if (!same_rate(&a->clock, &b->clock))
+        return -EDOM;
+    CLEANUP_PROFILE struct aggstats_profile sum = {0};
+    CLEANUP_PROFILE struct aggstats_profile addend = {0};
+    int err = aggstats_profile_copy(a, &sum);
+    if (err == 0)
+        err = aggstats_profile_copy(b, &addend);
+    if (err < 0)
+        return err;
+    profile_coarsen(&sum, a->resolution < b->resolution ? a->resolution : b->resolution);
+    profile_coarsen(&addend, sum.resolution);
+    drop_dimensions(&sum);
+    drop_dimensions(&addend);
+    err = add_profile(&sum, &addend);
+    if (err < 0)
+        return err;
+    aggstats_profile_sort(&sum);
+    profile_replace(a, &sum);
+    return 0;
+}
+
+static int subtract_numbers(uint64_t *from, uint64_t value) {
+    return __builtin_sub_overflow(*from, value, from) ? -ERANGE : 0;
+}
+
+/* b's calls in flight ended after b, so they stay in the difference: only b's finished calls are taken away. */
+static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
+    int err = subtract_numbers(&a->total_cycles, b->total_cycles);
+    for (unsigned bucket = 0; bucket < count && err == 0; bucket++) {
+        err = subtract_numbers(&a->buckets[bucket], b->buckets[bucket]);
+        if (err == 0)
+            err = subtract_numbers(&a->calls, b->buckets[bucket]);
+    }
+    return err;
+}
+
+static bool op_finished_none(const struct aggstats_op_profile *op, unsigned count) {
+    for (unsigned bucket = 0; bucket < count; bucket++)
+        if (op->buckets[bucket] > 0)
+            return false;
+    return op->total_cycles == 0;
+}
+
+static void drop_uncalled_ops(struct aggstats_profile *profile) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->op_count; i++) {
+        if (profile->ops[i].calls > 0)
+            profile->ops[kept++] = profile->ops[i];
+        else
+            profile_free_op(&profile->ops[i]);
+    }
+    profile->op_count = kept;
+}
+
+/* The difference begins where b ends (pauses within b, which nobody has noted, make that too early). */
+static void advance_start(struct aggstats_profile *difference, const struct aggstats_profile *b) {
+    difference->has_start = b->has_start && b->has_elapsed && b->clock.frequency_hz > 0;
+    if (!difference->has_start)
+        return;
+    long double elapsed_ns = 1e9L * b->elapsed_cycles / b->clock.frequency_hz;
+    if (elapsed_ns > (long double)(INT64_MAX / 2) ||
+        __builtin_add_overflow(b->start_ns, (int64_t)elapsed_ns, &difference->start_ns))
+        difference->has_start = false;
+}
+
+static int subtract_profile(struct aggstats_profile *difference, const struct aggstats_profile *b) {
+    unsigned count = profile_bucket_count(b);
+    for (size_t i = 0; i < b->op_count; i++) {
+        struct aggstats_op_profile *op = profile_find_op(difference, b->ops[i].name);
+        if (!op && !op_finished_none(&b->ops[i], count))
+            return -ERANGE;
+        if (op && subtract_op(op, &b->ops[i], count) < 0)
+            return -ERANGE;
+    }
+    difference->has_elapsed = difference->has_elapsed && b->has_elapsed;
+    if (difference->has_elapsed && subtract_numbers(&difference->elapsed_cycles, b->elapsed_cycles) < 0)
+        return -ERANGE;
+    return subtract_numbers(&difference->clamped, b->clamped);
+}
+
+int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b) {
+    if (a->resolution != b->resolution || !same_rate(&a->clock, &b->clock))
+        return -EDOM;
+    CLEANUP_PROFILE struct aggstats_profile difference = {0};
+    int err = aggstats_profile_copy(a, &difference);
+    if (err == 0)
+        err = subtract_profile(&difference, b);
+    if (err < 0)
+        return err;
+    drop_dimensions(&difference);
+    profile_free_joints(&difference);
+    advance_start(&difference, b);
+    drop_uncalled_ops(&difference);
+    aggstats_profile_sort(&difference);
+    profile_replace(a, &difference);
+    return 0;
+}
