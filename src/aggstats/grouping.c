@@ -6,9 +6,7 @@
 #include <time.h>
 
 #include "base.h"
-#include "events.h"
 #include "quiet_thread.h"
-#include "recorder.h"
 
 #define NS_PER_SECOND 1000000000
 #define LOOK_INTERVAL_NS 100000000 /* while there are calls */
@@ -27,20 +25,6 @@ static void wake(struct grouping *grouping) {
         sem_post(&grouping->wake);
 }
 
-/* The thread's queue of the recorder that it used last. */
-static __thread struct {
-    uint64_t recorder_id;
-    struct events *events; /* NULL: no memory was left for one */
-} own_events;
-
-static struct events *events_of_thread(struct aggstats_recorder *recorder) {
-    if (own_events.recorder_id != recorder->hot.id) {
-        own_events.recorder_id = recorder->hot.id;
-        own_events.events = recorder_thread_events(recorder);
-    }
-    return own_events.events;
-}
-
 static void count(struct grouping *grouping, const struct event *event);
 static unsigned take_in(struct grouping *grouping);
 
@@ -53,17 +37,10 @@ static void count_now(struct grouping *grouping, const struct event *event) {
     wake(grouping);
 }
 
-void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
-                        uint64_t latency_cycles) {
-    struct grouping *grouping = recorder->grouping;
-    if (!grouping)
-        return;
-    const struct event event = {
-        .latency_cycles = latency_cycles, .caller = caller, .op = (uint16_t)op, .is_kernel = is_kernel};
-    struct events *events = events_of_thread(recorder);
-    if (!events || !events_put(events, &event))
-        count_now(grouping, &event);
-    else if ((!is_kernel && events_is_new(events, caller)) || events->written % (EVENTS_MAX / 2) == 0 ||
+void grouping_add(struct grouping *grouping, struct events *events, const struct event *event) {
+    if (!events || !events_put(events, event))
+        count_now(grouping, event);
+    else if ((!event->is_kernel && events_is_new(events, event->caller)) || events->written % (EVENTS_MAX / 2) == 0 ||
              __atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED))
         wake(grouping);
 }
@@ -126,8 +103,7 @@ static void count(struct grouping *grouping, const struct event *event) {
 /* Returns how many there were. */
 static unsigned take_in(struct grouping *grouping) {
     unsigned taken = 0;
-    for (struct segment *segment = __atomic_load_n(&grouping->recorder->segments, __ATOMIC_ACQUIRE); segment;
-         segment = segment->next) {
+    for (struct segment *segment = threads_first_segment(grouping->threads); segment; segment = segment->next) {
         struct events *events = __atomic_load_n(&segment->events, __ATOMIC_ACQUIRE);
         struct event event;
         /* bounded: a thread may go on putting */
@@ -232,17 +208,17 @@ static void destroy(struct grouping *grouping) {
     free(grouping);
 }
 
-int grouping_start(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
+int grouping_start(const struct threads *threads, const struct aggstats_grouping_options *options,
                    struct grouping **ret_grouping) {
     struct grouping *grouping = calloc(1, sizeof(*grouping));
     if (!grouping)
         return -ENOMEM;
-    grouping->recorder = recorder;
+    grouping->threads = threads;
     grouping->options = *options;
-    grouping->callers.op_count = recorder->layout.op_count;
+    grouping->callers.op_count = threads->layout.op_count;
     pthread_mutex_init(&grouping->lock, NULL);
     sem_init(&grouping->wake, 0, 0);
-    int err = groups_init(&grouping->groups, &recorder->layout, options->groups_max);
+    int err = groups_init(&grouping->groups, &threads->layout, options->groups_max);
     if (err == 0)
         err = quiet_thread_start(&grouping->thread, run, grouping);
     if (err < 0)
@@ -259,18 +235,6 @@ void grouping_stop(struct grouping *grouping) {
     sem_post(&grouping->wake);
     pthread_join(grouping->thread, NULL);
     destroy(grouping);
-}
-
-int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options) {
-    struct aggstats_grouping_options wanted = *options;
-    if (wanted.groups_max == 0)
-        wanted.groups_max = AGGSTATS_GROUPS_DEFAULT;
-    if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
-        wanted.groups_max > AGGSTATS_GROUPS_MAX)
-        return -EINVAL;
-    if (recorder->grouping)
-        return -EBUSY;
-    return grouping_start(recorder, &wanted, &recorder->grouping);
 }
 
 /* ---- Reset, pause, resume, showing ---- */

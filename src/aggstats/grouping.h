@@ -10,11 +10,10 @@
 #include <semaphore.h>
 
 #include "callers.h"
-
-struct aggstats_recorder;
+#include "threads.h"
 
 struct grouping {
-    struct aggstats_recorder *recorder;
+    const struct threads *threads; /* in whose queues calls come */
     struct aggstats_grouping_options options;
     pthread_t thread;
     sem_t wake;
@@ -28,11 +27,14 @@ struct grouping {
 };
 
 /* Begins. Errors: -ENOMEM, those of starting a thread */
-int grouping_start(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
+int grouping_start(const struct threads *threads, const struct aggstats_grouping_options *options,
                    struct grouping **ret_grouping);
 
 /* Ends the thread and frees all. NULL is fine. */
 void grouping_stop(struct grouping *grouping);
+
+/* Puts a call into its thread's queue; NULL: it has none. Threads: the queue's */
+void grouping_add(struct grouping *grouping, struct events *events, const struct event *event);
 
 /* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */
 void grouping_look(struct grouping *grouping);

@@ -4,62 +4,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base.h"
 #include "profile.h"
-#include "recorder.h"
-#include "text.h"
-
-/* ---- Values ---- */
-
-#define LOGARITHMIC_ROWS 65U /* 0, and one for each power of two */
-
-static const struct {
-    const char *name;
-    unsigned rows; /* a row for each number below that, or LOGARITHMIC_ROWS */
-} values[] = {
-    [AGGSTATS_SIZE] = {"SIZE", LOGARITHMIC_ROWS},
-    [AGGSTATS_RESULT] = {"RESULT", LOGARITHMIC_ROWS},
-    [AGGSTATS_OFFSET] = {"OFFSET", LOGARITHMIC_ROWS},
-    [AGGSTATS_ERROR] = {"ERROR", AGGSTATS_VALUE_ROWS_MAX},
-    [AGGSTATS_PAST_EOF] = {"PAST_EOF", 2},
-    [AGGSTATS_BLOCKED] = {"BLOCKED", LOGARITHMIC_ROWS},
-    [AGGSTATS_CPU] = {"CPU", LOGARITHMIC_ROWS},
-};
-
-const char *aggstats_value_name(unsigned value) {
-    return value < AGGSTATS_VALUE_COUNT ? values[value].name : NULL;
-}
-
-int aggstats_value_of_name(const char *name) {
-    for (int value = 0; value < AGGSTATS_VALUE_COUNT; value++)
-        if (strcasecmp(name, values[value].name) == 0)
-            return value;
-    return -1;
-}
-
-unsigned aggstats_value_rows(enum aggstats_value value) {
-    return values[value].rows;
-}
-
-unsigned aggstats_value_row(enum aggstats_value value, uint64_t number) {
-    unsigned rows = values[value].rows;
-    if (rows == LOGARITHMIC_ROWS)
-        return number == 0 ? 0 : 64U - (unsigned)__builtin_clzll(number);
-    return number < rows ? (unsigned)number : rows - 1;
-}
-
-uint64_t aggstats_value_first(enum aggstats_value value, unsigned row) {
-    if (values[value].rows != LOGARITHMIC_ROWS || row == 0)
-        return row;
-    return UINT64_C(1) << (row - 1);
-}
 
 /* ---- Tables ---- */
 
 static size_t table_cells(const struct joints *joints, enum aggstats_value value) {
-    return (size_t)values[value].rows * 64 * joints->resolution;
+    return (size_t)aggstats_value_rows(value) * 64 * joints->resolution;
 }
 
 static struct joint_table *table_of(const struct joints *joints, unsigned op, unsigned value) {
@@ -132,9 +84,8 @@ int joints_set(struct joints *joints, unsigned op, unsigned wanted_values) {
     return 0;
 }
 
-void aggstats_joint_add(struct aggstats_recorder *recorder, unsigned op, enum aggstats_value value, uint64_t number,
-                        uint64_t latency_cycles) {
-    const struct joints *joints = &recorder->joints;
+void joints_add(const struct joints *joints, unsigned op, enum aggstats_value value, uint64_t number,
+                uint64_t latency_cycles) {
     struct joint_table *table = table_of(joints, op, value);
     if (!table || !__atomic_load_n(&table->is_on, __ATOMIC_RELAXED))
         return;
@@ -198,7 +149,7 @@ static int show_table(const struct joints *joints, const struct joint_table *tab
     struct samples cells = {.cells = NULL};
     if (op)
         memcpy(left, op->buckets, bucket_count * sizeof(uint64_t));
-    for (unsigned number = 0; number < values[value].rows; number++) {
+    for (unsigned number = 0; number < aggstats_value_rows(value); number++) {
         if (samples_reserve(&cells, bucket_count) < 0) {
             free(cells.cells);
             return -ENOMEM;

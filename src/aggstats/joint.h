@@ -29,6 +29,10 @@ void joints_finish(struct joints *joints);
 /* See aggstats_recorder_set_joint(). */
 int joints_set(struct joints *joints, unsigned op, unsigned wanted_values);
 
+/* See aggstats_joint_add(). Threads: any */
+void joints_add(const struct joints *joints, unsigned op, enum aggstats_value value, uint64_t number,
+                uint64_t latency_cycles);
+
 /* Takes down what all tables hold: call before the op's counters are read, for a call is counted there first. So what
  * is shown here is there too, but for calls that ended just before the span did. */
 void joints_look(struct joints *joints);

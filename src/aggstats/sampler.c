@@ -7,8 +7,6 @@
 
 #include "base.h"
 #include "quiet_thread.h"
-#include "recorder.h"
-#include "snapshot.h"
 
 #define NS_PER_SECOND 1000000000
 
@@ -20,7 +18,8 @@ static int64_t monotonic_ns(void) {
 
 enum wake { BORDER, REWIND, STOP };
 
-static enum wake wait_until(struct sampler *sampler, int64_t until_ns) {
+/* ret_interval_ns: of the first interval, where it begins now */
+static enum wake wait_until(struct sampler *sampler, int64_t until_ns, int64_t *ret_interval_ns) {
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     pthread_mutex_lock(&sampler->lock);
     int err = 0;
@@ -28,17 +27,19 @@ static enum wake wait_until(struct sampler *sampler, int64_t until_ns) {
         err = pthread_cond_timedwait(&sampler->told, &sampler->lock, &until);
     enum wake wake = sampler->stop ? STOP : sampler->rewind ? REWIND : BORDER;
     sampler->rewind = false;
+    *ret_interval_ns = sampler->interval_ns;
     pthread_mutex_unlock(&sampler->lock);
     return wake;
 }
 
 static void *run(void *argument) {
     struct sampler *sampler = argument;
-    int64_t next_ns = monotonic_ns() + snapshot_interval_ns(sampler->recorder);
+    int64_t interval_ns = sampler->interval_ns; /* before anybody can have changed it */
+    int64_t next_ns = monotonic_ns() + interval_ns;
     enum wake wake;
-    while ((wake = wait_until(sampler, next_ns)) != STOP) {
-        int64_t interval_ns =
-            wake == BORDER ? snapshot_cut(sampler->recorder) : snapshot_interval_ns(sampler->recorder);
+    while ((wake = wait_until(sampler, next_ns, &interval_ns)) != STOP) {
+        if (wake == BORDER)
+            interval_ns = sampler->cut(sampler->context);
         int64_t now_ns = monotonic_ns();
         next_ns += interval_ns;
         if (next_ns < now_ns || wake == REWIND)
@@ -47,15 +48,12 @@ static void *run(void *argument) {
     return NULL;
 }
 
-static void tell(struct sampler *sampler, bool *what) {
+void sampler_wake(struct sampler *sampler, int64_t interval_ns) {
     pthread_mutex_lock(&sampler->lock);
-    *what = true;
+    sampler->rewind = true;
+    sampler->interval_ns = interval_ns;
     pthread_cond_signal(&sampler->told);
     pthread_mutex_unlock(&sampler->lock);
-}
-
-void sampler_wake(struct sampler *sampler) {
-    tell(sampler, &sampler->rewind);
 }
 
 static void destroy(struct sampler *sampler) {
@@ -64,11 +62,13 @@ static void destroy(struct sampler *sampler) {
     free(sampler);
 }
 
-int sampler_start(struct aggstats_recorder *recorder, struct sampler **ret_sampler) {
+int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct sampler **ret_sampler) {
     struct sampler *sampler = calloc(1, sizeof(*sampler));
     if (!sampler)
         return -ENOMEM;
-    sampler->recorder = recorder;
+    sampler->cut = cut;
+    sampler->context = context;
+    sampler->interval_ns = interval_ns;
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
@@ -86,7 +86,10 @@ int sampler_start(struct aggstats_recorder *recorder, struct sampler **ret_sampl
 void sampler_stop(struct sampler *sampler) {
     if (!sampler)
         return;
-    tell(sampler, &sampler->stop);
+    pthread_mutex_lock(&sampler->lock);
+    sampler->stop = true;
+    pthread_cond_signal(&sampler->told);
+    pthread_mutex_unlock(&sampler->lock);
     pthread_join(sampler->thread, NULL);
     destroy(sampler);
 }

@@ -6,22 +6,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct aggstats_recorder;
+/* Sets a border. Returns how long the next interval is to be. */
+typedef int64_t (*sampler_cut_fn)(void *context);
 
 struct sampler {
-    struct aggstats_recorder *recorder;
+    sampler_cut_fn cut;
+    void *context;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t told;
-    bool stop;   /* under the lock, as the next */
-    bool rewind; /* the timeline is another one: its first interval begins now */
+    bool stop;           /* under the lock, as the next two */
+    bool rewind;         /* the timeline is another one: its first interval begins now */
+    int64_t interval_ns; /* length of the first interval */
 };
 
-/* Starts it; the recorder has a timeline. Errors: -ENOMEM, -EAGAIN */
-int sampler_start(struct aggstats_recorder *recorder, struct sampler **ret_sampler);
+/* Starts it. Errors: -ENOMEM, -EAGAIN */
+int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct sampler **ret_sampler);
 
-/* The recorder has another timeline. */
-void sampler_wake(struct sampler *sampler);
+/* There is another timeline: its first interval is so long. */
+void sampler_wake(struct sampler *sampler, int64_t interval_ns);
 
 /* Ends it, and waits for that. NULL is fine. Call without the recorder's locks */
 void sampler_stop(struct sampler *sampler);

@@ -6,8 +6,6 @@
 #include "joint.h"
 #include "timeline.h"
 
-struct aggstats_recorder;
-
 /* All borrowed. */
 struct snapshot_source {
     const char (*op_names)[AGGSTATS_NAME_SIZE];
@@ -25,9 +23,5 @@ struct snapshot_source {
 
 /* Errors: -ENOMEM; *ret_profile untouched */
 int snapshot_make(const struct snapshot_source *source, struct aggstats_profile *ret_profile);
-
-/* Sets a border in the recorder's timeline. Returns how long the next interval is to be. Threads: the sampler */
-int64_t snapshot_cut(struct aggstats_recorder *recorder);
-int64_t snapshot_interval_ns(struct aggstats_recorder *recorder);
 
 #endif

@@ -1,0 +1,39 @@
+/* Groups of a recorder. */
+#include <errno.h>
+
+#include "recorder.h"
+
+int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options) {
+    struct aggstats_grouping_options wanted = *options;
+    if (wanted.groups_max == 0)
+        wanted.groups_max = AGGSTATS_GROUPS_DEFAULT;
+    if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
+        wanted.groups_max > AGGSTATS_GROUPS_MAX)
+        return -EINVAL;
+    if (recorder->grouping)
+        return -EBUSY;
+    return grouping_start(&recorder->threads, &wanted, &recorder->grouping);
+}
+
+/* The thread's queue of the recorder that it used last. */
+static __thread struct {
+    uint64_t recorder_id;
+    struct events *events; /* NULL: no memory was left for one */
+} own_events;
+
+static struct events *events_of_thread(struct aggstats_recorder *recorder) {
+    if (own_events.recorder_id != recorder->hot.id) {
+        own_events.recorder_id = recorder->hot.id;
+        own_events.events = threads_own_events(&recorder->threads);
+    }
+    return own_events.events;
+}
+
+void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
+                        uint64_t latency_cycles) {
+    if (!recorder->grouping)
+        return;
+    const struct event event = {
+        .latency_cycles = latency_cycles, .caller = caller, .op = (uint16_t)op, .is_kernel = is_kernel};
+    grouping_add(recorder->grouping, events_of_thread(recorder), &event);
+}

@@ -1,0 +1,80 @@
+/* Sampled profiles of a recorder. */
+#include <errno.h>
+
+#include "recorder.h"
+
+static int64_t interval_ns(const struct aggstats_recorder *recorder) {
+    return (int64_t)(1e9L * recorder->timeline->interval_cycles / recorder->clock.frequency_hz);
+}
+
+static void cut_locked(struct aggstats_recorder *recorder, struct tally *tally) {
+    const struct span *span = live_span(&recorder->live);
+    if (span->paused || threads_tally(&recorder->threads, tally) < 0)
+        return;
+    uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
+    timeline_cut(recorder->timeline, span, tally, span_elapsed_cycles(span, now_cycles));
+}
+
+/* Without memory for it there is no border now. */
+static int64_t cut(void *context) {
+    struct aggstats_recorder *recorder = context;
+    struct tally tally;
+    int err = tally_init(&tally, &recorder->layout);
+    pthread_mutex_lock(&recorder->span_lock);
+    if (err == 0)
+        cut_locked(recorder, &tally);
+    int64_t next_ns = interval_ns(recorder);
+    pthread_mutex_unlock(&recorder->span_lock);
+    if (err == 0)
+        tally_finish(&tally);
+    return next_ns;
+}
+
+/* Puts the timeline in the place of the one that there is, which is given back. */
+static struct timeline *exchange_timeline(struct aggstats_recorder *recorder, struct timeline *timeline) {
+    pthread_mutex_lock(&recorder->span_lock);
+    struct timeline *earlier = recorder->timeline;
+    recorder->timeline = timeline;
+    pthread_mutex_unlock(&recorder->span_lock);
+    return earlier;
+}
+
+static int start_sampling(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max) {
+    uint64_t interval_cycles = (uint64_t)(1e-9L * interval_ns * recorder->clock.frequency_hz);
+    struct timeline *timeline;
+    int err = timeline_create(&recorder->layout, interval_cycles, intervals_max, &timeline);
+    if (err < 0)
+        return err;
+    timeline = exchange_timeline(recorder, timeline);
+    struct sampler *sampler = recorder->sampler;
+    if (!sampler)
+        err = sampler_start(cut, recorder, (int64_t)interval_ns, &recorder->sampler);
+    else
+        sampler_wake(sampler, (int64_t)interval_ns);
+    if (err < 0)
+        timeline = exchange_timeline(recorder, timeline);
+    timeline_destroy(timeline);
+    return err;
+}
+
+static void stop_sampling(struct aggstats_recorder *recorder) {
+    sampler_stop(recorder->sampler);
+    recorder->sampler = NULL;
+    timeline_destroy(exchange_timeline(recorder, NULL));
+}
+
+int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max) {
+    if (intervals_max == 0)
+        intervals_max = AGGSTATS_INTERVALS_DEFAULT;
+    if (intervals_max < 2 || intervals_max > AGGSTATS_INTERVALS_MAX || intervals_max % 2 != 0 ||
+        (interval_ns > 0 && interval_ns < AGGSTATS_INTERVAL_MIN_NS) || interval_ns > AGGSTATS_INTERVAL_MAX_NS)
+        return -EINVAL;
+    int err = 0;
+    pthread_mutex_lock(&recorder->sampler_lock);
+    if (interval_ns > 0)
+        err = start_sampling(recorder, interval_ns, intervals_max);
+    else
+        stop_sampling(recorder);
+    pthread_mutex_unlock(&recorder->sampler_lock);
+    return err;
+}

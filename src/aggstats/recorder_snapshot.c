@@ -1,0 +1,119 @@
+/* Snapshots of a recorder, and the changes of span that are made of them. */
+#include "recorder.h"
+#include "snapshot.h"
+
+/* The live file, too, learns how far the clock has come and how fast it runs. */
+static void note_clock(const struct aggstats_recorder *recorder, struct snapshot_source *source) {
+    source->clock = aggstats_recorder_clock(recorder);
+    source->now_cycles = aggstats_clock_now(source->clock.kind);
+    struct live_header *header = recorder->live.header;
+    __atomic_store_n(&header->frequency_hz, source->clock.frequency_hz, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
+}
+
+/* What is kept beside the counters is looked at before these. */
+static void look_beside(struct aggstats_recorder *recorder) {
+    joints_look(&recorder->joints);
+    if (recorder->grouping)
+        grouping_look(recorder->grouping);
+}
+
+static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tally,
+                           struct aggstats_profile *ret_profile) {
+    look_beside(recorder);
+    int err = threads_tally(&recorder->threads, tally);
+    if (err < 0)
+        return err;
+    struct snapshot_source source = {
+        .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
+        .span = live_span(&recorder->live),
+        .tally = tally,
+        .labels = recorder->labels,
+        .label_count = recorder->label_count,
+        .incomplete = threads_fallback_used(&recorder->threads),
+        .timeline = recorder->timeline,
+        .joints = &recorder->joints,
+        .grouping = recorder->grouping,
+    };
+    note_clock(recorder, &source);
+    return snapshot_make(&source, ret_profile);
+}
+
+int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile) {
+    struct tally tally;
+    int err = tally_init(&tally, &recorder->layout);
+    if (err < 0)
+        return err;
+    pthread_mutex_lock(&recorder->span_lock);
+    err = snapshot_locked(recorder, &tally, ret_profile);
+    pthread_mutex_unlock(&recorder->span_lock);
+    tally_finish(&tally);
+    return err;
+}
+
+/* ---- Reset, pause, resume ---- */
+
+typedef void (*span_change_fn)(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                               uint64_t now_cycles);
+
+static void reset_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                      uint64_t now_cycles) {
+    span_reset(span, settled, now_cycles);
+    joints_reset(&recorder->joints);
+    if (recorder->grouping)
+        grouping_reset(recorder->grouping);
+    if (recorder->timeline)
+        timeline_clear(recorder->timeline);
+}
+
+static void pause_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                      uint64_t now_cycles) {
+    span_pause(span, settled, now_cycles);
+    joints_pause(&recorder->joints);
+    if (recorder->grouping)
+        grouping_pause(recorder->grouping);
+}
+
+static void resume_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+                       uint64_t now_cycles) {
+    span_resume(span, settled, now_cycles);
+    joints_resume(&recorder->joints);
+    if (recorder->grouping)
+        grouping_resume(recorder->grouping);
+}
+
+static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, span_change_fn change) {
+    look_beside(recorder);
+    int err = threads_tally(&recorder->threads, tally);
+    if (err < 0)
+        return err;
+    tally_settle(tally);
+    struct span *span = live_edit_span(&recorder->live, &recorder->layout);
+    change(recorder, span, tally, aggstats_clock_now(recorder->clock.kind));
+    live_publish_span(&recorder->live);
+    return 0;
+}
+
+static int change_span(struct aggstats_recorder *recorder, span_change_fn change) {
+    struct tally tally;
+    int err = tally_init(&tally, &recorder->layout);
+    if (err < 0)
+        return err;
+    pthread_mutex_lock(&recorder->span_lock);
+    err = change_locked(recorder, &tally, change);
+    pthread_mutex_unlock(&recorder->span_lock);
+    tally_finish(&tally);
+    return err;
+}
+
+int aggstats_recorder_reset(struct aggstats_recorder *recorder) {
+    return change_span(recorder, reset_all);
+}
+
+int aggstats_recorder_pause(struct aggstats_recorder *recorder) {
+    return change_span(recorder, pause_all);
+}
+
+int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
+    return change_span(recorder, resume_all);
+}

@@ -1,0 +1,195 @@
+/* Blocks, claimed by threads and given back. */
+#include "threads.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base.h"
+
+__thread struct aggstats_thread_cache aggstats_thread_cache;
+
+/* This thread's name in the registry; 0 until it has one. */
+static __thread uint64_t thread_id;
+
+/* The library's only mutable global. */
+static struct {
+    pthread_mutex_t lock;
+    struct threads *threads;
+    uint64_t last_recorder_id;
+    uint64_t last_thread_id;
+    pthread_once_t exit_key_once;
+    pthread_key_t exit_key;
+    int exit_key_error;
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .exit_key_once = PTHREAD_ONCE_INIT};
+
+static struct segment *find_segment(const struct threads *threads, uint64_t owner_thread) {
+    for (struct segment *segment = threads_first_segment(threads); segment; segment = segment->next)
+        if (segment->owner_thread == owner_thread)
+            return segment;
+    return NULL;
+}
+
+/* ---- A thread that exits ---- */
+
+/* Its blocks keep their counts and are free for others. */
+static void give_back_blocks(void *unused) {
+    (void)unused;
+    aggstats_thread_cache = (struct aggstats_thread_cache){0};
+    pthread_mutex_lock(&registry.lock);
+    for (struct threads *threads = registry.threads; threads; threads = threads->next) {
+        struct segment *segment = find_segment(threads, thread_id);
+        if (!segment)
+            continue;
+        __atomic_store_n(&segment->block->current_op, 0, __ATOMIC_RELAXED);
+        segment->owner_thread = 0;
+    }
+    pthread_mutex_unlock(&registry.lock);
+}
+
+static void create_exit_key(void) {
+    registry.exit_key_error = pthread_key_create(&registry.exit_key, give_back_blocks);
+}
+
+/* ---- A thread's first call ---- */
+
+/* Memory for a block: in the live file if there is one and it has room. */
+static int map_block(struct threads *threads, struct segment *segment) {
+    struct live_header *header = threads->live->header;
+    segment->size_bytes = header->block_stride_bytes;
+    int err = live_add_block(threads->live, &segment->block);
+    if (err == 0)
+        return 0;
+    void *memory = mmap(NULL, segment->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return -ENOMEM;
+    if (err != -ENOTSUP)
+        __atomic_store_n(&header->incomplete, 1, __ATOMIC_RELEASE);
+    segment->block = memory;
+    return 0;
+}
+
+static struct segment *add_segment(struct threads *threads) {
+    CLEANUP_FREE struct segment *segment = calloc(1, sizeof(*segment));
+    if (!segment || map_block(threads, segment) < 0)
+        return NULL;
+    segment->next = threads->segments;
+    __atomic_store_n(&threads->segments, segment, __ATOMIC_RELEASE);
+    return steal_pointer(&segment);
+}
+
+/* The calling thread's block; under the registry's lock. */
+static struct aggstats_block *claim_block(struct threads *threads) {
+    if (thread_id == 0)
+        thread_id = ++registry.last_thread_id;
+    struct segment *segment = find_segment(threads, thread_id);
+    if (!segment)
+        segment = find_segment(threads, 0);
+    if (!segment)
+        segment = add_segment(threads);
+    if (!segment) {
+        __atomic_store_n(&threads->fallback_used, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&threads->live->header->incomplete, 1, __ATOMIC_RELEASE);
+        return threads->fallback_block;
+    }
+    segment->owner_thread = thread_id;
+    return segment->block;
+}
+
+struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id) {
+    pthread_mutex_lock(&registry.lock);
+    struct aggstats_block *block = claim_block(threads);
+    pthread_mutex_unlock(&registry.lock);
+
+    /* any value but NULL makes the destructor run. Without memory for it the block is not reused, but counts */
+    pthread_setspecific(registry.exit_key, &registry);
+    aggstats_thread_cache = (struct aggstats_thread_cache){.recorder_id = recorder_id, .block = block};
+    return block;
+}
+
+/* Under the registry's lock. */
+static struct events *claim_events(const struct threads *threads) {
+    struct segment *segment = thread_id > 0 ? find_segment(threads, thread_id) : NULL;
+    if (!segment || segment->events)
+        return segment ? segment->events : NULL;
+    struct events *events = aligned_alloc(CACHE_LINE_BYTES, round_up(sizeof(*events), CACHE_LINE_BYTES));
+    if (!events)
+        return NULL;
+    memset(events, 0, sizeof(*events));
+    __atomic_store_n(&segment->events, events, __ATOMIC_RELEASE);
+    return events;
+}
+
+struct events *threads_own_events(const struct threads *threads) {
+    pthread_mutex_lock(&registry.lock);
+    struct events *events = claim_events(threads);
+    pthread_mutex_unlock(&registry.lock);
+    return events;
+}
+
+/* ---- Life cycle ---- */
+
+int threads_init(struct threads *threads, const struct layout *layout, struct live *live) {
+    *threads = (struct threads){.layout = *layout, .live = live};
+    pthread_once(&registry.exit_key_once, create_exit_key);
+    if (registry.exit_key_error)
+        return -registry.exit_key_error;
+    size_t block_bytes = round_up(layout_block_bytes(layout), CACHE_LINE_BYTES);
+    threads->fallback_block = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
+    if (!threads->fallback_block)
+        return -ENOMEM;
+    memset(threads->fallback_block, 0, block_bytes);
+    return 0;
+}
+
+void threads_finish(struct threads *threads) {
+    struct segment *next;
+    for (struct segment *segment = threads->segments; segment; segment = next) {
+        next = segment->next;
+        munmap(segment->block, segment->size_bytes);
+        free(segment->events);
+        free(segment);
+    }
+    free(threads->fallback_block);
+}
+
+uint64_t threads_register(struct threads *threads) {
+    pthread_mutex_lock(&registry.lock);
+    uint64_t recorder_id = ++registry.last_recorder_id;
+    threads->next = registry.threads;
+    registry.threads = threads;
+    pthread_mutex_unlock(&registry.lock);
+    return recorder_id;
+}
+
+void threads_unregister(struct threads *threads) {
+    pthread_mutex_lock(&registry.lock);
+    struct threads **link = &registry.threads;
+    while (*link != threads)
+        link = &(*link)->next;
+    *link = threads->next;
+    pthread_mutex_unlock(&registry.lock);
+}
+
+/* ---- Reading ---- */
+
+bool threads_fallback_used(const struct threads *threads) {
+    return __atomic_load_n(&threads->fallback_used, __ATOMIC_RELAXED) != 0;
+}
+
+int threads_tally(const struct threads *threads, struct tally *tally) {
+    const struct segment *segment = threads_first_segment(threads);
+    size_t copy_bytes = round_up(layout_block_bytes(&tally->layout), CACHE_LINE_BYTES);
+    CLEANUP_FREE struct aggstats_block *copy = aligned_alloc(CACHE_LINE_BYTES, copy_bytes);
+    int err = copy ? 0 : -ENOMEM;
+    for (; segment && err == 0; segment = segment->next) {
+        tally_read_block(&tally->layout, segment->block, copy);
+        err = tally_add_block(tally, copy);
+        if (err == 0)
+            err = tally_add_call(tally, copy);
+    }
+    if (threads_fallback_used(threads))
+        tally_add_shared_block(tally, threads->fallback_block);
+    return err;
+}

@@ -1,0 +1,58 @@
+/* Private: which thread counts in which block of a recorder.
+ *
+ * A thread keeps its block of the recorder that it used last in aggstats_thread_cache, so that the hot path takes no
+ * lock. Behind the cache stands the registry: the threads of all recorders and, in their segments, the owners of
+ * blocks. It is process-wide because a thread that exits must find all its blocks, and must not touch recorders that
+ * have been destroyed meanwhile. */
+#ifndef THREADS_H
+#define THREADS_H
+
+#include "events.h"
+#include "live.h"
+#include "tally.h"
+
+/* One thread's block. It is never freed or moved while the recorder lives; threads come and go. */
+struct segment {
+    struct segment *next; /* set before the segment is published */
+    struct aggstats_block *block;
+    size_t size_bytes;
+    uint64_t owner_thread; /* 0: free; under the registry's lock */
+    struct events *events; /* of its owner; atomic; NULL until it has any */
+};
+
+/* All threads that count for one recorder. */
+struct threads {
+    struct threads *next;     /* in the registry, under its lock */
+    struct segment *segments; /* newest first; grows only, read without a lock */
+    struct live *live;        /* where blocks are, if it has room */
+    struct layout layout;
+    struct aggstats_block *fallback_block; /* shared by threads for which no memory was left */
+    uint64_t fallback_used;                /* atomic */
+};
+
+/* Errors: -ENOMEM, -EAGAIN no more keys of threads; threads_finish() frees what there is */
+int threads_init(struct threads *threads, const struct layout *layout, struct live *live);
+void threads_finish(struct threads *threads);
+
+/* From here on threads may count. Returns a number that no other recorder of this process has had. */
+uint64_t threads_register(struct threads *threads);
+void threads_unregister(struct threads *threads);
+
+/* The calling thread's block, which is in its cache from now on; see aggstats_thread_block_slow(). */
+struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id);
+
+/* The calling thread's queue; it has a block. NULL: no memory is left. */
+struct events *threads_own_events(const struct threads *threads);
+
+/* The newest, from which all others are reached. */
+static inline struct segment *threads_first_segment(const struct threads *threads) {
+    return __atomic_load_n(&threads->segments, __ATOMIC_ACQUIRE);
+}
+
+/* Adds up what all blocks hold now. Errors: as tally_add_block() */
+int threads_tally(const struct threads *threads, struct tally *tally);
+
+/* Whether updates may have been lost, since threads shared a block. */
+bool threads_fallback_used(const struct threads *threads);
+
+#endif
