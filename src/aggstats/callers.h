@@ -1,5 +1,5 @@
-/* Private: which group each caller belongs to, and when to look again: a process may take another name (execve(2)), and
- * a number may be used anew.
+/* Private: which group each caller belongs to, and when to check that again: a process may take another name
+ * (execve(2)), and a number may be used anew.
  *
  * Until it is known who a caller is, it keeps its calls itself. A bounded memory: a caller that has been displaced is
  * found out anew. Not thread-safe; see grouping.h. */
@@ -17,7 +17,7 @@ struct caller {
     uint32_t number;
     struct group *group;  /* NULL: it is not known who it is */
     struct group pending; /* its calls until then; made when first needed */
-    bool has_called;      /* since it was last looked at */
+    bool has_called;      /* since it was last checked */
     uint64_t seen;        /* as struct group's */
     int64_t check_ns;
     int64_t check_interval_ns;
@@ -37,16 +37,16 @@ struct caller *callers_find(struct callers *callers, uint32_t number);
  * whose calls must be taken from it first; rather of one who is known. */
 struct caller *callers_place(struct callers *callers, uint32_t number);
 
-/* Puts a new caller there. It is to be looked at now. Errors: -ENOMEM; the place is free then */
+/* Puts a new caller there. It is to be checked now. Errors: -ENOMEM; the place is free then */
 int callers_put(struct callers *callers, struct caller *place, uint32_t number, int64_t now_ns);
 
-/* After it was looked at: the next time is later the longer it has been known, a second at most. */
+/* After it was checked: the next time is later the longer it has been known, a second at most. */
 void callers_set_next_check(struct caller *caller, int64_t now_ns);
 
 /* The group is no more: who was in it is not known. */
 void callers_forget(struct callers *callers, const struct group *group);
 
-/* The callers that are to be looked at by now, because they have called since the last time. Returns how many */
+/* The callers that are to be checked by now, because they have called since the last time. Returns how many */
 unsigned callers_due(const struct callers *callers, int64_t now_ns, uint32_t ret_numbers[CALLERS_MAX]);
 
 #endif

@@ -9,7 +9,7 @@
 #include "quiet_thread.h"
 
 #define NS_PER_SECOND 1000000000
-#define LOOK_INTERVAL_NS 100000000 /* while there are calls */
+#define CHECK_INTERVAL_NS 100000000 /* while there are calls */
 
 static int64_t now_ns(clockid_t clock) {
     struct timespec now;
@@ -113,7 +113,7 @@ static unsigned take_in(struct grouping *grouping) {
     return taken;
 }
 
-void grouping_look(struct grouping *grouping) {
+void grouping_take_in(struct grouping *grouping) {
     pthread_mutex_lock(&grouping->lock);
     take_in(grouping);
     pthread_mutex_unlock(&grouping->lock);
@@ -166,7 +166,7 @@ static void identify(struct grouping *grouping, uint32_t number) {
 }
 
 /* Returns whether anybody calls. */
-static bool look_around(struct grouping *grouping) {
+static bool check_callers(struct grouping *grouping) {
     uint32_t due[CALLERS_MAX];
     pthread_mutex_lock(&grouping->lock);
     bool any = take_in(grouping) > 0;
@@ -179,7 +179,7 @@ static bool look_around(struct grouping *grouping) {
 
 /* Until somebody wakes us or, where there are calls, a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
-    int64_t until_ns = now_ns(CLOCK_REALTIME) + LOOK_INTERVAL_NS; /* as sem_timedwait() wants it */
+    int64_t until_ns = now_ns(CLOCK_REALTIME) + CHECK_INTERVAL_NS; /* as sem_timedwait() wants it */
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&grouping->is_asleep, !any_calls, __ATOMIC_RELAXED);
     while ((any_calls ? sem_timedwait(&grouping->wake, &until) : sem_wait(&grouping->wake)) < 0 && errno == EINTR)
@@ -193,7 +193,7 @@ static void *run(void *argument) {
     bool any_calls = false;
     while (!__atomic_load_n(&grouping->stop, __ATOMIC_ACQUIRE)) {
         wait_for_calls(grouping, any_calls);
-        any_calls = look_around(grouping);
+        any_calls = check_callers(grouping);
     }
     return NULL;
 }

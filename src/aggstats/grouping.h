@@ -37,9 +37,9 @@ void grouping_stop(struct grouping *grouping);
 void grouping_add(struct grouping *grouping, struct events *events, const struct event *event);
 
 /* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */
-void grouping_look(struct grouping *grouping);
+void grouping_take_in(struct grouping *grouping);
 
-/* As with the recorder's span; each after a look. */
+/* As with the recorder's window; each after grouping_take_in(). */
 void grouping_reset(struct grouping *grouping);
 void grouping_pause(struct grouping *grouping);
 void grouping_resume(struct grouping *grouping);

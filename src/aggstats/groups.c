@@ -140,7 +140,7 @@ void groups_clear(struct groups *groups) {
 
 /* ---- Showing ---- */
 
-/* What a call that ended just before the span did, and came here just after, has in it: its bucket. */
+/* What a call that ended just before the window did, and came here just after, has in it: its bucket. */
 static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigned resolution, uint64_t *left) {
     uint64_t excess = op->buckets[bucket] > *left ? op->buckets[bucket] - *left : 0;
     op->buckets[bucket] -= excess;

@@ -105,7 +105,7 @@ static void for_each(struct joints *joints, table_fn change) {
                 change(joints->tables[op][value], table_cells(joints, value));
 }
 
-static void look(struct joint_table *table, size_t cells) {
+static void read_counts(struct joint_table *table, size_t cells) {
     copy_counts(table, table->seen, cells);
 }
 
@@ -118,8 +118,8 @@ static void thaw(struct joint_table *table, size_t cells) {
         table->baseline[cell] += __atomic_load_n(&table->counts[cell], __ATOMIC_RELAXED) - table->frozen[cell];
 }
 
-void joints_look(struct joints *joints) {
-    for_each(joints, look);
+void joints_read(struct joints *joints) {
+    for_each(joints, read_counts);
 }
 
 void joints_reset(struct joints *joints) {
@@ -146,11 +146,11 @@ static int show_table(const struct joints *joints, const struct joint_table *tab
     unsigned bucket_count = 64 * joints->resolution;
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     uint64_t left[AGGSTATS_BUCKETS_MAX] = {0}; /* of the op's calls */
-    struct samples cells = {.cells = NULL};
+    struct cells cells = {.cells = NULL};
     if (op)
         memcpy(left, op->buckets, bucket_count * sizeof(uint64_t));
     for (unsigned number = 0; number < aggstats_value_rows(value); number++) {
-        if (samples_reserve(&cells, bucket_count) < 0) {
+        if (cells_reserve(&cells, bucket_count) < 0) {
             free(cells.cells);
             return -ENOMEM;
         }
@@ -161,7 +161,7 @@ static int show_table(const struct joints *joints, const struct joint_table *tab
             row[bucket] = shown < left[bucket] ? shown : left[bucket];
             left[bucket] -= row[bucket];
         }
-        samples_append_row(&cells, number, row, bucket_count);
+        cells_append_row(&cells, number, row, bucket_count);
     }
     joint->value = value;
     joint->cells = cells.cells;

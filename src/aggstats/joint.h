@@ -5,21 +5,21 @@
 #ifndef JOINT_H
 #define JOINT_H
 
-#include "samples.h"
-#include "span.h"
+#include "cells.h"
+#include "window.h"
 
 struct joint_table {
     bool is_on;         /* atomic */
     uint64_t *counts;   /* [rows][buckets]; atomic, only grow */
-    uint64_t *baseline; /* what came before the span, or in its pauses */
+    uint64_t *baseline; /* what came before the window, or in its pauses */
     uint64_t *frozen;   /* when the pause going on began */
-    uint64_t *seen;     /* at the latest joints_look() */
+    uint64_t *seen;     /* at the latest joints_read() */
 };
 
 struct joints {
     unsigned op_count;
     unsigned resolution;
-    bool paused;                                         /* under the span lock, as all that is read */
+    bool paused;                                         /* under the window lock, as all that is read */
     struct joint_table *(*tables)[AGGSTATS_VALUE_COUNT]; /* [op_count]; pointers are atomic; NULL: never asked for */
 };
 
@@ -34,15 +34,15 @@ void joints_add(const struct joints *joints, unsigned op, enum aggstats_value va
                 uint64_t latency_cycles);
 
 /* Takes down what all tables hold: call before the op's counters are read, for a call is counted there first. So what
- * is shown here is there too, but for calls that ended just before the span did. */
-void joints_look(struct joints *joints);
+ * is shown here is there too, but for calls that ended just before the window did. */
+void joints_read(struct joints *joints);
 
-/* After the counters were read; but what pause freezes is what was looked at. */
+/* After the counters were read; but what pause freezes is what was read. */
 void joints_reset(struct joints *joints);
 void joints_pause(struct joints *joints);
 void joints_resume(struct joints *joints);
 
-/* Gives what the tables showed at the latest look to a profile that has its ops, never more than these. Errors:
+/* Gives what the tables held at the latest joints_read() to a profile that has its ops, never more than these. Errors:
  * -ENOMEM; the caller finishes the profile */
 int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
                 struct aggstats_profile *profile);

@@ -4,19 +4,19 @@
  *     struct live_header, padded to LIVE_HEADER_BYTES
  *     names[op_count][AGGSTATS_NAME_SIZE], padded with NULs
  *     labels: key NUL value NUL, label_count times; labels_bytes in all
- *     two spans, each aligned to a cache line
+ *     two windows, each aligned to a cache line
  *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move.
  *
- * Of the two spans, number span_sequence % 2 is valid. The other one is changed, then the sequence goes up by one: a
- * process killed at any point leaves one that is whole, and a reader in another process that finds the sequence
- * unchanged has read one that is whole. Blocks only ever grow, so a span may be older than the blocks, never newer.
+ * Of the two windows, number window_sequence % 2 is valid. The other one is changed, then the sequence goes up by one:
+ * a process killed at any point leaves one that is whole, and a reader in another process that finds the sequence
+ * unchanged has read one that is whole. Blocks only ever grow, so a window may be older than the blocks, never newer.
  *
  * The process holds an exclusive flock on the file for as long as it records. */
 #ifndef LIVE_H
 #define LIVE_H
 
-#include "span.h"
+#include "window.h"
 
 #define LIVE_MAGIC "OSPROFLV"
 #define LIVE_BYTE_ORDER 0x01020304U
@@ -39,7 +39,7 @@ struct live_header {
     /* the rest changes while recording, by atomic stores */
     uint64_t frequency_hz;
     uint64_t block_count;
-    uint64_t span_sequence;
+    uint64_t window_sequence;
     uint64_t seen_cycles; /* the last moment at which the process is known to have recorded */
     uint64_t incomplete;  /* 1: some blocks are not in the file */
 };
@@ -48,18 +48,18 @@ struct live_header {
 struct live_offsets {
     size_t names;
     size_t labels;
-    size_t spans[2];
+    size_t windows[2];
     size_t end;
 };
 
 static inline struct live_offsets live_offsets_make(const struct layout *layout, size_t labels_bytes) {
     size_t labels = LIVE_HEADER_BYTES + layout->op_count * (size_t)AGGSTATS_NAME_SIZE;
-    size_t span = round_up(labels + labels_bytes, CACHE_LINE_BYTES);
-    size_t next_span = span + span_bytes(layout);
+    size_t window = round_up(labels + labels_bytes, CACHE_LINE_BYTES);
+    size_t next_window = window + window_bytes(layout);
     return (struct live_offsets){.names = LIVE_HEADER_BYTES,
                                  .labels = labels,
-                                 .spans = {span, next_span},
-                                 .end = next_span + span_bytes(layout)};
+                                 .windows = {window, next_window},
+                                 .end = next_window + window_bytes(layout)};
 }
 
 struct live {
@@ -68,7 +68,7 @@ struct live {
     char *path;       /* as the caller gave it */
     const char *name; /* its last part, in path */
     struct live_header *header;
-    struct span *spans[2];
+    struct window *windows[2];
 };
 
 /* Creates the file, or takes anonymous memory where options->live_path is NULL.
@@ -85,11 +85,11 @@ int live_unlink(struct live *live);
  * Errors:  -ENOTSUP there is no file, -ENOSPC and others: no room */
 int live_add_block(struct live *live, struct aggstats_block **ret_block);
 
-/* The span in force. */
-const struct span *live_span(const struct live *live);
+/* The window in force. */
+const struct window *live_window(const struct live *live);
 
-/* A copy of the span in force, free to change; live_publish_span() puts it in force. */
-struct span *live_edit_span(struct live *live, const struct layout *layout);
-void live_publish_span(struct live *live);
+/* A copy of the window in force, free to change; live_publish_window() puts it in force. */
+struct window *live_edit_window(struct live *live, const struct layout *layout);
+void live_publish_window(struct live *live);
 
 #endif

@@ -16,7 +16,7 @@
 #include "snapshot.h"
 #include "text.h"
 
-#define SPAN_ATTEMPTS_MAX 1000
+#define WINDOW_ATTEMPTS_MAX 1000
 
 struct reader {
     int fd;
@@ -27,7 +27,7 @@ struct reader {
     char (*op_names)[AGGSTATS_NAME_SIZE];
     struct aggstats_label *labels;
     size_t label_count;
-    struct span *span;
+    struct window *window;
     struct tally tally;
     struct aggstats_parse_error *error;
 };
@@ -176,17 +176,17 @@ static int read_labels(struct reader *reader) {
 /* ---- What changes while the process records ---- */
 
 static int read_sequence(struct reader *reader, uint64_t *ret_sequence) {
-    return read_at(reader, ret_sequence, sizeof(*ret_sequence), offsetof(struct live_header, span_sequence));
+    return read_at(reader, ret_sequence, sizeof(*ret_sequence), offsetof(struct live_header, window_sequence));
 }
 
-/* The span in force; again if it was replaced while it was being read. */
-static int read_span(struct reader *reader) {
+/* The window in force; again if it was replaced while it was being read. */
+static int read_window(struct reader *reader) {
     uint64_t sequence;
     int err = read_sequence(reader, &sequence);
-    for (int attempt = 0; err == 0 && attempt < SPAN_ATTEMPTS_MAX; attempt++) {
+    for (int attempt = 0; err == 0 && attempt < WINDOW_ATTEMPTS_MAX; attempt++) {
         uint64_t before = sequence;
-        free(steal_pointer(&reader->span));
-        err = read_new(reader, span_bytes(&reader->layout), reader->offsets.spans[before % 2], &reader->span);
+        free(steal_pointer(&reader->window));
+        err = read_new(reader, window_bytes(&reader->layout), reader->offsets.windows[before % 2], &reader->window);
         if (err == 0)
             err = read_sequence(reader, &sequence);
         if (err < 0 || sequence == before)
@@ -196,10 +196,11 @@ static int read_span(struct reader *reader) {
 }
 
 /* Blocks are checked as they are added up; frozen counts are shown as they stand. */
-static int check_span(struct reader *reader) {
+static int check_window(struct reader *reader) {
     const struct layout *layout = &reader->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
-        const struct aggstats_counters *frozen = layout_counters_const(layout, span_frozen(reader->span, layout), op);
+        const struct aggstats_counters *frozen =
+            layout_counters_const(layout, window_frozen(reader->window, layout), op);
         uint64_t finished = 0;
         for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
             if (__builtin_add_overflow(finished, frozen->buckets[bucket], &finished))
@@ -293,7 +294,7 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 static uint64_t end_cycles(const struct reader *reader, bool recording) {
     if (recording && clock_readable(reader->header.clock_kind))
         return aggstats_clock_now(reader->header.clock_kind);
-    return larger(reader->tally.last_start_cycles, larger(reader->header.seen_cycles, reader->span->start_cycles));
+    return larger(reader->tally.last_start_cycles, larger(reader->header.seen_cycles, reader->window->start_cycles));
 }
 
 /* ---- The whole ---- */
@@ -305,11 +306,11 @@ static int read_everything(struct reader *reader) {
     if (err == 0)
         err = read_labels(reader);
     if (err == 0)
-        err = read_span(reader);
+        err = read_window(reader);
     if (err == 0)
-        err = check_span(reader);
+        err = check_window(reader);
     if (err == 0)
-        err = reread_header(reader); /* for what happened before the span was made */
+        err = reread_header(reader); /* for what happened before the window was made */
     if (err == 0)
         err = read_blocks(reader);
     return err;
@@ -318,7 +319,7 @@ static int read_everything(struct reader *reader) {
 static int make_profile(const struct reader *reader, bool recording, struct aggstats_profile *ret_profile) {
     const struct snapshot_source source = {
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])reader->op_names,
-        .span = reader->span,
+        .window = reader->window,
         .tally = &reader->tally,
         .now_cycles = end_cycles(reader, recording),
         .clock = {.kind = reader->header.clock_kind, .frequency_hz = reader->header.frequency_hz},
@@ -333,7 +334,7 @@ static void reader_finish(struct reader *reader) {
     labels_free(reader->labels, reader->label_count);
     tally_finish(&reader->tally);
     free(reader->op_names);
-    free(reader->span);
+    free(reader->window);
 }
 
 bool aggstats_live_is(int fd) {
@@ -352,7 +353,7 @@ int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggs
         err = make_profile(&reader, recording, ret_profile);
     if (err == 0 && ret_info)
         *ret_info = (struct aggstats_live_info){
-            .pid = reader.header.pid, .recording = recording, .paused = reader.span->paused != 0};
+            .pid = reader.header.pid, .recording = recording, .paused = reader.window->paused != 0};
     reader_finish(&reader);
     return err;
 }

@@ -85,7 +85,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
         text_name_copy(base + offsets.names + op * (size_t)AGGSTATS_NAME_SIZE, options->op_names[op]);
     write_labels(base + offsets.labels, options);
     for (int i = 0; i < 2; i++)
-        live->spans[i] = (struct span *)(void *)(base + offsets.spans[i]);
+        live->windows[i] = (struct window *)(void *)(base + offsets.windows[i]);
 }
 
 /* Everything else is in place: from here on readers may believe the file. */
@@ -116,7 +116,7 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
     }
     live->header = memory;
     fill_header(live, options, layout, clock, header_bytes);
-    span_start(live->spans[0], aggstats_clock_now(clock->kind));
+    window_start(live->windows[0], aggstats_clock_now(clock->kind));
     publish_header(live->header);
     return 0;
 }
@@ -155,16 +155,16 @@ int live_add_block(struct live *live, struct aggstats_block **ret_block) {
     return 0;
 }
 
-const struct span *live_span(const struct live *live) {
-    return live->spans[live->header->span_sequence % 2];
+const struct window *live_window(const struct live *live) {
+    return live->windows[live->header->window_sequence % 2];
 }
 
-struct span *live_edit_span(struct live *live, const struct layout *layout) {
-    struct span *copy = live->spans[(live->header->span_sequence + 1) % 2];
-    memcpy(copy, live_span(live), span_bytes(layout));
+struct window *live_edit_window(struct live *live, const struct layout *layout) {
+    struct window *copy = live->windows[(live->header->window_sequence + 1) % 2];
+    memcpy(copy, live_window(live), window_bytes(layout));
     return copy;
 }
 
-void live_publish_span(struct live *live) {
-    __atomic_store_n(&live->header->span_sequence, live->header->span_sequence + 1, __ATOMIC_RELEASE);
+void live_publish_window(struct live *live) {
+    __atomic_store_n(&live->header->window_sequence, live->header->window_sequence + 1, __ATOMIC_RELEASE);
 }

@@ -5,16 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cells.h"
 #include "profile.h"
-#include "samples.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
 /* ---- Resolution ---- */
 
 static void coarsen_cells(struct aggstats_cell *cells, size_t *count, unsigned factor) {
-    struct samples samples = {.cells = cells, .count = *count};
-    samples_merge(&samples, 1, factor);
+    struct cells samples = {.cells = cells, .count = *count};
+    cells_merge(&samples, 1, factor);
     *count = samples.count;
 }
 
@@ -101,7 +101,7 @@ static int shift_buckets(uint64_t *buckets, unsigned count, const struct shift *
 }
 
 /* Appends calls of a row to cells, in ascending order of buckets; there must be room. sum: as below */
-static int append_shifted(struct samples *cells, uint32_t row, int bucket, unsigned count, uint64_t calls,
+static int append_shifted(struct cells *cells, uint32_t row, int bucket, unsigned count, uint64_t calls,
                           uint64_t *sum) {
     int err = add_shifted(sum, bucket, (int)count, calls);
     if (err < 0 || calls == 0)
@@ -119,8 +119,8 @@ static int append_shifted(struct samples *cells, uint32_t row, int bucket, unsig
 /* Each row is shifted by itself. ret_sum: of all rows, [count] */
 static int shift_cells(struct aggstats_cell **cells, size_t *cell_count, unsigned count, const struct shift *shift,
                        uint64_t *ret_sum) {
-    struct samples shifted = {.cells = NULL};
-    int err = samples_reserve(&shifted, 2 * *cell_count + 1);
+    struct cells shifted = {.cells = NULL};
+    int err = cells_reserve(&shifted, 2 * *cell_count + 1);
     memset(ret_sum, 0, count * sizeof(*ret_sum));
     for (size_t at = 0; at < *cell_count && err == 0; at++) {
         const struct aggstats_cell *cell = &(*cells)[at];

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cells.h"
 #include "profile.h"
-#include "samples.h"
 
 /* Intervals of two profiles do not meet, and the numbers of processes mean others. */
 static void drop_dimensions(struct aggstats_profile *profile) {
@@ -50,21 +50,21 @@ static const struct aggstats_joint_profile *find_joint(const struct aggstats_pro
 }
 
 static int add_cells(struct aggstats_joint_profile *a, const struct aggstats_joint_profile *b) {
-    struct samples sum = {.cells = NULL};
+    struct cells sum = {.cells = NULL};
     uint64_t left[AGGSTATS_BUCKETS_MAX];
     uint64_t right[AGGSTATS_BUCKETS_MAX];
-    int err = samples_reserve(&sum, a->cell_count + b->cell_count + 1);
+    int err = cells_reserve(&sum, a->cell_count + b->cell_count + 1);
     for (uint32_t row = 0, at = 0, bt = 0; err == 0 && (at < a->cell_count || bt < b->cell_count); row++) {
         memset(left, 0, sizeof(left));
         memset(right, 0, sizeof(right));
         if (at < a->cell_count && a->cells[at].row == row)
-            at = (uint32_t)samples_take_row(a->cells, a->cell_count, at, 1, 1, left);
+            at = (uint32_t)cells_take_row(a->cells, a->cell_count, at, 1, 1, left);
         if (bt < b->cell_count && b->cells[bt].row == row)
-            bt = (uint32_t)samples_take_row(b->cells, b->cell_count, bt, 1, 1, right);
+            bt = (uint32_t)cells_take_row(b->cells, b->cell_count, bt, 1, 1, right);
         for (unsigned bucket = 0; bucket < AGGSTATS_BUCKETS_MAX && err == 0; bucket++)
             err = add_numbers(&left[bucket], right[bucket]);
         if (err == 0)
-            samples_append_row(&sum, row, left, AGGSTATS_BUCKETS_MAX);
+            cells_append_row(&sum, row, left, AGGSTATS_BUCKETS_MAX);
     }
     free(a->cells);
     a->cells = sum.cells;

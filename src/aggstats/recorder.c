@@ -51,7 +51,7 @@ static void choose_clock(struct aggstats_recorder *recorder, const struct aggsta
 static int recorder_init(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
     recorder->layout = layout_make(options->op_count, options->resolution);
     recorder->live = (struct live){.fd = -1, .directory_fd = -1};
-    pthread_mutex_init(&recorder->span_lock, NULL);
+    pthread_mutex_init(&recorder->window_lock, NULL);
     pthread_mutex_init(&recorder->sampler_lock, NULL);
     int err = copy_names(recorder, options);
     if (err == 0)
@@ -79,7 +79,7 @@ static void recorder_free(struct aggstats_recorder *recorder) {
     live_finish(&recorder->live);
     timeline_destroy(recorder->timeline);
     joints_finish(&recorder->joints);
-    pthread_mutex_destroy(&recorder->span_lock);
+    pthread_mutex_destroy(&recorder->window_lock);
     pthread_mutex_destroy(&recorder->sampler_lock);
     labels_free(recorder->labels, recorder->label_count);
     free(recorder->op_names);

@@ -24,9 +24,9 @@ struct aggstats_recorder {
 
     struct live live;
     struct threads threads;
-    pthread_mutex_t span_lock;    /* the spans, and what is read against them */
-    struct joints joints;         /* changed and read under the span lock */
-    struct timeline *timeline;    /* under the span lock; NULL: not sampled */
+    pthread_mutex_t window_lock;  /* the windows, and what is read against them */
+    struct joints joints;         /* changed and read under the window lock */
+    struct timeline *timeline;    /* under the window lock; NULL: not sampled */
     pthread_mutex_t sampler_lock; /* taken first */
     struct sampler *sampler;      /* under its lock; NULL: not sampled */
     struct grouping *grouping;    /* set before threads count; NULL: not grouped */

@@ -8,11 +8,11 @@ static int64_t interval_ns(const struct aggstats_recorder *recorder) {
 }
 
 static void cut_locked(struct aggstats_recorder *recorder, struct tally *tally) {
-    const struct span *span = live_span(&recorder->live);
-    if (span->paused || threads_tally(&recorder->threads, tally) < 0)
+    const struct window *window = live_window(&recorder->live);
+    if (window->paused || threads_tally(&recorder->threads, tally) < 0)
         return;
     uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
-    timeline_cut(recorder->timeline, span, tally, span_elapsed_cycles(span, now_cycles));
+    timeline_cut(recorder->timeline, window, tally, window_elapsed_cycles(window, now_cycles));
 }
 
 /* Without memory for it there is no border now. */
@@ -20,11 +20,11 @@ static int64_t cut(void *context) {
     struct aggstats_recorder *recorder = context;
     struct tally tally;
     int err = tally_init(&tally, &recorder->layout);
-    pthread_mutex_lock(&recorder->span_lock);
+    pthread_mutex_lock(&recorder->window_lock);
     if (err == 0)
         cut_locked(recorder, &tally);
     int64_t next_ns = interval_ns(recorder);
-    pthread_mutex_unlock(&recorder->span_lock);
+    pthread_mutex_unlock(&recorder->window_lock);
     if (err == 0)
         tally_finish(&tally);
     return next_ns;
@@ -32,10 +32,10 @@ static int64_t cut(void *context) {
 
 /* Puts the timeline in the place of the one that there is, which is given back. */
 static struct timeline *exchange_timeline(struct aggstats_recorder *recorder, struct timeline *timeline) {
-    pthread_mutex_lock(&recorder->span_lock);
+    pthread_mutex_lock(&recorder->window_lock);
     struct timeline *earlier = recorder->timeline;
     recorder->timeline = timeline;
-    pthread_mutex_unlock(&recorder->span_lock);
+    pthread_mutex_unlock(&recorder->window_lock);
     return earlier;
 }
 

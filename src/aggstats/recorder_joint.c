@@ -6,9 +6,9 @@
 int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op, unsigned values) {
     if (op >= recorder->layout.op_count || values >> AGGSTATS_VALUE_COUNT)
         return -EINVAL;
-    pthread_mutex_lock(&recorder->span_lock);
+    pthread_mutex_lock(&recorder->window_lock);
     int err = joints_set(&recorder->joints, op, values);
-    pthread_mutex_unlock(&recorder->span_lock);
+    pthread_mutex_unlock(&recorder->window_lock);
     return err;
 }
 

@@ -1,4 +1,4 @@
-/* Snapshots of a recorder, and the changes of span that are made of them. */
+/* Snapshots of a recorder, and the changes of window that are made of them. */
 #include "recorder.h"
 #include "snapshot.h"
 
@@ -11,22 +11,22 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
     __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
 }
 
-/* What is kept beside the counters is looked at before these. */
-static void look_beside(struct aggstats_recorder *recorder) {
-    joints_look(&recorder->joints);
+/* What is kept beside the counters is read before these. */
+static void read_beside(struct aggstats_recorder *recorder) {
+    joints_read(&recorder->joints);
     if (recorder->grouping)
-        grouping_look(recorder->grouping);
+        grouping_take_in(recorder->grouping);
 }
 
 static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tally,
                            struct aggstats_profile *ret_profile) {
-    look_beside(recorder);
+    read_beside(recorder);
     int err = threads_tally(&recorder->threads, tally);
     if (err < 0)
         return err;
     struct snapshot_source source = {
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
-        .span = live_span(&recorder->live),
+        .window = live_window(&recorder->live),
         .tally = tally,
         .labels = recorder->labels,
         .label_count = recorder->label_count,
@@ -44,21 +44,21 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
     int err = tally_init(&tally, &recorder->layout);
     if (err < 0)
         return err;
-    pthread_mutex_lock(&recorder->span_lock);
+    pthread_mutex_lock(&recorder->window_lock);
     err = snapshot_locked(recorder, &tally, ret_profile);
-    pthread_mutex_unlock(&recorder->span_lock);
+    pthread_mutex_unlock(&recorder->window_lock);
     tally_finish(&tally);
     return err;
 }
 
 /* ---- Reset, pause, resume ---- */
 
-typedef void (*span_change_fn)(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
-                               uint64_t now_cycles);
+typedef void (*window_change_fn)(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
+                                 uint64_t now_cycles);
 
-static void reset_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+static void reset_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                       uint64_t now_cycles) {
-    span_reset(span, settled, now_cycles);
+    window_reset(window, settled, now_cycles);
     joints_reset(&recorder->joints);
     if (recorder->grouping)
         grouping_reset(recorder->grouping);
@@ -66,54 +66,54 @@ static void reset_all(struct aggstats_recorder *recorder, struct span *span, con
         timeline_clear(recorder->timeline);
 }
 
-static void pause_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+static void pause_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                       uint64_t now_cycles) {
-    span_pause(span, settled, now_cycles);
+    window_pause(window, settled, now_cycles);
     joints_pause(&recorder->joints);
     if (recorder->grouping)
         grouping_pause(recorder->grouping);
 }
 
-static void resume_all(struct aggstats_recorder *recorder, struct span *span, const struct tally *settled,
+static void resume_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                        uint64_t now_cycles) {
-    span_resume(span, settled, now_cycles);
+    window_resume(window, settled, now_cycles);
     joints_resume(&recorder->joints);
     if (recorder->grouping)
         grouping_resume(recorder->grouping);
 }
 
-static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, span_change_fn change) {
-    look_beside(recorder);
+static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, window_change_fn change) {
+    read_beside(recorder);
     int err = threads_tally(&recorder->threads, tally);
     if (err < 0)
         return err;
     tally_settle(tally);
-    struct span *span = live_edit_span(&recorder->live, &recorder->layout);
-    change(recorder, span, tally, aggstats_clock_now(recorder->clock.kind));
-    live_publish_span(&recorder->live);
+    struct window *window = live_edit_window(&recorder->live, &recorder->layout);
+    change(recorder, window, tally, aggstats_clock_now(recorder->clock.kind));
+    live_publish_window(&recorder->live);
     return 0;
 }
 
-static int change_span(struct aggstats_recorder *recorder, span_change_fn change) {
+static int change_window(struct aggstats_recorder *recorder, window_change_fn change) {
     struct tally tally;
     int err = tally_init(&tally, &recorder->layout);
     if (err < 0)
         return err;
-    pthread_mutex_lock(&recorder->span_lock);
+    pthread_mutex_lock(&recorder->window_lock);
     err = change_locked(recorder, &tally, change);
-    pthread_mutex_unlock(&recorder->span_lock);
+    pthread_mutex_unlock(&recorder->window_lock);
     tally_finish(&tally);
     return err;
 }
 
 int aggstats_recorder_reset(struct aggstats_recorder *recorder) {
-    return change_span(recorder, reset_all);
+    return change_window(recorder, reset_all);
 }
 
 int aggstats_recorder_pause(struct aggstats_recorder *recorder) {
-    return change_span(recorder, pause_all);
+    return change_window(recorder, pause_all);
 }
 
 int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
-    return change_span(recorder, resume_all);
+    return change_window(recorder, resume_all);
 }

@@ -28,7 +28,7 @@ static int add_ops(struct aggstats_profile *profile, const struct snapshot_sourc
     if (!profile->ops || !visible)
         return -ENOMEM;
     for (unsigned op = 0; op < layout->op_count; op++) {
-        span_visible(source->span, source->tally, op, visible);
+        window_visible(source->window, source->tally, op, visible);
         int err = visible->calls > 0 ? add_op(profile, source->op_names[op], visible) : 0;
         if (err < 0)
             return err;
@@ -39,7 +39,7 @@ static int add_ops(struct aggstats_profile *profile, const struct snapshot_sourc
 
 static int add_calls_in_flight(struct aggstats_profile *profile, const struct snapshot_source *source) {
     const struct tally *tally = source->tally;
-    if (source->span->paused || tally->in_flight_count == 0)
+    if (source->window->paused || tally->in_flight_count == 0)
         return 0;
     profile->in_flight = calloc(tally->in_flight_count, sizeof(*profile->in_flight));
     if (!profile->in_flight)
@@ -59,11 +59,11 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
     *profile = (struct aggstats_profile){
         .resolution = source->tally->layout.resolution,
         .clock = source->clock,
-        .start_ns = source->span->start_ns,
+        .start_ns = source->window->start_ns,
         .has_start = true,
-        .elapsed_cycles = span_elapsed_cycles(source->span, source->now_cycles),
+        .elapsed_cycles = window_elapsed_cycles(source->window, source->now_cycles),
         .has_elapsed = true,
-        .clamped = span_visible_clamped(source->span, source->tally),
+        .clamped = window_visible_clamped(source->window, source->tally),
         .incomplete = source->incomplete,
     };
     int err = labels_copy(source->labels, source->label_count, &profile->labels);
@@ -74,7 +74,7 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
     if (err == 0)
         err = add_calls_in_flight(profile, source);
     if (err == 0 && source->timeline)
-        err = timeline_show(source->timeline, source->span, source->tally, source->op_names, profile);
+        err = timeline_show(source->timeline, source->window, source->tally, source->op_names, profile);
     if (err == 0 && source->joints)
         err = joints_show(source->joints, source->op_names, profile);
     if (err == 0 && source->grouping)

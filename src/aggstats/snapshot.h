@@ -9,8 +9,8 @@
 /* All borrowed. */
 struct snapshot_source {
     const char (*op_names)[AGGSTATS_NAME_SIZE];
-    const struct span *span;
-    const struct tally *tally; /* read after the span */
+    const struct window *window;
+    const struct tally *tally; /* read after the window */
     uint64_t now_cycles;       /* read after the tally */
     struct aggstats_clock clock;
     const struct aggstats_label *labels;

@@ -172,8 +172,8 @@ static bool read_call(const struct aggstats_block *block, unsigned op_count, str
     return true;
 }
 
-/* A call that ends, or another that begins, while its fields are being read would give a mixture. A second look at
- * op and start, after the rest, shows that: no two calls of a thread start at the same time. */
+/* A call that ends, or another that begins, while its fields are being read would give a mixture. Reading
+ * op and start once more, after the rest, shows that: no two calls of a thread start at the same time. */
 int tally_add_call(struct tally *tally, const struct aggstats_block *block) {
     struct tally_call call;
     struct tally_call again;

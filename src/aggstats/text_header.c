@@ -8,7 +8,7 @@
 #include "text_parser.h"
 
 #define NS_PER_SECOND 1000000000
-#define CALLS_IN_FLIGHT_MAX 65536 /* bounds what a hostile text can make readers look through for each operation */
+#define CALLS_IN_FLIGHT_MAX 65536 /* bounds what a hostile text can make readers search for each operation */
 #define LABELS_MAX 65536
 
 /* ---- Header: values that the format defines ---- */

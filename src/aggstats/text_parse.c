@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base.h"
+#include "cells.h"
 #include "profile.h"
-#include "samples.h"
 #include "text_parser.h"
 
 #define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
@@ -51,7 +51,7 @@ struct rows {
     uint64_t finished_calls;
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     uint32_t count;
-    struct samples samples;
+    struct cells samples;
 };
 
 /* " 0 0 120", or "-" for none. */
@@ -87,9 +87,9 @@ static uint32_t intervals_max(const struct parser *parser) {
 static int keep_row(struct parser *parser, struct rows *rows) {
     if (rows->count == intervals_max(parser))
         return parser_fail(parser, "expected at most %u intervals", (unsigned)intervals_max(parser));
-    if (samples_reserve(&rows->samples, ARRAY_SIZE(rows->row)) < 0)
+    if (cells_reserve(&rows->samples, ARRAY_SIZE(rows->row)) < 0)
         return -ENOMEM;
-    samples_append_row(&rows->samples, rows->count++, rows->row, AGGSTATS_BUCKETS_MAX);
+    cells_append_row(&rows->samples, rows->count++, rows->row, AGGSTATS_BUCKETS_MAX);
     return 0;
 }
 
@@ -192,7 +192,7 @@ static int check_joint(struct parser *parser, const struct aggstats_joint_profil
 }
 
 /* "4096: 0 0 12" */
-static int parse_joint_row(struct parser *parser, const struct aggstats_joint_profile *joint, struct samples *cells,
+static int parse_joint_row(struct parser *parser, const struct aggstats_joint_profile *joint, struct cells *cells,
                            uint64_t *sum) {
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     uint64_t number;
@@ -210,13 +210,13 @@ static int parse_joint_row(struct parser *parser, const struct aggstats_joint_pr
     const struct aggstats_op_profile *op = aggstats_profile_op(&parser->profile, joint->op);
     err = parse_counts(parser, counts, row, sum, op->calls, op->name);
     if (err == 0)
-        err = samples_reserve(cells, ARRAY_SIZE(row));
+        err = cells_reserve(cells, ARRAY_SIZE(row));
     if (err == 0)
-        samples_append_row(cells, row_number, row, ARRAY_SIZE(row));
+        cells_append_row(cells, row_number, row, ARRAY_SIZE(row));
     return err;
 }
 
-static int parse_joint_rows(struct parser *parser, const struct aggstats_joint_profile *joint, struct samples *cells) {
+static int parse_joint_rows(struct parser *parser, const struct aggstats_joint_profile *joint, struct cells *cells) {
     uint64_t sum = 0;
     int more;
     while ((more = row_follows(parser)) > 0) {
@@ -231,7 +231,7 @@ static int parse_joint_rows(struct parser *parser, const struct aggstats_joint_p
 /* "JOINT_READ_SIZE" and its rows. */
 static int parse_joint(struct parser *parser) {
     struct aggstats_joint_profile joint = {.cells = NULL};
-    struct samples cells = {.cells = NULL};
+    struct cells cells = {.cells = NULL};
     char *cursor = parser->line + strlen(joint_prefix);
     int err = parse_joint_name(parser, text_next_word(&cursor), &joint);
     if (err == 0)

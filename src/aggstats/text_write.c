@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "samples.h"
+#include "cells.h"
 #include "text.h"
 
 static void write_value(FILE *stream, const char *value) {
@@ -111,7 +111,7 @@ static void write_samples(const struct aggstats_op_profile *op, unsigned bucket_
     for (size_t at = 0; at < op->sample_count; interval++) {
         for (; interval < op->samples[at].row; interval++)
             fputs("-\n", stream);
-        at = samples_take_row(op->samples, op->sample_count, at, 1, 1, row);
+        at = cells_take_row(op->samples, op->sample_count, at, 1, 1, row);
         write_row(row, bucket_count, stream);
     }
     if (op->sample_count == 0)
@@ -133,7 +133,7 @@ static void write_joint(const struct aggstats_joint_profile *joint, FILE *stream
     fprintf(stream, "JOINT_%s_%s\n", joint->op, aggstats_value_name(joint->value));
     for (size_t at = 0; at < joint->cell_count;) {
         uint64_t first = aggstats_value_first(joint->value, joint->cells[at].row);
-        at = samples_take_row(joint->cells, joint->cell_count, at, 1, 1, row);
+        at = cells_take_row(joint->cells, joint->cell_count, at, 1, 1, row);
         fprintf(stream, "%" PRIu64 ":", first);
         write_row(row, ARRAY_SIZE(row), stream);
     }

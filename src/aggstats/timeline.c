@@ -53,7 +53,7 @@ void timeline_clear(struct timeline *timeline) {
 
 static void halve(struct timeline *timeline) {
     for (unsigned op = 0; op < timeline->layout.op_count; op++)
-        samples_merge(&timeline->ops[op], 2, 1);
+        cells_merge(&timeline->ops[op], 2, 1);
     timeline->count /= 2;
     for (size_t i = 0; i < timeline->count; i++)
         timeline->borders[i] = timeline->borders[2 * i + 1];
@@ -77,12 +77,12 @@ static unsigned find_new(const struct timeline *timeline, const struct aggstats_
 static void take_over(struct timeline *timeline, unsigned op, const uint64_t *row) {
     struct aggstats_counters *seen = layout_counters(&timeline->layout, timeline->seen, op);
     unsigned bucket_count = layout_bucket_count(&timeline->layout);
-    samples_append_row(&timeline->ops[op], (uint32_t)timeline->count, row, bucket_count);
+    cells_append_row(&timeline->ops[op], (uint32_t)timeline->count, row, bucket_count);
     for (unsigned bucket = 0; bucket < bucket_count; bucket++)
         seen->buckets[bucket] += row[bucket];
 }
 
-int timeline_cut(struct timeline *timeline, const struct span *span, const struct tally *tally,
+int timeline_cut(struct timeline *timeline, const struct window *window, const struct tally *tally,
                  uint64_t elapsed_cycles) {
     const struct layout *layout = &timeline->layout;
     uint64_t row[AGGSTATS_BUCKETS_MAX];
@@ -90,14 +90,14 @@ int timeline_cut(struct timeline *timeline, const struct span *span, const struc
     if (!visible)
         return -ENOMEM;
     if (timeline->count > 0 && elapsed_cycles <= timeline->borders[timeline->count - 1])
-        return 0; /* no time has passed: the span is paused, or has just begun */
+        return 0; /* no time has passed: the window is paused, or has just begun */
     for (unsigned op = 0; op < layout->op_count; op++)
-        if (samples_reserve(&timeline->ops[op], layout_bucket_count(layout)) < 0)
+        if (cells_reserve(&timeline->ops[op], layout_bucket_count(layout)) < 0)
             return -ENOMEM;
     if (timeline->count == timeline->capacity)
         halve(timeline);
     for (unsigned op = 0; op < layout->op_count; op++) {
-        span_visible(span, tally, op, visible);
+        window_visible(window, tally, op, visible);
         if (find_new(timeline, visible, op, row) > 0)
             take_over(timeline, op, row);
     }
@@ -135,25 +135,25 @@ static void raise_to_samples(struct aggstats_op_profile *op, const struct aggsta
 
 static int show_op(const struct timeline *timeline, unsigned op_number, const struct aggstats_counters *visible,
                    struct aggstats_profile *profile, struct aggstats_op_profile *op) {
-    const struct samples *kept = &timeline->ops[op_number];
+    const struct cells *kept = &timeline->ops[op_number];
     unsigned bucket_count = layout_bucket_count(&timeline->layout);
-    struct samples samples = {.cells = NULL};
+    struct cells samples = {.cells = NULL};
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     unsigned used = find_new(timeline, visible, op_number, row);
-    if (samples_reserve(&samples, kept->count + used + 1) < 0)
+    if (cells_reserve(&samples, kept->count + used + 1) < 0)
         return -ENOMEM;
     if (kept->count > 0)
         memcpy(samples.cells, kept->cells, kept->count * sizeof(*kept->cells));
     samples.count = kept->count;
-    samples_append_row(&samples, (uint32_t)(profile->interval_count - 1), row, bucket_count);
-    samples_merge(&samples, 1, 1); /* without time since the last border, it belongs before that */
+    cells_append_row(&samples, (uint32_t)(profile->interval_count - 1), row, bucket_count);
+    cells_merge(&samples, 1, 1); /* without time since the last border, it belongs before that */
     raise_to_samples(op, layout_counters_const(&timeline->layout, timeline->seen, op_number), bucket_count);
     op->samples = samples.cells;
     op->sample_count = samples.count;
     return 0;
 }
 
-int timeline_show(const struct timeline *timeline, const struct span *span, const struct tally *tally,
+int timeline_show(const struct timeline *timeline, const struct window *window, const struct tally *tally,
                   const char (*op_names)[AGGSTATS_NAME_SIZE], struct aggstats_profile *profile) {
     CLEANUP_FREE struct aggstats_counters *visible = malloc(timeline->layout.counters_stride_bytes);
     int err = visible ? show_borders(timeline, profile) : -ENOMEM;
@@ -161,7 +161,7 @@ int timeline_show(const struct timeline *timeline, const struct span *span, cons
         struct aggstats_op_profile *op = profile_find_op(profile, op_names[number]);
         if (!op)
             continue;
-        span_visible(span, tally, number, visible);
+        window_visible(window, tally, number, visible);
         err = show_op(timeline, number, visible, profile, op);
     }
     return err;

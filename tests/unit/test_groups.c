@@ -35,7 +35,7 @@ static void record(struct aggstats_recorder *recorder, uint32_t caller, unsigned
     }
 }
 
-static struct aggstats_profile look(struct aggstats_recorder *recorder) {
+static struct aggstats_profile take_snapshot(struct aggstats_recorder *recorder) {
     struct aggstats_profile profile;
     ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
     return profile;
@@ -50,7 +50,7 @@ static uint64_t calls_of(const struct aggstats_profile *profile, enum aggstats_w
 }
 
 static uint64_t calls_shown_of(struct aggstats_recorder *recorder, enum aggstats_who who, uint64_t id) {
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     uint64_t calls = calls_of(&profile, who, id);
     aggstats_profile_finish(&profile);
     return calls;
@@ -69,7 +69,7 @@ static void expect_sums(const struct aggstats_profile *profile, bool exactly) {
 }
 
 static void expect_exact_sums(struct aggstats_recorder *recorder) {
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     expect_sums(&profile, true);
     uint64_t total_cycles = 0;
     for (size_t i = 0; i < profile.group_count; i++)
@@ -90,7 +90,7 @@ START_TEST(calls_are_in_the_group_of_their_caller) {
     record(recorder, 4711, 5);
     record(recorder, 0, 7);
     record(recorder, 17, 11);
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_int_eq(profile.grouping, AGGSTATS_BY_PROCESS);
     ck_assert_uint_eq(profile.group_count, 3);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 17), 14);
@@ -135,7 +135,7 @@ START_TEST(threads_come_to_their_process) {
     while (calls_shown_of(recorder, AGGSTATS_WHO_ID, 17) < 55)
         wait_a_little();
     record(recorder, 171, 100);
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 17), 155);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 13), 2);
     ck_assert_uint_eq(profile.group_count, 2);
@@ -161,7 +161,7 @@ static bool identify_changing(void *unused, uint32_t caller, struct aggstats_ide
 static unsigned call_until_named(struct aggstats_recorder *recorder, const char *name) {
     for (unsigned calls = 1;; calls++) {
         record(recorder, 5, 1);
-        struct aggstats_profile profile = look(recorder);
+        struct aggstats_profile profile = take_snapshot(recorder);
         bool found = false;
         for (size_t i = 0; i < profile.group_count; i++)
             found |= strcmp(profile.groups[i].name, name) == 0;
@@ -179,7 +179,7 @@ START_TEST(another_program_is_the_same_process) {
     unsigned calls = call_until_named(recorder, "sh");
     __atomic_store_n(&exec_name, "cat", __ATOMIC_RELEASE);
     calls += call_until_named(recorder, "cat");
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.group_count, 1);
     ck_assert_uint_eq(profile.groups[0].profile.ops[0].calls, calls);
     aggstats_profile_finish(&profile);
@@ -195,7 +195,7 @@ START_TEST(number_used_anew_is_another_process) {
     __atomic_store_n(&exec_name, "late", __ATOMIC_RELEASE);
     __atomic_store_n(&instance, 2, __ATOMIC_RELEASE);
     call_until_named(recorder, "late");
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.group_count, 2);
     ck_assert_uint_eq(profile.groups[0].id, profile.groups[1].id);
     ck_assert_str_ne(profile.groups[0].name, profile.groups[1].name);
@@ -211,7 +211,7 @@ START_TEST(least_recent_callers_are_added_up) {
         record(recorder, caller, 2);
         record(recorder, 7, 1); /* stays, for it calls again and again */
     }
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.group_count, 4);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 2000), 2);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 1999), 2);
@@ -242,7 +242,7 @@ START_TEST(callers_of_like_numbers_stay_themselves) {
         rounds++;
         wait_a_little();
         aggstats_profile_finish(&profile);
-        profile = look(recorder);
+        profile = take_snapshot(recorder);
         bool all_named = profile.group_count == CALLERS;
         for (size_t i = 0; i < profile.group_count; i++)
             all_named &= strcmp(profile.groups[i].name, "itself") == 0;
@@ -270,7 +270,7 @@ START_TEST(many_threads_are_one_process) {
         record(recorder, caller, 2);
     while (calls_shown_of(recorder, AGGSTATS_WHO_ID, 1) < 2000)
         wait_a_little();
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.group_count, 1);
     ck_assert_str_eq(profile.groups[0].name, "one");
     aggstats_profile_finish(&profile);
@@ -330,7 +330,7 @@ static void *record_until_done(void *unused) {
     return unused;
 }
 
-START_TEST(spans_hold_no_more_than_their_op) {
+START_TEST(windows_hold_no_more_than_their_op) {
     pthread_t threads[3];
     __atomic_store_n(&done, false, __ATOMIC_RELEASE);
     shared = create_recorder(1, 0, identify_tens);
@@ -338,7 +338,7 @@ START_TEST(spans_hold_no_more_than_their_op) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, record_until_done, NULL), 0);
     for (int i = 0; i < 100; i++) {
         ck_assert_int_eq(i % 3 ? aggstats_recorder_pause(shared) : aggstats_recorder_reset(shared), 0);
-        struct aggstats_profile profile = look(shared);
+        struct aggstats_profile profile = take_snapshot(shared);
         expect_sums(&profile, false);
         aggstats_profile_finish(&profile);
         ck_assert_int_eq(aggstats_recorder_resume(shared), 0);
@@ -363,13 +363,13 @@ START_TEST(no_call_is_lost_with_many_threads) {
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, record_much, (void *)(uintptr_t)&first[i]), 0);
     for (int i = 0; i < 50; i++) {
-        struct aggstats_profile profile = look(shared);
+        struct aggstats_profile profile = take_snapshot(shared);
         expect_sums(&profile, false);
         aggstats_profile_finish(&profile);
     }
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    struct aggstats_profile profile = look(shared);
+    struct aggstats_profile profile = take_snapshot(shared);
     ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 400000);
     aggstats_profile_finish(&profile);
     expect_exact_sums(shared);
@@ -391,7 +391,7 @@ int main(void) {
     tcase_add_test(tcase, many_threads_are_one_process);
     tcase_add_test(tcase, reset_and_pause_hold_for_them_too);
     tcase_add_test(tcase, nobody_waits_for_who_it_is);
-    tcase_add_test(tcase, spans_hold_no_more_than_their_op);
+    tcase_add_test(tcase, windows_hold_no_more_than_their_op);
     tcase_add_loop_test(tcase, no_call_is_lost_with_many_threads, 0, 2);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -22,7 +22,7 @@ static void record(struct aggstats_recorder *recorder, enum aggstats_value value
     aggstats_joint_add(recorder, OP_READ, value, number, aggstats_end(recorder, &span));
 }
 
-static struct aggstats_profile look(struct aggstats_recorder *recorder) {
+static struct aggstats_profile take_snapshot(struct aggstats_recorder *recorder) {
     struct aggstats_profile profile;
     ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
     return profile;
@@ -92,7 +92,7 @@ START_TEST(calls_are_counted_while_asked_for) {
     record(recorder, AGGSTATS_SIZE, 4096);
     record(recorder, AGGSTATS_SIZE, 0);
     record(recorder, AGGSTATS_OFFSET, 7); /* nobody wants to know */
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.joint_count, 1);
     ck_assert_str_eq(profile.joints[0].op, "READ");
     ck_assert_int_eq(profile.joints[0].value, AGGSTATS_SIZE);
@@ -101,12 +101,12 @@ START_TEST(calls_are_counted_while_asked_for) {
     aggstats_profile_finish(&profile);
     ck_assert_int_eq(aggstats_recorder_set_joint(recorder, OP_READ, 0), 0);
     record(recorder, AGGSTATS_SIZE, 4096);
-    profile = look(recorder);
+    profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.joint_count, 0);
     aggstats_profile_finish(&profile);
     ck_assert_int_eq(aggstats_recorder_set_joint(recorder, OP_READ, 1U << AGGSTATS_SIZE), 0);
     record(recorder, AGGSTATS_SIZE, 1);
-    profile = look(recorder); /* begins anew */
+    profile = take_snapshot(recorder); /* begins anew */
     ck_assert_uint_eq(profile.joints[0].cell_count, 1);
     ck_assert_uint_eq(calls_in_row(&profile.joints[0], 1), 1);
     aggstats_profile_finish(&profile);
@@ -124,12 +124,12 @@ START_TEST(reset_and_pause_hold_for_them_too) {
     record(recorder, AGGSTATS_SIZE, 2);
     ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
     record(recorder, AGGSTATS_SIZE, 4);
-    struct aggstats_profile paused = look(recorder);
+    struct aggstats_profile paused = take_snapshot(recorder);
     ck_assert_uint_eq(paused.joints[0].cell_count, 1);
     ck_assert_uint_eq(calls_in_row(&paused.joints[0], 2), 1);
     ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
     record(recorder, AGGSTATS_SIZE, 8);
-    struct aggstats_profile resumed = look(recorder);
+    struct aggstats_profile resumed = take_snapshot(recorder);
     ck_assert_uint_eq(calls_in_row(&resumed.joints[0], 3), 0);
     ck_assert_uint_eq(calls_in_row(&resumed.joints[0], 4), 1);
     expect_marginals(&resumed, &resumed.joints[0]);
@@ -149,7 +149,7 @@ static void *record_until_done(void *unused) {
     return unused;
 }
 
-START_TEST(spans_hold_no_more_than_their_op) {
+START_TEST(windows_hold_no_more_than_their_op) {
     pthread_t threads[3];
     __atomic_store_n(&done, false, __ATOMIC_RELEASE);
     shared = create_recorder(1);
@@ -158,7 +158,7 @@ START_TEST(spans_hold_no_more_than_their_op) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, record_until_done, NULL), 0);
     for (int i = 0; i < 500; i++) {
         ck_assert_int_eq(i % 3 ? aggstats_recorder_pause(shared) : aggstats_recorder_reset(shared), 0);
-        struct aggstats_profile profile = look(shared);
+        struct aggstats_profile profile = take_snapshot(shared);
         expect_contained(&profile);
         aggstats_profile_finish(&profile);
         ck_assert_int_eq(aggstats_recorder_resume(shared), 0);
@@ -183,13 +183,13 @@ START_TEST(no_call_is_lost_with_many_threads) {
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, record_much, NULL), 0);
     for (int i = 0; i < 200; i++) {
-        struct aggstats_profile profile = look(shared);
+        struct aggstats_profile profile = take_snapshot(shared);
         expect_contained(&profile);
         aggstats_profile_finish(&profile);
     }
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    struct aggstats_profile profile = look(shared);
+    struct aggstats_profile profile = take_snapshot(shared);
     ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->calls, 800000);
     expect_marginals(&profile, &profile.joints[0]);
     ck_assert_uint_eq(calls_in_row(&profile.joints[0], 0), 160);
@@ -213,7 +213,7 @@ int main(void) {
     tcase_add_test(joint, rows_are_powers_of_two_or_numbers);
     tcase_add_test(joint, calls_are_counted_while_asked_for);
     tcase_add_test(joint, reset_and_pause_hold_for_them_too);
-    tcase_add_test(joint, spans_hold_no_more_than_their_op);
+    tcase_add_test(joint, windows_hold_no_more_than_their_op);
     tcase_add_loop_test(joint, no_call_is_lost_with_many_threads, 0, 2);
     suite_add_tcase(suite, joint);
     SRunner *runner = srunner_create(suite);

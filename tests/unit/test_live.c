@@ -82,7 +82,7 @@ static struct seen sum_up(const struct aggstats_profile *profile) {
     return seen;
 }
 
-static struct seen look(void) {
+static struct seen read_seen(void) {
     struct aggstats_profile profile;
     ck_assert_int_eq(read_live(&profile, NULL), 0);
     struct seen seen = sum_up(&profile);
@@ -229,7 +229,7 @@ START_TEST(reading_while_others_record_and_reset_is_consistent) {
         ck_assert_int_eq(pthread_create(&writers[i].thread, NULL, write_on, &writers[i]), 0);
     }
     for (int i = 0; i < 2003; i++)
-        look(); /* checks every op */
+        read_seen(); /* checks every op */
     for (int i = 0; i < 2; i++) {
         __atomic_store_n(&writers[i].stop, true, __ATOMIC_RELAXED);
         pthread_join(writers[i].thread, NULL);
@@ -334,7 +334,7 @@ START_TEST(every_finished_call_survives_sigkill) {
     uint64_t done = 0;
     for (int i = 0; i < VICTIM_THREADS; i++)
         done += victim->done[i];
-    struct seen seen = look();
+    struct seen seen = read_seen();
     ck_assert_uint_ge(seen.finished, done);
     ck_assert_uint_le(seen.finished, done + VICTIM_THREADS); /* finished, but not yet noted in done */
     ck_assert_uint_le(seen.calls, done + VICTIM_THREADS);
@@ -353,7 +353,7 @@ static void reset_until_killed(struct victim *victim) {
     }
 }
 
-START_TEST(sigkill_in_a_reset_leaves_the_span_before_or_after) {
+START_TEST(sigkill_in_a_reset_leaves_the_window_before_or_after) {
     struct victim *victim = share_victim();
     pid_t child = fork();
     if (child == 0)
@@ -362,7 +362,7 @@ START_TEST(sigkill_in_a_reset_leaves_the_span_before_or_after) {
         usleep(100);
     usleep((useconds_t)(_i * 211));
     kill_and_reap(child);
-    struct seen seen = look();
+    struct seen seen = read_seen();
     ck_assert_uint_le(seen.calls, 3);
     munmap(victim, sizeof(*victim));
 }
@@ -472,7 +472,7 @@ int main(void) {
     tcase_add_test(tcase, reading_while_others_record_and_reset_is_consistent);
     tcase_add_test(tcase, hung_call_is_shown_with_its_age);
     tcase_add_loop_test(tcase, every_finished_call_survives_sigkill, 0, 20);
-    tcase_add_loop_test(tcase, sigkill_in_a_reset_leaves_the_span_before_or_after, 0, 20);
+    tcase_add_loop_test(tcase, sigkill_in_a_reset_leaves_the_window_before_or_after, 0, 20);
     tcase_add_test(tcase, file_cut_short_is_refused_with_a_reason);
     tcase_add_test(tcase, damaged_byte_never_crashes);
     tcase_add_test(tcase, other_files_are_not_live_files);

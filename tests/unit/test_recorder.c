@@ -47,7 +47,7 @@ struct seen {
     size_t in_flight;
 };
 
-static struct seen look(struct aggstats_recorder *recorder) {
+static struct seen take_snapshot(struct aggstats_recorder *recorder) {
     struct aggstats_profile profile;
     struct seen seen = {0};
     ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
@@ -122,7 +122,7 @@ START_TEST(nested_calls_are_both_counted) {
     struct aggstats_span outer = aggstats_begin(recorder, OP_READ, 1, 1);
     record(recorder, OP_LOOKUP, 3);
     aggstats_end(recorder, &outer);
-    struct seen seen = look(recorder);
+    struct seen seen = take_snapshot(recorder);
     ck_assert_uint_eq(seen.calls, 4);
     ck_assert_uint_eq(seen.finished, 4);
     aggstats_recorder_destroy(recorder);
@@ -162,7 +162,7 @@ START_TEST(call_in_flight_is_listed_with_its_age) {
     ck_assert_uint_le(profile.in_flight[0].age_cycles, after_cycles - before_cycles);
     aggstats_profile_finish(&profile);
     aggstats_end(recorder, &span);
-    ck_assert_uint_eq(look(recorder).in_flight, 0);
+    ck_assert_uint_eq(take_snapshot(recorder).in_flight, 0);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
@@ -233,21 +233,22 @@ START_TEST(largest_recorder_works) {
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
     for (unsigned op = 0; op < AGGSTATS_OPS_MAX; op++)
         record(recorder, op, op + 1);
-    ck_assert_uint_eq(look(recorder).finished, AGGSTATS_OPS_MAX * (AGGSTATS_OPS_MAX + 1) / 2);
+    ck_assert_uint_eq(take_snapshot(recorder).finished, AGGSTATS_OPS_MAX * (AGGSTATS_OPS_MAX + 1) / 2);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
 
 /* ---- Reset, pause, resume against a call in flight ---- */
 
-/* b begin, e end of one call; c a whole call; z reset, p pause, r resume. A call belongs to the span in which it ends.
+/* b begin, e end of one call; c a whole call; z reset, p pause, r resume. A call belongs to the window in which it
+ * ends.
  */
 static const struct {
     const char *events;
     struct seen expected;
 } stories[] = {
     {"cc", {2, 2, 0}},         {"ccz", {0, 0, 0}},    {"cczc", {1, 1, 0}},    {"b", {1, 0, 1}},
-    {"bz", {1, 0, 1}},  /* in flight at the reset: belongs to the new span */
+    {"bz", {1, 0, 1}},  /* in flight at the reset: belongs to the new window */
     {"bze", {1, 1, 0}}, /* and ends there */
     {"cbze", {1, 1, 0}},       {"bzzez", {0, 0, 0}},  {"ccp", {2, 2, 0}},     {"ccpc", {2, 2, 0}}, /* frozen */
     {"ccpcr", {2, 2, 0}},                                                  /* as if the time between had not been */
@@ -291,10 +292,10 @@ static void play(struct aggstats_recorder *recorder, const char *events) {
     }
 }
 
-START_TEST(call_belongs_to_the_span_in_which_it_ends) {
+START_TEST(call_belongs_to_the_window_in_which_it_ends) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     play(recorder, stories[_i].events);
-    struct seen seen = look(recorder);
+    struct seen seen = take_snapshot(recorder);
     ck_assert_msg(seen.calls == stories[_i].expected.calls && seen.finished == stories[_i].expected.finished &&
                       seen.in_flight == stories[_i].expected.in_flight,
                   "%s: %lu calls, %lu finished, %zu in flight", stories[_i].events, (unsigned long)seen.calls,
@@ -391,7 +392,7 @@ START_TEST(no_call_is_lost_by_any_number_of_threads) {
     struct worker workers[WORKERS_MAX] = {0};
     start_workers(workers, thread_counts[_i], recorder);
     join_workers(workers, thread_counts[_i]);
-    struct seen seen = look(recorder);
+    struct seen seen = take_snapshot(recorder);
     ck_assert_uint_eq(seen.calls, CALLS);
     ck_assert_uint_eq(seen.finished, CALLS);
     aggstats_recorder_destroy(recorder);
@@ -406,12 +407,12 @@ struct watcher {
     unsigned rounds;
 };
 
-/* look() itself checks sum(buckets) <= calls in every snapshot; and each call that has not ended is listed. */
+/* take_snapshot() itself checks sum(buckets) <= calls in every snapshot; and each call that has not ended is listed. */
 static void *watch(void *argument) {
     struct watcher *watcher = argument;
     uint64_t last_calls = 0;
     while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED)) {
-        struct seen seen = look(watcher->recorder);
+        struct seen seen = take_snapshot(watcher->recorder);
         ck_assert_uint_eq(seen.calls - seen.finished, seen.in_flight);
         if (watcher->reset)
             aggstats_recorder_reset(watcher->recorder);
@@ -437,7 +438,7 @@ START_TEST(snapshots_meanwhile_are_consistent_and_cost_no_call) {
     start_workers(workers, thread_counts[_i], recorder);
     join_workers(workers, thread_counts[_i]);
     stop_watcher(&watcher);
-    struct seen seen = look(recorder);
+    struct seen seen = take_snapshot(recorder);
     ck_assert_uint_eq(seen.calls, CALLS);
     ck_assert_uint_eq(seen.finished, CALLS);
     aggstats_recorder_destroy(recorder);
@@ -486,12 +487,12 @@ START_TEST(resets_meanwhile_lose_no_update) {
     struct seen raw = raw_counts_of_all(workers, thread_counts[_i]);
     ck_assert_uint_eq(raw.calls, CALLS);
     ck_assert_uint_eq(raw.finished, CALLS);
-    struct seen seen = look(recorder);
+    struct seen seen = take_snapshot(recorder);
     ck_assert_uint_eq(seen.calls, seen.finished);
     aggstats_recorder_reset(recorder);
-    ck_assert_uint_eq(look(recorder).calls, 0);
+    ck_assert_uint_eq(take_snapshot(recorder).calls, 0);
     record(recorder, OP_READ, 101);
-    ck_assert_uint_eq(look(recorder).finished, 101);
+    ck_assert_uint_eq(take_snapshot(recorder).finished, 101);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
@@ -509,7 +510,7 @@ static void *work_in_phases(void *argument) {
     for (int phase = 0; phase < GATE_PHASES; phase++) {
         record(gate->recorder, OP_READ, GATE_CALLS);
         pthread_barrier_wait(&gate->barrier); /* all have counted */
-        pthread_barrier_wait(&gate->barrier); /* the phase has been looked at and reset */
+        pthread_barrier_wait(&gate->barrier); /* the phase has been checked and reset */
     }
     return NULL;
 }
@@ -523,15 +524,15 @@ START_TEST(each_reset_removes_exactly_what_had_ended) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, work_in_phases, &gate), 0);
     for (int phase = 0; phase < GATE_PHASES; phase++) {
         pthread_barrier_wait(&gate.barrier);
-        ck_assert_uint_eq(look(gate.recorder).finished, THREADS * GATE_CALLS);
-        ck_assert_uint_eq(look(gate.recorder).calls, THREADS * GATE_CALLS);
+        ck_assert_uint_eq(take_snapshot(gate.recorder).finished, THREADS * GATE_CALLS);
+        ck_assert_uint_eq(take_snapshot(gate.recorder).calls, THREADS * GATE_CALLS);
         ck_assert_int_eq(aggstats_recorder_reset(gate.recorder), 0);
         pthread_barrier_wait(&gate.barrier);
     }
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     pthread_barrier_destroy(&gate.barrier);
-    ck_assert_uint_eq(look(gate.recorder).calls, 0);
+    ck_assert_uint_eq(take_snapshot(gate.recorder).calls, 0);
     aggstats_recorder_destroy(gate.recorder);
 }
 END_TEST
@@ -564,7 +565,7 @@ START_TEST(threads_that_come_and_go_share_blocks_and_lose_nothing) {
         join_workers(workers, 4);
         ck_assert_int_eq(stat(path, generation == 0 ? &before : &after), 0);
     }
-    ck_assert_uint_eq(look(recorder).finished, 251 * 4 * 101);
+    ck_assert_uint_eq(take_snapshot(recorder).finished, 251 * 4 * 101);
     ck_assert_int_le(after.st_size, before.st_size + 4 * 65536); /* a few blocks, not a thousand */
     aggstats_recorder_destroy(recorder);
     remove_temporary(path);
@@ -577,9 +578,9 @@ START_TEST(thread_may_use_several_recorders) {
         recorders[i] = create_recorder(1, NULL);
     for (int i = 0; i < 997; i++)
         record(recorders[i % 3], OP_READ, 1);
-    ck_assert_uint_eq(look(recorders[0]).finished, 333);
-    ck_assert_uint_eq(look(recorders[1]).finished, 332);
-    ck_assert_uint_eq(look(recorders[2]).finished, 332);
+    ck_assert_uint_eq(take_snapshot(recorders[0]).finished, 333);
+    ck_assert_uint_eq(take_snapshot(recorders[1]).finished, 332);
+    ck_assert_uint_eq(take_snapshot(recorders[2]).finished, 332);
     for (int i = 0; i < 3; i++)
         aggstats_recorder_destroy(recorders[i]);
 }
@@ -609,7 +610,7 @@ START_TEST(thread_may_outlive_a_recorder) {
     survivor.recorder = create_recorder(1, NULL);
     pthread_barrier_wait(&survivor.barrier);
     pthread_join(thread, NULL);
-    ck_assert_uint_eq(look(survivor.recorder).finished, 13);
+    ck_assert_uint_eq(take_snapshot(survivor.recorder).finished, 13);
     aggstats_recorder_destroy(survivor.recorder);
     pthread_barrier_destroy(&survivor.barrier);
 }
@@ -650,7 +651,7 @@ START_TEST(full_file_system_costs_no_call) {
     record(recorder, OP_READ, 19);
     setrlimit(RLIMIT_FSIZE, &limit);
     ck_assert(!aggstats_recorder_live_complete(recorder));
-    struct seen seen = look(recorder);
+    struct seen seen = take_snapshot(recorder);
     ck_assert_uint_eq(seen.finished, 19);
     aggstats_recorder_destroy(recorder);
     remove_temporary(path);
@@ -670,7 +671,7 @@ static void add_single(Suite *suite) {
     tcase_add_test(tcase, labels_are_kept_in_order);
     tcase_add_loop_test(tcase, bad_options_are_refused, 0, sizeof(bad_options) / sizeof(bad_options[0]));
     tcase_add_test(tcase, largest_recorder_works);
-    tcase_add_loop_test(tcase, call_belongs_to_the_span_in_which_it_ends, 0, sizeof(stories) / sizeof(stories[0]));
+    tcase_add_loop_test(tcase, call_belongs_to_the_window_in_which_it_ends, 0, sizeof(stories) / sizeof(stories[0]));
     tcase_add_test(tcase, elapsed_time_leaves_pauses_out);
     tcase_add_test(tcase, reset_moves_the_start);
     tcase_set_timeout(tcase, 60);

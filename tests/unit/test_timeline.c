@@ -55,7 +55,7 @@ static void expect_exact(const struct aggstats_profile *profile) {
     }
 }
 
-static struct aggstats_profile look(struct aggstats_recorder *recorder) {
+static struct aggstats_profile take_snapshot(struct aggstats_recorder *recorder) {
     struct aggstats_profile profile;
     ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
     expect_exact(&profile);
@@ -76,7 +76,7 @@ START_TEST(calls_fall_into_the_interval_in_which_they_end) {
     record(recorder, OP_READ, 11);
     sleep_ns(75 * INTERVAL_NS);
     record(recorder, OP_READ, 13);
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     const struct aggstats_op_profile *reads = aggstats_profile_op(&profile, "READ");
     uint64_t first = 0;
     uint64_t last = 0;
@@ -106,7 +106,7 @@ static void *record_much(void *unused) {
 
 static void *look_often(void *unused) {
     while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
-        struct aggstats_profile profile = look(shared);
+        struct aggstats_profile profile = take_snapshot(shared);
         aggstats_profile_finish(&profile);
     }
     return unused;
@@ -127,7 +127,7 @@ START_TEST(intervals_add_up_under_load_and_when_merged) {
     sleep_ns(10 * INTERVAL_NS);
     __atomic_store_n(&done, true, __ATOMIC_RELEASE);
     pthread_join(looker, NULL);
-    struct aggstats_profile profile = look(shared);
+    struct aggstats_profile profile = take_snapshot(shared);
     ck_assert_uint_eq(calls_of(&profile, "READ"), 600000);
     ck_assert_uint_eq(calls_of(&profile, "WRITE"), 600000);
     ck_assert_uint_le(profile.interval_count, 5); /* and the one that goes on */
@@ -142,14 +142,14 @@ START_TEST(reset_begins_anew_and_off_ends_it) {
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, 2), 0);
     record(recorder, OP_READ, 5);
     sleep_ns(100 * INTERVAL_NS);
-    struct aggstats_profile before = look(recorder);
+    struct aggstats_profile before = take_snapshot(recorder);
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
     record(recorder, OP_READ, 3);
-    struct aggstats_profile after = look(recorder);
+    struct aggstats_profile after = take_snapshot(recorder);
     ck_assert_uint_eq(calls_of(&after, "READ"), 3);
     ck_assert_uint_lt(after.interval_cycles, before.interval_cycles);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, 0, 0), 0);
-    struct aggstats_profile off = look(recorder);
+    struct aggstats_profile off = take_snapshot(recorder);
     ck_assert_uint_eq(off.interval_cycles, 0);
     ck_assert_uint_eq(off.interval_count, 0);
     ck_assert_uint_eq(calls_of(&off, "READ"), 3);
@@ -166,16 +166,16 @@ START_TEST(a_pause_is_in_no_interval) {
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, 0), 0);
     record(recorder, OP_READ, 5);
     ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
-    struct aggstats_profile paused = look(recorder);
+    struct aggstats_profile paused = take_snapshot(recorder);
     record(recorder, OP_READ, 5);
     sleep_ns(5 * INTERVAL_NS);
-    struct aggstats_profile later = look(recorder);
+    struct aggstats_profile later = take_snapshot(recorder);
     ck_assert_uint_eq(later.interval_count, paused.interval_count);
     ck_assert_uint_eq(calls_of(&later, "READ"), 5);
     ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
     record(recorder, OP_READ, 2);
     sleep_ns(3 * INTERVAL_NS);
-    struct aggstats_profile resumed = look(recorder);
+    struct aggstats_profile resumed = take_snapshot(recorder);
     ck_assert_uint_eq(calls_of(&resumed, "READ"), 7);
     ck_assert_uint_gt(resumed.interval_count, paused.interval_count);
     aggstats_profile_finish(&paused);
@@ -190,7 +190,7 @@ START_TEST(interval_may_change_at_any_time) {
     for (uint64_t i = 0; i < 50; i++) {
         ck_assert_int_eq(aggstats_recorder_set_interval(recorder, i % 5 == 4 ? 0 : (i + 1) * INTERVAL_NS, 0), 0);
         record(recorder, OP_READ, 10);
-        struct aggstats_profile profile = look(recorder);
+        struct aggstats_profile profile = take_snapshot(recorder);
         ck_assert_uint_eq(calls_of(&profile, "READ"), 10 * (i + 1));
         aggstats_profile_finish(&profile);
     }
@@ -205,7 +205,7 @@ START_TEST(impossible_intervals_are_refused) {
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, 1), -EINVAL);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, 7), -EINVAL);
     ck_assert_int_eq(aggstats_recorder_set_interval(recorder, INTERVAL_NS, AGGSTATS_INTERVALS_MAX + 2), -EINVAL);
-    struct aggstats_profile profile = look(recorder);
+    struct aggstats_profile profile = take_snapshot(recorder);
     ck_assert_uint_eq(profile.interval_cycles, 0);
     aggstats_profile_finish(&profile);
     aggstats_recorder_destroy(recorder);

@@ -4,7 +4,7 @@
  * cycles. Invariants that everything else stands on:
  *   - A counter is written by one thread only, by relaxed stores, and only ever grows. No lock, no atomic
  *     read-modify-write, no allocation and no system call stands on the hot path.
- *   - A call is counted before it begins, its bucket after it ends; readers look in the opposite order.
+ *   - A call is counted before it begins, its bucket after it ends; readers read in the opposite order.
  *     So calls - sum(buckets) is the number of calls in flight, never negative (thesis §5.8).
  *   - Reset and pause change what readers subtract, never a counter: nothing can be lost.
  *
@@ -166,8 +166,8 @@ struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *re
 #define AGGSTATS_INTERVALS_MAX (1U << 20)
 
 /* From now on snapshots are sampled profiles: cut into intervals of that length, as well as a thread of the recorder's
- * own gets to it. The first reaches back to the beginning of the span; reset begins anew. When there are intervals_max,
- * each two neighbours are merged, and intervals are twice as long from then on. The live file has none.
+ * own gets to it. The first reaches back to the beginning of the window; reset begins anew. When there are
+ * intervals_max, each two neighbours are merged, and intervals are twice as long from then on. The live file has none.
  * interval_ns: AGGSTATS_INTERVAL_MIN_NS to AGGSTATS_INTERVAL_MAX_NS; 0: no more, and the intervals so far are gone
  * intervals_max: an even number from 2 to AGGSTATS_INTERVALS_MAX; 0: AGGSTATS_INTERVALS_DEFAULT
  * Memory:  16 bytes for each bucket of each op that got a call in an interval
@@ -236,8 +236,8 @@ int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct agg
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
                         uint64_t latency_cycles);
 
-/* From now on snapshots show only what happens from here. A call belongs to the span in which it ends: calls in
- * flight are in flight in the new span.
+/* From now on snapshots show only what happens from here. That is a new window. A call belongs to the window in which
+ * it ends: calls in flight are in flight in the new one.
  * pause freezes what snapshots show; resume goes on as if the time between had not been: what ends in a pause is not
  * counted, and while paused nothing is shown in flight. Pausing twice, or resuming what runs, changes nothing. reset
  * while paused stays paused, and empty.

@@ -1,0 +1,92 @@
+/* Reset, pause and resume as arithmetic on tables of counters. */
+#include "window.h"
+
+#include <string.h>
+
+#include "clock.h"
+
+static uint64_t difference(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
+/* Tables are arrays of 64-bit words, and what holds for one counter holds for all. */
+static size_t table_words(const struct layout *layout) {
+    return layout_table_bytes(layout) / sizeof(uint64_t);
+}
+
+static uint64_t *baseline_words(struct window *window) {
+    return (uint64_t *)(void *)window->tables;
+}
+
+static uint64_t *frozen_words(struct window *window, const struct layout *layout) {
+    return (uint64_t *)(void *)(window->tables + layout_table_bytes(layout));
+}
+
+static void freeze(struct window *window, const struct tally *settled) {
+    memcpy(frozen_words(window, &settled->layout), settled->table, layout_table_bytes(&settled->layout));
+    window->clamped_frozen = settled->clamped;
+}
+
+void window_start(struct window *window, uint64_t now_cycles) {
+    window->start_ns = (int64_t)clock_realtime_ns();
+    window->start_cycles = now_cycles;
+    window->paused_cycles = 0;
+}
+
+void window_reset(struct window *window, const struct tally *settled, uint64_t now_cycles) {
+    memcpy(baseline_words(window), settled->table, layout_table_bytes(&settled->layout));
+    window->clamped_baseline = settled->clamped;
+    window_start(window, now_cycles);
+    if (!window->paused)
+        return;
+    freeze(window, settled);
+    window->pause_start_cycles = now_cycles;
+}
+
+void window_pause(struct window *window, const struct tally *settled, uint64_t now_cycles) {
+    if (window->paused)
+        return;
+    freeze(window, settled);
+    window->pause_start_cycles = now_cycles;
+    window->paused = 1;
+}
+
+void window_resume(struct window *window, const struct tally *settled, uint64_t now_cycles) {
+    if (!window->paused)
+        return;
+    uint64_t *baseline = baseline_words(window);
+    const uint64_t *frozen = frozen_words(window, &settled->layout);
+    const uint64_t *now = settled->table;
+    for (size_t i = 0; i < table_words(&settled->layout); i++)
+        baseline[i] += difference(now[i], frozen[i]);
+    window->clamped_baseline += difference(settled->clamped, window->clamped_frozen);
+    window->paused_cycles += difference(now_cycles, window->pause_start_cycles);
+    window->paused = 0;
+}
+
+uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles) {
+    uint64_t end_cycles = window->paused ? window->pause_start_cycles : now_cycles;
+    return difference(difference(end_cycles, window->start_cycles), window->paused_cycles);
+}
+
+void window_visible(const struct window *window, const struct tally *tally, unsigned op,
+                    struct aggstats_counters *ret_counters) {
+    const struct layout *layout = &tally->layout;
+    const void *table = window->paused ? window_frozen(window, layout) : tally->table;
+    const struct aggstats_counters *seen = layout_counters_const(layout, table, op);
+    const struct aggstats_counters *baseline = layout_counters_const(layout, window_baseline(window), op);
+    uint64_t finished = 0;
+    for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++) {
+        unsigned slot = aggstats_slot(bucket, layout->resolution);
+        ret_counters->buckets[bucket] = difference(seen->buckets[slot], baseline->buckets[slot]);
+        finished += ret_counters->buckets[bucket];
+    }
+    ret_counters->total_cycles = difference(seen->total_cycles, baseline->total_cycles);
+    ret_counters->calls = difference(seen->calls, baseline->calls);
+    if (ret_counters->calls < finished)
+        ret_counters->calls = finished;
+}
+
+uint64_t window_visible_clamped(const struct window *window, const struct tally *tally) {
+    return difference(window->paused ? window->clamped_frozen : tally->clamped, window->clamped_baseline);
+}

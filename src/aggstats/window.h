@@ -1,0 +1,56 @@
+/* Private: what readers subtract. Reset and pause never touch a counter; they change the window instead.
+ *
+ * A call belongs to the window in which it ends, so a window's calls are all calls that began, ever, less those that
+ * ended before it: the calls in flight at a reset are in flight in the new window. Paused time is no part of a window:
+ * what ends during a pause is not counted at all, and while paused no call is shown in flight (calls = sum(buckets)).
+ */
+#ifndef WINDOW_H
+#define WINDOW_H
+
+#include "tally.h"
+
+/* Layout of the live file: change AGGSTATS_LIVE_VERSION with it. */
+struct window {
+    uint64_t paused; /* 0 or 1 */
+    int64_t start_ns;
+    uint64_t start_cycles;
+    uint64_t paused_cycles;      /* in pauses that are over */
+    uint64_t pause_start_cycles; /* of the pause going on */
+    uint64_t clamped_baseline;
+    uint64_t clamped_frozen;
+    uint64_t reserved;
+    /* two tables of counters, calls = sum(buckets): the baseline, that is what had ended before the window or in its
+     * pauses; then what had ended when the pause going on began */
+    unsigned char tables[] __attribute__((aligned(CACHE_LINE_BYTES)));
+};
+
+static inline size_t window_bytes(const struct layout *layout) {
+    return sizeof(struct window) + 2 * layout_table_bytes(layout);
+}
+
+static inline const void *window_baseline(const struct window *window) {
+    return window->tables;
+}
+
+static inline const void *window_frozen(const struct window *window, const struct layout *layout) {
+    return window->tables + layout_table_bytes(layout);
+}
+
+/* The first window, in zeroed memory: nothing has been counted yet. */
+void window_start(struct window *window, uint64_t now_cycles);
+
+/* Each takes what all blocks hold now, settled. Pausing what is paused, or resuming what runs, changes nothing. */
+void window_reset(struct window *window, const struct tally *settled, uint64_t now_cycles);
+void window_pause(struct window *window, const struct tally *settled, uint64_t now_cycles);
+void window_resume(struct window *window, const struct tally *settled, uint64_t now_cycles);
+
+uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles);
+
+/* What the window shows of one op. tally: what all blocks hold now; unused while paused.
+ * Shape:   counters with as many buckets as tally's layout says, in their own order
+ * A difference below 0 counts as 0: updates lost in a shared block, or blocks missing in the live file. */
+void window_visible(const struct window *window, const struct tally *tally, unsigned op,
+                    struct aggstats_counters *ret_counters);
+uint64_t window_visible_clamped(const struct window *window, const struct tally *tally);
+
+#endif
