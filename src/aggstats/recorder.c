@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "options.h"
 #include "profile.h"
 #include "text.h"
 
@@ -86,7 +87,7 @@ static void recorder_free(struct aggstats_recorder *recorder) {
     free(recorder);
 }
 
-int aggstats_recorder_create(const struct aggstats_recorder_options *options, struct aggstats_recorder **ret_recorder) {
+static int create(const struct aggstats_recorder_options *options, struct aggstats_recorder **ret_recorder) {
     if (!options_valid(options))
         return -EINVAL;
     struct aggstats_recorder *recorder = calloc(1, sizeof(*recorder));
@@ -100,6 +101,15 @@ int aggstats_recorder_create(const struct aggstats_recorder_options *options, st
     recorder_register(recorder);
     *ret_recorder = recorder;
     return 0;
+}
+
+int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_options *options, size_t options_bytes,
+                                   struct aggstats_recorder **ret_recorder) {
+    struct aggstats_recorder_options own = {0};
+    if (abi != AGGSTATS_ABI)
+        return -EPROTO;
+    int err = options_copy(&own, sizeof(own), options, options_bytes);
+    return err < 0 ? err : create(&own, ret_recorder);
 }
 
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {

@@ -1,10 +1,13 @@
 /* Groups of a recorder. */
-#include <errno.h>
-
+#include "options.h"
 #include "recorder.h"
 
-int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options) {
-    struct aggstats_grouping_options wanted = *options;
+int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
+                                  size_t options_bytes) {
+    struct aggstats_grouping_options wanted = {0};
+    int err = options_copy(&wanted, sizeof(wanted), options, options_bytes);
+    if (err < 0)
+        return err;
     if (wanted.groups_max == 0)
         wanted.groups_max = AGGSTATS_GROUPS_DEFAULT;
     if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||

@@ -1,0 +1,73 @@
+/* libaggstats: what is compiled into programs because aggstats_begin() and aggstats_end() are.
+ *
+ * This is no programming interface: nothing here is for others to use, and anything may change with AGGSTATS_ABI. */
+#ifndef AGGSTATS_HOT_H
+#define AGGSTATS_HOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bucket.h"
+
+AGGSTATS_BEGIN_DECLARATIONS
+
+struct aggstats_recorder;
+
+/* One op's counters; buckets[64 * resolution] follow. In tables of all ops, such as a thread's block, the counter of a
+ * bucket is buckets[aggstats_slot()]. */
+struct aggstats_counters {
+    uint64_t calls;
+    uint64_t total_cycles;
+    uint64_t buckets[];
+};
+
+/* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so a call of 2^10 to 2^16 touches
+ * one cache line of them (resolution 1). Lines that have left the caches cost ten times as much as all the rest. */
+static inline unsigned aggstats_slot(unsigned bucket, unsigned resolution) {
+    return (bucket - 10 * resolution) % (64 * resolution);
+}
+
+/* What one thread counts. Layout of the live file too: change AGGSTATS_LIVE_VERSION with it. */
+struct aggstats_block {
+    /* the innermost call in flight: op + 1, or 0 between calls; start 0: it has just begun. It is named before it is
+     * counted, and until its bucket is, so that a call which is counted and not finished always has a name. */
+    uint64_t current_op;
+    uint64_t current_start_cycles;
+    uint64_t current_object; /* what the call works on (a node of the mount), for people */
+    uint64_t current_pid;    /* on whose behalf */
+    uint64_t clamped;        /* negative differences, counted in bucket 0 */
+    uint64_t reserved[3];
+    /* op_count counters of counters_stride_bytes each */
+    unsigned char counters[] __attribute__((aligned(64)));
+};
+
+/* What the hot path needs to know of a recorder; the rest of struct aggstats_recorder is private. */
+struct aggstats_recorder_hot {
+    uint64_t id; /* never used twice in a process */
+    uint32_t clock_kind;
+    uint32_t resolution;
+    uint32_t counters_stride_bytes;
+};
+
+struct aggstats_thread_cache {
+    uint64_t recorder_id; /* 0 = none */
+    struct aggstats_block *block;
+};
+extern __thread struct aggstats_thread_cache aggstats_thread_cache;
+
+/* This thread's block, given to it at its first call and back when it exits. Never NULL: where no memory is
+ * left the thread counts in a block shared by such threads, and the snapshot says so.
+ * Threads: any; takes a lock, so hot paths come here once per thread, and whenever a thread turns from one
+ *          recorder to another */
+struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder);
+
+/* Bucket of a latency for resolutions above 1; called by the hot path. */
+unsigned aggstats_bucket_fine(uint64_t latency_cycles, unsigned resolution);
+
+static inline const struct aggstats_recorder_hot *aggstats_hot(const struct aggstats_recorder *recorder) {
+    return (const struct aggstats_recorder_hot *)(const void *)recorder;
+}
+
+AGGSTATS_END_DECLARATIONS
+
+#endif

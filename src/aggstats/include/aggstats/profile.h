@@ -1,0 +1,169 @@
+/* libaggstats: profiles as data, and their arithmetic. */
+#ifndef AGGSTATS_PROFILE_H
+#define AGGSTATS_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bucket.h"
+#include "clock.h"
+#include "value.h"
+
+AGGSTATS_BEGIN_DECLARATIONS
+
+#define AGGSTATS_NAME_SIZE 32 /* an operation's name with its NUL */
+
+/* A line of a profile's header. */
+struct aggstats_label {
+    char *key;   /* lower-case words as in a profile's header: "lower", "mount", "cache" */
+    char *value; /* one line of text */
+};
+
+/* Whose calls are profiled apart, besides all together. */
+enum aggstats_grouping {
+    AGGSTATS_UNGROUPED,
+    AGGSTATS_BY_PROCESS,
+    AGGSTATS_BY_UID,
+};
+
+/* As in profiles: "process", "uid"; NULL for none. */
+const char *aggstats_grouping_name(enum aggstats_grouping grouping);
+
+#define AGGSTATS_GROUP_NAME_SIZE 64 /* with its NUL */
+
+/* A cell of a sparse table that is not empty: what one bucket got in one interval, or together with one value. */
+struct aggstats_cell {
+    uint32_t row;
+    uint32_t bucket;
+    uint64_t count; /* above 0 */
+};
+
+/* One operation's profile. */
+struct aggstats_op_profile {
+    char name[AGGSTATS_NAME_SIZE]; /* without OP_ */
+    uint64_t calls;
+    uint64_t total_cycles;
+    uint64_t *buckets;             /* [64 * resolution of the profile] */
+    struct aggstats_cell *samples; /* of a sampled profile: by interval, then bucket; for each bucket they add up to
+                                    * it exactly */
+    size_t sample_count;
+};
+
+/* A call that had not returned when the snapshot was taken. */
+struct aggstats_call_in_flight {
+    char op[AGGSTATS_NAME_SIZE];
+    uint64_t age_cycles;
+    uint64_t object;
+    uint64_t pid;
+    char *path; /* of the object, where somebody has found it out; NULL: not known. Owner: the profile */
+};
+
+/* How the latencies of an op go together with a value. */
+struct aggstats_joint_profile {
+    char op[AGGSTATS_NAME_SIZE];
+    enum aggstats_value value;
+    struct aggstats_cell *cells; /* by row, then bucket */
+    size_t cell_count;
+};
+
+struct aggstats_group;
+
+/* A complete profile: plain data, free to change. Ops are sorted by total latency, largest first.
+ * A zeroed profile is empty and may be finished. */
+struct aggstats_profile {
+    unsigned resolution;
+    struct aggstats_clock clock; /* frequency_hz 0: not known */
+    int64_t start_ns;            /* Unix time; meaningful if has_start */
+    uint64_t elapsed_cycles;     /* meaningful if has_elapsed */
+    uint64_t clamped;            /* negative latencies, counted in bucket 0 */
+    bool has_start;
+    bool has_elapsed;
+    bool incomplete; /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
+    struct aggstats_label *labels;
+    size_t label_count;
+    struct aggstats_op_profile *ops;
+    size_t op_count;
+    struct aggstats_call_in_flight *in_flight;
+    size_t in_flight_count;
+
+    /* Of a sampled profile (thesis §3.1.5) */
+    uint64_t interval_cycles; /* length of an interval as it was wanted; 0: not sampled */
+    uint64_t *borders;        /* where each interval ends, as measured: ascending, in cycles since the start */
+    size_t interval_count;
+
+    struct aggstats_joint_profile *joints; /* by op, then value, as they were asked for */
+    size_t joint_count;
+
+    enum aggstats_grouping grouping; /* what the groups are */
+    struct aggstats_group *groups;   /* by total latency, largest first */
+    size_t group_count;
+
+    void *reserved[4]; /* NULL */
+};
+
+enum aggstats_who {
+    AGGSTATS_WHO_ID,     /* a process, a user */
+    AGGSTATS_WHO_KERNEL, /* the kernel of itself */
+    AGGSTATS_WHO_OTHER,  /* all that there were too many of */
+};
+
+/* As in profiles: "kernel", "other"; NULL for AGGSTATS_WHO_ID. */
+const char *aggstats_who_name(enum aggstats_who who);
+
+/* The calls of one group. */
+struct aggstats_group {
+    enum aggstats_who who;
+    uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID */
+    char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
+    struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
+};
+
+/* Frees what a profile owns and zeroes it. */
+void aggstats_profile_finish(struct aggstats_profile *profile);
+
+/* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
+int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
+
+/* Whether it names files, which may be nobody else's business: a path of a call in flight is known. */
+bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
+
+/* The value of a header line, or NULL. Owner: the profile. */
+const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key);
+
+/* Appends a header line; both are copied. Errors: -ENOMEM; *profile untouched */
+int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key, const char *value);
+
+/* The op of that name, or NULL. Owner: the profile. */
+const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
+
+/* ---- Arithmetic ---- */
+
+/* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
+ * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals, and those
+ * joint profiles that both have, and no groups. A zeroed a becomes a copy of b. Rates that differ by less than
+ * 1/1000 are one rate, measured twice.
+ * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
+int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
+
+/* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
+ * ended. Ops that reach 0 calls are dropped. The difference starts where b ended, and has no
+ * intervals, joint profiles or groups.
+ * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
+int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
+
+/* Coarser resolution, exactly (r buckets per octave become r'). Errors: -EINVAL no resolution, or a finer one */
+int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resolution);
+
+/* Expresses the profile in cycles of another clock rate. Calls and the number of calls per op stay exact;
+ * totals are rounded; a bucket's calls are spread over the buckets its shifted bounds overlap, in
+ * proportion to the overlap, rounded by largest remainder so that sums are kept. Below 1 cycle is bucket 0.
+ * Errors:  -EDOM own rate not known, -EINVAL frequency_hz 0, -EOVERFLOW, -ENOMEM; *profile untouched */
+int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequency_hz);
+
+/* Sorts ops by total latency, largest first (then by name). */
+void aggstats_profile_sort(struct aggstats_profile *profile);
+
+AGGSTATS_END_DECLARATIONS
+
+#endif

@@ -1,0 +1,203 @@
+/* libaggstats: recorders, which count calls. */
+#ifndef AGGSTATS_RECORDER_H
+#define AGGSTATS_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hot.h"
+#include "profile.h"
+
+AGGSTATS_BEGIN_DECLARATIONS
+
+#define AGGSTATS_OPS_MAX 64 /* operations of one recorder */
+
+struct aggstats_recorder;
+
+struct aggstats_recorder_options {
+    const char *const *op_names;         /* names without the OP_ prefix; copied */
+    unsigned op_count;                   /* 1..AGGSTATS_OPS_MAX */
+    unsigned resolution;                 /* 1, 2, 4 or 8 */
+    struct aggstats_clock clock;         /* zeroed: detected */
+    const struct aggstats_label *labels; /* header lines of every snapshot, in this order; copied */
+    size_t label_count;
+    const char *live_path; /* counters live in this new file (mode 0600), so that they outlive the process;
+                            * NULL: in anonymous memory */
+};
+
+/* The one below, which says what its caller was compiled with. */
+int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_options *options, size_t options_bytes,
+                                   struct aggstats_recorder **ret_recorder);
+
+/* Starts recording.
+ * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
+ *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, interval, borders, process, uid)
+ * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
+ *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
+ * Fork:    a child must not count in its parent's recorder; daemons fork first */
+static inline int aggstats_recorder_create(const struct aggstats_recorder_options *options,
+                                           struct aggstats_recorder **ret_recorder) {
+    return aggstats_recorder_create_sized(AGGSTATS_ABI, options, sizeof(*options), ret_recorder);
+}
+
+/* Frees the recorder; its live file stays unless removed by aggstats_recorder_unlink_live(). NULL is fine.
+ * Threads: no thread may be between begin and end, or begin again; threads that used the recorder may
+ *          still run and exit later. */
+void aggstats_recorder_destroy(struct aggstats_recorder *recorder);
+
+/* Removes the live file, once its counts are safe elsewhere. 0 when there is none. */
+int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder);
+
+/* Path of the live file as it was given, also after it was removed; NULL without one. Owner: the recorder. */
+const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder);
+
+/* False if some counters had to be kept outside the live file (its file system was full). */
+bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder);
+
+/* The clock in use, its frequency as well as it is known by now. */
+struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *recorder);
+
+/* ---- Counting ---- */
+
+/* A call in progress: filled by begin, used by end; on the caller's stack. */
+struct aggstats_span {
+    struct aggstats_block *block;
+    struct aggstats_counters *counters;
+    uint64_t start_cycles;
+};
+
+/* Counts a call of op and starts its clock. object and pid only serve to list calls in flight. */
+static inline struct aggstats_span aggstats_begin(struct aggstats_recorder *recorder, unsigned op, uint64_t object,
+                                                  uint64_t pid) {
+    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
+    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == hot->id, 1)
+                                       ? aggstats_thread_cache.block
+                                       : aggstats_thread_block_slow(recorder);
+    struct aggstats_counters *counters =
+        (struct aggstats_counters *)(void *)(block->counters + (size_t)op * hot->counters_stride_bytes);
+    __atomic_store_n(&block->current_start_cycles, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_object, object, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_pid, pid, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&counters->calls, counters->calls + 1, __ATOMIC_RELEASE);
+    uint64_t start_cycles = aggstats_clock_now(hot->clock_kind);
+    __atomic_store_n(&block->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
+    struct aggstats_span span = {block, counters, start_cycles};
+    return span;
+}
+
+/* Ends the call that begin started, in the same thread. Returns its latency, in cycles. */
+static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
+    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
+    uint64_t latency_cycles = aggstats_clock_now(hot->clock_kind) - span->start_cycles;
+    struct aggstats_counters *counters = span->counters;
+    if (__builtin_expect((int64_t)latency_cycles < 0, 0)) {
+        __atomic_store_n(&span->block->clamped, span->block->clamped + 1, __ATOMIC_RELAXED);
+        latency_cycles = 0;
+    }
+    unsigned slot = __builtin_expect(hot->resolution == 1, 1)
+                        ? aggstats_slot(63U - (unsigned)__builtin_clzll(latency_cycles | 1), 1)
+                        : aggstats_slot(aggstats_bucket_fine(latency_cycles, hot->resolution), hot->resolution);
+    __atomic_store_n(&counters->total_cycles, counters->total_cycles + latency_cycles, __ATOMIC_RELAXED);
+    __atomic_store_n(&counters->buckets[slot], counters->buckets[slot] + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
+    return latency_cycles;
+}
+
+/* ---- Reading ---- */
+
+/* What the recorder has seen since its start or last reset. Ops never called are left out.
+ * Owner:   the caller finishes *ret_profile
+ * Errors:  -ENOMEM, -EBADMSG someone else has written into the counters; *ret_profile untouched
+ * Threads: any, while others record; calls >= sum(buckets) always. A total may already hold the latency of a call
+ *          that is just ending and not yet in its bucket */
+int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile);
+
+/* From now on snapshots show only what happens from here. That is a new window. A call belongs to the window in which
+ * it ends: calls in flight are in flight in the new one.
+ * pause freezes what snapshots show; resume goes on as if the time between had not been: what ends in a pause is not
+ * counted, and while paused nothing is shown in flight. Pausing twice, or resuming what runs, changes nothing. reset
+ * while paused stays paused, and empty.
+ * Errors:  as aggstats_recorder_snapshot(); nothing has changed then
+ * Threads: any */
+int aggstats_recorder_reset(struct aggstats_recorder *recorder);
+int aggstats_recorder_pause(struct aggstats_recorder *recorder);
+int aggstats_recorder_resume(struct aggstats_recorder *recorder);
+
+/* ---- Intervals, joint profiles, groups ---- */
+
+#define AGGSTATS_INTERVAL_MIN_NS 10000000U                /* 10 ms */
+#define AGGSTATS_INTERVAL_MAX_NS UINT64_C(86400000000000) /* a day */
+#define AGGSTATS_INTERVALS_DEFAULT 1024U
+#define AGGSTATS_INTERVALS_MAX (1U << 20)
+
+/* From now on snapshots are sampled profiles: cut into intervals of that length, as well as a thread of the recorder's
+ * own gets to it. The first reaches back to the beginning of the window; reset begins anew. When there are
+ * intervals_max, each two neighbours are merged, and intervals are twice as long from then on. The live file has none.
+ * interval_ns: AGGSTATS_INTERVAL_MIN_NS to AGGSTATS_INTERVAL_MAX_NS; 0: no more, and the intervals so far are gone
+ * intervals_max: an even number from 2 to AGGSTATS_INTERVALS_MAX; 0: AGGSTATS_INTERVALS_DEFAULT
+ * Memory:  16 bytes for each bucket of each op that got a call in an interval
+ * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
+ * Threads: any but one that samples; hot paths do not notice */
+int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max);
+
+/* Relates the latencies of op to values, a set of bits (1 << AGGSTATS_SIZE), from now on; those left out are not any
+ * more. Profiles then have a joint profile for each, of the calls that were given to aggstats_joint_add().
+ * Memory:  for each value that was ever asked for 32 * rows * 64 * resolution bytes, 135 KB at resolution 1
+ * Errors:  -EINVAL, -ENOMEM; nothing has changed then
+ * Threads: any; one at a time */
+int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op, unsigned values);
+
+/* Counts a call that has ended, whose latency aggstats_end() gave, with the value's number. Nothing if it is not asked
+ * for.
+ * Threads: any. Not on the hot path of those that ask for none: it takes atomic operations */
+void aggstats_joint_add(struct aggstats_recorder *recorder, unsigned op, enum aggstats_value value, uint64_t number,
+                        uint64_t latency_cycles);
+
+/* Which group a caller belongs to. */
+struct aggstats_identity {
+    uint64_t id;                         /* the group's number, such as a process's */
+    uint64_t instance;                   /* tells two apart that had the same number one after the other */
+    char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
+};
+
+/* Finds out who a caller is. False: it cannot be known any more. Called by a thread of the recorder's own. */
+typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggstats_identity *ret_identity);
+
+#define AGGSTATS_GROUPS_DEFAULT 256U
+#define AGGSTATS_GROUPS_MIN 2U
+#define AGGSTATS_GROUPS_MAX 4096U
+
+struct aggstats_grouping_options {
+    enum aggstats_grouping grouping;
+    unsigned groups_max;           /* 0: AGGSTATS_GROUPS_DEFAULT */
+    aggstats_identify_fn identify; /* NULL: a caller's number is its group's */
+    void *context;
+};
+
+/* As aggstats_recorder_create_sized(). */
+int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
+                                  size_t options_bytes);
+
+/* From now on snapshots have a profile for each group of callers too, made of the calls that are given to
+ * aggstats_group_add(). Of more than groups_max those that have called least recently are added up as one. The live
+ * file has none.
+ * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 16 KB for each thread
+ * Errors:  -EINVAL, -EBUSY grouped already, -ENOMEM, those of starting a thread
+ * Threads: before any thread counts */
+static inline int aggstats_recorder_group(struct aggstats_recorder *recorder,
+                                          const struct aggstats_grouping_options *options) {
+    return aggstats_recorder_group_sized(recorder, options, sizeof(*options));
+}
+
+/* Counts a call that has ended, whose latency aggstats_end() gave, for its caller. is_kernel: it is nobody's but the
+ * kernel's own, whose calls are a group of their own. Nothing if the recorder is not grouped.
+ * Threads: any. No lock, no atomic read-modify-write and no system call, but for a caller that this thread has not met
+ *          lately, and when 1024 calls wait to be sorted */
+void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
+                        uint64_t latency_cycles);
+
+AGGSTATS_END_DECLARATIONS
+
+#endif

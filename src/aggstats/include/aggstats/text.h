@@ -1,0 +1,32 @@
+/* libaggstats: profiles as text, osprof(5). */
+#ifndef AGGSTATS_TEXT_H
+#define AGGSTATS_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "profile.h"
+
+AGGSTATS_BEGIN_DECLARATIONS
+
+/* Writes the profile as text and flushes the stream.
+ * Errors:  the stream's -errno, -EINVAL a name or label that could not be read back */
+int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream);
+
+/* The same into memory, NUL-terminated. Owner: the caller frees *ret_text. */
+int aggstats_profile_format(const struct aggstats_profile *profile, char **ret_text, size_t *ret_size_bytes);
+
+/* Where and why a text is not a profile. */
+struct aggstats_parse_error {
+    size_t line;       /* from 1; 0: not about one line */
+    char message[160]; /* what was expected and what was found, no newline */
+};
+
+/* Reads one profile up to the end of the stream.
+ * Owner:   the caller finishes *ret_profile
+ * Errors:  -EBADMSG with *ret_error filled, -ENOMEM, the stream's -errno; *ret_profile untouched */
+int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error);
+
+AGGSTATS_END_DECLARATIONS
+
+#endif
