@@ -18,25 +18,11 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
     return grouping_start(&recorder->threads, &wanted, &recorder->grouping);
 }
 
-/* The thread's queue of the recorder that it used last. */
-static __thread struct {
-    uint64_t recorder_id;
-    struct events *events; /* NULL: no memory was left for one */
-} own_events;
-
-static struct events *events_of_thread(struct aggstats_recorder *recorder) {
-    if (own_events.recorder_id != recorder->hot.id) {
-        own_events.recorder_id = recorder->hot.id;
-        own_events.events = threads_own_events(&recorder->threads);
-    }
-    return own_events.events;
-}
-
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
                         uint64_t latency_cycles) {
     if (!recorder->grouping)
         return;
     const struct event event = {
         .latency_cycles = latency_cycles, .caller = caller, .op = (uint16_t)op, .is_kernel = is_kernel};
-    grouping_add(recorder->grouping, events_of_thread(recorder), &event);
+    grouping_add(recorder->grouping, threads_own_events(&recorder->threads, recorder->hot.id), &event);
 }

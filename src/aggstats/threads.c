@@ -13,6 +13,9 @@ __thread struct aggstats_thread_cache aggstats_thread_cache;
 /* This thread's name in the registry; 0 until it has one. */
 static __thread uint64_t thread_id;
 
+/* What the block in its cache is of; NULL: it shares the fallback. */
+static __thread struct segment *own_segment;
+
 /* The library's only mutable global. */
 static struct {
     pthread_mutex_t lock;
@@ -33,10 +36,13 @@ static struct segment *find_segment(const struct threads *threads, uint64_t owne
 
 /* ---- A thread that exits ---- */
 
-/* Its blocks keep their counts and are free for others. */
+/* Its blocks keep their counts and are free for others. Destructors that run later may record again: then the thread
+ * claims blocks anew, and comes here once more. What it claims in the last of PTHREAD_DESTRUCTOR_ITERATIONS rounds is
+ * used by nobody else. */
 static void give_back_blocks(void *unused) {
     (void)unused;
     aggstats_thread_cache = (struct aggstats_thread_cache){0};
+    own_segment = NULL;
     pthread_mutex_lock(&registry.lock);
     for (struct threads *threads = registry.threads; threads; threads = threads->next) {
         struct segment *segment = find_segment(threads, thread_id);
@@ -79,8 +85,8 @@ static struct segment *add_segment(struct threads *threads) {
     return steal_pointer(&segment);
 }
 
-/* The calling thread's block; under the registry's lock. */
-static struct aggstats_block *claim_block(struct threads *threads) {
+/* The calling thread's; under the registry's lock. NULL: no memory is left. */
+static struct segment *claim_segment(struct threads *threads) {
     if (thread_id == 0)
         thread_id = ++registry.last_thread_id;
     struct segment *segment = find_segment(threads, thread_id);
@@ -91,26 +97,28 @@ static struct aggstats_block *claim_block(struct threads *threads) {
     if (!segment) {
         __atomic_store_n(&threads->fallback_used, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&threads->live->header->incomplete, 1, __ATOMIC_RELEASE);
-        return threads->fallback_block;
+        return NULL;
     }
     segment->owner_thread = thread_id;
-    return segment->block;
+    return segment;
 }
 
 struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id) {
     pthread_mutex_lock(&registry.lock);
-    struct aggstats_block *block = claim_block(threads);
+    own_segment = claim_segment(threads);
     pthread_mutex_unlock(&registry.lock);
 
     /* any value but NULL makes the destructor run. Without memory for it the block is not reused, but counts */
     pthread_setspecific(registry.exit_key, &registry);
-    aggstats_thread_cache = (struct aggstats_thread_cache){.recorder_id = recorder_id, .block = block};
-    return block;
+    aggstats_thread_cache.block = own_segment ? own_segment->block : threads->fallback_block;
+    aggstats_thread_cache.recorder_id = recorder_id;
+    return aggstats_thread_cache.block;
 }
 
-/* Under the registry's lock. */
-static struct events *claim_events(const struct threads *threads) {
-    struct segment *segment = thread_id > 0 ? find_segment(threads, thread_id) : NULL;
+struct events *threads_own_events(struct threads *threads, uint64_t recorder_id) {
+    if (aggstats_thread_cache.recorder_id != recorder_id)
+        threads_own_block(threads, recorder_id);
+    struct segment *segment = own_segment;
     if (!segment || segment->events)
         return segment ? segment->events : NULL;
     struct events *events = aligned_alloc(CACHE_LINE_BYTES, round_up(sizeof(*events), CACHE_LINE_BYTES));
@@ -118,13 +126,6 @@ static struct events *claim_events(const struct threads *threads) {
         return NULL;
     memset(events, 0, sizeof(*events));
     __atomic_store_n(&segment->events, events, __ATOMIC_RELEASE);
-    return events;
-}
-
-struct events *threads_own_events(const struct threads *threads) {
-    pthread_mutex_lock(&registry.lock);
-    struct events *events = claim_events(threads);
-    pthread_mutex_unlock(&registry.lock);
     return events;
 }
 

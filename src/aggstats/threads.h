@@ -17,7 +17,7 @@ struct segment {
     struct aggstats_block *block;
     size_t size_bytes;
     uint64_t owner_thread; /* 0: free; under the registry's lock */
-    struct events *events; /* of its owner; atomic; NULL until it has any */
+    struct events *events; /* written by its owner; atomic; NULL until it has any */
 };
 
 /* All threads that count for one recorder. */
@@ -41,8 +41,8 @@ void threads_unregister(struct threads *threads);
 /* The calling thread's block, which is in its cache from now on; see aggstats_thread_block_slow(). */
 struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id);
 
-/* The calling thread's queue; it has a block. NULL: no memory is left. */
-struct events *threads_own_events(const struct threads *threads);
+/* The calling thread's queue. NULL: no memory is left. */
+struct events *threads_own_events(struct threads *threads, uint64_t recorder_id);
 
 /* The newest, from which all others are reached. */
 static inline struct segment *threads_first_segment(const struct threads *threads) {
