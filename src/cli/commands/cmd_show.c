@@ -7,7 +7,7 @@
 #include "command.h"
 #include "groups.h"
 #include "input.h"
-#include "op_names.h"
+#include "option_list.h"
 #include "screen.h"
 #include "show.h"
 #include "views.h"
@@ -17,7 +17,7 @@ struct show_command {
     const char *by;          /* a row for each "process" or "uid"; NULL: no */
     const char *of;          /* whose calls only; NULL: all */
     const char *profile;
-    struct op_names *op_names;
+    struct option_list *op_names;
     struct show_options page;
 };
 
@@ -29,11 +29,11 @@ static enum status report_absent(const struct show_command *options, const struc
     for (size_t i = 0; i < options->op_names->count; i++) {
         bool found = false;
         for (size_t j = 0; j < profile->op_count && !found; j++)
-            found = strcasecmp(options->op_names->names[i], profile->ops[j].name) == 0;
+            found = strcasecmp(options->op_names->texts[i], profile->ops[j].name) == 0;
         if (found)
             continue;
         complain("no call of %s in this profile; 'osprof show' without --op lists its operations",
-                 options->op_names->names[i]);
+                 options->op_names->texts[i]);
         status = STATUS_NOT_SO;
     }
     return status;
@@ -82,7 +82,7 @@ static enum status select_groups(const struct show_command *options, struct inpu
 static size_t count_chosen(const struct show_command *options, const struct aggstats_profile *profile) {
     size_t count = 0;
     for (size_t i = 0; i < profile->op_count; i++)
-        count += op_names_want(options->op_names, profile->ops[i].name);
+        count += option_list_wants(options->op_names, profile->ops[i].name);
     return count;
 }
 
@@ -138,7 +138,7 @@ static enum status show_view(const struct show_command *options, const struct in
     chosen.ops = ops;
     chosen.op_count = 0;
     for (size_t i = 0; i < input->profile.op_count; i++) {
-        if (op_names_want(options->op_names, input->profile.ops[i].name))
+        if (option_list_wants(options->op_names, input->profile.ops[i].name))
             ops[chosen.op_count++] = input->profile.ops[i];
     }
     enum status absent = report_absent(options, &input->profile);
@@ -241,7 +241,8 @@ static enum status take_option(const struct command *command, int option, char *
         return usage_error(command, "--width must be a number from %d to %d, not '%s'", SCREEN_WIDTH_MIN,
                            SCREEN_WIDTH_MAX, optarg);
     case OPTION_OP:
-        return op_names_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
+        optarg += strncasecmp(optarg, "OP_", 3) == 0 ? 3 : 0;
+        return option_list_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
     case OPTION_JSON:
     case OPTION_CSV:
     case OPTION_METRICS:
@@ -252,7 +253,7 @@ static enum status take_option(const struct command *command, int option, char *
 }
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
-    CLEANUP_OP_NAMES struct op_names op_names = {0};
+    CLEANUP_OPTION_LIST struct option_list op_names = {0};
     struct show_command options = {
         .op_names = &op_names, .profile = "osprof.out", .page = {.op_names = &op_names, .stream = stdout}};
     enum status status = STATUS_OK;

@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #include "input.h"
-#include "op_names.h"
+#include "option_list.h"
 
 struct show_options {
-    const struct op_names *op_names; /* the operations to show */
+    const struct option_list *op_names; /* the operations to show */
     bool ascii;
     bool buckets; /* a row per bucket instead of columns */
     bool joint;   /* also the joint profiles */

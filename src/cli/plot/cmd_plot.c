@@ -8,7 +8,7 @@
 #include "figures.h"
 #include "gnuplot_run.h"
 #include "input.h"
-#include "op_names.h"
+#include "option_list.h"
 #include "output.h"
 #include "plot.h"
 
@@ -22,7 +22,7 @@ struct plot_options {
     bool script; /* instead of the picture */
     bool no_labels;
     const char *output;
-    struct op_names *op_names;
+    struct option_list *op_names;
     struct plot plot; /* what else the figure is told */
 };
 
@@ -93,9 +93,9 @@ static bool is_drawn(const struct plot *plot, const char *op_name) {
 static enum status report_absent(const struct plot_options *options) {
     const struct plot *plot = &options->plot;
     for (size_t i = 0; i < options->op_names->count; i++) {
-        if (!is_drawn(plot, options->op_names->names[i])) {
+        if (!is_drawn(plot, options->op_names->texts[i])) {
             complain("no call of %s has ended in %s; 'osprof show' lists the operations of a profile",
-                     options->op_names->names[i], plot->profile_count == 1 ? plot->names[0] : "these profiles");
+                     options->op_names->texts[i], plot->profile_count == 1 ? plot->names[0] : "these profiles");
             return STATUS_NOT_SO;
         }
     }
@@ -115,7 +115,7 @@ static enum status choose_ops(struct plot_options *options) {
         return complain_unplottable(plot, -ENOMEM);
     for (size_t i = 0; i < plot->profile_count; i++) {
         for (size_t j = 0; j < plot->profiles[i]->op_count; j++) {
-            if (op_names_want(options->op_names, plot->profiles[i]->ops[j].name))
+            if (option_list_wants(options->op_names, plot->profiles[i]->ops[j].name))
                 add_op(plot, plot->profiles[i]->ops[j].name);
         }
     }
@@ -335,7 +335,8 @@ static enum status take_option(const struct command *command, int option, char *
     case 'o':
         return choose_output(command, options, optarg);
     case OPTION_OP:
-        return op_names_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
+        optarg += strncasecmp(optarg, "OP_", 3) == 0 ? 3 : 0;
+        return option_list_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
     case OPTION_TIMELINE:
         return choose_figure(command, options, FIGURE_TIMELINE);
     case OPTION_JOINT:
@@ -388,7 +389,7 @@ static void name_profiles(struct plot *plot, char **names, size_t count) {
 }
 
 static enum status run_plot(const struct command *command, int argc, char **argv) {
-    CLEANUP_OP_NAMES struct op_names op_names = {0};
+    CLEANUP_OPTION_LIST struct option_list op_names = {0};
     struct plot_options options = {.op_names = &op_names};
     enum status status = STATUS_OK;
     int option;
