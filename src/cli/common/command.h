@@ -15,9 +15,11 @@ enum status {
 
 struct command {
     const char *name;
-    const char *summary;   /* half a line */
-    const char *arguments; /* as a usage line shows them */
-    const char *help;      /* the options and what there is to know, whole lines */
+    const char *summary;              /* half a line */
+    const char *arguments;            /* as a usage line shows them; NULL: options tell them */
+    const char *help;                 /* what it does; --help wraps it into lines */
+    const char *notes;                /* what else there is to know, behind the options; NULL: nothing */
+    const struct option_row *options; /* option_table.h */
     enum status (*run)(const struct command *command, int argc, char **argv);
 };
 
