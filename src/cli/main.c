@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "option_table.h"
 
 static const struct command *const commands[] = {
     &command_run,   &command_show,   &command_top,     &command_compare, &command_plot,      &command_check,
@@ -46,7 +47,7 @@ static enum status help(int argc, char **argv) {
     const struct command *command = command_find(argv[1]);
     if (!command)
         return unknown_command(argv[1]);
-    command_print_help(command);
+    options_print_help(command);
     return STATUS_OK;
 }
 

@@ -189,7 +189,7 @@ expect_trouble "osprof compare: two profiles are compared, not 1; $see" compare 
 expect_trouble "osprof compare: two profiles are compared, not 3; $see" compare a b c
 expect_trouble "osprof compare: --within takes one profile, not 2; $see" compare --within a b
 expect_trouble "osprof compare: only one of the profiles can be standard input; $see" compare - -
-expect_trouble "osprof compare: 'KS' is not a method; $see" compare --method KS a b
+expect_trouble "osprof compare: --method must be FARMOVER, EARTHMOVER, TOTOPS, TOTLAT, CHISQUARE, GROUPOPS or GROUPLAT, not 'KS'; $see" compare --method KS a b
 expect_trouble "osprof compare: --threshold does not go with --within, which looks at one profile; $see" \
     compare --within --threshold 1 a
 expect_trouble "osprof compare: --quiet, --ascii, --no-labels and --width do not go with --json; $see" compare --json -q a b

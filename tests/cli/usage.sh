@@ -10,11 +10,12 @@ for command in show top compare plot check merge import recover reset calibrate;
     expect 0 "$command" --help
     cmp help "$scratch/out"
     expect_trouble "osprof $command: unknown option '-x'; see 'osprof help $command'" "$command" -x
-    expect_trouble "osprof $command: unknown or ambiguous option '--no-such'; see 'osprof help $command'" \
+    expect_trouble "osprof $command: unknown option '--no-such'; see 'osprof help $command'" \
         "$command" --no-such
     expect_trouble "osprof $command: option '--help=x' takes no argument; see 'osprof help $command'" \
         "$command" --help=x
 done
+expect_trouble "osprof show: option '--b' is ambiguous: --buckets or --by; see 'osprof help show'" show --b
 expect 0 --help
 cp "$scratch/out" help
 expect 0 help

@@ -1,6 +1,5 @@
 /* osprof calibrate: measures what this machine takes for the things that latencies are made of, prints it, and keeps it
  * for 'osprof show' to compare peaks with (thesis §3.1.2). Whatever can fail is tried before anything is measured. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <netdb.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "command.h"
 #include "measure.h"
 #include "mounts.h"
+#include "option_table.h"
 #include "path.h"
 #include "screen.h"
 #include "units.h"
@@ -18,8 +18,7 @@
 struct calibrate_options {
     bool quick;
     bool print;
-    const char **networks; /* HOST:PORT */
-    size_t network_count;
+    struct option_list networks; /* HOST:PORT */
     char **directories;
     size_t directory_count;
 };
@@ -180,9 +179,9 @@ static void measure_device(struct run *run, struct device *device) {
 
 static void measure_network(struct run *run, size_t i) {
     struct samples samples = {.count = 0};
-    print_place(run, run->options->networks[i]);
+    print_place(run, run->options->networks.texts[i]);
     int error = measure_round_trip(&run->effort, run->peers[i], &samples);
-    take(run, CHARACTERISTIC_ROUND_TRIP, run->options->networks[i], error, &samples);
+    take(run, CHARACTERISTIC_ROUND_TRIP, run->options->networks.texts[i], error, &samples);
 }
 
 static void measure_all(struct run *run) {
@@ -190,7 +189,7 @@ static void measure_all(struct run *run) {
     measure_machine(run);
     for (size_t i = 0; i < run->options->directory_count; i++)
         measure_device(run, &run->devices[i]);
-    for (size_t i = 0; i < run->options->network_count; i++)
+    for (size_t i = 0; i < run->options->networks.count; i++)
         measure_network(run, i);
 }
 
@@ -250,8 +249,8 @@ static enum status prepare_devices(struct run *run) {
 }
 
 static enum status prepare_peers(struct run *run) {
-    for (size_t i = 0; i < run->options->network_count; i++) {
-        const char *name = run->options->networks[i];
+    for (size_t i = 0; i < run->options->networks.count; i++) {
+        const char *name = run->options->networks.texts[i];
         int error = peer_find(name, &run->peers[i]);
         if (!error)
             continue;
@@ -348,7 +347,7 @@ static void run_finish(struct run *run) {
             device_file_finish(&run->devices[i].file);
         free(run->devices[i].name);
     }
-    for (size_t i = 0; i < run->options->network_count; i++)
+    for (size_t i = 0; i < run->options->networks.count; i++)
         peer_destroy(run->peers[i]);
     calibration_finish(&run->taken);
     free(run->path);
@@ -356,7 +355,7 @@ static void run_finish(struct run *run) {
 
 static enum status calibrate(const struct calibrate_options *options) {
     CLEANUP_FREE struct device *devices = calloc(options->directory_count + 1, sizeof(*devices));
-    CLEANUP_FREE struct peer **peers = calloc(options->network_count + 1, sizeof(struct peer *));
+    CLEANUP_FREE struct peer **peers = calloc(options->networks.count + 1, sizeof(struct peer *));
     struct run run = {.options = options, .devices = devices, .peers = peers, .screen = screen_of_stdout(0, false)};
     run.units.ascii = run.screen.ascii;
     run.effort = options->quick
@@ -371,61 +370,41 @@ static enum status calibrate(const struct calibrate_options *options) {
     return status;
 }
 
-enum { OPTION_QUICK = 256, OPTION_PRINT, OPTION_NETWORK };
-
-static const struct option long_options[] = {
-    {"quick", no_argument, NULL, OPTION_QUICK},
-    {"print", no_argument, NULL, OPTION_PRINT},
-    {"network", required_argument, NULL, OPTION_NETWORK},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    {.name = "quick", .help = "fewer samples: about a second", INTO(FLAG, struct calibrate_options, quick)},
+    {.name = "network",
+     .metavar = "HOST:PORT",
+     .help = "also round trips to HOST, by connecting to a TCP port that is open or refuses; may be repeated",
+     INTO(TEXTS, struct calibrate_options, networks)},
+    {.name = "print", .help = "measure nothing, print what was kept", INTO(FLAG, struct calibrate_options, print)},
+    ROW_ARGUMENTS(DIRECTORIES, "[DIR]..."),
+    {.kind = OPTION_END},
 };
 
 static enum status run_calibrate(const struct command *command, int argc, char **argv) {
-    CLEANUP_FREE const char **networks = calloc((size_t)argc, sizeof(*networks));
-    struct calibrate_options options = {.networks = networks};
-    int option;
-    if (!networks)
-        return complain_no_path("", -ENOMEM);
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_QUICK:
-            options.quick = true;
-            break;
-        case OPTION_PRINT:
-            options.print = true;
-            break;
-        case OPTION_NETWORK:
-            networks[options.network_count++] = optarg;
-            break;
-        case 'h':
-            command_print_help(command);
-            return STATUS_OK;
-        default:
-            return option_error(command, option, argv, long_options);
-        }
+    struct calibrate_options options = {0};
+    struct arguments arguments;
+    enum status status;
+    if (options_parse(command, argc, argv, &options, &arguments, &status)) {
+        options.directories = arguments.rest;
+        options.directory_count = (size_t)arguments.rest_count;
+        if (options.print && (options_given(&arguments, "quick network") || options.directory_count > 0))
+            status = usage_error(command, "--print measures nothing: it goes alone");
+        else
+            status = calibrate(&options);
     }
-    options.directories = argv + optind;
-    options.directory_count = (size_t)(argc - optind);
-    if (options.print && (options.quick || options.network_count > 0 || options.directory_count > 0))
-        return usage_error(command, "--print measures nothing: it goes alone");
-    return calibrate(&options);
+    option_list_finish(&options.networks);
+    return status;
 }
 
 const struct command command_calibrate = {
     .name = "calibrate",
     .summary = "measures this machine's characteristic times, for 'show' to name peaks by",
-    .arguments = "[--quick] [--network HOST:PORT]... [DIR]...\n"
-                 "       osprof calibrate --print",
-    .help = "Measures a system call, a context switch, the timer and the scheduler; for each DIR its\n"
-            "device, read, written and flushed past the page cache. Prints the median and the quartiles\n"
-            "of each, and keeps them in $XDG_STATE_HOME/osprof/HOST.calibration (~/.local/state without\n"
-            "that variable). 'osprof show' then says which of them a peak lies near. Takes some seconds,\n"
-            "best without other load.\n\n"
-            "  --quick              fewer samples: about a second\n"
-            "  --network HOST:PORT  also round trips to HOST, by connecting to a TCP port that is open\n"
-            "                       or refuses; may be repeated\n"
-            "  --print              measure nothing, print what was kept\n\n"
-            "Exit status: 0 fine; 1 a DIR or HOST could not be measured; 2 trouble.\n",
+    .help = "Measures a system call, a context switch, the timer and the scheduler; for each DIR its device, read, "
+            "written and flushed past the page cache. Prints the median and the quartiles of each, and keeps them in "
+            "$XDG_STATE_HOME/osprof/HOST.calibration (~/.local/state without that variable). 'osprof show' then says "
+            "which of them a peak lies near. Takes some seconds, best without other load.",
+    .notes = "Exit status: 0 fine; 1 a DIR or HOST could not be measured; 2 trouble.",
+    .options = rows,
     .run = run_calibrate,
 };

@@ -1,7 +1,6 @@
 /* osprof check: do a profile's numbers fit together? Every call was counted when it began and its bucket when it
  * ended, so the two must agree but for the calls in flight (thesis §5.8); and the total latency must be one that
  * the buckets allow. Beyond that, how far preemption may have moved calls to other buckets (thesis §3.3.1). */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "command.h"
 #include "figures.h"
 #include "input.h"
+#include "option_table.h"
 #include "preemption_report.h"
 #include "units.h"
 
@@ -122,7 +122,7 @@ static void print_consistent(const char *name, const struct aggstats_profile *pr
 
 struct check_options {
     bool preemption;
-    bool has_terms; /* options that are for preemption only */
+    const char *quantum; /* a time with its unit; NULL: as it was measured */
     struct preemption_options terms;
 };
 
@@ -162,79 +162,51 @@ static bool parse_seconds(const char *text, double *ret_seconds) {
     return false;
 }
 
-static bool parse_threads(const char *text, unsigned *ret_threads) {
-    char *end;
-    long threads = strtol(text, &end, 10);
-    *ret_threads = (unsigned)threads;
-    return end != text && *end == '\0' && threads >= 2 && threads <= 100000;
-}
-
-enum { OPTION_PREEMPTION = 256, OPTION_QUANTUM, OPTION_THREADS };
-
-static const struct option long_options[] = {
-    {"preemption", no_argument, NULL, OPTION_PREEMPTION},
-    {"quantum", required_argument, NULL, OPTION_QUANTUM},
-    {"threads", required_argument, NULL, OPTION_THREADS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    {.name = "preemption",
+     .help = "estimate also how many calls took longer because the scheduler gave their CPU to others, and in which "
+             "buckets those are; at most, as if all latency were CPU time",
+     INTO(FLAG, struct check_options, preemption)},
+    {.name = "quantum",
+     .metavar = "TIME",
+     .help = "for how long a thread has the CPU, such as 4ms; default: as 'osprof calibrate' measured it on the "
+             "profile's host",
+     INTO(TEXT, struct check_options, quantum)},
+    {.name = "threads",
+     .metavar = "N",
+     .min = 2,
+     .max = 100000,
+     .help = "threads that want each CPU, {}; default: 2",
+     INTO(UNSIGNED, struct check_options, terms.threads)},
+    ROW_ARGUMENTS(FILE, "PROFILE..."),
+    {.kind = OPTION_END},
 };
-
-static enum status take_option(const struct command *command, int option, char **argv, struct check_options *options) {
-    switch (option) {
-    case OPTION_PREEMPTION:
-        options->preemption = true;
-        return STATUS_OK;
-    case OPTION_QUANTUM:
-        options->has_terms = true;
-        if (parse_seconds(optarg, &options->terms.quantum_seconds))
-            return STATUS_OK;
-        return usage_error(command, "--quantum must be a time from 1us to 3600s, such as 4ms, not '%s'", optarg);
-    case OPTION_THREADS:
-        options->has_terms = true;
-        if (parse_threads(optarg, &options->terms.threads))
-            return STATUS_OK;
-        return usage_error(command, "--threads must be a number from 2 to 100000, not '%s'", optarg);
-    default:
-        return option_error(command, option, argv, long_options);
-    }
-}
 
 static enum status run_check(const struct command *command, int argc, char **argv) {
     struct check_options options = {.terms = {.threads = 2}};
-    enum status status = STATUS_OK;
-    int option;
-    while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            command_print_help(command);
-            return STATUS_OK;
-        }
-        status = take_option(command, option, argv, &options);
-    }
-    if (status != STATUS_OK)
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
-    if (options.has_terms && !options.preemption)
+    if (options.quantum && !parse_seconds(options.quantum, &options.terms.quantum_seconds))
+        return usage_error(command, "--quantum must be a time from 1us to 3600s, such as 4ms, not '%s'",
+                           options.quantum);
+    if (options_given(&arguments, "quantum threads") && !options.preemption)
         return usage_error(command, "--quantum and --threads go with --preemption only");
-    if (optind == argc)
+    if (arguments.rest_count == 0)
         return usage_error(command, "no profile given");
-    for (int i = optind; i < argc; i++)
-        status = worse(status, check_argument(&options, argv[i]));
+    for (int i = 0; i < arguments.rest_count; i++)
+        status = worse(status, check_argument(&options, arguments.rest[i]));
     return status;
 }
 
 const struct command command_check = {
     .name = "check",
     .summary = "tests whether profiles are consistent in themselves",
-    .arguments = "[--preemption [--quantum TIME] [--threads N]] PROFILE...",
-    .help = "For every operation: the calls in its buckets and those in flight must be all its calls,\n"
-            "and its total latency must be one that its buckets allow. Prints a line per profile, or\n"
-            "a line per inconsistency. PROFILE is as for 'osprof show'.\n\n"
-            "  --preemption    estimate also how many calls took longer because the scheduler gave\n"
-            "                  their CPU to others, and in which buckets those are; at most, as if\n"
-            "                  all latency were CPU time\n"
-            "  --quantum TIME  for how long a thread has the CPU, such as 4ms; default: as\n"
-            "                  'osprof calibrate' measured it on the profile's host\n"
-            "  --threads N     threads that want each CPU, 2 or more; default: 2\n\n"
-            "Exit status: 0 all are consistent; 1 one is not; 2 one could not be read, or no quantum\n"
-            "is known.\n",
+    .help = "For every operation: the calls in its buckets and those in flight must be all its calls, and its total "
+            "latency must be one that its buckets allow. Prints a line per profile, or a line per inconsistency. "
+            "PROFILE is as for 'osprof show'.",
+    .notes = "Exit status: 0 all are consistent; 1 one is not; 2 one could not be read, or no quantum is known.",
+    .options = rows,
     .run = run_check,
 };

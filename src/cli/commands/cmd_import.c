@@ -1,12 +1,12 @@
 /* osprof import: histograms that bpftrace and the tools of bcc print, as a profile, so that what they see of other
  * layers can be shown, compared and merged like ours (layered profiling, thesis §3.1.4). */
-#include <getopt.h>
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
 #include "imported_parse.h"
 #include "imported_profile.h"
+#include "option_table.h"
 #include "output.h"
 
 struct import_options {
@@ -97,69 +97,48 @@ static enum status import(const struct import_options *options) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-enum { OPTION_LAYER = 256, OPTION_UNIT, OPTION_MAP };
-
-static const struct option long_options[] = {
-    {"layer", required_argument, NULL, OPTION_LAYER},
-    {"unit", required_argument, NULL, OPTION_UNIT},
-    {"map", required_argument, NULL, OPTION_MAP},
-    {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    {.name = "layer",
+     .metavar = "LAYER",
+     WORDS("user", "fuse", "fs", "block"),
+     .help = "where the latencies were taken, such as {}",
+     INTO(TEXT, struct import_options, imported.layer)},
+    {.name = "unit",
+     .metavar = "UNIT",
+     WORDS("ns", "us", "ms"),
+     .help = "their unit: {}; needed if neither the map's name (@usecs, @read_ns) nor the table's heading tells it",
+     INTO(WORD, struct import_options, imported.unit)},
+    {.name = "map",
+     .metavar = "MAP",
+     .help = "the map to import, of several",
+     INTO(TEXT, struct import_options, imported.map)},
+    ROW_OUTPUT("write the profile to FILE, whole or not at all", struct import_options, output),
+    ROW_ARGUMENTS(FILE, "[TEXT]"),
+    {.kind = OPTION_END},
 };
-
-static enum status check_options(const struct command *command, const struct import_options *options, int rest_count) {
-    const char *layer = options->imported.layer;
-    if (rest_count > 1)
-        return usage_error(command, "one text at a time, not %d", rest_count);
-    if (options->imported.unit && !imported_profile_unit_valid(options->imported.unit))
-        return usage_error(command, "--unit must be ns, us or ms, not '%s'", options->imported.unit);
-    if (layer && (!layer[0] || strpbrk(layer, " \t\r\n,")))
-        return usage_error(command, "--layer must be a word, not '%s'", layer);
-    return STATUS_OK;
-}
 
 static enum status run_import(const struct command *command, int argc, char **argv) {
     struct import_options options = {.input = "-"};
-    int option;
-    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-        switch (option) {
-        case OPTION_LAYER:
-            options.imported.layer = optarg;
-            break;
-        case OPTION_UNIT:
-            options.imported.unit = optarg;
-            break;
-        case OPTION_MAP:
-            options.imported.map = optarg;
-            break;
-        case 'o':
-            options.output = optarg;
-            break;
-        case 'h':
-            command_print_help(command);
-            return STATUS_OK;
-        default:
-            return option_error(command, option, argv, long_options);
-        }
-    }
-    if (optind < argc)
-        options.input = argv[optind];
-    enum status status = check_options(command, &options, argc - optind);
-    return status == STATUS_OK ? import(&options) : status;
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    const char *layer = options.imported.layer;
+    if (arguments.rest_count > 1)
+        return usage_error(command, "one text at a time, not %d", arguments.rest_count);
+    if (layer && (!layer[0] || strpbrk(layer, " \t\r\n,")))
+        return usage_error(command, "--layer must be a word, not '%s'", layer);
+    if (arguments.rest_count > 0)
+        options.input = arguments.rest[0];
+    return import(&options);
 }
 
 const struct command command_import = {
     .name = "import",
     .summary = "makes a profile of the histograms that bpftrace or a tool of bcc printed",
-    .arguments = "[--layer LAYER] [--unit UNIT] [--map MAP] [-o FILE] [TEXT]",
-    .help = "Reads TEXT, or standard input: what bpftrace prints, as text or with -f json, or a tool of\n"
-            "bcc. Each histogram becomes an operation, named by its key. Only hist() is by powers of two,\n"
-            "as profiles are; lhist() is refused. Writes the profile to standard output.\n\n"
-            "  --layer LAYER      where the latencies were taken: user, fuse, block, ...\n"
-            "  --unit UNIT        their unit: ns, us or ms; needed if neither the map's name (@usecs,\n"
-            "                     @read_ns) nor the table's heading tells it\n"
-            "  --map MAP          the map to import, of several\n"
-            "  -o, --output FILE  write the profile to FILE, whole or not at all\n",
+    .help = "Reads TEXT, or standard input: what bpftrace prints, as text or with -f json, or a tool of bcc. "
+            "Each histogram becomes an operation, named by its key. Only hist() is by powers of two, as "
+            "profiles are; lhist() is refused. Writes the profile to standard output.",
+    .options = rows,
     .run = run_import,
 };

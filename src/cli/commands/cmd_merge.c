@@ -1,5 +1,4 @@
 /* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. */
-#include <getopt.h>
 #include <limits.h>
 #include <string.h>
 #include <time.h>
@@ -8,6 +7,7 @@
 #include "command.h"
 #include "input.h"
 #include "merging.h"
+#include "option_table.h"
 #include "output.h"
 #include "units.h"
 
@@ -192,49 +192,36 @@ static enum status merge(const struct merge_options *options) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-enum { OPTION_FILES_FROM = 256 };
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"files-from", required_argument, NULL, OPTION_FILES_FROM},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    ROW_OUTPUT("write the sum to FILE, whole or not at all", struct merge_options, output),
+    {.name = "files-from",
+     .metavar = "LIST",
+     .help = "also those that LIST names, one a line; - is standard input",
+     INTO(FILE, struct merge_options, files_from)},
+    ROW_ARGUMENTS(FILE, "[PROFILE]..."),
+    {.kind = OPTION_END},
 };
 
 static enum status run_merge(const struct command *command, int argc, char **argv) {
     struct merge_options options = {0};
-    int option;
-    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options.output = optarg;
-            break;
-        case OPTION_FILES_FROM:
-            options.files_from = optarg;
-            break;
-        case 'h':
-            command_print_help(command);
-            return STATUS_OK;
-        default:
-            return option_error(command, option, argv, long_options);
-        }
-    }
-    if (optind == argc && !options.files_from)
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    if (arguments.rest_count == 0 && !options.files_from)
         return usage_error(command, "no profile given");
-    options.names = argv + optind;
-    options.name_count = (size_t)(argc - optind);
+    options.names = arguments.rest;
+    options.name_count = (size_t)arguments.rest_count;
     return merge(&options);
 }
 
 const struct command command_merge = {
     .name = "merge",
     .summary = "sums the profiles of many runs or machines into one",
-    .arguments = "[-o FILE] [--files-from LIST] [PROFILE]...",
-    .help = "Adds calls, totals and buckets up, operation by operation, and writes the sum to standard\n"
-            "output. PROFILE is as for 'osprof show'. All must be of one layer. The sum has the coarsest\n"
-            "resolution among them, and the clock rate of the first; what other rates make approximate\n"
-            "is told in its header.\n\n"
-            "  -o, --output FILE  write the sum to FILE, whole or not at all\n"
-            "  --files-from LIST  also those that LIST names, one a line; - is standard input\n",
+    .help = "Adds calls, totals and buckets up, operation by operation, and writes the sum to standard output. "
+            "PROFILE is as for 'osprof show'. All must be of one layer. The sum has the coarsest resolution "
+            "among them, and the clock rate of the first; what other rates make approximate is told in its "
+            "header.",
+    .options = rows,
     .run = run_merge,
 };

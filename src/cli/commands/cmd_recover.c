@@ -1,6 +1,5 @@
 /* osprof recover: the profile from the live file of an osproffs that was killed, or still runs. */
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "command.h"
 #include "live_dirs.h"
 #include "live_files.h"
+#include "option_table.h"
 #include "output.h"
 #include "screen.h"
 
@@ -133,63 +133,38 @@ static enum status recover(const struct recover_options *options) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-enum { OPTION_REMOVE = 256 };
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"remove", no_argument, NULL, OPTION_REMOVE},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    ROW_OUTPUT("write the profile to FILE, whole or not at all", struct recover_options, output),
+    {.name = "remove",
+     .help = "remove LIVE once FILE is written; refused while it is in use",
+     INTO(FLAG, struct recover_options, remove)},
+    ROW_ARGUMENTS(FILE, "[LIVE]"),
+    {.kind = OPTION_END},
 };
-
-/* Returns true when the options are read and there is something to do; else *ret_status is the end. */
-static bool parse_options(const struct command *command, int argc, char **argv, struct recover_options *options,
-                          enum status *ret_status) {
-    int option;
-    while ((option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-        switch (option) {
-        case 'o':
-            options->output = optarg;
-            break;
-        case OPTION_REMOVE:
-            options->remove = true;
-            break;
-        case 'h':
-            command_print_help(command);
-            *ret_status = STATUS_OK;
-            return false;
-        default:
-            *ret_status = option_error(command, option, argv, long_options);
-            return false;
-        }
-    }
-    return true;
-}
 
 static enum status run_recover(const struct command *command, int argc, char **argv) {
     struct recover_options options = {0};
+    struct arguments arguments;
     enum status status;
-    if (!parse_options(command, argc, argv, &options, &status))
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
-    if (argc - optind > 1)
-        return usage_error(command, "one live file at a time, not %d", argc - optind);
+    if (arguments.rest_count > 1)
+        return usage_error(command, "one live file at a time, not %d", arguments.rest_count);
     if (options.remove && output_is_stdout(options.output))
         return usage_error(command, "--remove needs -o FILE, so that the profile is safe first");
-    if (optind == argc && options.output)
+    if (arguments.rest_count == 0 && options.output)
         return usage_error(command, "no live file given; 'osprof recover' alone lists them");
-    if (optind == argc)
+    if (arguments.rest_count == 0)
         return list();
-    options.live_path = argv[optind];
+    options.live_path = arguments.rest[0];
     return recover(&options);
 }
 
 const struct command command_recover = {
     .name = "recover",
     .summary = "saves the profile of an osproffs that was killed, from its live file",
-    .arguments = "[-o FILE [--remove]] [LIVE]",
-    .help = "Writes the profile in the live file LIVE to standard output. Without LIVE: lists the\n"
-            "live files in their usual places, with the state of the process that made them.\n\n"
-            "  -o, --output FILE  write the profile to FILE, whole or not at all\n"
-            "  --remove           remove LIVE once FILE is written; refused while it is in use\n",
+    .help = "Writes the profile in the live file LIVE to standard output. Without LIVE: lists the live files in "
+            "their usual places, with the state of the process that made them.",
+    .options = rows,
     .run = run_recover,
 };

@@ -1,10 +1,10 @@
 /* osprof reset: starts a mount's profile afresh, through its control file. */
-#include <getopt.h>
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
 #include "input.h"
+#include "option_table.h"
 
 static enum status reset(const char *mount) {
     static const char text[] = "reset\n";
@@ -20,29 +20,26 @@ static enum status reset(const char *mount) {
     return STATUS_OK;
 }
 
-static const struct option long_options[] = {
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    ROW_ARGUMENTS(DIRECTORIES, "MOUNT"),
+    {.kind = OPTION_END},
 };
 
 static enum status run_reset(const struct command *command, int argc, char **argv) {
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option != 'h')
-            return option_error(command, option, argv, long_options);
-        command_print_help(command);
-        return STATUS_OK;
-    }
-    if (argc - optind != 1)
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
+        return status;
+    if (arguments.rest_count != 1)
         return usage_error(command, "exactly one mount point must be given");
-    return reset(argv[optind]);
+    return reset(arguments.rest[0]);
 }
 
 const struct command command_reset = {
     .name = "reset",
     .summary = "starts the profile of a mount afresh",
-    .arguments = "MOUNT",
-    .help = "Counts from now on: what the profile of the osproffs mount MOUNT held until now is\n"
-            "no longer shown, nor in the final profile. Only who mounted it, and root, may.\n",
+    .help = "Counts from now on: what the profile of the osproffs mount MOUNT held until now is no longer "
+            "shown, nor in the final profile. Only who mounted it, and root, may.",
+    .options = rows,
     .run = run_reset,
 };

@@ -1,5 +1,4 @@
 /* osprof show: a profile for the eye, or one of the views for other programs. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +6,17 @@
 #include "command.h"
 #include "groups.h"
 #include "input.h"
-#include "option_list.h"
+#include "option_table.h"
 #include "screen.h"
 #include "show.h"
 #include "views.h"
 
 struct show_command {
-    const struct view *view; /* for other programs; NULL: for the eye */
+    const char *view_name;   /* for other programs; NULL: for the eye */
+    const struct view *view; /* of that name */
     const char *by;          /* a row for each "process" or "uid"; NULL: no */
     const char *of;          /* whose calls only; NULL: all */
     const char *profile;
-    struct option_list *op_names;
     struct show_options page;
 };
 
@@ -26,14 +25,14 @@ struct show_command {
 /* Names of --op that the profile does not hold. */
 static enum status report_absent(const struct show_command *options, const struct aggstats_profile *profile) {
     enum status status = STATUS_OK;
-    for (size_t i = 0; i < options->op_names->count; i++) {
+    for (size_t i = 0; i < options->page.ops.count; i++) {
         bool found = false;
         for (size_t j = 0; j < profile->op_count && !found; j++)
-            found = strcasecmp(options->op_names->texts[i], profile->ops[j].name) == 0;
+            found = strcasecmp(options->page.ops.texts[i], profile->ops[j].name) == 0;
         if (found)
             continue;
         complain("no call of %s in this profile; 'osprof show' without --op lists its operations",
-                 options->op_names->texts[i]);
+                 options->page.ops.texts[i]);
         status = STATUS_NOT_SO;
     }
     return status;
@@ -82,7 +81,7 @@ static enum status select_groups(const struct show_command *options, struct inpu
 static size_t count_chosen(const struct show_command *options, const struct aggstats_profile *profile) {
     size_t count = 0;
     for (size_t i = 0; i < profile->op_count; i++)
-        count += option_list_wants(options->op_names, profile->ops[i].name);
+        count += option_list_wants(&options->page.ops, profile->ops[i].name);
     return count;
 }
 
@@ -138,7 +137,7 @@ static enum status show_view(const struct show_command *options, const struct in
     chosen.ops = ops;
     chosen.op_count = 0;
     for (size_t i = 0; i < input->profile.op_count; i++) {
-        if (option_list_wants(options->op_names, input->profile.ops[i].name))
+        if (option_list_wants(&options->page.ops, input->profile.ops[i].name))
             ops[chosen.op_count++] = input->profile.ops[i];
     }
     enum status absent = report_absent(options, &input->profile);
@@ -150,159 +149,86 @@ static enum status show_view(const struct show_command *options, const struct in
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-static bool parse_width(const char *text, int *ret_width) {
-    char *end;
-    long width = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || width < SCREEN_WIDTH_MIN || width > SCREEN_WIDTH_MAX)
-        return false;
-    *ret_width = (int)width;
-    return true;
-}
-
-enum {
-    OPTION_ASCII = 256,
-    OPTION_WIDTH,
-    OPTION_OP,
-    OPTION_BUCKETS,
-    OPTION_JOINT,
-    OPTION_BY,
-    OPTION_OF,
-    OPTION_NO_LABELS,
-    OPTION_JSON,
-    OPTION_CSV,
-    OPTION_METRICS
+static const struct option_row rows[] = {
+    ROW_OP(struct show_command, page.ops),
+    {.name = "buckets",
+     .help = "a row per bucket with its exact count, instead of columns",
+     INTO(FLAG, struct show_command, page.buckets)},
+    {.name = "joint",
+     .help = "for each peak of latency how the values are distributed that osproffs was told to relate it to",
+     INTO(FLAG, struct show_command, page.joint)},
+    ROW_BY("a table of those whose calls they were: {}", struct show_command, by),
+    {.name = "of",
+     .metavar = "WHO",
+     .help = "only the calls of a process or user, by number or name; or those of the kernel, or other",
+     INTO(TEXT, struct show_command, of)},
+    ROW_NO_LABELS(struct show_command, page.no_labels),
+    ROW_ASCII(struct show_command, page.ascii),
+    ROW_WIDTH(struct show_command, page.width),
+    {.kind = OPTION_HEADING, .help = "For other programs, see osprof(5):"},
+    {.name = "json", .help = "JSON", INTO(VARIANT, struct show_command, view_name)},
+    {.name = "csv",
+     .help = "comma-separated values, a row per operation and bucket",
+     INTO(VARIANT, struct show_command, view_name)},
+    {.name = "metrics", .help = "Prometheus metrics", INTO(VARIANT, struct show_command, view_name)},
+    ROW_ARGUMENTS(FILE, "[PROFILE]"),
+    {.kind = OPTION_END},
 };
 
-static const struct option long_options[] = {
-    {"ascii", no_argument, NULL, OPTION_ASCII},
-    {"width", required_argument, NULL, OPTION_WIDTH},
-    {"op", required_argument, NULL, OPTION_OP},
-    {"buckets", no_argument, NULL, OPTION_BUCKETS},
-    {"joint", no_argument, NULL, OPTION_JOINT},
-    {"by", required_argument, NULL, OPTION_BY},
-    {"of", required_argument, NULL, OPTION_OF},
-    {"no-labels", no_argument, NULL, OPTION_NO_LABELS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", no_argument, NULL, OPTION_CSV},
-    {"metrics", no_argument, NULL, OPTION_METRICS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
-
-static enum status choose_view(const struct command *command, int option, struct show_command *options) {
-    const struct view *view = option == OPTION_JSON ? &view_json : option == OPTION_CSV ? &view_csv : &view_metrics;
-    if (options->view && options->view != view)
-        return usage_error(command, "--%s and --%s exclude each other: give one", options->view->name, view->name);
-    options->view = view;
-    return STATUS_OK;
+static const struct view *find_view(const char *name) {
+    static const struct view *const views[] = {&view_json, &view_csv, &view_metrics};
+    for (size_t i = 0; name && i < ARRAY_SIZE(views); i++)
+        if (strcmp(name, views[i]->name) == 0)
+            return views[i];
+    return NULL;
 }
 
-static enum status check_options(const struct command *command, const struct show_command *options, int rest_count) {
-    if (options->view && (options->page.ascii || options->page.buckets || options->page.joint || options->by ||
-                          options->page.no_labels || options->page.width > 0))
+static enum status check_options(const struct command *command, const struct show_command *options,
+                                 const struct arguments *arguments) {
+    if (options->view && options_given(arguments, "ascii buckets by joint no-labels width"))
         return usage_error(command, "--ascii, --buckets, --by, --joint, --no-labels and --width do not go with --%s",
                            options->view->name);
-    if (options->by && (options->of || options->page.joint || options->page.buckets || options->page.no_labels ||
-                        options->op_names->count > 0))
+    if (options->by && options_given(arguments, "of op joint buckets no-labels"))
         return usage_error(command, "--by prints one table: leave out --of, --op, --joint, --buckets and --no-labels");
     if (options->of && options->page.joint)
         return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
-    if (rest_count > 1)
-        return usage_error(command, "one profile at a time, not %d", rest_count);
+    if (arguments->rest_count > 1)
+        return usage_error(command, "one profile at a time, not %d", arguments->rest_count);
     return STATUS_OK;
 }
 
-/* One option that getopt_long has found. */
-static enum status take_option(const struct command *command, int option, char **argv, struct show_command *options) {
-    switch (option) {
-    case OPTION_ASCII:
-        options->page.ascii = true;
-        return STATUS_OK;
-    case OPTION_JOINT:
-        options->page.joint = true;
-        return STATUS_OK;
-    case OPTION_BY:
-        options->by = optarg;
-        if (strcmp(optarg, "process") == 0 || strcmp(optarg, "uid") == 0)
-            return STATUS_OK;
-        return usage_error(command, "--by must be process or uid, not '%s'", optarg);
-    case OPTION_OF:
-        options->of = optarg;
-        return STATUS_OK;
-    case OPTION_NO_LABELS:
-        options->page.no_labels = true;
-        return STATUS_OK;
-    case OPTION_BUCKETS:
-        options->page.buckets = true;
-        return STATUS_OK;
-    case OPTION_WIDTH:
-        if (parse_width(optarg, &options->page.width))
-            return STATUS_OK;
-        return usage_error(command, "--width must be a number from %d to %d, not '%s'", SCREEN_WIDTH_MIN,
-                           SCREEN_WIDTH_MAX, optarg);
-    case OPTION_OP:
-        optarg += strncasecmp(optarg, "OP_", 3) == 0 ? 3 : 0;
-        return option_list_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
-    case OPTION_JSON:
-    case OPTION_CSV:
-    case OPTION_METRICS:
-        return choose_view(command, option, options);
-    default:
-        return option_error(command, option, argv, long_options);
-    }
+static enum status show(const struct show_command *options) {
+    struct input input;
+    bool is_whole_needed = options->page.joint || options->by || options->of;
+    if ((is_whole_needed ? input_load_whole(options->profile, &input) : input_load(options->profile, &input)) != 0)
+        return STATUS_TROUBLE;
+    enum status status = options->of ? select_groups(options, &input) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = options->view ? show_view(options, &input) : print_page(options, &input);
+    input_finish(&input);
+    return status;
 }
 
 static enum status run_show(const struct command *command, int argc, char **argv) {
-    CLEANUP_OPTION_LIST struct option_list op_names = {0};
-    struct show_command options = {
-        .op_names = &op_names, .profile = "osprof.out", .page = {.op_names = &op_names, .stream = stdout}};
-    enum status status = STATUS_OK;
-    int option;
-    while (status == STATUS_OK && (option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            command_print_help(command);
-            return STATUS_OK;
-        }
-        status = take_option(command, option, argv, &options);
+    struct show_command options = {.page = {.stream = stdout}};
+    struct arguments arguments;
+    enum status status;
+    if (options_parse(command, argc, argv, &options, &arguments, &status)) {
+        options.view = find_view(options.view_name);
+        options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
+        status = check_options(command, &options, &arguments);
+        if (status == STATUS_OK)
+            status = show(&options);
     }
-    if (status == STATUS_OK)
-        status = check_options(command, &options, argc - optind);
-    if (status != STATUS_OK)
-        return status;
-    if (optind < argc)
-        options.profile = argv[optind];
-    struct input input;
-    bool is_whole_needed = options.page.joint || options.by || options.of;
-    if ((is_whole_needed ? input_load_whole(options.profile, &input) : input_load(options.profile, &input)) != 0)
-        return STATUS_TROUBLE;
-    status = options.of ? select_groups(&options, &input) : STATUS_OK;
-    if (status == STATUS_OK)
-        status = options.view ? show_view(&options, &input) : print_page(&options, &input);
-    input_finish(&input);
+    option_list_finish(&options.page.ops);
     return status;
 }
 
 const struct command command_show = {
     .name = "show",
     .summary = "prints a profile: a table of the operations and their latency histograms",
-    .arguments = "[--op NAME]... [--of WHO] [--buckets] [--joint] [--no-labels] [--ascii] [--width N] [PROFILE]\n"
-                 "       osprof show --by process|uid [--ascii] [--width N] [PROFILE]\n"
-                 "       osprof show --json|--csv|--metrics [--op NAME]... [--of WHO] [PROFILE]",
-    .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard\n"
-            "input; without it, osprof.out in the current directory.\n\n"
-            "  --op NAME   only this operation; may be repeated\n"
-            "  --buckets   a row per bucket with its exact count, instead of columns\n"
-            "  --joint     for each peak of latency how the values are distributed that osproffs\n"
-            "              was told to relate it to\n"
-            "  --by WHOM   a table of the processes, or of the users (uid), whose calls they were\n"
-            "  --of WHO    only the calls of a process or user, by number or name; or those of the\n"
-            "              kernel, or other\n"
-            "  --no-labels do not say which of the times of 'osprof calibrate' a peak lies near\n"
-            "  --ascii     only ASCII characters\n"
-            "  --width N   columns to use, 40 to 1000; default: those of the terminal, else 80\n\n"
-            "For other programs, see osprof(5):\n\n"
-            "  --json      JSON\n"
-            "  --csv       comma-separated values, a row per operation and bucket\n"
-            "  --metrics   Prometheus metrics\n",
+    .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard input; without it, "
+            "osprof.out in the current directory.",
+    .options = rows,
     .run = run_show,
 };

@@ -3,9 +3,6 @@
 #ifndef COMMAND_H
 #define COMMAND_H
 
-#include <getopt.h>
-#include <stddef.h>
-
 enum status {
     STATUS_OK = 0,
     STATUS_NOT_SO =
@@ -16,7 +13,6 @@ enum status {
 struct command {
     const char *name;
     const char *summary;              /* half a line */
-    const char *arguments;            /* as a usage line shows them; NULL: options tell them */
     const char *help;                 /* what it does; --help wraps it into lines */
     const char *notes;                /* what else there is to know, behind the options; NULL: nothing */
     const struct option_row *options; /* option_table.h */
@@ -35,17 +31,11 @@ extern const struct command command_calibrate;
 extern const struct command command_run;
 extern const struct command command_plot;
 
-/* Prints usage and help of a command on standard output. */
-void command_print_help(const struct command *command);
-
 /* One line on standard error, "osprof: " before it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* One line on standard error about wrong arguments, with where to read more.
  * Returns STATUS_TROUBLE */
 enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* What getopt_long's '?' or ':' means, as usage_error(). Options must begin with ":" in their short list. */
-enum status option_error(const struct command *command, int answer, char **argv, const struct option *long_options);
 
 #endif

@@ -15,8 +15,6 @@ struct option_list {
 int option_list_add(struct option_list *list, const char *text);
 void option_list_finish(struct option_list *list);
 
-#define CLEANUP_OPTION_LIST __attribute__((cleanup(option_list_finish)))
-
 /* Whether a list of names, as that of --op, has this one, in letters of either case. An empty list has all. */
 bool option_list_wants(const struct option_list *list, const char *name);
 

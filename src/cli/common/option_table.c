@@ -294,6 +294,23 @@ static void print_option(const struct option_row *row, int indent) {
     print_wrapped(gap ? help : row->help, indent);
 }
 
+/* --help stands above the first heading, which is not about it. */
+static void print_rows(const struct option_row *row, int indent) {
+    bool is_help_told = false;
+    for (; row->kind != OPTION_END; row++) {
+        if (row->kind == OPTION_HEADING && !is_help_told) {
+            print_option(&help_row, indent);
+            is_help_told = true;
+        }
+        if (row->name)
+            print_option(row, indent);
+        else if (row->kind == OPTION_HEADING)
+            printf("\n%s\n\n", row->help);
+    }
+    if (!is_help_told)
+        print_option(&help_row, indent);
+}
+
 void options_print_help(const struct command *command) {
     char option[NAMES_SIZE];
     const struct option_row *arguments = arguments_row(command->options);
@@ -306,13 +323,7 @@ void options_print_help(const struct command *command) {
         if (row->name && format_option(row, option) > indent)
             indent = format_option(row, option);
     indent += 4;
-    for (const struct option_row *row = command->options; row->kind != OPTION_END; row++) {
-        if (row->name)
-            print_option(row, indent);
-        else if (row->kind == OPTION_HEADING)
-            printf("\n%s\n\n", row->help);
-    }
-    print_option(&help_row, indent);
+    print_rows(command->options, indent);
     if (command->notes) {
         putchar('\n');
         print_wrapped(command->notes, 0);

@@ -79,6 +79,8 @@ struct option_row {
         .name = "no-labels", .help = "do not say which of the times of 'osprof calibrate' a peak lies near",           \
         INTO(FLAG, type, member)                                                                                       \
     }
+#define ROW_BY(text, type, member)                                                                                     \
+    { .name = "by", .metavar = "WHOM", WORDS("process", "uid"), .help = text, INTO(WORD, type, member) }
 #define ROW_OUTPUT(text, type, member)                                                                                 \
     { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
 #define ROW_ARGUMENTS(option_kind, text)                                                                               \

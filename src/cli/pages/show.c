@@ -364,7 +364,7 @@ int show_page(const struct input *input, const struct show_options *options) {
         return -ENOMEM;
     page.ops = ops;
     for (size_t i = 0; i < page.profile->op_count; i++) {
-        if (option_list_wants(options->op_names, page.profile->ops[i].name))
+        if (option_list_wants(&options->ops, page.profile->ops[i].name))
             ops[page.op_count++] = &page.profile->ops[i];
     }
     if (!options->no_labels)
@@ -381,7 +381,6 @@ void show_groups(const struct input *input, const struct show_options *options) 
 }
 
 int show_all(const struct input *input, FILE *stream) {
-    const struct option_list all = {0};
-    const struct show_options options = {.op_names = &all, .stream = stream, .joint = input->profile.joint_count > 0};
+    const struct show_options options = {.stream = stream, .joint = input->profile.joint_count > 0};
     return show_page(input, &options);
 }

@@ -9,12 +9,12 @@
 #include "option_list.h"
 
 struct show_options {
-    const struct option_list *op_names; /* the operations to show */
+    struct option_list ops; /* to show */
     bool ascii;
     bool buckets; /* a row per bucket instead of columns */
     bool joint;   /* also the joint profiles */
     bool no_labels;
-    int width; /* columns; 0: as screen_of() finds them */
+    unsigned width; /* columns; 0: as screen_of() finds them */
     FILE *stream;
 };
 

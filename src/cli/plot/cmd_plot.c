@@ -1,6 +1,5 @@
 /* osprof plot: the figures of the thesis as pictures. Options become one struct, profiles are read and made comparable,
  * a figure writes its script, and gnuplot draws it. */
-#include <getopt.h>
 #include <string.h>
 
 #include "base.h"
@@ -8,23 +7,30 @@
 #include "figures.h"
 #include "gnuplot_run.h"
 #include "input.h"
-#include "option_list.h"
+#include "option_table.h"
 #include "output.h"
 #include "plot.h"
 
 #define DEFAULT_OUTPUT "osprof.svg"
 
-enum figure { FIGURE_HISTOGRAMS, FIGURE_TIMELINE, FIGURE_JOINT };
-
 struct plot_options {
-    enum figure figure;
+    const char *figure; /* "timeline", "joint"; NULL: histograms */
     bool landscape;
     bool script; /* instead of the picture */
     bool no_labels;
     const char *output;
-    struct option_list *op_names;
+    const char *size; /* "1000x600"; NULL: as the figure likes */
+    struct option_list ops;
     struct plot plot; /* what else the figure is told */
 };
+
+static bool is_timeline(const struct plot_options *options) {
+    return options->figure && strcmp(options->figure, "timeline") == 0;
+}
+
+static bool is_joint(const struct plot_options *options) {
+    return options->figure && strcmp(options->figure, "joint") == 0;
+}
 
 /* ---- Reading profiles --------------------------------------------------------------------------- */
 
@@ -92,10 +98,10 @@ static bool is_drawn(const struct plot *plot, const char *op_name) {
 /* Nothing is drawn unless all that was asked for can be. */
 static enum status report_absent(const struct plot_options *options) {
     const struct plot *plot = &options->plot;
-    for (size_t i = 0; i < options->op_names->count; i++) {
-        if (!is_drawn(plot, options->op_names->texts[i])) {
+    for (size_t i = 0; i < options->ops.count; i++) {
+        if (!is_drawn(plot, options->ops.texts[i])) {
             complain("no call of %s has ended in %s; 'osprof show' lists the operations of a profile",
-                     options->op_names->texts[i], plot->profile_count == 1 ? plot->names[0] : "these profiles");
+                     options->ops.texts[i], plot->profile_count == 1 ? plot->names[0] : "these profiles");
             return STATUS_NOT_SO;
         }
     }
@@ -115,7 +121,7 @@ static enum status choose_ops(struct plot_options *options) {
         return complain_unplottable(plot, -ENOMEM);
     for (size_t i = 0; i < plot->profile_count; i++) {
         for (size_t j = 0; j < plot->profiles[i]->op_count; j++) {
-            if (option_list_wants(options->op_names, plot->profiles[i]->ops[j].name))
+            if (option_list_wants(&options->ops, plot->profiles[i]->ops[j].name))
                 add_op(plot, plot->profiles[i]->ops[j].name);
         }
     }
@@ -127,11 +133,11 @@ static enum status choose_ops(struct plot_options *options) {
 
 static enum status report_no_data(const struct plot_options *options, const struct input *input) {
     const char *name = options->plot.names[0];
-    const bool joint = options->figure == FIGURE_JOINT;
+    const bool joint = is_joint(options);
     const char *missing = joint ? "joint profiles" : "intervals";
     if (input->is_live)
         complain("no %s in %s; live files have none", missing, name);
-    else if (options->op_names->count > 0)
+    else if (options->ops.count > 0)
         complain("no %s of these operations in %s; osproffs -o %s records them", missing, name,
                  joint ? "joint=OP:VALUE" : "interval=SECONDS");
     else
@@ -141,14 +147,11 @@ static enum status report_no_data(const struct plot_options *options, const stru
 }
 
 static int write_figure(const struct plot_options *options, FILE *script) {
-    switch (options->figure) {
-    case FIGURE_TIMELINE:
-        return options->landscape ? plot_landscape(&options->plot, script) : plot_timeline(&options->plot, script);
-    case FIGURE_JOINT:
+    if (is_joint(options))
         return plot_joints(&options->plot, script);
-    default:
+    if (!is_timeline(options))
         return plot_histograms(&options->plot, script);
-    }
+    return options->landscape ? plot_landscape(&options->plot, script) : plot_timeline(&options->plot, script);
 }
 
 /* The whole script in memory. */
@@ -219,7 +222,7 @@ static enum status plot_figure(struct plot_options *options, const struct input 
 
 static void find_times(struct plot_options *options) {
     struct plot *plot = &options->plot;
-    if (options->no_labels || options->figure != FIGURE_HISTOGRAMS)
+    if (options->no_labels || options->figure)
         return;
     if (plot->profile_count > 1)
         calibration_for_pair(plot->profiles[0], plot->profiles[1], &plot->times[0], &plot->times[1]);
@@ -232,8 +235,8 @@ static enum status plot(struct plot_options *options) {
     struct input inputs[PLOT_PROFILES_MAX] = {0};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < plot->profile_count && status == STATUS_OK; i++) {
-        int error = options->figure == FIGURE_HISTOGRAMS ? input_load(plot->names[i], &inputs[i])
-                                                         : input_load_whole(plot->names[i], &inputs[i]);
+        int error =
+            options->figure ? input_load_whole(plot->names[i], &inputs[i]) : input_load(plot->names[i], &inputs[i]);
         if (error)
             status = STATUS_TROUBLE;
         plot->profiles[i] = &inputs[i].profile;
@@ -258,31 +261,35 @@ static enum status plot(struct plot_options *options) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-enum {
-    OPTION_OP = 256,
-    OPTION_TIMELINE,
-    OPTION_3D,
-    OPTION_JOINT,
-    OPTION_BY_LATENCY,
-    OPTION_SIZE,
-    OPTION_TITLE,
-    OPTION_GNUPLOT,
-    OPTION_NO_LABELS
-};
-
-static const struct option long_options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"op", required_argument, NULL, OPTION_OP},
-    {"timeline", no_argument, NULL, OPTION_TIMELINE},
-    {"3d", no_argument, NULL, OPTION_3D},
-    {"joint", no_argument, NULL, OPTION_JOINT},
-    {"by-latency", no_argument, NULL, OPTION_BY_LATENCY},
-    {"size", required_argument, NULL, OPTION_SIZE},
-    {"title", required_argument, NULL, OPTION_TITLE},
-    {"gnuplot", no_argument, NULL, OPTION_GNUPLOT},
-    {"no-labels", no_argument, NULL, OPTION_NO_LABELS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    {.name = "timeline",
+     .help = "what happened when, of a profile with intervals: colour for calls",
+     INTO(VARIANT, struct plot_options, figure)},
+    {.name = "3d", .help = "the same as a landscape", INTO(FLAG, struct plot_options, landscape)},
+    {.name = "joint",
+     .help = "how values are distributed in each peak, of a profile with joint profiles",
+     INTO(VARIANT, struct plot_options, figure)},
+    ROW_OP(struct plot_options, ops),
+    {.name = "by-latency",
+     .help = "the estimated latency of each bucket instead of its calls",
+     INTO(FLAG, struct plot_options, plot.by_latency)},
+    ROW_NO_LABELS(struct plot_options, no_labels),
+    {.name = "title",
+     .metavar = "TEXT",
+     .help = "instead of the directory that was profiled",
+     INTO(TEXT, struct plot_options, plot.title)},
+    {.name = "size",
+     .metavar = "WxH",
+     .help = "of the picture, in pixels; default: 1000 wide, as high as is needed",
+     INTO(TEXT, struct plot_options, size)},
+    ROW_OUTPUT("FILE.svg, FILE.png or FILE.pdf, written whole or not at all; - is SVG on standard output; default: "
+               "osprof.svg",
+               struct plot_options, output),
+    {.name = "gnuplot",
+     .help = "print a script with all data, from which gnuplot makes that file",
+     INTO(FLAG, struct plot_options, script)},
+    ROW_ARGUMENTS(FILE, "[PROFILE [PROFILE]]"),
+    {.kind = OPTION_END},
 };
 
 /* The suffix decides; standard output has none, and gets SVG. */
@@ -315,118 +322,57 @@ static bool parse_size(const char *text, struct plot *plot) {
            *end == '\0';
 }
 
-static enum status choose_figure(const struct command *command, struct plot_options *options, enum figure figure) {
-    if (options->figure != FIGURE_HISTOGRAMS && options->figure != figure)
-        return usage_error(command, "--timeline and --joint exclude each other: give one");
-    options->figure = figure;
-    return STATUS_OK;
-}
-
-static enum status choose_output(const struct command *command, struct plot_options *options, const char *output) {
-    options->output = output;
-    if (parse_format(output, &options->plot.format))
-        return STATUS_OK;
-    return usage_error(command, "the format is told by the suffix, .svg, .png or .pdf; '%s' has none of them", output);
-}
-
-/* One option that getopt_long has found. */
-static enum status take_option(const struct command *command, int option, char **argv, struct plot_options *options) {
-    switch (option) {
-    case 'o':
-        return choose_output(command, options, optarg);
-    case OPTION_OP:
-        optarg += strncasecmp(optarg, "OP_", 3) == 0 ? 3 : 0;
-        return option_list_add(options->op_names, optarg) == 0 ? STATUS_OK : usage_error(command, "no memory");
-    case OPTION_TIMELINE:
-        return choose_figure(command, options, FIGURE_TIMELINE);
-    case OPTION_JOINT:
-        return choose_figure(command, options, FIGURE_JOINT);
-    case OPTION_3D:
-        options->landscape = true;
-        return STATUS_OK;
-    case OPTION_BY_LATENCY:
-        options->plot.by_latency = true;
-        return STATUS_OK;
-    case OPTION_SIZE:
-        if (parse_size(optarg, &options->plot))
-            return STATUS_OK;
+static enum status check_options(const struct command *command, struct plot_options *options, int rest_count) {
+    const char *output = options->output;
+    if (output && !parse_format(output, &options->plot.format))
+        return usage_error(command, "the format is told by the suffix, .svg, .png or .pdf; '%s' has none of them",
+                           output);
+    if (options->size && !parse_size(options->size, &options->plot))
         return usage_error(command, "--size must be two numbers from %d to %d, as in 1000x600, not '%s'", PLOT_SIZE_MIN,
-                           PLOT_SIZE_MAX, optarg);
-    case OPTION_TITLE:
-        options->plot.title = optarg;
-        return STATUS_OK;
-    case OPTION_GNUPLOT:
-        options->script = true;
-        return STATUS_OK;
-    case OPTION_NO_LABELS:
-        options->no_labels = true;
-        return STATUS_OK;
-    default:
-        return option_error(command, option, argv, long_options);
-    }
-}
-
-static enum status check_options(const struct command *command, const struct plot_options *options, int rest_count) {
+                           PLOT_SIZE_MAX, options->size);
     if (rest_count > PLOT_PROFILES_MAX)
         return usage_error(command, "one profile, or two to compare, not %d", rest_count);
-    if (rest_count > 1 && options->figure != FIGURE_HISTOGRAMS)
+    if (rest_count > 1 && options->figure)
         return usage_error(command, "--timeline and --joint are of one profile, not of two");
-    if (options->landscape && options->figure != FIGURE_TIMELINE)
+    if (options->landscape && !is_timeline(options))
         return usage_error(command, "--3d is a view of --timeline");
-    if (options->no_labels && options->figure != FIGURE_HISTOGRAMS)
+    if (options->no_labels && options->figure)
         return usage_error(command, "--no-labels is about histograms: --timeline and --joint have no labels");
-    if (options->script && output_is_stdout(options->output) && options->output)
+    if (options->script && output && output_is_stdout(output))
         return usage_error(command, "--gnuplot writes the script to standard output; -o names the script's picture, "
                                     "which needs a file");
     return STATUS_OK;
 }
 
-static void name_profiles(struct plot *plot, char **names, size_t count) {
-    plot->names[0] = "osprof.out";
+static enum status plot_arguments(struct plot_options *options, const struct arguments *arguments) {
+    size_t count = (size_t)arguments->rest_count;
+    options->plot.names[0] = "osprof.out";
     for (size_t i = 0; i < count; i++)
-        plot->names[i] = names[i];
-    plot->profile_count = count > 0 ? count : 1;
+        options->plot.names[i] = arguments->rest[i];
+    options->plot.profile_count = count > 0 ? count : 1;
+    if (options->script)
+        options->plot.output = options->output ? options->output : DEFAULT_OUTPUT;
+    return plot(options);
 }
 
 static enum status run_plot(const struct command *command, int argc, char **argv) {
-    CLEANUP_OPTION_LIST struct option_list op_names = {0};
-    struct plot_options options = {.op_names = &op_names};
-    enum status status = STATUS_OK;
-    int option;
-    while (status == STATUS_OK && (option = getopt_long(argc, argv, ":ho:", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            command_print_help(command);
-            return STATUS_OK;
-        }
-        status = take_option(command, option, argv, &options);
+    struct plot_options options = {0};
+    struct arguments arguments;
+    enum status status;
+    if (options_parse(command, argc, argv, &options, &arguments, &status)) {
+        status = check_options(command, &options, arguments.rest_count);
+        if (status == STATUS_OK)
+            status = plot_arguments(&options, &arguments);
     }
-    if (status == STATUS_OK)
-        status = check_options(command, &options, argc - optind);
-    if (status != STATUS_OK)
-        return status;
-    name_profiles(&options.plot, argv + optind, (size_t)(argc - optind));
-    if (options.script)
-        options.plot.output = options.output ? options.output : DEFAULT_OUTPUT;
-    return plot(&options);
+    option_list_finish(&options.ops);
+    return status;
 }
 
 const struct command command_plot = {
     .name = "plot",
     .summary = "draws profiles with gnuplot: histograms, timelines, joint profiles",
-    .arguments = "[-o FILE] [--op NAME]... [--by-latency] [--no-labels] [--title TEXT] [--size WxH]\n"
-                 "                   [--gnuplot] [--timeline [--3d] | --joint] [PROFILE [PROFILE]]",
-    .help = "Draws a histogram for each operation, those with the largest total latency first; of two\n"
-            "profiles, the second over the first. PROFILE is as for 'osprof show'.\n\n"
-            "  --timeline         what happened when, of a profile with intervals: colour for calls\n"
-            "  --3d               the same as a landscape\n"
-            "  --joint            how values are distributed in each peak, of a profile with joint profiles\n"
-            "  --op NAME          only this operation; may be repeated\n"
-            "  --by-latency       the estimated latency of each bucket instead of its calls\n"
-            "  --no-labels        no labels of peaks that lie near a time of 'osprof calibrate'\n"
-            "  --title TEXT       instead of the directory that was profiled\n"
-            "  --size WxH         of the picture, in pixels; default: 1000 wide, as high as is needed\n"
-            "  -o, --output FILE  FILE.svg, FILE.png or FILE.pdf, written whole or not at all; - is SVG on\n"
-            "                     standard output; default: osprof.svg\n"
-            "  --gnuplot          print a script with all data, from which gnuplot makes that file\n",
+    .help = "Draws a histogram for each operation, those with the largest total latency first; of two profiles, the "
+            "second over the first. PROFILE is as for 'osprof show'.",
+    .options = rows,
     .run = run_plot,
 };

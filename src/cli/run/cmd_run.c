@@ -2,7 +2,6 @@
  * command sees, so that neither privilege nor set-up is needed and nothing is left behind. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include "base.h"
 #include "command.h"
 #include "namespace.h"
+#include "option_table.h"
 #include "output.h"
 #include "run_child.h"
 #include "run_mounts.h"
@@ -17,12 +17,10 @@
 #include "run_signals.h"
 #include "run_vs.h"
 
-#define RUNS_MAX 1000000
-
 struct run_options {
-    const char **directories;
-    size_t directory_count;
-    char *osproffs_options; /* commas between; NULL: none */
+    struct option_list directories;
+    struct option_list osproffs_lists;
+    char *osproffs_options; /* all of those; NULL: none */
     const char *profile;    /* NULL: shown on standard error */
     unsigned warmup_count;
     unsigned repeat_count;
@@ -149,9 +147,11 @@ static int run(const struct run_options *options) {
     reserve_standard_files();
     int error = check_device();
     if (error == 0)
-        error = run_mounts_open(&run.mounts, options->directories, options->directory_count, options->osproffs_options);
+        error = run_mounts_open(&run.mounts, options->directories.texts, options->directories.count,
+                                options->osproffs_options);
     if (error == 0)
-        error = run_target_open(&run.target, options->profile, options->directory_count, options->other ? VS_SIDES : 1);
+        error =
+            run_target_open(&run.target, options->profile, options->directories.count, options->other ? VS_SIDES : 1);
     int status = error ? RUN_FAILED : run_in_namespace(&run);
     run_target_finish(&run.target);
     run_mounts_finish(&run.mounts);
@@ -160,101 +160,86 @@ static int run(const struct run_options *options) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-enum { OPTION_REPEAT = 256, OPTION_WARMUP, OPTION_VS };
-
-static const struct option long_options[] = {
-    {"directory", required_argument, NULL, 'd'},
-    {"options", required_argument, NULL, 'o'},
-    {"profile", required_argument, NULL, 'p'},
-    {"repeat", required_argument, NULL, OPTION_REPEAT},
-    {"warmup", required_argument, NULL, OPTION_WARMUP},
-    {"vs", required_argument, NULL, OPTION_VS},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    {.name = "directory",
+     .letter = 'd',
+     .metavar = "DIR",
+     .help = "profile DIR; may be repeated; default: the current directory",
+     INTO(DIRECTORIES, struct run_options, directories)},
+    {.name = "options",
+     .letter = 'o',
+     .metavar = "LIST",
+     .help = "options for osproffs, such as cache=none,resolution=4",
+     INTO(TEXTS, struct run_options, osproffs_lists)},
+    {.name = "profile",
+     .letter = 'p',
+     .metavar = "FILE",
+     .help = "write the profile to FILE instead, - is standard output; of several DIRs to FILE.1, FILE.2 and so on",
+     INTO(FILE, struct run_options, profile)},
+    {.name = "repeat",
+     .metavar = "N",
+     .min = 1,
+     .max = 1000000,
+     .help = "run COMMAND N times, {}, and sum them up",
+     INTO(UNSIGNED, struct run_options, repeat_count)},
+    {.name = "warmup",
+     .metavar = "N",
+     .max = 1000000,
+     .help = "run it N times before, {}, which is not in the profile",
+     INTO(UNSIGNED, struct run_options, warmup_count)},
+    {.name = "vs",
+     .metavar = "OTHER",
+     .once = true,
+     .help = "compare with OTHER, a command for the shell: run both in turn, OTHER first, and print what 'osprof "
+             "compare' prints of their profiles, OTHER being A; -p writes FILE.a and FILE.b, or FILE.1.a and so on",
+     INTO(COMMAND, struct run_options, other)},
+    ROW_ARGUMENTS(COMMAND, "[--] COMMAND [ARGUMENT]..."),
+    {.kind = OPTION_END},
 };
 
-static bool parse_count(const char *text, unsigned min, unsigned *ret_count) {
-    char *end;
-    unsigned long count = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || count < min || count > RUNS_MAX)
-        return false;
-    *ret_count = (unsigned)count;
-    return true;
-}
-
-/* Several lists for -o are one. */
-static enum status add_osproffs_options(const struct command *command, struct run_options *options, const char *list) {
-    CLEANUP_FREE char *before = options->osproffs_options;
-    options->osproffs_options = NULL;
-    if (asprintf(&options->osproffs_options, "%s%s%s", before ? before : "", before ? "," : "", list) >= 0)
-        return STATUS_OK;
-    options->osproffs_options = NULL;
-    return usage_error(command, "no memory");
-}
-
-static enum status take_option(const struct command *command, int option, char **argv, struct run_options *options) {
-    switch (option) {
-    case 'd':
-        options->directories[options->directory_count++] = optarg;
-        return STATUS_OK;
-    case 'o':
-        return add_osproffs_options(command, options, optarg);
-    case 'p':
-        options->profile = optarg;
-        return STATUS_OK;
-    case OPTION_REPEAT:
-        if (parse_count(optarg, 1, &options->repeat_count))
-            return STATUS_OK;
-        return usage_error(command, "--repeat must be a number from 1 to %d, not '%s'", RUNS_MAX, optarg);
-    case OPTION_WARMUP:
-        if (parse_count(optarg, 0, &options->warmup_count))
-            return STATUS_OK;
-        return usage_error(command, "--warmup must be a number from 0 to %d, not '%s'", RUNS_MAX, optarg);
-    case OPTION_VS:
-        if (options->other)
-            return usage_error(command, "--vs can be given once");
-        options->other = optarg;
-        if (optarg[strspn(optarg, " \t\n")] == '\0')
-            return usage_error(command, "--vs needs a command");
-        return STATUS_OK;
-    default:
-        return option_error(command, option, argv, long_options);
+/* Several lists for -o are one, with commas between. Errors: -ENOMEM */
+static int join_osproffs_options(struct run_options *options) {
+    for (size_t i = 0; i < options->osproffs_lists.count; i++) {
+        CLEANUP_FREE char *before = steal_pointer(&options->osproffs_options);
+        if (asprintf(&options->osproffs_options, "%s%s%s", before ? before : "", before ? "," : "",
+                     options->osproffs_lists.texts[i]) < 0) {
+            options->osproffs_options = NULL;
+            return -ENOMEM;
+        }
     }
+    return 0;
 }
 
 /* What follows the options is the command, whatever it looks like. */
-static enum status settle_options(const struct command *command, int argc, char **argv, struct run_options *options) {
-    if (optind >= argc)
+static enum status settle_options(const struct command *command, const struct arguments *arguments,
+                                  struct run_options *options) {
+    if (options->other && options->other[strspn(options->other, " \t\n")] == '\0')
+        return usage_error(command, "--vs needs a command");
+    if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
-    options->command = (const char *const *)(argv + optind);
-    if (options->directory_count == 0)
-        options->directories[options->directory_count++] = ".";
-    size_t profile_count = options->directory_count * (options->other ? VS_SIDES : 1);
+    options->command = (const char *const *)arguments->rest;
+    if ((options->directories.count == 0 && option_list_add(&options->directories, ".") != 0) ||
+        join_osproffs_options(options) != 0)
+        return usage_error(command, "no memory");
+    size_t profile_count = options->directories.count * (options->other ? VS_SIDES : 1);
     if (options->profile && output_is_stdout(options->profile) && profile_count > 1)
         return usage_error(command, "standard output takes one profile, not %zu", profile_count);
     return STATUS_OK;
 }
 
 static enum status run_run(const struct command *command, int argc, char **argv) {
-    CLEANUP_FREE const char **directories = calloc((size_t)argc + 1, sizeof(*directories));
-    struct run_options options = {.directories = directories, .repeat_count = 1};
-    enum status status = STATUS_OK;
-    int option;
-    if (!directories) {
-        complain("no memory");
-        return (enum status)RUN_FAILED;
+    struct run_options options = {.repeat_count = 1};
+    struct arguments arguments;
+    enum status status;
+    int exit_status = STATUS_OK; /* of --help */
+    if (options_parse(command, argc, argv, &options, &arguments, &status)) {
+        status = settle_options(command, &arguments, &options);
+        exit_status = status == STATUS_OK ? run(&options) : RUN_FAILED;
+    } else if (status != STATUS_OK) {
+        exit_status = RUN_FAILED;
     }
-    while (status == STATUS_OK && (option = getopt_long(argc, argv, "+:hd:o:p:", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            command_print_help(command);
-            free(options.osproffs_options);
-            return STATUS_OK;
-        }
-        status = take_option(command, option, argv, &options);
-    }
-    if (status == STATUS_OK)
-        status = settle_options(command, argc, argv, &options);
-    int exit_status = status == STATUS_OK ? run(&options) : RUN_FAILED;
+    option_list_finish(&options.directories);
+    option_list_finish(&options.osproffs_lists);
     free(options.osproffs_options);
     return (enum status)exit_status;
 }
@@ -262,22 +247,12 @@ static enum status run_run(const struct command *command, int argc, char **argv)
 const struct command command_run = {
     .name = "run",
     .summary = "runs a command and profiles directories for it alone",
-    .arguments = "[-d DIR]... [-o LIST] [-p FILE] [--repeat N] [--warmup N] [--vs OTHER]\n"
-                 "                  [--] COMMAND [ARGUMENT]...",
-    .help = "Runs COMMAND, and only for it and what it starts mounts an osproffs over each DIR, in\n"
-            "place. When COMMAND ends, prints the profile on standard error as 'osprof show' does.\n"
-            "Needs no privilege where user namespaces are allowed and /dev/fuse is for everybody.\n\n"
-            "  -d, --directory DIR  profile DIR; may be repeated; default: the current directory\n"
-            "  -o, --options LIST   options for osproffs, such as cache=none,resolution=4\n"
-            "  -p, --profile FILE   write the profile to FILE instead, - is standard output; of\n"
-            "                       several DIRs to FILE.1, FILE.2 and so on\n"
-            "  --repeat N           run COMMAND N times, and sum them up\n"
-            "  --warmup N           run it N times before, which is not in the profile\n"
-            "  --vs OTHER           compare with OTHER, a command for the shell: run both in turn, OTHER\n"
-            "                       first, and print what 'osprof compare' prints of their profiles, OTHER\n"
-            "                       being A; -p writes FILE.a and FILE.b, or FILE.1.a and so on\n\n"
-            "Exit status: that of COMMAND, 128+n if signal n killed it; of several runs the first that\n"
-            "is not 0; OTHER's is only told of. 125 if osprof failed, 126 if COMMAND cannot be\n"
-            "executed, 127 if it is not found.\n",
+    .help = "Runs COMMAND, and only for it and what it starts mounts an osproffs over each DIR, in place. When "
+            "COMMAND ends, prints the profile on standard error as 'osprof show' does. Needs no privilege where user "
+            "namespaces are allowed and /dev/fuse is for everybody.",
+    .notes = "Exit status: that of COMMAND, 128+n if signal n killed it; of several runs the first that is not 0; "
+             "OTHER's is only told of. 125 if osprof failed, 126 if COMMAND cannot be executed, 127 if it is not "
+             "found.",
+    .options = rows,
     .run = run_run,
 };

@@ -1,27 +1,22 @@
 /* osprof top: what a mount does now, again and again: on the screen of a terminal, or as text. */
-#include <getopt.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "base.h"
-#include "command.h"
+#include "option_table.h"
 #include "top_callers_page.h"
 #include "top_page.h"
 #include "top_screen.h"
 
-#define DELAY_SECONDS_DEFAULT 2
-#define DELAY_SECONDS_MIN 0.1
-#define DELAY_SECONDS_MAX 86400.0
-
 struct top_options {
     bool batch;
     bool ascii;
-    bool has_count;
-    unsigned long count; /* of reports */
+    unsigned count; /* of reports; 0: until the mount ends */
     double delay_seconds;
-    enum top_order order;
-    enum aggstats_grouping by; /* whose calls to show; AGGSTATS_UNGROUPED: the operations */
+    const char *order_name;
+    const char *by_name;       /* whose calls to show; NULL: the operations */
+    enum aggstats_grouping by; /* of that name */
     const char *argument;      /* NULL: the only mount that there is */
 };
 
@@ -76,7 +71,7 @@ static void print_report(const struct top_watch *watch, bool ascii) {
 static enum status print_reports(struct top_watch *watch, const struct top_options *options) {
     struct timespec next;
     clock_gettime(CLOCK_MONOTONIC, &next);
-    for (unsigned long number = 0; !options->has_count || number < options->count; number++) {
+    for (unsigned number = 0; options->count == 0 || number < options->count; number++) {
         wait_for_next(&next, options->delay_seconds);
         int error = top_watch_refresh(watch);
         if (error) {
@@ -133,135 +128,73 @@ static enum status run_watch(struct top_watch *watch, const struct top_options *
                           llround(options->delay_seconds * 1e9), options->ascii);
 }
 
+static enum top_order find_order(const char *name) {
+    unsigned order = 0;
+    while (order + 1 < TOP_ORDER_COUNT && strcmp(name, top_orders[order].name) != 0)
+        order++;
+    return (enum top_order)order;
+}
+
 static enum status top(const struct top_options *options) {
     struct top_source source;
     if (top_source_open(options->argument, &source) != 0)
         return STATUS_TROUBLE;
     struct top_watch watch;
-    top_watch_init(&watch, &source, options->order);
+    top_watch_init(&watch, &source, find_order(options->order_name));
     enum status status = run_watch(&watch, options);
     top_watch_finish(&watch);
     return status;
 }
 
-static bool parse_delay(const char *text, double *ret_seconds) {
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end != '\0' || !(seconds >= DELAY_SECONDS_MIN && seconds <= DELAY_SECONDS_MAX))
-        return false;
-    *ret_seconds = seconds;
-    return true;
-}
-
-static bool parse_count(const char *text, unsigned long *ret_count) {
-    char *end;
-    errno = 0;
-    unsigned long count = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || count == 0)
-        return false;
-    *ret_count = count;
-    return true;
-}
-
-static bool parse_by(const char *text, enum aggstats_grouping *ret_by) {
-    static const enum aggstats_grouping groupings[] = {AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID};
-    for (size_t i = 0; i < ARRAY_SIZE(groupings); i++) {
-        if (strcmp(text, aggstats_grouping_name(groupings[i])) == 0) {
-            *ret_by = groupings[i];
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool parse_order(const char *text, enum top_order *ret_order) {
-    for (unsigned i = 0; i < TOP_ORDER_COUNT; i++) {
-        if (strcmp(text, top_orders[i].name) == 0) {
-            *ret_order = (enum top_order)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-enum { OPTION_BATCH = 256, OPTION_DELAY, OPTION_COUNT, OPTION_SORT, OPTION_BY, OPTION_ASCII };
-
-static const struct option long_options[] = {
-    {"batch", no_argument, NULL, OPTION_BATCH},
-    {"delay", required_argument, NULL, OPTION_DELAY},
-    {"count", required_argument, NULL, OPTION_COUNT},
-    {"sort", required_argument, NULL, OPTION_SORT},
-    {"by", required_argument, NULL, OPTION_BY},
-    {"ascii", no_argument, NULL, OPTION_ASCII},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+static const struct option_row rows[] = {
+    ROW_BY("begin with the callers, {}; with --batch print these and no operations", struct top_options, by_name),
+    {.name = "delay",
+     .metavar = "SECONDS",
+     .unit = "seconds",
+     .min = 0.1,
+     .max = 86400,
+     .help = "between snapshots, {}; default: 2",
+     INTO(NUMBER, struct top_options, delay_seconds)},
+    {.name = "sort",
+     .metavar = "ORDER",
+     WORDS("share", "calls", "mean", "max", "name"),
+     .help = "order of operations or callers: {}; default: share",
+     INTO(WORD, struct top_options, order_name)},
+    ROW_ASCII(struct top_options, ascii),
+    {.name = "batch",
+     .help = "print text, a report per interval, until the mount ends",
+     INTO(FLAG, struct top_options, batch)},
+    {.name = "count",
+     .metavar = "N",
+     .min = 1,
+     .help = "of --batch: end after so many reports, {}",
+     INTO(UNSIGNED, struct top_options, count)},
+    ROW_ARGUMENTS(FILE, "[MOUNT|LIVE]"),
+    {.kind = OPTION_END},
 };
 
-static enum status take_option(const struct command *command, int option, char **argv, struct top_options *options) {
-    switch (option) {
-    case OPTION_BATCH:
-        options->batch = true;
-        return STATUS_OK;
-    case OPTION_ASCII:
-        options->ascii = true;
-        return STATUS_OK;
-    case OPTION_DELAY:
-        if (parse_delay(optarg, &options->delay_seconds))
-            return STATUS_OK;
-        return usage_error(command, "--delay must be a number of seconds from %g to %g, not '%s'", DELAY_SECONDS_MIN,
-                           DELAY_SECONDS_MAX, optarg);
-    case OPTION_COUNT:
-        options->has_count = parse_count(optarg, &options->count);
-        return options->has_count ? STATUS_OK
-                                  : usage_error(command, "--count must be a number from 1 on, not '%s'", optarg);
-    case OPTION_SORT:
-        if (parse_order(optarg, &options->order))
-            return STATUS_OK;
-        return usage_error(command, "--sort must be share, calls, mean, max or name, not '%s'", optarg);
-    case OPTION_BY:
-        if (parse_by(optarg, &options->by))
-            return STATUS_OK;
-        return usage_error(command, "--by must be process or uid, not '%s'", optarg);
-    default:
-        return option_error(command, option, argv, long_options);
-    }
-}
-
 static enum status run_top(const struct command *command, int argc, char **argv) {
-    struct top_options options = {.delay_seconds = DELAY_SECONDS_DEFAULT};
-    int option;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            command_print_help(command);
-            return STATUS_OK;
-        }
-        enum status status = take_option(command, option, argv, &options);
-        if (status != STATUS_OK)
-            return status;
-    }
-    if (argc - optind > 1)
-        return usage_error(command, "one mount at a time, not %d", argc - optind);
-    if (options.has_count && !options.batch)
+    struct top_options options = {.delay_seconds = 2, .order_name = "share"};
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    if (arguments.rest_count > 1)
+        return usage_error(command, "one mount at a time, not %d", arguments.rest_count);
+    if (options.count > 0 && !options.batch)
         return usage_error(command, "--count goes with --batch only");
-    options.argument = argv[optind]; /* NULL behind the last one */
+    if (options.by_name)
+        options.by = strcmp(options.by_name, "uid") == 0 ? AGGSTATS_BY_UID : AGGSTATS_BY_PROCESS;
+    options.argument = arguments.rest[0];
     return top(&options);
 }
 
 const struct command command_top = {
     .name = "top",
     .summary = "shows what a mount does now: operations by latency, callers, calls in flight",
-    .arguments = "[--by process|uid] [--delay SECONDS] [--sort ORDER] [--ascii] [MOUNT|LIVE]\n"
-                 "       osprof top --batch [--count N] [--by process|uid] [--delay SECONDS] [--sort ORDER]\n"
-                 "                  [--ascii] [MOUNT|LIVE]",
-    .help = "Watches a mount of osproffs, or whatever records into the live file LIVE, and shows\n"
-            "what has happened since the last snapshot. Without either: the only mount that there\n"
-            "is. Key h on the screen lists the keys.\n\n"
-            "  --by WHOM        begin with the callers, processes or users (uid); with --batch print\n"
-            "                   these and no operations\n"
-            "  --delay SECONDS  between snapshots, 0.1 to 86400; default: 2\n"
-            "  --sort ORDER     order of operations or callers: share (default), calls, mean, max or name\n"
-            "  --ascii          only ASCII characters\n"
-            "  --batch          print text, a report per interval, until the mount ends\n"
-            "  --count N        of --batch: end after so many reports\n",
+    .help = "Watches a mount of osproffs, or whatever records into the live file LIVE, and shows what has happened "
+            "since the last snapshot. Without either: the only mount that there is. Key h on the screen lists the "
+            "keys.",
+    .options = rows,
     .run = run_top,
 };
