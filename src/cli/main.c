@@ -51,6 +51,16 @@ static enum status help(int argc, char **argv) {
     return STATUS_OK;
 }
 
+/* For completions/osprof: the commands, or what may follow one of them. */
+static enum status complete(const char *name) {
+    const struct command *command = name ? command_find(name) : NULL;
+    if (command)
+        options_print_completion(command);
+    for (size_t i = 0; !name && i < ARRAY_SIZE(commands); i++)
+        puts(commands[i]->name);
+    return name && !command ? unknown_command(name) : STATUS_OK;
+}
+
 static enum status dispatch(int argc, char **argv) {
     if (argc < 1) {
         print_overview(stderr);
@@ -63,6 +73,8 @@ static enum status dispatch(int argc, char **argv) {
         puts("osprof " OSPROF_VERSION);
         return STATUS_OK;
     }
+    if (strcmp(name, "--complete") == 0)
+        return complete(argc > 1 ? argv[1] : NULL);
     const struct command *command = command_find(name);
     return command ? command->run(command, argc, argv) : unknown_command(name);
 }

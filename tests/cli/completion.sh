@@ -11,20 +11,25 @@ compopt() { # only readline has the real one
     :
 }
 
-# expect_completion FUNCTION EXPECTED WORD...: what is offered for the last of the words; an order is not promised
+# expect_completion FUNCTION EXPECTED WORD...: what is offered for the last of the words; an order is not promised. bash
+# passes the command as it was typed.
 expect_completion() {
     local function=$1 expected=$2
     shift 2
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-    "$function"
+    "$function" "$OSPROF"
     assert_eq "$expected" "$(printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd ' ')" "completion of: $*"
 }
 
 expect_completion _osprof "recover reset" osprof re
+expect_completion _osprof "--help --version" osprof --
 expect_completion _osprof "--output" osprof recover --o
 expect_completion _osprof "--help" osprof reset -
+expect_completion _osprof "" osprof show --width ""
 expect_completion _osprof "GROUPLAT GROUPOPS" osprof compare --method G
+expect_completion _osprof "EARTHMOVER" osprof compare --method = E
 expect_completion _osprof "ms ns us" osprof import --unit ""
+expect_completion _osprof "ms ns us" osprof import --unit =
 expect_completion _osprof "block fs fuse user" osprof import --layer ""
 cp "$data/show-grep.osprof" osprof.out
 expect_completion _osprof "READ READDIR READDIRPLUS" osprof show --op READ
@@ -36,6 +41,9 @@ expect_completion _osprof "lower" osprof reset lo
 expect_completion _osprof "lower" osprof calibrate lo
 expect_completion _osprof "lower" osprof run -d lo
 expect_completion _osprof "mnt" osprof run -p mn
+expect_completion _osprof "lower" osprof run --directory lo
+expect_completion _osprof "mnt" osprof merge --files-from mn
+expect_completion _osprof "--quiet" osprof compare --all --q
 expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "calls" osprof top --sort c
@@ -50,14 +58,15 @@ expect_completion _osproffs "none,resolution=" osproffs -o cache = none,res
 expect_completion _osproffs "1 2 4 8" osproffs -o cache = none,resolution =
 expect_completion _osproffs "lower" osproffs -o profile = lo
 
-# Every option and command that the programs' own help names is known here, and no other.
+# Every option that the programs' own help names is known here, and no other.
 "$OSPROFFS" -h | grep -o '^    -o [a-z_]*' | sed 's/.* //' | sort -u >documented
 tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
-for command in show top compare plot check merge import recover reset run calibrate; do
-    "$OSPROF" help "$command" | grep -o -- '^  .*--[a-z0-9-]*' | grep -o -- '--[a-z0-9][a-z0-9-]*' >documented || true
-    echo --help >>documented
-    expect_completion _osprof "$(sort -u documented | paste -sd ' ')" osprof "$command" -
+for command in $("$OSPROF" --complete); do
+    "$OSPROF" help "$command" | sed -n 's/^  \(-., \)\{0,1\}\(--[a-z0-9-]*\).*/\2/p' >documented
+    [ -s documented ] || fail "no options in the help of $command"
+    expect_completion _osprof "$(sort documented | paste -sd ' ')" osprof "$command" -
 done
+expect 2 --complete nonsense

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 expect 0 help help
-for command in show top compare plot check merge import recover reset calibrate; do
+for command in $("$OSPROF" --complete | grep -vx run); do # whose status for wrong arguments is another
     expect 0 help "$command"
     grep -q "^Usage: osprof $command " "$scratch/out" || fail "no help for $command"
     cp "$scratch/out" help
