@@ -16,6 +16,27 @@ for command in $("$OSPROF" --complete | grep -vx run); do # whose status for wro
         "$command" --help=x
 done
 expect_trouble "osprof show: option '--b' is ambiguous: --buckets or --by; see 'osprof help show'" show --b
+
+# Each command has a page, which --help names. It describes the options of the command's table and no other, and so does its
+# synopsis, by their letters if they have one.
+described() { # the options in lines of a page
+    { grep -oE '(Fl|\|) -?[a-z0-9][-a-z0-9]*' || true; } | sed -n 's/^Fl //p; s/^| -/-/p'
+}
+expect_options() {
+    diff -u options <(LC_ALL=C sort -u) >&2 || fail "the $1 of $page has other options than the table of osprof $command"
+}
+for command in $("$OSPROF" --complete); do
+    page=$tests_dir/../../man/osprof-$command.1
+    expect 0 help "$command"
+    grep -q "osprof-$command(1)" "$scratch/out" || fail "help of $command does not name its page"
+    grep -qx "\.It Xr osprof-$command 1" "$tests_dir/../../man/osprof.1" || fail "osprof(1) does not list $command"
+    "$OSPROF" --complete "$command" | sed -n '/^-h\|^--help/d; s/^-\([^ ]*\) .*/\1/p' | LC_ALL=C sort >options
+    sed -n 's/^\.It //p' "$page" | described | expect_options "list"
+    "$OSPROF" --complete "$command" | sed -n '/^-h\|^--help/d; /^-[^-]/ { s/^-\(.\).*/\1/p; N; d; }; s/^-\([^ ]*\) .*/\1/p' |
+        LC_ALL=C sort >options
+    sed '/^\.Sh DESCRIPTION/,$d' "$page" | described | expect_options "synopsis"
+done
+
 expect 0 --help
 cp "$scratch/out" help
 expect 0 help

@@ -328,6 +328,7 @@ void options_print_help(const struct command *command) {
         putchar('\n');
         print_wrapped(command->notes, 0);
     }
+    printf("\nThe manual page osprof-%s(1) says more.\n", command->name);
 }
 
 /* ---- Completion --------------------------------------------------------------------------------- */

@@ -169,7 +169,7 @@ static const struct option_row rows[] = {
     {.name = "options",
      .letter = 'o',
      .metavar = "LIST",
-     .help = "options for osproffs, such as cache=none,resolution=4",
+     .help = "options for osproffs, such as cache=none,resolution=4; may be repeated",
      INTO(TEXTS, struct run_options, osproffs_lists)},
     {.name = "profile",
      .letter = 'p',
