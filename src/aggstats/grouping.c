@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "quiet_lock.h"
 #include "quiet_thread.h"
 
 #define NS_PER_SECOND 1000000000
@@ -30,10 +31,11 @@ static unsigned take_in(struct grouping *grouping);
 
 /* The slow way: the queue is full, or there is none. */
 static void count_now(struct grouping *grouping, const struct event *event) {
-    pthread_mutex_lock(&grouping->lock);
+    sigset_t before;
+    quiet_lock(&grouping->lock, &before);
     take_in(grouping);
     count(grouping, event);
-    pthread_mutex_unlock(&grouping->lock);
+    quiet_unlock(&grouping->lock, &before);
     wake(grouping);
 }
 

@@ -1,6 +1,7 @@
 /* Sampled profiles of a recorder. */
 #include <errno.h>
 
+#include "quiet_lock.h"
 #include "recorder.h"
 
 static int64_t interval_ns(const struct aggstats_recorder *recorder) {
@@ -20,11 +21,12 @@ static int64_t cut(void *context) {
     struct aggstats_recorder *recorder = context;
     struct tally tally;
     int err = tally_init(&tally, &recorder->layout);
-    pthread_mutex_lock(&recorder->window_lock);
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
     if (err == 0)
         cut_locked(recorder, &tally);
     int64_t next_ns = interval_ns(recorder);
-    pthread_mutex_unlock(&recorder->window_lock);
+    quiet_unlock(&recorder->window_lock, &before);
     if (err == 0)
         tally_finish(&tally);
     return next_ns;
@@ -32,10 +34,11 @@ static int64_t cut(void *context) {
 
 /* Puts the timeline in the place of the one that there is, which is given back. */
 static struct timeline *exchange_timeline(struct aggstats_recorder *recorder, struct timeline *timeline) {
-    pthread_mutex_lock(&recorder->window_lock);
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
     struct timeline *earlier = recorder->timeline;
     recorder->timeline = timeline;
-    pthread_mutex_unlock(&recorder->window_lock);
+    quiet_unlock(&recorder->window_lock, &before);
     return earlier;
 }
 
@@ -70,11 +73,12 @@ int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t 
         (interval_ns > 0 && interval_ns < AGGSTATS_INTERVAL_MIN_NS) || interval_ns > AGGSTATS_INTERVAL_MAX_NS)
         return -EINVAL;
     int err = 0;
-    pthread_mutex_lock(&recorder->sampler_lock);
+    sigset_t before;
+    quiet_lock(&recorder->sampler_lock, &before);
     if (interval_ns > 0)
         err = start_sampling(recorder, interval_ns, intervals_max);
     else
         stop_sampling(recorder);
-    pthread_mutex_unlock(&recorder->sampler_lock);
+    quiet_unlock(&recorder->sampler_lock, &before);
     return err;
 }

@@ -1,14 +1,16 @@
 /* Joint profiles of a recorder. */
 #include <errno.h>
 
+#include "quiet_lock.h"
 #include "recorder.h"
 
 int aggstats_recorder_set_joint(struct aggstats_recorder *recorder, unsigned op, unsigned values) {
     if (op >= recorder->layout.op_count || values >> AGGSTATS_VALUE_COUNT)
         return -EINVAL;
-    pthread_mutex_lock(&recorder->window_lock);
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
     int err = joints_set(&recorder->joints, op, values);
-    pthread_mutex_unlock(&recorder->window_lock);
+    quiet_unlock(&recorder->window_lock, &before);
     return err;
 }
 

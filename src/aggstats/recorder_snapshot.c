@@ -1,4 +1,5 @@
 /* Snapshots of a recorder, and the changes of window that are made of them. */
+#include "quiet_lock.h"
 #include "recorder.h"
 #include "snapshot.h"
 
@@ -44,9 +45,10 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
     int err = tally_init(&tally, &recorder->layout);
     if (err < 0)
         return err;
-    pthread_mutex_lock(&recorder->window_lock);
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
     err = snapshot_locked(recorder, &tally, ret_profile);
-    pthread_mutex_unlock(&recorder->window_lock);
+    quiet_unlock(&recorder->window_lock, &before);
     tally_finish(&tally);
     return err;
 }
@@ -99,9 +101,10 @@ static int change_window(struct aggstats_recorder *recorder, window_change_fn ch
     int err = tally_init(&tally, &recorder->layout);
     if (err < 0)
         return err;
-    pthread_mutex_lock(&recorder->window_lock);
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
     err = change_locked(recorder, &tally, change);
-    pthread_mutex_unlock(&recorder->window_lock);
+    quiet_unlock(&recorder->window_lock, &before);
     tally_finish(&tally);
     return err;
 }

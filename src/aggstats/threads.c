@@ -1,4 +1,7 @@
-/* Blocks, claimed by threads and given back. */
+/* Blocks, claimed by threads and given back.
+ *
+ * A thread's first call may be in a signal handler, which may have interrupted malloc(): memory for it is mapped, and
+ * no signal is taken while the registry's lock is held. */
 #include "threads.h"
 
 #include <pthread.h>
@@ -7,14 +10,15 @@
 #include <sys/mman.h>
 
 #include "base.h"
+#include "quiet_lock.h"
 
-__thread struct aggstats_thread_cache aggstats_thread_cache;
+AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache;
 
 /* This thread's name in the registry; 0 until it has one. */
-static __thread uint64_t thread_id;
+static AGGSTATS_THREAD_LOCAL uint64_t thread_id;
 
 /* What the block in its cache is of; NULL: it shares the fallback. */
-static __thread struct segment *own_segment;
+static AGGSTATS_THREAD_LOCAL struct segment *own_segment;
 
 /* The library's only mutable global. */
 static struct {
@@ -34,6 +38,15 @@ static struct segment *find_segment(const struct threads *threads, uint64_t owne
     return NULL;
 }
 
+/* A signal handler that records meanwhile finds no block in the cache, or the right one. */
+static void fill_cache(uint64_t recorder_id, struct aggstats_block *block) {
+    aggstats_thread_cache.recorder_id = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    aggstats_thread_cache.block = block;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    aggstats_thread_cache.recorder_id = recorder_id;
+}
+
 /* ---- A thread that exits ---- */
 
 /* Its blocks keep their counts and are free for others. Destructors that run later may record again: then the thread
@@ -41,9 +54,10 @@ static struct segment *find_segment(const struct threads *threads, uint64_t owne
  * used by nobody else. */
 static void give_back_blocks(void *unused) {
     (void)unused;
-    aggstats_thread_cache = (struct aggstats_thread_cache){0};
+    sigset_t before;
+    quiet_lock(&registry.lock, &before);
+    fill_cache(0, NULL);
     own_segment = NULL;
-    pthread_mutex_lock(&registry.lock);
     for (struct threads *threads = registry.threads; threads; threads = threads->next) {
         struct segment *segment = find_segment(threads, thread_id);
         if (!segment)
@@ -51,7 +65,7 @@ static void give_back_blocks(void *unused) {
         __atomic_store_n(&segment->block->current_op, 0, __ATOMIC_RELAXED);
         segment->owner_thread = 0;
     }
-    pthread_mutex_unlock(&registry.lock);
+    quiet_unlock(&registry.lock, &before);
 }
 
 static void create_exit_key(void) {
@@ -60,6 +74,12 @@ static void create_exit_key(void) {
 
 /* ---- A thread's first call ---- */
 
+/* Zeroed memory of the process's own; NULL: none is left. */
+static void *map_memory(size_t size_bytes) {
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
 /* Memory for a block: in the live file if there is one and it has room. */
 static int map_block(struct threads *threads, struct segment *segment) {
     struct live_header *header = threads->live->header;
@@ -67,22 +87,23 @@ static int map_block(struct threads *threads, struct segment *segment) {
     int err = live_add_block(threads->live, &segment->block);
     if (err == 0)
         return 0;
-    void *memory = mmap(NULL, segment->size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        return -ENOMEM;
-    if (err != -ENOTSUP)
+    segment->block = map_memory(segment->size_bytes);
+    if (segment->block && err != -ENOTSUP)
         __atomic_store_n(&header->incomplete, 1, __ATOMIC_RELEASE);
-    segment->block = memory;
-    return 0;
+    return segment->block ? 0 : -ENOMEM;
 }
 
 static struct segment *add_segment(struct threads *threads) {
-    CLEANUP_FREE struct segment *segment = calloc(1, sizeof(*segment));
-    if (!segment || map_block(threads, segment) < 0)
+    struct segment *segment = map_memory(sizeof(*segment));
+    if (!segment)
         return NULL;
+    if (map_block(threads, segment) < 0) {
+        munmap(segment, sizeof(*segment));
+        return NULL;
+    }
     segment->next = threads->segments;
     __atomic_store_n(&threads->segments, segment, __ATOMIC_RELEASE);
-    return steal_pointer(&segment);
+    return segment;
 }
 
 /* The calling thread's; under the registry's lock. NULL: no memory is left. */
@@ -104,15 +125,18 @@ static struct segment *claim_segment(struct threads *threads) {
 }
 
 struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id) {
-    pthread_mutex_lock(&registry.lock);
-    own_segment = claim_segment(threads);
-    pthread_mutex_unlock(&registry.lock);
-
+    sigset_t before;
+    int saved_errno = errno;
+    quiet_lock(&registry.lock, &before);
+    struct segment *segment = claim_segment(threads);
+    struct aggstats_block *block = segment ? segment->block : threads->fallback_block;
+    own_segment = segment;
+    fill_cache(recorder_id, block);
+    quiet_unlock(&registry.lock, &before);
     /* any value but NULL makes the destructor run. Without memory for it the block is not reused, but counts */
     pthread_setspecific(registry.exit_key, &registry);
-    aggstats_thread_cache.block = own_segment ? own_segment->block : threads->fallback_block;
-    aggstats_thread_cache.recorder_id = recorder_id;
-    return aggstats_thread_cache.block;
+    errno = saved_errno;
+    return block;
 }
 
 struct events *threads_own_events(struct threads *threads, uint64_t recorder_id) {
@@ -121,11 +145,9 @@ struct events *threads_own_events(struct threads *threads, uint64_t recorder_id)
     struct segment *segment = own_segment;
     if (!segment || segment->events)
         return segment ? segment->events : NULL;
-    struct events *events = aligned_alloc(CACHE_LINE_BYTES, round_up(sizeof(*events), CACHE_LINE_BYTES));
-    if (!events)
-        return NULL;
-    memset(events, 0, sizeof(*events));
-    __atomic_store_n(&segment->events, events, __ATOMIC_RELEASE);
+    struct events *events = map_memory(sizeof(*events));
+    if (events)
+        __atomic_store_n(&segment->events, events, __ATOMIC_RELEASE);
     return events;
 }
 
@@ -149,28 +171,31 @@ void threads_finish(struct threads *threads) {
     for (struct segment *segment = threads->segments; segment; segment = next) {
         next = segment->next;
         munmap(segment->block, segment->size_bytes);
-        free(segment->events);
-        free(segment);
+        if (segment->events)
+            munmap(segment->events, sizeof(*segment->events));
+        munmap(segment, sizeof(*segment));
     }
     free(threads->fallback_block);
 }
 
 uint64_t threads_register(struct threads *threads) {
-    pthread_mutex_lock(&registry.lock);
+    sigset_t before;
+    quiet_lock(&registry.lock, &before);
     uint64_t recorder_id = ++registry.last_recorder_id;
     threads->next = registry.threads;
     registry.threads = threads;
-    pthread_mutex_unlock(&registry.lock);
+    quiet_unlock(&registry.lock, &before);
     return recorder_id;
 }
 
 void threads_unregister(struct threads *threads) {
-    pthread_mutex_lock(&registry.lock);
+    sigset_t before;
+    quiet_lock(&registry.lock, &before);
     struct threads **link = &registry.threads;
     while (*link != threads)
         link = &(*link)->next;
     *link = threads->next;
-    pthread_mutex_unlock(&registry.lock);
+    quiet_unlock(&registry.lock, &before);
 }
 
 /* ---- Reading ---- */

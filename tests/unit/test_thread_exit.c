@@ -91,13 +91,19 @@ START_TEST(destructor_that_runs_late_counts_beside_who_has_the_block) {
 }
 END_TEST
 
+/* ThreadSanitizer's own destructor ends before the last rounds. */
+#if defined(__SANITIZE_THREAD__)
+#define ROUNDS_MAX 2
+#else
+#define ROUNDS_MAX PTHREAD_DESTRUCTOR_ITERATIONS
+#endif
+
 int main(void) {
     Suite *suite = suite_create("thread_exit");
     TCase *tcase = tcase_create("thread_exit");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, destructor_that_runs_late_counts_beside_who_has_the_block, 0,
-                        PTHREAD_DESTRUCTOR_ITERATIONS);
+    tcase_add_loop_test(tcase, destructor_that_runs_late_counts_beside_who_has_the_block, 0, ROUNDS_MAX);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -2,8 +2,8 @@
  *
  * The OSprof method (thesis chapter 3): for every operation keep how many calls took 2^b..2^(b+1) clock
  * cycles. Invariants that everything else stands on:
- *   - A counter is written by one thread only, by relaxed stores, and only ever grows. No lock, no atomic
- *     read-modify-write, no allocation and no system call stands on the hot path.
+ *   - A counter is written by one thread only, and its signal handlers, and only ever grows. No lock, no atomic
+ *     read-modify-write (on x86-64), no allocation and no system call stands on the hot path.
  *   - A call is counted before it begins, its bucket after it ends; readers read in the opposite order.
  *     So calls - sum(buckets) is the number of calls in flight, never negative (thesis §5.8).
  *   - Reset and pause change what readers subtract, never a counter: nothing can be lost.

@@ -49,17 +49,38 @@ struct aggstats_recorder_hot {
     uint32_t counters_stride_bytes;
 };
 
+/* Thread-local memory that is there from the thread's start: the first access of other models may allocate it. */
+#define AGGSTATS_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
+
 struct aggstats_thread_cache {
     uint64_t recorder_id; /* 0 = none */
     struct aggstats_block *block;
 };
-extern __thread struct aggstats_thread_cache aggstats_thread_cache;
+extern AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache;
 
 /* This thread's block, given to it at its first call and back when it exits. Never NULL: where no memory is
  * left the thread counts in a block shared by such threads, and the snapshot says so.
  * Threads: any; takes a lock, so hot paths come here once per thread, and whenever a thread turns from one
  *          recorder to another */
 struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder);
+
+/* Adds to a counter that this thread alone writes, and others read. A signal handler of the thread may add to it too,
+ * and must not come between reading and writing: so this is one instruction where that is no atomic operation, and an
+ * atomic operation elsewhere. ThreadSanitizer must see what is done. */
+#if defined(__SANITIZE_THREAD__)
+#define AGGSTATS_ADD_ATOMICALLY 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define AGGSTATS_ADD_ATOMICALLY 1
+#endif
+#endif
+static inline void aggstats_add(uint64_t *counter, uint64_t more) {
+#if defined(__x86_64__) && !defined(AGGSTATS_ADD_ATOMICALLY)
+    __asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(more) : "cc", "memory");
+#else
+    __atomic_fetch_add(counter, more, __ATOMIC_RELEASE);
+#endif
+}
 
 /* Bucket of a latency for resolutions above 1; called by the hot path. */
 unsigned aggstats_bucket_fine(uint64_t latency_cycles, unsigned resolution);

@@ -58,7 +58,13 @@ bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder);
 /* The clock in use, its frequency as well as it is known by now. */
 struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *recorder);
 
-/* ---- Counting ---- */
+/* ---- Counting ----
+ *
+ * Signals: a handler may call aggstats_begin() and aggstats_end(), and aggstats_joint_add(), also while the thread that
+ *          it interrupts is in one of them, in the recorder that this thread is using: each call is counted, once. A
+ *          thread's first call may be in a handler, if not more than 30 keys were made (pthread_key_create(3)) before
+ *          the first recorder: with more of them the C library allocates memory. A handler must not use another
+ *          recorder than the thread it interrupts, nor any other function of the library. */
 
 /* A call in progress: filled by begin, used by end; on the caller's stack. */
 struct aggstats_span {
@@ -80,7 +86,7 @@ static inline struct aggstats_span aggstats_begin(struct aggstats_recorder *reco
     __atomic_store_n(&block->current_object, object, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_pid, pid, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&counters->calls, counters->calls + 1, __ATOMIC_RELEASE);
+    aggstats_add(&counters->calls, 1);
     uint64_t start_cycles = aggstats_clock_now(hot->clock_kind);
     __atomic_store_n(&block->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
     struct aggstats_span span = {block, counters, start_cycles};
@@ -93,14 +99,14 @@ static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const st
     uint64_t latency_cycles = aggstats_clock_now(hot->clock_kind) - span->start_cycles;
     struct aggstats_counters *counters = span->counters;
     if (__builtin_expect((int64_t)latency_cycles < 0, 0)) {
-        __atomic_store_n(&span->block->clamped, span->block->clamped + 1, __ATOMIC_RELAXED);
+        aggstats_add(&span->block->clamped, 1);
         latency_cycles = 0;
     }
     unsigned slot = __builtin_expect(hot->resolution == 1, 1)
                         ? aggstats_slot(63U - (unsigned)__builtin_clzll(latency_cycles | 1), 1)
                         : aggstats_slot(aggstats_bucket_fine(latency_cycles, hot->resolution), hot->resolution);
-    __atomic_store_n(&counters->total_cycles, counters->total_cycles + latency_cycles, __ATOMIC_RELAXED);
-    __atomic_store_n(&counters->buckets[slot], counters->buckets[slot] + 1, __ATOMIC_RELEASE);
+    aggstats_add(&counters->total_cycles, latency_cycles);
+    aggstats_add(&counters->buckets[slot], 1);
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
     return latency_cycles;
 }
@@ -194,7 +200,8 @@ static inline int aggstats_recorder_group(struct aggstats_recorder *recorder,
 /* Counts a call that has ended, whose latency aggstats_end() gave, for its caller. is_kernel: it is nobody's but the
  * kernel's own, whose calls are a group of their own. Nothing if the recorder is not grouped.
  * Threads: any. No lock, no atomic read-modify-write and no system call, but for a caller that this thread has not met
- *          lately, and when 1024 calls wait to be sorted */
+ *          lately, and when 1024 calls wait to be sorted
+ * Signals: not in a handler */
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
                         uint64_t latency_cycles);
 
