@@ -233,9 +233,11 @@ int grouping_start(const struct threads *threads, const struct aggstats_grouping
 void grouping_stop(struct grouping *grouping) {
     if (!grouping)
         return;
-    __atomic_store_n(&grouping->stop, true, __ATOMIC_RELEASE);
-    sem_post(&grouping->wake);
-    pthread_join(grouping->thread, NULL);
+    if (!grouping->is_left) {
+        __atomic_store_n(&grouping->stop, true, __ATOMIC_RELEASE);
+        sem_post(&grouping->wake);
+        pthread_join(grouping->thread, NULL);
+    }
     destroy(grouping);
 }
 

@@ -23,7 +23,8 @@ struct grouping {
     pthread_mutex_t lock; /* taken last; the rest is under it */
     struct groups groups;
     struct callers callers;
-    bool paused; /* what comes is not counted */
+    bool paused;  /* what comes is not counted */
+    bool is_left; /* the thread has stayed behind in the parent process: all that can be done is to stop it */
 };
 
 /* Begins. Errors: -ENOMEM, those of starting a thread */

@@ -122,6 +122,16 @@ void joints_read(struct joints *joints) {
     for_each(joints, read_counts);
 }
 
+static void end(struct joint_table *table, size_t cells) {
+    (void)cells;
+    __atomic_store_n(&table->is_on, false, __ATOMIC_RELEASE);
+}
+
+void joints_end(struct joints *joints) {
+    for_each(joints, end);
+    joints->paused = false;
+}
+
 void joints_reset(struct joints *joints) {
     for_each(joints, begin_anew);
 }

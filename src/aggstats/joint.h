@@ -29,6 +29,9 @@ void joints_finish(struct joints *joints);
 /* See aggstats_recorder_set_joint(). */
 int joints_set(struct joints *joints, unsigned op, unsigned wanted_values);
 
+/* None is asked for any more. */
+void joints_end(struct joints *joints);
+
 /* See aggstats_joint_add(). Threads: any */
 void joints_add(const struct joints *joints, unsigned op, enum aggstats_value value, uint64_t number,
                 uint64_t latency_cycles);

@@ -76,6 +76,16 @@ struct live {
 int live_create(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
                 const struct aggstats_clock *clock);
 
+/* Notes that recording ends now, and lets go of the file, which stays; the memory remains. */
+void live_close(struct live *live);
+
+/* In a child process: the file is left to the parent, and what was in it becomes memory of the child's own, empty.
+ * Signals: may be called between fork() and exec() */
+void live_leave(struct live *live);
+
+/* Gives a mapping's place to zeroed memory of the process's own. Without memory for it, nothing is mapped there. */
+void live_replace_memory(void *memory, size_t size_bytes);
+
 /* Unmaps and closes; the file stays. */
 void live_finish(struct live *live);
 

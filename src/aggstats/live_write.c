@@ -121,6 +121,32 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
     return 0;
 }
 
+void live_close(struct live *live) {
+    uint64_t now_cycles = aggstats_clock_now(live->header->clock_kind);
+    __atomic_store_n(&live->header->seen_cycles, now_cycles, __ATOMIC_RELAXED);
+    if (live->fd >= 0) /* closing leaves the lock to a mapping, which a child may have inherited */
+        flock(live->fd, LOCK_UN);
+    close_fd(&live->fd);
+    close_fd(&live->directory_fd);
+}
+
+void live_replace_memory(void *memory, size_t size_bytes) {
+    (void)!mmap(memory, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void live_leave(struct live *live) {
+    struct live_header header = *live->header;
+    close_fd(&live->fd);
+    close_fd(&live->directory_fd);
+    live_replace_memory(live->header, header.header_bytes);
+    header.pid = getpid();
+    header.block_count = 0;
+    header.window_sequence = 0;
+    header.incomplete = 0;
+    *live->header = header;
+    window_start(live->windows[0], aggstats_clock_now(header.clock_kind));
+}
+
 void live_finish(struct live *live) {
     if (live->header)
         munmap(live->header, live->header->header_bytes);

@@ -1,8 +1,14 @@
-/* Recorders: making and freeing them, and what is known of them. */
+/* Recorders: making and freeing them, what a fork does to them, and what is known of them.
+ *
+ * A child process has its parent's memory, but the live file is the parent's, and threads and what they are about to
+ * change stay behind. So all locks are held while a process forks. The child's recorders then start anew in memory of
+ * their own, before fork() returns there. A child that is made without such handlers (_Fork(), clone() itself) finds
+ * itself without a recorder: what it counts is thrown away. */
 #include "recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base.h"
 #include "options.h"
@@ -10,7 +16,87 @@
 #include "text.h"
 
 struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder) {
+    if (recorder->hot.id == 0) /* made without handlers: locks may be held by threads that are not here */
+        return recorder->threads.fallback_block;
     return threads_own_block(&recorder->threads, recorder->hot.id);
+}
+
+/* ---- Forks ---- */
+
+static sigset_t signals_before_fork; /* under the registry's lock */
+
+static struct aggstats_recorder *first_recorder(void) {
+    struct threads *threads = threads_first_registered();
+    return threads ? container_of(threads, struct aggstats_recorder, threads) : NULL;
+}
+
+static struct aggstats_recorder *next_recorder(const struct aggstats_recorder *recorder) {
+    struct threads *threads = recorder->threads.next;
+    return threads ? container_of(threads, struct aggstats_recorder, threads) : NULL;
+}
+
+static void unlock_recorder(struct aggstats_recorder *recorder) {
+    if (recorder_grouping(recorder))
+        pthread_mutex_unlock(&recorder->grouping->lock);
+    pthread_mutex_unlock(&recorder->window_lock);
+    pthread_mutex_unlock(&recorder->sampler_lock);
+}
+
+static void before_fork(void) {
+    sigset_t before;
+    threads_lock_registry(&before);
+    signals_before_fork = before;
+    for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder)) {
+        pthread_mutex_lock(&recorder->sampler_lock);
+        pthread_mutex_lock(&recorder->window_lock);
+        if (recorder_grouping(recorder))
+            pthread_mutex_lock(&recorder->grouping->lock);
+    }
+}
+
+static void after_fork(void) {
+    const sigset_t before = signals_before_fork;
+    threads_unlock_registry(&before);
+}
+
+static void after_fork_in_parent(void) {
+    for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder))
+        unlock_recorder(recorder);
+    after_fork();
+}
+
+static void set_hot(struct aggstats_recorder *recorder, uint64_t id) {
+    recorder->hot = (struct aggstats_recorder_hot){
+        .id = id,
+        .clock_kind = recorder->clock.kind,
+        .resolution = recorder->layout.resolution,
+        .counters_stride_bytes = (uint32_t)recorder->layout.counters_stride_bytes,
+    };
+}
+
+static void start_anew(struct aggstats_recorder *recorder) {
+    live_leave(&recorder->live);
+    joints_end(&recorder->joints);
+    if (recorder->sampler)
+        recorder->sampler->is_left = true;
+    if (recorder->grouping)
+        recorder->grouping->is_left = true;
+    set_hot(recorder, threads_start_anew(&recorder->threads));
+}
+
+static void after_fork_in_child(void) {
+    for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder)) {
+        unlock_recorder(recorder);
+        start_anew(recorder);
+    }
+    after_fork();
+}
+
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static int fork_error;
+
+static void watch_forks(void) {
+    fork_error = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
 /* ---- Life cycle ---- */
@@ -62,17 +148,42 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     if (err < 0)
         return err;
     choose_clock(recorder, options);
-    return live_create(&recorder->live, options, &recorder->layout, &recorder->clock);
+    return 0;
 }
 
-/* From here on nothing can fail, and threads may count. */
-static void recorder_register(struct aggstats_recorder *recorder) {
-    recorder->hot = (struct aggstats_recorder_hot){
-        .id = threads_register(&recorder->threads),
-        .clock_kind = recorder->clock.kind,
-        .resolution = recorder->layout.resolution,
-        .counters_stride_bytes = (uint32_t)recorder->layout.counters_stride_bytes,
-    };
+/* A child has either nothing of the live file, or a recorder that lets go of it. */
+static int recorder_register(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
+    sigset_t before;
+    threads_lock_registry(&before);
+    int err = live_create(&recorder->live, options, &recorder->layout, &recorder->clock);
+    if (err == 0) /* from here on nothing can fail, and threads may count */
+        set_hot(recorder, threads_register(&recorder->threads));
+    threads_unlock_registry(&before);
+    return err;
+}
+
+static void recorder_unregister(struct aggstats_recorder *recorder) {
+    sigset_t before;
+    threads_lock_registry(&before);
+    threads_unregister(&recorder->threads);
+    live_close(&recorder->live);
+    threads_unlock_registry(&before);
+}
+
+/* Older kernels do not know that; then children without handlers count in their parent's live file. */
+static void wipe_in_children(struct aggstats_recorder *recorder, bool wipe) {
+    madvise(recorder, RECORDER_PAGE_BYTES, wipe ? MADV_WIPEONFORK : MADV_KEEPONFORK);
+}
+
+static struct aggstats_recorder *recorder_alloc(void) {
+    size_t size_bytes = round_up(sizeof(struct aggstats_recorder), RECORDER_PAGE_BYTES);
+    struct aggstats_recorder *recorder = aligned_alloc(RECORDER_PAGE_BYTES, size_bytes);
+    if (!recorder)
+        return NULL;
+    recorder->hot = (struct aggstats_recorder_hot){0};
+    memset((char *)recorder + RECORDER_PAGE_BYTES, 0, size_bytes - RECORDER_PAGE_BYTES);
+    wipe_in_children(recorder, true);
+    return recorder;
 }
 
 static void recorder_free(struct aggstats_recorder *recorder) {
@@ -84,21 +195,24 @@ static void recorder_free(struct aggstats_recorder *recorder) {
     pthread_mutex_destroy(&recorder->sampler_lock);
     labels_free(recorder->labels, recorder->label_count);
     free(recorder->op_names);
+    wipe_in_children(recorder, false);
     free(recorder);
 }
 
 static int create(const struct aggstats_recorder_options *options, struct aggstats_recorder **ret_recorder) {
     if (!options_valid(options))
         return -EINVAL;
-    struct aggstats_recorder *recorder = calloc(1, sizeof(*recorder));
+    pthread_once(&fork_once, watch_forks);
+    struct aggstats_recorder *recorder = fork_error ? NULL : recorder_alloc();
     if (!recorder)
         return -ENOMEM;
     int err = recorder_init(recorder, options);
+    if (err == 0)
+        err = recorder_register(recorder, options);
     if (err < 0) {
         recorder_free(recorder);
         return err;
     }
-    recorder_register(recorder);
     *ret_recorder = recorder;
     return 0;
 }
@@ -115,11 +229,9 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
     if (!recorder)
         return;
+    recorder_unregister(recorder);
     sampler_stop(recorder->sampler);
     grouping_stop(recorder->grouping);
-    threads_unregister(&recorder->threads);
-    /* what is left of the profile in the live file then tells its true duration */
-    __atomic_store_n(&recorder->live.header->seen_cycles, aggstats_clock_now(recorder->clock.kind), __ATOMIC_RELAXED);
     recorder_free(recorder);
 }
 
@@ -130,7 +242,7 @@ int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder) {
 }
 
 const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder) {
-    return recorder->live.path;
+    return recorder->live.fd >= 0 ? recorder->live.path : NULL;
 }
 
 bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder) {

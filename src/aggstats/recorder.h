@@ -11,8 +11,16 @@
 #include "threads.h"
 #include "timeline.h"
 
+/* No page is larger. */
+#if defined(__x86_64__)
+#define RECORDER_PAGE_BYTES 4096U
+#else
+#define RECORDER_PAGE_BYTES 65536U
+#endif
+
 struct aggstats_recorder {
-    struct aggstats_recorder_hot hot; /* first: aggstats_hot() */
+    struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
+    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot)];
     struct layout layout;
     char (*op_names)[AGGSTATS_NAME_SIZE];
     struct aggstats_label *labels;
@@ -31,5 +39,14 @@ struct aggstats_recorder {
     struct sampler *sampler;      /* under its lock; NULL: not sampled */
     struct grouping *grouping;    /* set before threads count; NULL: not grouped */
 };
+
+/* Those whose threads are in this process; NULL: none. */
+static inline struct grouping *recorder_grouping(const struct aggstats_recorder *recorder) {
+    return recorder->grouping && !recorder->grouping->is_left ? recorder->grouping : NULL;
+}
+
+static inline struct timeline *recorder_timeline(const struct aggstats_recorder *recorder) {
+    return recorder->sampler && recorder->sampler->is_left ? NULL : recorder->timeline;
+}
 
 #endif

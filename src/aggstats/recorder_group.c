@@ -1,5 +1,7 @@
 /* Groups of a recorder. */
+#include "base.h"
 #include "options.h"
+#include "quiet_lock.h"
 #include "recorder.h"
 
 int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
@@ -13,16 +15,24 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
     if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
         wanted.groups_max > AGGSTATS_GROUPS_MAX)
         return -EINVAL;
-    if (recorder->grouping)
+    if (recorder_grouping(recorder))
         return -EBUSY;
-    return grouping_start(&recorder->threads, &wanted, &recorder->grouping);
+    grouping_stop(steal_pointer(&recorder->grouping)); /* the parent's */
+    struct grouping *grouping = NULL;
+    sigset_t before;
+    err = grouping_start(&recorder->threads, &wanted, &grouping);
+    quiet_lock(&recorder->window_lock, &before); /* not while somebody forks */
+    recorder->grouping = grouping;
+    quiet_unlock(&recorder->window_lock, &before);
+    return err;
 }
 
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
                         uint64_t latency_cycles) {
-    if (!recorder->grouping)
+    struct grouping *grouping = recorder_grouping(recorder);
+    if (!grouping || recorder->hot.id == 0) /* see recorder.c */
         return;
     const struct event event = {
         .latency_cycles = latency_cycles, .caller = caller, .op = (uint16_t)op, .is_kernel = is_kernel};
-    grouping_add(recorder->grouping, threads_own_events(&recorder->threads, recorder->hot.id), &event);
+    grouping_add(grouping, threads_own_events(&recorder->threads, recorder->hot.id), &event);
 }

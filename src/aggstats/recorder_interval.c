@@ -1,6 +1,7 @@
 /* Sampled profiles of a recorder. */
 #include <errno.h>
 
+#include "base.h"
 #include "quiet_lock.h"
 #include "recorder.h"
 
@@ -49,6 +50,8 @@ static int start_sampling(struct aggstats_recorder *recorder, uint64_t interval_
     if (err < 0)
         return err;
     timeline = exchange_timeline(recorder, timeline);
+    if (recorder->sampler && recorder->sampler->is_left) /* the parent's */
+        sampler_stop(steal_pointer(&recorder->sampler));
     struct sampler *sampler = recorder->sampler;
     if (!sampler)
         err = sampler_start(cut, recorder, (int64_t)interval_ns, &recorder->sampler);

@@ -15,7 +15,7 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
 /* What is kept beside the counters is read before these. */
 static void read_beside(struct aggstats_recorder *recorder) {
     joints_read(&recorder->joints);
-    if (recorder->grouping)
+    if (recorder_grouping(recorder))
         grouping_take_in(recorder->grouping);
 }
 
@@ -32,9 +32,9 @@ static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tal
         .labels = recorder->labels,
         .label_count = recorder->label_count,
         .incomplete = threads_fallback_used(&recorder->threads),
-        .timeline = recorder->timeline,
+        .timeline = recorder_timeline(recorder),
         .joints = &recorder->joints,
-        .grouping = recorder->grouping,
+        .grouping = recorder_grouping(recorder),
     };
     note_clock(recorder, &source);
     return snapshot_make(&source, ret_profile);
@@ -62,7 +62,7 @@ static void reset_all(struct aggstats_recorder *recorder, struct window *window,
                       uint64_t now_cycles) {
     window_reset(window, settled, now_cycles);
     joints_reset(&recorder->joints);
-    if (recorder->grouping)
+    if (recorder_grouping(recorder))
         grouping_reset(recorder->grouping);
     if (recorder->timeline)
         timeline_clear(recorder->timeline);
@@ -72,7 +72,7 @@ static void pause_all(struct aggstats_recorder *recorder, struct window *window,
                       uint64_t now_cycles) {
     window_pause(window, settled, now_cycles);
     joints_pause(&recorder->joints);
-    if (recorder->grouping)
+    if (recorder_grouping(recorder))
         grouping_pause(recorder->grouping);
 }
 
@@ -80,7 +80,7 @@ static void resume_all(struct aggstats_recorder *recorder, struct window *window
                        uint64_t now_cycles) {
     window_resume(window, settled, now_cycles);
     joints_resume(&recorder->joints);
-    if (recorder->grouping)
+    if (recorder_grouping(recorder))
         grouping_resume(recorder->grouping);
 }
 

@@ -86,6 +86,10 @@ int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct
 void sampler_stop(struct sampler *sampler) {
     if (!sampler)
         return;
+    if (sampler->is_left) { /* its lock and condition are as the thread has left them */
+        free(sampler);
+        return;
+    }
     pthread_mutex_lock(&sampler->lock);
     sampler->stop = true;
     pthread_cond_signal(&sampler->told);

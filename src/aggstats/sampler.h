@@ -18,6 +18,7 @@ struct sampler {
     bool stop;           /* under the lock, as the next two */
     bool rewind;         /* the timeline is another one: its first interval begins now */
     int64_t interval_ns; /* length of the first interval */
+    bool is_left;        /* the thread has stayed behind in the parent process: all that can be done is to stop it */
 };
 
 /* Starts it. Errors: -ENOMEM, -EAGAIN */

@@ -12,7 +12,7 @@
 #include "base.h"
 #include "quiet_lock.h"
 
-AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache;
+AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache = {.recorder_id = AGGSTATS_NO_RECORDER};
 
 /* This thread's name in the registry; 0 until it has one. */
 static AGGSTATS_THREAD_LOCAL uint64_t thread_id;
@@ -40,7 +40,7 @@ static struct segment *find_segment(const struct threads *threads, uint64_t owne
 
 /* A signal handler that records meanwhile finds no block in the cache, or the right one. */
 static void fill_cache(uint64_t recorder_id, struct aggstats_block *block) {
-    aggstats_thread_cache.recorder_id = 0;
+    aggstats_thread_cache.recorder_id = AGGSTATS_NO_RECORDER;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     aggstats_thread_cache.block = block;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -56,7 +56,7 @@ static void give_back_blocks(void *unused) {
     (void)unused;
     sigset_t before;
     quiet_lock(&registry.lock, &before);
-    fill_cache(0, NULL);
+    fill_cache(AGGSTATS_NO_RECORDER, NULL);
     own_segment = NULL;
     for (struct threads *threads = registry.threads; threads; threads = threads->next) {
         struct segment *segment = find_segment(threads, thread_id);
@@ -178,24 +178,65 @@ void threads_finish(struct threads *threads) {
     free(threads->fallback_block);
 }
 
+void threads_lock_registry(sigset_t *ret_before) {
+    quiet_lock(&registry.lock, ret_before);
+}
+
+void threads_unlock_registry(const sigset_t *before) {
+    quiet_unlock(&registry.lock, before);
+}
+
+struct threads *threads_first_registered(void) {
+    return registry.threads;
+}
+
 uint64_t threads_register(struct threads *threads) {
-    sigset_t before;
-    quiet_lock(&registry.lock, &before);
-    uint64_t recorder_id = ++registry.last_recorder_id;
     threads->next = registry.threads;
     registry.threads = threads;
-    quiet_unlock(&registry.lock, &before);
-    return recorder_id;
+    return ++registry.last_recorder_id;
 }
 
 void threads_unregister(struct threads *threads) {
-    sigset_t before;
-    quiet_lock(&registry.lock, &before);
     struct threads **link = &registry.threads;
     while (*link != threads)
         link = &(*link)->next;
     *link = threads->next;
-    quiet_unlock(&registry.lock, &before);
+}
+
+/* ---- In a child process ---- */
+
+/* Empties the block, but for calls in progress. */
+static void keep_open_calls(const struct layout *layout, struct segment *segment) {
+    struct aggstats_block *block = segment->block;
+    const struct aggstats_block current = *block;
+    uint64_t open_calls[AGGSTATS_OPS_MAX];
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        const struct aggstats_counters *counters = layout_counters(layout, block->counters, op);
+        open_calls[op] = counters->calls;
+        for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
+            open_calls[op] -= counters->buckets[bucket];
+    }
+    live_replace_memory(block, segment->size_bytes);
+    *block = current;
+    block->clamped = 0;
+    for (unsigned op = 0; op < layout->op_count; op++)
+        layout_counters(layout, block->counters, op)->calls = open_calls[op];
+}
+
+uint64_t threads_start_anew(struct threads *threads) {
+    for (struct segment *segment = threads->segments; segment; segment = segment->next) {
+        if (thread_id > 0 && segment->owner_thread == thread_id) {
+            keep_open_calls(&threads->layout, segment);
+        } else {
+            live_replace_memory(segment->block, segment->size_bytes);
+            segment->owner_thread = 0;
+        }
+        if (segment->events)
+            live_replace_memory(segment->events, sizeof(*segment->events));
+    }
+    memset(threads->fallback_block, 0, layout_block_bytes(&threads->layout));
+    threads->fallback_used = 0;
+    return ++registry.last_recorder_id;
 }
 
 /* ---- Reading ---- */

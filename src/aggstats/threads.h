@@ -7,6 +7,8 @@
 #ifndef THREADS_H
 #define THREADS_H
 
+#include <signal.h>
+
 #include "events.h"
 #include "live.h"
 #include "tally.h"
@@ -34,9 +36,21 @@ struct threads {
 int threads_init(struct threads *threads, const struct layout *layout, struct live *live);
 void threads_finish(struct threads *threads);
 
-/* From here on threads may count. Returns a number that no other recorder of this process has had. */
+/* The registry's lock, which is taken before those of recorders, and the first of all that are registered: for forks,
+ * and for what must not be half done when somebody forks. */
+void threads_lock_registry(sigset_t *ret_before);
+void threads_unlock_registry(const sigset_t *before);
+struct threads *threads_first_registered(void);
+
+/* From here on threads may count. Returns a number that no other recorder of this process has had. Call both under the
+ * registry's lock. */
 uint64_t threads_register(struct threads *threads);
 void threads_unregister(struct threads *threads);
+
+/* In a child process, whose only thread is the calling one, under the registry's lock: all blocks are empty, and none
+ * is in the parent's live file any more. The calls that the thread has in progress go on in the child. Returns another
+ * number, as threads_register() does. */
+uint64_t threads_start_anew(struct threads *threads);
 
 /* The calling thread's block, which is in its cache from now on; see aggstats_thread_block_slow(). */
 struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id);

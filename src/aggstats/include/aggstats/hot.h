@@ -24,7 +24,7 @@ struct aggstats_counters {
 /* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so a call of 2^10 to 2^16 touches
  * one cache line of them (resolution 1). Lines that have left the caches cost ten times as much as all the rest. */
 static inline unsigned aggstats_slot(unsigned bucket, unsigned resolution) {
-    return (bucket - 10 * resolution) % (64 * resolution);
+    return (bucket - 10 * resolution) & (64 * resolution - 1);
 }
 
 /* What one thread counts. Layout of the live file too: change AGGSTATS_LIVE_VERSION with it. */
@@ -41,9 +41,10 @@ struct aggstats_block {
     unsigned char counters[] __attribute__((aligned(64)));
 };
 
-/* What the hot path needs to know of a recorder; the rest of struct aggstats_recorder is private. */
+/* What the hot path needs to know of a recorder; the rest of struct aggstats_recorder is private. The kernel zeroes it
+ * in a child process: so the child's first call is seen by aggstats_thread_block_slow(), however the child was made. */
 struct aggstats_recorder_hot {
-    uint64_t id; /* never used twice in a process */
+    uint64_t id; /* never used twice in a process; 0: in a child */
     uint32_t clock_kind;
     uint32_t resolution;
     uint32_t counters_stride_bytes;
@@ -52,8 +53,10 @@ struct aggstats_recorder_hot {
 /* Thread-local memory that is there from the thread's start: the first access of other models may allocate it. */
 #define AGGSTATS_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 
+#define AGGSTATS_NO_RECORDER UINT64_MAX
+
 struct aggstats_thread_cache {
-    uint64_t recorder_id; /* 0 = none */
+    uint64_t recorder_id; /* AGGSTATS_NO_RECORDER: none */
     struct aggstats_block *block;
 };
 extern AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache;

@@ -35,7 +35,10 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
  *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, interval, borders, process, uid)
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
  *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
- * Fork:    a child must not count in its parent's recorder; daemons fork first */
+ * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, intervals,
+ * joint profiles and groups. Calls that the forking thread has in progress go on in both processes. A child of vfork()
+ * counts as its parent. One of _Fork() or clone() itself may call aggstats_begin() and aggstats_end(), for nothing; all
+ * else it must leave alone, also the ends of calls in progress */
 static inline int aggstats_recorder_create(const struct aggstats_recorder_options *options,
                                            struct aggstats_recorder **ret_recorder) {
     return aggstats_recorder_create_sized(AGGSTATS_ABI, options, sizeof(*options), ret_recorder);
@@ -46,10 +49,11 @@ static inline int aggstats_recorder_create(const struct aggstats_recorder_option
  *          still run and exit later. */
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder);
 
-/* Removes the live file, once its counts are safe elsewhere. 0 when there is none. */
+/* Removes the live file, once its counts are safe elsewhere. 0 when there is none, as in a child. */
 int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder);
 
-/* Path of the live file as it was given, also after it was removed; NULL without one. Owner: the recorder. */
+/* Path of the live file as it was given, also after it was removed; NULL without one, so in a child. Owner: the
+ * recorder. */
 const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder);
 
 /* False if some counters had to be kept outside the live file (its file system was full). */
