@@ -275,7 +275,7 @@ START_TEST(vforked_child_counts_for_its_parent) {
     record(recorder, OP_READ, 59);
     pid_t child = vfork(); // NOLINT(clang-analyzer-security.insecureAPI.vfork)
     if (child == 0) {
-        is_shared = true;
+        is_shared = true;              // NOLINT(clang-analyzer-unix.Vfork)
         record(recorder, OP_READ, 61); // NOLINT(clang-analyzer-unix.Vfork)
         _exit(EXIT_SUCCESS);
     }

@@ -12,7 +12,7 @@
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
 
-#define HANDLED_MIN 1009 /* signals for each thread */
+#define HANDLED_MIN 211 /* signals for each thread */
 #define WORKERS 2
 
 static struct aggstats_recorder *recorder;
