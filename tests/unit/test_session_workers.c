@@ -195,6 +195,7 @@ static void run(bool single, void (*body)(void)) {
     pthread_join(test.thread, NULL);
     session_destroy(session);
     fuse_session_destroy(fuse);
+    fuse_opt_free_args(&args);
     close(kernel_fd);
 }
 
