@@ -191,7 +191,8 @@ static void run(bool single, void (*body)(void)) {
     ck_assert_int_eq(pthread_create(&test.thread, NULL, play_kernel, &test), 0);
     struct session_outcome outcome = session_run(session);
     ck_assert_int_eq(outcome.end, SESSION_SIGNALLED);
-    ck_assert_uint_eq(session_stop(session), 0);
+    for (int tries = 0; session_stop(session) > 0; tries++) /* five hundred threads may take their time to end */
+        ck_assert_int_lt(tries, 30);
     pthread_join(test.thread, NULL);
     session_destroy(session);
     fuse_session_destroy(fuse);
