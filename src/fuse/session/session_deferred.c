@@ -2,7 +2,10 @@
  *
  * A request counts for its user from when a worker begins to serve it until the answer. One above the user's share is
  * copied, the worker goes on, and whoever ends a request serves the next one that has a share then. What is copied is
- * bounded in the same way; above that it is refused with ENOMEM. */
+ * bounded in the same way; above that it is refused with ENOMEM.
+ *
+ * The queues have a lock of their own, which the main thread does not take: a bound worker may hold it, and be without
+ * a CPU meanwhile (pool.h). */
 #include <errno.h>
 #include <linux/fuse.h>
 #include <stdlib.h>
@@ -17,6 +20,7 @@
 #define WHO_CLOSES ((uid_t)-1)
 
 void session_init_deferred(struct session *session, uid_t owner_uid) {
+    pthread_mutex_init(&session->deferred_lock, NULL);
     user_shares_init(&session->busy, WORKERS_MAX, owner_uid);
     user_shares_init(&session->deferred_bytes, DEFERRED_BYTES_MAX, owner_uid);
 }
@@ -90,9 +94,9 @@ static bool put_off_locked(struct session *session, struct deferred *deferred) {
 }
 
 static bool put_off(struct session *session, struct deferred *deferred) {
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->deferred_lock);
     bool is_put_off = put_off_locked(session, deferred);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->deferred_lock);
     return is_put_off;
 }
 
@@ -135,9 +139,9 @@ static struct deferred *next_locked(struct session *session) {
 struct deferred *session_next_deferred(struct session *session) {
     if (__atomic_load_n(&session->deferred_count, __ATOMIC_SEQ_CST) == 0)
         return NULL;
-    pthread_mutex_lock(&session->lock);
+    pthread_mutex_lock(&session->deferred_lock);
     struct deferred *next = next_locked(session);
-    pthread_mutex_unlock(&session->lock);
+    pthread_mutex_unlock(&session->deferred_lock);
     return next;
 }
 
@@ -151,13 +155,16 @@ static struct deferred *find_locked(struct session *session, uint64_t request) {
     return NULL;
 }
 
-bool session_interrupt_deferred_locked(struct session *session, uint64_t request) {
+bool session_interrupt_deferred(struct session *session, uint64_t request) {
     if (__atomic_load_n(&session->deferred_count, __ATOMIC_SEQ_CST) == 0)
         return false;
+    pthread_mutex_lock(&session->deferred_lock);
     struct deferred *deferred = find_locked(session, request);
-    if (deferred)
+    bool is_found = deferred;
+    if (is_found)
         deferred->interrupted = true;
-    return deferred;
+    pthread_mutex_unlock(&session->deferred_lock);
+    return is_found;
 }
 
 void session_drop_deferred(struct session *session) {
@@ -165,4 +172,5 @@ void session_drop_deferred(struct session *session) {
         while (session->deferred[index].first)
             session_free_deferred(session, unlink_first_locked(session, &session->deferred[index]));
     }
+    pthread_mutex_destroy(&session->deferred_lock);
 }

@@ -54,13 +54,12 @@ static void interrupt_and_repeat_locked(struct session *session, uint64_t reques
 }
 
 void session_interrupt(struct session *session, uint64_t request) {
+    if (session_interrupt_deferred(session, request))
+        return;
     pthread_mutex_lock(&session->lock);
-    bool is_deferred = session_interrupt_deferred_locked(session, request);
-    if (!is_deferred)
-        interrupt_and_repeat_locked(session, request);
+    interrupt_and_repeat_locked(session, request);
     pthread_mutex_unlock(&session->lock);
-    if (!is_deferred)
-        session_wake_main_thread(session);
+    session_wake_main_thread(session);
 }
 
 void session_repeat_interrupts(struct session *session) {

@@ -41,7 +41,7 @@ struct session_server {
 struct deferred {
     struct deferred *next;
     uid_t uid;        /* whose share it is to be served from */
-    bool interrupted; /* under the session's lock while it is put off */
+    bool interrupted; /* under deferred_lock while it is put off */
     size_t size_bytes;
     alignas(16) char request[];
 };
@@ -79,9 +79,10 @@ struct session {
     unsigned interrupt_count;          /* atomic; changed under the lock; for the main thread to repeat */
     struct user_shares busy;           /* requests that are being served */
     struct user_shares deferred_bytes; /* what requests that are put off take */
+    pthread_mutex_t deferred_lock;     /* of the next three */
     struct deferred_queue deferred[USER_SHARES_COUNTERS];
-    unsigned deferred_count;   /* atomic; changed under the lock */
-    unsigned deferred_turn;    /* of the queues; under the lock */
+    unsigned deferred_count;   /* atomic; changed under deferred_lock */
+    unsigned deferred_turn;    /* of the queues */
     void (*later)(void *data); /* atomic; NULL: nothing is to be called */
     void *later_data;          /* under the lock */
     int64_t called_ns;         /* when something was last; the main thread's */
@@ -145,7 +146,7 @@ void session_refuse(struct session *session, const void *request, int error);
 uint64_t session_request_of(const struct deferred *deferred);
 pid_t session_caller_of(const struct deferred *deferred);
 void session_free_deferred(struct session *session, struct deferred *deferred);
-bool session_interrupt_deferred_locked(struct session *session, uint64_t request);
+bool session_interrupt_deferred(struct session *session, uint64_t request);
 void session_drop_deferred(struct session *session);
 
 /* The caller, a thread, was killed, and ends when it comes back from its system call. */
