@@ -19,12 +19,26 @@ static void read_beside(struct aggstats_recorder *recorder) {
         grouping_take_in(recorder->grouping);
 }
 
-static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tally,
-                           struct aggstats_profile *ret_profile) {
-    read_beside(recorder);
-    int err = threads_tally(&recorder->threads, tally);
+/* What is to be done with the sums of all counters, while no window changes. */
+typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
+
+static int with_tally(struct aggstats_recorder *recorder, tally_fn use, void *argument) {
+    struct tally tally;
+    int err = tally_init(&tally, &recorder->layout);
     if (err < 0)
         return err;
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
+    read_beside(recorder);
+    err = threads_tally(&recorder->threads, &tally);
+    if (err == 0)
+        err = use(recorder, &tally, argument);
+    quiet_unlock(&recorder->window_lock, &before);
+    tally_finish(&tally);
+    return err;
+}
+
+static int make_snapshot(struct aggstats_recorder *recorder, struct tally *tally, void *ret_profile) {
     struct snapshot_source source = {
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
         .window = live_window(&recorder->live),
@@ -41,16 +55,7 @@ static int snapshot_locked(struct aggstats_recorder *recorder, struct tally *tal
 }
 
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile) {
-    struct tally tally;
-    int err = tally_init(&tally, &recorder->layout);
-    if (err < 0)
-        return err;
-    sigset_t before;
-    quiet_lock(&recorder->window_lock, &before);
-    err = snapshot_locked(recorder, &tally, ret_profile);
-    quiet_unlock(&recorder->window_lock, &before);
-    tally_finish(&tally);
-    return err;
+    return with_tally(recorder, make_snapshot, ret_profile);
 }
 
 /* ---- Reset, pause, resume ---- */
@@ -84,29 +89,17 @@ static void resume_all(struct aggstats_recorder *recorder, struct window *window
         grouping_resume(recorder->grouping);
 }
 
-static int change_locked(struct aggstats_recorder *recorder, struct tally *tally, window_change_fn change) {
-    read_beside(recorder);
-    int err = threads_tally(&recorder->threads, tally);
-    if (err < 0)
-        return err;
+static int make_change(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
+    const window_change_fn *change = argument;
     tally_settle(tally);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
-    change(recorder, window, tally, aggstats_clock_now(recorder->clock.kind));
+    (*change)(recorder, window, tally, aggstats_clock_now(recorder->clock.kind));
     live_publish_window(&recorder->live);
     return 0;
 }
 
 static int change_window(struct aggstats_recorder *recorder, window_change_fn change) {
-    struct tally tally;
-    int err = tally_init(&tally, &recorder->layout);
-    if (err < 0)
-        return err;
-    sigset_t before;
-    quiet_lock(&recorder->window_lock, &before);
-    err = change_locked(recorder, &tally, change);
-    quiet_unlock(&recorder->window_lock, &before);
-    tally_finish(&tally);
-    return err;
+    return with_tally(recorder, make_change, &change);
 }
 
 int aggstats_recorder_reset(struct aggstats_recorder *recorder) {
