@@ -17,9 +17,8 @@
 /* Blocking lock requests, each waiting in a thread of its own (glue_lock.c). */
 struct lock_waiters {
     pthread_mutex_t lock;
-    struct user_shares shares;
-    unsigned count;
-    bool ending; /* no new ones; those there are told to give up */
+    struct user_shares shares; /* as many are taken as wait; changed under the lock */
+    bool ending;               /* no new ones; those there are told to give up */
     struct lock_waiter *first;
 };
 

@@ -40,7 +40,6 @@ static void add_waiter(struct lock_waiter *waiter) {
     if (waiter->next)
         waiter->next->link = &waiter->next;
     all->first = waiter;
-    all->count++;
     user_shares_take(&all->shares, waiter->uid, 1);
 }
 
@@ -50,7 +49,6 @@ static void remove_waiter(struct lock_waiter *waiter) {
     *waiter->link = waiter->next;
     if (waiter->next)
         waiter->next->link = waiter->link;
-    all->count--;
     user_shares_give(&all->shares, waiter->uid, 1);
     pthread_mutex_unlock(&all->lock);
 }
@@ -181,14 +179,14 @@ unsigned glue_stop_lock_waiters(struct glue *glue) {
     struct lock_waiters *all = &glue->lock_waiters;
     pthread_mutex_lock(&all->lock);
     all->ending = true;
-    for (int steps = 0; all->count > 0 && steps < STOP_STEPS; steps++) {
+    for (int steps = 0; all->shares.taken > 0 && steps < STOP_STEPS; steps++) {
         for (struct lock_waiter *waiter = all->first; waiter; waiter = waiter->next)
             pthread_kill(waiter->thread, session_interrupt_signal());
         pthread_mutex_unlock(&all->lock);
         nanosleep(&step, NULL);
         pthread_mutex_lock(&all->lock);
     }
-    unsigned count = all->count;
+    unsigned count = (unsigned)all->shares.taken;
     pthread_mutex_unlock(&all->lock);
     return count;
 }

@@ -244,6 +244,10 @@ int pass_op_flush(struct fs_layer *layer, FS_CALL, fs_file file, uint64_t lock_o
 
 /* ---- Data ---- */
 
+static bool is_direct_now(const struct open_file *file) {
+    return __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED);
+}
+
 static bool is_aligned(const void *data) {
     return (uintptr_t)data % DIRECT_ALIGNMENT_BYTES == 0;
 }
@@ -270,7 +274,7 @@ int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_i
                  off_t offset, size_t *ret_read_bytes) {
     const struct open_file *open_file = to_open_file(file);
     (void)layer, (void)caller, (void)ino;
-    if (into->pipe_fd >= 0 && !__atomic_load_n(&open_file->is_direct, __ATOMIC_RELAXED) &&
+    if (into->pipe_fd >= 0 && !is_direct_now(open_file) &&
         read_into_pipe(open_file, into, size_bytes, offset, ret_read_bytes))
         return 0;
     ssize_t read_bytes = pread(open_file->fd, into->memory, size_bytes, offset);
@@ -304,7 +308,7 @@ static ssize_t write_direct(const struct open_file *file, const void *data, size
 /* The program may have switched O_DIRECT on or off, which nobody tells but its next write. */
 static void follow_direct(struct open_file *file, unsigned flags) {
     bool is_wanted = flags & O_DIRECT;
-    if (is_wanted == __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED))
+    if (is_wanted == is_direct_now(file))
         return;
     int now = fcntl(file->fd, F_GETFL);
     if (now >= 0 && fcntl(file->fd, F_SETFL, is_wanted ? now | O_DIRECT : now & ~O_DIRECT) == 0)
@@ -316,8 +320,7 @@ static int write_back_at(struct pass *pass, const struct open_file *file, uid_t 
                          size_t size_bytes, off_t offset, ssize_t *ret_written_bytes) {
     CLEANUP_FD int fd = -1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    bool is_direct = __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED);
-    int err = is_direct ? pass_open_inode(pass, file->inode, O_WRONLY, &fd) : 0;
+    int err = is_direct_now(file) ? pass_open_inode(pass, file->inode, O_WRONLY, &fd) : 0;
     if (err == 0)
         err = identity_enter_to_write_back(pass, uid, &identity);
     if (err < 0)
@@ -353,9 +356,8 @@ static int write_through(struct pass *pass, const struct fs_caller *caller, stru
     if (err < 0)
         return err;
     follow_direct(file, flags);
-    *ret_written_bytes = __atomic_load_n(&file->is_direct, __ATOMIC_RELAXED)
-                             ? write_direct(file, data, size_bytes, offset)
-                             : write_at(file, data, size_bytes, offset, flags & O_APPEND);
+    *ret_written_bytes = is_direct_now(file) ? write_direct(file, data, size_bytes, offset)
+                                             : write_at(file, data, size_bytes, offset, flags & O_APPEND);
     return 0;
 }
 
