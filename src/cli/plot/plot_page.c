@@ -178,6 +178,13 @@ int plot_page_top(const struct plot *plot) {
     return TITLE_HEIGHT + (has_title(plot) ? KEY_HEIGHT : 0);
 }
 
+int plot_page_fit(const struct plot *plot, int around, int caption, int wanted) {
+    const int count = (int)plot->op_count;
+    if (plot->height == 0 && around + count * (wanted + caption) <= PLOT_SIZE_MAX)
+        return wanted;
+    return ((plot->height > 0 ? plot->height : PLOT_SIZE_MAX) - around) / count - caption;
+}
+
 /* Labels are drawn with each panel until they are unset, so the title belongs to the first one. */
 static void begin_panel(struct plot_page *page) {
     bool first = page->labels == 0;

@@ -36,6 +36,10 @@ enum plot_align { PLOT_LEFT, PLOT_CENTRE, PLOT_RIGHT };
 /* The pixels that title and subtitle take. */
 int plot_page_top(const struct plot *plot);
 
+/* The height of each panel where there is one for each op, below each other: as wanted, unless the user has chosen the
+ * picture's height, or it would be too high. around: what the panels leave free; caption: what each has above it */
+int plot_page_fit(const struct plot *plot, int around, int caption, int wanted);
+
 /* Begins the script. width, height: of the picture, unless the user has chosen another */
 void plot_page_begin(struct plot_page *page, const struct plot *plot, int width, int height, FILE *script);
 
