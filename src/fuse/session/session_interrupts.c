@@ -6,11 +6,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base.h"
+#include "proc_status.h"
 
 #define INTERRUPT_MISSES 3U
 #define RING_CHECKS_PER_LOCK 50U
@@ -75,19 +72,10 @@ void session_repeat_interrupts(struct session *session) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* proc_pid_status(5): "SigPnd:\t0000000000000100", the signals that wait for the thread itself; SIGKILL is sent to
- * each. Not proc_pid_stat(5), which waits for a program that is being executed, and so maybe for us. */
+/* The signals that wait for the thread itself; SIGKILL is sent to each. */
 bool server_is_killed(pid_t caller) {
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/status", caller, caller);
-    CLEANUP_STREAM FILE *status = fopen(path, "re");
-    CLEANUP_FREE char *line = NULL;
-    size_t size_bytes = 0;
-    while (status && getline(&line, &size_bytes, status) >= 0) {
-        if (strncmp(line, "SigPnd:", 7) == 0)
-            return strtoull(line + 7, NULL, 16) & UINT64_C(1) << (SIGKILL - 1);
-    }
-    return false;
+    uint64_t pending;
+    return proc_status_number((uint64_t)caller, "SigPnd", 16, &pending) && pending & UINT64_C(1) << (SIGKILL - 1);
 }
 
 static void interrupt_if_killed(struct session_server *server) {
