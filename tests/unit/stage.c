@@ -90,14 +90,6 @@ TCase *stage_add_case(Suite *suite, const char *name) {
     return tcase;
 }
 
-int stage_run(Suite *suite) {
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 /* ---- Files ---- */
 
 void stage_write(const char *name, const char *text) {

@@ -8,6 +8,7 @@
 #include "fs_ops.h"
 #include "pass.h"
 #include "pass_private.h"
+#include "run_suite.h"
 
 struct stage {
     int fd;            /* the lower directory */
@@ -21,9 +22,6 @@ extern struct stage stage;
 
 /* Adds a case whose tests each find a stage set up; what they leave behind is removed when all have run. */
 TCase *stage_add_case(Suite *suite, const char *name);
-
-/* Runs the suite, as main() does. Returns the exit status. */
-int stage_run(Suite *suite);
 
 /* Opens the lower directory anew, with a pass layer of other options. */
 void stage_restart(bool check_as_caller, size_t forgotten_inodes_max);

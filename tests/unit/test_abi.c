@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 static const char *const op_names[] = {"READ"};
 static const struct aggstats_recorder_options options = {.op_names = op_names, .op_count = 1, .resolution = 1};
@@ -75,9 +76,5 @@ int main(void) {
     tcase_add_test(tcase, earlier_options_leave_the_rest_at_zero);
     tcase_add_test(tcase, options_of_groups_may_grow_too);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

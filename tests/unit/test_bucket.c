@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 static const unsigned resolutions[] = {1, 2, 4, 8};
 
@@ -152,9 +153,5 @@ int main(void) {
     tcase_add_loop_test(tcase, every_bucket_has_a_slot_of_its_own, 0, 4);
     tcase_add_test(tcase, calls_of_2_to_the_10_to_16_cycles_take_one_cache_line);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "calibration.h"
+#include "run_suite.h"
 
 static const char whole[] = "# osprof calibration 1\n"
                             "# host: node1\n"
@@ -196,9 +197,5 @@ int main(void) {
     tcase_add_loop_test(all, files_are_where_state_is_kept, 0, ARRAY_SIZE(places));
     tcase_add_test(all, peaks_are_labelled_with_what_is_near);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

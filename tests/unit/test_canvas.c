@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "canvas.h"
+#include "run_suite.h"
 
 /* Text drawn on a canvas, with blanks before and a mark behind; the caller frees it. */
 static char *draw(const char *text, bool ascii, int width, bool clipped) {
@@ -115,9 +116,5 @@ static Suite *canvas_suite(void) {
 int main(void) {
     if (!setlocale(LC_CTYPE, "C.UTF-8"))
         return 77;
-    SRunner *runner = srunner_create(canvas_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(canvas_suite());
 }

@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "characteristic.h"
+#include "run_suite.h"
 
 START_TEST(kinds_are_found_by_their_keys) {
     for (int kind = 0; kind < CHARACTERISTIC_COUNT; kind++) {
@@ -138,9 +139,5 @@ int main(void) {
     tcase_add_test(all, among_equals_the_first_comes_first);
     tcase_add_test(all, devices_and_networks_come_before_the_machine);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "chart.h"
+#include "run_suite.h"
 
 static uint64_t buckets[AGGSTATS_BUCKETS_MAX];
 static struct aggstats_op_profile op;
@@ -203,9 +204,5 @@ static Suite *chart_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(chart_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(chart_suite());
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 static uint64_t raw_ns(void) {
     struct timespec ts;
@@ -98,9 +99,5 @@ int main(void) {
     tcase_add_test(tcase, names_are_those_of_profiles);
     tcase_add_test(tcase, monotonic_clock_counts_nanoseconds);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

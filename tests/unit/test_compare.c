@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "compare.h"
+#include "run_suite.h"
 
 #define RATE "# clock: tsc 1000000000 Hz\n"
 
@@ -351,9 +352,5 @@ static Suite *compare_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(compare_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(compare_suite());
 }

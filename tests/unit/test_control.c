@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "control.h"
+#include "run_suite.h"
 
 static const char *const op_names[] = {"READ", "WRITE"};
 
@@ -297,9 +298,5 @@ static Suite *control_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(control_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(control_suite());
 }

@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "control_reader.h"
+#include "run_suite.h"
 
 static char directory[64];
 static char path[96];
@@ -139,9 +140,5 @@ static Suite *control_reader_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(control_reader_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(control_reader_suite());
 }

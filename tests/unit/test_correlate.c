@@ -5,6 +5,7 @@
 #include "base.h"
 #include "correlate.h"
 #include "histograms.h"
+#include "run_suite.h"
 
 #define OPS 3
 
@@ -139,9 +140,5 @@ int main(void) {
     tcase_add_test(equal, independent_numbers_do_not_correlate);
     tcase_add_test(equal, an_empty_profile_has_none);
     suite_add_tcase(suite, equal);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

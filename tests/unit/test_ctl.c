@@ -11,6 +11,7 @@
 #include "layer_failing.h"
 #include "op_calls.h"
 #include "prof.h"
+#include "run_suite.h"
 
 static size_t entry_count; /* of the latest listing */
 
@@ -623,9 +624,5 @@ int main(void) {
     add_finding(suite);
     add_using(suite);
     add_routing(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

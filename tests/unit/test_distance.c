@@ -5,6 +5,7 @@
 #include "base.h"
 #include "distance.h"
 #include "histograms.h"
+#include "run_suite.h"
 
 static struct histogram a;
 static struct histogram b;
@@ -303,9 +304,5 @@ static Suite *distance_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(distance_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(distance_suite());
 }

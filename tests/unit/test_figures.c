@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "figures.h"
+#include "run_suite.h"
 
 static uint64_t buckets[AGGSTATS_BUCKETS_MAX];
 static struct aggstats_op_profile op;
@@ -170,9 +171,5 @@ static Suite *figures_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(figures_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(figures_suite());
 }

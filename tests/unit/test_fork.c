@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
@@ -496,9 +497,5 @@ int main(void) {
     tcase_add_test(tcase, forks_beside_threads_that_record_lose_nothing);
     tcase_add_test(tcase, recorders_that_come_and_go_meanwhile_let_go_of_their_files);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "gnuplot_text.h"
+#include "run_suite.h"
 
 static char *written;
 
@@ -104,9 +105,5 @@ int main(void) {
     tcase_add_test(paths, a_path_keeps_its_bytes);
     tcase_add_test(paths, a_path_is_no_command_and_no_home);
     suite_add_tcase(suite, paths);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return run_suite(suite);
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "LOOKUP"};
@@ -394,9 +395,5 @@ int main(void) {
     tcase_add_test(tcase, windows_hold_no_more_than_their_op);
     tcase_add_loop_test(tcase, no_call_is_lost_with_many_threads, 0, 2);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return run_suite(suite);
 }

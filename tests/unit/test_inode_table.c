@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "inode_table.h"
+#include "run_suite.h"
 
 static struct inode_table *table;
 
@@ -416,9 +417,5 @@ int main(void) {
     add_identity(suite);
     add_forgetting(suite);
     add_descriptors(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 static const char *const op_names[] = {"READ", "WRITE"};
 enum { OP_READ, OP_WRITE, OP_COUNT };
@@ -478,9 +479,5 @@ int main(void) {
     tcase_add_test(tcase, other_files_are_not_live_files);
     tcase_add_test(tcase, newer_version_is_refused);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

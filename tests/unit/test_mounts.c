@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "mounts.h"
+#include "run_suite.h"
 
 static const char text[] = "21 1 0:19 / / rw,relatime - overlay overlay rw\n"
                            "22 21 0:20 / /proc rw,nosuid shared:5 - proc proc rw\n"
@@ -93,9 +94,5 @@ int main(void) {
     tcase_add_test(all, the_table_of_the_system_has_a_root);
     tcase_add_test(all, without_mounts_there_is_no_device);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

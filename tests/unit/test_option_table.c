@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "option_table.h"
+#include "run_suite.h"
 
 struct given {
     bool flag;
@@ -108,9 +109,5 @@ static Suite *option_table_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(option_table_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(option_table_suite());
 }

@@ -8,6 +8,7 @@
 #include "base.h"
 #include "options.h"
 #include "ring.h"
+#include "run_suite.h"
 #include "said.h"
 
 #define ARGUMENTS_MAX 8
@@ -250,9 +251,5 @@ int main(void) {
     tcase_add_loop_test(tcase, help_and_version_need_nothing_else, 0, 4);
     tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -386,5 +386,5 @@ int main(void) {
     add_names(suite);
     add_positions(suite);
     add_entries(suite);
-    return stage_run(suite);
+    return run_suite(suite);
 }

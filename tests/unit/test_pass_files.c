@@ -672,5 +672,5 @@ int main(void) {
     add_data(suite);
     add_opening(suite);
     add_attributes(suite);
-    return stage_run(suite);
+    return run_suite(suite);
 }

@@ -545,5 +545,5 @@ int main(void) {
     add_restoring(suite);
     add_checking(suite);
     add_mounts(suite);
-    return stage_run(suite);
+    return run_suite(suite);
 }

@@ -316,5 +316,5 @@ int main(void) {
     Suite *suite = suite_create("pass: locks");
     add_owners(suite);
     add_waiting(suite);
-    return stage_run(suite);
+    return run_suite(suite);
 }

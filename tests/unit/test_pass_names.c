@@ -576,5 +576,5 @@ int main(void) {
     add_making(suite);
     add_changing(suite);
     add_symlinks(suite);
-    return stage_run(suite);
+    return run_suite(suite);
 }

@@ -57,5 +57,5 @@ int main(void) {
     tcase_add_test(shown, owners_with_a_number_are_shown_as_they_are);
     tcase_add_test(shown, owners_without_a_number_are_shown_as_our_own);
     tcase_add_test(shown, a_namespace_that_maps_no_ids_has_overflow_ids);
-    return stage_run(suite);
+    return run_suite(suite);
 }

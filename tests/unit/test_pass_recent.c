@@ -182,5 +182,5 @@ int main(void) {
     tcase_add_test(kept, nothing_is_kept_if_nobody_comes_later);
     tcase_add_test(kept, a_kept_one_is_never_taken_for_another_inode);
     tcase_add_test(kept, threads_find_their_own_inodes_while_others_close);
-    return stage_run(suite);
+    return run_suite(suite);
 }

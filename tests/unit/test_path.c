@@ -3,6 +3,7 @@
 
 #include "base.h"
 #include "path.h"
+#include "run_suite.h"
 
 static const struct {
     const char *path;
@@ -58,9 +59,5 @@ static Suite *path_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(path_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(path_suite());
 }

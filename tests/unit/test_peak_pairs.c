@@ -5,6 +5,7 @@
 #include "base.h"
 #include "histograms.h"
 #include "peak_pairs.h"
+#include "run_suite.h"
 
 static struct histogram a;
 static struct histogram b;
@@ -134,9 +135,5 @@ int main(void) {
     tcase_add_test(matching, a_peak_out_of_a_thin_tail_has_appeared);
     tcase_add_test(matching, pairs_hold_all_calls);
     suite_add_tcase(suite, matching);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include "base.h"
 #include "histograms.h"
 #include "peaks.h"
+#include "run_suite.h"
 
 #define BUCKETS 20
 
@@ -189,9 +190,5 @@ int main(void) {
     tcase_add_loop_test(noise, noise_makes_no_peaks, 0, 4);
     tcase_add_loop_test(noise, resolutions_show_the_same_peaks, 0, 20);
     suite_add_tcase(suite, noise);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

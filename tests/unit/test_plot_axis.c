@@ -6,6 +6,7 @@
 #include "base.h"
 #include "plot_axis.h"
 #include "plot_colours.h"
+#include "run_suite.h"
 
 static char *written;
 
@@ -104,9 +105,5 @@ int main(void) {
     tcase_add_test(axes, in_space_positions_are_decades_above_the_low_end);
     tcase_add_test(axes, colours_go_from_dark_to_light);
     suite_add_tcase(suite, axes);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return run_suite(suite);
 }

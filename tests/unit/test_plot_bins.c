@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "plot_bins.h"
+#include "run_suite.h"
 
 #define INTERVALS 1000U
 #define BUCKETS 3U
@@ -125,9 +126,5 @@ int main(void) {
     tcase_add_test(bins, too_many_cells_make_fewer_bins);
     tcase_add_test(bins, a_profile_without_intervals_is_no_data);
     suite_add_tcase(suite, bins);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
+    return run_suite(suite);
 }

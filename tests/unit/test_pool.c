@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run_suite.h"
+
 #define NS_PER_S 1000000000U
 #define SHORT_NS 1000U
 #define SLOW_NS 1000000U
@@ -437,9 +439,5 @@ int main(void) {
     tcase_add_test(tcase, threads_can_be_started_as_at_home);
     tcase_add_loop_test(tcase, cpu_of_a_thread_is_the_one_that_it_runs_on, 0, cpu_count);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "preemption.h"
+#include "run_suite.h"
 
 #define QUANTUM 67108864.0 /* 2^26 */
 
@@ -170,9 +171,5 @@ int main(void) {
     tcase_add_test(all, waits_that_were_counted_are_yields);
     tcase_add_test(all, an_empty_profile_has_no_yields);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "proc_stat.h"
+#include "run_suite.h"
 
 START_TEST(a_name_may_hold_blanks_and_parentheses) {
     struct proc_stat stat;
@@ -45,9 +46,5 @@ int main(void) {
     tcase_add_test(all, there_are_not_a_hundred_fields);
     tcase_add_test(all, of_a_thread_that_is_not_there_nothing_is_read);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "proc_status.h"
+#include "run_suite.h"
 
 START_TEST(numbers_are_those_of_their_lines) {
     uint64_t number = 0;
@@ -44,9 +45,5 @@ int main(void) {
     tcase_add_test(tcase, signals_that_wait_are_bits);
     tcase_add_test(tcase, what_is_not_there_is_not_read);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -12,6 +12,7 @@
 #include "layer_failing.h"
 #include "op_calls.h"
 #include "prof.h"
+#include "run_suite.h"
 
 #define ATTEMPTS 300
 
@@ -387,9 +388,5 @@ int main(void) {
     add_truth(suite);
     add_passing_on(suite);
     add_threaded(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 /* ---- Help ---- */
 
@@ -330,9 +331,5 @@ int main(void) {
     tcase_add_test(tcase, empty_profile_may_be_finished_twice);
     tcase_add_test(tcase, equal_totals_are_sorted_by_name);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

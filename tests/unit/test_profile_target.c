@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "profile_target.h"
+#include "run_suite.h"
 #include "said.h"
 
 static char directory[64];
@@ -236,9 +237,5 @@ int main(void) {
     tcase_add_test(tcase, another_file_is_relative_to_the_start);
     tcase_add_test(tcase, other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 #define CALLS 1000007 /* in all, over all threads */
 
@@ -706,9 +707,5 @@ int main(void) {
     add_single(suite);
     add_threaded(suite);
     add_shortage(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run_suite.h"
+
 START_TEST(reply_memory_is_aligned_kept_and_grows) {
     char *small = reply_buffer_get(1);
     ck_assert_ptr_nonnull(small);
@@ -48,9 +50,5 @@ int main(void) {
     tcase_add_test(tcase, reply_memory_is_aligned_kept_and_grows);
     tcase_add_test(tcase, every_thread_has_reply_memory_of_its_own);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -6,6 +6,8 @@
 #include <linux/fuse.h>
 #include <stdlib.h>
 
+#include "run_suite.h"
+
 static bool reads_ahead(uint32_t size_bytes, uint32_t flags) {
     struct fuse_read_in read = {.size = size_bytes, .flags = flags};
     return request_is_readahead(FUSE_READ, (const char *)&read);
@@ -51,9 +53,5 @@ int main(void) {
     tcase_add_test(cases, what_libfuse_does_not_know_has_a_body_that_it_does);
     Suite *suite = suite_create("request_body");
     suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

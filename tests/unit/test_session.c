@@ -11,6 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "run_suite.h"
+
 struct sleeper {
     pthread_t thread;
     int error;
@@ -80,9 +82,5 @@ int main(void) {
     tcase_add_test(tcase, ending_signals_wait_for_the_session);
     tcase_add_test(tcase, failing_writes_end_nothing);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -14,6 +14,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "run_suite.h"
+
 #define HANGS 7U
 #define OWNER 1009U
 #define USER 65534U
@@ -325,9 +327,5 @@ int main(void) {
     tcase_add_test(tcase, one_worker_serves_all_in_turn);
     tcase_add_test(tcase, calls_one_after_the_other_are_answered_once);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ", "WRITE"};
@@ -173,9 +174,5 @@ int main(void) {
     tcase_add_test(tcase, signals_to_many_threads_lose_no_call);
     tcase_add_test(tcase, first_call_of_a_thread_may_be_in_a_handler);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 static int parse_bytes(const char *text, size_t size_bytes, struct aggstats_profile *ret_profile,
                        struct aggstats_parse_error *ret_error) {
@@ -451,9 +452,5 @@ int main(void) {
     tcase_add_test(tcase, read_error_is_reported);
     tcase_add_test(tcase, what_could_not_be_read_back_is_not_written);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

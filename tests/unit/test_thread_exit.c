@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 enum { OP_READ, OP_COUNT };
 static const char *const op_names[OP_COUNT] = {"READ"};
@@ -105,9 +106,5 @@ int main(void) {
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, destructor_that_runs_late_counts_beside_who_has_the_block, 0, ROUNDS_MAX);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "run_suite.h"
 #include "ticks.h"
 
 #define PERIOD_NS 4000000.0
@@ -105,9 +106,5 @@ int main(void) {
     tcase_add_test(all, turns_of_others_are_no_ticks);
     tcase_add_test(all, missing_ticks_do_not_stretch_the_period);
     suite_add_tcase(suite, all);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

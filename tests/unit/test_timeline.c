@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "aggstats.h"
+#include "run_suite.h"
 
 #define INTERVAL_NS UINT64_C(10000000)
 
@@ -307,9 +308,5 @@ int main(void) {
     tcase_add_test(profiles, another_clock_rate_keeps_the_sums);
     tcase_add_test(profiles, sums_and_differences_have_no_intervals);
     suite_add_tcase(suite, profiles);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

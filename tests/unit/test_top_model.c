@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "run_suite.h"
 #include "top_model.h"
 
 static uint64_t read_buckets[64];
@@ -253,9 +254,5 @@ static Suite *top_model_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(top_model_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(top_model_suite());
 }

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "run_suite.h"
 #include "top_page.h"
 
 static uint64_t read_buckets[64];
@@ -302,9 +303,5 @@ int main(void) {
         return 77;
     setenv("TZ", "UTC", 1);
     tzset();
-    SRunner *runner = srunner_create(top_page_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(top_page_suite());
 }

@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 
 #include "base.h"
+#include "run_suite.h"
 #include "top_watch.h"
 
 static char directory[64];
@@ -157,9 +158,5 @@ static Suite *top_watch_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(top_watch_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(top_watch_suite());
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base.h"
+#include "run_suite.h"
 #include "units.h"
 
 static const struct {
@@ -137,9 +138,5 @@ static Suite *units_suite(void) {
 }
 
 int main(void) {
-    SRunner *runner = srunner_create(units_suite());
-    srunner_run_all(runner, CK_ENV);
-    int failed_count = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed_count == 0 ? 0 : 1;
+    return run_suite(units_suite());
 }

@@ -1,6 +1,7 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "run_suite.h"
 #include "user_shares.h"
 
 #define OWNER 1009
@@ -90,9 +91,5 @@ int main(void) {
     tcase_add_test(tcase, what_is_given_back_can_be_taken_again);
     tcase_add_test(tcase, amount_may_exceed_the_bound_once);
     suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "run_suite.h"
 #include "values.h"
 #include "views.h"
 
@@ -469,9 +470,5 @@ int main(void) {
     add_csv(suite);
     add_metrics(suite);
     add_errors(suite);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return run_suite(suite);
 }
