@@ -1,4 +1,4 @@
-/* When workers are bound, to which CPUs, and when they are plain again. All workers are this thread, but for one. */
+/* Which workers are chosen, on which CPUs, and when all are plain again. All workers are this thread, but for one. */
 #include "pool.h"
 
 #include <check.h>
@@ -82,7 +82,8 @@ static uint32_t caller_on_cpu(int cpu) {
 static bool serve(struct pool_worker *by, int count, const uint32_t *callers, unsigned caller_count, uint64_t work_ns,
                   bool is_readahead) {
     for (int i = 0; i < count; i++) {
-        const struct pool_call call = {callers[(unsigned)i % caller_count], work_ns, is_readahead};
+        const struct pool_call call = {
+            .caller = callers[(unsigned)i % caller_count], .work_cycles = work_ns, .is_readahead = is_readahead};
         pool_take(by);
         pool_answer(by);
         if (pool_note(&pool, by, &call) && pool_review(&pool, by)) {
@@ -106,9 +107,21 @@ static bool serve_two(uint32_t one, uint32_t other) {
     return serve(&worker, SOME_CALLS, callers, 2, SHORT_NS, false);
 }
 
+/* More than CPUs. */
+static bool can_serve_many(void) {
+    return can_bind() && pool.home.cpu_count < 16; /* a worker sees them only if they come in its first calls */
+}
+
+static bool serve_many(uint64_t work_ns) {
+    uint32_t callers[16];
+    for (unsigned i = 0; i <= pool.home.cpu_count; i++)
+        callers[i] = (uint32_t)gettid() + i;
+    return serve(&worker, SOME_CALLS, callers, pool.home.cpu_count + 1, work_ns, false);
+}
+
 static void bind_to_first_cpu(void) {
     ck_assert(serve_short(caller_on_cpu(nth_cpu(0))));
-    ck_assert(pool_worker_is_bound(&worker));
+    ck_assert(pool_worker_is_chosen(&worker));
 }
 
 static uint64_t now_ns(void) {
@@ -135,13 +148,24 @@ static void assert_bound_to(int cpu) {
     ck_assert(CPU_ISSET(cpu, &cpus));
 }
 
-static void assert_plain(void) {
+static void assert_at_home(void) {
     cpu_set_t cpus;
-    ck_assert(!pool_is_bound(&pool));
-    ck_assert(!pool_worker_is_bound(&worker));
     ck_assert_int_eq(sched_getscheduler(0), SCHED_OTHER);
     ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
     ck_assert(CPU_EQUAL(&cpus, &pool.home.cpus));
+}
+
+static void assert_few(void) {
+    ck_assert(!pool_is_plain(&pool));
+    ck_assert(pool_worker_is_chosen(&worker));
+    ck_assert_int_eq(worker.cpu, POOL_ANY_CPU);
+    assert_at_home();
+}
+
+static void assert_plain(void) {
+    ck_assert(pool_is_plain(&pool));
+    ck_assert(!pool_worker_is_chosen(&worker));
+    assert_at_home();
 }
 
 /* ---- Binding ---- */
@@ -151,7 +175,7 @@ START_TEST(short_calls_bind_a_worker_to_the_cpu_of_its_caller) {
         return;
     int cpu = nth_cpu(_i);
     ck_assert(serve_short(caller_on_cpu(cpu)));
-    ck_assert(pool_is_bound(&pool));
+    ck_assert(!pool_is_plain(&pool));
     assert_bound_to(cpu);
 }
 END_TEST
@@ -164,14 +188,37 @@ START_TEST(slow_calls_and_large_reads_bind_none) {
 }
 END_TEST
 
-START_TEST(more_callers_than_cpus_bind_none) {
-    uint32_t callers[64];
-    unsigned count = pool.home.cpu_count + 1;
-    if (count > 16) /* a worker sees them only if they come in its first calls */
+START_TEST(more_callers_than_cpus_are_served_by_few_workers_on_any_cpu) {
+    struct pool_worker others[64];
+    unsigned joined = 0;
+    if (!can_serve_many())
         return;
-    for (unsigned i = 0; i < count; i++)
-        callers[i] = (uint32_t)gettid() + i;
-    ck_assert(!serve(&worker, SOME_CALLS, callers, count, SHORT_NS, false));
+    ck_assert(serve_many(SHORT_NS));
+    assert_few();
+    for (unsigned i = 0; i < 64; i++) {
+        others[i] = (struct pool_worker){.thread = gettid()};
+        serve_many(SHORT_NS);
+        joined += pool_join(&pool, &others[i]);
+    }
+    ck_assert_uint_eq(joined + 1, pool.home.cpu_count / 2);
+    assert_few();
+}
+END_TEST
+
+START_TEST(few_workers_are_bound_when_callers_are_few_again) {
+    if (!can_serve_many())
+        return;
+    ck_assert(serve_many(SHORT_NS));
+    ck_assert(serve_short(caller_on_cpu(nth_cpu(0))));
+    assert_bound_to(nth_cpu(0));
+}
+END_TEST
+
+START_TEST(slow_calls_of_many_make_workers_plain) {
+    if (!can_serve_many())
+        return;
+    ck_assert(serve_many(SHORT_NS));
+    ck_assert(!serve_many(SLOW_NS));
     assert_plain();
 }
 END_TEST
@@ -239,11 +286,11 @@ START_TEST(worker_whose_caller_went_where_another_is_leaves) {
     ck_assert(pool_join(&pool, &second));
     const uint32_t caller = caller_on_cpu(nth_cpu(0));
     ck_assert(!serve(&second, SOME_CALLS, &caller, 1, SHORT_NS, false));
-    ck_assert(!pool_worker_is_bound(&second));
-    ck_assert(pool_worker_is_bound(&worker));
-    ck_assert(pool_is_bound(&pool));
+    ck_assert(!pool_worker_is_chosen(&second));
+    ck_assert(pool_worker_is_chosen(&worker));
+    ck_assert(!pool_is_plain(&pool));
     ck_assert(!serve_short(caller)); /* the last one stays */
-    ck_assert(pool_worker_is_bound(&worker));
+    ck_assert(pool_worker_is_chosen(&worker));
 }
 END_TEST
 
@@ -287,20 +334,47 @@ START_TEST(a_few_slow_calls_change_nothing) {
         serve(&worker, 1, &caller, 1, SLOW_NS, false);
         serve(&worker, 30, &caller, 1, SHORT_NS, false);
     }
-    ck_assert(pool_worker_is_bound(&worker));
+    ck_assert(pool_worker_is_chosen(&worker));
 }
 END_TEST
 
-START_TEST(more_callers_than_cpus_make_workers_plain) {
-    uint32_t callers[64];
-    unsigned count = pool.home.cpu_count + 1;
-    if (!can_bind() || count > 64)
+START_TEST(bound_workers_are_few_on_any_cpu_when_callers_become_many) {
+    if (!can_serve_many())
         return;
     bind_to_first_cpu();
-    for (unsigned i = 0; i < count; i++)
-        callers[i] = (uint32_t)gettid() + i;
-    serve(&worker, SOME_CALLS, callers, count, SHORT_NS, false);
+    ck_assert(serve_many(SHORT_NS));
+    assert_few();
+}
+END_TEST
+
+/* Serves calls of one caller; whenever the worker is to look, others wait, or not. */
+static void serve_one_of_others(uint32_t caller, bool others_wait) {
+    for (int i = 0; i < SOME_CALLS; i++) {
+        bool looks = pool_looks_for_others(&worker);
+        const struct pool_call call = {.caller = caller, .work_cycles = SHORT_NS, .has_others = looks && others_wait};
+        pool_take(&worker);
+        pool_answer(&worker);
+        if (pool_note(&pool, &worker, &call))
+            pool_review(&pool, &worker);
+    }
+}
+
+START_TEST(caller_with_several_requests_at_a_time_makes_workers_plain) {
+    const uint32_t caller = (uint32_t)gettid();
+    if (!can_bind())
+        return;
+    bind_to_first_cpu();
+    serve_one_of_others(caller, false);
+    ck_assert(pool_worker_is_chosen(&worker));
+    serve_one_of_others(caller, true);
     assert_plain();
+}
+END_TEST
+
+START_TEST(waiting_requests_are_seen) {
+    ck_assert(!pool_requests_wait(device_fd));
+    ck_assert_int_eq(eventfd_write(device_fd, 1), 0);
+    ck_assert(pool_requests_wait(device_fd));
 }
 END_TEST
 
@@ -336,7 +410,7 @@ START_TEST(a_caller_that_goes_on_for_long_changes_nothing) {
     pool_answer(&worker);
     for (int i = 0; i < 7; i++)
         ck_assert(!pool_tick(&pool, device_fd));
-    ck_assert(pool_worker_is_bound(&worker));
+    ck_assert(pool_worker_is_chosen(&worker));
 }
 END_TEST
 
@@ -419,7 +493,9 @@ int main(void) {
     tcase_set_timeout(tcase, 100);
     tcase_add_loop_test(tcase, short_calls_bind_a_worker_to_the_cpu_of_its_caller, 0, cpu_count);
     tcase_add_test(tcase, slow_calls_and_large_reads_bind_none);
-    tcase_add_test(tcase, more_callers_than_cpus_bind_none);
+    tcase_add_test(tcase, more_callers_than_cpus_are_served_by_few_workers_on_any_cpu);
+    tcase_add_test(tcase, few_workers_are_bound_when_callers_are_few_again);
+    tcase_add_test(tcase, slow_calls_of_many_make_workers_plain);
     tcase_add_test(tcase, callers_that_cannot_be_seen_bind_none);
     tcase_add_test(tcase, none_is_bound_where_that_is_not_wanted);
     tcase_add_test(tcase, none_is_bound_where_there_is_one_cpu);
@@ -429,7 +505,9 @@ int main(void) {
     tcase_add_test(tcase, slow_calls_make_workers_plain_for_a_pause);
     tcase_add_test(tcase, pauses_become_longer_up_to_a_second);
     tcase_add_test(tcase, a_few_slow_calls_change_nothing);
-    tcase_add_test(tcase, more_callers_than_cpus_make_workers_plain);
+    tcase_add_test(tcase, bound_workers_are_few_on_any_cpu_when_callers_become_many);
+    tcase_add_test(tcase, caller_with_several_requests_at_a_time_makes_workers_plain);
+    tcase_add_test(tcase, waiting_requests_are_seen);
     tcase_add_test(tcase, a_call_that_hangs_makes_workers_plain);
     tcase_add_test(tcase, a_worker_without_a_cpu_makes_all_plain);
     tcase_add_test(tcase, a_caller_that_goes_on_for_long_changes_nothing);

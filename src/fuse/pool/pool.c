@@ -1,15 +1,18 @@
-/* When workers are bound to the CPUs of callers, and when they are plain again. */
+/* When only chosen workers receive, on which CPUs, and when all are plain again. */
 #include "pool.h"
 
 #include <poll.h>
+#include <sys/resource.h>
 
 #define BEGIN_CALLS 16U   /* each may have woken a CPU */
-#define WINDOW_CALLS 128U /* what a bound worker reviews at a time */
+#define WINDOW_CALLS 128U /* what a chosen worker reviews at a time */
+#define CHECK_CALLS 16U   /* what takes a system call is checked every so many */
 #define MANY_PART 8U      /* this part of a window is many */
+#define OTHERS_WEIGHT 4U  /* half of the checks in a window make many */
 #define AWAY_CHECKS 8U    /* the scheduler takes some ms to part callers who have met on a CPU */
 #define SLOW_HZ 10000U    /* 100 us */
 #define IDLE_TICKS 20U
-#define PAUSE_HZ 100U /* 10 ms; doubled if workers were bound for less than WORTH_PAUSES times that */
+#define PAUSE_HZ 100U /* 10 ms; doubled if workers were chosen for less than WORTH_PAUSES times that */
 #define PAUSE_MAX_S 1U
 #define WORTH_PAUSES 10U
 
@@ -19,7 +22,7 @@ void pool_init(struct pool *pool, const struct aggstats_clock *clock, bool adapt
     scheduling_find_home(&pool->home);
     unsigned cpus = pool->home.cpu_count;
     if (adaptive && pool->home.idle_possible && cpus >= 2) /* on one CPU there is no other to be woken */
-        pool->bound_max = cpus < POOL_BOUND_MAX ? cpus : POOL_BOUND_MAX;
+        pool->chosen_max = cpus < POOL_CHOSEN_MAX ? cpus : POOL_CHOSEN_MAX;
 }
 
 void pool_finish(struct pool *pool) {
@@ -60,29 +63,41 @@ static void give_cpu_back(struct pool *pool, int cpu, uint32_t period) {
     __atomic_compare_exchange_n(&pool->taken[cpu], &period, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* ---- Binding ---- */
+/* ---- Choosing ---- */
 
-static bool bind_locked(struct pool *pool, struct pool_worker *worker, int cpu) {
-    unsigned count = pool->bound_count;
-    if (count >= pool->bound_max || !take_cpu(pool, cpu, pool->period))
+/* 0: more than can be chosen; workers are plain then. */
+static unsigned few(const struct pool *pool) {
+    return pool->home.cpu_count / 2 <= POOL_CHOSEN_MAX ? pool->home.cpu_count / 2 : 0;
+}
+
+static bool has_room(struct pool *pool, int cpu) {
+    unsigned count = pool->chosen_count;
+    if (cpu == POOL_ANY_CPU)
+        return count < few(pool);
+    return count < pool->chosen_max && take_cpu(pool, cpu, pool->period);
+}
+
+static bool choose_locked(struct pool *pool, struct pool_worker *worker, int cpu) {
+    unsigned count = pool->chosen_count;
+    if (!has_room(pool, cpu))
         return false;
     start_window(worker);
     worker->away_checks = 0;
     worker->cpu = cpu;
     worker->seen_progress = 0;
-    pool->bound[count] = worker;
-    __atomic_store_n(&worker->bound, true, __ATOMIC_RELEASE);
-    __atomic_store_n(&pool->bound_count, count + 1, __ATOMIC_SEQ_CST);
+    pool->chosen[count] = worker;
+    __atomic_store_n(&worker->chosen, true, __ATOMIC_RELEASE);
+    __atomic_store_n(&pool->chosen_count, count + 1, __ATOMIC_SEQ_CST);
     return true;
 }
 
 /* Without the lock, which a thread in SCHED_IDLE might keep for long. If the worker has been made plain since, it is
  * scheduled so. */
 void pool_enter(const struct pool *pool, const struct pool_worker *worker) {
-    if (!pool_worker_is_bound(worker))
+    if (!pool_worker_is_chosen(worker) || worker->cpu == POOL_ANY_CPU)
         return;
     scheduling_bind(worker->thread, worker->cpu);
-    if (!pool_worker_is_bound(worker))
+    if (!pool_worker_is_chosen(worker))
         scheduling_restore(&pool->home, worker->thread);
 }
 
@@ -91,36 +106,25 @@ bool pool_join(struct pool *pool, struct pool_worker *worker) {
     if (cpu < 0)
         return false;
     pthread_mutex_lock(&pool->lock);
-    bool joins = pool->bound_count > 0 && bind_locked(pool, worker, cpu);
+    bool joins = pool->chosen_count > 0 && choose_locked(pool, worker, cpu);
     pthread_mutex_unlock(&pool->lock);
     if (joins)
         pool_enter(pool, worker);
     return joins;
 }
 
-static bool begin(struct pool *pool, struct pool_worker *worker, int cpu) {
-    pthread_mutex_lock(&pool->lock);
-    bool begins = pool->bound_count == 0 && bind_locked(pool, worker, cpu);
-    if (begins) {
-        pool->began_cycles = aggstats_clock_now(pool->clock.kind);
-        pool->idle_ticks = 0;
-    }
-    pthread_mutex_unlock(&pool->lock);
-    return begins;
-}
-
-/* Leaves the requests to the others that are bound; the last one stays. */
+/* Leaves the requests to the others that are chosen; the last one stays. */
 static void leave(struct pool *pool, struct pool_worker *worker) {
     scheduling_restore(&pool->home, worker->thread);
     pthread_mutex_lock(&pool->lock);
-    for (unsigned index = 0; pool_worker_is_bound(worker) && pool->bound_count > 1 && index < pool->bound_count;
+    for (unsigned index = 0; pool_worker_is_chosen(worker) && pool->chosen_count > 1 && index < pool->chosen_count;
          index++) {
-        if (pool->bound[index] != worker)
+        if (pool->chosen[index] != worker)
             continue;
-        __atomic_store_n(&worker->bound, false, __ATOMIC_RELEASE);
+        __atomic_store_n(&worker->chosen, false, __ATOMIC_RELEASE);
         give_cpu_back(pool, worker->cpu, pool->period);
-        pool->bound[index] = pool->bound[pool->bound_count - 1];
-        __atomic_store_n(&pool->bound_count, pool->bound_count - 1, __ATOMIC_SEQ_CST);
+        pool->chosen[index] = pool->chosen[pool->chosen_count - 1];
+        __atomic_store_n(&pool->chosen_count, pool->chosen_count - 1, __ATOMIC_SEQ_CST);
     }
     pthread_mutex_unlock(&pool->lock);
     pool_enter(pool, worker); /* the others have left meanwhile */
@@ -137,13 +141,13 @@ static uint64_t next_pause(const struct pool *pool, uint64_t now) {
     return 2 * pool->pause_cycles < longest ? 2 * pool->pause_cycles : longest;
 }
 
-/* Returns false if none was bound. */
+/* Returns false if none was chosen. */
 static bool make_plain_locked(struct pool *pool, bool pauses) {
-    if (pool->bound_count == 0)
+    if (pool->chosen_count == 0)
         return false;
-    for (unsigned index = 0; index < pool->bound_count; index++) {
-        __atomic_store_n(&pool->bound[index]->bound, false, __ATOMIC_RELEASE);
-        scheduling_restore(&pool->home, pool->bound[index]->thread);
+    for (unsigned index = 0; index < pool->chosen_count; index++) {
+        __atomic_store_n(&pool->chosen[index]->chosen, false, __ATOMIC_RELEASE);
+        scheduling_restore(&pool->home, pool->chosen[index]->thread);
     }
     uint64_t now = aggstats_clock_now(pool->clock.kind);
     if (pauses) {
@@ -152,7 +156,7 @@ static bool make_plain_locked(struct pool *pool, bool pauses) {
     }
     __atomic_store_n(&pool->offered, -1, __ATOMIC_RELEASE);
     __atomic_store_n(&pool->period, pool->period + 1 ? pool->period + 1 : 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&pool->bound_count, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&pool->chosen_count, 0, __ATOMIC_SEQ_CST);
     return true;
 }
 
@@ -165,7 +169,7 @@ static void make_plain(struct pool *pool, struct pool_worker *worker) {
 
 void pool_stop(struct pool *pool) {
     pthread_mutex_lock(&pool->lock);
-    __atomic_store_n(&pool->bound_max, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&pool->chosen_max, 0, __ATOMIC_RELAXED);
     make_plain_locked(pool, false);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -185,12 +189,40 @@ void pool_answer(struct pool_worker *worker) {
     advance(worker, false);
 }
 
+static bool is_bound(const struct pool_worker *worker) {
+    return pool_worker_is_chosen(worker) && worker->cpu != POOL_ANY_CPU;
+}
+
+/* Of one caller: with several, some run on other CPUs. */
+static bool is_to_check(const struct pool_worker *worker) {
+    return is_bound(worker) && worker->switches == 0 && worker->calls % CHECK_CALLS == 0;
+}
+
+bool pool_looks_for_others(const struct pool_worker *worker) {
+    return is_to_check(worker);
+}
+
+bool pool_requests_wait(int device_fd) {
+    struct pollfd device = {.fd = device_fd, .events = POLLIN};
+    return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
+}
+
+/* A caller on this CPU takes it over when it is answered; for one on another CPU the worker waits. */
+static bool caller_seems_away(struct pool_worker *worker) {
+    struct rusage usage;
+    getrusage(RUSAGE_THREAD, &usage);
+    long waits = usage.ru_nvcsw - worker->waits;
+    worker->waits = usage.ru_nvcsw;
+    return waits > CHECK_CALLS / 2;
+}
+
 bool pool_note(struct pool *pool, struct pool_worker *worker, const struct pool_call *call) {
     pool_answer(worker); /* if it has none */
     if (!pool_is_adaptive(pool))
         return false;
     worker->calls++;
     worker->slow_calls += call->is_readahead || call->work_cycles > pool->clock.frequency_hz / SLOW_HZ;
+    worker->slow_calls += call->has_others ? OTHERS_WEIGHT : 0;
     if (call->caller != 0 && call->caller != worker->caller) {
         worker->other = worker->caller;
         worker->caller = call->caller;
@@ -198,30 +230,55 @@ bool pool_note(struct pool *pool, struct pool_worker *worker, const struct pool_
     }
     if (call->caller != 0)
         worker->callers |= UINT64_C(1) << call->caller % 64;
-    return worker->calls >= (pool_worker_is_bound(worker) ? WINDOW_CALLS : BEGIN_CALLS);
+    if (!pool_worker_is_chosen(worker))
+        return worker->calls >= BEGIN_CALLS;
+    return worker->calls >= WINDOW_CALLS || (is_to_check(worker) && caller_seems_away(worker));
 }
 
-static bool has_too_many_callers(const struct pool *pool, const struct pool_worker *worker) {
+static bool has_many_callers(const struct pool *pool, const struct pool_worker *worker) {
     return (unsigned)__builtin_popcountll(worker->callers) > pool->home.cpu_count;
 }
 
-/* Wants one more worker where the other caller runs, if none is there. */
-static bool offer_cpu_of_other(struct pool *pool, const struct pool_worker *worker) {
-    if (worker->switches < worker->calls / MANY_PART)
-        return false;
-    int cpu = cpu_of_caller(pool, worker->other);
-    if (cpu < 0 || is_taken(pool, cpu) || pool_wants_worker(pool))
+static bool offer(struct pool *pool, int cpu) {
+    if (pool_wants_worker(pool))
         return false;
     __atomic_store_n(&pool->offered, cpu, __ATOMIC_RELEASE);
     return true;
 }
 
-static bool begin_if_worth(struct pool *pool, struct pool_worker *worker) {
-    if (worker->slow_calls > 0 || has_too_many_callers(pool, worker) || pool_is_bound(pool) ||
-        aggstats_clock_now(pool->clock.kind) < __atomic_load_n(&pool->again_cycles, __ATOMIC_RELAXED))
+/* Wants one more of few workers; or one where the other caller runs, if none is there. */
+static bool offer_place(struct pool *pool, const struct pool_worker *worker) {
+    if (worker->cpu == POOL_ANY_CPU)
+        return __atomic_load_n(&pool->chosen_count, __ATOMIC_RELAXED) < few(pool) && offer(pool, POOL_ANY_CPU);
+    if (worker->switches < worker->calls / MANY_PART)
         return false;
-    int cpu = cpu_of_caller(pool, worker->caller);
-    return cpu >= 0 && begin(pool, worker, cpu);
+    int cpu = cpu_of_caller(pool, worker->other);
+    return cpu >= 0 && !is_taken(pool, cpu) && offer(pool, cpu);
+}
+
+/* The worker is the first that is chosen; if it was before, for another number of callers, those with it are plain. */
+static bool begin(struct pool *pool, struct pool_worker *worker) {
+    int cpu = has_many_callers(pool, worker) ? POOL_ANY_CPU : cpu_of_caller(pool, worker->caller);
+    if (cpu < 0)
+        return false;
+    if (pool_worker_is_chosen(worker))
+        scheduling_restore(&pool->home, worker->thread);
+    pthread_mutex_lock(&pool->lock);
+    if (pool_worker_is_chosen(worker))
+        make_plain_locked(pool, false);
+    bool begins = pool->chosen_count == 0 && choose_locked(pool, worker, cpu);
+    if (begins) {
+        pool->began_cycles = aggstats_clock_now(pool->clock.kind);
+        pool->idle_ticks = 0;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return begins;
+}
+
+static bool begin_if_worth(struct pool *pool, struct pool_worker *worker) {
+    return worker->slow_calls == 0 && pool_is_plain(pool) &&
+           aggstats_clock_now(pool->clock.kind) >= __atomic_load_n(&pool->again_cycles, __ATOMIC_RELAXED) &&
+           begin(pool, worker);
 }
 
 /* To the CPU of its caller. Returns false if another worker is bound there, and no caller runs here. */
@@ -238,34 +295,47 @@ static bool follow_caller(struct pool *pool, struct pool_worker *worker) {
     return true;
 }
 
-static bool review_bound(struct pool *pool, struct pool_worker *worker) {
-    if (worker->slow_calls >= worker->calls / MANY_PART || has_too_many_callers(pool, worker)) {
+static bool is_slow(const struct pool_worker *worker) {
+    return worker->slow_calls >= worker->calls / MANY_PART;
+}
+
+/* Its window may be full or not: it seemed that its caller has moved. */
+static void review_place(struct pool *pool, struct pool_worker *worker) {
+    bool is_there = follow_caller(pool, worker);
+    if (worker->calls < WINDOW_CALLS)
+        return;
+    worker->away_checks = is_there ? 0 : worker->away_checks + 1;
+    if (worker->away_checks >= (worker->switches == 0 ? 1 : AWAY_CHECKS))
+        leave(pool, worker);
+}
+
+static bool review_chosen(struct pool *pool, struct pool_worker *worker) {
+    const bool is_full = worker->calls >= WINDOW_CALLS;
+    if (is_full && is_slow(worker)) {
         make_plain(pool, worker);
         return false; /* it takes the next request, and sees then to it that others do */
     }
-    worker->away_checks = follow_caller(pool, worker) ? 0 : worker->away_checks + 1;
-    if (worker->away_checks >= (worker->switches == 0 ? 1 : AWAY_CHECKS)) {
-        leave(pool, worker);
-        return false;
-    }
-    return offer_cpu_of_other(pool, worker);
+    if (is_full && has_many_callers(pool, worker) == is_bound(worker))
+        return begin(pool, worker);
+    if (is_bound(worker))
+        review_place(pool, worker);
+    return is_full && pool_worker_is_chosen(worker) && offer_place(pool, worker);
 }
 
 bool pool_review(struct pool *pool, struct pool_worker *worker) {
-    bool is_bound = pool_worker_is_bound(worker);
-    bool wakes = is_bound ? review_bound(pool, worker) : begin_if_worth(pool, worker);
-    if (wakes && !is_bound)
-        offer_cpu_of_other(pool, worker);
-    start_window(worker);
+    bool wakes = false;
+    if (pool_worker_is_chosen(worker)) {
+        wakes = review_chosen(pool, worker);
+    } else if (begin_if_worth(pool, worker)) {
+        wakes = true;
+        offer_place(pool, worker);
+    }
+    if (!pool_worker_is_chosen(worker) || worker->calls >= WINDOW_CALLS)
+        start_window(worker);
     return wakes;
 }
 
 /* ---- The main thread ---- */
-
-static bool requests_wait(int device_fd) {
-    struct pollfd device = {.fd = device_fd, .events = POLLIN};
-    return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
-}
 
 struct findings {
     bool moved;    /* some worker has taken a request, or answered one, since the last tick */
@@ -274,8 +344,8 @@ struct findings {
 
 static struct findings check_workers_locked(const struct pool *pool) {
     struct findings found = {.moved = false};
-    for (unsigned index = 0; index < pool->bound_count; index++) {
-        struct pool_worker *worker = pool->bound[index];
+    for (unsigned index = 0; index < pool->chosen_count; index++) {
+        struct pool_worker *worker = pool->chosen[index];
         uint64_t progress = __atomic_load_n(&worker->progress, __ATOMIC_ACQUIRE);
         found.moved |= progress != worker->seen_progress;
         found.is_stuck |= progress == worker->seen_progress && progress % 2 == 1;
@@ -287,7 +357,7 @@ static struct findings check_workers_locked(const struct pool *pool) {
 static bool tick_locked(struct pool *pool, int device_fd) {
     struct findings found = check_workers_locked(pool);
     pool->idle_ticks = found.moved ? 0 : pool->idle_ticks + 1;
-    if (found.is_stuck || (!found.moved && requests_wait(device_fd)))
+    if (found.is_stuck || (!found.moved && pool_requests_wait(device_fd)))
         return make_plain_locked(pool, true);
     return pool->idle_ticks >= IDLE_TICKS && make_plain_locked(pool, false);
 }

@@ -33,6 +33,10 @@ bool request_is_readahead(uint32_t opcode, const char *body) {
     return read.size >= READAHEAD_BYTES && !(read.flags & O_DIRECT);
 }
 
+bool request_is_data(uint32_t opcode) {
+    return opcode == FUSE_READ || opcode == FUSE_WRITE;
+}
+
 uint32_t request_opcode_for_libfuse(uint32_t opcode) {
     switch (opcode) {
     case FUSE_TMPFILE:

@@ -19,6 +19,9 @@ bool request_lacks_fsetid(uint32_t opcode, const char *body);
 /* A read as large as those that the kernel makes ahead, and not a direct one, which the caller waits for. */
 bool request_is_readahead(uint32_t opcode, const char *body);
 
+/* A read or a write. */
+bool request_is_data(uint32_t opcode);
+
 /* A request that older releases of libfuse do not know is given to them as one that they do: its body begins with the
  * same members, and the handler makes the answer, or one that looks the same. Any other opcode stays as it is. */
 uint32_t request_opcode_for_libfuse(uint32_t opcode);

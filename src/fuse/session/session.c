@@ -13,7 +13,7 @@
 
 #define STOP_PATIENCE_NS 2000000000L
 
-#define POOL_TICK_NS 5000000L     /* while workers are bound */
+#define POOL_TICK_NS 5000000L     /* while only chosen workers receive */
 #define SIGNAL_EVERY_NS 10000000L /* system calls that are to be interrupted */
 #define RING_TICK_NS 20000000L    /* for interrupts that were lost */
 #define NS_PER_S 1000000000L
@@ -89,7 +89,7 @@ static void do_later(struct session *session) {
     call(data);
 }
 
-/* Those that were bound may all be at work, and have left it to each other to receive. */
+/* Those that were chosen may all be at work, and have left it to each other to receive. */
 static void check_pool(struct session *session) {
     bool ended = pool_tick(&session->pool, fuse_session_fd(session->fuse));
     if (ended && __atomic_load_n(&session->idle_count, __ATOMIC_SEQ_CST) == 0)
@@ -101,7 +101,7 @@ static void tick(struct session *session) {
         session_repeat_interrupts(session);
     if (session->ring)
         session_find_lost_interrupts(session);
-    if (pool_is_bound(&session->pool))
+    if (!pool_is_plain(&session->pool))
         check_pool(session);
     if (has_later(session) && now_ns() - session->called_ns >= LATER_NS)
         do_later(session);
@@ -109,7 +109,7 @@ static void tick(struct session *session) {
 
 /* How often to do so; 0: there is nothing to check. */
 static int64_t tick_step_ns(struct session *session) {
-    if (pool_is_bound(&session->pool))
+    if (!pool_is_plain(&session->pool))
         return POOL_TICK_NS;
     if (has_interrupts(session))
         return SIGNAL_EVERY_NS;

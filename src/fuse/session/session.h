@@ -1,6 +1,6 @@
 /* The session loop: worker threads that take requests from the kernel and answer them.
  *
- * While requests are short, few workers that are bound to CPUs take them all and the others are parked (pool.h); the
+ * While requests are short, a few chosen workers take them all and the others are parked (pool.h); the
  * main thread checks every 5 ms that they get on. Otherwise a worker is started, or released, when every other one is
  * busy, so a call that hangs in the lower file system does not delay the next; idle ones stay, and the main thread only
  * waits: for a signal, or for the connection to end. It does not wait for workers that hang: what they have counted is
@@ -35,7 +35,7 @@ struct session_outcome {
 struct session_options {
     struct aggstats_clock clock;
     bool single;     /* one worker */
-    bool plain;      /* workers are never bound to CPUs */
+    bool plain;      /* none of the workers is ever chosen (pool.h) */
     uid_t owner_uid; /* who mounted, whose requests are never put off, nor root's */
     bool over_ring;  /* libfuse's threads serve what comes over its rings (ring.h) */
 };

@@ -12,7 +12,7 @@
 #include "base.h"
 #include "request_body.h"
 
-/* Takes a worker off the idle ones. Returns true if it was the last of them: it then sees that no worker is bound, or
+/* Takes a worker off the idle ones. Returns true if it was the last of them: it then sees that all are plain, or
  * the main thread that nobody is idle, when that makes all plain. */
 static bool worker_leave_idle(struct worker *worker) {
     if (!worker->counted)
@@ -24,7 +24,7 @@ static bool worker_leave_idle(struct worker *worker) {
 /* It has taken a request; the last of the idle ones sees to it that another waits for the next. */
 static void become_busy(struct worker *worker) {
     struct session *session = worker->server.session;
-    if (worker_leave_idle(worker) && !session->single && !pool_is_bound(&session->pool))
+    if (worker_leave_idle(worker) && !session->single && pool_is_plain(&session->pool))
         session_add_waiting_worker(session); /* if that fails, this worker comes back to the queue before long */
 }
 
@@ -53,11 +53,11 @@ static bool is_surplus(const struct worker *worker) {
     return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) - worker->counted >= session->idle_most;
 }
 
-/* Leaves the requests to bound workers, or to enough others who wait for them, until it is released. */
+/* Leaves the requests to chosen workers, or to enough others who wait for them, until it is released. */
 static void park(struct worker *worker) {
     struct session *session = worker->server.session;
     pthread_mutex_lock(&session->lock);
-    if (pool_is_bound(&session->pool) || is_surplus(worker)) {
+    if (!pool_is_plain(&session->pool) || is_surplus(worker)) {
         __atomic_store_n(&session->parked_count, session->parked_count + 1, __ATOMIC_RELAXED);
         while (session->releases == 0 && !fuse_session_exited(session->fuse))
             pthread_cond_wait(&session->released, &session->lock);
@@ -70,10 +70,10 @@ static void park(struct worker *worker) {
 
 static bool is_needed(const struct worker *worker) {
     const struct session *session = worker->server.session;
-    return pool_worker_is_bound(&worker->pooled) || !(pool_is_bound(&session->pool) || is_surplus(worker));
+    return pool_worker_is_chosen(&worker->pooled) || !(!pool_is_plain(&session->pool) || is_surplus(worker));
 }
 
-/* Until this worker is to receive the next request: as a bound one, or because none is bound. */
+/* Until this worker is to receive the next request: as a chosen one, or because all are plain. */
 static void take_turn(struct worker *worker) {
     struct session *session = worker->server.session;
     while (!is_needed(worker) && !fuse_session_exited(session->fuse)) {
@@ -93,6 +93,8 @@ static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *r
     worker->opcode = header.opcode;
     worker->lacks_fsetid = request_lacks_fsetid(header.opcode, body);
     worker->is_readahead = request_is_readahead(header.opcode, body);
+    worker->has_others = request_is_data(header.opcode) && pool_looks_for_others(&worker->pooled) &&
+                         pool_requests_wait(fuse_session_fd(worker->server.session->fuse));
     uint32_t opcode = request_opcode_for_libfuse(header.opcode);
     memcpy((char *)request->mem + offsetof(struct fuse_in_header, opcode), &opcode, sizeof(opcode));
     return header;
@@ -113,7 +115,7 @@ static int receive(struct session *session, struct fuse_buf *buffer) {
     return 0;
 }
 
-/* Whether workers are to be bound is reviewed every some calls. Binding, and releasing another worker, is the main
+/* Which workers are chosen is reviewed every some calls. Binding, and releasing another worker, is the main
  * thread's to know of: a bound worker may be without a CPU for long, and must not hold the lock meanwhile. */
 static void note_call(struct worker *worker, const struct pool_call *call) {
     struct session *session = worker->server.session;
@@ -144,7 +146,8 @@ static void serve_request(struct worker *worker, struct fuse_buf *request) {
     uint64_t answered_cycles = worker->answered_cycles;
     const struct pool_call call = {.caller = header.pid,
                                    .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
-                                   .is_readahead = worker->is_readahead};
+                                   .is_readahead = worker->is_readahead,
+                                   .has_others = worker->has_others};
     note_call(worker, &call);
 }
 
