@@ -1,9 +1,10 @@
-/* osprof compare: what differs between two profiles, or belongs together in one. */
+/* osprof compare: what differs between two profiles, or two sets of them, or belongs together in one. */
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
 #include "compare.h"
+#include "compare_sets.h"
 #include "comparison.h"
 #include "correlation.h"
 #include "input.h"
@@ -18,8 +19,12 @@ struct options {
     bool quiet;
     bool ascii;
     bool no_labels;
-    unsigned width;     /* columns; 0: those of the terminal */
-    const char *method; /* its name */
+    bool brief;
+    bool markdown;
+    double at_least_percent;
+    const char *fail_on; /* NULL: any change */
+    unsigned width;      /* columns; 0: those of the terminal */
+    const char *method;  /* its name */
     char **names;
 };
 
@@ -152,7 +157,22 @@ static const struct option_row rows[] = {
     {.name = "within",
      .help = "compare the operations of A with each other: which have equally many calls",
      INTO(FLAG, struct options, within)},
-    {.kind = OPTION_HEADING, .help = "What is not worth comparing, and what else makes an operation different:"},
+    {.kind = OPTION_HEADING, .help = "Of sets of runs:"},
+    {.name = "at-least",
+     .metavar = "P",
+     .min = 0.1,
+     .max = 1000,
+     .help = "changes within P percent are none, {}; default: 10",
+     INTO(NUMBER, struct options, at_least_percent)},
+    {.name = "fail-on",
+     .metavar = "WHAT",
+     WORDS("change", "slower"),
+     .help = "what makes the exit status 1: {}; default: change",
+     INTO(WORD, struct options, fail_on)},
+    {.name = "brief", .help = "one line for each operation", INTO(FLAG, struct options, brief)},
+    {.name = "markdown", .help = "as a table in Markdown", INTO(FLAG, struct options, markdown)},
+    {.kind = OPTION_HEADING,
+     .help = "Of two profiles, what is not worth comparing, and what else makes an operation different:"},
     ROW_PERCENT("similar", similar_percent, "calls and total latency changed by less than P percent; default: 5"),
     ROW_PERCENT("min-share", share_percent, "less than P percent of its profile's latency, in both; default: 1"),
     {.name = "min-calls",
@@ -167,7 +187,8 @@ static const struct option_row rows[] = {
     ROW_PERCENT("min-peak", peak_percent,
                 "a peak appears, vanishes or moves that holds P percent of calls or latency; default: 75"),
     {.name = "score-only", .help = "nothing else does", INTO(FLAG, struct options, compare.score_only)},
-    ROW_ARGUMENTS(FILE, "A B\n       osprof compare --within [OPTION]... A"),
+    ROW_ARGUMENTS(FILE,
+                  "A B\n       osprof compare [OPTION]... A... -- B...\n       osprof compare --within [OPTION]... A"),
     {.kind = OPTION_END},
 };
 
@@ -175,9 +196,14 @@ static const struct option_row rows[] = {
 static const char of_two_profiles[] = "method threshold all no-labels similar min-share min-calls apart apart-latency "
                                       "min-peak score-only";
 
+static const char of_sets[] = "at-least fail-on brief markdown";
+
 static enum status check_options(const struct command *command, const struct options *options,
                                  const struct arguments *arguments) {
     const char *of_two = options_given(arguments, of_two_profiles);
+    const char *only_of_sets = options_given(arguments, of_sets);
+    if (only_of_sets)
+        return usage_error(command, "--%s goes with sets of runs, as in A1 A2 -- B1 B2", only_of_sets);
     if (options->json && options_given(arguments, "quiet ascii no-labels width"))
         return usage_error(command, "--quiet, --ascii, --no-labels and --width do not go with --json");
     if (options->within && of_two)
@@ -191,30 +217,82 @@ static enum status check_options(const struct command *command, const struct opt
     return STATUS_OK;
 }
 
-static enum status run_compare(const struct command *command, int argc, char **argv) {
-    struct options options = {.compare = compare_defaults(DISTANCE_METHOD_DEFAULT)};
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, &options, &arguments, &status))
-        return status;
-    status = check_options(command, &options, &arguments);
+/* Where the second set begins behind "--", if it is there and something stands before it that is no option. */
+static int find_second_set(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--") == 0)
+            return i + 1;
+    }
+    return argc;
+}
+
+static enum status check_set_options(const struct command *command, const struct options *options,
+                                     const struct arguments *arguments) {
+    const char *of_two = options_given(arguments, of_two_profiles);
+    if (options->within || of_two)
+        return usage_error(command, "--%s does not go with sets of runs", of_two ? of_two : "within");
+    if (options->json + options->markdown + options->brief + options->quiet > 1)
+        return usage_error(command, "--json, --markdown, --brief and --quiet exclude each other");
+    return STATUS_OK;
+}
+
+static enum status compare_two_sets(const struct command *command, const struct options *options,
+                                    const struct arguments *a, char *const *b, int b_count) {
+    const struct compare_sets sets = {
+        .options = {.at_least = options->at_least_percent / 100, .alpha = VERDICT_ALPHA},
+        .json = options->json,
+        .markdown = options->markdown,
+        .brief = options->brief,
+        .quiet = options->quiet,
+        .ascii = options->ascii,
+        .width = options->width,
+        .only_slowdowns = options->fail_on && strcmp(options->fail_on, "slower") == 0,
+        .a = a->rest,
+        .a_count = (size_t)a->rest_count,
+        .b = b,
+        .b_count = (size_t)b_count,
+    };
+    enum status status = check_set_options(command, options, a);
+    return status == STATUS_OK ? compare_sets(&sets) : status;
+}
+
+static enum status compare_arguments(const struct command *command, struct options *options,
+                                     const struct arguments *arguments) {
+    enum status status = check_options(command, options, arguments);
     if (status != STATUS_OK)
         return status;
-    options.names = arguments.rest;
-    if (options.method)
-        options.compare.method = (enum distance_method)distance_method_of_name(options.method);
-    if (!options_given(&arguments, "threshold"))
-        options.compare.threshold = compare_defaults(options.compare.method).threshold;
-    return options.within ? correlate(&options) : compare_two(&options);
+    options->names = arguments->rest;
+    if (options->method)
+        options->compare.method = (enum distance_method)distance_method_of_name(options->method);
+    if (!options_given(arguments, "threshold"))
+        options->compare.threshold = compare_defaults(options->compare.method).threshold;
+    return options->within ? correlate(options) : compare_two(options);
+}
+
+static enum status run_compare(const struct command *command, int argc, char **argv) {
+    struct options options = {
+        .compare = compare_defaults(DISTANCE_METHOD_DEFAULT),
+        .at_least_percent = 100 * VERDICT_AT_LEAST,
+    };
+    struct arguments arguments;
+    enum status status;
+    const int second = find_second_set(argc, argv);
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    int b_count = argc - second;
+    if (second == argc || arguments.rest_count <= b_count)
+        return compare_arguments(command, &options, &arguments);
+    arguments.rest_count -= b_count; /* "--" is taken away, and what stood before it comes first */
+    return compare_two_sets(command, &options, &arguments, arguments.rest + arguments.rest_count, b_count);
 }
 
 const struct command command_compare = {
     .name = "compare",
-    .summary = "tells which operations differ between two profiles, and how",
+    .summary = "tells which operations differ between two profiles, or two sets of runs, and how",
     .help = "Tells which operations differ between A and B, profiles as for 'osprof show', of any clock rate and "
-            "resolution.",
-    .notes = "Exit status: 0 if B is like A, 1 if some operation differs, 2 for trouble; with --within 1 if no "
-             "operations belong together.",
+            "resolution. With several runs on each side it tells noise from change.",
+    .notes = "@FILE stands for the names in a file, one a line. Exit status: 0 if B is like A, 1 if some operation "
+             "differs, 2 for trouble; with --within 1 if no operations belong together.",
     .options = rows,
     .run = run_compare,
 };

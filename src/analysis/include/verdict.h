@@ -1,0 +1,133 @@
+/* What has changed between two sets of runs: op by op, a word, and effects with their intervals (effect.h).
+ *
+ * Latencies are compared beside a common factor: each run's is the median over ops of how far the logarithm of an op's
+ * mean latency lies from its mean over all runs. A busier machine moves all ops together, and so does a change of
+ * everything; that is judged once, as an effect of its own, and ops are judged by what they do beside it. It is taken
+ * into account with five ops or more, and if it makes the runs of a side more alike.
+ *
+ * Sampling, intervals and joint profiles are not compared. */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include "effect.h"
+#include "figures.h"
+#include "peaks.h"
+
+#define VERDICT_CALLS_MIN 10U     /* a run, in the mean: fewer are not judged */
+#define VERDICT_RUNS_MOST 1000U   /* more are not advised */
+#define VERDICT_AT_LEAST 0.10     /* default: changes within this are none */
+#define VERDICT_ALPHA 0.05        /* default: that any change is told wrongly */
+#define VERDICT_COMMON_OPS_MIN 5U /* ops that make a common factor */
+
+enum verdict_word {
+    VERDICT_SLOWER, /* takes more time: by longer calls, or by more of them */
+    VERDICT_FASTER,
+    VERDICT_ONLY_A, /* no run of the other side calls it, each of this one does */
+    VERDICT_ONLY_B,
+    VERDICT_UNDECIDED,
+    VERDICT_ALIKE,
+    VERDICT_FEW, /* fewer than VERDICT_CALLS_MIN calls a run */
+};
+
+static inline bool verdict_is_change(enum verdict_word word) {
+    return word <= VERDICT_ONLY_B;
+}
+
+/* Figures of an op in a run; the effect of each is the ratio of B to A. */
+enum verdict_figure {
+    VERDICT_MEAN, /* latency of a call that has ended */
+    VERDICT_P50,
+    VERDICT_P90,
+    VERDICT_P99,
+    VERDICT_CALLS,
+    VERDICT_TOTAL, /* latency of all calls; not judged, for it is mean times calls */
+    VERDICT_FIGURE_COUNT,
+};
+
+struct verdict_ratio {
+    struct effect effect; /* of logarithms; latencies beside the common factor */
+    double a;             /* the figure itself, geometric mean over the runs: cycles or calls */
+    double b;
+    double ratio; /* b over a, beside the common factor */
+    double low;   /* its interval */
+    double high;
+};
+
+/* A part of the latencies, the same of both sides: a peak of all runs together. */
+struct verdict_peak {
+    struct peak place;
+    struct effect effect; /* of logits of its share of the calls */
+    double a_share;       /* of the calls, mean over the runs */
+    double b_share;
+    double cost;     /* what its change adds to the op's mean latency, as a part of A's */
+    bool is_changed; /* its share; by as much as matters */
+};
+
+struct verdict_op {
+    const char *name;
+    enum verdict_word word;
+    struct verdict_ratio ratios[VERDICT_FIGURE_COUNT];
+    bool is_changed[VERDICT_FIGURE_COUNT]; /* what made it a change */
+    struct verdict_peak *peaks;
+    size_t peak_count;
+    double a_total_cycles; /* mean over the runs, those without calls too */
+    double b_total_cycles;
+    double a_calls; /* the same */
+    double b_calls;
+    size_t more_runs; /* VERDICT_UNDECIDED: so many more on each side would decide; 0: very many */
+    const struct aggstats_op_profile *a_sum; /* all runs of A; NULL: none has it. Owner: the result */
+    const struct aggstats_op_profile *b_sum;
+};
+
+struct verdict_options {
+    double at_least; /* changes within this part are none: 0.1 is a tenth */
+    double alpha;    /* the probability that any change is told wrongly */
+};
+
+struct verdict_result {
+    struct verdict_options options;
+    struct aggstats_profile a_sum; /* at one clock rate and resolution */
+    struct aggstats_profile b_sum;
+    size_t a_count; /* runs */
+    size_t b_count;
+    bool rescaled; /* clock rates were different: buckets are approximate */
+    struct verdict_op *ops;
+    size_t op_count; /* changes first, then by word; among those by how much their total has changed */
+    size_t word_counts[VERDICT_FEW + 1];
+    size_t tested_count; /* effects that were judged together */
+
+    bool has_common; /* a common factor is taken into account */
+    struct verdict_ratio common;
+    enum verdict_word common_word; /* slower, faster, undecided or alike */
+    size_t common_more_runs;
+    double common_spread; /* a run's factor differs from its side's by this ratio (standard deviation) */
+
+    bool has_elapsed; /* the runs tell how long they took */
+    struct verdict_ratio elapsed;
+
+    bool has_trend; /* runs became slower, or faster, with time, by this ratio from one to the next */
+    double trend;
+};
+
+/* Compares sets of runs. profiles: A's a_count first, then B's; each side at least one, together three.
+ * Owner:   the caller finishes *ret_result, and does not move it; the profiles are changed: brought to one clock rate
+ * and resolution Errors:  -EDOM some tell their clock's rate and others do not, -EOVERFLOW no common rate fits,
+ * -ENOMEM; *ret_result untouched */
+int verdict_compare(struct aggstats_profile *profiles, size_t a_count, size_t count,
+                    const struct verdict_options *options, struct verdict_result *ret_result);
+
+void verdict_finish(struct verdict_result *result);
+
+/* Something surely changed: an op, or all of them together. */
+bool verdict_has_change(const struct verdict_result *result);
+
+/* ... and takes more time. */
+bool verdict_has_slowdown(const struct verdict_result *result);
+
+/* "slower", "only in B", as in JSON. */
+const char *verdict_word_name(enum verdict_word word);
+
+/* "mean", "p50". */
+const char *verdict_figure_name(enum verdict_figure figure);
+
+#endif

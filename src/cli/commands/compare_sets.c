@@ -1,0 +1,145 @@
+/* Reading sets of profiles, and comparing them. */
+#include "compare_sets.h"
+
+#include <string.h>
+
+#include "base.h"
+#include "input.h"
+#include "name_list.h"
+#include "verdict_page.h"
+
+struct loaded {
+    struct aggstats_profile *profiles; /* A's, then B's */
+    size_t count;
+};
+
+static void finish_loaded(struct loaded *loaded) {
+    for (size_t i = 0; i < loaded->count; i++)
+        aggstats_profile_finish(&loaded->profiles[i]);
+    free(loaded->profiles);
+}
+
+static const char *layer_of(const struct aggstats_profile *profile) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    return layer ? layer : "fs";
+}
+
+static bool is_of_layer_of_first(const struct loaded *loaded, const struct aggstats_profile *profile,
+                                 const char *first_name, const char *name) {
+    const char *first = loaded->count > 0 ? layer_of(&loaded->profiles[0]) : layer_of(profile);
+    if (strcmp(first, layer_of(profile)) == 0)
+        return true;
+    complain("cannot compare %s with %s: one is of the layer %s, the other of %s", first_name, name, first,
+             layer_of(profile));
+    return false;
+}
+
+/* A profile that cannot be read is told of, and the others are tried too. */
+static bool load_names(struct loaded *loaded, const struct name_list *names, const char *first_name) {
+    bool is_whole = true;
+    for (size_t i = 0; i < names->count; i++) {
+        struct input input;
+        bool is_read = input_load(names->names[i], &input) == 0;
+        if (is_read && is_of_layer_of_first(loaded, &input.profile, first_name, names->names[i])) {
+            loaded->profiles[loaded->count++] = input.profile; /* all that an input owns */
+            continue;
+        }
+        is_whole = false;
+        if (is_read)
+            input_finish(&input);
+    }
+    return is_whole;
+}
+
+static enum status complain_not_compared(int err) {
+    if (err == -EDOM)
+        complain("cannot compare these profiles: some tell their clock's rate and others do not; add a line "
+                 "\"# clock: tsc HZ Hz\" to those if you know it");
+    else if (err == -EOVERFLOW)
+        complain("cannot compare these profiles: their clock rates are too far apart for their latencies");
+    else
+        complain("cannot compare these profiles: %s", strerror(-err));
+    return STATUS_TROUBLE;
+}
+
+/* "a1.osprof ... a5.osprof" */
+static void name_set(const struct name_list *names, char *ret_text, size_t size) {
+    const char *first = names->names[0];
+    const char *last = names->names[names->count - 1];
+    if (names->count == 1)
+        snprintf(ret_text, size, "%s", first);
+    else
+        snprintf(ret_text, size, "%s%s%s", first, names->count > 2 ? " ... " : " ", last);
+}
+
+/* Each is of one run of a command: then the time that it took is of interest. */
+static bool are_jobs(const struct loaded *loaded) {
+    for (size_t i = 0; i < loaded->count; i++) {
+        if (!aggstats_profile_label(&loaded->profiles[i], "command"))
+            return false;
+    }
+    return true;
+}
+
+static void print_result(const struct compare_sets *sets, const struct verdict_page *page) {
+    const struct screen screen = screen_of_stdout((int)sets->width, sets->ascii);
+    if (sets->json)
+        verdict_page_print_json(page);
+    else if (sets->markdown)
+        verdict_page_print_markdown(page, &screen);
+    else if (sets->brief)
+        verdict_page_print_brief(page, &screen);
+    else if (!sets->quiet)
+        verdict_page_print(page, &screen);
+}
+
+static enum status compare_loaded(const struct compare_sets *sets, const struct loaded *loaded,
+                                  const struct name_list *a, const struct name_list *b) {
+    struct verdict_result result;
+    char a_name[512];
+    char b_name[512];
+    int err = verdict_compare(loaded->profiles, a->count, loaded->count, &sets->options, &result);
+    if (err)
+        return complain_not_compared(err);
+    name_set(a, a_name, sizeof(a_name));
+    name_set(b, b_name, sizeof(b_name));
+    const struct verdict_page page = {
+        .result = &result, .a_name = a_name, .b_name = b_name, .is_job = are_jobs(loaded)};
+    print_result(sets, &page);
+    bool has_change = sets->only_slowdowns ? verdict_has_slowdown(&result) : verdict_has_change(&result);
+    verdict_finish(&result);
+    return has_change ? STATUS_NOT_SO : STATUS_OK;
+}
+
+static enum status load_and_compare(const struct compare_sets *sets, const struct name_list *a,
+                                    const struct name_list *b) {
+    struct loaded loaded = {.profiles = calloc(a->count + b->count, sizeof(*loaded.profiles))};
+    enum status status = STATUS_TROUBLE;
+    if (!loaded.profiles) {
+        complain("no memory");
+        return STATUS_TROUBLE;
+    }
+    bool is_whole = load_names(&loaded, a, a->names[0]);
+    is_whole &= load_names(&loaded, b, a->names[0]);
+    if (is_whole)
+        status = compare_loaded(sets, &loaded, a, b);
+    finish_loaded(&loaded);
+    return status;
+}
+
+enum status compare_sets(const struct compare_sets *sets) {
+    struct name_list a = {0};
+    struct name_list b = {0};
+    enum status status = STATUS_TROUBLE;
+    if (name_list_of(sets->a, sets->a_count, &a) == 0 && name_list_of(sets->b, sets->b_count, &b) == 0) {
+        if (a.count == 0 || b.count == 0)
+            complain("nothing to compare: a list names no profile");
+        else if (a.count + b.count < 3)
+            complain("one run on each side tells nothing of noise: compare them as two profiles, without \"--\"");
+        else
+            status = load_and_compare(sets, &a, &b);
+    }
+    name_list_finish(&a);
+    name_list_finish(&b);
+    return status;
+}

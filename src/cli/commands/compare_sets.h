@@ -1,0 +1,29 @@
+/* osprof compare A... -- B...: two sets of runs. */
+#ifndef COMPARE_SETS_H
+#define COMPARE_SETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "command.h"
+#include "verdict.h"
+
+struct compare_sets {
+    struct verdict_options options;
+    bool json;
+    bool markdown;
+    bool brief;
+    bool quiet;
+    bool ascii;
+    unsigned width;      /* columns; 0: those of the terminal */
+    bool only_slowdowns; /* others do not count for the exit status */
+    char *const *a;      /* profiles; "@FILE" stands for the names in a file */
+    size_t a_count;
+    char *const *b;
+    size_t b_count;
+};
+
+/* Reads all of them, and prints what has changed. */
+enum status compare_sets(const struct compare_sets *sets);
+
+#endif

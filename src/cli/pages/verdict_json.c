@@ -1,0 +1,144 @@
+/* Verdicts as JSON. */
+#include <math.h>
+
+#include "json_writer.h"
+#include "verdict_page.h"
+
+#define JSON_VERSION 1
+
+struct page {
+    struct json_writer writer;
+    const struct verdict_result *result;
+    uint64_t frequency_hz; /* 0: not known */
+};
+
+/* "<name>_cycles", and "<name>_seconds" where that can be told. */
+static void write_latency(struct page *page, const char *name, double cycles) {
+    char key[64];
+    snprintf(key, sizeof(key), "%s_cycles", name);
+    json_real(&page->writer, key, cycles);
+    if (page->frequency_hz == 0)
+        return;
+    snprintf(key, sizeof(key), "%s_seconds", name);
+    json_real(&page->writer, key, cycles / (double)page->frequency_hz);
+}
+
+static void write_test(struct page *page, const struct effect *effect) {
+    json_real(&page->writer, "p", effect->p);
+    json_real(&page->writer, "freedom", effect->freedom);
+    json_bool(&page->writer, "beyond_chance", effect->is_beyond);
+}
+
+/* Nothing if it is not known. */
+static void write_ratio(struct page *page, const char *key, const struct verdict_ratio *ratio) {
+    if (!ratio->effect.is_known)
+        return;
+    json_begin(&page->writer, key, '{');
+    json_real(&page->writer, "ratio", ratio->ratio);
+    json_real(&page->writer, "low", ratio->low);
+    json_real(&page->writer, "high", ratio->high);
+    write_test(page, &ratio->effect);
+    json_end(&page->writer, '}');
+}
+
+static void write_figures(struct page *page, const struct verdict_op *op) {
+    json_begin(&page->writer, "figures", '{');
+    for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++) {
+        const struct verdict_ratio *ratio = &op->ratios[figure];
+        if (!ratio->effect.is_known)
+            continue;
+        json_begin(&page->writer, verdict_figure_name(figure), '{');
+        if (figure != VERDICT_CALLS) {
+            write_latency(page, "a", ratio->a);
+            write_latency(page, "b", ratio->b);
+        }
+        json_real(&page->writer, "ratio", ratio->ratio);
+        json_real(&page->writer, "low", ratio->low);
+        json_real(&page->writer, "high", ratio->high);
+        write_test(page, &ratio->effect);
+        json_bool(&page->writer, "changed", op->is_changed[figure]);
+        json_end(&page->writer, '}');
+    }
+    json_end(&page->writer, '}');
+}
+
+static void write_peaks(struct page *page, const struct verdict_op *op) {
+    const unsigned resolution = page->result->a_sum.resolution;
+    json_begin(&page->writer, "peaks", '[');
+    for (size_t i = 0; i < op->peak_count; i++) {
+        const struct verdict_peak *peak = &op->peaks[i];
+        json_begin(&page->writer, NULL, '{');
+        write_latency(page, "lower", peak->place.first > 0 ? aggstats_bucket_lower(peak->place.first, resolution) : 0);
+        write_latency(page, "upper", aggstats_bucket_upper(peak->place.last, resolution));
+        write_latency(page, "centre", exp2(peak->place.centre));
+        json_real(&page->writer, "a_share", peak->a_share);
+        json_real(&page->writer, "b_share", peak->b_share);
+        json_real(&page->writer, "cost", peak->cost);
+        if (peak->effect.is_known)
+            write_test(page, &peak->effect);
+        json_bool(&page->writer, "changed", peak->is_changed);
+        json_end(&page->writer, '}');
+    }
+    json_end(&page->writer, ']');
+}
+
+static void write_op(struct page *page, const struct verdict_op *op) {
+    json_begin(&page->writer, NULL, '{');
+    json_text(&page->writer, "name", op->name);
+    json_text(&page->writer, "verdict", verdict_word_name(op->word));
+    json_real(&page->writer, "a_calls", op->a_calls);
+    json_real(&page->writer, "b_calls", op->b_calls);
+    write_latency(page, "a_total", op->a_total_cycles);
+    write_latency(page, "b_total", op->b_total_cycles);
+    if (op->word == VERDICT_UNDECIDED && op->more_runs > 0)
+        json_count(&page->writer, "more_runs", op->more_runs);
+    write_figures(page, op);
+    write_peaks(page, op);
+    json_end(&page->writer, '}');
+}
+
+static void write_common(struct page *page) {
+    const struct verdict_result *result = page->result;
+    if (!result->has_common)
+        return;
+    json_begin(&page->writer, "common", '{');
+    json_text(&page->writer, "verdict", verdict_word_name(result->common_word));
+    json_real(&page->writer, "ratio", result->common.ratio);
+    json_real(&page->writer, "low", result->common.low);
+    json_real(&page->writer, "high", result->common.high);
+    write_test(page, &result->common.effect);
+    json_real(&page->writer, "spread", result->common_spread);
+    if (result->has_trend)
+        json_real(&page->writer, "trend", result->trend);
+    json_end(&page->writer, '}');
+}
+
+void verdict_page_print_json(const struct verdict_page *of) {
+    const struct verdict_result *result = of->result;
+    struct page page = {
+        .writer = {.stream = stdout},
+        .result = result,
+        .frequency_hz = result->a_sum.clock.frequency_hz,
+    };
+    json_begin(&page.writer, NULL, '{');
+    json_count(&page.writer, "version", JSON_VERSION);
+    json_bool(&page.writer, "changed", verdict_has_change(result));
+    json_real(&page.writer, "at_least", result->options.at_least);
+    json_real(&page.writer, "alpha", result->options.alpha);
+    json_real(&page.writer, "confidence", EFFECT_CONFIDENCE);
+    json_count(&page.writer, "a_runs", result->a_count);
+    json_count(&page.writer, "b_runs", result->b_count);
+    if (page.frequency_hz > 0)
+        json_count(&page.writer, "frequency_hz", page.frequency_hz);
+    json_count(&page.writer, "resolution", result->a_sum.resolution);
+    json_bool(&page.writer, "rescaled", result->rescaled);
+    if (result->has_elapsed)
+        write_ratio(&page, "elapsed", &result->elapsed);
+    write_common(&page);
+    json_begin(&page.writer, "ops", '[');
+    for (size_t i = 0; i < result->op_count; i++)
+        write_op(&page, &result->ops[i]);
+    json_end(&page.writer, ']');
+    json_end(&page.writer, '}');
+    putchar('\n');
+}

@@ -1,0 +1,416 @@
+/* Verdicts for the eye. */
+#include "verdict_page.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+#include "chart.h"
+#include "units.h"
+
+#define KEY_COLUMNS 10
+#define CELL_SIZE 96
+
+struct printer {
+    const struct verdict_page *page;
+    const struct verdict_result *result;
+    const struct screen *screen;
+    FILE *stream;
+    struct units units;
+    const char *times; /* the sign */
+    const char *to;    /* between the ends of an interval */
+};
+
+static struct printer printer_of(const struct verdict_page *page, const struct screen *screen) {
+    return (struct printer){
+        .page = page,
+        .result = page->result,
+        .screen = screen,
+        .stream = screen->stream,
+        .units = {.frequency_hz = page->result->a_sum.clock.frequency_hz, .ascii = screen->ascii},
+        .times = screen->ascii ? "x" : "×",
+        .to = screen->ascii ? "-" : "–",
+    };
+}
+
+static const char *plural(size_t count) {
+    return count == 1 ? "" : "s";
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------------ */
+
+/* "1.31", "0.047", "1,370" */
+static void format_factor(double factor, char ret_text[UNITS_TEXT_SIZE]) {
+    if (factor >= 99.95)
+        units_format_count((uint64_t)fmin(factor, 0x1p62), ret_text);
+    else if (factor >= 9.995)
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f", factor);
+    else if (factor >= 0.0995)
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.2f", factor);
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.2g", factor);
+}
+
+/* "[1.27–1.36]" */
+static void format_interval(const struct printer *it, const struct verdict_ratio *ratio, char ret_text[CELL_SIZE]) {
+    char low[UNITS_TEXT_SIZE];
+    char high[UNITS_TEXT_SIZE];
+    format_factor(ratio->low, low);
+    format_factor(ratio->high, high);
+    snprintf(ret_text, CELL_SIZE, "[%s%s%s]", low, it->to, high);
+}
+
+/* "1.31 [1.27–1.36]" */
+static void format_ratio(const struct printer *it, const struct verdict_ratio *ratio, char ret_text[CELL_SIZE]) {
+    char factor[UNITS_TEXT_SIZE];
+    char interval[CELL_SIZE];
+    if (!ratio->effect.is_known) {
+        snprintf(ret_text, CELL_SIZE, "-");
+        return;
+    }
+    format_factor(ratio->ratio, factor);
+    format_interval(it, ratio, interval);
+    snprintf(ret_text, CELL_SIZE, "%s %.60s", factor, interval);
+}
+
+/* "+1.2 s": of a run */
+static void format_cost(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    char amount[UNITS_TEXT_SIZE];
+    double cost = op->b_total_cycles - op->a_total_cycles;
+    units_format_cycles(&it->units, fabs(cost), amount);
+    snprintf(ret_text, CELL_SIZE, "%s%s", cost < 0 ? "-" : "+", amount);
+}
+
+static void format_mean(const struct printer *it, double cycles, bool is_known, char ret_text[CELL_SIZE]) {
+    char text[UNITS_TEXT_SIZE] = "-";
+    if (is_known)
+        units_format_cycles(&it->units, cycles, text);
+    snprintf(ret_text, CELL_SIZE, "%s", text);
+}
+
+static void format_more_runs(size_t more, char ret_text[CELL_SIZE]) {
+    if (more == 0)
+        snprintf(ret_text, CELL_SIZE, "more than %u runs would be needed", VERDICT_RUNS_MOST);
+    else
+        snprintf(ret_text, CELL_SIZE, "about %zu more run%s", more, plural(more));
+}
+
+/* ---- The answer --------------------------------------------------------------------------------- */
+
+static void print_key(const struct printer *it, const char *key) {
+    screen_print(it->screen, INK_FAINT, key);
+    fprintf(it->stream, "%*s", KEY_COLUMNS - (int)strlen(key), "");
+}
+
+static void print_set(const struct printer *it, const char *key, const char *name, size_t count) {
+    print_key(it, key);
+    fprintf(it->stream, "%zu run%s: ", count, plural(count));
+    screen_print_untrusted(it->screen, INK_STRONG, name);
+    putc('\n', it->stream);
+}
+
+static void print_job(const struct printer *it) {
+    char ratio[CELL_SIZE];
+    if (!it->page->is_job || !it->result->has_elapsed)
+        return;
+    format_ratio(it, &it->result->elapsed, ratio);
+    fprintf(it->stream, "; the job took %s times as long", ratio);
+}
+
+/* "3 of 14 operations slower, 1 faster; the job took 1.31 [1.27–1.36] times as long" */
+static void print_answer(const struct printer *it) {
+    const size_t *counts = it->result->word_counts;
+    size_t one_sided = counts[VERDICT_ONLY_A] + counts[VERDICT_ONLY_B];
+    if (counts[VERDICT_SLOWER] + counts[VERDICT_FASTER] + one_sided == 0)
+        fprintf(it->stream, "No operation surely changed, of %zu", it->result->op_count);
+    else
+        fprintf(it->stream, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER], it->result->op_count,
+                plural(it->result->op_count), counts[VERDICT_FASTER]);
+    if (one_sided > 0)
+        fprintf(it->stream, ", %zu only on one side", one_sided);
+    if (counts[VERDICT_UNDECIDED] > 0)
+        fprintf(it->stream, ", %zu not decided", counts[VERDICT_UNDECIDED]);
+    print_job(it);
+    fputs(".\n", it->stream);
+}
+
+static void print_common_change(const struct printer *it) {
+    const struct verdict_result *result = it->result;
+    char factor[UNITS_TEXT_SIZE];
+    char interval[CELL_SIZE];
+    bool is_slower = result->common_word == VERDICT_SLOWER;
+    const struct verdict_ratio *common = &result->common;
+    const struct verdict_ratio inverse = {.ratio = 1 / common->ratio, .low = 1 / common->high, .high = 1 / common->low};
+    format_factor(is_slower ? common->ratio : inverse.ratio, factor);
+    format_interval(it, is_slower ? common : &inverse, interval);
+    fprintf(it->stream,
+            "Everything is %s times %s %s: a machine that was %s, or all of it changed. What follows is beside that.\n",
+            factor, is_slower ? "slower" : "faster", interval, is_slower ? "busier" : "less busy");
+}
+
+static void print_common(const struct printer *it) {
+    const struct verdict_result *result = it->result;
+    char text[CELL_SIZE];
+    char spread[UNITS_TEXT_SIZE];
+    if (!result->has_common)
+        return;
+    format_factor(result->common_spread, spread);
+    if (verdict_is_change(result->common_word)) {
+        print_common_change(it);
+    } else if (result->common_word == VERDICT_UNDECIDED) {
+        char more[CELL_SIZE];
+        format_ratio(it, &result->common, text);
+        format_more_runs(result->common_more_runs, more);
+        fprintf(it->stream, "Whether everything has changed together is not decided: %s times as long; %s.\n", text,
+                more);
+    }
+    if (result->common_word != VERDICT_ALIKE || result->common_spread > 1 + result->options.at_least)
+        fprintf(it->stream, "All operations together, the runs of a side differ by a factor of %s.\n", spread);
+}
+
+static void print_trend(const struct printer *it) {
+    char factor[UNITS_TEXT_SIZE];
+    double trend = it->result->trend;
+    if (!it->result->has_trend)
+        return;
+    format_factor(trend > 1 ? trend : 1 / trend, factor);
+    fprintf(it->stream, "The runs became %s from one to the next, by a factor of %s: the order of A and B matters.\n",
+            trend > 1 ? "slower" : "faster", factor);
+}
+
+/* ---- The table ---------------------------------------------------------------------------------- */
+
+typedef void (*format_cell_fn)(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]);
+
+static void cell_word(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    (void)it;
+    snprintf(ret_text, CELL_SIZE, "%s", verdict_word_name(op->word));
+}
+
+static void cell_mean(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    format_ratio(it, &op->ratios[VERDICT_MEAN], ret_text);
+}
+
+static void cell_a_mean(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    format_mean(it, op->ratios[VERDICT_MEAN].a, op->ratios[VERDICT_MEAN].effect.a_count > 0, ret_text);
+}
+
+static void cell_b_mean(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    format_mean(it, op->ratios[VERDICT_MEAN].b, op->ratios[VERDICT_MEAN].effect.b_count > 0, ret_text);
+}
+
+static void cell_p99(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    format_ratio(it, &op->ratios[VERDICT_P99], ret_text);
+}
+
+static void cell_calls(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    if (op->a_calls > 0 && op->b_calls > 0)
+        format_ratio(it, &op->ratios[VERDICT_CALLS], ret_text);
+    else
+        snprintf(ret_text, CELL_SIZE, "-");
+}
+
+/* In order of need: as many as fit are shown. */
+static const struct table_column {
+    const char *title;
+    int width;
+    format_cell_fn format;
+} table_columns[] = {
+    {"verdict", 12, cell_word},   {"cost a run", 12, format_cost}, {"mean, B/A", 21, cell_mean},
+    {"mean, A", 10, cell_a_mean}, {"mean, B", 10, cell_b_mean},    {"calls, B/A", 21, cell_calls},
+    {"p99, B/A", 21, cell_p99},
+};
+
+static size_t change_count(const struct verdict_result *result) {
+    size_t count = 0;
+    while (count < result->op_count && verdict_is_change(result->ops[count].word))
+        count++;
+    return count;
+}
+
+static int name_columns(const struct printer *it, size_t count) {
+    int columns = (int)strlen("operation");
+    for (size_t i = 0; i < count; i++) {
+        int length = (int)strlen(it->result->ops[i].name);
+        columns = length > columns ? length : columns;
+    }
+    return columns;
+}
+
+static void print_row(const struct printer *it, const struct verdict_op *op, int names, size_t column_count) {
+    screen_print(it->screen, INK_STRONG, op->name);
+    fprintf(it->stream, "%*s", names - (int)strlen(op->name), "");
+    for (size_t i = 0; i < column_count; i++) {
+        char text[CELL_SIZE];
+        table_columns[i].format(it, op, text);
+        screen_print_right(it->screen, INK_PLAIN, text, table_columns[i].width);
+    }
+    putc('\n', it->stream);
+}
+
+static void print_table(const struct printer *it) {
+    const size_t count = change_count(it->result);
+    const int names = name_columns(it, count);
+    size_t column_count = 0;
+    int used = names;
+    if (count == 0)
+        return;
+    while (column_count < ARRAY_SIZE(table_columns) && used + table_columns[column_count].width <= it->screen->width)
+        used += table_columns[column_count++].width;
+    fprintf(it->stream, "\n%-*s", names, "operation");
+    for (size_t i = 0; i < column_count; i++)
+        screen_print_right(it->screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
+    putc('\n', it->stream);
+    for (size_t i = 0; i < count; i++)
+        print_row(it, &it->result->ops[i], names, column_count);
+}
+
+/* ---- An op that changed ------------------------------------------------------------------------- */
+
+static void print_figure(const struct printer *it, const struct verdict_op *op, enum verdict_figure figure) {
+    const struct verdict_ratio *ratio = &op->ratios[figure];
+    char a[UNITS_TEXT_SIZE];
+    char b[UNITS_TEXT_SIZE];
+    char text[CELL_SIZE];
+    if (figure == VERDICT_CALLS) {
+        units_format_count((uint64_t)llround(op->a_calls), a);
+        units_format_count((uint64_t)llround(op->b_calls), b);
+    } else {
+        units_format_cycles(&it->units, ratio->a, a);
+        units_format_cycles(&it->units, ratio->b, b);
+    }
+    format_ratio(it, ratio, text);
+    fprintf(it->stream, "  %s %s %s %s: %s%s\n", verdict_figure_name(figure), a, it->screen->ascii ? "->" : "→", b,
+            it->times, text);
+}
+
+static void print_peak(const struct printer *it, const struct verdict_peak *peak) {
+    char place[UNITS_TEXT_SIZE];
+    units_format_cycles(&it->units, exp2(peak->place.centre), place);
+    fprintf(it->stream, "  calls around %s: %.3g %% %s %.3g %%, %+.3g %% of the mean latency\n", place,
+            100 * peak->a_share, it->screen->ascii ? "->" : "→", 100 * peak->b_share, 100 * peak->cost);
+}
+
+static void print_chart(const struct printer *it, const struct aggstats_op_profile *const ops[2]) {
+    const struct chart_axis axis = chart_axis_of(ops, 2, it->result->a_sum.resolution, it->screen);
+    for (size_t side = 0; side < 2; side++) {
+        fprintf(it->stream, "  ");
+        screen_print(it->screen, INK_FAINT, side == 0 ? "A, all runs" : "B, all runs");
+        putc('\n', it->stream);
+        chart_print(&axis, ops[side], &it->units, it->screen);
+    }
+}
+
+static void print_op(const struct printer *it, const struct verdict_op *op) {
+    const struct aggstats_op_profile *const ops[2] = {op->a_sum, op->b_sum};
+    putc('\n', it->stream);
+    screen_print(it->screen, INK_STRONG, op->name);
+    fprintf(it->stream, ": %s\n", verdict_word_name(op->word));
+    for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
+        if (op->is_changed[figure])
+            print_figure(it, op, figure);
+    for (size_t i = 0; i < op->peak_count; i++)
+        if (op->peaks[i].is_changed)
+            print_peak(it, &op->peaks[i]);
+    if (op->a_sum && op->b_sum)
+        print_chart(it, ops);
+}
+
+/* ---- The rest ----------------------------------------------------------------------------------- */
+
+static void print_names(const struct printer *it, enum verdict_word word, const char *why) {
+    int column = 0;
+    for (size_t i = 0; i < it->result->op_count; i++) {
+        const struct verdict_op *op = &it->result->ops[i];
+        if (op->word != word)
+            continue;
+        if (column == 0)
+            column = fprintf(it->stream, "\n%s:", why);
+        if (column + 1 + (int)strlen(op->name) > it->screen->width)
+            column = fprintf(it->stream, "\n ") - 1;
+        column += fprintf(it->stream, " %s", op->name);
+    }
+    if (column > 0)
+        putc('\n', it->stream);
+}
+
+static void print_undecided(const struct printer *it) {
+    bool is_first = true;
+    for (size_t i = 0; i < it->result->op_count; i++) {
+        const struct verdict_op *op = &it->result->ops[i];
+        char ratio[CELL_SIZE];
+        char more[CELL_SIZE];
+        if (op->word != VERDICT_UNDECIDED)
+            continue;
+        format_ratio(it, &op->ratios[VERDICT_MEAN], ratio);
+        format_more_runs(op->more_runs, more);
+        fprintf(it->stream, "%s  %s: %s%s the mean latency; %s\n", is_first ? "\nNot decided:\n" : "", op->name,
+                it->times, ratio, more);
+        is_first = false;
+    }
+}
+
+static void print_others(const struct printer *it) {
+    char alike[CELL_SIZE];
+    char few[CELL_SIZE];
+    snprintf(alike, sizeof(alike), "Alike within %g %%", 100 * it->result->options.at_least);
+    snprintf(few, sizeof(few), "Fewer than %u calls a run", VERDICT_CALLS_MIN);
+    print_names(it, VERDICT_ALIKE, alike);
+    print_undecided(it);
+    print_names(it, VERDICT_FEW, few);
+}
+
+void verdict_page_print(const struct verdict_page *page, const struct screen *screen) {
+    const struct printer it = printer_of(page, screen);
+    print_answer(&it);
+    print_common(&it);
+    print_trend(&it);
+    putc('\n', it.stream);
+    print_set(&it, "A", page->a_name, page->result->a_count);
+    print_set(&it, "B", page->b_name, page->result->b_count);
+    if (page->result->rescaled)
+        fputs("Clock rates differ: buckets are approximate.\n", it.stream);
+    print_table(&it);
+    for (size_t i = 0; i < change_count(page->result); i++)
+        print_op(&it, &page->result->ops[i]);
+    print_others(&it);
+}
+
+/* ---- Other forms -------------------------------------------------------------------------------- */
+
+void verdict_page_print_brief(const struct verdict_page *page, const struct screen *screen) {
+    const struct printer it = printer_of(page, screen);
+    const int names = name_columns(&it, page->result->op_count);
+    for (size_t i = 0; i < page->result->op_count; i++) {
+        const struct verdict_op *op = &page->result->ops[i];
+        char mean[CELL_SIZE];
+        char calls[CELL_SIZE];
+        cell_mean(&it, op, mean);
+        cell_calls(&it, op, calls);
+        fprintf(it.stream, "%-*s  %-11s  mean %s, calls %s\n", names, op->name, verdict_word_name(op->word), mean,
+                calls);
+    }
+}
+
+/* Operation names are capitals, digits and underscores; '_' alone between letters is no markup. */
+void verdict_page_print_markdown(const struct verdict_page *page, const struct screen *screen) {
+    const struct printer it = printer_of(page, screen);
+    print_answer(&it);
+    print_common(&it);
+    print_trend(&it);
+    fputs("\n| operation | verdict | cost a run | mean, A | mean, B | mean, B/A | calls, B/A | p99, B/A |\n"
+          "|---|---|---:|---:|---:|---:|---:|---:|\n",
+          it.stream);
+    for (size_t i = 0; i < page->result->op_count; i++) {
+        static const format_cell_fn cells[] = {cell_word, format_cost, cell_a_mean, cell_b_mean,
+                                               cell_mean, cell_calls,  cell_p99};
+        const struct verdict_op *op = &page->result->ops[i];
+        fprintf(it.stream, "| %s |", op->name);
+        for (size_t cell = 0; cell < ARRAY_SIZE(cells); cell++) {
+            char text[CELL_SIZE];
+            cells[cell](&it, op, text);
+            fprintf(it.stream, " %s |", text);
+        }
+        putc('\n', it.stream);
+    }
+}

@@ -1,0 +1,109 @@
+#!/bin/bash
+# osprof compare A... -- B...: what it says of sets of runs that are made up, in all its forms, and of bad input.
+. "$(dirname "$0")/lib.sh"
+
+need python3
+runs=$tests_dir/../cli/make_runs.py
+make_runs() {
+    python3 "$runs" "$@"
+}
+
+# names PREFIX: of its runs
+names() {
+    printf '%s\n' "$1"?.osprof
+}
+
+make_runs a 5
+make_runs b 5
+make_runs slow 5 WRITE=1.3
+make_runs mode 5 GETATTR+0.01@64
+make_runs all 5 all=1.5
+
+# verdict OP: what --brief says of it, from $scratch/out
+verdict() {
+    sed -n "s/^$1  *\(.*\)  mean .*/\1/p" "$scratch/out" | sed 's/ *$//'
+}
+
+# shellcheck disable=SC2046 # names have no blanks
+{
+    expect 0 compare $(names a) -- $(names b)
+    grep -q '^No operation surely changed, of 7' "$scratch/out" || fail "the same is said to have changed"
+    expect 1 compare --brief $(names a) -- $(names slow)
+    assert_eq slower "$(verdict WRITE)" "an operation 1.3 times slower"
+    assert_eq alike "$(verdict READ)" "an operation beside it"
+    expect 1 compare --brief $(names a) -- $(names mode)
+    assert_eq slower "$(verdict GETATTR)" "an operation of which 1 % are slow"
+    expect 1 compare --fail-on slower $(names a) -- $(names slow)
+    expect 0 compare --fail-on slower $(names slow) -- $(names a)
+    expect 1 compare --quiet $(names slow) -- $(names a)
+    [ ! -s "$scratch/out" ] || fail "--quiet prints something"
+    expect 0 compare --at-least 50 $(names a) -- $(names slow)
+    expect 1 compare $(names a) -- $(names all)
+    grep -q '^Everything is 1.[45][0-9]* times slower' "$scratch/out" || fail "a change of everything is not told"
+
+    # The interval holds what was planted.
+    expect 1 compare --json $(names a) -- $(names slow)
+    python3 -c '
+import json, sys
+ops = {op["name"]: op for op in json.load(sys.stdin)["ops"]}
+mean = ops["WRITE"]["figures"]["mean"]
+assert mean["low"] <= 1.3 <= mean["high"], mean
+assert mean["changed"] and not ops["READ"]["figures"]["mean"]["changed"]
+' <"$scratch/out" || fail "the interval does not hold the factor"
+
+    # Lists of names
+    names a >a.list
+    names slow >b.list
+    cp "$scratch/out" by_names
+    expect 1 compare --json @a.list -- @b.list
+    cmp -s "$scratch/out" by_names || fail "a list of names is not what it names"
+    expect 1 compare --json @a.list -- @- <b.list
+    cmp -s "$scratch/out" by_names || fail "a list on standard input is not what it names"
+
+    # One run on a side
+    expect 0 compare a0.osprof a1.osprof a2.osprof -- b0.osprof
+
+    # A word after "--" that has nothing before it is a name
+    expect 0 compare -- a0.osprof a0.osprof
+
+    # Markdown
+    expect 1 compare --markdown $(names a) -- $(names slow)
+    grep -q '^| WRITE | slower | ' "$scratch/out" || fail "--markdown has no row for WRITE"
+
+    # For the eye: an operation that changed, A over B, at any width
+    for width in 40 60 80 200; do
+        expect 1 compare --width "$width" --ascii $(names a) -- $(names mode)
+        ! LC_ALL=C grep -q '[^ -~]' "$scratch/out" || fail "--ascii prints other characters"
+        ! grep -q '^.\{201\}' "$scratch/out" || fail "a line is too long"
+    done
+    assert_eq "A, all runs;B, all runs" "$(sed -n 's/^ *\([AB], all runs\)$/\1/p' "$scratch/out" | paste -sd';')" charts
+}
+
+# ---- Bad input
+
+sed 's/^# layer: fs/# layer: block/' b0.osprof >block.osprof
+sed 's/^# clock.*/# clock: tsc unknown/' b0.osprof >rateless.osprof
+echo nonsense >broken.osprof
+expect_trouble "osprof: cannot compare a0.osprof with block.osprof: one is of the layer fs, the other of block" \
+    compare a0.osprof a1.osprof -- b0.osprof block.osprof
+expect 2 compare a0.osprof broken.osprof -- b0.osprof b1.osprof missing.osprof
+grep -q 'broken.osprof' "$scratch/err" || fail "a broken profile is not named"
+grep -q 'missing.osprof' "$scratch/err" || fail "the second that cannot be read is not named"
+expect_trouble "osprof: cannot read the names in no.list: No such file or directory" compare @no.list -- b0.osprof
+: >empty.list
+expect_trouble "osprof: nothing to compare: a list names no profile" compare @empty.list -- b0.osprof
+expect_trouble 'osprof: one run on each side tells nothing of noise: compare them as two profiles, without "--"' \
+    compare a0.osprof -- b0.osprof
+expect 2 compare --method TOTOPS a0.osprof a1.osprof -- b0.osprof
+expect 2 compare --json --brief a0.osprof a1.osprof -- b0.osprof
+expect 2 compare --brief a0.osprof b0.osprof
+expect 2 compare --at-least 0 a0.osprof a1.osprof -- b0.osprof
+
+# ---- The schema
+
+python=$(python_with jsonschema) || skip "no python3 that has jsonschema"
+for set in b slow mode all; do
+    # shellcheck disable=SC2046 # names have no blanks
+    "$OSPROF" compare --json $(names a) -- $(names "$set") >view.json || [ $? = 1 ] || fail "$set: trouble"
+    "$python" "$data/../cli/validate.py" "$data/../../docs/verdict.schema.json" view.json || fail "$set: not by the schema"
+done

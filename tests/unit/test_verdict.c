@@ -1,0 +1,321 @@
+/* Words for sets of runs that are made up: one op is slow, all are, a mode is new, calls are missing. */
+#include "verdict.h"
+
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+#include "run_suite.h"
+
+#define RUNS 5
+#define OPS 6
+#define CALLS 1000
+
+static const char *const names[OPS] = {"READ", "WRITE", "GETATTR", "LOOKUP", "OPEN", "FSYNC"};
+static struct aggstats_profile profiles[2 * RUNS];
+static struct verdict_result result;
+static const struct verdict_options options = {.at_least = VERDICT_AT_LEAST, .alpha = VERDICT_ALPHA};
+static size_t profile_count;
+
+static struct aggstats_op_profile *op_of(struct aggstats_profile *profile, const char *name) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        if (strcmp(profile->ops[i].name, name) == 0)
+            return &profile->ops[i];
+    }
+    ck_abort_msg("no op of that name");
+    return NULL;
+}
+
+static void add_calls(struct aggstats_op_profile *op, uint64_t calls, double cycles) {
+    op->buckets[(unsigned)log2(cycles)] += calls;
+    op->calls += calls;
+    op->total_cycles += (uint64_t)((double)calls * cycles);
+}
+
+/* Runs of one side differ by a few percent, in a way that repeats. */
+static double noise(size_t run, size_t op) {
+    return 1 + 0.02 * sin((double)(7 * run + 3 * op + 1));
+}
+
+static void make_run(struct aggstats_profile *profile, size_t run) {
+    *profile = (struct aggstats_profile){
+        .resolution = 1,
+        .clock = {.frequency_hz = 1000000000},
+        .ops = calloc(OPS, sizeof(*profile->ops)),
+        .op_count = OPS,
+        .start_ns = (int64_t)run,
+        .has_start = true,
+    };
+    ck_assert_ptr_nonnull(profile->ops);
+    for (size_t i = 0; i < OPS; i++) {
+        snprintf(profile->ops[i].name, sizeof(profile->ops[i].name), "%s", names[i]);
+        profile->ops[i].buckets = calloc(64, sizeof(uint64_t));
+        ck_assert_ptr_nonnull(profile->ops[i].buckets);
+        add_calls(&profile->ops[i], CALLS, 3000 * exp2((double)i) * noise(run, i));
+    }
+}
+
+static void set_up(void) {
+    profile_count = 2 * RUNS;
+    for (size_t run = 0; run < 2 * RUNS; run++)
+        make_run(&profiles[run], run);
+}
+
+static void tear_down(void) {
+    for (size_t run = 0; run < 2 * RUNS; run++)
+        aggstats_profile_finish(&profiles[run]);
+    verdict_finish(&result);
+}
+
+static void compare(void) {
+    ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &options, &result), 0);
+}
+
+static const struct verdict_op *verdict_of(const char *name) {
+    for (size_t i = 0; i < result.op_count; i++) {
+        if (strcmp(result.ops[i].name, name) == 0)
+            return &result.ops[i];
+    }
+    ck_abort_msg("no verdict of that name");
+    return NULL;
+}
+
+static void assert_words(enum verdict_word expected, const char *except) {
+    for (size_t i = 0; i < result.op_count; i++) {
+        if (strcmp(result.ops[i].name, except) != 0)
+            ck_assert_msg(result.ops[i].word == expected, "%s: %s", result.ops[i].name,
+                          verdict_word_name(result.ops[i].word));
+    }
+}
+
+static void slow_down(struct aggstats_op_profile *op, double factor) {
+    const double mean = (double)op->total_cycles / (double)op->calls;
+    uint64_t calls = op->calls;
+    memset(op->buckets, 0, 64 * sizeof(*op->buckets));
+    op->calls = 0;
+    op->total_cycles = 0;
+    add_calls(op, calls, mean * factor);
+}
+
+/* ---- Words ---- */
+
+START_TEST(same_is_alike) {
+    compare();
+    assert_words(VERDICT_ALIKE, "");
+    ck_assert(!verdict_has_change(&result));
+    ck_assert(!result.has_trend);
+}
+END_TEST
+
+START_TEST(one_op_slower_is_found_and_its_interval_holds_the_factor) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        slow_down(op_of(&profiles[run], "WRITE"), 1.3);
+    compare();
+    const struct verdict_op *op = verdict_of("WRITE");
+    ck_assert_int_eq(op->word, VERDICT_SLOWER);
+    ck_assert_ptr_eq(op, &result.ops[0]);
+    ck_assert(op->is_changed[VERDICT_MEAN]);
+    ck_assert_double_le(op->ratios[VERDICT_MEAN].low, 1.3);
+    ck_assert_double_ge(op->ratios[VERDICT_MEAN].high, 1.3);
+    ck_assert_double_lt(op->ratios[VERDICT_MEAN].high, 1.4);
+    assert_words(VERDICT_ALIKE, "WRITE");
+    ck_assert(verdict_has_slowdown(&result));
+}
+END_TEST
+
+START_TEST(one_op_faster_is_no_slowdown) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        slow_down(op_of(&profiles[run], "OPEN"), 0.5);
+    compare();
+    ck_assert_int_eq(verdict_of("OPEN")->word, VERDICT_FASTER);
+    assert_words(VERDICT_ALIKE, "OPEN");
+    ck_assert(verdict_has_change(&result));
+    ck_assert(!verdict_has_slowdown(&result));
+}
+END_TEST
+
+START_TEST(small_change_that_is_sure_is_none) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        op_of(&profiles[run], "READ")->total_cycles = op_of(&profiles[run - RUNS], "READ")->total_cycles / 100 * 104;
+    compare();
+    ck_assert_int_eq(verdict_of("READ")->word, VERDICT_ALIKE);
+}
+END_TEST
+
+START_TEST(new_slow_mode_is_found_by_its_share) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++) {
+        struct aggstats_op_profile *op = op_of(&profiles[run], "GETATTR");
+        op->buckets[(unsigned)log2(12000)] -= CALLS / 100;
+        op->calls -= CALLS / 100;
+        add_calls(op, CALLS / 100, 12000 * 100);
+    }
+    compare();
+    const struct verdict_op *op = verdict_of("GETATTR");
+    ck_assert_int_eq(op->word, VERDICT_SLOWER);
+    ck_assert_uint_eq(op->peak_count, 2);
+    ck_assert(op->peaks[1].is_changed);
+    ck_assert_double_eq_tol(op->peaks[1].a_share, 0, 1e-9);
+    ck_assert_double_eq_tol(op->peaks[1].b_share, 0.01, 1e-3);
+    ck_assert_double_gt(op->peaks[1].cost, 0.5);
+    assert_words(VERDICT_ALIKE, "GETATTR");
+}
+END_TEST
+
+START_TEST(more_calls_take_more_time) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        add_calls(op_of(&profiles[run], "LOOKUP"), CALLS, 24000);
+    compare();
+    const struct verdict_op *op = verdict_of("LOOKUP");
+    ck_assert_int_eq(op->word, VERDICT_SLOWER);
+    ck_assert(op->is_changed[VERDICT_CALLS]);
+    ck_assert_double_eq_tol(op->ratios[VERDICT_CALLS].ratio, 2, 0.01);
+}
+END_TEST
+
+/* ---- All together ---- */
+
+START_TEST(busy_runs_do_not_hide_an_op_that_changed) {
+    static const double busy[2 * RUNS] = {1, 1.8, 1.1, 1.5, 1.2, 1.6, 1, 1.3, 1.9, 1.1};
+    for (size_t run = 0; run < 2 * RUNS; run++) {
+        for (size_t i = 0; i < OPS; i++)
+            slow_down(&profiles[run].ops[i], busy[run]);
+        if (run >= RUNS)
+            slow_down(op_of(&profiles[run], "FSYNC"), 1.3);
+    }
+    compare();
+    ck_assert(result.has_common);
+    ck_assert_int_eq(result.common_word, VERDICT_UNDECIDED);
+    ck_assert_double_gt(result.common_spread, 1.2);
+    ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_SLOWER);
+    ck_assert_double_le(verdict_of("FSYNC")->ratios[VERDICT_MEAN].low, 1.3);
+    ck_assert_double_ge(verdict_of("FSYNC")->ratios[VERDICT_MEAN].high, 1.3);
+    for (size_t i = 0; i < result.op_count; i++)
+        ck_assert(result.ops[i].word != VERDICT_FASTER);
+}
+END_TEST
+
+START_TEST(everything_slower_is_told_once) {
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        for (size_t i = 0; i < OPS; i++)
+            slow_down(&profiles[run].ops[i], 1.4);
+    for (size_t run = 0; run < 2 * RUNS; run++) /* the machine is not always the same */
+        for (size_t i = 0; i < OPS; i++)
+            slow_down(&profiles[run].ops[i], run % 2 ? 1.04 : 0.96);
+    compare();
+    ck_assert_int_eq(result.common_word, VERDICT_SLOWER);
+    ck_assert_double_le(result.common.low, 1.4);
+    ck_assert_double_ge(result.common.high, 1.4);
+    assert_words(VERDICT_ALIKE, "");
+    ck_assert(verdict_has_slowdown(&result));
+}
+END_TEST
+
+START_TEST(trend_over_time_is_told) {
+    for (size_t run = 0; run < 2 * RUNS; run++) {
+        size_t place = run < RUNS ? 2 * run : 2 * (run - RUNS) + 1; /* by turns */
+        profiles[run].start_ns = (int64_t)place;
+        for (size_t i = 0; i < OPS; i++)
+            slow_down(&profiles[run].ops[i], pow(1.05, (double)place));
+    }
+    compare();
+    ck_assert(result.has_trend);
+    ck_assert_double_eq_tol(result.trend, 1.05, 0.02);
+}
+END_TEST
+
+/* ---- Little to go by ---- */
+
+static void remove_op(struct aggstats_profile *profile, const char *name) {
+    struct aggstats_op_profile *op = op_of(profile, name);
+    free(op->buckets);
+    *op = profile->ops[--profile->op_count];
+}
+
+START_TEST(op_of_one_side_is_told_so) {
+    for (size_t run = 0; run < RUNS; run++)
+        remove_op(&profiles[run], "FSYNC");
+    compare();
+    ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_ONLY_B);
+    ck_assert_ptr_null(verdict_of("FSYNC")->a_sum);
+    ck_assert(verdict_has_change(&result));
+}
+END_TEST
+
+START_TEST(few_calls_are_not_judged) {
+    for (size_t run = 0; run < 2 * RUNS; run++) {
+        struct aggstats_op_profile *op = op_of(&profiles[run], "FSYNC");
+        memset(op->buckets, 0, 64 * sizeof(*op->buckets));
+        op->calls = 0;
+        op->total_cycles = 0;
+        add_calls(op, 3, run < RUNS ? 1000 : 100000);
+    }
+    compare();
+    ck_assert_int_eq(verdict_of("FSYNC")->word, VERDICT_FEW);
+}
+END_TEST
+
+START_TEST(noise_is_not_decided_and_says_how_many_runs_would_do) {
+    static const double wild[2 * RUNS] = {1, 1.9, 1.2, 1.6, 0.8, 1.1, 1.9, 0.9, 1.6, 1.2};
+    for (size_t run = 0; run < 2 * RUNS; run++)
+        slow_down(op_of(&profiles[run], "WRITE"), wild[run]);
+    compare();
+    ck_assert_int_eq(verdict_of("WRITE")->word, VERDICT_UNDECIDED);
+    ck_assert_double_lt(verdict_of("WRITE")->ratios[VERDICT_MEAN].low, 1);
+    ck_assert_double_gt(verdict_of("WRITE")->ratios[VERDICT_MEAN].high, 1);
+    ck_assert_uint_gt(verdict_of("WRITE")->more_runs, 10);
+}
+END_TEST
+
+START_TEST(one_run_on_a_side_is_enough_to_ask) {
+    profile_count = RUNS + 1;
+    slow_down(op_of(&profiles[RUNS], "READ"), 3);
+    compare();
+    ck_assert_uint_eq(result.b_count, 1);
+    ck_assert_int_eq(verdict_of("READ")->word, VERDICT_SLOWER);
+}
+END_TEST
+
+START_TEST(rates_and_resolutions_are_brought_together) {
+    ck_assert_int_eq(aggstats_profile_rescale(&profiles[0], 2000000000), 0);
+    compare();
+    ck_assert(result.rescaled);
+    assert_words(VERDICT_ALIKE, "");
+    verdict_finish(&result);
+    profiles[1].clock.frequency_hz = 0;
+    ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &options, &result), -EDOM);
+}
+END_TEST
+
+START_TEST(profiles_without_calls_are_alike) {
+    for (size_t run = 0; run < 2 * RUNS; run++)
+        while (profiles[run].op_count > 0)
+            remove_op(&profiles[run], profiles[run].ops[0].name);
+    compare();
+    ck_assert_uint_eq(result.op_count, 0);
+    ck_assert(!verdict_has_change(&result));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("verdict");
+    TCase *tcase = tcase_create("verdict");
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, same_is_alike);
+    tcase_add_test(tcase, one_op_slower_is_found_and_its_interval_holds_the_factor);
+    tcase_add_test(tcase, one_op_faster_is_no_slowdown);
+    tcase_add_test(tcase, small_change_that_is_sure_is_none);
+    tcase_add_test(tcase, new_slow_mode_is_found_by_its_share);
+    tcase_add_test(tcase, more_calls_take_more_time);
+    tcase_add_test(tcase, busy_runs_do_not_hide_an_op_that_changed);
+    tcase_add_test(tcase, everything_slower_is_told_once);
+    tcase_add_test(tcase, trend_over_time_is_told);
+    tcase_add_test(tcase, op_of_one_side_is_told_so);
+    tcase_add_test(tcase, few_calls_are_not_judged);
+    tcase_add_test(tcase, noise_is_not_decided_and_says_how_many_runs_would_do);
+    tcase_add_test(tcase, one_run_on_a_side_is_enough_to_ask);
+    tcase_add_test(tcase, rates_and_resolutions_are_brought_together);
+    tcase_add_test(tcase, profiles_without_calls_are_alike);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
