@@ -6,7 +6,7 @@
 
 #include "base.h"
 
-#define COMMON_CALLS_MIN 100.0           /* a run: ops with fewer say too little of the machine */
+#define COMMON_CALLS_MIN 30.0           /* a run: ops with fewer say too little of the machine */
 #define HALF_CALL 0.5                    /* added to counts, so that their logarithm is one */
 #define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* where in its bucket a percentile lies is a guess */
 #define TREND_ALPHA 0.01

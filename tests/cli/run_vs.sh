@@ -64,7 +64,14 @@ grep -q '^A         ls lower: ' err || fail "no comparison"
 
 # ---- Several runs
 
-# In turn, A first; warm-ups are not counted. What one changes the other sees at once, whatever the cache.
+# kept_calls SIDE OP: of all runs of a side, in the directory profile
+kept_calls() {
+    "$OSPROF" merge "$scratch/profile/$1"-*.osprof >"$scratch/kept" || fail "bad profiles"
+    profile_calls "$2" "$scratch/kept"
+}
+
+# In turn, and in each round a throw decides which is first; warm-ups are not counted. What one changes the other sees at
+# once, whatever the cache.
 echo 0 >"$lower/n"
 cd "$lower"
 # shellcheck disable=SC2016 # for the shells inside
@@ -72,13 +79,33 @@ expect 0 run --warmup 2 --repeat 3 -o cache=always -p "$scratch/profile" \
     --vs 'n=$(cat n); echo "A $n" >&2; mkdir a-$n; echo $((n + 1)) >n' -- \
     sh -c 'n=$(cat n); echo "B $n" >&2; mkdir b-$n c-$n; echo $((n + 1)) >new; mv new n'
 cd "$scratch"
-assert_eq "A 0,B 1,A 2,B 3,A 4,B 5,A 6,B 7,A 8,B 9" "$(grep '^[AB] [0-9]*$' err | paste -sd ,)" "order"
-assert_eq "3 6" "$(calls profile.a MKDIR) $(calls profile.b MKDIR)" "MKDIR of 3 runs"
-assert_eq "# runs: 3 # runs: 3" "$(cat profile.a profile.b | grep runs: | paste -sd ' ')" "headers"
+assert_eq "0,1,2,3,4,5,6,7,8,9" "$(sed -n 's/^[AB] \([0-9]*\)$/\1/p' err | paste -sd ,)" "order"
+assert_eq "AB,AB,AB,AB,AB" "$(sed -n 's/^\([AB]\) [0-9]*$/\1/p' err | paste -sd '\0\n' | sed 's/BA/AB/' | paste -sd ,)" "turns"
+assert_eq "a-01.osprof a-02.osprof a-03.osprof b-01.osprof b-02.osprof b-03.osprof" "$(echo profile/* | sed 's|profile/||g')" "files"
+assert_eq "3 6" "$(kept_calls a MKDIR) $(kept_calls b MKDIR)" "MKDIR of 3 runs"
+assert_eq 3 "$(cat profile/b-* | grep -c '^# command: sh -c n=')" "headers"
+grep -q '^A         3 runs: n=' err || fail "A is not named by its command: $(<err)"
 # Each run begins with empty caches, so that every run looks up what it uses.
-lookups=$(calls profile.a LOOKUP)
+lookups=$(kept_calls a LOOKUP)
 [ "$lookups" -ge 6 ] || fail "$lookups lookups in 3 runs that use 2 names each"
-rm -r "${lower:?}"/* profile.a profile.b
+# What is printed is what 'osprof compare' says of the directory, but for the names.
+"$OSPROF" compare profile >compared || [ $? -eq 1 ] || fail "cannot compare"
+diff <(sed -n '/^[0-9N].* operation/,$p' err | sed 's/^\([AB]  *3 runs: \).*/\1/; s/; the job took .*/./') \
+    <(sed 's/^\([AB]  *3 runs: \).*/\1/; s/; the job took .*/./' compared) >&2 || fail "prints another comparison"
+# A directory that holds something is not mixed with.
+expect 125 run -d "$lower" --repeat 2 -p profile --vs true -- true
+assert_eq "osprof: cannot keep profiles in profile: it is not empty; name a new directory" "$(<err)" "a directory in use"
+expect_trouble "osprof: $lower holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -p writes them" \
+    compare "$lower"
+rm -r "${lower:?}"/* profile
+mkdir profile
+ln -s profile link
+expect 125 run -d "$lower" --repeat 2 -p link --vs true -- true
+grep -q '^osprof: cannot keep profiles in link: ' err || fail "says: $(<err)"
+rm link
+expect 125 run -d "$lower" --repeat 1001 -p profile --vs true -- true
+expect 125 run -d "$lower" --repeat 2 -p /no/such/profile --vs true -- true
+rmdir profile
 assert_nothing_left
 
 # ---- Exit statuses
@@ -92,8 +119,8 @@ expect 4 run -d "$lower" --vs 'exit 3' -- sh -c 'exit 4'
 expect 5 run -d "$lower" --repeat 4 -p profile --vs 'echo >>as; [ $(wc -l <as) -ne 2 ]' -- \
     sh -c 'echo >>bs; [ $(wc -l <bs) -ne 3 ] || exit 5'
 assert_eq "osprof: A (--vs) ended with status 1, in one run at least" "$(head -n 1 err)" "A's status in one run of four"
-assert_eq "4 4 # runs: 4" "$(wc -l <as) $(wc -l <bs) $(grep runs: profile.a)" "failures end no runs"
-rm as bs profile.*
+assert_eq "4 4 8" "$(wc -l <as) $(wc -l <bs) $(ls profile | wc -l)" "failures end no runs"
+rm -r as bs profile
 
 # Nothing is compared with what was never run, or never got an answer.
 expect 127 run -d "$lower" -p profile --vs 'no-such-command' -- touch b-ran
@@ -116,22 +143,22 @@ assert_eq "" "$(compgen -G "profile*" || true)" "profiles of nothing"
 # shellcheck disable=SC2016
 expect 137 run -d "$lower" -o cache=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a; echo >>as; [ $(wc -l <as) -lt 3 ] || kill -KILL $$' -- \
     sh -c 'mkdir lower/b; rmdir lower/b'
-assert_eq "2 2 # runs: 2" "$(calls profile.a MKDIR) $(calls profile.b MKDIR) $(grep runs: profile.b)" "two whole rounds"
-rm profile.* as
+assert_eq "2 2" "$(kept_calls a MKDIR) $(kept_calls b MKDIR)" "two whole rounds"
+rm -r profile as
 # shellcheck disable=SC2016
 expect 137 run -d "$lower" -o cache=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a' -- \
     sh -c 'mkdir lower/b; rmdir lower/b; echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $$'
-assert_eq "3 3 # runs: 3" "$(calls profile.a MKDIR) $(calls profile.b MKDIR) $(grep runs: profile.b)" "three, B's last cut short"
-rm profile.* bs
+assert_eq "2 2" "$(kept_calls a MKDIR) $(kept_calls b MKDIR)" "two, for B's third was cut short"
+rm -r profile bs
 
 # If osproffs is killed, and its live file does not have what it counted, the whole rounds before are not lost.
 # shellcheck disable=SC2016
 expect 125 run -d "$lower" -o cache=none,live=none --repeat 5 -p profile --vs 'mkdir lower/a; rmdir lower/a' -- \
     sh -c 'echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $(pgrep -P $PPID -x osproffs)'
 grep -q "^osprof: the profile of $lower is lost: " err || fail "says: $(<err)"
-grep -q "^A  .* in [0-9]* calls" err || fail "no comparison: $(<err)"
-assert_eq "2 # runs: 2" "$(calls profile.a MKDIR) $(grep runs: profile.b)" "two whole rounds before osproffs was killed"
-rm profile.* bs
+grep -q "^A         2 runs: mkdir" err || fail "no comparison: $(<err)"
+assert_eq "2 4" "$(kept_calls a MKDIR) $(ls profile | wc -l)" "two whole rounds before osproffs was killed"
+rm -r profile bs
 assert_nothing_left
 
 # ---- Signals to osprof
@@ -167,8 +194,8 @@ before_cleanup() {
     [ ! -s left ] || kill -KILL "$(<left)" 2>/dev/null
 }
 touch "$lower/file"
-begin_vs 'sleep 1000 <lower/file >/dev/null 2>&1 & echo $! >left; touch ready'
-kill -TERM "$run_pid"
+# shellcheck disable=SC2016 # for A's shell
+begin_vs 'sleep 1000 <lower/file >/dev/null 2>&1 & echo $! >left; (sleep 0.3; kill -TERM $PPID) & touch ready'
 end_vs 143
 kill -KILL "$(<left)"
 rm left "$lower/file"

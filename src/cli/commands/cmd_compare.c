@@ -1,5 +1,6 @@
 /* osprof compare: what differs between two profiles, or two sets of them, or belongs together in one. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base.h"
 #include "command.h"
@@ -187,8 +188,8 @@ static const struct option_row rows[] = {
     ROW_PERCENT("min-peak", peak_percent,
                 "a peak appears, vanishes or moves that holds P percent of calls or latency; default: 75"),
     {.name = "score-only", .help = "nothing else does", INTO(FLAG, struct options, compare.score_only)},
-    ROW_ARGUMENTS(FILE,
-                  "A B\n       osprof compare [OPTION]... A... -- B...\n       osprof compare --within [OPTION]... A"),
+    ROW_ARGUMENTS(FILE, "A B\n       osprof compare [OPTION]... A... -- B...\n       osprof compare [OPTION]... DIR\n  "
+                        "     osprof compare --within [OPTION]... A"),
     {.kind = OPTION_END},
 };
 
@@ -236,9 +237,11 @@ static enum status check_set_options(const struct command *command, const struct
     return STATUS_OK;
 }
 
+/* b: NULL: they are in the directory that a names */
 static enum status compare_two_sets(const struct command *command, const struct options *options,
                                     const struct arguments *a, char *const *b, int b_count) {
     const struct compare_sets sets = {
+        .directory = b ? NULL : a->rest[0],
         .options = {.at_least = options->at_least_percent / 100, .alpha = VERDICT_ALPHA},
         .json = options->json,
         .markdown = options->markdown,
@@ -254,6 +257,11 @@ static enum status compare_two_sets(const struct command *command, const struct 
     };
     enum status status = check_set_options(command, options, a);
     return status == STATUS_OK ? compare_sets(&sets) : status;
+}
+
+static bool is_directory(const char *name) {
+    struct stat attr;
+    return stat(name, &attr) == 0 && S_ISDIR(attr.st_mode);
 }
 
 static enum status compare_arguments(const struct command *command, struct options *options,
@@ -280,6 +288,8 @@ static enum status run_compare(const struct command *command, int argc, char **a
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
     int b_count = argc - second;
+    if (!options.within && arguments.rest_count == 1 && is_directory(arguments.rest[0]))
+        return compare_two_sets(command, &options, &arguments, NULL, 0);
     if (second == argc || arguments.rest_count <= b_count)
         return compare_arguments(command, &options, &arguments);
     arguments.rest_count -= b_count; /* "--" is taken away, and what stood before it comes first */

@@ -127,13 +127,31 @@ static enum status load_and_compare(const struct compare_sets *sets, const struc
     return status;
 }
 
+static int list_names(const struct compare_sets *sets, struct name_list *a, struct name_list *b) {
+    int err =
+        sets->directory ? name_list_in(sets->directory, "a-", ".osprof", a) : name_list_of(sets->a, sets->a_count, a);
+    if (err)
+        return err;
+    return sets->directory ? name_list_in(sets->directory, "b-", ".osprof", b)
+                           : name_list_of(sets->b, sets->b_count, b);
+}
+
+static void complain_no_runs(const struct compare_sets *sets) {
+    if (sets->directory)
+        complain(
+            "%s holds no runs to compare: files a-*.osprof and b-*.osprof, as osprof run --vs --repeat -p writes them",
+            sets->directory);
+    else
+        complain("nothing to compare: a list names no profile");
+}
+
 enum status compare_sets(const struct compare_sets *sets) {
     struct name_list a = {0};
     struct name_list b = {0};
     enum status status = STATUS_TROUBLE;
-    if (name_list_of(sets->a, sets->a_count, &a) == 0 && name_list_of(sets->b, sets->b_count, &b) == 0) {
+    if (list_names(sets, &a, &b) == 0) {
         if (a.count == 0 || b.count == 0)
-            complain("nothing to compare: a list names no profile");
+            complain_no_runs(sets);
         else if (a.count + b.count < 3)
             complain("one run on each side tells nothing of noise: compare them as two profiles, without \"--\"");
         else

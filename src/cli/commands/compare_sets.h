@@ -1,4 +1,4 @@
-/* osprof compare A... -- B...: two sets of runs. */
+/* osprof compare A... -- B..., or DIR: two sets of runs. */
 #ifndef COMPARE_SETS_H
 #define COMPARE_SETS_H
 
@@ -15,9 +15,10 @@ struct compare_sets {
     bool brief;
     bool quiet;
     bool ascii;
-    unsigned width;      /* columns; 0: those of the terminal */
-    bool only_slowdowns; /* others do not count for the exit status */
-    char *const *a;      /* profiles; "@FILE" stands for the names in a file */
+    unsigned width;        /* columns; 0: those of the terminal */
+    bool only_slowdowns;   /* others do not count for the exit status */
+    const char *directory; /* with the runs that osprof run has kept; NULL: they are named */
+    char *const *a;        /* profiles; "@FILE" stands for the names in a file */
     size_t a_count;
     char *const *b;
     size_t b_count;

@@ -1,6 +1,7 @@
 /* Reading names. */
 #include "name_list.h"
 
+#include <dirent.h>
 #include <string.h>
 
 #include "base.h"
@@ -50,6 +51,45 @@ int name_list_of(char *const *arguments, size_t count, struct name_list *ret_lis
         }
     }
     return 0;
+}
+
+static bool is_called(const char *name, const char *prefix, const char *suffix) {
+    size_t length = strlen(name);
+    return length >= strlen(prefix) + strlen(suffix) && strncmp(name, prefix, strlen(prefix)) == 0 &&
+           strcmp(name + length - strlen(suffix), suffix) == 0;
+}
+
+static int append_entries(struct name_list *list, const char *directory, DIR *stream, const char *prefix,
+                          const char *suffix) {
+    const struct dirent *entry;
+    while (errno = 0, (entry = readdir(stream))) {
+        CLEANUP_FREE char *path = NULL;
+        if (!is_called(entry->d_name, prefix, suffix))
+            continue;
+        if (asprintf(&path, "%s/%s", directory, entry->d_name) < 0)
+            return -ENOMEM;
+        int err = append(list, path);
+        if (err)
+            return err;
+    }
+    return -errno;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int name_list_in(const char *directory, const char *prefix, const char *suffix, struct name_list *ret_list) {
+    *ret_list = (struct name_list){0};
+    DIR *stream = opendir(directory);
+    int err = stream ? append_entries(ret_list, directory, stream, prefix, suffix) : negative_errno();
+    if (stream)
+        closedir(stream);
+    if (err)
+        complain("cannot read directory %s: %s", directory, strerror(-err));
+    else if (ret_list->count > 0)
+        qsort(ret_list->names, ret_list->count, sizeof(*ret_list->names), by_name);
+    return err;
 }
 
 void name_list_finish(struct name_list *list) {

@@ -14,6 +14,10 @@ struct name_list {
  * Errors:  a file cannot be read, or -ENOMEM: told to the user */
 int name_list_of(char *const *arguments, size_t count, struct name_list *ret_list);
 
+/* Those in a directory that begin and end so, in the order of their names.
+ * Owner, errors: as above */
+int name_list_in(const char *directory, const char *prefix, const char *suffix, struct name_list *ret_list);
+
 void name_list_finish(struct name_list *list);
 
 #endif

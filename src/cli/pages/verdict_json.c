@@ -113,8 +113,8 @@ static void write_common(struct page *page) {
     json_end(&page->writer, '}');
 }
 
-void verdict_page_print_json(const struct verdict_page *of) {
-    const struct verdict_result *result = of->result;
+void verdict_page_print_json(const struct verdict_page *verdict) {
+    const struct verdict_result *result = verdict->result;
     struct page page = {
         .writer = {.stream = stdout},
         .result = result,

@@ -35,6 +35,7 @@ struct run {
     struct run_signals signals;
     struct run_mounts mounts;
     struct run_target target;
+    struct run_sets sets;
     int status;          /* of the first run that failed */
     unsigned runs_count; /* that were counted */
 };
@@ -115,6 +116,7 @@ static int run_against_other(struct run *run) {
         .space = &run->space,
         .signals = &run->signals,
         .target = &run->target,
+        .sets = &run->sets,
     };
     return run_vs(&vs);
 }
@@ -143,16 +145,18 @@ static void reserve_standard_files(void) {
 }
 
 static int run(const struct run_options *options) {
-    struct run run = {.options = options, .target = {.stream_fd = -1, .dir_fd = -1}};
+    struct run run = {.options = options, .target = {.stream_fd = -1, .dir_fd = -1}, .sets = {.parent_fd = -1}};
+    const size_t count = options->directories.count;
+    const bool keeps_sets = options->other && options->repeat_count > 1;
     reserve_standard_files();
     int error = check_device();
     if (error == 0)
-        error = run_mounts_open(&run.mounts, options->directories.texts, options->directories.count,
-                                options->osproffs_options);
+        error = run_mounts_open(&run.mounts, options->directories.texts, count, options->osproffs_options);
     if (error == 0)
-        error =
-            run_target_open(&run.target, options->profile, options->directories.count, options->other ? VS_SIDES : 1);
+        error = keeps_sets ? run_sets_open(&run.sets, options->profile, count)
+                           : run_target_open(&run.target, options->profile, count, options->other ? VS_SIDES : 1);
     int status = error ? RUN_FAILED : run_in_namespace(&run);
+    run_sets_finish(&run.sets);
     run_target_finish(&run.target);
     run_mounts_finish(&run.mounts);
     return status;
@@ -180,7 +184,7 @@ static const struct option_row rows[] = {
      .metavar = "N",
      .min = 1,
      .max = 1000000,
-     .help = "run COMMAND N times, {}, and sum them up",
+     .help = "run COMMAND N times, {}, and sum them up; with --vs, up to 1000, keep them apart",
      INTO(UNSIGNED, struct run_options, repeat_count)},
     {.name = "warmup",
      .metavar = "N",
@@ -190,8 +194,9 @@ static const struct option_row rows[] = {
     {.name = "vs",
      .metavar = "OTHER",
      .once = true,
-     .help = "compare with OTHER, a command for the shell: run both in turn, OTHER first, and print what 'osprof "
-             "compare' prints of their profiles, OTHER being A; -p writes FILE.a and FILE.b, or FILE.1.a and so on",
+     .help = "compare with OTHER, a command for the shell: run both in turn, and print what 'osprof compare' prints of "
+             "their profiles, OTHER being A; -p writes FILE.a and FILE.b; with --repeat, FILE is a new directory for "
+             "the profile of each run",
      INTO(COMMAND, struct run_options, other)},
     ROW_ARGUMENTS(COMMAND, "[--] COMMAND [ARGUMENT]..."),
     {.kind = OPTION_END},
@@ -222,6 +227,8 @@ static enum status settle_options(const struct command *command, const struct ar
         join_osproffs_options(options) != 0)
         return usage_error(command, "no memory");
     size_t profile_count = options->directories.count * (options->other ? VS_SIDES : 1);
+    if (options->other && options->repeat_count > VS_RUNS_MAX)
+        return usage_error(command, "--repeat takes at most %u with --vs", VS_RUNS_MAX);
     if (options->profile && output_is_stdout(options->profile) && profile_count > 1)
         return usage_error(command, "standard output takes one profile, not %zu", profile_count);
     return STATUS_OK;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -12,10 +13,11 @@
 #include "comparison.h"
 #include "run_child.h"
 #include "screen.h"
+#include "verdict_page.h"
 
 struct side {
-    struct aggstats_profile *sums; /* for each directory, of the rounds that count */
-    struct aggstats_profile *last; /* of the run just made */
+    struct aggstats_profile *runs; /* [rounds that count][directory] */
+    struct aggstats_profile *last; /* of the run just made: [directory] */
     int status;                    /* of the first run that failed, and was not the last for that */
 };
 
@@ -24,43 +26,44 @@ struct versus {
     const char *const *commands[VS_SIDES];
     int start_fd; /* the current directory, below the mounts */
     struct side sides[VS_SIDES];
-    unsigned rounds_count; /* that count */
-    int stop_status;       /* 0: all rounds were made */
+    size_t rounds_count; /* that count */
+    int stop_status;     /* 0: all rounds were made */
 };
 
 /* ---- Profiles of a side ------------------------------------------------------------------------- */
 
 static int side_init(struct side *ret_side, size_t count) {
-    *ret_side = (struct side){
-        .sums = calloc(count, sizeof(*ret_side->sums)),
-        .last = calloc(count, sizeof(*ret_side->last)),
-    };
-    return ret_side->sums && ret_side->last ? 0 : -ENOMEM;
+    *ret_side = (struct side){.last = calloc(count, sizeof(*ret_side->last))};
+    return ret_side->last ? 0 : -ENOMEM;
 }
 
-static void forget_last(struct side *side, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        aggstats_profile_finish(&side->last[i]);
+static void finish_profiles(struct aggstats_profile *profiles, size_t count) {
+    for (size_t i = 0; profiles && i < count; i++)
+        aggstats_profile_finish(&profiles[i]);
 }
 
-static void side_finish(struct side *side, size_t count) {
-    for (size_t i = 0; side->sums && i < count; i++)
-        aggstats_profile_finish(&side->sums[i]);
-    if (side->last)
-        forget_last(side, count);
-    free(side->sums);
+static void side_finish(struct side *side, size_t run_count, size_t directory_count) {
+    finish_profiles(side->runs, run_count * directory_count);
+    finish_profiles(side->last, directory_count);
+    free(side->runs);
     free(side->last);
 }
 
-static int add_last(const struct versus *it, struct side *side) {
-    for (size_t i = 0; i < it->vs->mounts->count; i++) {
-        int error = aggstats_profile_add(&side->sums[i], &side->last[i]);
-        if (error) {
-            complain("cannot add up the profiles of %s: %s", it->vs->mounts->daemons[i].name, strerror(-error));
-            return error;
-        }
-    }
+/* Errors: -ENOMEM; nothing is kept then, or the last run is */
+static int keep_last(const struct versus *it, struct side *side) {
+    const size_t count = it->vs->mounts->count;
+    struct aggstats_profile *grown = reallocarray(side->runs, (it->rounds_count + 1) * count, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    side->runs = grown;
+    memcpy(&grown[it->rounds_count * count], side->last, count * sizeof(*grown));
+    memset(side->last, 0, count * sizeof(*grown));
     return 0;
+}
+
+/* The profile of a run. run: from 0 */
+static struct aggstats_profile *run_of(const struct versus *it, size_t side, size_t run, size_t directory) {
+    return &it->sides[side].runs[run * it->vs->mounts->count + directory];
 }
 
 static int take_profiles(const struct versus *it, struct side *side) {
@@ -112,7 +115,7 @@ static int enter_start(const struct versus *it) {
 static int take_turn(const struct versus *it, struct side *side, const char *const *command,
                      struct run_outcome *ret_outcome, int *ret_signal) {
     struct run_mounts *mounts = it->vs->mounts;
-    forget_last(side, mounts->count);
+    finish_profiles(side->last, mounts->count);
     int error = enter_start(it);
     if (error)
         return error;
@@ -151,37 +154,80 @@ static bool must_stop(const struct run_outcome *outcome, size_t side) {
     return outcome->is_killed || is_missing(side, outcome->status);
 }
 
+static size_t first_side(const struct versus *it) {
+    unsigned char thrown = 0;
+    if (it->vs->repeat_count == 1 || getrandom(&thrown, sizeof(thrown), 0) != sizeof(thrown))
+        return VS_A;
+    return thrown % VS_SIDES;
+}
+
+/* Of one round, which is all that there is, a run that was killed counts too. */
+static bool counts(const struct versus *it, const struct run_outcome *outcome) {
+    return outcome->is_started && (!outcome->is_killed || it->vs->repeat_count == 1);
+}
+
 /* Returns 0: all went well; -ECANCELED: the runs end here, before the round is complete; other errors: told */
 static int make_round(struct versus *it) {
+    const size_t first = first_side(it);
     for (size_t i = 0; i < VS_SIDES; i++) {
-        struct side *side = &it->sides[i];
+        const size_t which = (first + i) % VS_SIDES;
+        struct side *side = &it->sides[which];
         struct run_outcome outcome = {.is_started = true};
         int signal = 0;
-        int error = take_turn(it, side, it->commands[i], &outcome, &signal);
+        int error = take_turn(it, side, it->commands[which], &outcome, &signal);
         if (error && error != -EINTR)
             return error;
         if (signal) {
             complain("signal %d (%s): no more runs", signal, strsignal(signal));
             it->stop_status = RUN_SIGNALLED + signal;
-        } else if (must_stop(&outcome, i)) {
+        } else if (must_stop(&outcome, which)) {
             it->stop_status = outcome.status;
         }
         if (side->status == 0 && !it->stop_status)
             side->status = outcome.status;
-        bool is_whole = error == 0 && i == VS_B && outcome.is_started;
+        bool is_whole = error == 0 && i == VS_SIDES - 1 && counts(it, &outcome);
         if (it->stop_status && !is_whole)
             return -ECANCELED;
     }
     return 0;
 }
 
-/* After an error the sums are no longer those of whole rounds. */
+static int describe_last(const struct versus *it, size_t side) {
+    const char *other[] = {it->vs->other, NULL};
+    for (size_t i = 0; i < it->vs->mounts->count; i++) {
+        int error = run_report_describe(&it->sides[side].last[i], side == VS_A ? other : it->vs->command, 1);
+        if (error)
+            return error;
+    }
+    return 0;
+}
+
+/* A round is saved as soon as it is over: what was measured is not lost if a later one goes wrong. */
+static int save_last(const struct versus *it, size_t side) {
+    int first_error = 0;
+    for (size_t i = 0; it->vs->sets->given && i < it->vs->mounts->count; i++) {
+        int error = run_sets_save(it->vs->sets, i, side, it->rounds_count + 1, &it->sides[side].last[i]);
+        first_error = first_error ? first_error : error;
+    }
+    return first_error;
+}
+
 static int count_round(struct versus *it) {
-    int error = add_last(it, &it->sides[VS_A]);
-    if (error == 0)
-        error = add_last(it, &it->sides[VS_B]);
-    it->rounds_count = error ? 0 : it->rounds_count + 1;
-    return error;
+    int save_error = 0;
+    for (size_t side = 0; side < VS_SIDES; side++) {
+        int error = describe_last(it, side);
+        if (!error) {
+            int not_saved = save_last(it, side);
+            save_error = save_error ? save_error : not_saved;
+            error = keep_last(it, &it->sides[side]);
+        }
+        if (error) {
+            complain("cannot keep the profiles of a run: %s", strerror(-error));
+            return error;
+        }
+    }
+    it->rounds_count++;
+    return save_error;
 }
 
 static int make_rounds(struct versus *it) {
@@ -197,7 +243,9 @@ static int make_rounds(struct versus *it) {
 
 /* ---- The comparison ----------------------------------------------------------------------------- */
 
-static int print_comparison(const struct versus *it, size_t directory, const struct comparison *comparison) {
+typedef void (*print_fn)(const void *what, const struct screen *screen);
+
+static int print_page(const struct versus *it, size_t directory, print_fn print, const void *what) {
     const struct run_mounts *mounts = it->vs->mounts;
     CLEANUP_FD int fd = dup(STDERR_FILENO);
     FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
@@ -212,20 +260,27 @@ static int print_comparison(const struct versus *it, size_t directory, const str
         screen_print_untrusted(&screen, INK_PLAIN, mounts->daemons[directory].name);
         putc('\n', stream);
     }
-    comparison_print(comparison, &screen);
+    print(what, &screen);
     return fclose(stream) == 0 ? 0 : negative_errno();
 }
 
-static int compare_directory(const struct versus *it, size_t directory) {
-    const struct aggstats_profile *a = &it->sides[VS_A].sums[directory];
-    const struct aggstats_profile *b = &it->sides[VS_B].sums[directory];
+static void print_comparison(const void *comparison, const struct screen *screen) {
+    comparison_print(comparison, screen);
+}
+
+static void print_verdict(const void *verdict, const struct screen *screen) {
+    verdict_page_print(verdict, screen);
+}
+
+/* One run of each. */
+static int compare_pair(const struct versus *it, size_t directory) {
+    const struct aggstats_profile *a = run_of(it, VS_A, 0, directory);
+    const struct aggstats_profile *b = run_of(it, VS_B, 0, directory);
     const struct compare_options options = compare_defaults(DISTANCE_METHOD_DEFAULT);
     struct compare_result result = {0};
     int error = compare_profiles(a, b, &options, &result);
-    if (error) {
-        complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name, strerror(-error));
+    if (error)
         return error;
-    }
     struct calibration a_times;
     struct calibration b_times;
     calibration_for_pair(a, b, &a_times, &b_times);
@@ -236,41 +291,59 @@ static int compare_directory(const struct versus *it, size_t directory) {
         .a_times = &a_times,
         .b_times = &b_times,
     };
-    error = print_comparison(it, directory, &comparison);
+    error = print_page(it, directory, print_comparison, &comparison);
     calibration_finish(&a_times);
     calibration_finish(&b_times);
     compare_finish(&result);
     return error;
 }
 
+/* Several of each. profiles: A's, then B's; they are changed */
+static int compare_runs(const struct versus *it, size_t directory, struct aggstats_profile *profiles) {
+    const struct verdict_options options = {.at_least = VERDICT_AT_LEAST, .alpha = VERDICT_ALPHA};
+    const char *a_name = aggstats_profile_label(&profiles[0], "command");
+    const char *b_name = aggstats_profile_label(&profiles[it->rounds_count], "command");
+    struct verdict_result result;
+    int error = verdict_compare(profiles, it->rounds_count, VS_SIDES * it->rounds_count, &options, &result);
+    if (error)
+        return error;
+    const struct verdict_page page = {.result = &result, .a_name = a_name, .b_name = b_name, .is_job = true};
+    error = print_page(it, directory, print_verdict, &page);
+    verdict_finish(&result);
+    return error;
+}
+
+static int compare_sets(const struct versus *it, size_t directory) {
+    const size_t count = VS_SIDES * it->rounds_count;
+    CLEANUP_FREE struct aggstats_profile *profiles = calloc(count, sizeof(*profiles));
+    int error = profiles ? 0 : -ENOMEM;
+    size_t copied = 0;
+    for (; !error && copied < count; copied++)
+        error = aggstats_profile_copy(run_of(it, copied / it->rounds_count, copied % it->rounds_count, directory),
+                                      &profiles[copied]);
+    if (!error)
+        error = compare_runs(it, directory, profiles);
+    finish_profiles(profiles, profiles ? count : 0);
+    return error;
+}
+
 /* ---- Reporting ---------------------------------------------------------------------------------- */
 
-static int save_directory(const struct versus *it, size_t directory) {
+static int save_pair(const struct versus *it, size_t directory) {
     int first_error = 0;
-    for (size_t side = 0; side < VS_SIDES; side++) {
-        int error = run_target_save(it->vs->target, directory, side, &it->sides[side].sums[directory]);
+    for (size_t side = 0; it->vs->target->given && side < VS_SIDES; side++) {
+        int error = run_target_save(it->vs->target, directory, side, run_of(it, side, 0, directory));
         first_error = first_error ? first_error : error;
     }
     return first_error;
 }
 
-static int describe_directory(const struct versus *it, size_t directory) {
-    const char *other[] = {it->vs->other, NULL};
-    int error = run_report_describe(&it->sides[VS_A].sums[directory], other, it->rounds_count);
-    if (error == 0)
-        error = run_report_describe(&it->sides[VS_B].sums[directory], it->vs->command, it->rounds_count);
-    if (error)
-        complain("cannot show the profiles of %s: %s", it->vs->mounts->daemons[directory].name, strerror(-error));
-    return error;
-}
-
 /* What is said of one directory does not depend on the others. */
 static int report_directory(const struct versus *it, size_t directory) {
-    int error = describe_directory(it, directory);
+    int save_error = save_pair(it, directory);
+    int error = it->rounds_count == 1 ? compare_pair(it, directory) : compare_sets(it, directory);
     if (error)
-        return error;
-    int save_error = it->vs->target->given ? save_directory(it, directory) : 0;
-    error = compare_directory(it, directory);
+        complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name, strerror(-error));
     return save_error ? save_error : error;
 }
 
@@ -312,6 +385,6 @@ int run_vs(const struct run_vs *vs) {
         complain("no memory");
     int status = error ? (int)RUN_FAILED : run_and_report(&it);
     for (size_t i = 0; i < VS_SIDES; i++)
-        side_finish(&it.sides[i], vs->mounts->count);
+        side_finish(&it.sides[i], it.rounds_count, vs->mounts->count);
     return status;
 }
