@@ -119,7 +119,7 @@ expect 4 run -d "$lower" --vs 'exit 3' -- sh -c 'exit 4'
 expect 5 run -d "$lower" --repeat 4 -p profile --vs 'echo >>as; [ $(wc -l <as) -ne 2 ]' -- \
     sh -c 'echo >>bs; [ $(wc -l <bs) -ne 3 ] || exit 5'
 assert_eq "osprof: A (--vs) ended with status 1, in one run at least" "$(head -n 1 err)" "A's status in one run of four"
-assert_eq "4 4 8" "$(wc -l <as) $(wc -l <bs) $(ls profile | wc -l)" "failures end no runs"
+assert_eq "4 4 8" "$(wc -l <as) $(wc -l <bs) $(find profile -type f | wc -l)" "failures end no runs"
 rm -r as bs profile
 
 # Nothing is compared with what was never run, or never got an answer.
@@ -157,7 +157,7 @@ expect 125 run -d "$lower" -o cache=none,live=none --repeat 5 -p profile --vs 'm
     sh -c 'echo >>bs; [ $(wc -l <bs) -lt 3 ] || kill -KILL $(pgrep -P $PPID -x osproffs)'
 grep -q "^osprof: the profile of $lower is lost: " err || fail "says: $(<err)"
 grep -q "^A         2 runs: mkdir" err || fail "no comparison: $(<err)"
-assert_eq "2 4" "$(kept_calls a MKDIR) $(ls profile | wc -l)" "two whole rounds before osproffs was killed"
+assert_eq "2 4" "$(kept_calls a MKDIR) $(find profile -type f | wc -l)" "two whole rounds before osproffs was killed"
 rm -r profile bs
 assert_nothing_left
 

@@ -237,11 +237,11 @@ static enum status check_set_options(const struct command *command, const struct
     return STATUS_OK;
 }
 
-/* b: NULL: they are in the directory that a names */
+/* directory: with runs; else a are arguments for A, followed by b_count for B */
 static enum status compare_two_sets(const struct command *command, const struct options *options,
-                                    const struct arguments *a, char *const *b, int b_count) {
+                                    const struct arguments *a, int b_count, const char *directory) {
     const struct compare_sets sets = {
-        .directory = b ? NULL : a->rest[0],
+        .directory = directory,
         .options = {.at_least = options->at_least_percent / 100, .alpha = VERDICT_ALPHA},
         .json = options->json,
         .markdown = options->markdown,
@@ -252,7 +252,7 @@ static enum status compare_two_sets(const struct command *command, const struct 
         .only_slowdowns = options->fail_on && strcmp(options->fail_on, "slower") == 0,
         .a = a->rest,
         .a_count = (size_t)a->rest_count,
-        .b = b,
+        .b = a->rest + a->rest_count,
         .b_count = (size_t)b_count,
     };
     enum status status = check_set_options(command, options, a);
@@ -289,11 +289,11 @@ static enum status run_compare(const struct command *command, int argc, char **a
         return status;
     int b_count = argc - second;
     if (!options.within && arguments.rest_count == 1 && is_directory(arguments.rest[0]))
-        return compare_two_sets(command, &options, &arguments, NULL, 0);
+        return compare_two_sets(command, &options, &arguments, 0, arguments.rest[0]);
     if (second == argc || arguments.rest_count <= b_count)
         return compare_arguments(command, &options, &arguments);
     arguments.rest_count -= b_count; /* "--" is taken away, and what stood before it comes first */
-    return compare_two_sets(command, &options, &arguments, arguments.rest + arguments.rest_count, b_count);
+    return compare_two_sets(command, &options, &arguments, b_count, NULL);
 }
 
 const struct command command_compare = {

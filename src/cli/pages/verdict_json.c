@@ -113,32 +113,32 @@ static void write_common(struct page *page) {
     json_end(&page->writer, '}');
 }
 
-void verdict_page_print_json(const struct verdict_page *verdict) {
-    const struct verdict_result *result = verdict->result;
-    struct page page = {
+void verdict_page_print_json(const struct verdict_page *page) {
+    const struct verdict_result *result = page->result;
+    struct page json = {
         .writer = {.stream = stdout},
         .result = result,
         .frequency_hz = result->a_sum.clock.frequency_hz,
     };
-    json_begin(&page.writer, NULL, '{');
-    json_count(&page.writer, "version", JSON_VERSION);
-    json_bool(&page.writer, "changed", verdict_has_change(result));
-    json_real(&page.writer, "at_least", result->options.at_least);
-    json_real(&page.writer, "alpha", result->options.alpha);
-    json_real(&page.writer, "confidence", EFFECT_CONFIDENCE);
-    json_count(&page.writer, "a_runs", result->a_count);
-    json_count(&page.writer, "b_runs", result->b_count);
-    if (page.frequency_hz > 0)
-        json_count(&page.writer, "frequency_hz", page.frequency_hz);
-    json_count(&page.writer, "resolution", result->a_sum.resolution);
-    json_bool(&page.writer, "rescaled", result->rescaled);
+    json_begin(&json.writer, NULL, '{');
+    json_count(&json.writer, "version", JSON_VERSION);
+    json_bool(&json.writer, "changed", verdict_has_change(result));
+    json_real(&json.writer, "at_least", result->options.at_least);
+    json_real(&json.writer, "alpha", result->options.alpha);
+    json_real(&json.writer, "confidence", EFFECT_CONFIDENCE);
+    json_count(&json.writer, "a_runs", result->a_count);
+    json_count(&json.writer, "b_runs", result->b_count);
+    if (json.frequency_hz > 0)
+        json_count(&json.writer, "frequency_hz", json.frequency_hz);
+    json_count(&json.writer, "resolution", result->a_sum.resolution);
+    json_bool(&json.writer, "rescaled", result->rescaled);
     if (result->has_elapsed)
-        write_ratio(&page, "elapsed", &result->elapsed);
-    write_common(&page);
-    json_begin(&page.writer, "ops", '[');
+        write_ratio(&json, "elapsed", &result->elapsed);
+    write_common(&json);
+    json_begin(&json.writer, "ops", '[');
     for (size_t i = 0; i < result->op_count; i++)
-        write_op(&page, &result->ops[i]);
-    json_end(&page.writer, ']');
-    json_end(&page.writer, '}');
+        write_op(&json, &result->ops[i]);
+    json_end(&json.writer, ']');
+    json_end(&json.writer, '}');
     putchar('\n');
 }
