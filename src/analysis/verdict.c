@@ -6,7 +6,7 @@
 
 #include "base.h"
 
-#define COMMON_CALLS_MIN 30.0           /* a run: ops with fewer say too little of the machine */
+#define COMMON_CALLS_MIN 30.0            /* a run: ops with fewer say too little of the machine */
 #define HALF_CALL 0.5                    /* added to counts, so that their logarithm is one */
 #define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* where in its bucket a percentile lies is a guess */
 #define TREND_ALPHA 0.01
@@ -286,6 +286,13 @@ static double logit_of_share(const struct aggstats_op_profile *op, unsigned reso
     return log(((double)inside + HALF_CALL) / ((double)(finished - inside) + HALF_CALL));
 }
 
+/* Of the logit of a share of so many calls, if they were independent: runs that agree better do so by chance. */
+static double binomial_variance(double share, double calls) {
+    double inside = share * calls + HALF_CALL;
+    double outside = (1 - share) * calls + HALF_CALL;
+    return 1 / inside + 1 / outside;
+}
+
 static void compare_peak(const struct runs *runs, const struct verdict_op *op, struct verdict_peak *peak) {
     double shares[2] = {0, 0};
     for (size_t run = 0; run < runs->count; run++) {
@@ -298,6 +305,9 @@ static void compare_peak(const struct runs *runs, const struct verdict_op *op, s
     peak->effect = effect_of(runs->scratch, runs->a_count, runs->count);
     peak->a_share = peak->effect.a_count > 0 ? shares[0] / (double)peak->effect.a_count : 0;
     peak->b_share = peak->effect.b_count > 0 ? shares[1] / (double)peak->effect.b_count : 0;
+    double least = binomial_variance((peak->a_share + peak->b_share) / 2, (op->a_calls + op->b_calls) / 2);
+    peak->effect.variance = fmax(peak->effect.variance, least);
+    peak->effect.is_known &= peak->effect.a_count > 1 && peak->effect.b_count > 1;
     double moved_cycles = (peak->b_share - peak->a_share) * exp2(peak->place.centre);
     peak->cost = moved_cycles / op->ratios[VERDICT_MEAN].a;
 }

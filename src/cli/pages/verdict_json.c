@@ -140,5 +140,4 @@ void verdict_page_print_json(const struct verdict_page *page) {
         write_op(&json, &result->ops[i]);
     json_end(&json.writer, ']');
     json_end(&json.writer, '}');
-    putchar('\n');
 }
