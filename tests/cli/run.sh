@@ -190,7 +190,7 @@ run_pid=$!
 read -r _ <go
 expect 0 show --op MKDIR "$lower"
 grep -Eq '^MKDIR +1 ' out || fail "no MKDIR while it runs"
-assert_eq "" "$(mounts_below "$scratch")" "mounts that others see"
+assert_eq "$mounts_at_start" "$(mounts_below "$scratch")" "mounts that others see"
 echo >go
 wait "$run_pid"
 rmdir "$lower/known-1"

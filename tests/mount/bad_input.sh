@@ -14,7 +14,7 @@ assert_error() {
     assert_eq 1 "$(wc -l <"$scratch/err")" "lines on standard error of: $* ($(cat "$scratch/err"))"
     grep -qF -- "$named" "$scratch/err" || fail "'$named' is not named by: $* ($(cat "$scratch/err"))"
     assert_eq "" "$(cat "$scratch/out")" "standard output of: $*"
-    assert_eq "" "$(mounts_below "$scratch")" "mounts left by: $*"
+    assert_eq "$mounts_at_start" "$(mounts_below "$scratch")" "mounts left by: $*"
     assert_eq "" "$(find "$XDG_RUNTIME_DIR" -name "*.live")" "live files left by: $*"
 }
 

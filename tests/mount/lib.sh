@@ -434,3 +434,5 @@ fi
 export XDG_RUNTIME_DIR=$scratch/run HOME=$scratch/home XDG_STATE_HOME=$scratch/home/state
 cd "$scratch"
 [ -z "${IN_PRIVATE_NAMESPACE:-}" ] || provide_fuse_device
+# shellcheck disable=SC2034 # for the tests
+mounts_at_start=$(mounts_below "$scratch") # what the harness itself needs
