@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# What the scripts and the mount tests share: messages, and unmounting everything below a directory.
+# What the scripts and the mount tests share: messages, unmounting everything below a directory, and what meson's log of
+# tests says.
 # Source it; it sets nothing but functions.
 
 say() {
@@ -86,4 +87,19 @@ unmount_below() {
     while read -r device type path < <(mounts_below "$dir" | tail -n 1); do
         unmount_path "$device" "$type" "$path" || return 1
     done
+}
+
+# Of what meson wrote: one JSON object a line, each with a test's result.
+# count_results LOG: prints how many passed, failed and were skipped
+count_results() {
+    local passed skipped
+    passed=$(grep -Ec '"result": "(OK|EXPECTEDFAIL)"' "$1" || true)
+    skipped=$(grep -c '"result": "SKIP"' "$1" || true)
+    say "$passed $(($(wc -l <"$1") - passed - skipped)) $skipped"
+}
+
+# explain_skips LOG: prints why tests were skipped
+explain_skips() {
+    grep '"result": "SKIP"' "$1" |
+        sed -E 's/.*"name": "([^"]*)".*"stderr": "([^"]*)".*/    skipped: \1: \2/; s/\\n"?$//' || true
 }

@@ -16,7 +16,7 @@ assert_refused() {
 
 # wait_until SECONDS COMMAND...: until it succeeds
 wait_until() {
-    local tenths_left=$(($1 * 10))
+    local tenths_left=$(($1 * tenths_per_second))
     shift
     until "$@" >/dev/null 2>&1; do
         [ $((tenths_left -= 1)) -gt 0 ] || return 1

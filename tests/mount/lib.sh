@@ -35,6 +35,13 @@ declare -A pid_of=() # by mount point
 children=()         # daemons that are children of this shell
 strangers=()        # daemons that have put themselves in the background
 
+# How long things may take is told in seconds of a usual machine; a slow one is given OSPROF_TIMEOUT_SCALE times as long
+# (a number such as 10 or 2.5), by wait_until and the like, and by timeout(1) through a program of ours in its place.
+tenths_per_second=$(awk -v scale="${OSPROF_TIMEOUT_SCALE:-1}" 'BEGIN { printf "%d", 10 * scale }')
+if [ "$tenths_per_second" -ne 10 ]; then
+    export tenths_per_second PATH=$tests_dir/scaled:$PATH
+fi
+
 # ---- Verdicts
 
 fail() {
@@ -176,7 +183,7 @@ start_daemon() {
 
 # A mount more than before start_daemon, or the daemon has given up.
 wait_for_mount() {
-    local path=$1 tenths_left=600
+    local path=$1 tenths_left=$((60 * tenths_per_second))
     while [ "$(mounts_below "$scratch" | wc -l)" -le "$mounts_before" ]; do
         kill -0 "$daemon_pid" 2>/dev/null || fail "osproffs ended before it mounted $path"
         [ $((tenths_left -= 1)) -gt 0 ] || fail "osproffs did not mount $path within a minute"
@@ -351,7 +358,7 @@ assert_same_view() {
 
 # wait_for_end PID SECONDS
 wait_for_end() {
-    local tenths_left=$(($2 * 10))
+    local tenths_left=$(($2 * tenths_per_second))
     while kill -0 "$1" 2>/dev/null; do
         [ $((tenths_left -= 1)) -gt 0 ] || return 1
         sleep 0.1
