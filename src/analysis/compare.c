@@ -105,13 +105,20 @@ static double weight_percent(const struct peak *peak, uint64_t finished) {
     return peak->calls == 0 ? 0 : 100 * fmax((double)peak->calls / (double)finished, peak->latency_share);
 }
 
+/* Few calls may take most of the time, as a slow mode does. */
+static bool is_dear(const struct peak *peak, uint64_t finished, double least_calls) {
+    return (double)peak->calls >= fmax(least_calls, COMPARE_DEAR_CALLS * (double)finished) &&
+           peak->latency_share >= COMPARE_DEAR_LATENCY;
+}
+
 bool compare_peak_matters(const struct compare_result *result, const struct compare_op *op,
                           const struct peak_pair *pair) {
     double a_percent = weight_percent(&pair->a, op->a_finished);
     double b_percent = weight_percent(&pair->b, op->b_finished);
     double least = result->options.peak_percent;
     if (pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED)
-        return fmax(a_percent, b_percent) >= least;
+        return fmax(a_percent, b_percent) >= least || is_dear(&pair->a, op->a_finished, result->options.calls) ||
+               is_dear(&pair->b, op->b_finished, result->options.calls);
     return fabs(pair->moved_octaves) > COMPARE_MOVED_OCTAVES && fmin(a_percent, b_percent) >= least;
 }
 

@@ -61,6 +61,9 @@ static const struct {
     {"OP_X 3 2000\n 0 0 0 0 0 0 0 0 0 3\n", "OP_X 2 2500\n 0 0 0 0 0 0 0 0 0 0 2\n", COMPARE_RARE},
     /* few calls, but a third of all latency */
     {"OP_X 3 2000\n 0 0 0 0 0 0 0 0 0 3\n", "OP_X 1 50000\n 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1\n", COMPARE_SCORE},
+    /* a slow mode of 2 % of the calls, which takes most of the time; of 1 %, which may be noise */
+    {"OP_X 1000 50000\n 0 0 0 0 0 1000\n", "OP_X 1000 110000\n 0 0 0 0 0 980 0 0 0 0 0 20\n", COMPARE_PEAKS},
+    {"OP_X 1000 50000\n 0 0 0 0 0 1000\n", "OP_X 1000 80000\n 0 0 0 0 0 990 0 0 0 0 0 10\n", COMPARE_ALIKE},
     /* 4 % */
     {"OP_X 100 50000\n 0 0 0 0 0 0 0 0 100\n", "OP_X 100 52000\n 0 0 0 0 0 0 0 0 95 5\n", COMPARE_SIMILAR},
     /* 20 % slower, but nearly all calls in their buckets */
