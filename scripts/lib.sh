@@ -13,7 +13,7 @@ die() {
 }
 
 is_root() {
-    [ "$(id -u)" -eq 0 ]
+    [ "$EUID" -eq 0 ]
 }
 
 have() {
@@ -24,9 +24,9 @@ have() {
 fuse_missing() {
     if [ ! -e /dev/fuse ]; then
         say "/dev/fuse does not exist (try: modprobe fuse; in a container: --device /dev/fuse --cap-add SYS_ADMIN)"
-    elif ! (: <>/dev/fuse) 2>/dev/null && is_root; then
+    elif ! { : <>/dev/fuse; } 2>/dev/null && is_root; then
         say "/dev/fuse cannot be opened (in a container: --device /dev/fuse --cap-add SYS_ADMIN)"
-    elif ! (: <>/dev/fuse) 2>/dev/null; then
+    elif ! { : <>/dev/fuse; } 2>/dev/null; then
         say "/dev/fuse is for root only here (as root: chmod 666 /dev/fuse)"
     elif ! is_root && ! have fusermount3; then
         say "fusermount3 is not installed, and only root can mount without it (Debian: apt-get install fuse3)"
@@ -35,24 +35,30 @@ fuse_missing() {
     fi
 }
 
-# Prints "DEVICE TYPE PATH" of every mount at or below a directory, in the order they were mounted.
-mounts_below() {
-    local dir mountinfo_line path
-    dir=$(realpath -m -- "$1")
-    while read -r mountinfo_line; do
+# Sets mounts_found to "DEVICE TYPE PATH" of every mount at or below a directory, in the order they were mounted. The
+# path must be canonical. Tests ask this all the time, so it starts no process.
+find_mounts() {
+    local dir=$1 mountinfo line path type
+    mapfile -t mountinfo </proc/self/mountinfo # in large pieces: others change the table
+    mounts_found=()
+    set -f
+    for line in "${mountinfo[@]}"; do
+        type=${line#* - }
         # shellcheck disable=SC2086 # split into fields on purpose; mountinfo has blanks only between them
-        set -f -- $mountinfo_line
-        path=$(printf '%b' "$5") # blanks and backslashes are octal escapes there
+        set -- $line
+        printf -v path '%b' "$5" # blanks and backslashes are octal escapes there
         case $path in
-        "$dir" | "$dir"/*) say "$3 $(mount_type "$mountinfo_line") $path" ;;
+        "$dir" | "$dir"/*) mounts_found+=("$3 ${type%% *} $path") ;;
         esac
-    done < <(cat /proc/self/mountinfo) # by itself the shell reads on from an offset, in a table that others change
+    done
     set +f
 }
 
-mount_type() {
-    local after_dash=${1#* - }
-    say "${after_dash%% *}"
+# Prints them, of any directory.
+mounts_below() {
+    local mounts_found
+    find_mounts "$(realpath -m -- "$1")"
+    [ "${#mounts_found[@]}" -eq 0 ] || printf '%s\n' "${mounts_found[@]}"
 }
 
 # Unmounts one path: as is proper, and if that fails within some seconds, by force.
@@ -83,8 +89,10 @@ try_unmount() {
 
 # Unmounts everything at or below a directory, the last mount first. Fails if something stayed.
 unmount_below() {
-    local dir=$1 device type path
-    while read -r device type path < <(mounts_below "$dir" | tail -n 1); do
+    local dir device type path mounts_found
+    dir=$(realpath -m -- "$1")
+    while find_mounts "$dir" && [ "${#mounts_found[@]}" -gt 0 ]; do
+        read -r device type path <<<"${mounts_found[-1]}"
         unmount_path "$device" "$type" "$path" || return 1
     done
 }

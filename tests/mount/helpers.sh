@@ -16,11 +16,11 @@ assert_refused() {
 
 # wait_until SECONDS COMMAND...: until it succeeds
 wait_until() {
-    local tenths_left=$(($1 * tenths_per_second))
+    # shellcheck disable=SC2034 # wait_a_little uses them
+    local milliseconds_left=$(($1 * milliseconds_per_second)) pause=10
     shift
     until "$@" >/dev/null 2>&1; do
-        [ $((tenths_left -= 1)) -gt 0 ] || return 1
-        sleep 0.1
+        wait_a_little || return 1
     done
 }
 

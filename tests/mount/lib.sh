@@ -37,9 +37,9 @@ strangers=()        # daemons that have put themselves in the background
 
 # How long things may take is told in seconds of a usual machine; a slow one is given OSPROF_TIMEOUT_SCALE times as long
 # (a number such as 10 or 2.5), by wait_until and the like, and by timeout(1) through a program of ours in its place.
-tenths_per_second=$(awk -v scale="${OSPROF_TIMEOUT_SCALE:-1}" 'BEGIN { printf "%d", 10 * scale }')
-if [ "$tenths_per_second" -ne 10 ]; then
-    export tenths_per_second PATH=$tests_dir/scaled:$PATH
+milliseconds_per_second=$(awk -v scale="${OSPROF_TIMEOUT_SCALE:-1}" 'BEGIN { printf "%d", 1000 * scale }')
+if [ "$milliseconds_per_second" -ne 1000 ]; then
+    export milliseconds_per_second PATH=$tests_dir/scaled:$PATH
 fi
 
 # ---- Verdicts
@@ -89,8 +89,7 @@ need_root() {
 }
 
 need_fuse() {
-    local why
-    ! why=$(fuse_missing) || skip "$why"
+    ! fuse_missing >/dev/null || skip "$(fuse_missing)"
 }
 
 # need_user_mounts "$@": for tests in which the second user mounts; first thing in the test. Where /dev/fuse is for root
@@ -126,6 +125,23 @@ provide_fuse_device() {
     mount -t tmpfs -o dev,mode=0755 tmpfs "$scratch/dev" # $scratch itself may be mounted nodev
     mknod -m 0666 "$scratch/dev/fuse" c 10 229
     mount --bind "$scratch/dev/fuse" /dev/fuse
+}
+
+# ---- Waiting
+
+# Between two looks of a loop that waits: at first they follow each other quickly, later every 0.1 s. The caller has
+# milliseconds_left, all that it waits, and pause, 10 in the beginning. Fails when no time is left.
+wait_a_little() {
+    [ $((milliseconds_left -= pause)) -gt 0 ] || return 1
+    nap "$pause"
+    pause=$((pause < 50 ? pause * 2 : 100))
+}
+
+# nap MILLISECONDS: sleeps, without starting a process; nobody ever writes into the FIFO
+nap() {
+    local seconds
+    printf -v seconds '%d.%03d' $(($1 / 1000)) $(($1 % 1000))
+    read -rt "$seconds" <>"$scratch/nap" || true
 }
 
 # ---- Users
@@ -175,7 +191,8 @@ start_daemon() {
     daemon_count=$((daemon_count + 1))
     daemon_log=$scratch/daemon-$daemon_count.log
     final_profile=$scratch/daemon-$daemon_count.profile
-    mounts_before=$(mounts_below "$scratch" | wc -l)
+    find_mounts "$scratch"
+    mounts_before=${#mounts_found[@]}
     "$@" </dev/null >"$final_profile" 2>"$daemon_log" &
     daemon_pid=$!
     children+=("$daemon_pid")
@@ -183,11 +200,10 @@ start_daemon() {
 
 # A mount more than before start_daemon, or the daemon has given up.
 wait_for_mount() {
-    local path=$1 tenths_left=$((60 * tenths_per_second))
-    while [ "$(mounts_below "$scratch" | wc -l)" -le "$mounts_before" ]; do
+    local path=$1 milliseconds_left=$((60 * milliseconds_per_second)) pause=10
+    while find_mounts "$scratch" && [ "${#mounts_found[@]}" -le "$mounts_before" ]; do
         kill -0 "$daemon_pid" 2>/dev/null || fail "osproffs ended before it mounted $path"
-        [ $((tenths_left -= 1)) -gt 0 ] || fail "osproffs did not mount $path within a minute"
-        sleep 0.1
+        wait_a_little || fail "osproffs did not mount $path within a minute"
     done
 }
 
@@ -358,10 +374,9 @@ assert_same_view() {
 
 # wait_for_end PID SECONDS
 wait_for_end() {
-    local tenths_left=$(($2 * tenths_per_second))
+    local milliseconds_left=$(($2 * milliseconds_per_second)) pause=10
     while kill -0 "$1" 2>/dev/null; do
-        [ $((tenths_left -= 1)) -gt 0 ] || return 1
-        sleep 0.1
+        wait_a_little || return 1
     done
 }
 
@@ -433,6 +448,7 @@ lower=$scratch/lower
 mnt=$scratch/mnt
 mkdir "$lower" "$mnt" "$scratch/home" "$scratch/home-user"
 mkdir -m 0700 "$scratch/run" "$scratch/run-user"
+mkfifo "$scratch/nap"
 if is_root; then
     chown "$user_uid:$user_gid" "$scratch/run-user" "$scratch/home-user"
     ! have setpriv || provide_programs
