@@ -58,12 +58,10 @@ copy_64=none
 ! "$OSPROFFS" -V | grep -q +statx || copy_64=53
 
 load() {
-    local topic
-    for topic in open_flags tmpfile rename link symlink truncate fallocate seek copy mmap_shared times xattr acl readdir \
-        inode_flags; do
-        mkdir "$mnt/$topic"
-        timeout 60 "$TEST_PROGRAMS/posix_probe" "$mnt/$topic" "$topic" >/dev/null
-    done &
+    local topics=(open_flags tmpfile rename link symlink truncate fallocate seek copy mmap_shared times xattr acl readdir
+        inode_flags)
+    mkdir "${topics[@]/#/$mnt/}"
+    "$TEST_PROGRAMS/posix_probe" "$mnt" "${topics[@]}" >/dev/null &
     tar -C "$scratch/tree" -cf - . | tar -C "$mnt" -xf -
     find "$mnt" -ls -printf %B@ >/dev/null 2>&1 || true # the other load removes what it finds
     wait $!

@@ -1,4 +1,4 @@
-/* posix_probe DIR TOPIC: runs one topic in the directory and prints what happened.
+/* posix_probe DIR TOPIC...: runs each topic in DIR/TOPIC, in a process of its own, and prints what happened.
  * posix_probe --list: the topics. */
 #include "posix_probe.h"
 
@@ -10,7 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+enum { TOPIC_SECONDS = 60 };
 
 long probe_result(const char *call, long result) {
     if (result == -1)
@@ -166,23 +169,53 @@ static int list_topics(void) {
     return 0;
 }
 
-static int run_topic(const char *directory, const char *name) {
-    must(chdir(directory) == 0, "enter", directory);
-    umask(022);
+static const struct topic *find_topic(const char *name) {
     for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
-        if (strcmp(topics[i].name, name) == 0) {
-            topics[i].run();
-            return 0;
+        if (strcmp(topics[i].name, name) == 0)
+            return &topics[i];
+    return NULL;
+}
+
+/* The process of a topic. What hangs is ended by the alarm. */
+static void run_topic(const char *directory, const struct topic *topic) {
+    must(chdir(directory) == 0 && chdir(topic->name) == 0, "enter the directory for", topic->name);
+    alarm(TOPIC_SECONDS);
+    topic->run();
+    exit(0);
+}
+
+static void await_topic(pid_t child) {
+    int status = 0;
+    must(waitpid(child, &status, 0) == child, "wait for", "a topic");
+    if (WIFSIGNALED(status))
+        probe_note("ended by signal %d", WTERMSIG(status));
+    else if (WEXITSTATUS(status) != 0)
+        probe_note("exit status %d", WEXITSTATUS(status));
+}
+
+static int run_topics(const char *directory, char **names) {
+    umask(022);
+    for (; *names; names++) {
+        const struct topic *topic = find_topic(*names);
+        if (!topic) {
+            fprintf(stderr, "posix_probe: no topic %s\n", *names);
+            return 2;
         }
-    fprintf(stderr, "posix_probe: no topic %s\n", name);
-    return 2;
+        probe_note("topic %s", topic->name);
+        pid_t child = fork();
+        must(child >= 0, "make a process for", topic->name);
+        if (child == 0)
+            run_topic(directory, topic);
+        await_topic(child);
+    }
+    return 0;
 }
 
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "--list") == 0)
         return list_topics();
-    if (argc == 3)
-        return run_topic(argv[1], argv[2]);
-    fputs("usage: posix_probe DIR TOPIC | posix_probe --list\n", stderr);
+    if (argc > 2)
+        return run_topics(argv[1], argv + 2);
+    fputs("usage: posix_probe DIR TOPIC... | posix_probe --list\n", stderr);
     return 2;
 }

@@ -22,53 +22,70 @@ may_refuse() {
     esac
 }
 
-# A fresh directory anyone may work in.
-make_room() {
-    rm -rf "$1"
-    mkdir -p "$1"
-    chmod 0777 "$1"
+# run_topics DIRECTORY OUTPUT AS TOPIC...: each in a fresh directory anyone may work in
+run_topics() {
+    local directory=$1 output=$2 as=$3
+    shift 3
+    rm -rf "$directory"
+    mkdir "$directory"
+    mkdir -m 0777 "${@/#/$directory/}"
+    # shellcheck disable=SC2086 # the function as_user, or nothing
+    $as "$probe" "$directory" "$@" >"$output" 2>&1 || echo "exit status $?" >>"$output"
 }
 
-# run_topic DIRECTORY TOPIC OUTPUT [AS]
-run_topic() {
-    make_room "$1"
-    # shellcheck disable=SC2086 # the function as_user, or nothing
-    ${4:-} timeout 60 "$probe" "$1" "$2" >"$3" 2>&1 || echo "exit status $?" >>"$3"
+# by_topic ARRAY OUTPUT: what each topic printed
+by_topic() {
+    local -n printed=$1
+    local line topic=
+    printed=()
+    mapfile -t lines <"$2"
+    for line in "${lines[@]}"; do
+        case $line in
+        "topic "*) topic=${line#topic } ;;
+        *) printed[${topic:-none}]+=$line$'\n' ;;
+        esac
+    done
 }
 
 # Fails the test at its end only, so that one run shows every difference.
 different=0
+declare -A below above
 compare_topic() {
-    local topic=$1 options=$2 as=${3:-} refusal
-    run_topic "$lower/direct" "$topic" "$scratch/below" "$as"
-    run_topic "$mnt/mounted" "$topic" "$scratch/above" "$as"
-    [ -s "$scratch/below" ] || fail "$topic printed nothing"
-    ! cmp -s "$scratch/below" "$scratch/above" || return 0
-    if refusal=$(may_refuse "$topic" "$options") && grep -q "$refusal" "$scratch/above"; then
+    local topic=$1 options=$2 as=$3 refusal
+    [ -n "${below[$topic]:-}" ] || fail "$topic printed nothing"
+    [ "${below[$topic]}" != "${above[$topic]:-}" ] || return 0
+    if refusal=$(may_refuse "$topic" "$options") && [[ ${above[$topic]:-} == *"$refusal"* ]]; then
         return
     fi
     printf '%s differs (%s%s, on %s):\n' "$topic" "$options" "${as:+, as another user}" "$(stat -fc %T "$lower")" >&2
-    diff "$scratch/below" "$scratch/above" >&2 || true
+    diff <(echo "${below[$topic]}") <(echo "${above[$topic]:-}") >&2 || true
     different=$((different + 1))
+}
+
+# compare_topics OPTIONS AS TOPIC...
+compare_topics() {
+    local options=$1 as=$2 topic
+    shift 2
+    run_topics "$lower/direct" "$scratch/below" "$as" "$@"
+    run_topics "$mnt/mounted" "$scratch/above" "$as" "$@"
+    by_topic below "$scratch/below"
+    by_topic above "$scratch/above"
+    [ "${below[none]:-} ${above[none]:-}" = " " ] || fail "the probe failed: $(cat "$scratch/below" "$scratch/above")"
+    for topic; do
+        compare_topic "$topic" "$options" "$as"
+    done
 }
 
 # compare OPTIONS TOPIC...
 compare() {
-    local options=$1 topic
-    shift
-    mount_osproffs -o "allow_other,$options" "$lower" "$mnt"
-    for topic; do
-        compare_topic "$topic" "$options"
-    done
+    mount_osproffs -o "allow_other,$1" "$lower" "$mnt"
+    compare_topics "$1" "" "${@:2}"
     unmount_osproffs "$mnt"
 }
 
 compare_as_user() {
-    local topic
     mount_osproffs -o allow_other "$lower" "$mnt"
-    for topic; do
-        compare_topic "$topic" allow_other as_user
-    done
+    compare_topics allow_other as_user "$@"
     unmount_osproffs "$mnt"
 }
 
