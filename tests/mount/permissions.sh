@@ -102,23 +102,25 @@ differing() {
         END { if (!ended) for (name in below) show(name, below[name], "(nothing)") }' "$1" "$2"
 }
 
-# run_in DIRECTORY LOWER-DIRECTORY IDENTITY OUTPUT
+# run_in DIRECTORY LOWER-DIRECTORY IDENTITY OUTPUT: fails if it did not run to its end, which is a line of the output too
 run_in() {
     if timeout 300 "$probe" run "$1" "$3" "${selection[@]}" >"$4" 2>"$4.messages"; then
         "$probe" manifest "$2" "$3" >>"$4"
     else
         printf '%s | . | run -> status %s: %s\n' "$3" "$?" "$(sed 's|/[^:]*|DIRECTORY|' "$4.messages")" >>"$4"
+        return 1
     fi
 }
 
 # compare_in PLACE IDENTITY: PLACE is a directory of $lower, in which two have been prepared
 compare_in() {
+    local below
     run_in "$lower/$1/below.$2" "$lower/$1/below.$2" "$2" "$scratch/below" &
-    run_in "$mnt/$1/above.$2" "$lower/$1/above.$2" "$2" "$scratch/above"
-    wait "$!"
-    ! grep -F ' | . | run -> ' "$scratch/below" >&2 || fail "permissions did not run below the mount"
+    run_in "$mnt/$1/above.$2" "$lower/$1/above.$2" "$2" "$scratch/above" || true # a difference
+    wait "$!" || fail "permissions did not run below the mount: $(tail -n 1 "$scratch/below")"
     differing "$scratch/below" "$scratch/above" >>"$differences"
-    lines=$((lines + $(wc -l <"$scratch/below")))
+    mapfile -t below <"$scratch/below"
+    lines=$((lines + ${#below[@]}))
 }
 
 # prepare PLACE IDENTITY...

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,38 +302,44 @@ static int make_unlink(const char *path, const struct call *call) {
 
 /* ---- Execution and sockets ---- */
 
-static void execute(const char *path, int output) {
+/* Starts the file as a program whose standard output is this descriptor; returns an error or 0. No copy of this process
+ * is made for it: most of what is tried is refused. */
+static int start(const char *path, int output, pid_t *ret_child) {
     char here[300];
     snprintf(here, sizeof(here), "./%s", path);
-    dup2(output, STDOUT_FILENO);
-    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    dup2(null, STDERR_FILENO);
     char name[] = "--ids"; /* no argument, for scripts would get it too */
     char *arguments[] = {name, NULL};
     char *environment[] = {NULL};
-    execve(here, arguments, environment);
-    _exit(errno);
+    posix_spawn_file_actions_t actions;
+    must(posix_spawn_file_actions_init(&actions) == 0 &&
+             posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) == 0 &&
+             posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0) == 0,
+         "prepare", "a process");
+    int error = posix_spawn(ret_child, here, &actions, NULL, arguments, environment);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
 }
 
-/* Exit statuses are kept apart from errors of execve(2) by what was printed. */
 static int make_exec(const char *path, const struct call *call) {
     int ends[2];
     (void)call;
     must(pipe2(ends, O_CLOEXEC) == 0, "make", "a pipe");
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0)
-        execute(path, ends[1]);
+    pid_t child;
+    int error = start(path, ends[1], &child);
     close(ends[1]);
     char output[200] = "";
     ssize_t size = read(ends[0], output, sizeof(output) - 1);
     close(ends[0]);
+    if (error) {
+        errno = error;
+        return -1;
+    }
     int status = 0;
     waitpid(child, &status, 0);
     output[strcspn(output, "\n")] = '\0';
     if (size > 0)
         note(" %s", output);
-    errno = WEXITSTATUS(status);
+    errno = WEXITSTATUS(status); /* kept apart from errors of execve(2) by what was printed */
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
