@@ -5,7 +5,7 @@
 . "$tests_dir/helpers.sh"
 
 need_root
-need setpriv setfacl getfacl
+need setpriv setfacl getfacl python3
 # Execution with set-id bits needs a file system that honours them.
 ! findmnt -no OPTIONS -T "$scratch" | grep -qw nosuid || skip "$scratch does not honour set-id bits"
 
@@ -32,54 +32,96 @@ prepare() {
     chmod 2755 "$1/set-gid"
 }
 
-# What each of them tries, in the directory that root prepared.
+# What each of them tries, in the directory that root prepared: each call's result is a line. One process makes them all,
+# but for what only programs show.
 cat >"$scratch/script" <<'SCRIPT'
-try() { "$@" 2>&1 | sed "s|^[^:]*: ||"; echo "$*: ${PIPESTATUS[0]}"; }
-show() { stat -c '%n %F %a %u:%g %h' "$@" 2>&1; }
-put() { echo text >"$1"; }
-for place in . sticky setgid default-acl group-only private; do
-    for mask in 022 027 000; do
-        umask "$mask"
-        try put "$place/file-$mask"
-        try mkdir "$place/directory-$mask"
-        try mkfifo "$place/fifo-$mask"
-        try ln -s target "$place/symlink-$mask"
-        try ln "$place/file-$mask" "$place/link-$mask"
-        show "$place"/{file,directory,fifo,symlink,link}-"$mask"
-    done
-done
-getfacl -n default-acl/* 2>&1
-try cat readable
-try cat for-group
-try cat for-acl
-try cat private/file
-try ls private
-try put readable
-try put for-acl
-try rm -f sticky/roots
-try mv sticky/roots sticky/moved
-try chmod 0777 readable
-try chown "$(id -u)" readable
-try chgrp 7777 file-022
-try chgrp 8888 file-022
-try touch -d @5 readable
-try truncate -s 1 readable
-try setfattr -n user.x -v y readable
-try setfattr -n trusted.x -v y file-022
-try setfacl -m u:5:r file-022
-try mknod device c 1 3
-for file in readable for-group for-acl private private/file set-uid; do
-    for mode in r w x; do
-        test "-$mode" "$file"; echo "test -$mode $file: $?"
-    done
-done
-try ./set-uid -un -r
-try ./set-uid -u
-try ./set-gid -g
-chmod 2755 directory-022 && show directory-022
-chmod 6755 file-022 && show file-022
-echo more >>file-022; show file-022
-try rm -rf sticky/file-022 group-only/file-022 setgid/directory-022
+import errno
+import os
+import stat
+import subprocess
+
+
+def attempt(text, call, *arguments, **options):
+    try:
+        found = call(*arguments, **options)
+        print(f"{text}: {'OK' if found is None else found}")
+    except OSError as error:
+        print(f"{text}: {errno.errorcode[error.errno]}")
+
+
+def put(path):
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666))
+    with open(path, "w") as file:
+        file.write("text\n")
+
+
+def get(path):
+    with open(path) as file:
+        return file.read()
+
+
+def more(path):
+    with open(path, "a") as file:
+        file.write("more\n")
+
+
+def show(path):
+    st = os.lstat(path)
+    return f"{stat.filemode(st.st_mode)} {st.st_uid}:{st.st_gid} {st.st_nlink}"
+
+
+def run(*command):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return f"{done.stdout} status {done.returncode}"
+
+
+for place in (".", "sticky", "setgid", "default-acl", "group-only", "private"):
+    for mask in (0o022, 0o027, 0o000):
+        os.umask(mask)
+        names = {kind: f"{place}/{kind}-{mask:03o}" for kind in ("file", "directory", "fifo", "symlink", "link")}
+        attempt(f"put {names['file']}", put, names["file"])
+        attempt(f"mkdir {names['directory']}", os.mkdir, names["directory"])
+        attempt(f"mkfifo {names['fifo']}", os.mkfifo, names["fifo"])
+        attempt(f"symlink {names['symlink']}", os.symlink, "target", names["symlink"])
+        attempt(f"link {names['link']}", os.link, names["file"], names["link"])
+        for name in names.values():
+            attempt(f"stat {name}", show, name)
+print(run("sh", "-c", "getfacl -n default-acl/*"))
+for name in ("readable", "for-group", "for-acl", "private/file"):
+    attempt(f"read {name}", get, name)
+attempt("list private", os.listdir, "private")
+attempt("put readable", put, "readable")
+attempt("put for-acl", put, "for-acl")
+attempt("unlink sticky/roots", os.unlink, "sticky/roots")
+attempt("rename sticky/roots", os.rename, "sticky/roots", "sticky/moved")
+attempt("chmod readable", os.chmod, "readable", 0o777)
+attempt("chown readable", os.chown, "readable", os.geteuid(), -1)
+attempt("chgrp readable", os.chown, "readable", -1, 7777)
+attempt("chgrp file-022", os.chown, "file-022", -1, 7777)
+attempt("chgrp file-022 to another", os.chown, "file-022", -1, 8888)
+attempt("utimens readable", os.utime, "readable", (5, 5))
+attempt("truncate readable", os.truncate, "readable", 1)
+attempt("setxattr readable", os.setxattr, "readable", "user.x", b"y")
+attempt("setxattr file-022", os.setxattr, "file-022", "trusted.x", b"y")
+print(run("setfacl", "-m", "u:5:r", "file-022"))
+attempt("mknod device", os.mknod, "device", stat.S_IFCHR | 0o600, os.makedev(1, 3))
+for name in ("readable", "for-group", "for-acl", "private", "private/file", "set-uid"):
+    for how in (os.R_OK, os.W_OK, os.X_OK):
+        attempt(f"access {how} {name}", os.access, name, how, effective_ids=True)
+for command in (("./set-uid", "-un", "-r"), ("./set-uid", "-u"), ("./set-gid", "-g")):
+    try:
+        print(*command, run(*command))
+    except OSError as error:
+        print(*command, errno.errorcode[error.errno])
+attempt("chmod directory-022", os.chmod, "directory-022", 0o2755)
+attempt("stat directory-022", show, "directory-022")
+attempt("chmod file-022", os.chmod, "file-022", 0o6755)
+attempt("stat file-022", show, "file-022")
+attempt("append file-022", more, "file-022")
+attempt("stat file-022", show, "file-022")
+attempt("unlink sticky/file-022", os.unlink, "sticky/file-022")
+attempt("unlink group-only/file-022", os.unlink, "group-only/file-022")
+attempt("rmdir setgid/directory-022", os.rmdir, "setgid/directory-022")
 SCRIPT
 
 # compare UID GID GROUPS: in a directory of their own each time
@@ -91,10 +133,11 @@ compare() {
     prepare "$below"
     prepare "$above"
     for place in "$below" "$mnt/above-$rounds"; do
-        (cd "$place" && exec_as "$1" "$2" "$3" bash "$scratch/script") >"$scratch/$(basename "$place")" 2>&1 || true
+        (cd "$place" && exec_as "$1" "$2" "$3" python3 "$scratch/script") >"$scratch/$(basename "$place")" 2>&1 || true
     done
     printed=$scratch/above-$rounds
-    [ "$(wc -l <"$printed")" -gt 150 ] || fail "the script did not run: $(cat "$printed")"
+    ! grep -q 'Traceback' "$printed" || fail "the script did not run: $(cat "$printed")"
+    [ "$(wc -l <"$printed")" -gt 200 ] || fail "the script did not run: $(cat "$printed")"
     diff "$scratch/below-$rounds" "$printed" >&2 || fail "results of user $1, group $2, groups '$3' differ"
     diff <(owners "$below") <(owners "$above") >&2 || fail "owners or modes differ"
 }
@@ -139,7 +182,7 @@ compare_set_id setpriv --bounding-set=-fsetid
 compare "$user_uid" "$user_gid" ""
 assert_eq "$user_uid:$user_gid" "$(stat -c %u:%g "$above/file-022")" "owner of a new file"
 assert_eq "$user_uid:7777" "$(stat -c %u:%g "$above/setgid/file-022")" "in a set-gid directory"
-grep -q '^4321$' "$printed" || fail "a set-uid program did not run as its owner"
+grep -q '^\./set-uid -u 4321$' "$printed" || fail "a set-uid program did not run as its owner"
 [ ! -e "$above/group-only/file-000" ] || fail "a stranger wrote to a directory of a group"
 compare "$user_uid" "$user_gid" 7777
 [ -e "$above/group-only/file-000" ] || fail "a supplementary group counts for nothing"
