@@ -59,13 +59,10 @@ bound_while_looked_up() {
     touch "$lower/target"
     mount_osproffs -s -o cache=none "$lower" "$mnt"
     # shellcheck disable=SC2016 # for the other shell
-    timeout 100 bash -c 'while :; do [ -e "$1" ]; done' looking "$mnt/target" &
+    timeout 200 bash -c 'while :; do [ -e "$1" ]; done' looking "$mnt/target" &
     looking=$!
-    for _ in {1..500}; do
-        timeout 20 mount --bind "$mnt/file" "$lower/target" || fail "the mount hangs, or cannot be bound"
-        umount -l "$lower/target"
-    done
-    kill "$looking"
+    timeout 100 "$TEST_PROGRAMS/bind_again" "$mnt/file" "$lower/target" 500 || fail "the mount hangs, or cannot be bound"
+    kill "$looking" || fail "nobody looks any more"
     wait "$looking" || true
     assert_eq text "$(timeout 20 cat "$mnt/file")"
     unmount_osproffs "$mnt"
