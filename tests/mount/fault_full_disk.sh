@@ -79,6 +79,13 @@ begin() {
     mount_osproffs "$@" "$lower" "$mnt"
     known_load "$mnt"
     rmdir "$mnt"/known-*
+    wait_until 20 has_counted_all || fail "a call has not ended"
+}
+
+# The kernel does not wait for the end of the last call. Its worker may be one that has counted none yet, for which the
+# live file must not be full.
+has_counted_all() {
+    "$OSPROF" show "$(find run full-live -name "$daemon_pid.live")" | grep -q '^RELEASEDIR '
 }
 
 fill_live() {
