@@ -8,9 +8,7 @@ OSPROFFS=${OSPROFFS%src/fuse/osproffs}bench/alternating_osproffs
 
 export ALTERNATING_OSPROFFS=$PWD/turns
 mount_osproffs -s "$lower" "$mnt"
-for number in {1..200}; do
-    mkdir "$mnt/$number"
-done
+mkdir "$mnt"/{1..200}
 unmount_osproffs "$mnt"
 "$OSPROF" check "$final_profile"
 [ -d "$lower/200" ] || fail "calls did not reach the lower directory"

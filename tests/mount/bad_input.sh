@@ -6,16 +6,17 @@
 
 # assert_error NAMED COMMAND...: fails within some seconds, saying NAMED in a single line on standard error
 assert_error() {
-    local named=$1 status=0
+    local named=$1 status=0 lines
     shift
     timeout -k 5 20 "$@" >"$scratch/out" 2>"$scratch/err" </dev/null || status=$?
     [ "$status" -ne 0 ] || fail "accepted: $*"
     [ "$status" -lt 124 ] || fail "status $status: $*"
-    assert_eq 1 "$(wc -l <"$scratch/err")" "lines on standard error of: $* ($(cat "$scratch/err"))"
-    grep -qF -- "$named" "$scratch/err" || fail "'$named' is not named by: $* ($(cat "$scratch/err"))"
-    assert_eq "" "$(cat "$scratch/out")" "standard output of: $*"
+    mapfile lines <"$scratch/err"
+    [[ ${#lines[@]} -eq 1 && ${lines[0]} == *$'\n' ]] || fail "not a line on standard error of: $* (${lines[*]})"
+    [[ ${lines[0]} == *"$named"* ]] || fail "'$named' is not named by: $* (${lines[0]})"
+    [ ! -s "$scratch/out" ] || fail "standard output of: $*"
     assert_eq "$mounts_at_start" "$(mounts_below "$scratch")" "mounts left by: $*"
-    assert_eq "" "$(find "$XDG_RUNTIME_DIR" -name "*.live")" "live files left by: $*"
+    ! compgen -G "$XDG_RUNTIME_DIR/osprof/*.live" >&2 || fail "live files left by: $*"
 }
 
 # Once as it is started by hand, once in the background: the message must reach the terminal either way.

@@ -72,9 +72,7 @@ assert_quantile() {
 
 mkdir "$lower/directory"
 mount_osproffs -o resolution=2 "$lower" "$mnt"
-for number in {1..211}; do
-    mkdir "$mnt/directory/$number"
-done
+mkdir "$mnt/directory"/{1..211}
 rmdir "$mnt/directory/211"
 serve_metrics
 start_prometheus
