@@ -400,7 +400,7 @@ all_callers_reported() {
 }
 wait_until 30 all_callers_reported ||
     fail "$(caller_calls <reports) calls of $caller_pid are reported, not $(caller_calls_recorded)"
-grep -Eq "^ev\?\[7mil +$caller_pid " reports || fail "its name is not shown"
+grep -Eq "^ev\?\[7mil +$caller_pid " reports || fail "its name is not shown: $(<reports)"
 ! grep -q $'\033' reports || fail "its name is shown as it is"
 kill "$watcher"
 wait "$watcher" || true
