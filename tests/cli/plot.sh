@@ -94,11 +94,16 @@ expect 0 plot --gnuplot --timeline --3d million.osprof
 need gnuplot
 python=$(python_with xml.dom.minidom) || skip "python3 is not installed"
 
-# expect_picture FILE: of the type that its suffix tells
+# expect_picture FILE: of the type that its suffix tells; that what is called SVG can be parsed is checked in the end
+mkdir to-be-parsed
+pictures=0
 expect_picture() {
     local magic
     case $1 in
-    *.svg) "$python" -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$1" ;;
+    *.svg)
+        pictures=$((pictures + 1))
+        cp -- "$1" "to-be-parsed/$pictures.svg"
+        ;;
     *.png)
         magic=$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')
         assert_eq 89504e470d0a1a0a "$magic" "the beginning of $1"
@@ -303,6 +308,10 @@ assert_eq "2 osprof: cannot write standard output: No space left on device" "$st
 status=0
 "$OSPROF" plot grep.osprof -o closed.svg <&- >&- 2>&- || status=$?
 expect_picture closed.svg
+"$python" -c 'if True:
+    import sys, xml.dom.minidom
+    for path in sys.argv[1:]:
+        xml.dom.minidom.parse(path)' to-be-parsed/*.svg || fail "a picture is no XML"
 if is_root; then
     mkdir full
     mount -t tmpfs -o size=64k tmpfs full

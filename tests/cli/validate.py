@@ -1,16 +1,24 @@
-"""validate.py SCHEMA JSON: ends with 0 if the one follows the other, else says where it does not."""
+"""validate.py SCHEMA JSON...: ends with 0 if all follow the schema, else says where each does not."""
 
 import json
 import sys
 
 import jsonschema
 
-with open(sys.argv[1], encoding="utf-8") as schema_file, open(sys.argv[2], encoding="utf-8") as json_file:
-    schema = json.load(schema_file)
-    instance = json.load(json_file)
 
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+schema = read(sys.argv[1])
 jsonschema.Draft202012Validator.check_schema(schema)
-errors = list(jsonschema.Draft202012Validator(schema).iter_errors(instance))
-for error in errors:
-    print(f"{sys.argv[2]}: {error.json_path}: {error.message}", file=sys.stderr)
-sys.exit(bool(errors))
+validator = jsonschema.Draft202012Validator(schema)
+assert len(sys.argv) > 2, "nothing to validate"
+wrong = False
+for path in sys.argv[2:]:
+    for error in validator.iter_errors(read(path)):
+        print(f"{path}: {error.json_path}: {error.message}", file=sys.stderr)
+        wrong = True
+sys.exit(wrong)
