@@ -440,6 +440,18 @@ cleanup() {
     exit "$status"
 }
 
+# As root each test has a mount namespace of its own. Whoever makes another one, be it a test beside this one or a container,
+# would else take copies of this test's mounts along, whose daemons live as long as those. What is shared stays shared.
+enter_own_namespace() {
+    local shared=$'(^|\n)[0-9]+ [0-9]+ [0-9:]+ / / [^\n]* shared:'
+    [ -z "${IN_OWN_NAMESPACE:-}" ] && is_root && have unshare && unshare --mount true 2>/dev/null || return 0
+    export IN_OWN_NAMESPACE=private
+    [[ ! $(</proc/self/mountinfo) =~ $shared ]] || IN_OWN_NAMESPACE=shared
+    exec unshare --mount --propagation private -- bash "$0" "$@"
+}
+
+enter_own_namespace "$@"
+[ "${IN_OWN_NAMESPACE:-}" != shared ] || [ -n "${IN_PRIVATE_NAMESPACE:-}" ] || mount --make-rshared /
 scratch=$(realpath -- "$(mktemp -d "${TMPDIR:-/tmp}/osproffs-test.XXXXXX")")
 trap cleanup EXIT
 trap 'exit 1' HUP INT TERM
