@@ -181,11 +181,9 @@ expect_untouched "osprof: cannot merge ops-3.osprof: too many different operatio
 
 # ---- Many
 
-for number in $(seq 100); do
-    cp one.osprof "many-$number.osprof"
-done
-for number in $(seq 100); do
-    printf 'many-%s.osprof\n' $(seq 100)
+tee many-{1..100}.osprof <one.osprof >/dev/null
+for number in {1..100}; do
+    printf 'many-%s.osprof\n' {1..100}
 done >list
 # A process that keeps what it has read, or even the names, would need more than this.
 (

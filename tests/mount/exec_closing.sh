@@ -13,7 +13,7 @@ before_cleanup() {
 echo text >"$lower/file"
 mount_osproffs -o allow_other,cache=none "$lower" "$mnt"
 for number in 1 2 3; do
-    "$TEST_PROGRAMS/exec_closing" "$mnt/file" 211 &
+    "$TEST_PROGRAMS/exec_closing" "$mnt/file" 101 &
     runners+=("$!")
 done
 for pid in "${runners[@]}"; do
@@ -23,4 +23,4 @@ done
 runners=()
 unmount_osproffs "$mnt"
 assert_profiled OPEN FLUSH RELEASE
-assert_eq 3165 "$(profile_calls FLUSH "$final_profile")" "FLUSH of 3 * 211 * 5 files"
+assert_eq 1515 "$(profile_calls FLUSH "$final_profile")" "FLUSH of 3 * 101 * 5 files"
