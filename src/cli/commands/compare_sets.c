@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "input.h"
-#include "name_list.h"
+#include "name_set.h"
 #include "verdict_page.h"
 
 struct loaded {
@@ -35,7 +35,7 @@ static bool is_of_layer_of_first(const struct loaded *loaded, const struct aggst
 }
 
 /* A profile that cannot be read is told of, and the others are tried too. */
-static bool load_names(struct loaded *loaded, const struct name_list *names, const char *first_name) {
+static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name) {
     bool is_whole = true;
     for (size_t i = 0; i < names->count; i++) {
         struct input input;
@@ -63,7 +63,7 @@ static enum status complain_not_compared(int err) {
 }
 
 /* "a1.osprof ... a5.osprof" */
-static void name_set(const struct name_list *names, char *ret_text, size_t size) {
+static void name_set(const struct name_set *names, char *ret_text, size_t size) {
     const char *first = names->names[0];
     const char *last = names->names[names->count - 1];
     if (names->count == 1)
@@ -94,7 +94,7 @@ static void print_result(const struct compare_sets *sets, const struct verdict_p
 }
 
 static enum status compare_loaded(const struct compare_sets *sets, const struct loaded *loaded,
-                                  const struct name_list *a, const struct name_list *b) {
+                                  const struct name_set *a, const struct name_set *b) {
     struct verdict_result result;
     char a_name[512];
     char b_name[512];
@@ -111,8 +111,8 @@ static enum status compare_loaded(const struct compare_sets *sets, const struct 
     return has_change ? STATUS_NOT_SO : STATUS_OK;
 }
 
-static enum status load_and_compare(const struct compare_sets *sets, const struct name_list *a,
-                                    const struct name_list *b) {
+static enum status load_and_compare(const struct compare_sets *sets, const struct name_set *a,
+                                    const struct name_set *b) {
     struct loaded loaded = {.profiles = calloc(a->count + b->count, sizeof(*loaded.profiles))};
     enum status status = STATUS_TROUBLE;
     if (!loaded.profiles) {
@@ -127,13 +127,12 @@ static enum status load_and_compare(const struct compare_sets *sets, const struc
     return status;
 }
 
-static int list_names(const struct compare_sets *sets, struct name_list *a, struct name_list *b) {
+static int list_names(const struct compare_sets *sets, struct name_set *a, struct name_set *b) {
     int err =
-        sets->directory ? name_list_in(sets->directory, "a-", ".osprof", a) : name_list_of(sets->a, sets->a_count, a);
+        sets->directory ? name_set_in(sets->directory, "a-", ".osprof", a) : name_set_of(sets->a, sets->a_count, a);
     if (err)
         return err;
-    return sets->directory ? name_list_in(sets->directory, "b-", ".osprof", b)
-                           : name_list_of(sets->b, sets->b_count, b);
+    return sets->directory ? name_set_in(sets->directory, "b-", ".osprof", b) : name_set_of(sets->b, sets->b_count, b);
 }
 
 static void complain_no_runs(const struct compare_sets *sets) {
@@ -146,8 +145,8 @@ static void complain_no_runs(const struct compare_sets *sets) {
 }
 
 enum status compare_sets(const struct compare_sets *sets) {
-    struct name_list a = {0};
-    struct name_list b = {0};
+    struct name_set a = {0};
+    struct name_set b = {0};
     enum status status = STATUS_TROUBLE;
     if (list_names(sets, &a, &b) == 0) {
         if (a.count == 0 || b.count == 0)
@@ -157,7 +156,7 @@ enum status compare_sets(const struct compare_sets *sets) {
         else
             status = load_and_compare(sets, &a, &b);
     }
-    name_list_finish(&a);
-    name_list_finish(&b);
+    name_set_finish(&a);
+    name_set_finish(&b);
     return status;
 }
