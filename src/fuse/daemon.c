@@ -32,6 +32,7 @@
 #define FORGOTTEN_INODES_MAX 262144
 #define CACHE_AUTO_S 1.0
 #define CACHE_ALWAYS_S 86400.0
+#define DAEMON_LABELS 9 /* that it gives by itself, at most */
 
 struct daemon {
     const struct options *options;
@@ -182,6 +183,21 @@ static size_t keep_labels_with_values(struct aggstats_label *labels, size_t coun
     return kept;
 }
 
+/* Keys of labels that the user gave: where they are kept while the recorder copies them. */
+struct user_keys {
+    char texts[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
+};
+
+/* Puts what the user gave behind the first count labels. Returns how many there are then */
+static size_t append_user_labels(const struct options *options, struct user_keys *keys, struct aggstats_label *labels,
+                                 size_t count) {
+    for (size_t index = 0; index < options->label_count; index++) {
+        const char *value = user_label_split(options->labels[index], keys->texts[index]);
+        labels[count++] = (struct aggstats_label){keys->texts[index], (char *)(uintptr_t)value};
+    }
+    return count;
+}
+
 static int create_recorder(struct daemon *daemon) {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof(host) - 1);
@@ -196,7 +212,8 @@ static int create_recorder(struct daemon *daemon) {
     char data[] = "passthrough";
     char workers[] = "plain";
     const struct options *options = daemon->options;
-    struct aggstats_label labels[] = {
+    struct user_keys keys;
+    struct aggstats_label labels[DAEMON_LABELS + USER_LABELS_MAX] = {
         {(char[]){"layer"}, layer},
         {(char[]){"host"}, host},
         {(char[]){"lower"}, lower},
@@ -212,8 +229,8 @@ static int create_recorder(struct daemon *daemon) {
         .op_count = FS_OP_COUNT,
         .resolution = daemon->options->resolution,
         .labels = labels,
-        .label_count = keep_labels_with_values(labels, ARRAY_SIZE(labels)),
     };
+    wanted.label_count = append_user_labels(options, &keys, labels, keep_labels_with_values(labels, DAEMON_LABELS));
     int err = create_recorder_live(daemon, &wanted);
     const char *live_path = err == 0 ? aggstats_recorder_live_path(daemon->recorder) : NULL;
     if (live_path)

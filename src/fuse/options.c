@@ -30,7 +30,7 @@ struct raw_options {
     bool failed;
 };
 
-enum { KEY_HELP, KEY_VERSION, KEY_MAX_READ };
+enum { KEY_HELP, KEY_VERSION, KEY_MAX_READ, KEY_LABEL };
 
 #define OPTION(text, member)                                                                                           \
     { text, offsetof(struct options, member), 1 }
@@ -60,6 +60,7 @@ static const struct fuse_opt option_table[] = {
     FUSE_OPT_KEY("-V", KEY_VERSION),
     FUSE_OPT_KEY("--version", KEY_VERSION),
     FUSE_OPT_KEY("max_read=", KEY_MAX_READ),
+    FUSE_OPT_KEY("label=", KEY_LABEL),
     FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP), /* libfuse wants to know too */
     FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("noatime", FUSE_OPT_KEY_KEEP), /* it has no word for nodiratime */
@@ -96,6 +97,16 @@ static int take_path(struct options *options, const char *argument) {
     return *place ? 0 : -1;
 }
 
+/* Those beyond the first that is too many say nothing new. */
+static int take_label(struct options *options, const char *label) {
+    if (options->label_count == ARRAY_SIZE(options->labels))
+        return 0;
+    char *copy = strdup(label);
+    if (copy)
+        options->labels[options->label_count++] = copy;
+    return copy ? 0 : -1;
+}
+
 static int take_argument(void *data, const char *argument, int key, struct fuse_args *args) {
     struct options *options = data;
     (void)args;
@@ -109,6 +120,8 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     case KEY_MAX_READ: /* the kernel would be told one size now and another later, and refuse everything */
         log_message("%s: osproffs takes reads as large as the kernel makes them; leave the option out", argument);
         return -1;
+    case KEY_LABEL:
+        return take_label(options, argument + strlen("label="));
     case FUSE_OPT_KEY_NONOPT:
         return take_path(options, argument);
     default:
@@ -226,6 +239,14 @@ static int check_dimensions(struct options *options, const struct raw_options *r
     return 0;
 }
 
+static int check_labels(const struct options *options) {
+    char complaint[USER_LABEL_COMPLAINT_SIZE];
+    if (user_labels_valid((const char *const *)options->labels, options->label_count, complaint))
+        return 0;
+    log_message("label=%s", complaint);
+    return -EINVAL;
+}
+
 static int check_values(struct options *options, const struct raw_options *raw) {
     static const char *const resolutions[] = {"1", "2", "4", "8"};
     int resolution = choose("resolution", raw->resolution, resolutions, ARRAY_SIZE(resolutions), 0);
@@ -244,7 +265,7 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     options->resolution = 1U << resolution;
     options->cache = (enum cache_mode)cache;
     options->timing = (enum prof_timing)timing;
-    if (check_dimensions(options, raw) < 0)
+    if (check_dimensions(options, raw) < 0 || check_labels(options) < 0)
         return -EINVAL;
 
     if ((options->live_directory && !options->live_directory[0]) || (options->profile && !options->profile[0])) {
@@ -354,6 +375,8 @@ void options_finish(struct options *options) {
     free(options->profile);
     free(options->control_name);
     free(options->live_directory);
+    for (size_t index = 0; index < options->label_count; index++)
+        free(options->labels[index]);
     fuse_opt_free_args(&options->fuse_args);
 }
 
@@ -382,6 +405,7 @@ void options_print_help(void) {
            "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
            "    -o by=process|uid      a profile for each process, or each user, too\n"
            "    -o groups=N            of so many at most (256); others are added up\n"
+           "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
            "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"

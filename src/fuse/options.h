@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "prof.h"
+#include "user_label.h"
 
 enum options_action {
     OPTIONS_MOUNT,
@@ -43,7 +44,9 @@ struct options {
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
     enum aggstats_grouping grouping;
-    unsigned groups_max; /* 0: the default */
+    unsigned groups_max;               /* 0: the default */
+    char *labels[USER_LABELS_MAX + 1]; /* KEY=VALUE; one more, so that too many are seen */
+    size_t label_count;
     int forward_posix_locks;
     int forward_flocks;
     int no_atime;

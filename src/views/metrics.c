@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "user_label.h"
 #include "values.h"
 #include "views_private.h"
 
@@ -58,6 +59,23 @@ static const char *write_labels_of(const struct exposition *exposition, const ch
         if (!value)
             continue;
         write_label(exposition->stream, separator, keys[i], value);
+        separator = ",";
+    }
+    return separator;
+}
+
+/* Those that users gave: KEY becomes label_KEY, which no label of ours begins with, as kube-state-metrics has it. They
+ * are in the info alone, so that a series goes on when one of them changes. */
+static const char *write_user_labels(const struct exposition *exposition, const char *separator) {
+    const struct aggstats_profile *profile = exposition->profile;
+    for (size_t i = 0; i < profile->label_count; i++) {
+        const struct aggstats_label *label = &profile->labels[i];
+        const char *key = user_label_of_key(label->key);
+        if (!key || aggstats_profile_label(profile, label->key) != label->value)
+            continue; /* a key that comes twice has its first value */
+        fprintf(exposition->stream, "%slabel_%s=\"", separator, key);
+        write_label_value(exposition->stream, label->value);
+        putc('"', exposition->stream);
         separator = ",";
     }
     return separator;
@@ -177,6 +195,7 @@ static void write_info(const struct exposition *exposition) {
     write_family(exposition, "osprof_info", "gauge", "What is profiled, and how; always 1.");
     const char *separator = begin_sample(exposition, "osprof_info");
     separator = write_labels_of(exposition, separator, keys, ARRAY_SIZE(keys));
+    separator = write_user_labels(exposition, separator);
     write_label(exposition->stream, separator, "resolution", resolution);
     if (clock)
         write_label(exposition->stream, ",", "clock", clock);

@@ -139,6 +139,14 @@ assert_eq "# host: a, b, c, d, ...|# merged: 6" "$(grep -E '^# (host|merged)' ou
 expect 0 merge ab.osprof host-b.osprof host-c.osprof
 assert_eq "# host: a, b, c|# merged: 4" "$(grep -E '^# (host|merged)' out | paste -sd '|')" "labels of a sum of sums"
 
+# Labels of users are labels as any other.
+profile rack-7 1000 1 '# label rack: 7' '# label row: a' 'OP_A 1 1' ' 1'
+profile rack-8 1000 1 '# label rack: 8' '# label row: a' 'OP_A 1 1' ' 1'
+expect 0 merge rack-7.osprof rack-8.osprof
+assert_eq "# label rack: 7, 8|# label row: a" "$(grep '^# label' out | paste -sd '|')" "labels of users"
+expect 0 merge rack-7.osprof rack-8.osprof one.osprof
+assert_eq "# label rack: 7, 8, ...|# label row: a, ..." "$(grep '^# label' out | paste -sd '|')" "labels of users, not of all"
+
 sed 's/^# layer: fs/# layer: block/' one.osprof >block.osprof
 expect_trouble "osprof: cannot merge block.osprof: its layer is block, that of the profiles before it fs; merge each \
 layer by itself" merge one.osprof block.osprof

@@ -109,6 +109,15 @@ assert_eq "21 21 33" "$(profile_calls MKDIR "$scratch/profile") $(profile_calls 
     "MKDIR, RMDIR and READ of 3 runs"
 assert_eq "# resolution: 4 # runs: 3" "$(grep -E 'runs:|resolution:' "$scratch/profile" | paste -sd ' ')" "header of 3 runs"
 
+# Labels, also such as a list of options would cut.
+expect 0 run --label rack=7 -o cache=none --label 'note=a, b \ "c",profile=x' -p "$scratch/profile" -- true
+assert_eq '# label rack: 7|# label note: a, b \134 "c",profile=x' "$(grep '^# label' "$scratch/profile" | paste -sd '|')" \
+    "labels of --label"
+expect 125 run --label $'rack=\e' -p "$scratch/profile" -- true
+assert_eq "osprof run: --label rack=?: the value must be one line of printable text in UTF-8; see 'osprof help run'" \
+    "$(<"$scratch/err")" "message about a label"
+expect 125 run --label a=1 -o label=a=2 -p "$scratch/profile" -- true
+
 # All runs are made, the first failure is told; a signal ends them.
 # shellcheck disable=SC2016
 expect 3 run --repeat 5 -p "$scratch/profile" -- sh -c 'echo >>runs; case $(wc -l <runs) in 2) exit 3 ;; 4) exit 4 ;; esac'

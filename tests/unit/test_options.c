@@ -99,6 +99,16 @@ START_TEST(what_is_recorded_besides) {
 }
 END_TEST
 
+START_TEST(labels_are_kept_as_they_are_given) {
+    parse_good("lower mount -o label=rack=7,label=note=a\\,b\\\\c -o label=town=K\xc3\xb6ln");
+    ck_assert_uint_eq(options.label_count, 3);
+    ck_assert_str_eq(options.labels[0], "rack=7");
+    ck_assert_str_eq(options.labels[1], "note=a,b\\c");
+    ck_assert_str_eq(options.labels[2], "town=K\xc3\xb6ln");
+    ck_assert(!is_for_libfuse("rack"));
+}
+END_TEST
+
 START_TEST(names_are_values_in_order) {
     static const char *const resolutions[] = {"lower mount -o resolution=1", "lower mount -o resolution=2",
                                               "lower mount -o resolution=4", "lower mount -o resolution=8"};
@@ -194,6 +204,14 @@ static const struct {
     {"lower mount -o by=uid,groups=-5", "groups=-5: must be"},
     {"lower mount -o timing=call,by=uid", "timing=call: nothing is recorded, so leave out by"},
     {"lower mount -o timing=off,interval=1", "timing=off: nothing is recorded, so leave out interval"},
+    {"lower mount -o label=rack", "label=rack: must be KEY=VALUE, such as rack=7"},
+    {"lower mount -o label=", "label=: must be KEY=VALUE"},
+    {"lower mount -o label=host=a", "label=host=a: profiles have a header line of this name already"},
+    {"lower mount -o label=a=1,label=a=2", "label=a=2: this key is given twice"},
+    {"lower mount -o label=rack=\x1b[31m", "label=rack=?[31m: the value must be one line"},
+    {"lower mount -o label=a=1,label=b=1,label=c=1,label=d=1,label=e=1,label=f=1,label=g=1,label=h=1,label=i=1,"
+     "label=j=1,label=k=1,label=l=1,label=m=1,label=n=1,label=o=1,label=p=1,label=q=1,label=r=1",
+     "label=q=1: a profile takes at most 16 labels"},
     {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
     {"lower mount -o resolution=", "resolution="},
     {"lower mount -o resolution=08", "resolution=08"},
@@ -240,6 +258,7 @@ int main(void) {
     tcase_add_test(tcase, two_directories_are_enough);
     tcase_add_test(tcase, every_option_is_understood);
     tcase_add_test(tcase, what_is_recorded_besides);
+    tcase_add_test(tcase, labels_are_kept_as_they_are_given);
     tcase_add_loop_test(tcase, names_are_values_in_order, 0, 4);
     tcase_add_test(tcase, debugging_stays_in_the_foreground_and_libfuse_is_told);
     tcase_add_test(tcase, others_bring_the_kernels_checks);

@@ -384,6 +384,17 @@ START_TEST(metrics_tell_of_the_whole_profile) {
 }
 END_TEST
 
+/* A label's name has no escapes, so what could be none is left out. */
+START_TEST(metrics_tell_labels_of_users_in_the_info) {
+    given("# clock: 1000 Hz\n# label rack: 7 \"a\" \\134\n# label b\"} 1: x\n# label UP: x\n# label rack: 8\nOP_READ 1 "
+          "1\n"
+          " 1\n");
+    view(&view_metrics);
+    expect_line("osprof_info{label_rack=\"7 \\\"a\\\" \\\\\",resolution=\"1\"} 1");
+    expect_line(LATENCY "_count{op=\"READ\"} 1");
+}
+END_TEST
+
 START_TEST(metrics_need_the_clocks_rate) {
     size_t size_bytes = 7;
     given("# clock: tsc\nOP_READ 1 1\n 1\n");
@@ -454,6 +465,7 @@ static void add_metrics(Suite *suite) {
     tcase_add_loop_test(tcase, metrics_have_the_same_bounds_whatever_was_called, 0, (int)ARRAY_SIZE(scales));
     tcase_add_test(tcase, metrics_escape_what_labels_hold);
     tcase_add_test(tcase, metrics_tell_of_the_whole_profile);
+    tcase_add_test(tcase, metrics_tell_labels_of_users_in_the_info);
     tcase_add_test(tcase, metrics_need_the_clocks_rate);
 }
 

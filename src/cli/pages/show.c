@@ -15,6 +15,7 @@
 #include "peak_line.h"
 #include "screen.h"
 #include "units.h"
+#include "user_label.h"
 
 /* What all parts of the page need. */
 struct page {
@@ -48,7 +49,10 @@ static void print_labels(const struct page *page) {
         const struct aggstats_label *label = &page->profile->labels[i];
         if (!is_shown(label->key) || !label->value[0])
             continue;
-        print_key(page, label->key);
+        const char *user_key = user_label_of_key(label->key);
+        print_key(page, user_key ? "label" : label->key);
+        if (user_key)
+            fprintf(page->screen.stream, "%s=", user_key);
         screen_print_untrusted(&page->screen, INK_PLAIN, label->value);
         putc('\n', page->screen.stream);
     }

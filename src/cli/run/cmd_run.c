@@ -16,12 +16,15 @@
 #include "run_report.h"
 #include "run_signals.h"
 #include "run_vs.h"
+#include "user_label.h"
 
 struct run_options {
     struct option_list directories;
     struct option_list osproffs_lists;
     char *osproffs_options; /* all of those; NULL: none */
-    const char *profile;    /* NULL: shown on standard error */
+    struct option_list labels;
+    char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
+    const char *profile;   /* NULL: shown on standard error */
     unsigned warmup_count;
     unsigned repeat_count;
     const char *other; /* to compare with; NULL: none */
@@ -151,7 +154,8 @@ static int run(const struct run_options *options) {
     reserve_standard_files();
     int error = check_device();
     if (error == 0)
-        error = run_mounts_open(&run.mounts, options->directories.texts, count, options->osproffs_options);
+        error = run_mounts_open(&run.mounts, options->directories.texts, count, options->osproffs_options,
+                                options->osproffs_labels);
     if (error == 0)
         error = keeps_sets ? run_sets_open(&run.sets, options->profile, count)
                            : run_target_open(&run.target, options->profile, count, options->other ? VS_SIDES : 1);
@@ -180,6 +184,10 @@ static const struct option_row rows[] = {
      .metavar = "FILE",
      .help = "write the profile to FILE instead, - is standard output; of several DIRs to FILE.1, FILE.2 and so on",
      INTO(FILE, struct run_options, profile)},
+    {.name = "label",
+     .metavar = "KEY=VALUE",
+     .help = "a line of the profile's header, such as rack=7; may be repeated",
+     INTO(TEXTS, struct run_options, labels)},
     {.name = "repeat",
      .metavar = "N",
      .min = 1,
@@ -215,16 +223,41 @@ static int join_osproffs_options(struct run_options *options) {
     return 0;
 }
 
+/* In a list for -o a comma ends an option, and a backslash takes what a character means away. */
+static void write_escaped(FILE *stream, const char *text) {
+    for (; *text; text++) {
+        if (*text == ',' || *text == '\\')
+            putc('\\', stream);
+        putc(*text, stream);
+    }
+}
+
+/* Errors: -ENOMEM */
+static int join_labels(struct run_options *options) {
+    size_t size_bytes = 0;
+    FILE *stream = options->labels.count > 0 ? open_memstream(&options->osproffs_labels, &size_bytes) : NULL;
+    if (!stream)
+        return options->labels.count > 0 ? -ENOMEM : 0;
+    for (size_t i = 0; i < options->labels.count; i++) {
+        fputs(i > 0 ? ",label=" : "label=", stream);
+        write_escaped(stream, options->labels.texts[i]);
+    }
+    return fclose(stream) == 0 ? 0 : -ENOMEM;
+}
+
 /* What follows the options is the command, whatever it looks like. */
 static enum status settle_options(const struct command *command, const struct arguments *arguments,
                                   struct run_options *options) {
+    char complaint[USER_LABEL_COMPLAINT_SIZE];
     if (options->other && options->other[strspn(options->other, " \t\n")] == '\0')
         return usage_error(command, "--vs needs a command");
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
+    if (!user_labels_valid(options->labels.texts, options->labels.count, complaint))
+        return usage_error(command, "--label %s", complaint);
     options->command = (const char *const *)arguments->rest;
     if ((options->directories.count == 0 && option_list_add(&options->directories, ".") != 0) ||
-        join_osproffs_options(options) != 0)
+        join_osproffs_options(options) != 0 || join_labels(options) != 0)
         return usage_error(command, "no memory");
     size_t profile_count = options->directories.count * (options->other ? VS_SIDES : 1);
     if (options->other && options->repeat_count > VS_RUNS_MAX)
@@ -247,7 +280,9 @@ static enum status run_run(const struct command *command, int argc, char **argv)
     }
     option_list_finish(&options.directories);
     option_list_finish(&options.osproffs_lists);
+    option_list_finish(&options.labels);
     free(options.osproffs_options);
+    free(options.osproffs_labels);
     return (enum status)exit_status;
 }
 

@@ -104,6 +104,10 @@ static void exec_osproffs(const struct run_daemon *daemon, const struct run_ospr
         arguments[count++] = "-o";
         arguments[count++] = options->given;
     }
+    if (options->labels) {
+        arguments[count++] = "-o";
+        arguments[count++] = options->labels;
+    }
     arguments[count++] = "-o";
     arguments[count++] = "profile=-";
     arguments[count++] = lower;

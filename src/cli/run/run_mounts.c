@@ -40,8 +40,8 @@ static int refuse_same(const struct run_mounts *mounts) {
     return 0;
 }
 
-int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count,
-                    const char *osproffs_options) {
+int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count, const char *options,
+                    const char *labels) {
     struct run_mounts *mounts = ret_mounts;
     *mounts = (struct run_mounts){.options.live_dir_fd = -1};
     mounts->daemons = calloc(count, sizeof(*mounts->daemons));
@@ -50,7 +50,7 @@ int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directorie
         complain("no memory");
         return -ENOMEM;
     }
-    int error = run_osproffs_init(&mounts->options, osproffs_options);
+    int error = run_osproffs_init(&mounts->options, options, labels);
     for (; mounts->count < count && error == 0; mounts->count++) {
         mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
         error = run_daemon_open(&mounts->daemons[mounts->count], directories[mounts->count]);

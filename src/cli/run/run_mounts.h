@@ -21,11 +21,11 @@ struct run_mounts {
 };
 
 /* Opens the directories and refuses what cannot be profiled.
- * options: must stay
+ * directories, options, labels: must stay; options and labels may be NULL
  * Owner:   the caller finishes *ret_mounts, also after an error
  * Errors:  told to the user */
-int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count,
-                    const char *osproffs_options);
+int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count, const char *options,
+                    const char *labels);
 void run_mounts_finish(struct run_mounts *mounts);
 
 /* After run_mounts_end(), for another start. */

@@ -59,9 +59,9 @@ static int open_live_dir(const char *given) {
     return open(asked ? asked : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-int run_osproffs_init(struct run_osproffs *ret_options, const char *given) {
+int run_osproffs_init(struct run_osproffs *ret_options, const char *given, const char *labels) {
     CLEANUP_FREE char *profile = find_option(given, "profile");
-    struct run_osproffs options = {.given = given, .live_dir_fd = -1};
+    struct run_osproffs options = {.given = given, .labels = labels, .live_dir_fd = -1};
     if (profile) {
         complain("cannot take -o profile=%s: osprof run says where the profile goes: -p FILE", profile);
         return -EINVAL;

@@ -1,0 +1,103 @@
+/* Labels that users give to a profile. */
+#include "user_label.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base.h"
+
+#define PREFIX "label "
+#define SHOWN_BYTES 80 /* of a text, in a complaint */
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+
+/* Keys of header lines that profiles have of themselves (osprof(5)). A label may not look like one of them. */
+static bool is_taken(const char *key, size_t length) {
+    static const char *const taken[] = {
+        "layer",   "host",    "lower",  "mount",   "clock",    "resolution", "cache",       "data",       "workers",
+        "control", "profile", "start",  "elapsed", "interval", "borders",    "clamped",     "incomplete", "in_flight",
+        "process", "uid",     "merged", "command", "runs",     "source",     "approximate",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+        if (strlen(taken[i]) == length && strncmp(taken[i], key, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_key(const char *key, size_t length) {
+    return length > 0 && length <= USER_LABEL_KEY_MAX && strspn(key, letters) > 0 &&
+           strspn(key, key_characters) >= length;
+}
+
+/* One line of text in UTF-8 that a terminal only shows. */
+static bool is_printable(const char *text) {
+    const char *character;
+    size_t length;
+    for (const char *at = text, *before = text; (length = next_character(&at, &character)) > 0; before = at)
+        if (character != before || is_obeyed_by_terminals(character, length))
+            return false;
+    return true;
+}
+
+/* Why a text is no label; NULL: it is one. */
+static const char *why_invalid(const char *text) {
+    size_t key_length = strcspn(text, "=");
+    size_t value_length = text[key_length] ? strlen(text + key_length + 1) : 0;
+    if (!text[key_length])
+        return "must be KEY=VALUE, such as rack=7";
+    if (!is_key(text, key_length))
+        return "the key must be a lower-case letter and at most 30 lower-case letters, digits and _";
+    if (is_taken(text, key_length))
+        return "profiles have a header line of this name already; choose another key";
+    if (value_length == 0 || value_length > USER_LABEL_VALUE_MAX)
+        return "the value must have 1 to 255 bytes";
+    return is_printable(text + key_length + 1) ? NULL : "the value must be one line of printable text in UTF-8";
+}
+
+static bool have_one_key(const char *a, const char *b) {
+    size_t length = strcspn(a, "=");
+    return strncmp(a, b, length) == 0 && b[length] == '=';
+}
+
+/* "text: why", in one line. */
+static void complain_of(const char *text, const char *why, char ret_complaint[USER_LABEL_COMPLAINT_SIZE]) {
+    const char *character;
+    size_t shown = 0;
+    size_t length;
+    for (const char *at = text; shown < SHOWN_BYTES && (length = next_character(&at, &character)) > 0;
+         shown += length) {
+        bool is_harmless = !is_obeyed_by_terminals(character, length);
+        if (!is_harmless)
+            length = 1;
+        memcpy(ret_complaint + shown, is_harmless ? character : "?", length);
+    }
+    snprintf(ret_complaint + shown, USER_LABEL_COMPLAINT_SIZE - shown, "%s: %s", shown < SHOWN_BYTES ? "" : "...", why);
+}
+
+bool user_labels_valid(const char *const *texts, size_t count, char ret_complaint[USER_LABEL_COMPLAINT_SIZE]) {
+    for (size_t i = 0; i < count; i++) {
+        const char *why = why_invalid(texts[i]);
+        for (size_t before = 0; before < i && !why; before++)
+            if (have_one_key(texts[before], texts[i]))
+                why = "this key is given twice";
+        if (!why && i == USER_LABELS_MAX)
+            why = "a profile takes at most 16 labels";
+        if (why) {
+            complain_of(texts[i], why, ret_complaint);
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *user_label_split(const char *text, char ret_key[USER_LABEL_HEADER_SIZE]) {
+    size_t key_length = strcspn(text, "=");
+    snprintf(ret_key, USER_LABEL_HEADER_SIZE, PREFIX "%.*s", (int)key_length, text);
+    return text + key_length + 1;
+}
+
+const char *user_label_of_key(const char *key) {
+    const char *name = key + strlen(PREFIX);
+    return strncmp(key, PREFIX, strlen(PREFIX)) == 0 && is_key(name, strlen(name)) ? name : NULL;
+}

@@ -1,0 +1,110 @@
+/* Labels that users give: which are taken, and what is said of the others. */
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base.h"
+#include "run_suite.h"
+#include "user_label.h"
+
+#define TEN "0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+
+static char complaint[USER_LABEL_COMPLAINT_SIZE];
+
+static const char *const good[] = {
+    "rack=7",
+    "r=x",
+    "os_release_2=12 (bookworm)",
+    "quoted=\"a\\b\", 'c' = d",
+    "town=K\xc3\xb6ln",
+    "k123456789012345678901234567890=31 bytes",
+    "long=" HUNDRED HUNDRED TEN TEN TEN TEN TEN "12345",
+};
+
+START_TEST(label_is_a_word_and_a_line) {
+    ck_assert_msg(user_labels_valid(&good[_i], 1, complaint), "%s", complaint);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    const char *complaint;
+} bad[] = {
+    {"rack", "rack: must be KEY=VALUE, such as rack=7"},
+    {"", ": must be KEY=VALUE, such as rack=7"},
+    {"=7", "=7: the key must be"},
+    {"Rack=7", "Rack=7: the key must be a lower-case letter and at most 30 lower-case letters, digits and _"},
+    {"7th=1", "7th=1: the key"},
+    {"_a=1", "_a=1: the key"},
+    {"a-b=1", "a-b=1: the key"},
+    {"a b=1", "a b=1: the key"},
+    {"a:=1", "a:=1: the key"},
+    {"k\xc3\xb6=1", "k\xc3\xb6=1: the key"},
+    {"k1234567890123456789012345678901=32 bytes", "k1234567890123456789012345678901=32 bytes: the key"},
+    {"host=a", "host=a: profiles have a header line of this name already; choose another key"},
+    {"in_flight=a", "in_flight=a: profiles have"},
+    {"resolution=1", "resolution=1: profiles have"},
+    {"rack=", "rack=: the value must have 1 to 255 bytes"},
+    {"long=" HUNDRED HUNDRED TEN TEN TEN TEN TEN "123456", "long=" TEN TEN TEN TEN TEN TEN TEN "01234...: the value"},
+    {"rack=a\nb", "rack=a?b: the value must be one line of printable text in UTF-8"},
+    {"rack=a\tb", "rack=a?b: the value"},
+    {"rack=\x1b[31m", "rack=?[31m: the value"},
+    {"rack=\x7f", "rack=?: the value"},
+    {"rack=\xc2\x9b", "rack=?: the value"},
+    {"rack=\xe2\x80\xae", "rack=?: the value"}, /* NOLINT(misc-misleading-bidirectional): so that it is refused */
+    {"rack=\xff", "rack=\xef\xbf\xbd: the value"},
+    {"rack=\xed\xa0\x80", "rack=\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd: the value"},
+};
+
+START_TEST(what_is_refused_is_said_in_one_harmless_line) {
+    ck_assert(!user_labels_valid(&bad[_i].text, 1, complaint));
+    ck_assert_msg(strncmp(complaint, bad[_i].complaint, strlen(bad[_i].complaint)) == 0, "%s", complaint);
+}
+END_TEST
+
+START_TEST(key_is_given_once) {
+    const char *const texts[] = {"rack=1", "rack_row=1", "row=1", "rack=2"};
+    ck_assert(user_labels_valid(texts, 3, complaint));
+    ck_assert(!user_labels_valid(texts, 4, complaint));
+    ck_assert_str_eq(complaint, "rack=2: this key is given twice");
+}
+END_TEST
+
+START_TEST(profile_takes_a_bounded_number) {
+    char texts[USER_LABELS_MAX + 1][8];
+    const char *all[USER_LABELS_MAX + 1];
+    for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+        snprintf(texts[i], sizeof(texts[i]), "k%zu=v", i);
+        all[i] = texts[i];
+    }
+    ck_assert(user_labels_valid(all, USER_LABELS_MAX, complaint));
+    ck_assert(!user_labels_valid(all, USER_LABELS_MAX + 1, complaint));
+    ck_assert_str_eq(complaint, "k16=v: a profile takes at most 16 labels");
+}
+END_TEST
+
+START_TEST(header_key_leads_back_to_the_label) {
+    char key[USER_LABEL_HEADER_SIZE];
+    ck_assert_str_eq(user_label_split("rack=a=b", key), "a=b");
+    ck_assert_str_eq(key, "label rack");
+    ck_assert_str_eq(user_label_of_key(key), "rack");
+    ck_assert_ptr_null(user_label_of_key("rack"));
+    ck_assert_ptr_null(user_label_of_key("label "));
+    ck_assert_ptr_null(user_label_of_key("label a\"b"));
+    ck_assert_ptr_null(user_label_of_key("label a b"));
+    ck_assert_ptr_null(user_label_of_key("labelled"));
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("user_label");
+    TCase *tcase = tcase_create("labels");
+    tcase_add_loop_test(tcase, label_is_a_word_and_a_line, 0, (int)ARRAY_SIZE(good));
+    tcase_add_loop_test(tcase, what_is_refused_is_said_in_one_harmless_line, 0, (int)ARRAY_SIZE(bad));
+    tcase_add_test(tcase, key_is_given_once);
+    tcase_add_test(tcase, profile_takes_a_bounded_number);
+    tcase_add_test(tcase, header_key_leads_back_to_the_label);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
