@@ -1,5 +1,4 @@
 /* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. */
-#include <limits.h>
 #include <string.h>
 #include <time.h>
 
@@ -7,6 +6,7 @@
 #include "command.h"
 #include "input.h"
 #include "merging.h"
+#include "name_list.h"
 #include "option_table.h"
 #include "output.h"
 #include "units.h"
@@ -90,64 +90,27 @@ static enum status merge_one(struct merge_run *run, const char *name) {
     return status;
 }
 
-/* 1: name is the next line; 0: end of the list.
- * Errors:  -ENAMETOOLONG, -EINVAL it is no name, and those of reading */
-static int read_name(FILE *list, char ret_name[PATH_MAX]) {
-    size_t length = 0;
-    int c;
-    errno = 0;
-    while ((c = getc(list)) != EOF && c != '\n') {
-        if (c == '\0')
-            return -EINVAL;
-        if (length == PATH_MAX - 1)
-            return -ENAMETOOLONG;
-        ret_name[length++] = (char)c;
-    }
-    if (ferror(list))
-        return negative_errno();
-    ret_name[length] = '\0';
-    return c != EOF || length > 0;
-}
-
-static enum status complain_of_list(const char *list_name, size_t line_number, int error) {
-    if (error == -EINVAL)
-        complain("%s is not a list of profiles: line %zu: expected a name, found a NUL byte", list_name, line_number);
-    else if (error == -ENAMETOOLONG)
-        complain("%s is not a list of profiles: line %zu: expected a name of at most %d bytes", list_name, line_number,
-                 PATH_MAX - 1);
-    else
-        complain("cannot read the list of profiles %s: %s", list_name, strerror(-error));
-    return STATUS_TROUBLE;
-}
-
-static enum status merge_listed(struct merge_run *run, FILE *list, const char *list_name) {
+static enum status merge_listed(struct merge_run *run, struct name_list *list) {
     char name[PATH_MAX];
-    size_t line_number = 1;
     enum status status = STATUS_OK;
-    int more;
-    for (; status == STATUS_OK && (more = read_name(list, name)) != 0; line_number++) {
-        if (more < 0)
-            return complain_of_list(list_name, line_number, more);
-        if (strcmp(name, "-") == 0 && list == stdin) {
+    int more = 0;
+    while (status == STATUS_OK && (more = name_list_next(list, name)) > 0) {
+        if (strcmp(name, "-") == 0 && list->stream == stdin) {
             complain("cannot merge -: standard input is the list of profiles already");
-            status = STATUS_TROUBLE;
-        } else if (name[0]) {
-            status = merge_one(run, name);
+            return STATUS_TROUBLE;
         }
+        status = merge_one(run, name);
     }
-    return status;
+    return more < 0 ? STATUS_TROUBLE : status;
 }
 
 static enum status merge_list(struct merge_run *run) {
-    const char *name = run->options->files_from;
-    if (strcmp(name, "-") == 0)
-        return merge_listed(run, stdin, "standard input");
-    CLEANUP_STREAM FILE *list = fopen(name, "re");
-    if (!list) {
-        complain("cannot open the list of profiles %s: %s", name, strerror(errno));
+    struct name_list list;
+    if (name_list_open(&list, run->options->files_from) != 0)
         return STATUS_TROUBLE;
-    }
-    return merge_listed(run, list, name);
+    enum status status = merge_listed(run, &list);
+    name_list_close(&list);
+    return status;
 }
 
 static enum status merge_all(struct merge_run *run) {
