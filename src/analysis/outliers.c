@@ -1,0 +1,256 @@
+/* What is kept of each profile. */
+#include "outliers_cells.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+
+#define OPS_MAX 4096 /* what the parser of profiles takes */
+#define ISOLATED_MAX 0.05
+#define CLIP_OCTAVES 1.5
+#define CENTRE_STEPS 12
+
+/* ---- Life --------------------------------------------------------------------------------------- */
+
+struct outliers *outliers_create(void) {
+    return calloc(1, sizeof(struct outliers));
+}
+
+static void group_finish(struct outliers_group *group) {
+    for (size_t i = 0; i < group->column_count; i++) {
+        free(group->columns[i].cells);
+        free(group->columns[i].tails);
+    }
+    for (size_t i = 0; i < group->member_count; i++)
+        free(group->members[i].name);
+    free(group->columns);
+    free(group->members);
+    free(group->layer);
+    free(group->value);
+}
+
+void outliers_destroy(struct outliers *outliers) {
+    if (!outliers)
+        return;
+    for (size_t i = 0; i < outliers->group_count; i++)
+        group_finish(&outliers->groups[i]);
+    free(outliers->groups);
+    free(outliers);
+}
+
+/* Room for more elements of an array, which then is half empty at most. NULL: no memory */
+static void *grow(void *array, size_t needed, size_t *capacity, size_t size_bytes) {
+    if (needed <= *capacity)
+        return array;
+    size_t wanted = needed + needed / 2 + 8;
+    void *grown = reallocarray(array, wanted, size_bytes);
+    if (grown)
+        *capacity = wanted;
+    return grown;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------- */
+
+static struct outliers_group *find_group(struct outliers *outliers, const char *layer, const char *value) {
+    for (size_t i = 0; i < outliers->group_count; i++) {
+        struct outliers_group *group = &outliers->groups[i];
+        if (strcmp(group->layer, layer) == 0 && strcmp(group->value, value) == 0)
+            return group;
+    }
+    void *grown =
+        grow(outliers->groups, outliers->group_count + 1, &outliers->group_capacity, sizeof(struct outliers_group));
+    if (!grown)
+        return NULL;
+    outliers->groups = grown;
+    struct outliers_group *group = &outliers->groups[outliers->group_count++];
+    *group = (struct outliers_group){.layer = strdup(layer), .value = strdup(value)};
+    return group->layer && group->value ? group : NULL;
+}
+
+static int add_member(struct outliers_group *group, const char *name, uint64_t frequency_hz) {
+    void *grown = grow(group->members, group->member_count + 1, &group->member_capacity, sizeof(*group->members));
+    if (!grown)
+        return -ENOMEM;
+    group->members = grown;
+    struct outliers_member member = {.name = strdup(name), .log_cycle = -log((double)frequency_hz)};
+    if (!member.name)
+        return -ENOMEM;
+    group->members[group->member_count++] = member;
+    return 0;
+}
+
+static int find_column(struct outliers_group *group, const char *op, struct outliers_column **ret_column) {
+    for (size_t i = 0; i < group->column_count; i++) {
+        *ret_column = &group->columns[i];
+        if (strcmp(group->columns[i].op, op) == 0)
+            return 0;
+    }
+    if (group->column_count == OPS_MAX)
+        return -E2BIG;
+    struct outliers_column *grown = reallocarray(group->columns, group->column_count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    group->columns = grown;
+    *ret_column = &grown[group->column_count++];
+    **ret_column = (struct outliers_column){.cells = NULL};
+    memcpy((*ret_column)->op, op, strlen(op) + 1); /* it is no longer than the op of a profile */
+    return 0;
+}
+
+/* ---- Operations --------------------------------------------------------------------------------- */
+
+/* What the buckets of an operation say. */
+struct summary {
+    double octaves[64];
+    unsigned first; /* octave that is not empty */
+    unsigned last;
+    double calls;
+    double variation;
+    double centre; /* of log2(latency in cycles) */
+    double centre_variance;
+    double centre_rounding;
+};
+
+/* The share of calls in buckets whose neighbours hold next to nothing: these may lie anywhere in them, while calls that
+ * are spread over some buckets tell where their middle is. */
+static double isolated_share(const struct aggstats_op_profile *op, unsigned bucket_count, double calls) {
+    double isolated = 0;
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
+        const double own = (double)op->buckets[bucket];
+        const double below = bucket > 0 ? (double)op->buckets[bucket - 1] : 0;
+        const double above = bucket + 1 < bucket_count ? (double)op->buckets[bucket + 1] : 0;
+        if (fmax(below, above) < ISOLATED_MAX * own)
+            isolated += own;
+    }
+    return isolated / calls;
+}
+
+/* One step to Huber's location of log2(latency): the mean, with what is further than CLIP_OCTAVES from the present one
+ * taken for that far. */
+static void improve_centre(struct summary *summary, const struct aggstats_op_profile *op, unsigned resolution) {
+    const double centre = summary->centre;
+    double sum = 0;
+    double square_sum = 0;
+    double unclipped = 0;
+    for (unsigned bucket = summary->first * resolution; bucket < (summary->last + 1) * resolution; bucket++) {
+        const double calls = (double)op->buckets[bucket];
+        const double octaves = (bucket + 0.5) / resolution - centre;
+        const double clipped = fmin(fmax(octaves, -CLIP_OCTAVES), CLIP_OCTAVES);
+        sum += calls * clipped;
+        square_sum += calls * clipped * clipped;
+        unclipped += clipped == octaves ? calls : 0; /* NOLINT: it is one of the arguments */
+    }
+    const double step = sum / summary->calls;
+    const double unclipped_share = fmax(unclipped / summary->calls, 0.1);
+    summary->centre = centre + step;
+    summary->centre_variance =
+        fmax(0, square_sum / summary->calls - step * step) / (summary->calls * unclipped_share * unclipped_share);
+}
+
+static void find_centre(struct summary *summary, const struct aggstats_op_profile *op, unsigned resolution) {
+    const double rounding = isolated_share(op, 64 * resolution, summary->calls) / resolution;
+    summary->centre_rounding = rounding * rounding / 12; /* as of any rounding */
+    for (unsigned bucket = summary->first * resolution; bucket < (summary->last + 1) * resolution; bucket++)
+        summary->centre += (double)op->buckets[bucket] / summary->calls * (bucket + 0.5) / resolution;
+    for (int step = 0; step < CENTRE_STEPS; step++)
+        improve_centre(summary, op, resolution);
+}
+
+static struct summary summarise(const struct aggstats_op_profile *op, unsigned resolution) {
+    struct summary summary = {.first = 64};
+    double sum = 0;
+    double square_sum = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        if (op->buckets[bucket] == 0)
+            continue;
+        double calls = (double)op->buckets[bucket];
+        double mean = aggstats_bucket_mean(bucket, resolution);
+        summary.last = bucket / resolution;
+        summary.first = summary.first < 64 ? summary.first : summary.last;
+        summary.octaves[summary.last] += calls;
+        summary.calls += calls;
+        sum += calls * mean;
+        square_sum += calls * mean * mean;
+    }
+    if (summary.calls > 0) {
+        summary.variation = fmax(0, square_sum * summary.calls / (sum * sum) - 1);
+        find_centre(&summary, op, resolution);
+    }
+    return summary;
+}
+
+static int append_tails(struct outliers_column *column, const struct summary *summary) {
+    size_t count = summary->last - summary->first + 1;
+    void *grown = grow(column->tails, column->tail_count + count, &column->tail_capacity, sizeof(*column->tails));
+    if (!grown)
+        return -ENOMEM;
+    column->tails = grown;
+    double tail = 0;
+    for (size_t i = count; i-- > 0;) {
+        tail += summary->octaves[summary->first + i];
+        column->tails[column->tail_count + i] = (float)tail;
+    }
+    column->tail_count += count;
+    return 0;
+}
+
+static int append_cell(struct outliers_group *group, struct outliers_column *column, const struct summary *summary,
+                       double total_cycles) {
+    const uint32_t member = (uint32_t)group->member_count - 1;
+    void *grown = grow(column->cells, column->cell_count + 1, &column->cell_capacity, sizeof(*column->cells));
+    if (!grown)
+        return -ENOMEM;
+    column->cells = grown;
+    const struct outliers_cell cell = {
+        .member = member,
+        .tails = (uint32_t)column->tail_count,
+        .tail_count = (uint8_t)(summary->last - summary->first + 1),
+        .first_octave = (uint8_t)summary->first,
+        .log_mean = (float)(log(total_cycles / summary->calls) + group->members[member].log_cycle),
+        .variation = (float)summary->variation,
+        .log_centre = (float)(summary->centre * LOG_2 + group->members[member].log_cycle),
+        .centre_variance = (float)(summary->centre_variance * LOG_2 * LOG_2),
+        .centre_rounding = (float)(summary->centre_rounding * LOG_2 * LOG_2),
+        .calls = summary->calls,
+    };
+    int error = append_tails(column, summary);
+    if (!error)
+        column->cells[column->cell_count++] = cell;
+    return error;
+}
+
+/* What took no time at all has no logarithm. */
+static int add_op(struct outliers_group *group, const struct aggstats_op_profile *op, unsigned resolution) {
+    struct outliers_column *column;
+    const struct summary summary = summarise(op, resolution);
+    if (summary.calls <= 0 || op->total_cycles == 0)
+        return 0;
+    int error = find_column(group, op->name, &column);
+    return error ? error : append_cell(group, column, &summary, (double)op->total_cycles);
+}
+
+int outliers_add(struct outliers *outliers, const char *name, const char *value,
+                 const struct aggstats_profile *profile) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    if (profile->clock.frequency_hz == 0)
+        return -EDOM;
+    struct outliers_group *group = find_group(outliers, layer ? layer : "", value);
+    int error = group ? add_member(group, name, profile->clock.frequency_hz) : -ENOMEM;
+    for (size_t i = 0; i < profile->op_count && !error; i++)
+        error = add_op(group, &profile->ops[i], profile->resolution);
+    return error;
+}
+
+double outliers_share_beyond(const struct outliers_column *column, const struct outliers_cell *cell, double log_cycle,
+                             double log_seconds) {
+    const float *tails = column->tails + cell->tails;
+    const double octave = (log_seconds - log_cycle) / LOG_2 - cell->first_octave;
+    if (octave <= 0)
+        return 1;
+    if (octave >= cell->tail_count)
+        return 0;
+    const size_t whole = (size_t)octave;
+    const double next = whole + 1 < cell->tail_count ? tails[whole + 1] : 0;
+    return (tails[whole] + (octave - (double)whole) * (next - tails[whole])) / tails[0];
+}

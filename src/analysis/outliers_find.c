@@ -1,0 +1,608 @@
+/* Judging profiles by their peers. Two things are asked of each operation of each profile:
+ *
+ * - Is its mean latency another, or its typical one, which says more where rare slow calls make the most of the mean?
+ *   Logarithms of mean latencies are, but for noise, the sum of what is usual for the operation and of what all
+ *   operations of the profile have in common; median polish finds both. What is left is measured by its spread among
+ *   the peers (MAD) and by its own sampling error.
+ * - Do more of its calls take long? At PLACES times, multiples of the usual mean latency, the share of calls that took
+ *   longer is compared with the peers' shares at that time. The own share is taken SLACK_OCTAVES further on, and
+ *   further by what the whole operation is slower, so that only another shape counts. Without the latter, fast calls
+ *   that are missing are found.
+ *
+ * All distances are in standard deviations. By Student's t they tell how likely chance makes one as large, in any of
+ * the trials that an operation of a profile has; and so many of the least likely ones are told that chance makes no
+ * more than FALSE_SHARE of them.
+ *
+ * Source: Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate, J. R. Statist. Soc. B 57 (1995);
+ *         F. J. Anscombe, The transformation of Poisson, binomial and negative-binomial data, Biometrika 35 (1948) */
+#include <gsl/gsl_sort.h>
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+#include "outliers_cells.h"
+#include "outliers_spread.h"
+
+#define POLISH_SWEEPS 4
+#define COMMON_OPS_MIN 4 /* without the one that is judged, the median is of three: one may be odd */
+
+#define PLACES 29
+#define FIRST_PLACE_OCTAVE (-8) /* of the usual mean latency */
+#define TRIALS (4 + PLACES)     /* of an operation of a profile: two means, on both sides, and the shares */
+#define SLACK_OCTAVES 1.0       /* the width of a bucket at resolution 1, in which calls may lie anywhere */
+#define LATENCY_SHARE_MIN 0.05  /* that calls must hold to matter */
+#define GONE_SHARE_MIN 0.2      /* of calls of the peers that are fast, to be missed */
+#define SLOW_END_SHARE 0.01     /* of calls of the peers, at least, are their slow end */
+
+#define MEAN_DEVIATION_MIN 0.02 /* however alike peers are */
+#define SHARE_DEVIATION_MIN 0.005
+
+/* ---- A group ------------------------------------------------------------------------------------ */
+
+/* Which cell of the group it is. */
+struct cell_place {
+    uint32_t column;
+    uint32_t index;
+};
+
+/* What judging a group takes. */
+struct judging {
+    const struct outliers_group *group;
+    struct outliers_result *result;
+    double factor_min;
+    double *usual;            /* by column: logarithm of the usual mean latency */
+    double *common;           /* by member: logarithm of the common factor */
+    double *common_beside;    /* by cell: the same as the member's other cells tell it */
+    size_t *cells_before;     /* by column: where its cells begin in common_beside */
+    size_t *first_of;         /* by member: where its cells begin in cells; one more than members */
+    struct cell_place *cells; /* that are judged, by member */
+    double *values;           /* for one column, or one member */
+    size_t *order;
+    double *scratch;
+    double *variances;
+};
+
+static bool is_judged(const struct outliers_column *column) {
+    return column->cell_count >= OUTLIERS_PROFILES_MIN;
+}
+
+static size_t count_judged(const struct outliers_group *group) {
+    size_t count = 0;
+    for (size_t i = 0; i < group->column_count; i++)
+        count += is_judged(&group->columns[i]) ? group->columns[i].cell_count : 0;
+    return count;
+}
+
+/* Sorts the cells that are judged by member. */
+static void index_members(struct judging *it) {
+    const struct outliers_group *group = it->group;
+    for (size_t c = 0; c < group->column_count; c++) {
+        const struct outliers_column *column = &group->columns[c];
+        it->cells_before[c + 1] = it->cells_before[c] + (is_judged(column) ? column->cell_count : 0);
+        for (size_t i = 0; is_judged(column) && i < column->cell_count; i++)
+            it->first_of[column->cells[i].member + 1]++;
+    }
+    for (size_t m = 0; m < group->member_count; m++)
+        it->first_of[m + 1] += it->first_of[m];
+    for (size_t c = group->column_count; c-- > 0;) {
+        const struct outliers_column *column = &group->columns[c];
+        for (size_t i = 0; is_judged(column) && i < column->cell_count; i++)
+            it->cells[--it->first_of[column->cells[i].member + 1]] = (struct cell_place){(uint32_t)c, (uint32_t)i};
+    }
+    /* each entry has come down to where its member's cells begin, one place too far */
+    memmove(it->first_of, it->first_of + 1, group->member_count * sizeof(*it->first_of));
+    it->first_of[group->member_count] = count_judged(group);
+}
+
+static void judging_finish(struct judging *it) {
+    free(it->usual);
+    free(it->common);
+    free(it->common_beside);
+    free(it->cells_before);
+    free(it->first_of);
+    free(it->cells);
+    free(it->values);
+    free(it->order);
+    free(it->scratch);
+    free(it->variances);
+}
+
+static int judging_init(struct judging *it) {
+    const struct outliers_group *group = it->group;
+    const size_t cell_count = count_judged(group);
+    const size_t most = group->member_count + group->column_count + 1; /* values of a column, or of a member */
+    it->usual = calloc(group->column_count + 1, sizeof(*it->usual));
+    it->common = calloc(group->member_count + 1, sizeof(*it->common));
+    it->first_of = calloc(group->member_count + 2, sizeof(*it->first_of));
+    it->common_beside = calloc(cell_count + 1, sizeof(*it->common_beside));
+    it->cells_before = calloc(group->column_count + 1, sizeof(*it->cells_before));
+    it->cells = calloc(cell_count + 1, sizeof(*it->cells));
+    it->values = calloc(most, sizeof(*it->values));
+    it->order = calloc(most, sizeof(*it->order));
+    it->scratch = calloc(most, sizeof(*it->scratch));
+    it->variances = calloc(most, sizeof(*it->variances));
+    if (!it->usual || !it->common || !it->common_beside || !it->cells_before || !it->first_of || !it->cells ||
+        !it->values || !it->order || !it->scratch || !it->variances)
+        return -ENOMEM;
+    index_members(it);
+    return 0;
+}
+
+/* ---- Median polish ------------------------------------------------------------------------------ */
+
+static void polish_columns(struct judging *it) {
+    for (size_t c = 0; c < it->group->column_count; c++) {
+        const struct outliers_column *column = &it->group->columns[c];
+        if (!is_judged(column))
+            continue;
+        for (size_t i = 0; i < column->cell_count; i++)
+            it->values[i] = column->cells[i].log_mean - it->common[column->cells[i].member];
+        it->usual[c] = outliers_median(it->values, column->cell_count);
+    }
+}
+
+/* What a member's mean latencies are beside the usual ones, in values. Returns how many */
+static size_t list_rests(struct judging *it, size_t member) {
+    const size_t first = it->first_of[member];
+    const size_t count = it->first_of[member + 1] - first;
+    for (size_t i = 0; i < count; i++) {
+        const struct cell_place at = it->cells[first + i];
+        it->values[i] = it->group->columns[at.column].cells[at.index].log_mean - it->usual[at.column];
+    }
+    return count;
+}
+
+static void polish_members(struct judging *it) {
+    for (size_t m = 0; m < it->group->member_count; m++) {
+        const size_t count = list_rests(it, m);
+        if (count >= COMMON_OPS_MIN)
+            it->common[m] = outliers_median(it->values, count);
+    }
+}
+
+/* The median of sorted values without one of them. */
+static double median_without(const double *sorted, size_t count, size_t without) {
+    const size_t low = (count - 2) / 2;
+    const size_t high = (count - 1) / 2;
+    return (sorted[low + (low >= without)] + sorted[high + (high >= without)]) / 2;
+}
+
+/* The common factor as all operations but one tell it: an operation that is often the median itself would seem to vary
+ * less than it does. */
+static void tell_common_beside(struct judging *it, size_t member) {
+    const size_t first = it->first_of[member];
+    const size_t count = list_rests(it, member);
+    if (count < COMMON_OPS_MIN)
+        return;
+    gsl_sort_index(it->order, it->values, 1, count);
+    for (size_t i = 0; i < count; i++)
+        it->scratch[i] = it->values[it->order[i]];
+    for (size_t i = 0; i < count; i++) {
+        const struct cell_place at = it->cells[first + it->order[i]];
+        it->common_beside[it->cells_before[at.column] + at.index] = median_without(it->scratch, count, i);
+    }
+}
+
+static void polish(struct judging *it) {
+    for (int sweep = 0; sweep < POLISH_SWEEPS; sweep++) {
+        polish_columns(it);
+        polish_members(it);
+    }
+    for (size_t m = 0; m < it->group->member_count; m++)
+        tell_common_beside(it, m);
+}
+
+/* ---- Verdicts ----------------------------------------------------------------------------------- */
+
+/* Where something is found, and how far it is from the peers; 0: it is not found. */
+struct finding {
+    double distance;
+    double rest;    /* of a mean: its logarithm, beside what is usual and common */
+    unsigned place; /* of shares of calls */
+};
+
+/* What is found out about each cell of a column. */
+struct verdict {
+    struct finding mean;
+    struct finding centre; /* typical latency; rest is set in any case */
+    struct finding slow;   /* more calls are slow */
+    struct finding gone;   /* few calls are fast */
+};
+
+/* A column while it is judged. */
+struct column_judging {
+    struct judging *it;
+    const struct outliers_column *column;
+    const double *common; /* by cell: logarithm of the common factor */
+    double usual;
+    double usual_centre;
+    double distance_min;      /* of what may be told */
+    struct verdict *verdicts; /* by cell */
+    double shares[PLACES];    /* of calls beyond each place: median */
+};
+
+/* The median of what is in variances. */
+static double typical_variance_of(struct judging *it, size_t count) {
+    memcpy(it->scratch, it->variances, count * sizeof(*it->scratch));
+    return outliers_median(it->scratch, count);
+}
+
+/* Judges what is in values, logarithms of latencies beside the common factor, by what is in variances. */
+static struct finding judge_mean(const struct column_judging *judging, size_t index,
+                                 const struct outliers_spread *spread, double typical_variance) {
+    const struct judging *it = judging->it;
+    struct finding finding = {.rest = it->values[index] - spread->median};
+    double distance =
+        outliers_distance(it->values[index], it->variances[index], spread, typical_variance, MEAN_DEVIATION_MIN);
+    if (fabs(distance) >= judging->distance_min && fabs(finding.rest) >= log(it->factor_min))
+        finding.distance = distance;
+    return finding;
+}
+
+static void judge_means(struct column_judging *judging) {
+    struct judging *it = judging->it;
+    const struct outliers_cell *cells = judging->column->cells;
+    const size_t count = judging->column->cell_count;
+    for (size_t i = 0; i < count; i++)
+        it->values[i] = cells[i].variation;
+    const double typical_variation = outliers_median(it->values, count);
+    for (size_t i = 0; i < count; i++) {
+        it->variances[i] = log1p(fmax(cells[i].variation, typical_variation) / cells[i].calls);
+        it->values[i] = cells[i].log_mean - judging->common[i];
+    }
+    const double typical_variance = typical_variance_of(it, count);
+    const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
+    for (size_t i = 0; i < count; i++)
+        judging->verdicts[i].mean = judge_mean(judging, i, &spread, typical_variance);
+}
+
+/* If peers have one clock rate, the width of their buckets shifts them all alike; so the own error is taken for at
+ * least the typical one, and that is not taken from their spread. */
+static void judge_centres(struct column_judging *judging) {
+    struct judging *it = judging->it;
+    const struct outliers_cell *cells = judging->column->cells;
+    const size_t count = judging->column->cell_count;
+    for (size_t i = 0; i < count; i++)
+        it->variances[i] = cells[i].centre_rounding;
+    const double typical_rounding = typical_variance_of(it, count);
+    for (size_t i = 0; i < count; i++)
+        it->variances[i] = cells[i].centre_variance * cells[i].calls;
+    const double typical_width = typical_variance_of(it, count);
+    for (size_t i = 0; i < count; i++)
+        it->variances[i] = fmax(cells[i].centre_variance, typical_width / cells[i].calls);
+    const double typical_variance = typical_variance_of(it, count);
+    for (size_t i = 0; i < count; i++) {
+        it->variances[i] += fmax(cells[i].centre_rounding, typical_rounding);
+        it->values[i] = cells[i].log_centre - judging->common[i];
+    }
+    const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
+    judging->usual_centre = spread.median;
+    for (size_t i = 0; i < count; i++)
+        judging->verdicts[i].centre = judge_mean(judging, i, &spread, typical_variance);
+}
+
+static double common_of(const struct column_judging *judging, const struct outliers_cell *cell) {
+    return judging->common[cell - judging->column->cells];
+}
+
+static double log_place(const struct column_judging *judging, double place) {
+    return judging->usual + (FIRST_PLACE_OCTAVE + place) * LOG_2;
+}
+
+/* The share of calls beyond a place, which moves with the common factor, and by shift besides. */
+static double share_beyond(const struct column_judging *judging, const struct outliers_cell *cell, double place,
+                           double shift) {
+    const struct judging *it = judging->it;
+    return outliers_share_beyond(judging->column, cell, it->group->members[cell->member].log_cycle,
+                                 log_place(judging, place) + common_of(judging, cell) + shift);
+}
+
+/* What is beyond a place has to be further beyond by this, if not only the whole operation is slower. */
+static double shift_of(const struct verdict *verdict) {
+    return SLACK_OCTAVES * LOG_2 + fmax(0, verdict->centre.rest);
+}
+
+/* The share of a cell's latency that lies in calls which take longer, from their octaves. */
+static double latency_share_beyond(const struct column_judging *judging, const struct outliers_cell *cell,
+                                   double log_seconds) {
+    const float *tails = judging->column->tails + cell->tails;
+    double octave = (log_seconds - judging->it->group->members[cell->member].log_cycle) / LOG_2 - cell->first_octave;
+    double beyond = 0;
+    double whole = 0;
+    for (int i = 0; i < cell->tail_count; i++) {
+        double latency = (tails[i] - (i + 1 < cell->tail_count ? tails[i + 1] : 0)) * exp2(i);
+        whole += latency;
+        beyond += latency * fmin(1, fmax(0, i + 1 - octave));
+    }
+    return beyond / whole;
+}
+
+static double odds(double share) {
+    return share / fmax(1 - share, 1e-12);
+}
+
+static bool mode_matters(const struct column_judging *judging, const struct outliers_cell *cell, double share,
+                         double peers_share, double log_seconds) {
+    if (odds(share) < judging->it->factor_min * odds(peers_share))
+        return false;
+    return latency_share_beyond(judging, cell, log_seconds) * (1 - peers_share / share) >= LATENCY_SHARE_MIN;
+}
+
+static bool is_gone(const struct column_judging *judging, const struct outliers_cell *cell, unsigned place) {
+    const double peers_share = 1 - judging->shares[place];
+    return peers_share >= GONE_SHARE_MIN && 1 - share_beyond(judging, cell, place, 0) <= peers_share / 2;
+}
+
+/* The share of calls beyond a place, and a shift, judged as what is in values. */
+static void judge_share(const struct column_judging *judging, size_t index, unsigned place, double shift,
+                        const struct outliers_spread *spread, double typical_variance, struct finding *finding) {
+    const struct judging *it = judging->it;
+    const struct outliers_cell *cell = &judging->column->cells[index];
+    const double share = share_beyond(judging, cell, place, shift);
+    const double log_seconds = log_place(judging, place) + judging->common[index] + shift;
+    double distance =
+        outliers_distance(asin(sqrt(share)), it->variances[index], spread, typical_variance, SHARE_DEVIATION_MIN);
+    if (distance < judging->distance_min || distance <= finding->distance ||
+        !mode_matters(judging, cell, share, judging->shares[place], log_seconds))
+        return;
+    *finding = (struct finding){.distance = distance, .place = place};
+}
+
+/* By the arcsine of its root a share has a sampling error that depends on the number of calls alone. */
+static void judge_place(struct column_judging *judging, unsigned place) {
+    struct judging *it = judging->it;
+    const struct outliers_column *column = judging->column;
+    const size_t count = column->cell_count;
+    for (size_t i = 0; i < count; i++) {
+        it->variances[i] = 1 / (4 * column->cells[i].calls);
+        it->values[i] = asin(sqrt(share_beyond(judging, &column->cells[i], place, 0)));
+    }
+    const double typical_variance = typical_variance_of(it, count);
+    const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
+    judging->shares[place] = pow(sin(spread.median), 2);
+    for (size_t i = 0; i < count; i++) {
+        struct verdict *verdict = &judging->verdicts[i];
+        judge_share(judging, i, place, shift_of(verdict), &spread, typical_variance, &verdict->slow);
+        if (is_gone(judging, &column->cells[i], place))
+            judge_share(judging, i, place, SLACK_OCTAVES * LOG_2, &spread, typical_variance, &verdict->gone);
+    }
+}
+
+/* ---- What is told ------------------------------------------------------------------------------- */
+
+/* The peers' share beyond a place between those that were looked at. */
+static double peers_share_beyond(const struct column_judging *judging, double place) {
+    if (place >= PLACES - 1)
+        return judging->shares[PLACES - 1];
+    unsigned whole = (unsigned)place;
+    return judging->shares[whole] + (place - whole) * (judging->shares[whole + 1] - judging->shares[whole]);
+}
+
+/* Logarithm of the middle of the octave that has most of a cell's calls beyond a time. */
+static double most_beyond(const struct column_judging *judging, const struct outliers_cell *cell, double log_seconds) {
+    const double log_cycle = judging->it->group->members[cell->member].log_cycle;
+    const float *tails = judging->column->tails + cell->tails;
+    int best = cell->tail_count - 1;
+    double most = 0;
+    for (int i = cell->tail_count - 1; i >= 0 && log_cycle + (cell->first_octave + i + 1) * LOG_2 > log_seconds; i--) {
+        double calls = tails[i] - (i + 1 < cell->tail_count ? tails[i + 1] : 0);
+        if (calls > most) {
+            most = calls;
+            best = i;
+        }
+    }
+    return log_cycle + (cell->first_octave + best + 0.5) * LOG_2;
+}
+
+/* The same of the peers' calls before a place. */
+static double most_before(const struct column_judging *judging, unsigned place) {
+    unsigned best = 0;
+    for (unsigned i = 1; i < place; i++)
+        if (judging->shares[i] - judging->shares[i + 1] > judging->shares[best] - judging->shares[best + 1])
+            best = i;
+    return log_place(judging, best + 0.5);
+}
+
+static void tell_slow_calls(const struct column_judging *judging, const struct outliers_cell *cell,
+                            const struct verdict *verdict, struct outlier *outlier) {
+    const double place = verdict->slow.place + shift_of(verdict) / LOG_2;
+    const double log_seconds = log_place(judging, place) + common_of(judging, cell);
+    outlier->kind = OUTLIERS_SLOW_CALLS;
+    outlier->distance = fmax(outlier->distance, verdict->slow.distance);
+    outlier->place_seconds = exp(log_seconds);
+    outlier->around_seconds = exp(most_beyond(judging, cell, log_seconds));
+    outlier->share = share_beyond(judging, cell, place, 0);
+    outlier->peers_share = peers_share_beyond(judging, place);
+}
+
+static void tell_fast_gone(const struct column_judging *judging, const struct outliers_cell *cell,
+                           const struct verdict *verdict, struct outlier *outlier) {
+    const unsigned place = verdict->gone.place;
+    const double common = common_of(judging, cell);
+    outlier->kind = OUTLIERS_FAST_GONE;
+    outlier->distance = fmax(outlier->distance, verdict->gone.distance);
+    outlier->place_seconds = exp(log_place(judging, place) + common);
+    outlier->around_seconds = exp(most_before(judging, place) + common);
+    outlier->share = 1 - share_beyond(judging, cell, place, 0);
+    outlier->peers_share = 1 - judging->shares[place];
+}
+
+/* Whether slow calls have moved by less than half of what the whole has: then it is not that all calls are slower. */
+static bool slow_end_stays(const struct column_judging *judging, const struct outliers_cell *cell,
+                           const struct verdict *verdict) {
+    unsigned place = 0;
+    while (place + 1 < PLACES && judging->shares[place + 1] > SLOW_END_SHARE)
+        place++;
+    return share_beyond(judging, cell, place, verdict->centre.rest / 2) < SLOW_END_SHARE;
+}
+
+static void tell_mean(const struct column_judging *judging, const struct outliers_cell *cell,
+                      const struct verdict *verdict, struct outlier *outlier) {
+    outlier->is_typical = fabs(verdict->centre.distance) > fabs(verdict->mean.distance);
+    const struct finding *finding = outlier->is_typical ? &verdict->centre : &verdict->mean;
+    outlier->kind = finding->distance < 0 ? OUTLIERS_FASTER : OUTLIERS_SLOWER;
+    outlier->distance = fabs(finding->distance);
+    outlier->factor = exp(finding->rest);
+    outlier->seconds = exp((double)(outlier->is_typical ? cell->log_centre : cell->log_mean));
+    outlier->peers_seconds = exp(outlier->is_typical ? judging->usual_centre : judging->usual);
+}
+
+/* Returns whether there is something to tell. The shape says more than the mean. */
+static bool describe(const struct column_judging *judging, const struct outliers_cell *cell,
+                     const struct verdict *verdict, struct outlier *outlier) {
+    const bool has_gone = verdict->gone.distance > 0 && slow_end_stays(judging, cell, verdict);
+    tell_mean(judging, cell, verdict, outlier);
+    if (has_gone)
+        tell_fast_gone(judging, cell, verdict, outlier);
+    else if (verdict->slow.distance > 0)
+        tell_slow_calls(judging, cell, verdict, outlier);
+    return outlier->distance > 0;
+}
+
+/* Capacities are powers of two. NULL: no memory */
+static void *next_place(void *array, size_t count, size_t size_bytes) {
+    return (count & (count - 1)) == 0 ? reallocarray(array, count > 0 ? 2 * count : 1, size_bytes) : array;
+}
+
+static int tell(const struct column_judging *judging, size_t index) {
+    const struct judging *it = judging->it;
+    const struct outliers_cell *cell = &judging->column->cells[index];
+    struct outliers_result *result = it->result;
+    struct outlier outlier = {
+        .profile = it->group->members[cell->member].name,
+        .layer = it->group->layer,
+        .value = it->group->value,
+        .op = judging->column->op,
+        .calls = (uint64_t)cell->calls,
+        .peer_count = judging->column->cell_count - 1,
+        .common_factor = exp(judging->common[index]),
+    };
+    if (!describe(judging, cell, &judging->verdicts[index], &outlier))
+        return 0;
+    outlier.chance = fmin(1, TRIALS * outliers_chance(outlier.distance, judging->column->cell_count));
+    struct outlier *found = next_place(result->found, result->found_count, sizeof(*found));
+    if (!found)
+        return -ENOMEM;
+    result->found = found;
+    found[result->found_count++] = outlier;
+    return 0;
+}
+
+static int judge_column(struct judging *it, size_t index) {
+    const struct outliers_column *column = &it->group->columns[index];
+    CLEANUP_FREE struct verdict *verdicts = calloc(column->cell_count, sizeof(*verdicts));
+    struct column_judging judging = {
+        .it = it,
+        .column = column,
+        .common = it->common_beside + it->cells_before[index],
+        .usual = it->usual[index],
+        .distance_min = outliers_distance_min(column->cell_count, TRIALS),
+        .verdicts = verdicts,
+    };
+    if (!verdicts)
+        return -ENOMEM;
+    judge_means(&judging);
+    judge_centres(&judging);
+    for (unsigned place = 0; place < PLACES; place++)
+        judge_place(&judging, place);
+    int error = 0;
+    for (size_t i = 0; i < column->cell_count && !error; i++)
+        error = tell(&judging, i);
+    return error;
+}
+
+/* Common factors that stand out among those of the peers. */
+static int find_busy(struct judging *it) {
+    const size_t count = it->group->member_count;
+    struct outliers_result *result = it->result;
+    const struct outliers_spread spread = outliers_spread_of(it->common, count, it->scratch);
+    for (size_t m = 0; m < count; m++) {
+        double distance = outliers_distance(it->common[m], 0, &spread, 0, MEAN_DEVIATION_MIN);
+        double rest = it->common[m] - spread.median;
+        if (fabs(rest) < log(it->factor_min) || fabs(distance) < outliers_distance_min(count, 2 * (double)count))
+            continue;
+        struct outliers_busy *busy = next_place(result->busy, result->busy_count, sizeof(*busy));
+        if (!busy)
+            return -ENOMEM;
+        result->busy = busy;
+        busy[result->busy_count++] = (struct outliers_busy){it->group->members[m].name, exp(rest)};
+    }
+    return 0;
+}
+
+static void count_profiles(const struct judging *it) {
+    it->result->judged_count += count_judged(it->group);
+    for (size_t m = 0; m < it->group->member_count; m++)
+        it->result->judged_profile_count += it->first_of[m + 1] > it->first_of[m];
+}
+
+static int judge_group(const struct outliers_group *group, double factor_min, struct outliers_result *result) {
+    struct judging it = {.group = group, .result = result, .factor_min = factor_min};
+    int error = judging_init(&it);
+    if (!error) {
+        count_profiles(&it);
+        polish(&it);
+    }
+    for (size_t c = 0; c < group->column_count && !error; c++)
+        if (is_judged(&group->columns[c]))
+            error = judge_column(&it, c);
+    if (!error && group->member_count >= OUTLIERS_PROFILES_MIN)
+        error = find_busy(&it);
+    judging_finish(&it);
+    return error;
+}
+
+/* ---- All ---------------------------------------------------------------------------------------- */
+
+static int compare_found(const void *left, const void *right) {
+    const struct outlier *a = left;
+    const struct outlier *b = right;
+    if (a->chance != b->chance)
+        return a->chance > b->chance ? 1 : -1;
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? 1 : -1;
+    int order = strcmp(a->profile, b->profile);
+    return order ? order : strcmp(a->op, b->op);
+}
+
+/* Keeps the first of those found, of which chance makes FALSE_SHARE at most: the n-th is kept if so many were to be
+ * expected, by chance alone, among n / FALSE_SHARE. */
+static void drop_chance(struct outliers_result *result) {
+    size_t kept = result->found_count;
+    while (kept > 0 && result->found[kept - 1].chance * (double)result->judged_count > FALSE_SHARE * (double)kept)
+        kept--;
+    result->found_count = kept;
+}
+
+static int compare_busy(const void *left, const void *right) {
+    const struct outliers_busy *a = left;
+    const struct outliers_busy *b = right;
+    double difference = fabs(log(b->common_factor)) - fabs(log(a->common_factor));
+    return difference > 0 ? 1 : difference < 0 ? -1 : strcmp(a->profile, b->profile);
+}
+
+int outliers_find(const struct outliers *outliers, double factor_min, struct outliers_result *ret_result) {
+    struct outliers_result result = {.group_count = outliers->group_count};
+    int error = 0;
+    for (size_t i = 0; i < outliers->group_count && !error; i++) {
+        result.profile_count += outliers->groups[i].member_count;
+        error = judge_group(&outliers->groups[i], factor_min, &result);
+    }
+    if (error) {
+        outliers_result_finish(&result);
+        return error;
+    }
+    if (result.found_count > 0)
+        qsort(result.found, result.found_count, sizeof(*result.found), compare_found);
+    drop_chance(&result);
+    if (result.busy_count > 0)
+        qsort(result.busy, result.busy_count, sizeof(*result.busy), compare_busy);
+    *ret_result = result;
+    return 0;
+}
+
+void outliers_result_finish(struct outliers_result *result) {
+    free(result->found);
+    free(result->busy);
+    *result = (struct outliers_result){0};
+}

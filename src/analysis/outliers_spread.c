@@ -1,0 +1,52 @@
+/* Medians, and deviations by them. */
+#include "outliers_spread.h"
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <string.h>
+
+#define MAD_TO_DEVIATION 1.4826 /* of a normal distribution */
+#define MAD_EFFICIENCY 0.37     /* so many squares' worth is each value: degrees of freedom */
+
+double outliers_median(double *values, size_t count) {
+    return gsl_stats_median(values, 1, count);
+}
+
+/* The median distance from the median, of the values on one side of it. sign: -1 below, 1 above */
+static double one_sided_deviation(const double *values, size_t count, double median, double sign, double *scratch) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (sign * (values[i] - median) >= 0)
+            scratch[kept++] = sign * (values[i] - median);
+    return MAD_TO_DEVIATION * outliers_median(scratch, kept);
+}
+
+struct outliers_spread outliers_spread_of(const double *values, size_t count, double *scratch) {
+    struct outliers_spread spread = {0};
+    memcpy(scratch, values, count * sizeof(*scratch));
+    spread.median = outliers_median(scratch, count);
+    spread.below = one_sided_deviation(values, count, spread.median, -1, scratch);
+    spread.above = one_sided_deviation(values, count, spread.median, 1, scratch);
+    return spread;
+}
+
+double outliers_distance(double value, double variance, const struct outliers_spread *spread, double typical_variance,
+                         double deviation_min) {
+    double side = value > spread->median ? spread->above : spread->below;
+    double own = fmax(side * side - typical_variance, deviation_min * deviation_min);
+    return (value - spread->median) / sqrt(own + variance);
+}
+
+/* By how many squares a deviation is known that the MAD of so many peers tells. */
+static double freedom_of(size_t count) {
+    return fmax(1, MAD_EFFICIENCY * (double)(count - 1));
+}
+
+double outliers_distance_min(size_t count, double trials) {
+    return gsl_cdf_tdist_Qinv(FALSE_SHARE / trials, freedom_of(count));
+}
+
+double outliers_chance(double distance, size_t count) {
+    return gsl_cdf_tdist_Q(distance, freedom_of(count));
+}
