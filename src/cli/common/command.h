@@ -24,6 +24,7 @@ extern const struct command command_compare;
 extern const struct command command_top;
 extern const struct command command_check;
 extern const struct command command_merge;
+extern const struct command command_outliers;
 extern const struct command command_import;
 extern const struct command command_recover;
 extern const struct command command_reset;

@@ -1,0 +1,224 @@
+/* osprof outliers: which of many profiles are unlike the others. One of them is in memory at a time. */
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "command.h"
+#include "input.h"
+#include "name_list.h"
+#include "option_table.h"
+#include "outliers.h"
+#include "outliers_report.h"
+#include "path.h"
+#include "user_label.h"
+
+#define ENDING ".osprof"
+
+struct outliers_options {
+    const char *by;
+    double factor_min;
+    bool json;
+    bool ascii;
+};
+
+/* What one use has read so far. */
+struct outliers_run {
+    const struct outliers_options *options;
+    struct outliers *outliers;
+    bool has_trouble; /* told already: something could not be read */
+    bool has_failed;  /* there is no memory: nothing can be judged */
+};
+
+/* ---- Profiles ----------------------------------------------------------------------------------- */
+
+/* The header line of that name, or else the label that a user gave. */
+static const char *value_of(const struct aggstats_profile *profile, const char *key) {
+    const char *value = aggstats_profile_label(profile, key);
+    for (size_t i = 0; i < profile->label_count && !value; i++) {
+        const char *user_key = user_label_of_key(profile->labels[i].key);
+        if (user_key && strcmp(user_key, key) == 0)
+            value = profile->labels[i].value;
+    }
+    return value ? value : "";
+}
+
+static void add_profile(struct outliers_run *run, const char *name) {
+    struct input input;
+    if (input_load(name, &input) != 0) {
+        run->has_trouble = true;
+        return;
+    }
+    const char *value = run->options->by ? value_of(&input.profile, run->options->by) : "";
+    int error = outliers_add(run->outliers, name, value, &input.profile);
+    if (error == -EDOM)
+        complain("cannot judge %s: it does not tell its clock's rate", name);
+    else if (error == -E2BIG)
+        complain("cannot judge %s: too many different operations", name);
+    else if (error)
+        complain("cannot judge %s: %s", name, strerror(-error));
+    run->has_trouble = run->has_trouble || error;
+    run->has_failed = error == -ENOMEM;
+    input_finish(&input);
+}
+
+/* ---- Directories and lists ---------------------------------------------------------------------- */
+
+static int is_profile_name(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    size_t ending = strlen(ENDING);
+    return entry->d_name[0] != '.' && length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
+}
+
+static void add_file_of(struct outliers_run *run, const char *directory, const char *name) {
+    CLEANUP_FREE char *path = path_join(directory, name);
+    if (path)
+        add_profile(run, path);
+    else
+        run->has_failed = run->has_trouble = true;
+}
+
+/* The root of a mount has a control file, and is one profile. */
+static bool is_mount(const char *directory) {
+    CLEANUP_FREE char *control = path_join(directory, ENDING);
+    return control && access(control, F_OK) == 0;
+}
+
+static void add_directory(struct outliers_run *run, const char *directory) {
+    struct dirent **entries = NULL;
+    int count = scandir(directory, &entries, is_profile_name, alphasort);
+    if (count == 0 && is_mount(directory)) {
+        add_profile(run, directory);
+    } else if (count <= 0) {
+        complain("cannot find profiles in %s: %s", directory,
+                 count < 0 ? strerror(errno) : "no file there has a name like host.osprof");
+        run->has_trouble = true;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!run->has_failed)
+            add_file_of(run, directory, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+static void add_name(struct outliers_run *run, const char *name) {
+    struct stat attr;
+    if (stat(name, &attr) == 0 && S_ISDIR(attr.st_mode))
+        add_directory(run, name);
+    else
+        add_profile(run, name);
+}
+
+static void add_list(struct outliers_run *run, const char *list_name) {
+    struct name_list list;
+    char name[PATH_MAX];
+    int more = name_list_open(&list, list_name);
+    if (more < 0) {
+        run->has_trouble = true;
+        return;
+    }
+    while (!run->has_failed && (more = name_list_next(&list, name)) > 0) {
+        if (strcmp(name, "-") == 0 && list.stream == stdin) {
+            complain("cannot judge -: standard input is the list of profiles already");
+            run->has_trouble = true;
+        } else {
+            add_name(run, name);
+        }
+    }
+    run->has_trouble = run->has_trouble || more < 0;
+    name_list_close(&list);
+}
+
+/* ---- Judging ------------------------------------------------------------------------------------ */
+
+static void print_result(const struct outliers_run *run, const struct outliers_result *result) {
+    const struct outliers_report report = {
+        .result = result, .by = run->options->by, .factor_min = run->options->factor_min};
+    const struct screen screen = screen_of_stdout(0, run->options->ascii);
+    if (run->options->json)
+        outliers_report_print_json(&report);
+    else
+        outliers_report_print(&report, &screen);
+}
+
+static enum status judge(const struct outliers_run *run) {
+    struct outliers_result result;
+    int error = outliers_find(run->outliers, run->options->factor_min, &result);
+    if (error) {
+        complain("cannot judge the profiles: %s", strerror(-error));
+        return STATUS_TROUBLE;
+    }
+    enum status status = result.found_count > 0 ? STATUS_NOT_SO : STATUS_OK;
+    if (result.judged_profile_count == 0) {
+        complain("cannot judge the profiles: %zu are too few; an operation is judged that is in %d of one layer%s",
+                 result.profile_count, OUTLIERS_PROFILES_MIN, run->options->by ? " and one value of --by" : "");
+        status = STATUS_TROUBLE;
+    } else {
+        print_result(run, &result);
+    }
+    outliers_result_finish(&result);
+    return run->has_trouble ? STATUS_TROUBLE : status;
+}
+
+static enum status find_outliers(const struct outliers_options *options, char *const *arguments) {
+    struct outliers_run run = {.options = options, .outliers = outliers_create()};
+    if (!run.outliers) {
+        complain("no memory");
+        return STATUS_TROUBLE;
+    }
+    for (; *arguments && !run.has_failed; arguments++) {
+        if ((*arguments)[0] == '@')
+            add_list(&run, *arguments + 1);
+        else
+            add_name(&run, *arguments);
+    }
+    enum status status = run.has_failed ? STATUS_TROUBLE : judge(&run);
+    outliers_destroy(run.outliers);
+    return status;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static const struct option_row rows[] = {
+    {.name = "by",
+     .metavar = "LABEL",
+     WORDS("host", "lower", "mount", "cache"),
+     .help = "peers have the same value of this line of the header, or of this label of --label; default: all are "
+             "peers",
+     INTO(TEXT, struct outliers_options, by)},
+    {.name = "at-least",
+     .metavar = "FACTOR",
+     .min = 1.1,
+     .max = 1000,
+     .help = "smaller differences do not matter, {}; default: 1.5",
+     INTO(NUMBER, struct outliers_options, factor_min)},
+    {.name = "json", .help = "print JSON", INTO(FLAG, struct outliers_options, json)},
+    ROW_ASCII(struct outliers_options, ascii),
+    ROW_ARGUMENTS(FILE, "PROFILE..."),
+    {.kind = OPTION_END},
+};
+
+static enum status run_outliers(const struct command *command, int argc, char **argv) {
+    struct outliers_options options = {.factor_min = 1.5};
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    if (arguments.rest_count == 0)
+        return usage_error(command, "no profile given");
+    return find_outliers(&options, arguments.rest);
+}
+
+const struct command command_outliers = {
+    .name = "outliers",
+    .summary = "finds profiles that are not like their peers",
+    .help = "Compares each operation of each PROFILE with the same operation of all others, and prints those that take "
+            "longer, or have more slow calls, than chance explains. How often they were called does not count, nor "
+            "what slows all operations of a profile down. PROFILE is as for 'osprof show', a directory, which stands "
+            "for its files *.osprof, or @LIST, which stands for the names in LIST, one a line; @- is standard input. "
+            "Layers are judged apart.",
+    .notes = "Exit status: 0 there are no outliers; 1 there are some; 2 trouble, also with one PROFILE of many.",
+    .options = rows,
+    .run = run_outliers,
+};
