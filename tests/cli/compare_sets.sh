@@ -89,7 +89,7 @@ expect_trouble "osprof: cannot compare a0.osprof with block.osprof: one is of th
 expect 2 compare a0.osprof broken.osprof -- b0.osprof b1.osprof missing.osprof
 grep -q 'broken.osprof' "$scratch/err" || fail "a broken profile is not named"
 grep -q 'missing.osprof' "$scratch/err" || fail "the second that cannot be read is not named"
-expect_trouble "osprof: cannot read the names in no.list: No such file or directory" compare @no.list -- b0.osprof
+expect_trouble "osprof: cannot open the list of profiles no.list: No such file or directory" compare @no.list -- b0.osprof
 : >empty.list
 expect_trouble "osprof: nothing to compare: a list names no profile" compare @empty.list -- b0.osprof
 expect_trouble 'osprof: one run on each side tells nothing of noise: compare them as two profiles, without "--"' \

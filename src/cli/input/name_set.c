@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "name_list.h"
 
 static int append(struct name_set *set, const char *name) {
     char **grown = reallocarray(set->names, set->count + 1, sizeof(*grown));
@@ -19,38 +20,32 @@ static int append(struct name_set *set, const char *name) {
     return 0;
 }
 
-static int append_lines(struct name_set *set, FILE *stream) {
-    CLEANUP_FREE char *line = NULL;
-    size_t size = 0;
-    ssize_t length;
-    while ((length = getline(&line, &size, stream)) >= 0) {
-        if (length > 0 && line[length - 1] == '\n')
-            line[--length] = '\0';
-        int err = length > 0 ? append(set, line) : 0;
-        if (err)
-            return err;
-    }
-    return ferror(stream) ? negative_errno() : 0;
+/* Errors: told to the user, but for -ENOMEM */
+static int append_list(struct name_set *set, const char *list_name) {
+    struct name_list list;
+    char name[PATH_MAX];
+    int err = name_list_open(&list, list_name);
+    if (err)
+        return err;
+    int more;
+    while (!err && (more = name_list_next(&list, name)) != 0)
+        err = more < 0 ? more : append(set, name);
+    name_list_close(&list);
+    return err;
 }
 
-static int append_file(struct name_set *set, const char *path) {
-    if (strcmp(path, "-") == 0)
-        return append_lines(set, stdin);
-    CLEANUP_STREAM FILE *stream = fopen(path, "re");
-    return stream ? append_lines(set, stream) : negative_errno();
+static int complain_no_memory(int err) {
+    if (err == -ENOMEM)
+        complain("no memory for the names of profiles");
+    return err;
 }
 
 int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set) {
     *ret_set = (struct name_set){0};
-    for (size_t i = 0; i < count; i++) {
-        bool is_file = arguments[i][0] == '@';
-        int err = is_file ? append_file(ret_set, arguments[i] + 1) : append(ret_set, arguments[i]);
-        if (err) {
-            complain("cannot read the names in %s: %s", arguments[i] + is_file, strerror(-err));
-            return err;
-        }
-    }
-    return 0;
+    int err = 0;
+    for (size_t i = 0; !err && i < count; i++)
+        err = arguments[i][0] == '@' ? append_list(ret_set, arguments[i] + 1) : append(ret_set, arguments[i]);
+    return complain_no_memory(err);
 }
 
 static bool is_called(const char *name, const char *prefix, const char *suffix) {
