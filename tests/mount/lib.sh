@@ -17,6 +17,7 @@ export LC_ALL=C
 umask 022
 
 tests_dir=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")")
+this_test=$(realpath -- "$0")
 # shellcheck source=../../scripts/lib.sh
 . "$tests_dir/../../scripts/lib.sh"
 
@@ -102,7 +103,7 @@ need_user_mounts() {
         [ -z "${IN_PRIVATE_NAMESPACE:-}" ] || skip "cannot provide a /dev/fuse for the second user"
         unshare --mount --propagation private true 2>/dev/null || skip "cannot make a mount namespace"
         local status=0
-        IN_PRIVATE_NAMESPACE=1 unshare --mount --propagation private -- bash "$0" "$@" || status=$?
+        IN_PRIVATE_NAMESPACE=1 unshare --mount --propagation private -- bash "$this_test" "$@" || status=$?
         exit "$status"
     fi
 }
@@ -447,7 +448,7 @@ enter_own_namespace() {
     [ -z "${IN_OWN_NAMESPACE:-}" ] && is_root && have unshare && unshare --mount true 2>/dev/null || return 0
     export IN_OWN_NAMESPACE=private
     [[ ! $(</proc/self/mountinfo) =~ $shared ]] || IN_OWN_NAMESPACE=shared
-    exec unshare --mount --propagation private -- bash "$0" "$@"
+    exec unshare --mount --propagation private -- bash "$this_test" "$@"
 }
 
 enter_own_namespace "$@"
