@@ -9,6 +9,7 @@
 #define COMMON_CALLS_MIN 30.0            /* a run: ops with fewer say too little of the machine */
 #define HALF_CALL 0.5                    /* added to counts, so that their logarithm is one */
 #define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* where in its bucket a percentile lies is a guess */
+#define LOG_MAX 100.0                    /* of a ratio: beyond, nothing is known */
 #define TREND_ALPHA 0.01
 #define TREND_RUNS_MIN 6U
 
@@ -222,11 +223,15 @@ static double tolerance_of(const struct verdict_result *result, enum verdict_fig
     return figures[figure].percent > 0 ? PERCENTILE_TOLERANCE_BUCKETS * M_LN2 / result->a_sum.resolution : 0;
 }
 
+static double ratio_of(double logarithm) {
+    return exp(fmax(-LOG_MAX, fmin(LOG_MAX, logarithm)));
+}
+
 static void conclude_ratio(struct verdict_ratio *ratio) {
     effect_conclude(&ratio->effect);
-    ratio->ratio = exp(ratio->effect.difference);
-    ratio->low = exp(ratio->effect.low);
-    ratio->high = exp(ratio->effect.high);
+    ratio->ratio = ratio_of(ratio->effect.difference);
+    ratio->low = ratio_of(ratio->effect.low);
+    ratio->high = ratio_of(ratio->effect.high);
 }
 
 static bool is_judged(const struct verdict_op *op) {
@@ -470,7 +475,7 @@ static void compare_common(struct runs *runs) {
         return;
     result->common.effect = effect_of(runs->factors, runs->a_count, runs->count);
     conclude_ratio(&result->common);
-    result->common_spread = exp(sqrt(result->common.effect.variance));
+    result->common_spread = ratio_of(sqrt(result->common.effect.variance));
     judge_with_others(runs, &result->common.effect);
 }
 
@@ -536,7 +541,7 @@ static void find_trend(const struct runs *runs) {
     double slope = squares > 0 ? products / squares : 0;
     double rest = result->common.effect.variance * result->common.effect.freedom - slope * products;
     result->has_trend = squares > 0 && effect_line_is_sure(slope, rest / freedom / squares, freedom, TREND_ALPHA);
-    result->trend = exp(slope);
+    result->trend = ratio_of(slope);
 }
 
 /* ---- The result --------------------------------------------------------------------------------- */

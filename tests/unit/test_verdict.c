@@ -276,6 +276,17 @@ START_TEST(one_run_on_a_side_is_enough_to_ask) {
 }
 END_TEST
 
+START_TEST(ratios_stay_finite_where_nothing_is_known) {
+    for (size_t run = 0; run < 3; run++)
+        slow_down(op_of(&profiles[run], "READ"), run == 1 ? 1e12 : 1);
+    ck_assert_int_eq(verdict_compare(profiles, 2, 3, &options, &result), 0);
+    const struct verdict_ratio *mean = &verdict_of("READ")->ratios[VERDICT_MEAN];
+    ck_assert_double_finite(mean->high);
+    ck_assert_double_gt(mean->high, 1e20);
+    ck_assert_double_gt(mean->low, 0);
+}
+END_TEST
+
 START_TEST(rates_and_resolutions_are_brought_together) {
     ck_assert_int_eq(aggstats_profile_rescale(&profiles[0], 2000000000), 0);
     compare();
@@ -314,6 +325,7 @@ int main(void) {
     tcase_add_test(tcase, few_calls_are_not_judged);
     tcase_add_test(tcase, noise_is_not_decided_and_says_how_many_runs_would_do);
     tcase_add_test(tcase, one_run_on_a_side_is_enough_to_ask);
+    tcase_add_test(tcase, ratios_stay_finite_where_nothing_is_known);
     tcase_add_test(tcase, rates_and_resolutions_are_brought_together);
     tcase_add_test(tcase, profiles_without_calls_are_alike);
     suite_add_tcase(suite, tcase);
