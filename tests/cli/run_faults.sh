@@ -52,6 +52,7 @@ wait_for_ever='touch ready; while :; do sleep 0.1; done'
 
 for signal in INT:130 QUIT:131 TERM:143 HUP:129 USR1:138; do
     begin "touch ready; exec sleep 1000"
+    wait_until 60 command_pid sleep || fail "the command does not begin to sleep" # bash ignores SIGQUIT
     kill "-${signal%:*}" "$run_pid"
     end "${signal#*:}" "$signal"
     assert_profile "$signal"
