@@ -663,7 +663,7 @@ static int serve(struct daemon *daemon) {
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
     int err = save_final_profile(daemon);
-    unmount(daemon, hung > 0);
+    unmount(daemon, hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
     if (hung > 0)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;

@@ -5,8 +5,8 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* On a slow machine OSPROF_TIMEOUT_SCALE says how many times as long tests may take. Check knows it by another name, which
- * it asks for when a test is added to a suite, so before main(). */
+/* On a slow machine OSPROF_TIMEOUT_SCALE says how many times as long tests may take. Check knows it by another name,
+ * which it asks for when a test is added to a suite, so before main(). */
 __attribute__((constructor)) static void scale_timeouts(void) {
     const char *scale = getenv("OSPROF_TIMEOUT_SCALE");
     if (scale)
