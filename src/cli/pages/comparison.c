@@ -10,7 +10,6 @@
 #include "figures.h"
 #include "units.h"
 
-#define KEY_COLUMNS 10
 #define SCORE_TEXT_SIZE 48
 #define CHANGE_TEXT_SIZE 48
 
@@ -77,16 +76,7 @@ static void format_place(const struct page *page, const struct peak *peak, char 
     units_format_cycles(&page->units, exp2(peak->centre), ret_text);
 }
 
-static const char *plural(uint64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /* ---- Heading ------------------------------------------------------------------------------------ */
-
-static void print_key(const struct page *page, const char *key) {
-    screen_print(page->screen, INK_FAINT, key);
-    fprintf(page->stream, "%*s", KEY_COLUMNS - (int)strlen(key), "");
-}
 
 static void print_profile(const struct page *page, const char *key, const char *name,
                           const struct aggstats_profile *profile) {
@@ -96,12 +86,12 @@ static void print_profile(const struct page *page, const char *key, const char *
     char elapsed[UNITS_TEXT_SIZE];
     units_format_cycles(&page->units, sum.total_cycles, total);
     units_format_count(sum.calls, calls);
-    print_key(page, key);
+    screen_print_key(page->screen, key);
     screen_print_untrusted(page->screen, INK_STRONG, name);
     if (sum.calls == 0)
         fputs(": no operation has been called", page->stream);
     else
-        fprintf(page->stream, ": %s in %s call%s", total, calls, plural(sum.calls));
+        fprintf(page->stream, ": %s in %s call%s", total, calls, units_plural(sum.calls));
     if (profile->has_elapsed) {
         units_format_cycles(&page->units, (double)profile->elapsed_cycles, elapsed);
         fprintf(page->stream, ", taken for %s", elapsed);
@@ -117,7 +107,7 @@ static void print_differing_labels(const struct page *page) {
         const char *b = aggstats_profile_label(&page->result->b, keys[i]);
         if (strcmp(a ? a : "", b ? b : "") == 0)
             continue;
-        print_key(page, keys[i]);
+        screen_print_key(page->screen, keys[i]);
         screen_print_untrusted(page->screen, INK_PLAIN, a && a[0] ? a : "(not told)");
         fprintf(page->stream, " %s ", page->arrow);
         screen_print_untrusted(page->screen, INK_PLAIN, b && b[0] ? b : "(not told)");
@@ -130,11 +120,11 @@ static void print_method(const struct page *page) {
     const double allowance = page->result->options.method == DISTANCE_EARTHMOVER ? page->result->allowance_buckets : 0;
     char threshold[SCORE_TEXT_SIZE];
     format_score(page, page->result->options.threshold + allowance, threshold);
-    print_key(page, "method");
+    screen_print_key(page->screen, "method");
     fprintf(page->stream, "%s, %s\n", traits->name, traits->means);
-    print_key(page, "differ");
+    screen_print_key(page->screen, "differ");
     fprintf(page->stream, "%zu of %zu operation%s: above %s", page->result->different_count, page->result->op_count,
-            plural(page->result->op_count), threshold);
+            units_plural(page->result->op_count), threshold);
     if (!page->result->options.score_only)
         fprintf(page->stream, ", calls %g %% or latency %g %% apart, or other peaks",
                 page->result->options.apart_calls_percent, page->result->options.apart_latency_percent);
@@ -144,7 +134,7 @@ static void print_method(const struct page *page) {
 static void print_clock(const struct page *page) {
     if (!page->result->rescaled)
         return;
-    print_key(page, "clock");
+    screen_print_key(page->screen, "clock");
     fprintf(page->stream, "both at %.3f MHz", (double)page->result->a.clock.frequency_hz / 1e6);
     if (page->result->allowance_buckets > 0)
         fprintf(page->stream, "; that alone may move calls by %.2g buckets", page->result->allowance_buckets);
@@ -287,7 +277,7 @@ static void print_lone_peak(const struct page *page, const struct peak *peak, co
     format_place(page, peak, place);
     units_format_count(peak->calls, calls);
     fprintf(page->stream, "  peak %s around %s: %s call%s, %.1f %% of the latency\n", what, place, calls,
-            plural(peak->calls), 100 * peak->latency_share);
+            units_plural(peak->calls), 100 * peak->latency_share);
 }
 
 static void print_peak_pair(const struct page *page, const struct peak_pair *pair) {
@@ -305,7 +295,7 @@ static void print_peak_pair(const struct page *page, const struct peak_pair *pai
     else
         fprintf(page->stream, "  peak stayed around %s", a_place);
     if (pair->a.calls == pair->b.calls)
-        fprintf(page->stream, ": %s call%s\n", a_calls, plural(pair->a.calls));
+        fprintf(page->stream, ": %s call%s\n", a_calls, units_plural(pair->a.calls));
     else
         fprintf(page->stream, ": %s %s %s calls\n", a_calls, page->arrow, b_calls);
 }
@@ -427,9 +417,7 @@ static void print_names(const struct page *page, enum compare_verdict verdict, c
             continue;
         if (column == 0)
             column = fprintf(page->stream, "\n%s:", why);
-        if (column + 1 + (int)strlen(name) > page->screen->width)
-            column = fprintf(page->stream, "\n ") - 1;
-        column += fprintf(page->stream, " %s", name);
+        column = screen_print_word(page->screen, column, name);
     }
     if (column > 0)
         putc('\n', page->stream);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "comparison.h"
-#include "json_writer.h"
+#include "latency_json.h"
 
 #define JSON_VERSION 1
 
@@ -12,15 +12,8 @@ struct page {
     uint64_t frequency_hz; /* 0: not known */
 };
 
-/* "<name>_cycles", and "<name>_seconds" where that can be told. */
 static void write_latency(struct page *page, const char *name, double cycles) {
-    char key[64];
-    snprintf(key, sizeof(key), "%s_cycles", name);
-    json_real(&page->writer, key, cycles);
-    if (page->frequency_hz == 0)
-        return;
-    snprintf(key, sizeof(key), "%s_seconds", name);
-    json_real(&page->writer, key, cycles / (double)page->frequency_hz);
+    latency_json_write(&page->writer, page->frequency_hz, name, cycles);
 }
 
 static void write_total(struct page *page, uint64_t cycles) {

@@ -99,13 +99,13 @@ static void print_heading(const struct outliers_result *result, const struct scr
     units_format_count(result->judged_profile_count, profiles);
     units_format_count(result->profile_count, all);
     units_format_count(result->found_count, found);
-    screen_print(screen, INK_FAINT, "judged");
-    fprintf(screen->stream, "    %s operations of %s profiles", ops, profiles);
+    screen_print_key(screen, "judged");
+    fprintf(screen->stream, "%s operations of %s profiles", ops, profiles);
     if (result->judged_profile_count < result->profile_count)
         fprintf(screen->stream, " of %s; the others have fewer than %d peers", all, OUTLIERS_PROFILES_MIN - 1);
     putc('\n', screen->stream);
-    screen_print(screen, INK_FAINT, "outliers");
-    fprintf(screen->stream, "  %s\n", found);
+    screen_print_key(screen, "outliers");
+    fprintf(screen->stream, "%s\n", found);
 }
 
 void outliers_report_print(const struct outliers_report *report, const struct screen *screen) {

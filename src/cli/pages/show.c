@@ -33,12 +33,6 @@ struct page {
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
 
-static void print_key(const struct page *page, const char *key) {
-    int columns = units_text_columns(key);
-    screen_print_untrusted(&page->screen, INK_FAINT, key);
-    fprintf(page->screen.stream, "%*s", columns < 10 ? 10 - columns : 1, "");
-}
-
 /* How to reach the profile again does not belong to what it says. */
 static bool is_shown(const char *key) {
     return strcmp(key, "control") != 0 && strcmp(key, "profile") != 0;
@@ -50,7 +44,7 @@ static void print_labels(const struct page *page) {
         if (!is_shown(label->key) || !label->value[0])
             continue;
         const char *user_key = user_label_of_key(label->key);
-        print_key(page, user_key ? "label" : label->key);
+        screen_print_key(&page->screen, user_key ? "label" : label->key);
         if (user_key)
             fprintf(page->screen.stream, "%s=", user_key);
         screen_print_untrusted(&page->screen, INK_PLAIN, label->value);
@@ -61,7 +55,7 @@ static void print_labels(const struct page *page) {
 static void print_clock(const struct page *page) {
     const struct aggstats_clock *clock = &page->profile->clock;
     const char *name = aggstats_clock_name(clock->kind);
-    print_key(page, "clock");
+    screen_print_key(&page->screen, "clock");
     if (clock->frequency_hz > 0)
         fprintf(page->screen.stream, "%s, %.3f MHz; ", name ? name : "unknown", (double)clock->frequency_hz / 1e6);
     else
@@ -79,18 +73,18 @@ static void print_span(const struct page *page) {
         time_t seconds = (time_t)(profile->start_ns / 1000000000);
         struct tm tm;
         if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm) > 0) {
-            print_key(page, "start");
+            screen_print_key(&page->screen, "start");
             fprintf(page->screen.stream, "%s\n", text);
         }
     }
     if (profile->has_elapsed) {
         units_format_cycles(&page->units, (double)profile->elapsed_cycles, text);
-        print_key(page, "elapsed");
+        screen_print_key(&page->screen, "elapsed");
         fprintf(page->screen.stream, "%s\n", text);
     }
     if (profile->interval_cycles > 0) {
         units_format_cycles(&page->units, (double)profile->interval_cycles, text);
-        print_key(page, "intervals");
+        screen_print_key(&page->screen, "intervals");
         fprintf(page->screen.stream, "%zu of %s\n", profile->interval_count, text);
     }
 }
@@ -98,15 +92,15 @@ static void print_span(const struct page *page) {
 static void print_sum(const struct page *page) {
     char total[UNITS_TEXT_SIZE];
     char calls[UNITS_TEXT_SIZE];
-    print_key(page, "total");
+    screen_print_key(&page->screen, "total");
     if (page->sum.calls == 0) {
         fputs("nothing: no operation has been called\n", page->screen.stream);
         return;
     }
     units_format_cycles(&page->units, page->sum.total_cycles, total);
     units_format_count(page->sum.calls, calls);
-    fprintf(page->screen.stream, "%s in %s call%s of %zu operation%s\n", total, calls, page->sum.calls == 1 ? "" : "s",
-            page->profile->op_count, page->profile->op_count == 1 ? "" : "s");
+    fprintf(page->screen.stream, "%s in %s call%s of %zu operation%s\n", total, calls, units_plural(page->sum.calls),
+            page->profile->op_count, units_plural(page->profile->op_count));
 }
 
 /* Of a live file: whether it still grows. */
@@ -114,7 +108,7 @@ static void print_state(const struct page *page) {
     const struct aggstats_live_info *live = &page->input->live;
     if (!page->input->is_live)
         return;
-    print_key(page, "state");
+    screen_print_key(&page->screen, "state");
     fprintf(page->screen.stream, "%s by process %" PRId64 "%s\n", live->recording ? "being recorded" : "left behind",
             live->pid, live->paused ? ", paused" : "");
 }
@@ -128,7 +122,7 @@ static void print_warnings(const struct page *page) {
         units_format_count(profile->clamped, count);
         screen_ink(&page->screen, INK_WARNING);
         fprintf(page->screen.stream, "The clock ran backwards in %s call%s: counted as 0 cycles.\n", count,
-                profile->clamped == 1 ? "" : "s");
+                units_plural(profile->clamped));
         screen_ink(&page->screen, INK_PLAIN);
     }
 }

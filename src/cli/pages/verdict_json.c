@@ -1,7 +1,7 @@
 /* Verdicts as JSON. */
 #include <math.h>
 
-#include "json_writer.h"
+#include "latency_json.h"
 #include "verdict_page.h"
 
 #define JSON_VERSION 1
@@ -12,15 +12,8 @@ struct page {
     uint64_t frequency_hz; /* 0: not known */
 };
 
-/* "<name>_cycles", and "<name>_seconds" where that can be told. */
 static void write_latency(struct page *page, const char *name, double cycles) {
-    char key[64];
-    snprintf(key, sizeof(key), "%s_cycles", name);
-    json_real(&page->writer, key, cycles);
-    if (page->frequency_hz == 0)
-        return;
-    snprintf(key, sizeof(key), "%s_seconds", name);
-    json_real(&page->writer, key, cycles / (double)page->frequency_hz);
+    latency_json_write(&page->writer, page->frequency_hz, name, cycles);
 }
 
 static void write_test(struct page *page, const struct effect *effect) {
@@ -29,16 +22,11 @@ static void write_test(struct page *page, const struct effect *effect) {
     json_bool(&page->writer, "beyond_chance", effect->is_beyond);
 }
 
-/* Nothing if it is not known. */
-static void write_ratio(struct page *page, const char *key, const struct verdict_ratio *ratio) {
-    if (!ratio->effect.is_known)
-        return;
-    json_begin(&page->writer, key, '{');
+static void write_ratio(struct page *page, const struct verdict_ratio *ratio) {
     json_real(&page->writer, "ratio", ratio->ratio);
     json_real(&page->writer, "low", ratio->low);
     json_real(&page->writer, "high", ratio->high);
     write_test(page, &ratio->effect);
-    json_end(&page->writer, '}');
 }
 
 static void write_figures(struct page *page, const struct verdict_op *op) {
@@ -52,10 +40,7 @@ static void write_figures(struct page *page, const struct verdict_op *op) {
             write_latency(page, "a", ratio->a);
             write_latency(page, "b", ratio->b);
         }
-        json_real(&page->writer, "ratio", ratio->ratio);
-        json_real(&page->writer, "low", ratio->low);
-        json_real(&page->writer, "high", ratio->high);
-        write_test(page, &ratio->effect);
+        write_ratio(page, ratio);
         json_bool(&page->writer, "changed", op->is_changed[figure]);
         json_end(&page->writer, '}');
     }
@@ -97,16 +82,22 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     json_end(&page->writer, '}');
 }
 
+/* It is known where it is there: each run tells. */
+static void write_elapsed(struct page *page) {
+    if (!page->result->has_elapsed)
+        return;
+    json_begin(&page->writer, "elapsed", '{');
+    write_ratio(page, &page->result->elapsed);
+    json_end(&page->writer, '}');
+}
+
 static void write_common(struct page *page) {
     const struct verdict_result *result = page->result;
     if (!result->has_common)
         return;
     json_begin(&page->writer, "common", '{');
     json_text(&page->writer, "verdict", verdict_word_name(result->common_word));
-    json_real(&page->writer, "ratio", result->common.ratio);
-    json_real(&page->writer, "low", result->common.low);
-    json_real(&page->writer, "high", result->common.high);
-    write_test(page, &result->common.effect);
+    write_ratio(page, &result->common);
     json_real(&page->writer, "spread", result->common_spread);
     if (result->has_trend)
         json_real(&page->writer, "trend", result->trend);
@@ -132,8 +123,7 @@ void verdict_page_print_json(const struct verdict_page *page) {
         json_count(&json.writer, "frequency_hz", json.frequency_hz);
     json_count(&json.writer, "resolution", result->a_sum.resolution);
     json_bool(&json.writer, "rescaled", result->rescaled);
-    if (result->has_elapsed)
-        write_ratio(&json, "elapsed", &result->elapsed);
+    write_elapsed(&json);
     write_common(&json);
     json_begin(&json.writer, "ops", '[');
     for (size_t i = 0; i < result->op_count; i++)

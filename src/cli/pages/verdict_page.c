@@ -8,7 +8,6 @@
 #include "chart.h"
 #include "units.h"
 
-#define KEY_COLUMNS 10
 #define CELL_SIZE 96
 
 struct printer {
@@ -31,10 +30,6 @@ static struct printer printer_of(const struct verdict_page *page, const struct s
         .times = screen->ascii ? "x" : "×",
         .to = screen->ascii ? "-" : "–",
     };
-}
-
-static const char *plural(size_t count) {
-    return count == 1 ? "" : "s";
 }
 
 /* ---- Numbers ------------------------------------------------------------------------------------ */
@@ -92,19 +87,14 @@ static void format_more_runs(size_t more, char ret_text[CELL_SIZE]) {
     if (more == 0)
         snprintf(ret_text, CELL_SIZE, "more than %u runs would be needed", VERDICT_RUNS_MOST);
     else
-        snprintf(ret_text, CELL_SIZE, "about %zu more run%s", more, plural(more));
+        snprintf(ret_text, CELL_SIZE, "about %zu more run%s", more, units_plural(more));
 }
 
 /* ---- The answer --------------------------------------------------------------------------------- */
 
-static void print_key(const struct printer *it, const char *key) {
-    screen_print(it->screen, INK_FAINT, key);
-    fprintf(it->stream, "%*s", KEY_COLUMNS - (int)strlen(key), "");
-}
-
 static void print_set(const struct printer *it, const char *key, const char *name, size_t count) {
-    print_key(it, key);
-    fprintf(it->stream, "%zu run%s: ", count, plural(count));
+    screen_print_key(it->screen, key);
+    fprintf(it->stream, "%zu run%s: ", count, units_plural(count));
     screen_print_untrusted(it->screen, INK_STRONG, name);
     putc('\n', it->stream);
 }
@@ -125,7 +115,7 @@ static void print_answer(const struct printer *it) {
         fprintf(it->stream, "No operation surely changed, of %zu", it->result->op_count);
     else
         fprintf(it->stream, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER], it->result->op_count,
-                plural(it->result->op_count), counts[VERDICT_FASTER]);
+                units_plural(it->result->op_count), counts[VERDICT_FASTER]);
     if (one_sided > 0)
         fprintf(it->stream, ", %zu only on one side", one_sided);
     if (counts[VERDICT_UNDECIDED] > 0)
@@ -326,9 +316,7 @@ static void print_names(const struct printer *it, enum verdict_word word, const 
             continue;
         if (column == 0)
             column = fprintf(it->stream, "\n%s:", why);
-        if (column + 1 + (int)strlen(op->name) > it->screen->width)
-            column = fprintf(it->stream, "\n ") - 1;
-        column += fprintf(it->stream, " %s", op->name);
+        column = screen_print_word(it->screen, column, op->name);
     }
     if (column > 0)
         putc('\n', it->stream);

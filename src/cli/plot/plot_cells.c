@@ -76,7 +76,7 @@ void plot_cells_format_weight(const struct plot_cells *cells, const struct plot 
     double cycles = (double)cells->bins.factor * (double)profile->interval_cycles;
     if (profile->interval_cycles == 0) {
         snprintf(ret_text, size_bytes, "%s in %zu interval%s", what, cells->bins.factor,
-                 cells->bins.factor == 1 ? "" : "s");
+                 units_plural(cells->bins.factor));
         return;
     }
     units_format_cycles(&units, cycles, length);

@@ -281,7 +281,7 @@ static void put_peak_caption(struct joints *it, size_t index, const struct plot_
     units_format_cycles(&units, aggstats_bucket_lower(peak->first, it->resolution), from);
     units_format_cycles(&units, aggstats_bucket_upper(peak->last, it->resolution), to);
     units_format_count(it->joint.peak_calls[index], calls);
-    snprintf(text, sizeof(text), "%s .. %s, %s call%s", from, to, calls, it->joint.peak_calls[index] == 1 ? "" : "s");
+    snprintf(text, sizeof(text), "%s .. %s, %s call%s", from, to, calls, units_plural(it->joint.peak_calls[index]));
     plot_page_square(&it->page, area->left + 5, area->top - CAPTION / 2 + 1, colour_of(index));
     plot_page_text(&it->page, area->left + 16, area->top - CAPTION / 2 + 1, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, text);
 }

@@ -131,7 +131,7 @@ static void format_sum(const struct aggstats_profile *profile, char ret_text[PLO
     char total[UNITS_TEXT_SIZE];
     units_format_count(sum.calls, calls);
     units_format_cycles(&units, sum.total_cycles, total);
-    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s", calls, sum.calls == 1 ? "" : "s", total,
+    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s", calls, units_plural(sum.calls), total,
              units.frequency_hz > 0 ? "" : " cycles");
     append_start(ret_text, profile);
 }
@@ -228,7 +228,7 @@ void plot_format_op(const struct plot *plot, const struct plot_op *op, size_t pr
     }
     units_format_count(of->calls, calls);
     units_format_cycles(&units, (double)of->total_cycles, total);
-    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s, %.1f %%", calls, of->calls == 1 ? "" : "s", total,
+    snprintf(ret_text, PLOT_TEXT_SIZE, "%s call%s, %s%s, %.1f %%", calls, units_plural(of->calls), total,
              units.frequency_hz > 0 ? "" : " cycles",
              all_cycles > 0 ? 100 * (double)of->total_cycles / all_cycles : 0.0);
 }

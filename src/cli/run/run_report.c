@@ -129,6 +129,22 @@ int run_report_describe(struct aggstats_profile *profile, const char *const *com
 
 /* ---- Reporting ---------------------------------------------------------------------------------- */
 
+void run_report_not_written(const char *name, int error, const char *text) {
+    complain("cannot write profile %s: %s%s", name, strerror(-error), text ? "; it follows" : "");
+    if (text)
+        fputs(text, stderr);
+}
+
+int run_report_open(FILE **ret_stream) {
+    CLEANUP_FD int fd = dup(STDERR_FILENO);
+    *ret_stream = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!*ret_stream)
+        return negative_errno();
+    steal_fd(&fd);
+    putc('\n', *ret_stream);
+    return 0;
+}
+
 int run_target_save(const struct run_target *target, size_t directory, size_t side,
                     const struct aggstats_profile *profile) {
     CLEANUP_FREE char *text = NULL;
@@ -137,20 +153,16 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
     if (error == 0)
         error = write_to_target(target, directory, side, output_mode(profile), text, size_bytes);
     if (error)
-        complain("cannot write profile %s: %s%s", target->given, strerror(-error), text ? "; it follows" : "");
-    if (error && text)
-        fputs(text, stderr);
+        run_report_not_written(target->given, error, text);
     return error;
 }
 
 static int show(const struct input *input) {
-    CLEANUP_FD int fd = dup(STDERR_FILENO);
-    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
-    if (!stream)
-        return negative_errno();
-    steal_fd(&fd);
-    putc('\n', stream);
-    int error = show_all(input, stream);
+    FILE *stream;
+    int error = run_report_open(&stream);
+    if (error)
+        return error;
+    error = show_all(input, stream);
     return fclose(stream) != 0 && error == 0 ? negative_errno() : error;
 }
 

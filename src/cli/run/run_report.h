@@ -3,6 +3,7 @@
 #define RUN_REPORT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "run_mounts.h"
 
@@ -26,6 +27,14 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
 
 /* Adds header lines: the command, and how many runs were counted if not one. Errors: -ENOMEM */
 int run_report_describe(struct aggstats_profile *profile, const char *const *command, unsigned run_count);
+
+/* A page on standard error, buffered, as that is not; an empty line comes first.
+ * Owner:   the caller closes *ret_stream
+ * Errors:  what failed */
+int run_report_open(FILE **ret_stream);
+
+/* Says that a profile could not be written, and prints it, if there was memory for its text. */
+void run_report_not_written(const char *name, int error, const char *text);
 
 /* Shows or saves the profiles of all mounts, which have ended.
  * command:   its arguments, NULL at the end, for the header

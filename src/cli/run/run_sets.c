@@ -9,6 +9,8 @@
 #include "base.h"
 #include "command.h"
 #include "output.h"
+#include "path.h"
+#include "run_report.h"
 
 static int check_empty(int fd) {
     int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -96,15 +98,16 @@ void run_sets_finish(struct run_sets *sets) {
 int run_sets_save(const struct run_sets *sets, size_t directory, size_t side, size_t run,
                   const struct aggstats_profile *profile) {
     char name[32];
+    CLEANUP_FREE char *shown = NULL;
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     snprintf(name, sizeof(name), "%c-%02zu.osprof", side == 0 ? 'a' : 'b', run);
     int err = aggstats_profile_format(profile, &text, &size_bytes);
     if (!err)
         err = replace_file(sets->fds[directory], name, NULL, output_mode(profile), text, size_bytes);
-    if (err)
-        complain("cannot write profile %s/%s: %s%s", sets->given, name, strerror(-err), text ? "; it follows" : "");
-    if (err && text)
-        fputs(text, stderr);
+    if (err) {
+        shown = path_join(sets->given, name);
+        run_report_not_written(shown ? shown : name, err, text);
+    }
     return err;
 }

@@ -243,33 +243,39 @@ static int make_rounds(struct versus *it) {
 
 /* ---- The comparison ----------------------------------------------------------------------------- */
 
-typedef void (*print_fn)(const void *what, const struct screen *screen);
-
-static int print_page(const struct versus *it, size_t directory, print_fn print, const void *what) {
+/* Owner: the caller closes *ret_stream, if there is no error */
+static int open_page(const struct versus *it, size_t directory, FILE **ret_stream, struct screen *ret_screen) {
     const struct run_mounts *mounts = it->vs->mounts;
-    CLEANUP_FD int fd = dup(STDERR_FILENO);
-    FILE *stream = fd < 0 ? NULL : fdopen(fd, "w"); /* buffered, as standard error is not */
-    if (!stream)
-        return negative_errno();
-    steal_fd(&fd);
-    struct screen screen = screen_of(stream, 0, false);
-    putc('\n', stream);
+    int error = run_report_open(ret_stream);
+    if (error)
+        return error;
+    *ret_screen = screen_of(*ret_stream, 0, false);
     if (mounts->count > 1) {
-        screen_print(&screen, INK_FAINT, "directory");
-        putc(' ', stream);
-        screen_print_untrusted(&screen, INK_PLAIN, mounts->daemons[directory].name);
-        putc('\n', stream);
+        screen_print_key(ret_screen, "directory");
+        screen_print_untrusted(ret_screen, INK_PLAIN, mounts->daemons[directory].name);
+        putc('\n', *ret_stream);
     }
-    print(what, &screen);
+    return 0;
+}
+
+static int print_comparison(const struct versus *it, size_t directory, const struct comparison *comparison) {
+    FILE *stream;
+    struct screen screen;
+    int error = open_page(it, directory, &stream, &screen);
+    if (error)
+        return error;
+    comparison_print(comparison, &screen);
     return fclose(stream) == 0 ? 0 : negative_errno();
 }
 
-static void print_comparison(const void *comparison, const struct screen *screen) {
-    comparison_print(comparison, screen);
-}
-
-static void print_verdict(const void *verdict, const struct screen *screen) {
-    verdict_page_print(verdict, screen);
+static int print_verdict(const struct versus *it, size_t directory, const struct verdict_page *page) {
+    FILE *stream;
+    struct screen screen;
+    int error = open_page(it, directory, &stream, &screen);
+    if (error)
+        return error;
+    verdict_page_print(page, &screen);
+    return fclose(stream) == 0 ? 0 : negative_errno();
 }
 
 /* One run of each. */
@@ -291,7 +297,7 @@ static int compare_pair(const struct versus *it, size_t directory) {
         .a_times = &a_times,
         .b_times = &b_times,
     };
-    error = print_page(it, directory, print_comparison, &comparison);
+    error = print_comparison(it, directory, &comparison);
     calibration_finish(&a_times);
     calibration_finish(&b_times);
     compare_finish(&result);
@@ -308,22 +314,24 @@ static int compare_runs(const struct versus *it, size_t directory, struct aggsta
     if (error)
         return error;
     const struct verdict_page page = {.result = &result, .a_name = a_name, .b_name = b_name, .is_job = true};
-    error = print_page(it, directory, print_verdict, &page);
+    error = print_verdict(it, directory, &page);
     verdict_finish(&result);
     return error;
 }
 
+/* The profiles of the runs, which have been saved, are used up. */
 static int compare_sets(const struct versus *it, size_t directory) {
     const size_t count = VS_SIDES * it->rounds_count;
     CLEANUP_FREE struct aggstats_profile *profiles = calloc(count, sizeof(*profiles));
-    int error = profiles ? 0 : -ENOMEM;
-    size_t copied = 0;
-    for (; !error && copied < count; copied++)
-        error = aggstats_profile_copy(run_of(it, copied / it->rounds_count, copied % it->rounds_count, directory),
-                                      &profiles[copied]);
-    if (!error)
-        error = compare_runs(it, directory, profiles);
-    finish_profiles(profiles, profiles ? count : 0);
+    if (!profiles)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct aggstats_profile *run = run_of(it, i / it->rounds_count, i % it->rounds_count, directory);
+        profiles[i] = *run;
+        *run = (struct aggstats_profile){0};
+    }
+    int error = compare_runs(it, directory, profiles);
+    finish_profiles(profiles, count);
     return error;
 }
 

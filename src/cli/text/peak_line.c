@@ -10,5 +10,5 @@ void peak_line_print(const struct peak *peak, unsigned resolution, const struct 
     units_format_cycles(units, aggstats_bucket_upper(peak->last, resolution), to);
     units_format_count(peak->calls, calls);
     fprintf(screen->stream, "  %s .. %s, %s call%s, %.1f %% of the latency\n", from, to, calls,
-            peak->calls == 1 ? "" : "s", 100 * peak->latency_share);
+            units_plural(peak->calls), 100 * peak->latency_share);
 }

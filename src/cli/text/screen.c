@@ -9,6 +9,8 @@
 #include "base.h"
 #include "units.h"
 
+#define KEY_COLUMNS 10
+
 static int clamp_width(long width) {
     if (width < SCREEN_WIDTH_MIN)
         return SCREEN_WIDTH_MIN;
@@ -93,4 +95,16 @@ void screen_print_untrusted(const struct screen *screen, enum ink ink, const cha
     }
     if (ink != INK_PLAIN)
         screen_ink(screen, INK_PLAIN);
+}
+
+void screen_print_key(const struct screen *screen, const char *key) {
+    int blanks = KEY_COLUMNS - units_text_columns(key);
+    screen_print_untrusted(screen, INK_FAINT, key);
+    fprintf(screen->stream, "%*s", blanks > 0 ? blanks : 1, "");
+}
+
+int screen_print_word(const struct screen *screen, int column, const char *word) {
+    if (column + 1 + (int)strlen(word) > screen->width)
+        column = fprintf(screen->stream, "\n ") - 1;
+    return column + fprintf(screen->stream, " %s", word);
 }

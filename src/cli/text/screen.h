@@ -37,6 +37,13 @@ void screen_print(const struct screen *screen, enum ink ink, const char *text);
 /* Prints text, blanks before it, so that it ends `columns` columns further. */
 void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns);
 
+/* Prints a key, the first of two columns of a page; it may have come from a file. */
+void screen_print_key(const struct screen *screen, const char *key);
+
+/* Prints a word of a list, a blank before it, on a new line if it does not fit. column: where the last one ended; bytes
+ * are columns Returns where this one ends */
+int screen_print_word(const struct screen *screen, int column, const char *word);
+
 /* Prints text that came from a file: what a terminal might obey becomes '?'. */
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);
 

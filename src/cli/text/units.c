@@ -19,6 +19,10 @@ void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]) {
     *to = '\0';
 }
 
+const char *units_plural(uint64_t count) {
+    return count == 1 ? "" : "s";
+}
+
 void units_format_share(double share, char ret_text[UNITS_TEXT_SIZE]) {
     snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f %%", 100 * share);
 }

@@ -16,6 +16,9 @@ struct units {
 /* 13640 -> "13,640" */
 void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]);
 
+/* What a noun ends with after this count: "s", or nothing. */
+const char *units_plural(uint64_t count);
+
 /* 0.743 -> "74.3 %" */
 void units_format_share(double share, char ret_text[UNITS_TEXT_SIZE]);
 

@@ -45,7 +45,7 @@ static void draw_sums(const struct top_watch *watch, struct canvas *canvas) {
     char text[160];
     units_format_count(frame->ended, count);
     units_format_cycles(&units, frame->total_cycles, cycles);
-    snprintf(text, sizeof(text), "%s call%s ended, %s in all; ", count, frame->ended == 1 ? "" : "s", cycles);
+    snprintf(text, sizeof(text), "%s call%s ended, %s in all; ", count, units_plural(frame->ended), cycles);
     canvas_text(canvas, INK_PLAIN, text);
     if (frame->call_count == 0) {
         canvas_line(canvas, INK_PLAIN, "none in flight");
