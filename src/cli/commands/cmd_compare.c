@@ -1,6 +1,5 @@
 /* osprof compare: what differs between two profiles, or two sets of them, or belongs together in one. */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base.h"
 #include "command.h"
@@ -9,6 +8,7 @@
 #include "comparison.h"
 #include "correlation.h"
 #include "input.h"
+#include "name_set.h"
 #include "option_table.h"
 #include "screen.h"
 
@@ -218,7 +218,7 @@ static enum status check_options(const struct command *command, const struct opt
     return STATUS_OK;
 }
 
-/* Where the second set begins behind "--", if it is there and something stands before it that is no option. */
+/* Where the words behind "--" begin; argc: there are none. */
 static int find_second_set(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0)
@@ -259,11 +259,6 @@ static enum status compare_two_sets(const struct command *command, const struct 
     return status == STATUS_OK ? compare_sets(&sets) : status;
 }
 
-static bool is_directory(const char *name) {
-    struct stat attr;
-    return stat(name, &attr) == 0 && S_ISDIR(attr.st_mode);
-}
-
 static enum status compare_arguments(const struct command *command, struct options *options,
                                      const struct arguments *arguments) {
     enum status status = check_options(command, options, arguments);
@@ -288,7 +283,7 @@ static enum status run_compare(const struct command *command, int argc, char **a
     if (!options_parse(command, argc, argv, &options, &arguments, &status))
         return status;
     int b_count = argc - second;
-    if (!options.within && arguments.rest_count == 1 && is_directory(arguments.rest[0]))
+    if (!options.within && arguments.rest_count == 1 && name_is_directory(arguments.rest[0]))
         return compare_two_sets(command, &options, &arguments, 0, arguments.rest[0]);
     if (second == argc || arguments.rest_count <= b_count)
         return compare_arguments(command, &options, &arguments);

@@ -1,19 +1,18 @@
 /* osprof outliers: which of many profiles are unlike the others. One of them is in memory at a time. */
-#include <dirent.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base.h"
 #include "command.h"
 #include "input.h"
 #include "name_list.h"
+#include "name_set.h"
 #include "option_table.h"
 #include "outliers.h"
 #include "outliers_report.h"
 #include "path.h"
 #include "user_label.h"
 
-#define ENDING ".osprof"
+#define CONTROL_NAME ".osprof" /* unless osproffs was told another */
 
 struct outliers_options {
     const char *by;
@@ -64,47 +63,30 @@ static void add_profile(struct outliers_run *run, const char *name) {
 
 /* ---- Directories and lists ---------------------------------------------------------------------- */
 
-static int is_profile_name(const struct dirent *entry) {
-    size_t length = strlen(entry->d_name);
-    size_t ending = strlen(ENDING);
-    return entry->d_name[0] != '.' && length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
-}
-
-static void add_file_of(struct outliers_run *run, const char *directory, const char *name) {
-    CLEANUP_FREE char *path = path_join(directory, name);
-    if (path)
-        add_profile(run, path);
-    else
-        run->has_failed = run->has_trouble = true;
-}
-
 /* The root of a mount has a control file, and is one profile. */
 static bool is_mount(const char *directory) {
-    CLEANUP_FREE char *control = path_join(directory, ENDING);
+    CLEANUP_FREE char *control = path_join(directory, CONTROL_NAME);
     return control && access(control, F_OK) == 0;
 }
 
 static void add_directory(struct outliers_run *run, const char *directory) {
-    struct dirent **entries = NULL;
-    int count = scandir(directory, &entries, is_profile_name, alphasort);
-    if (count == 0 && is_mount(directory)) {
+    struct name_set names;
+    int error = name_set_in(directory, "", &names);
+    if (!error && names.count == 0 && is_mount(directory)) {
         add_profile(run, directory);
-    } else if (count <= 0) {
+    } else if (error || names.count == 0) {
         complain("cannot find profiles in %s: %s", directory,
-                 count < 0 ? strerror(errno) : "no file there has a name like host.osprof");
+                 error ? strerror(-error) : "no file there has a name like host.osprof");
         run->has_trouble = true;
     }
-    for (int i = 0; i < count; i++) {
-        if (!run->has_failed)
-            add_file_of(run, directory, entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
+    run->has_failed = run->has_failed || error == -ENOMEM;
+    for (size_t i = 0; i < names.count && !run->has_failed; i++)
+        add_profile(run, names.names[i]);
+    name_set_finish(&names);
 }
 
 static void add_name(struct outliers_run *run, const char *name) {
-    struct stat attr;
-    if (stat(name, &attr) == 0 && S_ISDIR(attr.st_mode))
+    if (name_is_directory(name))
         add_directory(run, name);
     else
         add_profile(run, name);

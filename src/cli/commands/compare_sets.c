@@ -127,12 +127,20 @@ static enum status load_and_compare(const struct compare_sets *sets, const struc
     return status;
 }
 
-static int list_names(const struct compare_sets *sets, struct name_set *a, struct name_set *b) {
-    int err =
-        sets->directory ? name_set_in(sets->directory, "a-", ".osprof", a) : name_set_of(sets->a, sets->a_count, a);
+static int list_runs(const char *directory, struct name_set *a, struct name_set *b) {
+    int err = name_set_in(directory, "a-", a);
+    if (!err)
+        err = name_set_in(directory, "b-", b);
     if (err)
-        return err;
-    return sets->directory ? name_set_in(sets->directory, "b-", ".osprof", b) : name_set_of(sets->b, sets->b_count, b);
+        complain("cannot read directory %s: %s", directory, strerror(-err));
+    return err;
+}
+
+static int list_names(const struct compare_sets *sets, struct name_set *a, struct name_set *b) {
+    if (sets->directory)
+        return list_runs(sets->directory, a, b);
+    int err = name_set_of(sets->a, sets->a_count, a);
+    return err ? err : name_set_of(sets->b, sets->b_count, b);
 }
 
 static void complain_no_runs(const struct compare_sets *sets) {

@@ -3,10 +3,14 @@
 
 #include <dirent.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base.h"
 #include "command.h"
 #include "name_list.h"
+#include "path.h"
+
+#define PROFILE_ENDING ".osprof"
 
 static int append(struct name_set *set, const char *name) {
     char **grown = reallocarray(set->names, set->count + 1, sizeof(*grown));
@@ -48,43 +52,36 @@ int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set) 
     return complain_no_memory(err);
 }
 
-static bool is_called(const char *name, const char *prefix, const char *suffix) {
+/* Hidden files are none. */
+static bool is_called(const char *name, const char *prefix) {
     size_t length = strlen(name);
-    return length >= strlen(prefix) + strlen(suffix) && strncmp(name, prefix, strlen(prefix)) == 0 &&
-           strcmp(name + length - strlen(suffix), suffix) == 0;
+    size_t ending = strlen(PROFILE_ENDING);
+    return name[0] != '.' && strncmp(name, prefix, strlen(prefix)) == 0 && length > ending &&
+           strcmp(name + length - ending, PROFILE_ENDING) == 0;
 }
 
-static int append_entries(struct name_set *set, const char *directory, DIR *stream, const char *prefix,
-                          const char *suffix) {
-    const struct dirent *entry;
-    while (errno = 0, (entry = readdir(stream))) {
-        CLEANUP_FREE char *path = NULL;
-        if (!is_called(entry->d_name, prefix, suffix))
-            continue;
-        if (asprintf(&path, "%s/%s", directory, entry->d_name) < 0)
-            return -ENOMEM;
-        int err = append(set, path);
-        if (err)
-            return err;
-    }
-    return -errno;
+static int append_in(struct name_set *set, const char *directory, const char *name) {
+    CLEANUP_FREE char *path = path_join(directory, name);
+    return path ? append(set, path) : -ENOMEM;
 }
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-int name_set_in(const char *directory, const char *prefix, const char *suffix, struct name_set *ret_set) {
+int name_set_in(const char *directory, const char *prefix, struct name_set *ret_set) {
+    struct dirent **entries = NULL;
+    int count = scandir(directory, &entries, NULL, alphasort);
+    int err = count < 0 ? negative_errno() : 0;
     *ret_set = (struct name_set){0};
-    DIR *stream = opendir(directory);
-    int err = stream ? append_entries(ret_set, directory, stream, prefix, suffix) : negative_errno();
-    if (stream)
-        closedir(stream);
-    if (err)
-        complain("cannot read directory %s: %s", directory, strerror(-err));
-    else if (ret_set->count > 0)
-        qsort(ret_set->names, ret_set->count, sizeof(*ret_set->names), by_name);
+    for (int i = 0; i < count; i++) {
+        if (!err && is_called(entries[i]->d_name, prefix))
+            err = append_in(ret_set, directory, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
     return err;
+}
+
+bool name_is_directory(const char *name) {
+    struct stat attr;
+    return stat(name, &attr) == 0 && S_ISDIR(attr.st_mode);
 }
 
 void name_set_finish(struct name_set *set) {

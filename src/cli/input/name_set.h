@@ -2,6 +2,7 @@
 #ifndef NAME_SET_H
 #define NAME_SET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct name_set {
@@ -14,9 +15,13 @@ struct name_set {
  * Errors:  a file cannot be read, or -ENOMEM: told to the user */
 int name_set_of(char *const *arguments, size_t count, struct name_set *ret_set);
 
-/* Those in a directory that begin and end so, in the order of their names.
- * Owner, errors: as above */
-int name_set_in(const char *directory, const char *prefix, const char *suffix, struct name_set *ret_set);
+/* The profiles in a directory, by their names, which end with .osprof and begin with prefix.
+ * Owner:   the caller finishes *ret_set, also after an error
+ * Errors:  what failed, not told */
+int name_set_in(const char *directory, const char *prefix, struct name_set *ret_set);
+
+/* Whether a name stands for what is in a directory. */
+bool name_is_directory(const char *name);
 
 void name_set_finish(struct name_set *set);
 
