@@ -350,7 +350,7 @@ END_TEST
 /* Serves calls of one caller; whenever the worker is to look, others wait, or not. */
 static void serve_one_of_others(uint32_t caller, bool others_wait) {
     for (int i = 0; i < SOME_CALLS; i++) {
-        bool looks = pool_looks_for_others(&worker);
+        bool looks = pool_is_to_check(&worker);
         const struct pool_call call = {.caller = caller, .work_cycles = SHORT_NS, .has_others = looks && others_wait};
         pool_take(&worker);
         pool_answer(&worker);

@@ -91,10 +91,14 @@ static bool choose_locked(struct pool *pool, struct pool_worker *worker, int cpu
     return true;
 }
 
+static bool is_bound(const struct pool_worker *worker) {
+    return pool_worker_is_chosen(worker) && worker->cpu != POOL_ANY_CPU;
+}
+
 /* Without the lock, which a thread in SCHED_IDLE might keep for long. If the worker has been made plain since, it is
  * scheduled so. */
 void pool_enter(const struct pool *pool, const struct pool_worker *worker) {
-    if (!pool_worker_is_chosen(worker) || worker->cpu == POOL_ANY_CPU)
+    if (!is_bound(worker))
         return;
     scheduling_bind(worker->thread, worker->cpu);
     if (!pool_worker_is_chosen(worker))
@@ -189,17 +193,9 @@ void pool_answer(struct pool_worker *worker) {
     advance(worker, false);
 }
 
-static bool is_bound(const struct pool_worker *worker) {
-    return pool_worker_is_chosen(worker) && worker->cpu != POOL_ANY_CPU;
-}
-
 /* Of one caller: with several, some run on other CPUs. */
-static bool is_to_check(const struct pool_worker *worker) {
+bool pool_is_to_check(const struct pool_worker *worker) {
     return is_bound(worker) && worker->switches == 0 && worker->calls % CHECK_CALLS == 0;
-}
-
-bool pool_looks_for_others(const struct pool_worker *worker) {
-    return is_to_check(worker);
 }
 
 bool pool_requests_wait(int device_fd) {
@@ -232,7 +228,7 @@ bool pool_note(struct pool *pool, struct pool_worker *worker, const struct pool_
         worker->callers |= UINT64_C(1) << call->caller % 64;
     if (!pool_worker_is_chosen(worker))
         return worker->calls >= BEGIN_CALLS;
-    return worker->calls >= WINDOW_CALLS || (is_to_check(worker) && caller_seems_away(worker));
+    return worker->calls >= WINDOW_CALLS || (pool_is_to_check(worker) && caller_seems_away(worker));
 }
 
 static bool has_many_callers(const struct pool *pool, const struct pool_worker *worker) {

@@ -97,9 +97,9 @@ bool pool_join(struct pool *pool, struct pool_worker *worker);
 void pool_take(struct pool_worker *worker);
 void pool_answer(struct pool_worker *worker);
 
-/* Now and then a worker that holds a request of its only caller is to look whether others wait: these are of the same
+/* Now and then a worker that holds a request of its only caller is to check whether others wait: these are of the same
  * caller then, who sends them together, best to several workers. */
-bool pool_looks_for_others(const struct pool_worker *worker);
+bool pool_is_to_check(const struct pool_worker *worker);
 bool pool_requests_wait(int device_fd);
 
 /* What became of the request. */
@@ -107,7 +107,7 @@ struct pool_call {
     uint32_t caller;      /* thread; 0: the kernel's own */
     uint64_t work_cycles; /* to answer it */
     bool is_readahead;    /* the kernel reads while the caller goes on, best on another CPU */
-    bool has_others;      /* pool_looks_for_others() said so, and others waited */
+    bool has_others;      /* pool_is_to_check() said so, and others waited */
 };
 
 /* Returns true if the worker is to call pool_review() then, which asks the kernel where callers run. That may not

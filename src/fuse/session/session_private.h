@@ -58,7 +58,6 @@ struct worker {
     uint32_t opcode;          /* of the request, as the kernel sent it; its own */
     bool lacks_fsetid;        /* says the request of its caller; its own */
     bool is_readahead;        /* see struct pool_call; its own */
-    bool has_others;          /* the same */
     uint64_t answered_cycles; /* when the request was served; 0: not yet; its own */
     bool ended;               /* atomic */
 };

@@ -70,7 +70,7 @@ static void park(struct worker *worker) {
 
 static bool is_needed(const struct worker *worker) {
     const struct session *session = worker->server.session;
-    return pool_worker_is_chosen(&worker->pooled) || !(!pool_is_plain(&session->pool) || is_surplus(worker));
+    return pool_worker_is_chosen(&worker->pooled) || (pool_is_plain(&session->pool) && !is_surplus(worker));
 }
 
 /* Until this worker is to receive the next request: as a chosen one, or because all are plain. */
@@ -93,8 +93,6 @@ static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *r
     worker->opcode = header.opcode;
     worker->lacks_fsetid = request_lacks_fsetid(header.opcode, body);
     worker->is_readahead = request_is_readahead(header.opcode, body);
-    worker->has_others = request_is_data(header.opcode) && pool_looks_for_others(&worker->pooled) &&
-                         pool_requests_wait(fuse_session_fd(worker->server.session->fuse));
     uint32_t opcode = request_opcode_for_libfuse(header.opcode);
     memcpy((char *)request->mem + offsetof(struct fuse_in_header, opcode), &opcode, sizeof(opcode));
     return header;
@@ -136,6 +134,8 @@ static void serve_request(struct worker *worker, struct fuse_buf *request) {
     become_busy(worker);
     const uid_t charged_user = session_charged_user(request->mem);
     struct fuse_in_header header = look_into(worker, request);
+    const bool has_others = request_is_data(header.opcode) && pool_is_to_check(&worker->pooled) &&
+                            pool_requests_wait(fuse_session_fd(session->fuse));
     worker->answered_cycles = 0;
     if (header.opcode == FUSE_INTERRUPT)
         take_interrupt(session, request);
@@ -147,7 +147,7 @@ static void serve_request(struct worker *worker, struct fuse_buf *request) {
     const struct pool_call call = {.caller = header.pid,
                                    .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
                                    .is_readahead = worker->is_readahead,
-                                   .has_others = worker->has_others};
+                                   .has_others = has_others};
     note_call(worker, &call);
 }
 
