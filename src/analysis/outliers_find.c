@@ -192,7 +192,7 @@ static void polish(struct judging *it) {
         tell_common_beside(it, m);
 }
 
-/* ---- Verdicts ----------------------------------------------------------------------------------- */
+/* ---- Findings ----------------------------------------------------------------------------------- */
 
 /* Where something is found, and how far it is from the peers; 0: it is not found. */
 struct finding {
@@ -202,7 +202,7 @@ struct finding {
 };
 
 /* What is found out about each cell of a column. */
-struct verdict {
+struct findings {
     struct finding mean;
     struct finding centre; /* typical latency; rest is set in any case */
     struct finding slow;   /* more calls are slow */
@@ -216,9 +216,9 @@ struct column_judging {
     const double *common; /* by cell: logarithm of the common factor */
     double usual;
     double usual_centre;
-    double distance_min;      /* of what may be told */
-    struct verdict *verdicts; /* by cell */
-    double shares[PLACES];    /* of calls beyond each place: median */
+    double distance_min;    /* of what may be told */
+    struct findings *found; /* by cell */
+    double shares[PLACES];  /* of calls beyond each place: median */
 };
 
 /* The median of what is in variances. */
@@ -253,7 +253,7 @@ static void judge_means(struct column_judging *judging) {
     const double typical_variance = typical_variance_of(it, count);
     const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
     for (size_t i = 0; i < count; i++)
-        judging->verdicts[i].mean = judge_mean(judging, i, &spread, typical_variance);
+        judging->found[i].mean = judge_mean(judging, i, &spread, typical_variance);
 }
 
 /* If peers have one clock rate, the width of their buckets shifts them all alike; so the own error is taken for at
@@ -278,7 +278,7 @@ static void judge_centres(struct column_judging *judging) {
     const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
     judging->usual_centre = spread.median;
     for (size_t i = 0; i < count; i++)
-        judging->verdicts[i].centre = judge_mean(judging, i, &spread, typical_variance);
+        judging->found[i].centre = judge_mean(judging, i, &spread, typical_variance);
 }
 
 static double common_of(const struct column_judging *judging, const struct outliers_cell *cell) {
@@ -298,8 +298,8 @@ static double share_beyond(const struct column_judging *judging, const struct ou
 }
 
 /* What is beyond a place has to be further beyond by this, if not only the whole operation is slower. */
-static double shift_of(const struct verdict *verdict) {
-    return SLACK_OCTAVES * LOG_2 + fmax(0, verdict->centre.rest);
+static double shift_of(const struct findings *findings) {
+    return SLACK_OCTAVES * LOG_2 + fmax(0, findings->centre.rest);
 }
 
 /* The share of a cell's latency that lies in calls which take longer, from their octaves. */
@@ -361,10 +361,10 @@ static void judge_place(struct column_judging *judging, unsigned place) {
     const struct outliers_spread spread = outliers_spread_of(it->values, count, it->scratch);
     judging->shares[place] = pow(sin(spread.median), 2);
     for (size_t i = 0; i < count; i++) {
-        struct verdict *verdict = &judging->verdicts[i];
-        judge_share(judging, i, place, shift_of(verdict), &spread, typical_variance, &verdict->slow);
+        struct findings *findings = &judging->found[i];
+        judge_share(judging, i, place, shift_of(findings), &spread, typical_variance, &findings->slow);
         if (is_gone(judging, &column->cells[i], place))
-            judge_share(judging, i, place, SLACK_OCTAVES * LOG_2, &spread, typical_variance, &verdict->gone);
+            judge_share(judging, i, place, SLACK_OCTAVES * LOG_2, &spread, typical_variance, &findings->gone);
     }
 }
 
@@ -404,11 +404,11 @@ static double most_before(const struct column_judging *judging, unsigned place) 
 }
 
 static void tell_slow_calls(const struct column_judging *judging, const struct outliers_cell *cell,
-                            const struct verdict *verdict, struct outlier *outlier) {
-    const double place = verdict->slow.place + shift_of(verdict) / LOG_2;
+                            const struct findings *findings, struct outlier *outlier) {
+    const double place = findings->slow.place + shift_of(findings) / LOG_2;
     const double log_seconds = log_place(judging, place) + common_of(judging, cell);
     outlier->kind = OUTLIERS_SLOW_CALLS;
-    outlier->distance = fmax(outlier->distance, verdict->slow.distance);
+    outlier->distance = fmax(outlier->distance, findings->slow.distance);
     outlier->place_seconds = exp(log_seconds);
     outlier->around_seconds = exp(most_beyond(judging, cell, log_seconds));
     outlier->share = share_beyond(judging, cell, place, 0);
@@ -416,11 +416,11 @@ static void tell_slow_calls(const struct column_judging *judging, const struct o
 }
 
 static void tell_fast_gone(const struct column_judging *judging, const struct outliers_cell *cell,
-                           const struct verdict *verdict, struct outlier *outlier) {
-    const unsigned place = verdict->gone.place;
+                           const struct findings *findings, struct outlier *outlier) {
+    const unsigned place = findings->gone.place;
     const double common = common_of(judging, cell);
     outlier->kind = OUTLIERS_FAST_GONE;
-    outlier->distance = fmax(outlier->distance, verdict->gone.distance);
+    outlier->distance = fmax(outlier->distance, findings->gone.distance);
     outlier->place_seconds = exp(log_place(judging, place) + common);
     outlier->around_seconds = exp(most_before(judging, place) + common);
     outlier->share = 1 - share_beyond(judging, cell, place, 0);
@@ -429,17 +429,17 @@ static void tell_fast_gone(const struct column_judging *judging, const struct ou
 
 /* Whether slow calls have moved by less than half of what the whole has: then it is not that all calls are slower. */
 static bool slow_end_stays(const struct column_judging *judging, const struct outliers_cell *cell,
-                           const struct verdict *verdict) {
+                           const struct findings *findings) {
     unsigned place = 0;
     while (place + 1 < PLACES && judging->shares[place + 1] > SLOW_END_SHARE)
         place++;
-    return share_beyond(judging, cell, place, verdict->centre.rest / 2) < SLOW_END_SHARE;
+    return share_beyond(judging, cell, place, findings->centre.rest / 2) < SLOW_END_SHARE;
 }
 
 static void tell_mean(const struct column_judging *judging, const struct outliers_cell *cell,
-                      const struct verdict *verdict, struct outlier *outlier) {
-    outlier->is_typical = fabs(verdict->centre.distance) > fabs(verdict->mean.distance);
-    const struct finding *finding = outlier->is_typical ? &verdict->centre : &verdict->mean;
+                      const struct findings *findings, struct outlier *outlier) {
+    outlier->is_typical = fabs(findings->centre.distance) > fabs(findings->mean.distance);
+    const struct finding *finding = outlier->is_typical ? &findings->centre : &findings->mean;
     outlier->kind = finding->distance < 0 ? OUTLIERS_FASTER : OUTLIERS_SLOWER;
     outlier->distance = fabs(finding->distance);
     outlier->factor = exp(finding->rest);
@@ -449,13 +449,13 @@ static void tell_mean(const struct column_judging *judging, const struct outlier
 
 /* Returns whether there is something to tell. The shape says more than the mean. */
 static bool describe(const struct column_judging *judging, const struct outliers_cell *cell,
-                     const struct verdict *verdict, struct outlier *outlier) {
-    const bool has_gone = verdict->gone.distance > 0 && slow_end_stays(judging, cell, verdict);
-    tell_mean(judging, cell, verdict, outlier);
+                     const struct findings *findings, struct outlier *outlier) {
+    const bool has_gone = findings->gone.distance > 0 && slow_end_stays(judging, cell, findings);
+    tell_mean(judging, cell, findings, outlier);
     if (has_gone)
-        tell_fast_gone(judging, cell, verdict, outlier);
-    else if (verdict->slow.distance > 0)
-        tell_slow_calls(judging, cell, verdict, outlier);
+        tell_fast_gone(judging, cell, findings, outlier);
+    else if (findings->slow.distance > 0)
+        tell_slow_calls(judging, cell, findings, outlier);
     return outlier->distance > 0;
 }
 
@@ -477,7 +477,7 @@ static int tell(const struct column_judging *judging, size_t index) {
         .peer_count = judging->column->cell_count - 1,
         .common_factor = exp(judging->common[index]),
     };
-    if (!describe(judging, cell, &judging->verdicts[index], &outlier))
+    if (!describe(judging, cell, &judging->found[index], &outlier))
         return 0;
     outlier.chance = fmin(1, TRIALS * outliers_chance(outlier.distance, judging->column->cell_count));
     struct outlier *found = next_place(result->found, result->found_count, sizeof(*found));
@@ -490,16 +490,16 @@ static int tell(const struct column_judging *judging, size_t index) {
 
 static int judge_column(struct judging *it, size_t index) {
     const struct outliers_column *column = &it->group->columns[index];
-    CLEANUP_FREE struct verdict *verdicts = calloc(column->cell_count, sizeof(*verdicts));
+    CLEANUP_FREE struct findings *found = calloc(column->cell_count, sizeof(*found));
     struct column_judging judging = {
         .it = it,
         .column = column,
         .common = it->common_beside + it->cells_before[index],
         .usual = it->usual[index],
         .distance_min = outliers_distance_min(column->cell_count, TRIALS),
-        .verdicts = verdicts,
+        .found = found,
     };
-    if (!verdicts)
+    if (!found)
         return -ENOMEM;
     judge_means(&judging);
     judge_centres(&judging);
@@ -516,10 +516,11 @@ static int find_busy(struct judging *it) {
     const size_t count = it->group->member_count;
     struct outliers_result *result = it->result;
     const struct outliers_spread spread = outliers_spread_of(it->common, count, it->scratch);
+    const double distance_min = outliers_distance_min(count, 2 * (double)count);
     for (size_t m = 0; m < count; m++) {
         double distance = outliers_distance(it->common[m], 0, &spread, 0, MEAN_DEVIATION_MIN);
         double rest = it->common[m] - spread.median;
-        if (fabs(rest) < log(it->factor_min) || fabs(distance) < outliers_distance_min(count, 2 * (double)count))
+        if (fabs(rest) < log(it->factor_min) || fabs(distance) < distance_min)
             continue;
         struct outliers_busy *busy = next_place(result->busy, result->busy_count, sizeof(*busy));
         if (!busy)

@@ -1,6 +1,7 @@
 /* From profiles of runs to words. */
 #include "verdict.h"
 
+#include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,10 +39,8 @@ bool verdict_has_slowdown(const struct verdict_result *result) {
 }
 
 bool verdict_has_change(const struct verdict_result *result) {
-    bool has_change = result->has_common && verdict_is_change(result->common_word);
-    for (size_t i = 0; i < result->op_count; i++)
-        has_change |= verdict_is_change(result->ops[i].word);
-    return has_change;
+    bool has_changed_op = result->op_count > 0 && verdict_is_change(result->ops[0].word); /* these come first */
+    return has_changed_op || (result->has_common && verdict_is_change(result->common_word));
 }
 
 const char *verdict_figure_name(enum verdict_figure figure) {
@@ -141,17 +140,6 @@ static void read_op(const struct runs *runs, size_t index) {
 
 /* ---- The common factor -------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b) {
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-static double median(double *values, size_t count) {
-    qsort(values, count, sizeof(*values), by_value);
-    return count % 2 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
 /* The op is called often, in each run. */
 static bool tells_of_machine(const struct runs *runs, size_t op) {
     const double *calls = values_of(runs, op, VERDICT_CALLS);
@@ -163,20 +151,20 @@ static bool tells_of_machine(const struct runs *runs, size_t op) {
     return true;
 }
 
-/* Of an op's means, as if both sides were of one size. */
+/* Of an op's means, as if both sides were of one size; NAN: it does not tell of the machine. */
 static double centre_of(const struct runs *runs, size_t op) {
     struct effect effect = effect_of(values_of(runs, op, VERDICT_MEAN), runs->a_count, runs->count);
-    return (effect.a + effect.b) / 2;
+    return tells_of_machine(runs, op) ? (effect.a + effect.b) / 2 : NAN;
 }
 
-/* What ops of a run have in common; deviations: [ops] */
-static double factor_of(const struct runs *runs, size_t run, double *deviations) {
+/* What ops of a run have in common. centres, scratch: [ops] */
+static double factor_of(const struct runs *runs, size_t run, const double *centres, double *scratch) {
     size_t count = 0;
     for (size_t op = 0; op < runs->result->op_count; op++) {
-        if (tells_of_machine(runs, op))
-            deviations[count++] = values_of(runs, op, VERDICT_MEAN)[run] - centre_of(runs, op);
+        if (!isnan(centres[op]))
+            scratch[count++] = values_of(runs, op, VERDICT_MEAN)[run] - centres[op];
     }
-    return count >= VERDICT_COMMON_OPS_MIN ? median(deviations, count) : 0;
+    return count >= VERDICT_COMMON_OPS_MIN ? gsl_stats_median(scratch, 1, count) : 0;
 }
 
 /* An op's value of a run, beside what is common. */
@@ -187,28 +175,30 @@ static const double *beside_factors(const struct runs *runs, size_t op, enum ver
     return runs->scratch;
 }
 
-/* Of the ops that tell of the machine, the median variance of their means; deviations: [ops] */
-static double typical_variance(const struct runs *runs, double *variances) {
+/* Of the ops that tell of the machine, the median variance of their means. centres, scratch: as above */
+static double typical_variance(const struct runs *runs, const double *centres, double *scratch) {
     size_t count = 0;
     for (size_t op = 0; op < runs->result->op_count; op++) {
-        if (tells_of_machine(runs, op))
-            variances[count++] = effect_of(beside_factors(runs, op, VERDICT_MEAN), runs->a_count, runs->count).variance;
+        if (!isnan(centres[op]))
+            scratch[count++] = effect_of(beside_factors(runs, op, VERDICT_MEAN), runs->a_count, runs->count).variance;
     }
-    return count > 0 ? median(variances, count) : 0;
+    return count > 0 ? gsl_stats_median(scratch, 1, count) : 0;
 }
 
 static int find_factors(const struct runs *runs) {
-    CLEANUP_FREE double *of_ops = calloc(runs->result->op_count + 1, sizeof(*of_ops));
-    CLEANUP_FREE double *factors = calloc(runs->count, sizeof(*factors));
-    if (!of_ops || !factors)
+    const size_t op_count = runs->result->op_count;
+    CLEANUP_FREE double *centres = calloc(op_count + 1, sizeof(*centres));
+    CLEANUP_FREE double *scratch = calloc(op_count + 1, sizeof(*scratch));
+    if (!centres || !scratch)
         return -ENOMEM;
-    double variance_without = typical_variance(runs, of_ops);
+    for (size_t op = 0; op < op_count; op++)
+        centres[op] = centre_of(runs, op);
+    double variance_without = typical_variance(runs, centres, scratch); /* there are no factors yet */
     for (size_t run = 0; run < runs->count; run++)
-        factors[run] = factor_of(runs, run, of_ops);
-    memcpy(runs->factors, factors, runs->count * sizeof(*factors));
-    runs->result->has_common = variance_without > 0 && typical_variance(runs, of_ops) < variance_without;
+        runs->factors[run] = factor_of(runs, run, centres, scratch);
+    runs->result->has_common = variance_without > 0 && typical_variance(runs, centres, scratch) < variance_without;
     if (!runs->result->has_common)
-        memset(runs->factors, 0, runs->count * sizeof(*factors));
+        memset(runs->factors, 0, runs->count * sizeof(*runs->factors));
     return 0;
 }
 
@@ -442,18 +432,23 @@ static size_t more_runs_for(const struct runs *runs, const struct effect *effect
     return needed > had ? needed - had : needed > 0 ? 1 : 0;
 }
 
+/* Of numbers of runs, where 0 is very many. */
+static size_t larger_need(size_t a, size_t b) {
+    if (a == 0 || b == 0)
+        return 0;
+    return a > b ? a : b;
+}
+
 static void leave_undecided(const struct runs *runs, struct verdict_op *op) {
     static const enum verdict_figure deciding[] = {VERDICT_MEAN, VERDICT_CALLS};
     op->word = VERDICT_ALIKE;
+    op->more_runs = 1;
     for (size_t i = 0; i < ARRAY_SIZE(deciding); i++) {
         const struct effect *effect = &op->ratios[deciding[i]].effect;
         if (is_within(effect, bound_of(runs->result)))
             continue;
-        size_t more = more_runs_for(runs, effect);
-        op->more_runs = op->word == VERDICT_ALIKE || (more > op->more_runs && op->more_runs > 0) || more == 0
-                            ? more
-                            : op->more_runs;
         op->word = VERDICT_UNDECIDED;
+        op->more_runs = larger_need(op->more_runs, more_runs_for(runs, effect));
     }
 }
 
