@@ -108,6 +108,35 @@ expect 125 run -d "$lower" --repeat 2 -p /no/such/profile --vs true -- true
 rmdir profile
 assert_nothing_left
 
+# ---- As many runs as are needed
+
+# Nothing is done, so that nothing is left to decide after the first look.
+expect 0 run -d "$lower" --repeat auto -p profile --vs true -- true
+assert_eq "osprof: after 3 rounds all operations are decided" "$(head -n 1 err)" "the first look"
+assert_eq 6 "$(find profile -type f | wc -l)" "profiles of 3 rounds"
+rm -r profile
+# What each run does twice as often as the one before is never decided.
+# shellcheck disable=SC2016 # for the shells inside
+doubling='n=$(($(cat "$0") * 2)); echo $n >"$0"; cd lower; while [ $n -gt 0 ]; do mkdir d; rmdir d; n=$((n - 1)); done'
+echo 10 >a-count
+echo 10 >b-count
+expect 0 run -d "$lower" -o cache=none --repeat auto --max-repeat 4 --vs "sh -c '$doubling' a-count" -- sh -c "$doubling" b-count
+assert_eq "after 3 rounds,after 4 rounds,no more rounds than 4 (--max-repeat)" \
+    "$(sed -n 's/^osprof: \(after . rounds\|no more .*\).*/\1/p' err | paste -sd ,)" "looks"
+grep -q '^  MKDIR: ' err || fail "MKDIR is decided: $(<err)"
+grep -q '^A         4 runs: ' err || fail "no comparison of 4 runs: $(<err)"
+rm a-count b-count
+# The time is looked at between rounds.
+expect 0 run -d "$lower" --repeat auto --max-time 1 --vs 'sleep 1' -- true
+assert_eq "osprof: no more rounds than 1: the time is up (--max-time)" "$(head -n 1 err)" "time"
+expect 125 run --repeat auto true
+assert_eq "osprof run: --repeat auto needs --vs: a single command has nothing to decide; $see" "$(<err)" "auto alone"
+expect 125 run --repeat 3 --max-time 1 --vs true true
+assert_eq "osprof run: --max-time is for --repeat auto; $see" "$(<err)" "a limit alone"
+expect 125 run --repeat often true
+assert_eq "osprof run: --repeat must be a number from 1 to 1000000 or auto, not 'often'; $see" "$(<err)" "a word"
+assert_nothing_left
+
 # ---- Exit statuses
 
 # It is that of COMMAND; that of OTHER is told.

@@ -50,20 +50,32 @@ static void add_to_words(char words[NAMES_SIZE], const char *before, const char 
 /* "from 40 to 1000", "process or uid" */
 static void describe_values(const struct option_row *row, char ret_text[NAMES_SIZE]) {
     ret_text[0] = '\0';
+    bool is_number = row->kind == OPTION_UNSIGNED || row->kind == OPTION_NUMBER;
+    if (is_number && row->max > 0)
+        snprintf(ret_text, NAMES_SIZE, "from %.16g to %.16g", row->min, row->max);
+    else if (is_number)
+        snprintf(ret_text, NAMES_SIZE, "from %.16g on", row->min);
     for (size_t i = 0; row->words && row->words[i]; i++)
         add_to_words(ret_text, "", row->words[i], !row->words[i + 1]);
-    if (row->kind != OPTION_UNSIGNED && row->kind != OPTION_NUMBER)
-        return;
-    if (row->max > 0)
-        snprintf(ret_text, NAMES_SIZE, "from %.16g to %.16g", row->min, row->max);
-    else
-        snprintf(ret_text, NAMES_SIZE, "from %.16g on", row->min);
 }
 
 /* ---- Parsing ------------------------------------------------------------------------------------ */
 
+/* Finds one of a row's words. */
+static bool find_word(const char *text, const struct option_row *row, unsigned *ret_place) {
+    for (unsigned i = 0; row->words && row->words[i]; i++) {
+        if (strcasecmp(text, row->words[i]) == 0) {
+            *ret_place = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool parse_unsigned(const char *text, const struct option_row *row, unsigned *ret_number) {
     char *end;
+    if (find_word(text, row, ret_number))
+        return true;
     errno = 0;
     unsigned long number = strtoul(text, &end, 10);
     if (!isdigit((unsigned char)text[0]) || *end != '\0' || errno != 0 || (double)number < row->min ||
@@ -85,13 +97,11 @@ static bool parse_number(const char *text, const struct option_row *row, double 
 }
 
 static bool parse_word(const char *text, const struct option_row *row, const char **ret_word) {
-    for (size_t i = 0; row->words[i]; i++) {
-        if (strcasecmp(text, row->words[i]) == 0) {
-            *ret_word = row->words[i];
-            return true;
-        }
-    }
-    return false;
+    unsigned place;
+    if (!find_word(text, row, &place))
+        return false;
+    *ret_word = row->words[place];
+    return true;
 }
 
 static enum status refuse_value(const struct command *command, const struct option_row *row, const char *text) {

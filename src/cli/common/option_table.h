@@ -16,7 +16,7 @@ enum option_kind {
     OPTION_HEADING,     /* no option, but a line of --help above those that follow */
     OPTION_FLAG,        /* nothing */
     OPTION_VARIANT,     /* nothing; its name is kept, and options with one member exclude each other */
-    OPTION_UNSIGNED,    /* a whole number within bounds */
+    OPTION_UNSIGNED,    /* a whole number within bounds; or one of words, kept as the word's place, from 0 */
     OPTION_NUMBER,      /* a decimal number within bounds */
     OPTION_WORD,        /* one of words, in letters of either case */
     OPTION_TEXT,        /* anything; words: what it often is */

@@ -12,6 +12,7 @@
 #include "option_table.h"
 #include "output.h"
 #include "run_child.h"
+#include "run_looks.h"
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_signals.h"
@@ -26,7 +27,9 @@ struct run_options {
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
     const char *profile;   /* NULL: shown on standard error */
     unsigned warmup_count;
-    unsigned repeat_count;
+    unsigned repeat_count; /* 0: auto */
+    unsigned most_count;   /* then */
+    unsigned most_seconds; /* then; 0: not given */
     const char *other; /* to compare with; NULL: none */
     const char *const *command;
 };
@@ -115,6 +118,8 @@ static int run_against_other(struct run *run) {
         .command = run->options->command,
         .warmup_count = run->options->warmup_count,
         .repeat_count = run->options->repeat_count,
+        .most_count = run->options->most_count,
+        .most_seconds = run->options->most_seconds,
         .mounts = &run->mounts,
         .space = &run->space,
         .signals = &run->signals,
@@ -150,7 +155,7 @@ static void reserve_standard_files(void) {
 static int run(const struct run_options *options) {
     struct run run = {.options = options, .target = {.stream_fd = -1, .dir_fd = -1}, .sets = {.parent_fd = -1}};
     const size_t count = options->directories.count;
-    const bool keeps_sets = options->other && options->repeat_count > 1;
+    const bool keeps_sets = options->other && options->repeat_count != 1;
     reserve_standard_files();
     int error = check_device();
     if (error == 0)
@@ -192,8 +197,22 @@ static const struct option_row rows[] = {
      .metavar = "N",
      .min = 1,
      .max = 1000000,
-     .help = "run COMMAND N times, {}, and sum them up; with --vs, up to 1000, keep them apart",
+     WORDS("auto"),
+     .help = "run COMMAND N times, {}, and sum them up; with --vs, up to 1000, keep them apart; auto, only with --vs: "
+             "until each operation is decided",
      INTO(UNSIGNED, struct run_options, repeat_count)},
+    {.name = "max-repeat",
+     .metavar = "N",
+     .min = RUN_LOOKS_FIRST,
+     .max = VS_RUNS_MAX,
+     .help = "with --repeat auto: run both at most N times, {}; default: 30",
+     INTO(UNSIGNED, struct run_options, most_count)},
+    {.name = "max-time",
+     .metavar = "SECONDS",
+     .unit = "seconds",
+     .min = 1,
+     .help = "with --repeat auto: begin no round after this time",
+     INTO(UNSIGNED, struct run_options, most_seconds)},
     {.name = "warmup",
      .metavar = "N",
      .max = 1000000,
@@ -253,6 +272,11 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--vs needs a command");
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
+    if (options->repeat_count == 0 && !options->other)
+        return usage_error(command, "--repeat auto needs --vs: a single command has nothing to decide");
+    const char *limit = options_given(arguments, "max-repeat max-time");
+    if (limit && options->repeat_count != 0)
+        return usage_error(command, "--%s is for --repeat auto", limit);
     if (!user_labels_valid(options->labels.texts, options->labels.count, complaint))
         return usage_error(command, "--label %s", complaint);
     options->command = (const char *const *)arguments->rest;
@@ -268,7 +292,7 @@ static enum status settle_options(const struct command *command, const struct ar
 }
 
 static enum status run_run(const struct command *command, int argc, char **argv) {
-    struct run_options options = {.repeat_count = 1};
+    struct run_options options = {.repeat_count = 1, .most_count = RUN_LOOKS_MOST_DEFAULT};
     struct arguments arguments;
     enum status status;
     int exit_status = STATUS_OK; /* of --help */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -12,6 +13,7 @@
 #include "command.h"
 #include "comparison.h"
 #include "run_child.h"
+#include "run_looks.h"
 #include "screen.h"
 #include "verdict_page.h"
 
@@ -28,6 +30,7 @@ struct versus {
     struct side sides[VS_SIDES];
     size_t rounds_count; /* that count */
     int stop_status;     /* 0: all rounds were made */
+    unsigned next_look;  /* after so many rounds; 0: none, or each operation is decided */
 };
 
 /* ---- Profiles of a side ------------------------------------------------------------------------- */
@@ -230,15 +233,112 @@ static int count_round(struct versus *it) {
     return save_error;
 }
 
-static int make_rounds(struct versus *it) {
-    for (unsigned i = 0; i < it->vs->warmup_count + it->vs->repeat_count && !it->stop_status; i++) {
-        int error = make_round(it);
-        if (error == 0 && i >= it->vs->warmup_count)
-            error = count_round(it);
-        if (error)
-            return error == -ECANCELED ? 0 : error;
+/* ---- Looks -------------------------------------------------------------------------------------- */
+
+static bool is_auto(const struct run_vs *vs) {
+    return vs->repeat_count == 0;
+}
+
+/* Owner: the caller finishes *ret_result. Errors: -errno */
+static int judge_sets(const struct versus *it, size_t directory, struct verdict_result *ret_result) {
+    const struct verdict_options options = {
+        .at_least = VERDICT_AT_LEAST,
+        .alpha = VERDICT_ALPHA / (is_auto(it->vs) ? run_looks_count(it->vs->most_count) : 1),
+    };
+    const size_t count = VS_SIDES * it->rounds_count;
+    CLEANUP_FREE struct aggstats_profile *profiles = calloc(count, sizeof(*profiles));
+    if (!profiles)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        profiles[i] = *run_of(it, i / it->rounds_count, i % it->rounds_count, directory);
+    int error = verdict_compare(profiles, it->rounds_count, count, &options, ret_result);
+    for (size_t i = 0; i < count; i++) /* they may have been brought to one clock rate */
+        *run_of(it, i / it->rounds_count, i % it->rounds_count, directory) = profiles[i];
+    return error;
+}
+
+struct undecided {
+    size_t ops;
+    size_t of_ops;
+    bool has_common; /* whether everything has changed together */
+};
+
+static void tell_undecided(const struct versus *it, const struct undecided *undecided) {
+    if (undecided->ops > 0)
+        complain("after %zu rounds %zu of %zu operations are not decided", it->rounds_count, undecided->ops,
+                 undecided->of_ops);
+    else if (undecided->has_common)
+        complain("after %zu rounds it is not decided whether everything has changed together", it->rounds_count);
+    else
+        complain("after %zu rounds all operations are decided", it->rounds_count);
+}
+
+/* Compares all runs so far. Errors: told to the user */
+static int take_look(struct versus *it) {
+    struct undecided undecided = {0};
+    for (size_t i = 0; i < it->vs->mounts->count; i++) {
+        struct verdict_result result;
+        int error = judge_sets(it, i, &result);
+        if (error) {
+            complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[i].name, strerror(-error));
+            return error;
+        }
+        undecided.ops += result.word_counts[VERDICT_UNDECIDED];
+        undecided.of_ops += result.op_count;
+        undecided.has_common |= result.has_common && result.common_word == VERDICT_UNDECIDED;
+        verdict_finish(&result);
     }
+    tell_undecided(it, &undecided);
+    bool is_decided = undecided.ops == 0 && !undecided.has_common;
+    it->next_look = is_decided ? 0 : run_looks_next((unsigned)it->rounds_count, it->vs->most_count);
     return 0;
+}
+
+static int look_if_due(struct versus *it) {
+    return is_auto(it->vs) && it->rounds_count == it->next_look ? take_look(it) : 0;
+}
+
+static time_t now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec;
+}
+
+/* With --repeat auto, why no more rounds are made is told. */
+static bool are_done(const struct versus *it, time_t start_s) {
+    const struct run_vs *vs = it->vs;
+    if (!is_auto(vs))
+        return it->rounds_count == vs->repeat_count;
+    if (it->next_look == 0)
+        return true;
+    if (it->rounds_count == vs->most_count)
+        complain("no more rounds than %u (--max-repeat)", vs->most_count);
+    else if (vs->most_seconds > 0 && now_s() - start_s >= (time_t)vs->most_seconds)
+        complain("no more rounds than %zu: the time is up (--max-time)", it->rounds_count);
+    else
+        return false;
+    return true;
+}
+
+/* Errors: told to the user */
+static int warm_up(struct versus *it) {
+    int error = 0;
+    for (unsigned i = 0; i < it->vs->warmup_count && !error && !it->stop_status; i++)
+        error = make_round(it);
+    return error;
+}
+
+static int make_rounds(struct versus *it) {
+    const time_t start_s = now_s();
+    int error = warm_up(it);
+    while (!error && !it->stop_status && !are_done(it, start_s)) {
+        error = make_round(it);
+        if (!error)
+            error = count_round(it);
+        if (!error)
+            error = look_if_due(it);
+    }
+    return error == -ECANCELED ? 0 : error;
 }
 
 /* ---- The comparison ----------------------------------------------------------------------------- */
@@ -304,34 +404,23 @@ static int compare_pair(const struct versus *it, size_t directory) {
     return error;
 }
 
-/* Several of each. profiles: A's, then B's; they are changed */
-static int compare_runs(const struct versus *it, size_t directory, struct aggstats_profile *profiles) {
-    const struct verdict_options options = {.at_least = VERDICT_AT_LEAST, .alpha = VERDICT_ALPHA};
-    const char *a_name = aggstats_profile_label(&profiles[0], "command");
-    const char *b_name = aggstats_profile_label(&profiles[it->rounds_count], "command");
-    struct verdict_result result;
-    int error = verdict_compare(profiles, it->rounds_count, VS_SIDES * it->rounds_count, &options, &result);
-    if (error)
-        return error;
-    const struct verdict_page page = {.result = &result, .a_name = a_name, .b_name = b_name, .is_job = true};
-    error = print_verdict(it, directory, &page);
-    verdict_finish(&result);
-    return error;
+static int print_sets(const struct versus *it, size_t directory, const struct verdict_result *result) {
+    const struct verdict_page page = {
+        .result = result,
+        .a_name = aggstats_profile_label(run_of(it, VS_A, 0, directory), "command"),
+        .b_name = aggstats_profile_label(run_of(it, VS_B, 0, directory), "command"),
+        .is_job = true,
+    };
+    return print_verdict(it, directory, &page);
 }
 
-/* The profiles of the runs, which have been saved, are used up. */
 static int compare_sets(const struct versus *it, size_t directory) {
-    const size_t count = VS_SIDES * it->rounds_count;
-    CLEANUP_FREE struct aggstats_profile *profiles = calloc(count, sizeof(*profiles));
-    if (!profiles)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        struct aggstats_profile *run = run_of(it, i / it->rounds_count, i % it->rounds_count, directory);
-        profiles[i] = *run;
-        *run = (struct aggstats_profile){0};
-    }
-    int error = compare_runs(it, directory, profiles);
-    finish_profiles(profiles, count);
+    struct verdict_result result;
+    int error = judge_sets(it, directory, &result);
+    if (error)
+        return error;
+    error = print_sets(it, directory, &result);
+    verdict_finish(&result);
     return error;
 }
 
@@ -359,7 +448,7 @@ static int report(const struct versus *it) {
     int first_error = 0;
     if (it->sides[VS_A].status)
         complain("%s ended with status %d%s", name_of(VS_A), it->sides[VS_A].status,
-                 it->vs->warmup_count + it->vs->repeat_count > 1 ? ", in one run at least" : "");
+                 it->vs->warmup_count + it->rounds_count > 1 ? ", in one run at least" : "");
     for (size_t i = 0; i < it->vs->mounts->count; i++) {
         int error = report_directory(it, i);
         first_error = first_error ? first_error : error;
@@ -386,6 +475,7 @@ int run_vs(const struct run_vs *vs) {
         return RUN_FAILED;
     }
     it.start_fd = start_fd;
+    it.next_look = is_auto(vs) ? run_looks_next(0, vs->most_count) : 0;
     int error = 0;
     for (size_t i = 0; i < VS_SIDES; i++)
         error = side_init(&it.sides[i], vs->mounts->count) < 0 ? -ENOMEM : error;

@@ -19,7 +19,10 @@ struct run_vs {
     const char *other;          /* A, for a shell: what B is compared with */
     const char *const *command; /* B, NULL at the end */
     unsigned warmup_count;
-    unsigned repeat_count;     /* with several, a throw decides in each round which goes first */
+    unsigned repeat_count;     /* with several, a throw decides in each round which goes first; 0: until all ops are
+                                  decided */
+    unsigned most_count;       /* then: rounds at most */
+    unsigned most_seconds;     /* then: no round begins after so long; 0: however long it takes */
     struct run_mounts *mounts; /* open, not started */
     const struct namespace *space;
     const struct run_signals *signals;
