@@ -8,7 +8,7 @@
 #include "base.h"
 
 #define COMMON_CALLS_MIN 30.0            /* a run: ops with fewer say too little of the machine */
-#define HALF_CALL 0.5                    /* added to counts, so that their logarithm is one */
+#define HALF_CALL 0.5                    /* instead of no calls, and added to parts of them, for a logarithm */
 #define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* where in its bucket a percentile lies is a guess */
 #define LOG_MAX 100.0                    /* of a ratio: beyond, nothing is known */
 #define TREND_ALPHA 0.01
@@ -111,7 +111,7 @@ static double *values_of(const struct runs *runs, size_t op, enum verdict_figure
 static double figure_of(const struct aggstats_op_profile *op, unsigned resolution, enum verdict_figure figure) {
     uint64_t finished = op ? figures_finished(op, resolution) : 0;
     if (figure == VERDICT_CALLS)
-        return (op ? (double)op->calls : 0) + HALF_CALL;
+        return op && op->calls > 0 ? (double)op->calls : HALF_CALL;
     if (finished == 0 || op->total_cycles == 0)
         return NAN;
     if (figure == VERDICT_TOTAL)
