@@ -11,6 +11,7 @@ unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 export XDG_STATE_HOME=$scratch/state
 
 # The page's blocks of shell, one after the other
+# shellcheck disable=SC2016 # of Markdown
 sed -n '/^```sh$/,/^```$/ { /^```/d; p }' "$tests_dir/../../docs/ci.md" >page
 grep -q '^osprof run ' page || fail "docs/ci.md has no commands"
 mkdir bin

@@ -30,7 +30,7 @@ struct run_options {
     unsigned repeat_count; /* 0: auto */
     unsigned most_count;   /* then */
     unsigned most_seconds; /* then; 0: not given */
-    const char *other; /* to compare with; NULL: none */
+    const char *other;     /* to compare with; NULL: none */
     const char *const *command;
 };
 
