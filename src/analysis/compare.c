@@ -82,44 +82,34 @@ static double share_percent(const struct aggstats_op_profile *op, const struct f
     return sum->total_cycles > 0 ? 100 * (double)op->total_cycles / sum->total_cycles : 0;
 }
 
-/* Returns COMPARE_ALIKE if there is more to look at. */
-static enum compare_verdict phase_one(const struct compare_result *result, const struct compare_op *op,
-                                      const struct figures_sum *a_sum, const struct figures_sum *b_sum) {
-    const struct compare_options *options = &result->options;
-    double share = fmax(share_percent(op->a, a_sum), share_percent(op->b, b_sum));
-    if (share < options->share_percent)
-        return COMPARE_CHEAP;
-    if ((double)op->a_finished < options->calls && (double)op->b_finished < options->calls &&
-        share < COMPARE_WEIGHTY_PERCENT)
-        return COMPARE_RARE;
-    if (op->a_finished == 0 && op->b_finished == 0) /* all in flight */
-        return COMPARE_SIMILAR;
-    if (op->scores[DISTANCE_TOTOPS] < options->similar_percent &&
-        op->scores[DISTANCE_TOTLAT] < options->similar_percent)
-        return COMPARE_SIMILAR;
-    return op->a_finished == 0 || op->b_finished == 0 ? COMPARE_ONE_SIDED : COMPARE_ALIKE;
-}
-
 /* The larger of a peak's shares of calls and of latency, in percent. */
 static double weight_percent(const struct peak *peak, uint64_t finished) {
     return peak->calls == 0 ? 0 : 100 * fmax((double)peak->calls / (double)finished, peak->latency_share);
 }
 
+/* More than single calls that had to wait. */
+static bool has_enough_calls(const struct peak *peak, uint64_t finished, double least_calls) {
+    return (double)peak->calls >= fmax(least_calls, COMPARE_PEAK_CALLS * (double)finished);
+}
+
 /* Few calls may take most of the time, as a slow mode does. */
 static bool is_dear(const struct peak *peak, uint64_t finished, double least_calls) {
-    return (double)peak->calls >= fmax(least_calls, COMPARE_DEAR_CALLS * (double)finished) &&
-           peak->latency_share >= COMPARE_DEAR_LATENCY;
+    return has_enough_calls(peak, finished, least_calls) && peak->latency_share >= COMPARE_DEAR_LATENCY;
 }
 
 bool compare_peak_matters(const struct compare_result *result, const struct compare_op *op,
                           const struct peak_pair *pair) {
+    const double least_calls = result->options.calls;
+    const double least_percent = result->options.peak_percent;
     double a_percent = weight_percent(&pair->a, op->a_finished);
     double b_percent = weight_percent(&pair->b, op->b_finished);
-    double least = result->options.peak_percent;
     if (pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED)
-        return fmax(a_percent, b_percent) >= least || is_dear(&pair->a, op->a_finished, result->options.calls) ||
-               is_dear(&pair->b, op->b_finished, result->options.calls);
-    return fabs(pair->moved_octaves) > COMPARE_MOVED_OCTAVES && fmin(a_percent, b_percent) >= least;
+        return fmax(a_percent, b_percent) >= least_percent || is_dear(&pair->a, op->a_finished, least_calls) ||
+               is_dear(&pair->b, op->b_finished, least_calls);
+    if (fabs(pair->moved_octaves) <= COMPARE_MOVED_OCTAVES)
+        return false;
+    return fmin(a_percent, b_percent) >= least_percent || (has_enough_calls(&pair->a, op->a_finished, least_calls) &&
+                                                           has_enough_calls(&pair->b, op->b_finished, least_calls));
 }
 
 static int phase_two(const struct compare_result *result, struct compare_op *op) {
@@ -137,6 +127,31 @@ static bool has_other_peaks(const struct compare_result *result, const struct co
         if (compare_peak_matters(result, op, &op->peaks[i]))
             return true;
     return false;
+}
+
+/* Totals alone do not tell: what a fast path loses is little beside a slow one. */
+static bool is_similar(const struct compare_result *result, const struct compare_op *op) {
+    const double percent = result->options.similar_percent;
+    return op->scores[DISTANCE_TOTOPS] < percent && op->scores[DISTANCE_TOTLAT] < percent &&
+           op->scores[DISTANCE_FARMOVER] <= distance_traits(DISTANCE_FARMOVER)->threshold &&
+           !has_other_peaks(result, op);
+}
+
+/* Returns COMPARE_ALIKE if there is more to look at. */
+static enum compare_verdict phase_one(const struct compare_result *result, const struct compare_op *op,
+                                      const struct figures_sum *a_sum, const struct figures_sum *b_sum) {
+    const struct compare_options *options = &result->options;
+    double share = fmax(share_percent(op->a, a_sum), share_percent(op->b, b_sum));
+    if (share < options->share_percent)
+        return COMPARE_CHEAP;
+    if ((double)op->a_finished < options->calls && (double)op->b_finished < options->calls &&
+        share < COMPARE_WEIGHTY_PERCENT)
+        return COMPARE_RARE;
+    if (op->a_finished == 0 && op->b_finished == 0) /* all in flight */
+        return COMPARE_SIMILAR;
+    if (op->a_finished == 0 || op->b_finished == 0)
+        return COMPARE_ONE_SIDED;
+    return is_similar(result, op) ? COMPARE_SIMILAR : COMPARE_ALIKE;
 }
 
 static enum compare_verdict judge(const struct compare_result *result, const struct compare_op *op,

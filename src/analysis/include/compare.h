@@ -28,8 +28,8 @@ struct compare_options {
 };
 
 #define COMPARE_WEIGHTY_PERCENT 10.0 /* of its profile's latency: to be looked at however few calls it is */
+#define COMPARE_PEAK_CALLS 0.015     /* of the op's calls: a peak of fewer may be noise */
 #define COMPARE_DEAR_LATENCY 0.5     /* a new or lost peak with this share of its op's latency makes an op different */
-#define COMPARE_DEAR_CALLS 0.015     /* ... if it has this share of the calls: fewer may be noise */
 #define COMPARE_MOVED_OCTAVES DISTANCE_NOISE_OCTAVES /* a peak that moved farther makes an op different */
 
 /* The table of defaults. They hold for all methods but for the threshold, which is the method's. */
