@@ -132,8 +132,33 @@ def _take_all(capture, options):
     return sorted(planned, key=lambda run: run.name)
 
 
-def capture(options, build):
+def corpus(options, build):
     """The command `capture`. Nothing of it is left but the corpus, also if it fails."""
+    with at_work(options, build) as capture:
+        taken = _take_all(capture, options)
+        found = _write_tables(options.directory, taken, options.seed)
+    print(f"{len(taken)} runs, {len(found)} pairs in {options.directory}")
+    return 0
+
+
+@contextlib.contextmanager
+def at_work(options, build):
+    """A Capture with lower file systems of its own, for options.directory, which must be empty. They are gone after it."""
+    _refuse_what_cannot_work(options, build)
+    with contextlib.ExitStack() as stack:
+        scratch = tempfile.mkdtemp(prefix="osproffs-accuracy.", dir="/dev/shm")
+        stack.callback(remove_tree, scratch)
+        disk = tempfile.mkdtemp(prefix="osproffs-accuracy.", dir=options.disk)
+        stack.callback(remove_tree, disk)
+        lowers = {
+            "tmpfs": stack.enter_context(Tmpfs(f"{scratch}/tmpfs")),
+            "ext4": stack.enter_context(Ext4(f"{scratch}/ext4", f"{scratch}/image")),
+            "disk": stack.enter_context(Ext4(f"{disk}/ext4", f"{disk}/image")),
+        }
+        yield Capture(build, scratch, disk, lowers)
+
+
+def _refuse_what_cannot_work(options, build):
     if os.geteuid() != 0:
         raise Trouble("capture mounts file systems of its own, and so needs root")
     missing = [tool for tool in ("mkfs.ext4", "losetup") if not shutil.which(tool)]
@@ -145,18 +170,4 @@ def capture(options, build):
         raise Trouble(f"--disk {options.disk}: is not a directory")
     os.makedirs(options.directory, exist_ok=True)
     if os.listdir(options.directory):
-        raise Trouble(f"{options.directory} is not empty; a corpus gets a directory of its own")
-    with contextlib.ExitStack() as stack:
-        scratch = tempfile.mkdtemp(prefix="osproffs-accuracy.", dir="/dev/shm")
-        stack.callback(remove_tree, scratch)
-        disk = tempfile.mkdtemp(prefix="osproffs-accuracy.", dir=options.disk)
-        stack.callback(remove_tree, disk)
-        lowers = {
-            "tmpfs": stack.enter_context(Tmpfs(f"{scratch}/tmpfs")),
-            "ext4": stack.enter_context(Ext4(f"{scratch}/ext4", f"{scratch}/image")),
-            "disk": stack.enter_context(Ext4(f"{disk}/ext4", f"{disk}/image")),
-        }
-        taken = _take_all(Capture(build, scratch, disk, lowers), options)
-        found = _write_tables(options.directory, taken, options.seed)
-    print(f"{len(taken)} runs, {len(found)} pairs in {options.directory}")
-    return 0
+        raise Trouble(f"{options.directory} is not empty; what is captured gets a directory of its own")

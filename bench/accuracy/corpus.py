@@ -1,13 +1,16 @@
-"""A corpus as it was captured: profiles, and which pairs of them are the same."""
+"""A corpus as it was captured: profiles, and which pairs of them are the same. It is a directory, or an archive of it."""
 
+import contextlib
 import csv
 import json
 import os
 import subprocess
+import tarfile
+import tempfile
 from dataclasses import dataclass
 
 import profiles
-from plan import KINDS_APART, Pair
+from plan import HALVES, KINDS_APART, Pair
 from subjects import Trouble
 
 
@@ -25,6 +28,33 @@ class Scored:
     @property
     def counts(self):
         return self.pair.kind not in KINDS_APART
+
+
+def comparison(osprof, *arguments):
+    """What osprof compare says, as its JSON has it."""
+    command = [osprof, "compare", "--json", *arguments]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True)
+    except OSError as error:
+        raise Trouble(f"cannot run {osprof}: {error.strerror}; build it, or name its build with --build") from error
+    if result.returncode not in (0, 1):
+        raise Trouble(f"{' '.join(command)}: {result.stderr.strip() or result.returncode}")
+    return json.loads(result.stdout)
+
+
+@contextlib.contextmanager
+def opened(path, osprof):
+    """The Corpus that is a directory or an archive."""
+    if not os.path.isfile(path):
+        yield Corpus(path, osprof)
+        return
+    with tempfile.TemporaryDirectory(prefix="osproffs-accuracy.") as scratch:
+        try:
+            with tarfile.open(path, "r:gz") as archive:
+                archive.extractall(scratch)
+        except (OSError, tarfile.TarError) as error:
+            raise Trouble(f"cannot read the archive {path}: {error}") from error
+        yield Corpus(scratch, osprof)
 
 
 class Corpus:
@@ -47,39 +77,20 @@ class Corpus:
         with open(self.path(run), encoding="utf-8") as text:
             return profiles.read(text.read())
 
-    def ordinary_runs(self):
-        """Lists of runs that are the same but for noise: of one scenario and half each."""
-        groups = {}
-        for pair in self.pairs:
-            if pair.label == "same":
-                runs = groups.setdefault(pair.a.rpartition("-")[0], set())
-                runs.update((pair.a, pair.b))
-        return [sorted(runs) for runs in groups.values()]
-
-    def score(self, *options):
-        """All pairs, Scored; options are osprof's."""
+    def score(self, *options, halves=HALVES):
+        """All pairs of those halves, Scored; options are osprof's."""
         comparisons = {}
-        for pair in self.pairs:
+        pairs = [pair for pair in self.pairs if pair.half in halves]
+        for pair in pairs:
             if (pair.a, pair.b) not in comparisons:
-                comparison = self.compare(pair.a, pair.b, *options)
-                comparisons[pair.a, pair.b] = {op["op"]: op for op in comparison["ops"]}
+                ops = self.compare(pair.a, pair.b, *options)["ops"]
+                comparisons[pair.a, pair.b] = {op["op"]: op for op in ops}
         return [Scored(pair, comparisons[pair.a, pair.b][pair.op]["scores"],
-                       comparisons[pair.a, pair.b][pair.op]["different"]) for pair in self.pairs]
+                       comparisons[pair.a, pair.b][pair.op]["different"]) for pair in pairs]
 
     def compare(self, a, b, *options):
         """What osprof compare says of two runs."""
-        return self.compare_files(self.path(a), self.path(b), *options)
-
-    def compare_files(self, a, b, *options):
-        command = [self.osprof, "compare", "--json", *options, a, b]
-        try:
-            result = subprocess.run(command, capture_output=True, text=True)
-        except OSError as error:
-            what_to_do = "build it, or name its build with --build"
-            raise Trouble(f"cannot run {self.osprof}: {error.strerror}; {what_to_do}") from error
-        if result.returncode not in (0, 1):
-            raise Trouble(f"{' '.join(command)}: {result.stderr.strip() or result.returncode}")
-        return json.loads(result.stdout)
+        return comparison(self.osprof, *options, self.path(a), self.path(b))
 
     def thresholds(self):
         """Those of osprof: the name of its default method, and {method: threshold}."""

@@ -32,6 +32,12 @@ def read(text):
     return ops
 
 
+def totals(text):
+    """{op: (calls, total cycles)}"""
+    rows = (line.split() for line in text.splitlines() if line.startswith("OP_"))
+    return {row[0][3:]: (int(row[1]), int(row[2])) for row in rows}
+
+
 def frequency_hz(text):
     line = next(line for line in text.splitlines() if line.startswith("# clock:"))
     return int(line.split()[3])

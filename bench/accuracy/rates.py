@@ -8,6 +8,14 @@ from dataclasses import dataclass
 Z_95 = 1.959964
 
 
+def wilson_percent(share, count):
+    """95 % interval of a share seen in so many cases that have nothing to do with each other, after Wilson."""
+    z2n = Z_95 ** 2 / count
+    middle = (share + z2n / 2) / (1 + z2n)
+    half = Z_95 * math.sqrt(share * (1 - share) / count + z2n / count / 4) / (1 + z2n)
+    return max(0.0, 100 * (middle - half)), min(100.0, 100 * (middle + half))
+
+
 @dataclass(frozen=True)
 class Rate:
     wrong: int
@@ -18,13 +26,7 @@ class Rate:
         return 100 * self.wrong / self.count if self.count else 0.0
 
     def interval_percent(self):
-        """95 % of it, after Wilson, as if pairs had nothing to do with each other."""
-        if not self.count:
-            return 0.0, 100.0
-        share, z2n = self.wrong / self.count, Z_95 ** 2 / self.count
-        middle = (share + z2n / 2) / (1 + z2n)
-        half = Z_95 * math.sqrt(share * (1 - share) / self.count + z2n / self.count / 4) / (1 + z2n)
-        return max(0.0, 100 * (middle - half)), min(100.0, 100 * (middle + half))
+        return wilson_percent(self.wrong / self.count, self.count) if self.count else (0.0, 100.0)
 
     def __str__(self):
         low, high = self.interval_percent()

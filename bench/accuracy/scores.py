@@ -1,17 +1,17 @@
-"""The commands score and slack: what osprof compare makes of a corpus, as tables and plots."""
+"""The commands score, check and slack: what osprof compare makes of a corpus, as tables and plots."""
 
 import collections
 import os
 import random
 import re
 import subprocess
-import tempfile
 
 import rates
-from corpus import Corpus
+from corpus import opened
 from distance import far_mover
-from plan import CALLS_MIN, HALVES, KINDS_APART, SCENARIOS
+from plan import HALVES, KINDS_APART
 from subjects import Trouble
+from tables import table
 
 CHOOSE, JUDGE = HALVES
 ALL_PHASES = "all three phases"
@@ -20,16 +20,7 @@ PLOT_POINTS = 120
 PLOTTED_TO = {"%": 100.0, "buckets": 1.0}
 NOISE_OCTAVES = 1.75  # as in src/analysis/include/distance.h
 FEW_CALLS = (10, 20, 30, 50, 100)
-
-
-def table(heading, rows):
-    """Markdown, its columns aligned."""
-    rows = [[str(cell) for cell in row] for row in rows]
-    widths = [max(len(cell) for cell in column) for column in zip(heading, *rows)]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |"
-             for row in (heading, *rows)]
-    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
-    return "\n".join(lines)
+ALL_SHARES = ("--min-share", "0")  # delays in one op make others a small part of the whole
 
 
 # ---- Tables ----
@@ -222,9 +213,9 @@ UNITS = {"EARTHMOVER": "buckets", "FARMOVER": "buckets"}
 def score(options, osprof):
     if options.plot and not os.path.isdir(options.plot):
         raise Trouble(f"--plot {options.plot}: is not a directory")
-    corpus = Corpus(options.corpus, osprof)
-    scored = corpus.score("--min-share", "0")  # delays in one op make others a small part of the whole
-    default, thresholds = corpus.thresholds()
+    with opened(options.corpus, osprof) as corpus:
+        scored = corpus.score(*ALL_SHARES)
+        default, thresholds = corpus.thresholds()
     judged = judged_of(scored, HALVES if options.both else (JUDGE,))
     print(corpus_table(scored) + "\n")
     print(method_table(scored, judged, default, thresholds) + "\n")
@@ -237,7 +228,15 @@ def score(options, osprof):
         for method, threshold in thresholds.items():
             path = f"{options.plot}/{method.lower()}.svg"
             plot(judged, method, UNITS.get(method, "%"), threshold, path)
-    complaints = check_claims(judged, default, thresholds, options.claims) if options.claims else []
+    return 0
+
+
+def check(options, osprof):
+    """Ends with 1 if the judging half is told worse than a document says."""
+    with opened(options.corpus, osprof) as corpus:
+        judged = judged_of(corpus.score(*ALL_SHARES, halves=(JUDGE,)), (JUDGE,))
+        default, thresholds = corpus.thresholds()
+    complaints = check_claims(judged, default, thresholds, options.document)
     for complaint in complaints:
         print(f"worse than documented: {complaint}")
     return 1 if complaints else 0
@@ -245,9 +244,9 @@ def score(options, osprof):
 
 def slack(options, osprof):
     """How FARMOVER's two numbers were chosen: by the choosing half alone, with all calls and with a few of them."""
-    corpus = Corpus(options.corpus, osprof)
-    pairs = [pair for pair in corpus.pairs if pair.half == CHOOSE and pair.kind not in KINDS_APART]
-    buckets = {run: corpus.buckets(run) for run in {run for pair in pairs for run in (pair.a, pair.b)}}
+    with opened(options.corpus, osprof) as corpus:
+        pairs = [pair for pair in corpus.pairs if pair.half == CHOOSE and pair.kind not in KINDS_APART]
+        buckets = {run: corpus.buckets(run) for run in {run for pair in pairs for run in (pair.a, pair.b)}}
     whole = [(pair.label == "different", buckets[pair.a][pair.op], buckets[pair.b][pair.op]) for pair in pairs]
     rows = []
     for noise in (quarters / 4 for quarters in range(0, 13)):
@@ -266,28 +265,6 @@ def slack(options, osprof):
                     + [f"{one.false_positives.percent:.1f}, {one.false_negatives.percent:.1f} %" for one in found])
     heading = ["standard errors less", "best thresholds", *(f"{calls} calls" for calls in FEW_CALLS), "all calls"]
     print(table(heading, rows))
-    return 0
-
-
-def merged(options, osprof):
-    """What is left of noise when many runs are merged: every other ordinary run of a scenario against the rest."""
-    corpus = Corpus(options.corpus, osprof)
-    scored = []
-    with tempfile.TemporaryDirectory(prefix="osproffs-accuracy.") as scratch:
-        for runs in corpus.ordinary_runs():
-            sides = [os.path.join(scratch, name) for name in ("a", "b")]
-            for side, part in zip(sides, (runs[::2], runs[1::2])):
-                subprocess.run([osprof, "merge", "-o", side, *map(corpus.path, part)], check=True, capture_output=True)
-            shared = SCENARIOS[runs[0].split("-", 1)[1].rpartition("-")[0]].shared_ops
-            scored += [op for op in corpus.compare_files(*sides, "--min-share", "0")["ops"]
-                       if op["op"] not in shared and op["a"]["finished"] >= CALLS_MIN * len(runs) / 2]
-    rows = []
-    for method in ("EARTHMOVER", "FARMOVER"):
-        scores = sorted(op["scores"][method] for op in scored)
-        rows.append([method, len(scores)] + [f"{scores[int(share * len(scores))]:.2f}" for share in (0.5, 0.9, 0.95)]
-                    + [f"{scores[-1]:.2f}"])
-    print(table(("method", "pairs", "median", "90 %", "95 %", "largest"), rows))
-    print(f"Different by {ALL_PHASES}: {sum(op['different'] for op in scored)}")
     return 0
 
 
