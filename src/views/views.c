@@ -9,19 +9,34 @@ int view_finish(FILE *stream) {
     return fflush(stream) != 0 || ferror(stream) ? negative_errno() : 0;
 }
 
+/* Takes the text of a memory stream, of which `error` has become. text, size_bytes: set when it is closed */
+static int finish_text(FILE *stream, int error, char **text, const size_t *size_bytes, char **ret_text,
+                       size_t *ret_size_bytes) {
+    if (fclose(stream) != 0 && error == 0)
+        error = negative_errno();
+    if (error < 0)
+        return error;
+    *ret_text = steal_pointer(text);
+    *ret_size_bytes = *size_bytes;
+    return 0;
+}
+
 int view_format(const struct view *view, const struct aggstats_profile *profile, char **ret_text,
                 size_t *ret_size_bytes) {
-    CLEANUP_FREE char *text = NULL; /* set when the stream is closed */
+    CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     FILE *stream = open_memstream(&text, &size_bytes);
     if (!stream)
         return negative_errno();
-    int err = view->write(profile, stream);
-    if (fclose(stream) != 0 && err == 0)
-        err = negative_errno();
-    if (err < 0)
-        return err;
-    *ret_text = steal_pointer(&text);
-    *ret_size_bytes = size_bytes;
-    return 0;
+    return finish_text(stream, view->write(profile, stream), &text, &size_bytes, ret_text, ret_size_bytes);
+}
+
+int view_format_all(const struct view *view, const struct aggstats_profile *const *profiles, size_t count,
+                    char **ret_text, size_t *ret_size_bytes) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    FILE *stream = open_memstream(&text, &size_bytes);
+    if (!stream)
+        return negative_errno();
+    return finish_text(stream, view->write_all(profiles, count, stream), &text, &size_bytes, ret_text, ret_size_bytes);
 }

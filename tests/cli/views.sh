@@ -1,5 +1,5 @@
 #!/bin/bash
-# osprof show --json, --csv and --metrics: what they print, to the character; what their readers make of it.
+# osprof show --json, --csv, --metrics and --protobuf: what they print, to the character; what their readers make of it.
 . "$(dirname "$0")/lib.sh"
 
 schema=$data/../../docs/profile.schema.json
@@ -33,6 +33,8 @@ grep -q '"inode": 131074,' "$scratch/out" || fail "no call in flight in JSON"
 expect 0 show --csv 4711.live
 
 # Mistakes.
+printf '# clock: 1 Hz\n# in_flight: X object 18446744073709551615 pid 1 age 18446744073709551615\n' >huge.osprof
+printf 'OP_X 18446744073709551615 18446744073709551615\n 18446744073709551614\n' >>huge.osprof
 expect_trouble "osprof show: --json and --csv exclude each other: give one; see 'osprof help show'" show --json --csv
 expect_trouble "osprof show: --metrics and --json exclude each other: give one; see 'osprof help show'" \
     show --metrics --op READ --json osprof.out
@@ -43,7 +45,9 @@ done
 expect_trouble "osprof show: one profile at a time, not 2; see 'osprof help show'" show --json a b
 expect_trouble "osprof: cannot show $data/show-bare.osprof as metrics: they are in seconds, and its clock's rate is not \
 known; --json and --csv leave seconds out" show --metrics "$data/show-bare.osprof"
-for view in --json --csv --metrics; do
+expect_trouble "osprof: cannot show huge.osprof as protobuf: it has a bucket of 2^63 calls or more; --metrics has room for \
+them" show --protobuf huge.osprof
+for view in --json --csv --metrics --protobuf; do
     expect 2 show "$view" "$data/should-fail-bad-start.osprof"
     [ ! -s "$scratch/out" ] || fail "prints something of a broken profile"
     status=0
@@ -59,8 +63,6 @@ done
 # What is not ours reads it. A profile of every resolution, of hostile labels, of numbers of 64 bits.
 printf '# mount: a"b\\134c\\012d\xff\n# clock: monotonic 1000000000 Hz\n# resolution: 8\nOP_READ 9 99\n' >hostile.osprof
 printf ' 0 0 0 0 0 0 0 0 9\n' >>hostile.osprof
-printf '# clock: 1 Hz\n# in_flight: X object 18446744073709551615 pid 1 age 18446744073709551615\n' >huge.osprof
-printf 'OP_X 18446744073709551615 18446744073709551615\n 18446744073709551614\n' >>huge.osprof
 
 python=$(python_with csv) || skip "python3 is not installed"
 for profile in "$data"/show-*.osprof hostile.osprof huge.osprof 4711.live; do

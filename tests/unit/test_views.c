@@ -406,7 +406,7 @@ END_TEST
 
 /* ---- Errors ------------------------------------------------------------------------------------- */
 
-static const struct view *const views[] = {&view_text, &view_json, &view_csv, &view_metrics};
+static const struct view *const views[] = {&view_text, &view_json, &view_csv, &view_metrics, &view_protobuf};
 
 START_TEST(what_is_no_profile_has_no_view) {
     size_t size_bytes;

@@ -114,6 +114,9 @@ static enum status complain_no_view(const struct show_command *options, int erro
         complain("cannot show %s as %s: they are in seconds, and its clock's rate is not known; --json and --csv leave "
                  "seconds out",
                  options->profile, name);
+    else if (error == -EOVERFLOW)
+        complain("cannot show %s as %s: it has a bucket of 2^63 calls or more; --metrics has room for them",
+                 options->profile, name);
     else
         complain("cannot show %s as %s: %s", options->profile, name, strerror(-error));
     return STATUS_TROUBLE;
@@ -171,12 +174,15 @@ static const struct option_row rows[] = {
      .help = "comma-separated values, a row per operation and bucket",
      INTO(VARIANT, struct show_command, view_name)},
     {.name = "metrics", .help = "Prometheus metrics", INTO(VARIANT, struct show_command, view_name)},
+    {.name = "protobuf",
+     .help = "Prometheus metrics as protobuf, with native histograms",
+     INTO(VARIANT, struct show_command, view_name)},
     ROW_ARGUMENTS(FILE, "[PROFILE]"),
     {.kind = OPTION_END},
 };
 
 static const struct view *find_view(const char *name) {
-    static const struct view *const views[] = {&view_json, &view_csv, &view_metrics};
+    static const struct view *const views[] = {&view_json, &view_csv, &view_metrics, &view_protobuf};
     for (size_t i = 0; name && i < ARRAY_SIZE(views); i++)
         if (strcmp(name, views[i]->name) == 0)
             return views[i];

@@ -10,23 +10,31 @@ struct view {
 
     /* Writes the profile and flushes the stream.
      * Errors:  the stream's -errno, -ENOMEM, -EINVAL no valid profile, -EDOM the view tells seconds and the profile's
-     *          clock rate is not known */
+     *          clock rate is not known, -EOVERFLOW the view has no room for a count that large */
     int (*write)(const struct aggstats_profile *profile, FILE *stream);
+
+    /* The same with several profiles in one; NULL: this view has one only. */
+    int (*write_all)(const struct aggstats_profile *const *profiles, size_t count, FILE *stream);
 
     /* Readers know buckets by their bounds in seconds: a clock rate that is measured better and better must not change
      * them. */
     bool needs_steady_rate;
 };
 
-extern const struct view view_text;    /* osprof(5) itself */
-extern const struct view view_json;    /* docs/profile.schema.json */
-extern const struct view view_csv;     /* a row per bucket that is not empty */
-extern const struct view view_metrics; /* Prometheus' text format, which is OpenMetrics too */
+extern const struct view view_text;     /* osprof(5) itself */
+extern const struct view view_json;     /* docs/profile.schema.json */
+extern const struct view view_csv;      /* a row per bucket that is not empty */
+extern const struct view view_metrics;  /* Prometheus' text format, which is OpenMetrics too */
+extern const struct view view_protobuf; /* the same as protobuf, with native histograms; no text */
 
 /* A view in memory, NUL-terminated.
  * Owner:   the caller frees *ret_text
  * Errors:  as view->write(); *ret_text untouched */
 int view_format(const struct view *view, const struct aggstats_profile *profile, char **ret_text,
                 size_t *ret_size_bytes);
+
+/* The same with several profiles, of a view that can have them. */
+int view_format_all(const struct view *view, const struct aggstats_profile *const *profiles, size_t count,
+                    char **ret_text, size_t *ret_size_bytes);
 
 #endif

@@ -1,0 +1,229 @@
+/* What there is to say of profiles as metrics. */
+#include "metrics_model.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base.h"
+#include "user_label.h"
+#include "views_private.h"
+
+/* ---- Labels ------------------------------------------------------------------------------------- */
+
+/* What a terminal obeys becomes '?'. Owner: the caller frees it */
+static char *harmless(const char *value) {
+    const char *character;
+    size_t length, size_bytes = 0;
+    char *copy = malloc(3 * strlen(value) + 1); /* a byte that is no UTF-8 becomes three */
+    if (!copy)
+        return NULL;
+    while ((length = next_character(&value, &character)) > 0) {
+        if (*character != '\n' && is_obeyed_by_terminals(character, length)) {
+            copy[size_bytes++] = '?';
+            continue;
+        }
+        memcpy(copy + size_bytes, character, length);
+        size_bytes += length;
+    }
+    copy[size_bytes] = '\0';
+    return copy;
+}
+
+static int add_label(struct metrics_labels *labels, const char *prefix, const char *name, const char *value) {
+    struct metrics_label label = {.value = harmless(value)};
+    struct metrics_label *grown = reallocarray(labels->labels, labels->count + 1, sizeof(*grown));
+    if (grown)
+        labels->labels = grown;
+    if (!label.value || !grown || asprintf(&label.name, "%s%s", prefix, name) < 0) {
+        free(label.value);
+        return -ENOMEM;
+    }
+    labels->labels[labels->count++] = label;
+    return 0;
+}
+
+/* The labels of a profile that have one of these keys. */
+static int add_labels_of(struct metrics_labels *labels, const struct aggstats_profile *profile, const char *const *keys,
+                         size_t count) {
+    int error = 0;
+    for (size_t i = 0; i < count && !error; i++) {
+        const char *value = aggstats_profile_label(profile, keys[i]);
+        if (value)
+            error = add_label(labels, "", keys[i], value);
+    }
+    return error;
+}
+
+/* Those that users gave: KEY becomes label_KEY, which no label of ours begins with, as kube-state-metrics has it. They
+ * are in the info alone, so that a series goes on when one of them changes. */
+static int add_user_labels(struct metrics_labels *labels, const struct aggstats_profile *profile) {
+    int error = 0;
+    for (size_t i = 0; i < profile->label_count && !error; i++) {
+        const struct aggstats_label *label = &profile->labels[i];
+        const char *key = user_label_of_key(label->key);
+        if (key &&
+            aggstats_profile_label(profile, label->key) == label->value) /* of a key that comes twice the first */
+            error = add_label(labels, "label_", key, label->value);
+    }
+    return error;
+}
+
+static int add_scale(struct metrics_labels *labels, const struct aggstats_profile *profile) {
+    const char *clock = aggstats_clock_name(profile->clock.kind);
+    char resolution[16];
+    snprintf(resolution, sizeof(resolution), "%u", profile->resolution);
+    int error = add_label(labels, "", "resolution", resolution);
+    return error || !clock ? error : add_label(labels, "", "clock", clock);
+}
+
+static void labels_finish(struct metrics_labels *labels) {
+    for (size_t i = 0; i < labels->count; i++) {
+        free(labels->labels[i].name);
+        free(labels->labels[i].value);
+    }
+    free(labels->labels);
+}
+
+/* ---- Profiles ----------------------------------------------------------------------------------- */
+
+/* What is in *subject after an error is still to be finished. */
+static int subject_init(struct metrics_subject *subject, const struct aggstats_profile *profile) {
+    static const char *const common[] = {"layer", "host", "mount"};
+    static const char *const info[] = {"lower", "cache", "data"};
+    if (!aggstats_resolution_valid(profile->resolution))
+        return -EINVAL;
+    if (!view_has_seconds(profile))
+        return -EDOM;
+    subject->profile = profile;
+    int error = add_labels_of(&subject->common, profile, common, ARRAY_SIZE(common));
+    if (!error)
+        error = add_labels_of(&subject->info, profile, info, ARRAY_SIZE(info));
+    if (!error)
+        error = add_user_labels(&subject->info, profile);
+    return error ? error : add_scale(&subject->info, profile);
+}
+
+int metrics_model_init(struct metrics_model *ret_model, const struct aggstats_profile *const *profiles, size_t count) {
+    struct metrics_model model = {.subjects = calloc(count + 1, sizeof(*model.subjects)), .count = count};
+    if (!model.subjects)
+        return -ENOMEM;
+    int error = 0;
+    for (size_t i = 0; i < count && !error; i++)
+        error = subject_init(&model.subjects[i], profiles[i]);
+    if (error)
+        metrics_model_finish(&model);
+    else
+        *ret_model = model;
+    return error;
+}
+
+void metrics_model_finish(struct metrics_model *model) {
+    for (size_t i = 0; i < model->count && model->subjects; i++) {
+        labels_finish(&model->subjects[i].common);
+        labels_finish(&model->subjects[i].info);
+    }
+    free(model->subjects);
+    *model = (struct metrics_model){0};
+}
+
+/* ---- Values ------------------------------------------------------------------------------------- */
+
+static double calls_in_flight(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    return (double)(op->calls - view_finished(profile, op));
+}
+
+static double oldest_seconds(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    uint64_t oldest_cycles = 0;
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        if (strcmp(call->op, op->name) == 0 && call->age_cycles > oldest_cycles)
+            oldest_cycles = call->age_cycles;
+    }
+    return view_seconds(profile, (double)oldest_cycles);
+}
+
+static bool has_start(const struct aggstats_profile *profile) {
+    return profile->has_start;
+}
+
+static double start_seconds(const struct aggstats_profile *profile) {
+    return (double)profile->start_ns / 1e9;
+}
+
+static bool has_elapsed(const struct aggstats_profile *profile) {
+    return profile->has_elapsed;
+}
+
+static double elapsed_seconds(const struct aggstats_profile *profile) {
+    return view_seconds(profile, (double)profile->elapsed_cycles);
+}
+
+static double clamped_calls(const struct aggstats_profile *profile) {
+    return (double)profile->clamped;
+}
+
+static double incomplete(const struct aggstats_profile *profile) {
+    return profile->incomplete;
+}
+
+static double one(const struct aggstats_profile *profile) {
+    (void)profile;
+    return 1;
+}
+
+const struct metrics_family metrics_families[METRICS_FAMILIES] = {
+    {.name = "osprof_op_latency_seconds",
+     .help = "Latency of the calls that have returned.",
+     .type = METRICS_HISTOGRAM},
+    {.name = "osprof_op_calls_in_flight", .help = "Calls that have not returned.", .of_op = calls_in_flight},
+    {.name = "osprof_op_oldest_call_seconds",
+     .help = "Age of the oldest call that has not returned; 0 if all have.",
+     .of_op = oldest_seconds},
+    {.name = "osprof_start_time_seconds",
+     .help = "When the profile was begun or last reset, in Unix time.",
+     .known = has_start,
+     .of_profile = start_seconds},
+    {.name = "osprof_elapsed_seconds",
+     .help = "For how long the profile was taken, without pauses.",
+     .known = has_elapsed,
+     .of_profile = elapsed_seconds},
+    {.name = "osprof_clamped_calls",
+     .help = "Calls in which the clock ran backwards, counted as 0 seconds.",
+     .of_profile = clamped_calls},
+    {.name = "osprof_incomplete",
+     .help = "1 if memory or disk space ran out and calls are missing.",
+     .of_profile = incomplete},
+    {.name = "osprof_info", .help = "What is profiled, and how; always 1.", .of_profile = one, .has_info = true},
+};
+
+/* ---- Samples ------------------------------------------------------------------------------------ */
+
+static int visit_ops(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
+    const struct aggstats_profile *profile = sample.subject->profile;
+    int error = 0;
+    for (size_t i = 0; i < profile->op_count && !error; i++) {
+        sample.op = &profile->ops[i];
+        sample.value = sample.family->of_op ? sample.family->of_op(profile, sample.op) : 0;
+        error = visit(context, &sample);
+    }
+    return error;
+}
+
+static int visit_subject(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
+    const struct aggstats_profile *profile = sample.subject->profile;
+    if (sample.family->known && !sample.family->known(profile))
+        return 0;
+    if (!sample.family->of_profile)
+        return visit_ops(sample, visit, context);
+    sample.value = sample.family->of_profile(profile);
+    return visit(context, &sample);
+}
+
+int metrics_visit(const struct metrics_model *model, const struct metrics_family *family, metrics_visit_fn visit,
+                  void *context) {
+    int error = 0;
+    for (size_t i = 0; i < model->count && !error; i++)
+        error =
+            visit_subject((struct metrics_sample){.family = family, .subject = &model->subjects[i]}, visit, context);
+    return error;
+}

@@ -1,0 +1,72 @@
+/* Private: the metrics of profiles, which the text format and protobuf write alike: which families there are, and of
+ * what they have samples with which labels.
+ *
+ * Invariants:
+ *   - The samples of a family stand together, those of one profile in the order of its ops.
+ *   - Labels are UTF-8 without anything that a terminal obeys but newlines: metrics are also looked at. */
+#ifndef METRICS_MODEL_H
+#define METRICS_MODEL_H
+
+#include "views.h"
+
+struct metrics_label {
+    char *name;
+    char *value;
+};
+
+struct metrics_labels {
+    struct metrics_label *labels;
+    size_t count;
+};
+
+/* A profile with its labels. */
+struct metrics_subject {
+    const struct aggstats_profile *profile;
+    struct metrics_labels common; /* of all of its samples */
+    struct metrics_labels info;   /* of the info alone */
+};
+
+struct metrics_model {
+    struct metrics_subject *subjects;
+    size_t count;
+};
+
+enum metrics_type {
+    METRICS_GAUGE,
+    METRICS_HISTOGRAM, /* of the latencies of an op */
+};
+
+/* A row has either of the two functions, unless it is a histogram. */
+struct metrics_family {
+    const char *name;
+    const char *help;
+    enum metrics_type type;
+    bool (*known)(const struct aggstats_profile *profile); /* NULL: of all profiles */
+    double (*of_profile)(const struct aggstats_profile *profile);
+    double (*of_op)(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
+    bool has_info; /* its samples have the info's labels, too */
+};
+
+#define METRICS_FAMILIES 8
+extern const struct metrics_family metrics_families[METRICS_FAMILIES];
+
+struct metrics_sample {
+    const struct metrics_family *family;
+    const struct metrics_subject *subject;
+    const struct aggstats_op_profile *op; /* also the value of its label "op"; NULL: of the whole profile */
+    double value;                         /* meaningful for gauges */
+};
+
+/* Errors:  -EINVAL one is no valid profile, -EDOM the rate of a clock is not known, -ENOMEM; nothing to finish then
+ * Owner:   the caller finishes *ret_model, which borrows the profiles */
+int metrics_model_init(struct metrics_model *ret_model, const struct aggstats_profile *const *profiles, size_t count);
+void metrics_model_finish(struct metrics_model *model);
+
+#define CLEANUP_METRICS __attribute__((cleanup(metrics_model_finish)))
+
+/* Called for each sample of a family, in order. Returns 0, or -errno to end that. */
+typedef int (*metrics_visit_fn)(void *context, const struct metrics_sample *sample);
+int metrics_visit(const struct metrics_model *model, const struct metrics_family *family, metrics_visit_fn visit,
+                  void *context);
+
+#endif

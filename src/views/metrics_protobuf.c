@@ -1,0 +1,235 @@
+/* Profiles as Prometheus metrics in protobuf, in which a histogram is a native one: a single series, whose buckets are
+ * known by number. Each family is a message with its length before it ("delimited").
+ *
+ * At resolution r = 2^s our buckets are as wide as the native ones of schema s, and of fixed number: so a bucket
+ * becomes one as a whole, and all of them move by the same number. No count is split. The native bucket is the one that
+ * holds the geometric mean of ours, so that bounds move by half a bucket at most: latencies are told up to
+ * 2^(1/2r) times too long or too short. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+#include "metrics.pb-c.h"
+#include "metrics_model.h"
+#include "views_private.h"
+
+#define BUCKETS_MAX AGGSTATS_BUCKETS_MAX
+
+/* Not above it is zero: the usual value. No bucket of ours is, but without it Prometheus takes a histogram that is
+ * still empty for a classic one. */
+#define ZERO_THRESHOLD 0x1p-128
+
+/* What one metric is made of, used again for each. */
+struct protobuf_writer {
+    uint8_t *bytes; /* the family so far; used again, too */
+    size_t size_bytes;
+    size_t room_bytes;
+    Prometheus__LabelPair *labels;
+    Prometheus__LabelPair **label_pointers;
+    Prometheus__BucketSpan spans[BUCKETS_MAX];
+    Prometheus__BucketSpan *span_pointers[BUCKETS_MAX];
+    int64_t deltas[BUCKETS_MAX];
+};
+
+/* ---- Labels ------------------------------------------------------------------------------------- */
+
+static void add_label(struct protobuf_writer *writer, Prometheus__Metric *metric, const char *name, const char *value) {
+    Prometheus__LabelPair *label = &writer->labels[metric->n_label];
+    prometheus__label_pair__init(label);
+    label->name = (char *)(uintptr_t)name; /* only read */
+    label->value = (char *)(uintptr_t)value;
+    writer->label_pointers[metric->n_label++] = label;
+}
+
+static void add_labels(struct protobuf_writer *writer, Prometheus__Metric *metric,
+                       const struct metrics_labels *labels) {
+    for (size_t i = 0; i < labels->count; i++)
+        add_label(writer, metric, labels->labels[i].name, labels->labels[i].value);
+}
+
+static void add_sample_labels(struct protobuf_writer *writer, Prometheus__Metric *metric,
+                              const struct metrics_sample *sample) {
+    metric->label = writer->label_pointers;
+    add_labels(writer, metric, &sample->subject->common);
+    if (sample->op)
+        add_label(writer, metric, "op", sample->op->name);
+    if (sample->family->has_info)
+        add_labels(writer, metric, &sample->subject->info);
+}
+
+/* Room for the labels of any sample. */
+static int make_room(struct protobuf_writer *writer, const struct metrics_model *model) {
+    size_t most = 0;
+    for (size_t i = 0; i < model->count; i++) {
+        size_t count = model->subjects[i].common.count + model->subjects[i].info.count + 1;
+        most = count > most ? count : most;
+    }
+    writer->labels = calloc(most + 1, sizeof(*writer->labels));
+    writer->label_pointers = calloc(most + 1, sizeof(struct Prometheus__LabelPair *));
+    return writer->labels && writer->label_pointers ? 0 : -ENOMEM;
+}
+
+/* ---- Latencies ---------------------------------------------------------------------------------- */
+
+static int schema_of(unsigned resolution) {
+    return resolution == 1 ? 0 : resolution == 2 ? 1 : resolution == 4 ? 2 : 3;
+}
+
+/* Bucket b becomes native bucket b + that. Its geometric mean is 2^((b + 1/2) / r) cycles. */
+static int native_shift(const struct aggstats_profile *profile) {
+    return (int)ceil(0.5 - profile->resolution * log2((double)profile->clock.frequency_hz));
+}
+
+/* A run of buckets that are not empty. end: where the one before ended */
+static void add_span(struct protobuf_writer *writer, Prometheus__Histogram *histogram, int first, int end) {
+    Prometheus__BucketSpan *span = &writer->spans[histogram->n_positive_span];
+    prometheus__bucket_span__init(span);
+    span->has_offset = true;
+    span->offset = first - end;
+    span->has_length = true;
+    writer->span_pointers[histogram->n_positive_span++] = span;
+}
+
+static int add_buckets(struct protobuf_writer *writer, Prometheus__Histogram *histogram,
+                       const struct metrics_sample *sample) {
+    const struct aggstats_profile *profile = sample->subject->profile;
+    const uint64_t *counts = sample->op->buckets;
+    const int shift = native_shift(profile);
+    int end = 0; /* of the latest span */
+    uint64_t previous = 0;
+    histogram->positive_span = writer->span_pointers;
+    histogram->positive_delta = writer->deltas;
+    for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++) {
+        const int index = (int)bucket + shift;
+        if (counts[bucket] > INT64_MAX)
+            return -EOVERFLOW;
+        if (counts[bucket] == 0)
+            continue;
+        if (histogram->n_positive_span == 0 || index != end)
+            add_span(writer, histogram, index, end);
+        writer->spans[histogram->n_positive_span - 1].length++;
+        writer->deltas[histogram->n_positive_delta++] = (int64_t)counts[bucket] - (int64_t)previous;
+        previous = counts[bucket];
+        end = index + 1;
+    }
+    return 0;
+}
+
+static int fill_histogram(struct protobuf_writer *writer, Prometheus__Histogram *histogram,
+                          const struct metrics_sample *sample) {
+    const struct aggstats_profile *profile = sample->subject->profile;
+    histogram->has_sample_count = true;
+    histogram->sample_count = view_finished(profile, sample->op);
+    histogram->has_sample_sum = true;
+    histogram->sample_sum = view_seconds(profile, (double)sample->op->total_cycles);
+    histogram->has_schema = true;
+    histogram->schema = schema_of(profile->resolution);
+    histogram->has_zero_threshold = true;
+    histogram->zero_threshold = ZERO_THRESHOLD;
+    histogram->has_zero_count = true;
+    return add_buckets(writer, histogram, sample);
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+static int make_bytes(struct protobuf_writer *writer, size_t size_bytes) {
+    const size_t needed_bytes = writer->size_bytes + size_bytes;
+    if (needed_bytes <= writer->room_bytes)
+        return 0;
+    uint8_t *grown = realloc(writer->bytes, 2 * needed_bytes);
+    if (!grown)
+        return -ENOMEM;
+    writer->bytes = grown;
+    writer->room_bytes = 2 * needed_bytes;
+    return 0;
+}
+
+/* Messages one behind the other are read as one: their fields together, which for a family means all metrics. */
+static int append(struct protobuf_writer *writer, const Prometheus__MetricFamily *family) {
+    int error = make_bytes(writer, prometheus__metric_family__get_packed_size(family));
+    if (!error)
+        writer->size_bytes += prometheus__metric_family__pack(family, writer->bytes + writer->size_bytes);
+    return error;
+}
+
+static int append_head(struct protobuf_writer *writer, const struct metrics_family *family) {
+    Prometheus__MetricFamily head = PROMETHEUS__METRIC_FAMILY__INIT;
+    head.name = (char *)(uintptr_t)family->name; /* only read */
+    head.help = (char *)(uintptr_t)family->help;
+    head.has_type = true;
+    head.type = family->type == METRICS_HISTOGRAM ? PROMETHEUS__METRIC_TYPE__HISTOGRAM : PROMETHEUS__METRIC_TYPE__GAUGE;
+    return append(writer, &head);
+}
+
+static int append_sample(void *context, const struct metrics_sample *sample) {
+    struct protobuf_writer *writer = context;
+    Prometheus__MetricFamily family = PROMETHEUS__METRIC_FAMILY__INIT;
+    Prometheus__Metric metric = PROMETHEUS__METRIC__INIT;
+    Prometheus__Metric *metric_pointer = &metric;
+    Prometheus__Histogram histogram = PROMETHEUS__HISTOGRAM__INIT;
+    Prometheus__Gauge gauge = PROMETHEUS__GAUGE__INIT;
+    int error = 0;
+    add_sample_labels(writer, &metric, sample);
+    if (sample->family->type == METRICS_HISTOGRAM) {
+        error = fill_histogram(writer, &histogram, sample);
+        metric.histogram = &histogram;
+    } else {
+        gauge.has_value = true;
+        gauge.value = sample->value;
+        metric.gauge = &gauge;
+    }
+    family.metric = &metric_pointer;
+    family.n_metric = 1;
+    return error ? error : append(writer, &family);
+}
+
+/* A length as protobuf writes it: seven bits a byte, the lowest first. */
+static void write_length(FILE *stream, size_t length) {
+    for (; length >= 0x80; length >>= 7)
+        putc((int)(0x80 | (length & 0x7f)), stream);
+    putc((int)length, stream);
+}
+
+static int write_family(struct protobuf_writer *writer, const struct metrics_model *model,
+                        const struct metrics_family *family, FILE *stream) {
+    writer->size_bytes = 0;
+    int error = append_head(writer, family);
+    if (!error)
+        error = metrics_visit(model, family, append_sample, writer);
+    if (error)
+        return error;
+    write_length(stream, writer->size_bytes);
+    fwrite(writer->bytes, 1, writer->size_bytes, stream);
+    return 0;
+}
+
+static int write_families(struct protobuf_writer *writer, const struct metrics_model *model, FILE *stream) {
+    int error = make_room(writer, model);
+    for (size_t i = 0; i < METRICS_FAMILIES && !error; i++)
+        error = write_family(writer, model, &metrics_families[i], stream);
+    return error;
+}
+
+static int write_all_protobuf(const struct aggstats_profile *const *profiles, size_t count, FILE *stream) {
+    CLEANUP_METRICS struct metrics_model model = {0};
+    CLEANUP_FREE struct protobuf_writer *writer = calloc(1, sizeof(*writer));
+    if (!writer)
+        return -ENOMEM;
+    int error = metrics_model_init(&model, profiles, count);
+    if (error)
+        return error;
+    errno = 0;
+    error = write_families(writer, &model, stream);
+    free(writer->labels);
+    free(writer->label_pointers);
+    free(writer->bytes);
+    return error ? error : view_finish(stream);
+}
+
+static int write_protobuf(const struct aggstats_profile *profile, FILE *stream) {
+    return write_all_protobuf(&profile, 1, stream);
+}
+
+const struct view view_protobuf = {
+    .name = "protobuf", .write = write_protobuf, .write_all = write_all_protobuf, .needs_steady_rate = true};

@@ -1,0 +1,148 @@
+/* Profiles as Prometheus metrics, in the text format that is also OpenMetrics: so there are histograms and gauges
+ * only, which the two write alike, and an end mark.
+ *
+ * A series of a histogram is known by its bound, so all ops have the same bounds at every scrape, also where buckets
+ * are empty: those from LE_MIN_SECONDS to LE_MAX_SECONDS. The lowest takes all that is below, "+Inf" all that is above.
+ */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base.h"
+#include "metrics_model.h"
+#include "values.h"
+#include "views_private.h"
+
+#define LE_MIN_SECONDS 1e-7
+#define LE_MAX_SECONDS 100.0
+
+struct text_writer {
+    FILE *stream;
+    const struct aggstats_profile *bounded; /* whose bounds these are; */
+    unsigned first_bucket;                  /* whose upper bounds are shown; */
+    unsigned bound_count;                   /* so many from there */
+    char (*bounds)[REAL_TEXT_SIZE];         /* [AGGSTATS_BUCKETS_MAX] */
+};
+
+/* ---- Samples ------------------------------------------------------------------------------------ */
+
+static void write_label(FILE *stream, const char **separator, const char *name, const char *value) {
+    fprintf(stream, "%s%s=\"", *separator, name);
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\' || *value == '\n')
+            putc('\\', stream);
+        putc(*value == '\n' ? 'n' : *value, stream);
+    }
+    putc('"', stream);
+    *separator = ",";
+}
+
+static void write_labels(FILE *stream, const char **separator, const struct metrics_labels *labels) {
+    for (size_t i = 0; i < labels->count; i++)
+        write_label(stream, separator, labels->labels[i].name, labels->labels[i].value);
+}
+
+/* "name{labels} ", with the label "le" if there is a bound. */
+static void begin_sample(FILE *stream, const struct metrics_sample *sample, const char *suffix, const char *bound) {
+    const char *separator = "";
+    fprintf(stream, "%s%s{", sample->family->name, suffix);
+    write_labels(stream, &separator, &sample->subject->common);
+    if (sample->op)
+        write_label(stream, &separator, "op", sample->op->name);
+    if (sample->family->has_info)
+        write_labels(stream, &separator, &sample->subject->info);
+    if (bound)
+        write_label(stream, &separator, "le", bound);
+    fputs("} ", stream);
+}
+
+static void end_sample_real(FILE *stream, double value) {
+    char text[REAL_TEXT_SIZE];
+    format_real(value, text);
+    fprintf(stream, "%s\n", text);
+}
+
+static void end_sample_count(FILE *stream, uint64_t count) {
+    fprintf(stream, "%" PRIu64 "\n", count);
+}
+
+/* ---- Latencies ---------------------------------------------------------------------------------- */
+
+static double bound_seconds(const struct aggstats_profile *profile, unsigned bucket) {
+    return view_seconds(profile, aggstats_bucket_upper(bucket, profile->resolution));
+}
+
+static void find_bounds(struct text_writer *writer, const struct aggstats_profile *profile) {
+    unsigned bucket = 0;
+    while (bucket < 64 * profile->resolution && bound_seconds(profile, bucket) < LE_MIN_SECONDS)
+        bucket++;
+    writer->first_bucket = bucket;
+    for (; bucket < 64 * profile->resolution && bound_seconds(profile, bucket) <= LE_MAX_SECONDS; bucket++)
+        format_real(bound_seconds(profile, bucket), writer->bounds[bucket - writer->first_bucket]);
+    writer->bound_count = bucket - writer->first_bucket;
+    writer->bounded = profile;
+}
+
+static void write_histogram(struct text_writer *writer, const struct metrics_sample *sample) {
+    const struct aggstats_profile *profile = sample->subject->profile;
+    uint64_t finished = view_finished(profile, sample->op);
+    uint64_t not_above = 0;
+    unsigned bucket = 0;
+    if (writer->bounded != profile)
+        find_bounds(writer, profile);
+    for (unsigned i = 0; i < writer->bound_count; i++) {
+        for (; bucket <= writer->first_bucket + i; bucket++)
+            not_above += sample->op->buckets[bucket];
+        begin_sample(writer->stream, sample, "_bucket", writer->bounds[i]);
+        end_sample_count(writer->stream, not_above);
+    }
+    begin_sample(writer->stream, sample, "_bucket", "+Inf");
+    end_sample_count(writer->stream, finished);
+    begin_sample(writer->stream, sample, "_sum", NULL);
+    end_sample_real(writer->stream, view_seconds(profile, (double)sample->op->total_cycles));
+    begin_sample(writer->stream, sample, "_count", NULL);
+    end_sample_count(writer->stream, finished);
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+static int write_sample(void *context, const struct metrics_sample *sample) {
+    struct text_writer *writer = context;
+    if (sample->family->type == METRICS_HISTOGRAM) {
+        write_histogram(writer, sample);
+        return 0;
+    }
+    begin_sample(writer->stream, sample, "", NULL);
+    end_sample_real(writer->stream, sample->value);
+    return 0;
+}
+
+static void write_family(FILE *stream, const struct metrics_family *family) {
+    fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
+            family->type == METRICS_HISTOGRAM ? "histogram" : "gauge");
+}
+
+static int write_all_metrics(const struct aggstats_profile *const *profiles, size_t count, FILE *stream) {
+    CLEANUP_METRICS struct metrics_model model = {0};
+    struct text_writer writer = {.stream = stream};
+    CLEANUP_FREE void *bounds = calloc(AGGSTATS_BUCKETS_MAX, sizeof(*writer.bounds));
+    if (!bounds)
+        return -ENOMEM;
+    writer.bounds = bounds;
+    int error = metrics_model_init(&model, profiles, count);
+    if (error)
+        return error;
+    errno = 0;
+    for (size_t i = 0; i < METRICS_FAMILIES; i++) {
+        write_family(stream, &metrics_families[i]);
+        metrics_visit(&model, &metrics_families[i], write_sample, &writer);
+    }
+    fputs("# EOF\n", stream);
+    return view_finish(stream);
+}
+
+static int write_metrics(const struct aggstats_profile *profile, FILE *stream) {
+    return write_all_metrics(&profile, 1, stream);
+}
+
+const struct view view_metrics = {
+    .name = "metrics", .write = write_metrics, .write_all = write_all_metrics, .needs_steady_rate = true};
