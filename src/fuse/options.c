@@ -63,8 +63,6 @@ static const struct fuse_opt option_table[] = {
     FUSE_OPT_KEY("label=", KEY_LABEL),
     FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP), /* libfuse wants to know too */
     FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_KEEP),
-    FUSE_OPT_KEY("noatime", FUSE_OPT_KEY_KEEP), /* it has no word for nodiratime */
-    FUSE_OPT_KEY("atime", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("-d", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("debug", FUSE_OPT_KEY_KEEP),
     FUSE_OPT_KEY("io_uring", FUSE_OPT_KEY_KEEP),
@@ -327,6 +325,8 @@ static int settle(struct options *options) {
         if (fuse_opt_add_arg(&options->fuse_args, "-odefault_permissions") < 0)
             return -ENOMEM;
     }
+    if (options->no_atime && fuse_opt_add_arg(&options->fuse_args, "-onoatime") < 0)
+        return -ENOMEM; /* the mount tells of it; nodiratime and atime are no words of libfuse's */
     if (options->debug)
         options->foreground = 1;
     if (!options->control_name)
