@@ -21,7 +21,7 @@ expect_failure() {
 
 expect_failure "osprof run: no command given; see 'osprof help run'"
 expect_failure "osprof run: unknown option '-x'; see 'osprof help run'" -x true
-expect_failure "osprof run: --repeat must be a number from 1 to 1000000, not '0'; see 'osprof help run'" --repeat 0 true
+expect_failure "osprof run: --repeat must be a number from 1 to 1000000 or auto, not '0'; see 'osprof help run'" --repeat 0 true
 expect_failure "osprof run: --warmup must be a number from 0 to 1000000, not '-1'; see 'osprof help run'" --warmup=-1 true
 expect_failure "osprof run: standard output takes one profile, not 2; see 'osprof help run'" -p - -d lower -d mnt true
 expect_failure "osprof: cannot profile none: No such file or directory" -d none true
