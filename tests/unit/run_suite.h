@@ -13,6 +13,15 @@ __attribute__((constructor)) static void scale_timeouts(void) {
         setenv("CK_TIMEOUT_MULTIPLIER", scale, 0);
 }
 
+/* Adds a case whose tests begin and end with these functions (NULL: none), and may take a minute each. */
+static inline TCase *suite_case(Suite *suite, const char *name, SFun set_up, SFun tear_down) {
+    TCase *tcase = tcase_create(name);
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+    return tcase;
+}
+
 /* Runs a suite, which it takes over. Returns the exit status */
 static inline int run_suite(Suite *suite) {
     SRunner *runner = srunner_create(suite);

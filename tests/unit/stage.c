@@ -82,11 +82,9 @@ bool stage_is_root(const char *skipped) {
 /* ---- Cases ---- */
 
 TCase *stage_add_case(Suite *suite, const char *name) {
-    TCase *tcase = tcase_create(name);
+    TCase *tcase = suite_case(suite, name, set_up, tear_down);
     tcase_add_unchecked_fixture(tcase, make_base, remove_base);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
     return tcase;
 }
 

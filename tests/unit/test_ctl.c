@@ -574,16 +574,8 @@ END_TEST
 
 /* ---- Run ---- */
 
-static TCase *add_case(Suite *suite, const char *name) {
-    TCase *tcase = tcase_create(name);
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
 static void add_finding(Suite *suite) {
-    TCase *tcase = add_case(suite, "finding");
+    TCase *tcase = suite_case(suite, "finding", set_up, tear_down);
     tcase_add_loop_test(tcase, each_file_is_found_by_its_name_in_the_root, 0, CTL_FILES);
     tcase_add_test(tcase, names_fit_where_the_longest_control_name_does);
     tcase_add_loop_test(tcase, its_name_is_an_ordinary_one_elsewhere, 0, CTL_FILES);
@@ -595,7 +587,7 @@ static void add_finding(Suite *suite) {
 }
 
 static void add_using(Suite *suite) {
-    TCase *tcase = add_case(suite, "using");
+    TCase *tcase = suite_case(suite, "using", set_up, tear_down);
     tcase_add_test(tcase, open_takes_the_snapshot);
     tcase_add_loop_test(tcase, each_file_shows_its_view_as_of_its_open, 0, CTL_FILES);
     tcase_add_loop_test(tcase, pieces_of_any_size_make_the_whole, 0, (int)ARRAY_SIZE(pieces_bytes));
@@ -611,7 +603,7 @@ static void add_using(Suite *suite) {
 }
 
 static void add_routing(Suite *suite) {
-    TCase *tcase = add_case(suite, "routing");
+    TCase *tcase = suite_case(suite, "routing", set_up, tear_down);
     tcase_add_loop_test(tcase, no_op_on_these_files_reaches_the_next_layer, 0, FS_OP_COUNT * CTL_FILES);
     tcase_add_test(tcase, file_system_statistics_are_those_of_the_bottom);
     tcase_add_loop_test(tcase, nothing_is_copied_into_them, 0, CTL_FILES);

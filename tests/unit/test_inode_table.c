@@ -372,10 +372,8 @@ END_TEST
 /* ---- Run ---- */
 
 static TCase *add_case(Suite *suite, const char *name) {
-    TCase *tcase = tcase_create(name);
-    tcase_add_checked_fixture(tcase, NULL, tear_down);
+    TCase *tcase = suite_case(suite, name, NULL, tear_down);
     tcase_set_timeout(tcase, 120);
-    suite_add_tcase(suite, tcase);
     return tcase;
 }
 

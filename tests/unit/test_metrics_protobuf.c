@@ -335,25 +335,17 @@ END_TEST
 
 /* ---- Run ---------------------------------------------------------------------------------------- */
 
-static TCase *add_case(Suite *suite, const char *name) {
-    TCase *tcase = tcase_create(name);
-    tcase_add_checked_fixture(tcase, NULL, tear_down);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
 int main(void) {
     Suite *suite = suite_create("metrics_protobuf");
     const int scales = (int)(ARRAY_SIZE(resolutions) * ARRAY_SIZE(rates));
-    TCase *latencies = add_case(suite, "latencies");
+    TCase *latencies = suite_case(suite, "latencies", NULL, tear_down);
     tcase_add_loop_test(latencies, each_bucket_is_where_its_geometric_mean_is, 0, scales);
     tcase_add_loop_test(latencies, bounds_move_by_half_a_bucket_at_most, 0, scales);
     tcase_add_test(latencies, bounds_that_are_native_ones_stay);
     tcase_add_test(latencies, histogram_without_calls_is_a_native_one);
     tcase_add_test(latencies, counts_keep_63_bits);
     tcase_add_test(latencies, larger_counts_are_refused);
-    TCase *text = add_case(suite, "text");
+    TCase *text = suite_case(suite, "text", NULL, tear_down);
     tcase_add_test(text, gauges_and_labels_are_those_of_the_text);
     tcase_add_test(text, labels_are_harmless_to_terminals);
     tcase_add_test(text, empty_profile_has_every_family);

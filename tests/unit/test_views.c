@@ -426,22 +426,14 @@ END_TEST
 
 /* ---- Run ---------------------------------------------------------------------------------------- */
 
-static TCase *add_case(Suite *suite, const char *name) {
-    TCase *tcase = tcase_create(name);
-    tcase_add_checked_fixture(tcase, NULL, tear_down);
-    tcase_set_timeout(tcase, 60);
-    suite_add_tcase(suite, tcase);
-    return tcase;
-}
-
 static void add_values(Suite *suite) {
-    TCase *tcase = add_case(suite, "values");
+    TCase *tcase = suite_case(suite, "values", NULL, tear_down);
     tcase_add_loop_test(tcase, real_is_the_shortest_text_of_its_number, 0, (int)ARRAY_SIZE(reals));
     tcase_add_loop_test(tcase, what_is_no_utf8_is_replaced_byte_by_byte, 0, (int)ARRAY_SIZE(utf8));
 }
 
 static void add_json(Suite *suite) {
-    TCase *tcase = add_case(suite, "json");
+    TCase *tcase = suite_case(suite, "json", NULL, tear_down);
     tcase_add_test(tcase, json_labels_are_read_back_whatever_they_hold);
     tcase_add_test(tcase, json_tells_all_that_the_profile_holds);
     tcase_add_test(tcase, json_has_the_buckets_that_are_not_empty);
@@ -452,7 +444,7 @@ static void add_json(Suite *suite) {
 }
 
 static void add_csv(Suite *suite) {
-    TCase *tcase = add_case(suite, "csv");
+    TCase *tcase = suite_case(suite, "csv", NULL, tear_down);
     tcase_add_test(tcase, csv_has_a_row_per_bucket_that_is_not_empty);
     tcase_add_test(tcase, csv_leaves_seconds_empty_where_the_clocks_rate_is_unknown);
     tcase_add_test(tcase, csv_of_an_empty_profile_is_its_head);
@@ -460,7 +452,7 @@ static void add_csv(Suite *suite) {
 }
 
 static void add_metrics(Suite *suite) {
-    TCase *tcase = add_case(suite, "metrics");
+    TCase *tcase = suite_case(suite, "metrics", NULL, tear_down);
     tcase_add_test(tcase, metrics_count_calls_up_to_each_bound);
     tcase_add_loop_test(tcase, metrics_have_the_same_bounds_whatever_was_called, 0, (int)ARRAY_SIZE(scales));
     tcase_add_test(tcase, metrics_escape_what_labels_hold);
@@ -470,7 +462,7 @@ static void add_metrics(Suite *suite) {
 }
 
 static void add_errors(Suite *suite) {
-    TCase *tcase = add_case(suite, "errors");
+    TCase *tcase = suite_case(suite, "errors", NULL, tear_down);
     tcase_add_loop_test(tcase, what_is_no_profile_has_no_view, 0, (int)ARRAY_SIZE(views));
     tcase_add_loop_test(tcase, write_error_is_reported, 0, (int)ARRAY_SIZE(views));
 }

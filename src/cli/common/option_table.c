@@ -47,7 +47,7 @@ static void add_to_words(char words[NAMES_SIZE], const char *before, const char 
     snprintf(words + length, NAMES_SIZE - length, "%s%s%s", length == 0 ? "" : is_last ? " or " : ", ", before, word);
 }
 
-/* "from 40 to 1000", "process or uid" */
+/* "from 40 to 1000", "process or uid", "from 1 to 1000 or auto" */
 static void describe_values(const struct option_row *row, char ret_text[NAMES_SIZE]) {
     ret_text[0] = '\0';
     bool is_number = row->kind == OPTION_UNSIGNED || row->kind == OPTION_NUMBER;

@@ -257,6 +257,12 @@ static int judge_sets(const struct versus *it, size_t directory, struct verdict_
     return error;
 }
 
+/* Returns the error. */
+static int complain_not_compared(const struct versus *it, size_t directory, int error) {
+    complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name, strerror(-error));
+    return error;
+}
+
 struct undecided {
     size_t ops;
     size_t of_ops;
@@ -279,10 +285,8 @@ static int take_look(struct versus *it) {
     for (size_t i = 0; i < it->vs->mounts->count; i++) {
         struct verdict_result result;
         int error = judge_sets(it, i, &result);
-        if (error) {
-            complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[i].name, strerror(-error));
-            return error;
-        }
+        if (error)
+            return complain_not_compared(it, i, error);
         undecided.ops += result.word_counts[VERDICT_UNDECIDED];
         undecided.of_ops += result.op_count;
         undecided.has_common |= result.has_common && result.common_word == VERDICT_UNDECIDED;
@@ -343,38 +347,24 @@ static int make_rounds(struct versus *it) {
 
 /* ---- The comparison ----------------------------------------------------------------------------- */
 
-/* Owner: the caller closes *ret_stream, if there is no error */
-static int open_page(const struct versus *it, size_t directory, FILE **ret_stream, struct screen *ret_screen) {
+/* Prints a comparison, or else a verdict. */
+static int print_page(const struct versus *it, size_t directory, const struct comparison *comparison,
+                      const struct verdict_page *verdict) {
     const struct run_mounts *mounts = it->vs->mounts;
-    int error = run_report_open(ret_stream);
+    FILE *stream;
+    int error = run_report_open(&stream);
     if (error)
         return error;
-    *ret_screen = screen_of(*ret_stream, 0, false);
+    const struct screen screen = screen_of(stream, 0, false);
     if (mounts->count > 1) {
-        screen_print_key(ret_screen, "directory");
-        screen_print_untrusted(ret_screen, INK_PLAIN, mounts->daemons[directory].name);
-        putc('\n', *ret_stream);
+        screen_print_key(&screen, "directory");
+        screen_print_untrusted(&screen, INK_PLAIN, mounts->daemons[directory].name);
+        putc('\n', stream);
     }
-    return 0;
-}
-
-static int print_comparison(const struct versus *it, size_t directory, const struct comparison *comparison) {
-    FILE *stream;
-    struct screen screen;
-    int error = open_page(it, directory, &stream, &screen);
-    if (error)
-        return error;
-    comparison_print(comparison, &screen);
-    return fclose(stream) == 0 ? 0 : negative_errno();
-}
-
-static int print_verdict(const struct versus *it, size_t directory, const struct verdict_page *page) {
-    FILE *stream;
-    struct screen screen;
-    int error = open_page(it, directory, &stream, &screen);
-    if (error)
-        return error;
-    verdict_page_print(page, &screen);
+    if (comparison)
+        comparison_print(comparison, &screen);
+    else
+        verdict_page_print(verdict, &screen);
     return fclose(stream) == 0 ? 0 : negative_errno();
 }
 
@@ -397,7 +387,7 @@ static int compare_pair(const struct versus *it, size_t directory) {
         .a_times = &a_times,
         .b_times = &b_times,
     };
-    error = print_comparison(it, directory, &comparison);
+    error = print_page(it, directory, &comparison, NULL);
     calibration_finish(&a_times);
     calibration_finish(&b_times);
     compare_finish(&result);
@@ -411,7 +401,7 @@ static int print_sets(const struct versus *it, size_t directory, const struct ve
         .b_name = aggstats_profile_label(run_of(it, VS_B, 0, directory), "command"),
         .is_job = true,
     };
-    return print_verdict(it, directory, &page);
+    return print_page(it, directory, NULL, &page);
 }
 
 static int compare_sets(const struct versus *it, size_t directory) {
@@ -440,7 +430,7 @@ static int report_directory(const struct versus *it, size_t directory) {
     int save_error = save_pair(it, directory);
     int error = it->rounds_count == 1 ? compare_pair(it, directory) : compare_sets(it, directory);
     if (error)
-        complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name, strerror(-error));
+        complain_not_compared(it, directory, error);
     return save_error ? save_error : error;
 }
 
