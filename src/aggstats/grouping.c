@@ -65,12 +65,14 @@ static struct group *find_or_add(struct grouping *grouping, const struct aggstat
  * is gone. The former may yet turn out to be somebody. */
 enum { START_NOT_ASKED = 0, START_GONE = 1 };
 
-static void settle_unknown(struct grouping *grouping, struct caller *caller, uint64_t start) {
+/* Returns the group that its calls are in now; NULL: none of its own. */
+static struct group *settle_unknown(struct grouping *grouping, struct caller *caller, uint64_t start) {
     const struct aggstats_identity unknown = {.id = caller->number, .instance = start};
     if (caller->pending.seen == 0)
-        return;
+        return NULL;
     struct group *group = find_or_add(grouping, &unknown);
     groups_unite(&grouping->groups, &caller->pending, group ? group : &grouping->groups.other);
+    return group;
 }
 
 static struct caller *meet(struct grouping *grouping, uint32_t number) {
@@ -155,7 +157,7 @@ static void note_identity(struct grouping *grouping, uint32_t number, const stru
     if (identity)
         move_caller(grouping, caller, identity);
     else if (!caller->group)
-        settle_unknown(grouping, caller, START_GONE);
+        caller->group = settle_unknown(grouping, caller, START_GONE);
     callers_set_next_check(caller, now_ns(CLOCK_MONOTONIC));
 }
 

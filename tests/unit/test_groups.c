@@ -173,6 +173,32 @@ static unsigned call_until_named(struct aggstats_recorder *recorder, const char 
     }
 }
 
+static int asked_for_nobody;
+
+static bool identify_nobody(void *unused, uint32_t unused_caller, struct aggstats_identity *unused_identity) {
+    (void)unused, (void)unused_caller, (void)unused_identity;
+    __atomic_add_fetch(&asked_for_nobody, 1, __ATOMIC_RELEASE);
+    return false;
+}
+
+/* Calls before and after it was found to be gone. */
+START_TEST(caller_that_is_gone_is_one_group) {
+    struct aggstats_recorder *recorder = create_recorder(1, 0, identify_nobody);
+    record(recorder, 13, 1);
+    for (int before = 0; before < 3; before++) {
+        while (__atomic_load_n(&asked_for_nobody, __ATOMIC_ACQUIRE) <= before)
+            record(recorder, 13, 1);
+        record(recorder, 13, 1);
+        struct aggstats_profile profile = take_snapshot(recorder);
+        ck_assert_uint_eq(profile.group_count, 1);
+        ck_assert_uint_eq(profile.groups[0].id, 13);
+        aggstats_profile_finish(&profile);
+    }
+    expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 START_TEST(another_program_is_the_same_process) {
     __atomic_store_n(&instance, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&exec_name, "sh", __ATOMIC_RELEASE);
@@ -385,6 +411,7 @@ int main(void) {
     tcase_add_test(tcase, calls_are_in_the_group_of_their_caller);
     tcase_add_test(tcase, wrong_wishes_are_refused);
     tcase_add_test(tcase, threads_come_to_their_process);
+    tcase_add_test(tcase, caller_that_is_gone_is_one_group);
     tcase_add_test(tcase, another_program_is_the_same_process);
     tcase_add_test(tcase, number_used_anew_is_another_process);
     tcase_add_loop_test(tcase, least_recent_callers_are_added_up, 0, 2);
