@@ -24,9 +24,9 @@ fill() {
     echo secret >"$lower/secret" && chmod 0600 "$lower/secret"
 }
 
-# remount FLAGS: the submount's flags are these now (with the source given mount(8) keeps no others)
+# remount FLAGS: the submount's flags are these now, and no others
 remount() {
-    mount -o "remount,bind,$1" tmpfs "$submount"
+    mount -o "remount,bind,suid,dev,exec,$1" tmpfs "$submount"
 }
 
 # What is forbidden at once may be allowed a little later: as late as any change below shows, if the kernel keeps it.
