@@ -1,0 +1,137 @@
+/* Pages of a comparison. */
+#include "versus_report.h"
+
+#include <string.h>
+
+#include "base.h"
+#include "calibration.h"
+#include "command.h"
+#include "comparison.h"
+#include "run_looks.h"
+#include "screen.h"
+#include "verdict_page.h"
+
+/* ---- Judging ---------------------------------------------------------------------------------------- */
+
+int versus_judge(const struct versus *it, size_t directory, struct verdict_result *ret_result) {
+    const struct verdict_options options = {
+        .at_least = VERDICT_AT_LEAST,
+        .alpha = VERDICT_ALPHA / (versus_is_auto(it) ? run_looks_count(it->vs->most_count) : 1),
+    };
+    const size_t count = VS_SIDES * it->rounds_count;
+    CLEANUP_FREE struct aggstats_profile *profiles = calloc(count, sizeof(*profiles));
+    if (!profiles)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        profiles[i] = *versus_run(it, i / it->rounds_count, i % it->rounds_count, directory);
+    int error = verdict_compare(profiles, it->rounds_count, count, &options, ret_result);
+    for (size_t i = 0; i < count; i++) /* they may have been brought to one clock rate */
+        *versus_run(it, i / it->rounds_count, i % it->rounds_count, directory) = profiles[i];
+    return error;
+}
+
+int versus_complain(const struct versus *it, size_t directory, int error) {
+    complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name, strerror(-error));
+    return error;
+}
+
+/* ---- The comparison ----------------------------------------------------------------------------- */
+
+/* Prints a comparison, or else a verdict. */
+static int print_page(const struct versus *it, size_t directory, const struct comparison *comparison,
+                      const struct verdict_page *verdict) {
+    const struct run_mounts *mounts = it->vs->mounts;
+    FILE *stream;
+    int error = run_report_open(&stream);
+    if (error)
+        return error;
+    const struct screen screen = screen_of(stream, 0, false);
+    if (mounts->count > 1) {
+        screen_print_key(&screen, "directory");
+        screen_print_untrusted(&screen, INK_PLAIN, mounts->daemons[directory].name);
+        putc('\n', stream);
+    }
+    if (comparison)
+        comparison_print(comparison, &screen);
+    else
+        verdict_page_print(verdict, &screen);
+    return fclose(stream) == 0 ? 0 : negative_errno();
+}
+
+/* One run of each. */
+static int compare_pair(const struct versus *it, size_t directory) {
+    const struct aggstats_profile *a = versus_run(it, VS_A, 0, directory);
+    const struct aggstats_profile *b = versus_run(it, VS_B, 0, directory);
+    const struct compare_options options = compare_defaults(DISTANCE_METHOD_DEFAULT);
+    struct compare_result result = {0};
+    int error = compare_profiles(a, b, &options, &result);
+    if (error)
+        return error;
+    struct calibration a_times;
+    struct calibration b_times;
+    calibration_for_pair(a, b, &a_times, &b_times);
+    const struct comparison comparison = {
+        .result = &result,
+        .a_name = aggstats_profile_label(a, "command"),
+        .b_name = aggstats_profile_label(b, "command"),
+        .a_times = &a_times,
+        .b_times = &b_times,
+    };
+    error = print_page(it, directory, &comparison, NULL);
+    calibration_finish(&a_times);
+    calibration_finish(&b_times);
+    compare_finish(&result);
+    return error;
+}
+
+static int print_sets(const struct versus *it, size_t directory, const struct verdict_result *result) {
+    const struct verdict_page page = {
+        .result = result,
+        .a_name = aggstats_profile_label(versus_run(it, VS_A, 0, directory), "command"),
+        .b_name = aggstats_profile_label(versus_run(it, VS_B, 0, directory), "command"),
+        .is_job = true,
+    };
+    return print_page(it, directory, NULL, &page);
+}
+
+static int compare_sets(const struct versus *it, size_t directory) {
+    struct verdict_result result;
+    int error = versus_judge(it, directory, &result);
+    if (error)
+        return error;
+    error = print_sets(it, directory, &result);
+    verdict_finish(&result);
+    return error;
+}
+
+/* ---- Reporting ---------------------------------------------------------------------------------- */
+
+static int save_pair(const struct versus *it, size_t directory) {
+    int first_error = 0;
+    for (size_t side = 0; it->vs->target->given && side < VS_SIDES; side++) {
+        int error = run_target_save(it->vs->target, directory, side, versus_run(it, side, 0, directory));
+        first_error = first_error ? first_error : error;
+    }
+    return first_error;
+}
+
+/* What is said of one directory does not depend on the others. */
+static int report_directory(const struct versus *it, size_t directory) {
+    int save_error = save_pair(it, directory);
+    int error = it->rounds_count == 1 ? compare_pair(it, directory) : compare_sets(it, directory);
+    if (error)
+        versus_complain(it, directory, error);
+    return save_error ? save_error : error;
+}
+
+int versus_report(const struct versus *it) {
+    int first_error = 0;
+    if (it->sides[VS_A].status)
+        complain("%s ended with status %d%s", versus_side_name(VS_A), it->sides[VS_A].status,
+                 it->vs->warmup_count + it->rounds_count > 1 ? ", in one run at least" : "");
+    for (size_t i = 0; i < it->vs->mounts->count; i++) {
+        int error = report_directory(it, i);
+        first_error = first_error ? first_error : error;
+    }
+    return first_error;
+}
