@@ -2,17 +2,16 @@
 #include "mountpoint.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 
 #include "base.h"
 #include "mounts.h"
+#include "unmount.h"
 
 #define COPIES_MAX 64 /* bind mounts of ours */
 
@@ -22,25 +21,6 @@ int mountpoint_device(const char *path, dev_t *ret_device) {
         return negative_errno();
     *ret_device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
     return 0;
-}
-
-/* The set-user-id helper of libfuse, for who is not root. */
-static int run_fusermount(const char *path) {
-    const char *arguments[] = {"fusermount3", "-u", "-q", "-z", "--", path, NULL};
-    pid_t helper;
-    int status;
-    int err = posix_spawnp(&helper, arguments[0], NULL, NULL, (char **)(uintptr_t)arguments, environ);
-    if (err != 0)
-        return -err;
-    if (waitpid(helper, &status, 0) != helper)
-        return negative_errno();
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EPERM;
-}
-
-static int unmount_path(const char *path, bool abort_calls) {
-    if (umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW | (abort_calls ? MNT_FORCE : 0)) == 0)
-        return 0;
-    return errno == EPERM ? run_fusermount(path) : negative_errno();
 }
 
 /* Asks the mount's daemon, which a dead mount no longer has. */
@@ -98,7 +78,7 @@ int mountpoint_unmount(dev_t device, bool connected, bool abort_calls) {
     for (int copies = 0; copies < COPIES_MAX; copies++) {
         CLEANUP_FREE char *path = NULL;
         bool found = find_mount(device, connected, &path);
-        int err = path ? unmount_path(path, abort_calls) : 0;
+        int err = path ? unmount_path(path, MNT_DETACH | (abort_calls ? MNT_FORCE : 0)) : 0;
         if (!path || err < 0)
             return err < 0 ? err : found && connected ? -EBUSY : 0;
     }

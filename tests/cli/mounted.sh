@@ -63,12 +63,43 @@ mount_osproffs -o control=.profile "$lower" "$mnt"
 try_mount link
 unmount_osproffs "$mnt"
 
-# Others may look, not reset.
+# Unmounting waits for the final profile, also where the daemon takes its time.
+mount_osproffs -o profile="$scratch/unmounted" "$lower" "$mnt"
+reads 5
+hang_daemon "$daemon_pid"
+"$OSPROF" unmount link >unmount.out 2>unmount.err &
+unmounting=$!
+while grep -q " $mnt fuse.osproffs " /proc/self/mounts; do sleep 0.01; done
+kill -0 "$unmounting" || fail "does not wait: $(<unmount.err)"
+kill -CONT "$daemon_pid"
+wait "$unmounting" || fail "status $? of osprof unmount: $(<unmount.err)"
+assert_eq "The profile is in $scratch/unmounted." "$(<unmount.out)" "where the profile is"
+assert_eq 5 "$(profile_calls READ unmounted)" "reads in the final profile"
+wait "$daemon_pid"
+
+mount_osproffs "$lower" "$mnt"
+exec 3<"$mnt/file"
+expect_trouble "osprof: cannot unmount $mnt: Device or resource busy; something still uses it ('fuser -vm' tells what)" \
+    unmount mnt
+exec 3<&-
+expect 0 recover
+live=$(awk -v pid="$daemon_pid" '$1 == pid { print $5 }' out)
+kill -KILL "$daemon_pid"
+wait "$daemon_pid" || true
+expect 2 unmount mnt
+grep -q "'osprof recover' lists" err || fail "does not tell how to recover: $(<err)"
+rm "$live"
+expect_trouble "osprof: cannot unmount lower: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them" unmount lower
+
+# Others may look, not reset, and not unmount.
 if is_root && have setpriv && as_user true; then
     mount_osproffs -o allow_other "$lower" "$mnt"
     assert_eq 2 "$(as_user "$OSPROF" reset "$mnt" 2>err >&2 || echo $?)" "status of another user's reset"
     assert_eq "osprof: cannot write $mnt/.osprof: Permission denied; only who mounted it and root may" "$(<err)" \
         "message to another user"
     as_user "$OSPROF" show "$mnt" >/dev/null || fail "others cannot look"
+    ! as_user "$OSPROF" unmount "$mnt" 2>err || fail "others can unmount"
+    grep -q "^osprof: cannot unmount $mnt: " err || fail "message to another user: $(<err)"
+    mountpoint -q "$mnt" || fail "another user has unmounted it"
     unmount_osproffs "$mnt"
 fi

@@ -1,0 +1,132 @@
+/* osprof unmount: umount(8) returns when the mount is gone, this one when its profile is there. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "command.h"
+#include "live_files.h"
+#include "mounts.h"
+#include "option_table.h"
+#include "path.h"
+#include "screen.h"
+#include "unmount.h"
+
+static bool is_mount(const char *path) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    bool found = false;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry))
+        if (strcmp(entry.path, path) == 0)
+            found = mounts_is_profiled(&entry); /* the last one hides the others */
+    return found;
+}
+
+/* A hint for what stands most often in the way. */
+static const char *hint(int error) {
+    return error == -EBUSY ? "; something still uses it ('fuser -vm' tells what)"
+           : error == -EPERM || error == -EACCES
+               ? "; only who mounted it, and root, may, and nobody while it is in use ('fuser -vm' tells by what)"
+               : "";
+}
+
+/* ---- What becomes of the profile ---------------------------------------------------------------- */
+
+/* The daemon removes the file when the profile is where it was asked for. */
+static bool is_removed(int live_fd) {
+    struct stat attr;
+    return fstat(live_fd, &attr) == 0 && attr.st_nlink == 0;
+}
+
+static enum status tell_where(const struct live_file *live, int live_fd) {
+    const char *profile = aggstats_profile_label(&live->profile, "profile");
+    const struct screen screen = {.stream = stdout};
+    if (!is_removed(live_fd)) {
+        complain("the profile is in %s, since osproffs %s; save it with 'osprof recover %s'", live->path,
+                 live->info.recording ? "could not write it" : "had died", live->path);
+        return STATUS_TROUBLE;
+    }
+    if (profile) {
+        fputs(profile[0] == '/' ? "The profile is in " : "The profile went to ", stdout); /* "standard output" */
+        screen_print_untrusted(&screen, INK_PLAIN, profile);
+        puts(".");
+    }
+    return STATUS_OK;
+}
+
+/* A daemon keeps its live file locked until it ends. */
+static enum status wait_for_end(const struct live_file *live, int live_fd) {
+    while (flock(live_fd, LOCK_SH) < 0) {
+        if (errno == EINTR)
+            continue;
+        complain("cannot wait for the profile: %s: %s", live->path, strerror(errno));
+        return STATUS_TROUBLE;
+    }
+    return tell_where(live, live_fd);
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static enum status unmount_serving(const char *path, const struct live_file *live) {
+    CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int error = unmount_path(path, 0);
+    if (error) {
+        complain("cannot unmount %s: %s%s", path, strerror(-error), hint(error));
+        return STATUS_TROUBLE;
+    }
+    if (live_fd >= 0)
+        return wait_for_end(live, live_fd);
+    complain("%s is unmounted, but no osproffs that serves it was found by a live file, so when its profile is written "
+             "is not known; if it had been killed, 'osprof recover' lists what it left",
+             path);
+    return STATUS_TROUBLE;
+}
+
+/* As the table of mounts has it. Nothing that hangs is asked: the mount's own directory is known to the kernel. */
+static char *real_path(const char *mount) {
+    char *path = realpath(mount, NULL);
+    return path ? path : path_normalise(mount);
+}
+
+static enum status unmount(const char *mount) {
+    CLEANUP_FREE char *path = real_path(mount);
+    struct live_files files = {0};
+    if (!path || live_files_read(&files) < 0) {
+        complain("cannot unmount %s: no memory", mount);
+        return STATUS_TROUBLE;
+    }
+    enum status status = STATUS_TROUBLE;
+    if (is_mount(path))
+        status = unmount_serving(path, live_files_serving(&files, path));
+    else
+        complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
+    live_files_finish(&files);
+    return status;
+}
+
+static const struct option_row rows[] = {
+    ROW_ARGUMENTS(DIRECTORIES, "MOUNT"),
+    {.kind = OPTION_END},
+};
+
+static enum status run_unmount(const struct command *command, int argc, char **argv) {
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
+        return status;
+    if (arguments.rest_count != 1)
+        return usage_error(command, "exactly one mount point must be given");
+    return unmount(arguments.rest[0]);
+}
+
+const struct command command_unmount = {
+    .name = "unmount",
+    .summary = "unmounts, and waits until the final profile is written",
+    .help = "Unmounts the osproffs mount MOUNT, waits until its final profile is written, and tells where it is. "
+            "umount and fusermount3 return earlier. Only who mounted it, and root, may.",
+    .options = rows,
+    .run = run_unmount,
+};
