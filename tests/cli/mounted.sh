@@ -86,8 +86,13 @@ expect 0 recover
 live=$(awk -v pid="$daemon_pid" '$1 == pid { print $5 }' out)
 kill -KILL "$daemon_pid"
 wait "$daemon_pid" || true
-expect 2 unmount mnt
-grep -q "'osprof recover' lists" err || fail "does not tell how to recover: $(<err)"
+dead="osprof: the osproffs that served mnt was killed; its profile is in $live: 'osprof recover' saves it, and \
+'osprof unmount' takes the mount away"
+expect_trouble "$dead" show mnt
+expect_trouble "$dead" top --batch mnt
+expect_trouble "$dead" reset mnt
+expect_trouble "osprof: $mnt is unmounted; its osproffs had been killed: the profile is in $live, and 'osprof recover' \
+saves it" unmount mnt
 rm "$live"
 expect_trouble "osprof: cannot unmount lower: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them" unmount lower
 

@@ -45,8 +45,7 @@ static enum status tell_where(const struct live_file *live, int live_fd) {
     const char *profile = aggstats_profile_label(&live->profile, "profile");
     const struct screen screen = {.stream = stdout};
     if (!is_removed(live_fd)) {
-        complain("the profile is in %s, since osproffs %s; save it with 'osprof recover %s'", live->path,
-                 live->info.recording ? "could not write it" : "had died", live->path);
+        complain("the profile is in %s, since osproffs could not write it; 'osprof recover' saves it", live->path);
         return STATUS_TROUBLE;
     }
     if (profile) {
@@ -70,7 +69,8 @@ static enum status wait_for_end(const struct live_file *live, int live_fd) {
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-static enum status unmount_serving(const char *path, const struct live_file *live) {
+/* live: of the osproffs that serves it; left: by one that was killed. NULL: there is none */
+static enum status unmount_found(const char *path, const struct live_file *live, const struct live_file *left) {
     CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
     int error = unmount_path(path, 0);
     if (error) {
@@ -79,9 +79,12 @@ static enum status unmount_serving(const char *path, const struct live_file *liv
     }
     if (live_fd >= 0)
         return wait_for_end(live, live_fd);
-    complain("%s is unmounted, but no osproffs that serves it was found by a live file, so when its profile is written "
-             "is not known; if it had been killed, 'osprof recover' lists what it left",
-             path);
+    if (left)
+        complain("%s is unmounted; its osproffs had been killed: the profile is in %s, and 'osprof recover' saves it",
+                 path, left->path);
+    else
+        complain("%s is unmounted; without a live file that you may read it is not known when its profile is written",
+                 path);
     return STATUS_TROUBLE;
 }
 
@@ -100,7 +103,7 @@ static enum status unmount(const char *mount) {
     }
     enum status status = STATUS_TROUBLE;
     if (is_mount(path))
-        status = unmount_serving(path, live_files_serving(&files, path));
+        status = unmount_found(path, live_files_serving(&files, path), live_files_left(&files, path));
     else
         complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
     live_files_finish(&files);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -120,9 +121,27 @@ static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
     return error;
 }
 
+void input_complain_dead(const char *mount) {
+    CLEANUP_FREE char *resolved = realpath(mount, NULL);
+    struct live_files files = {0};
+    const struct live_file *left = resolved && live_files_read(&files) == 0 ? live_files_left(&files, resolved) : NULL;
+    if (left)
+        complain("the osproffs that served %s was killed; its profile is in %s: 'osprof recover' saves it, and "
+                 "'osprof unmount' takes the mount away",
+                 mount, left->path);
+    else
+        complain("no process serves the mount %s any more, and none of the live files that you may read is of it; "
+                 "'osprof unmount' takes it away",
+                 mount);
+    live_files_finish(&files);
+}
+
 static int complain_unopened(const char *argument, int error) {
-    complain("cannot open profile %s: %s; a profile file, a mount point, a live file or - is expected", argument,
-             strerror(-error));
+    if (error == -ENOTCONN)
+        input_complain_dead(argument);
+    else
+        complain("cannot open profile %s: %s; a profile file, a mount point, a live file or - is expected", argument,
+                 strerror(-error));
     return error;
 }
 
@@ -184,7 +203,9 @@ static char *find_control(const char *argument) {
 }
 
 static int complain_no_control(const char *argument, const char *path, int error) {
-    if (error == -ENOENT || error == -ENOTDIR)
+    if (error == -ENOTCONN)
+        input_complain_dead(argument);
+    else if (error == -ENOENT || error == -ENOTDIR)
         complain("%s is not the mount point of an osproffs: there is no %s", argument, path);
     else if (error == -EACCES || error == -EPERM)
         complain("cannot write %s: %s; only who mounted it and root may", path, strerror(-error));

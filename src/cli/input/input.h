@@ -31,6 +31,9 @@ void input_finish(struct input *input);
  * Errors:  -ENOENT there is none, -ENOMEM */
 int input_find_live(const char *argument, char **ret_path);
 
+/* Tells that a mount point can no longer be asked (ENOTCONN), where its profile is, and what to do. */
+void input_complain_dead(const char *mount);
+
 /* Opens the control file of the mount that an argument names, for writing.
  * Owner:   the caller closes *ret_fd and frees *ret_path
  * Errors:  what failed, already told to the user */

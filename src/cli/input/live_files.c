@@ -100,6 +100,10 @@ const char *control_name(const struct aggstats_profile *profile) {
     return name && name[0] ? name : ".osprof";
 }
 
+static bool is_newer(const struct live_file *file, const struct live_file *than) {
+    return !than || file->profile.start_ns >= than->profile.start_ns;
+}
+
 static bool serves(const struct live_file *file, const char *path) {
     const char *mount = aggstats_profile_label(&file->profile, "mount");
     if (!mount || !file->info.recording)
@@ -114,7 +118,18 @@ struct live_file *live_files_serving(const struct live_files *files, const char 
     struct live_file *newest = NULL;
     for (size_t i = 0; i < files->count; i++) {
         struct live_file *file = &files->files[i];
-        if (serves(file, path) && (!newest || file->profile.start_ns >= newest->profile.start_ns))
+        if (serves(file, path) && is_newer(file, newest))
+            newest = file;
+    }
+    return newest;
+}
+
+struct live_file *live_files_left(const struct live_files *files, const char *path) {
+    struct live_file *newest = NULL;
+    for (size_t i = 0; i < files->count; i++) {
+        struct live_file *file = &files->files[i];
+        const char *mount = aggstats_profile_label(&file->profile, "mount");
+        if (mount && !file->info.recording && strcmp(mount, path) == 0 && is_newer(file, newest))
             newest = file;
     }
     return newest;

@@ -31,6 +31,11 @@ void live_files_finish(struct live_files *files);
  * Owner:   files */
 struct live_file *live_files_serving(const struct live_files *files, const char *path);
 
+/* The newest file that an osproffs left which was killed while it served a mount point, or NULL.
+ * path: normalised
+ * Owner:   files */
+struct live_file *live_files_left(const struct live_files *files, const char *path);
+
 /* The name of a mount's control file as its profile says. Owner: the profile */
 const char *control_name(const struct aggstats_profile *profile);
 

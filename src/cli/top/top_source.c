@@ -71,8 +71,11 @@ static int find_only(char **ret_path) {
 /* ---- What an argument names --------------------------------------------------------------------- */
 
 static int complain_unusable(const char *argument, int error) {
-    complain("cannot watch %s: %s; a mount point of osproffs or the live file of one that runs is expected", argument,
-             strerror(-error));
+    if (error == -ENOTCONN)
+        input_complain_dead(argument);
+    else
+        complain("cannot watch %s: %s; a mount point of osproffs or the live file of one that runs is expected",
+                 argument, strerror(-error));
     return error;
 }
 
