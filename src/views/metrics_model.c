@@ -87,33 +87,45 @@ static void labels_finish(struct metrics_labels *labels) {
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
 /* What is in *subject after an error is still to be finished. */
-static int subject_init(struct metrics_subject *subject, const struct aggstats_profile *profile) {
+static int subject_init(struct metrics_subject *subject, const struct view_target *target) {
     static const char *const common[] = {"layer", "host", "mount"};
     static const char *const info[] = {"lower", "cache", "data"};
-    if (!aggstats_resolution_valid(profile->resolution))
+    const struct aggstats_profile *profile = target->profile;
+    if (target->is_up && !aggstats_resolution_valid(profile->resolution))
         return -EINVAL;
-    if (!view_has_seconds(profile))
+    if (target->is_up && !view_has_seconds(profile))
         return -EDOM;
     subject->profile = profile;
+    subject->is_up = target->is_up;
     int error = add_labels_of(&subject->common, profile, common, ARRAY_SIZE(common));
-    if (!error)
-        error = add_labels_of(&subject->info, profile, info, ARRAY_SIZE(info));
+    if (error || !target->is_up)
+        return error;
+    error = add_labels_of(&subject->info, profile, info, ARRAY_SIZE(info));
     if (!error)
         error = add_user_labels(&subject->info, profile);
     return error ? error : add_scale(&subject->info, profile);
 }
 
-int metrics_model_init(struct metrics_model *ret_model, const struct aggstats_profile *const *profiles, size_t count) {
-    struct metrics_model model = {.subjects = calloc(count + 1, sizeof(*model.subjects)), .count = count};
+int metrics_model_init(struct metrics_model *ret_model, const struct view_target *targets, size_t count) {
+    struct metrics_model model = {
+        .subjects = calloc(count + 1, sizeof(*model.subjects)), .count = count, .tells_up = true};
     if (!model.subjects)
         return -ENOMEM;
     int error = 0;
     for (size_t i = 0; i < count && !error; i++)
-        error = subject_init(&model.subjects[i], profiles[i]);
+        error = subject_init(&model.subjects[i], &targets[i]);
     if (error)
         metrics_model_finish(&model);
     else
         *ret_model = model;
+    return error;
+}
+
+int metrics_model_init_one(struct metrics_model *ret_model, const struct aggstats_profile *profile) {
+    const struct view_target target = {.profile = profile, .is_up = true};
+    int error = metrics_model_init(ret_model, &target, 1);
+    if (!error)
+        ret_model->tells_up = false;
     return error;
 }
 
@@ -172,6 +184,7 @@ static double one(const struct aggstats_profile *profile) {
 }
 
 const struct metrics_family metrics_families[METRICS_FAMILIES] = {
+    {.name = "osprof_up", .help = "1 if this is being recorded and could be read, else 0.", .is_up = true},
     {.name = "osprof_op_latency_seconds",
      .help = "Latency of the calls that have returned.",
      .type = METRICS_HISTOGRAM},
@@ -211,12 +224,22 @@ static int visit_ops(struct metrics_sample sample, metrics_visit_fn visit, void 
 
 static int visit_subject(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
     const struct aggstats_profile *profile = sample.subject->profile;
+    if (sample.family->is_up) {
+        sample.value = sample.subject->is_up;
+        return visit(context, &sample);
+    }
+    if (!sample.subject->is_up)
+        return 0;
     if (sample.family->known && !sample.family->known(profile))
         return 0;
     if (!sample.family->of_profile)
         return visit_ops(sample, visit, context);
     sample.value = sample.family->of_profile(profile);
     return visit(context, &sample);
+}
+
+bool metrics_has_family(const struct metrics_model *model, const struct metrics_family *family) {
+    return model->tells_up || !family->is_up;
 }
 
 int metrics_visit(const struct metrics_model *model, const struct metrics_family *family, metrics_visit_fn visit,

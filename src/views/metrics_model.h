@@ -24,11 +24,13 @@ struct metrics_subject {
     const struct aggstats_profile *profile;
     struct metrics_labels common; /* of all of its samples */
     struct metrics_labels info;   /* of the info alone */
+    bool is_up;                   /* else it has nothing but that it is not */
 };
 
 struct metrics_model {
     struct metrics_subject *subjects;
     size_t count;
+    bool tells_up; /* has the families of targets */
 };
 
 enum metrics_type {
@@ -45,9 +47,10 @@ struct metrics_family {
     double (*of_profile)(const struct aggstats_profile *profile);
     double (*of_op)(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
     bool has_info; /* its samples have the info's labels, too */
+    bool is_up;    /* which targets are up; of them it has a sample each, where there are several */
 };
 
-#define METRICS_FAMILIES 8
+#define METRICS_FAMILIES 9
 extern const struct metrics_family metrics_families[METRICS_FAMILIES];
 
 struct metrics_sample {
@@ -57,15 +60,18 @@ struct metrics_sample {
     double value;                         /* meaningful for gauges */
 };
 
-/* Errors:  -EINVAL one is no valid profile, -EDOM the rate of a clock is not known, -ENOMEM; nothing to finish then
+/* A model of several profiles, and of a single one, which has no family that tells whether it is up.
+ * Errors:  -EINVAL one is no valid profile, -EDOM the rate of a clock is not known, -ENOMEM; nothing to finish then
  * Owner:   the caller finishes *ret_model, which borrows the profiles */
-int metrics_model_init(struct metrics_model *ret_model, const struct aggstats_profile *const *profiles, size_t count);
+int metrics_model_init(struct metrics_model *ret_model, const struct view_target *targets, size_t count);
+int metrics_model_init_one(struct metrics_model *ret_model, const struct aggstats_profile *profile);
 void metrics_model_finish(struct metrics_model *model);
 
 #define CLEANUP_METRICS __attribute__((cleanup(metrics_model_finish)))
 
 /* Called for each sample of a family, in order. Returns 0, or -errno to end that. */
 typedef int (*metrics_visit_fn)(void *context, const struct metrics_sample *sample);
+bool metrics_has_family(const struct metrics_model *model, const struct metrics_family *family);
 int metrics_visit(const struct metrics_model *model, const struct metrics_family *family, metrics_visit_fn visit,
                   void *context);
 

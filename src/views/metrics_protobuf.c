@@ -207,28 +207,33 @@ static int write_family(struct protobuf_writer *writer, const struct metrics_mod
 static int write_families(struct protobuf_writer *writer, const struct metrics_model *model, FILE *stream) {
     int error = make_room(writer, model);
     for (size_t i = 0; i < METRICS_FAMILIES && !error; i++)
-        error = write_family(writer, model, &metrics_families[i], stream);
+        if (metrics_has_family(model, &metrics_families[i]))
+            error = write_family(writer, model, &metrics_families[i], stream);
     return error;
 }
 
-static int write_all_protobuf(const struct aggstats_profile *const *profiles, size_t count, FILE *stream) {
-    CLEANUP_METRICS struct metrics_model model = {0};
+static int write_model(const struct metrics_model *model, FILE *stream) {
     CLEANUP_FREE struct protobuf_writer *writer = calloc(1, sizeof(*writer));
     if (!writer)
         return -ENOMEM;
-    int error = metrics_model_init(&model, profiles, count);
-    if (error)
-        return error;
     errno = 0;
-    error = write_families(writer, &model, stream);
+    int error = write_families(writer, model, stream);
     free(writer->labels);
     free(writer->label_pointers);
     free(writer->bytes);
     return error ? error : view_finish(stream);
 }
 
+static int write_all_protobuf(const struct view_target *targets, size_t count, FILE *stream) {
+    CLEANUP_METRICS struct metrics_model model = {0};
+    int error = metrics_model_init(&model, targets, count);
+    return error ? error : write_model(&model, stream);
+}
+
 static int write_protobuf(const struct aggstats_profile *profile, FILE *stream) {
-    return write_all_protobuf(&profile, 1, stream);
+    CLEANUP_METRICS struct metrics_model model = {0};
+    int error = metrics_model_init_one(&model, profile);
+    return error ? error : write_model(&model, stream);
 }
 
 const struct view view_protobuf = {

@@ -121,27 +121,33 @@ static void write_family(FILE *stream, const struct metrics_family *family) {
             family->type == METRICS_HISTOGRAM ? "histogram" : "gauge");
 }
 
-static int write_all_metrics(const struct aggstats_profile *const *profiles, size_t count, FILE *stream) {
-    CLEANUP_METRICS struct metrics_model model = {0};
+static int write_model(const struct metrics_model *model, FILE *stream) {
     struct text_writer writer = {.stream = stream};
     CLEANUP_FREE void *bounds = calloc(AGGSTATS_BUCKETS_MAX, sizeof(*writer.bounds));
     if (!bounds)
         return -ENOMEM;
     writer.bounds = bounds;
-    int error = metrics_model_init(&model, profiles, count);
-    if (error)
-        return error;
     errno = 0;
     for (size_t i = 0; i < METRICS_FAMILIES; i++) {
+        if (!metrics_has_family(model, &metrics_families[i]))
+            continue;
         write_family(stream, &metrics_families[i]);
-        metrics_visit(&model, &metrics_families[i], write_sample, &writer);
+        metrics_visit(model, &metrics_families[i], write_sample, &writer);
     }
     fputs("# EOF\n", stream);
     return view_finish(stream);
 }
 
+static int write_all_metrics(const struct view_target *targets, size_t count, FILE *stream) {
+    CLEANUP_METRICS struct metrics_model model = {0};
+    int error = metrics_model_init(&model, targets, count);
+    return error ? error : write_model(&model, stream);
+}
+
 static int write_metrics(const struct aggstats_profile *profile, FILE *stream) {
-    return write_all_metrics(&profile, 1, stream);
+    CLEANUP_METRICS struct metrics_model model = {0};
+    int error = metrics_model_init_one(&model, profile);
+    return error ? error : write_model(&model, stream);
 }
 
 const struct view view_metrics = {

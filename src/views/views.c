@@ -31,12 +31,12 @@ int view_format(const struct view *view, const struct aggstats_profile *profile,
     return finish_text(stream, view->write(profile, stream), &text, &size_bytes, ret_text, ret_size_bytes);
 }
 
-int view_format_all(const struct view *view, const struct aggstats_profile *const *profiles, size_t count,
-                    char **ret_text, size_t *ret_size_bytes) {
+int view_format_all(const struct view *view, const struct view_target *targets, size_t count, char **ret_text,
+                    size_t *ret_size_bytes) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     FILE *stream = open_memstream(&text, &size_bytes);
     if (!stream)
         return negative_errno();
-    return finish_text(stream, view->write_all(profiles, count, stream), &text, &size_bytes, ret_text, ret_size_bytes);
+    return finish_text(stream, view->write_all(targets, count, stream), &text, &size_bytes, ret_text, ret_size_bytes);
 }

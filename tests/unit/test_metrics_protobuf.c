@@ -12,7 +12,7 @@
 #include "values.h"
 #include "views.h"
 
-#define FAMILIES 8
+#define FAMILIES 9
 #define LATENCY "osprof_op_latency_seconds"
 
 static struct aggstats_profile profile;
@@ -50,11 +50,9 @@ static size_t read_length(const uint8_t *bytes, size_t size_bytes, size_t *at) {
     return length;
 }
 
-static void read_families(const struct aggstats_profile *const *profiles, size_t count) {
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes, at = 0;
+static void read_text(const char *text, size_t size_bytes) {
+    size_t at = 0;
     forget_families();
-    ck_assert_int_eq(view_format_all(&view_protobuf, profiles, count, &text, &size_bytes), 0);
     const uint8_t *bytes = (const uint8_t *)text;
     while (at < size_bytes) {
         size_t length = read_length(bytes, size_bytes, &at);
@@ -64,14 +62,24 @@ static void read_families(const struct aggstats_profile *const *profiles, size_t
         ck_assert_ptr_nonnull(families[family_count++]);
         at += length;
     }
+}
+
+static void read_families(const struct view_target *targets, size_t count) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
+    ck_assert_int_eq(view_format_all(&view_protobuf, targets, count, &text, &size_bytes), 0);
+    read_text(text, size_bytes);
     ck_assert_uint_eq(family_count, FAMILIES);
 }
 
 static void given(const char *text) {
     aggstats_profile_finish(&profile);
     parse(text, &profile);
-    const struct aggstats_profile *one = &profile;
-    read_families(&one, 1);
+    CLEANUP_FREE char *written = NULL;
+    size_t size_bytes;
+    ck_assert_int_eq(view_format(&view_protobuf, &profile, &written, &size_bytes), 0);
+    read_text(written, size_bytes);
+    ck_assert_uint_eq(family_count, FAMILIES - 1); /* whether it is up is told of several only */
 }
 
 static const Prometheus__MetricFamily *find_family(const char *name) {
@@ -309,7 +317,7 @@ START_TEST(several_profiles_share_the_families) {
     struct aggstats_profile other = {0};
     parse(WHOLE, &profile);
     parse("# mount: /n\n# clock: tsc 1000000000 Hz\n# resolution: 8\nOP_READ 3 9\n 0 3\n", &other);
-    const struct aggstats_profile *both[] = {&profile, &other};
+    const struct view_target both[] = {{&profile, true}, {&other, true}};
     read_families(both, 2);
     const Prometheus__MetricFamily *latency = find_family(LATENCY);
     ck_assert_uint_eq(latency->n_metric, 3);
@@ -323,6 +331,31 @@ START_TEST(several_profiles_share_the_families) {
     ck_assert_uint_eq(count_lines(text, LATENCY "_count{"), 3);
     ck_assert_ptr_nonnull(strstr(text, LATENCY "_bucket{mount=\"/n\",op=\"READ\",le=\"+Inf\"} 3\n"));
     aggstats_profile_finish(&other);
+}
+END_TEST
+
+START_TEST(of_one_that_is_down_only_that_is_told) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes;
+    struct aggstats_profile down = {0}; /* no resolution, no clock */
+    struct aggstats_label mount = {.key = (char[]){"mount"}, .value = (char[]){"/down"}};
+    down.labels = &mount;
+    down.label_count = 1;
+    parse(WHOLE, &profile);
+    const struct view_target both[] = {{&down, false}, {&profile, true}};
+    read_families(both, 2);
+    const Prometheus__MetricFamily *up = find_family("osprof_up");
+    ck_assert_uint_eq(up->n_metric, 2);
+    ck_assert_str_eq(label_of(up->metric[0], "mount"), "/down");
+    ck_assert(up->metric[0]->gauge->value == 0 && up->metric[1]->gauge->value == 1);
+    ck_assert_uint_eq(find_family("osprof_info")->n_metric, 1);
+    ck_assert_int_eq(view_format_all(&view_metrics, both, 2, &text, &size_bytes), 0);
+    ck_assert_ptr_nonnull(strstr(text, "osprof_up{mount=\"/down\"} 0\n"));
+    ck_assert_uint_eq(count_lines(text, "osprof_up{"), 2);
+    ck_assert_uint_eq(count_lines(text, "osprof_info{"), 1);
+    free(steal_pointer(&text));
+    ck_assert_int_eq(view_format(&view_metrics, &profile, &text, &size_bytes), 0);
+    ck_assert_ptr_null(strstr(text, "osprof_up"));
 }
 END_TEST
 
@@ -350,6 +383,7 @@ int main(void) {
     tcase_add_test(text, labels_are_harmless_to_terminals);
     tcase_add_test(text, empty_profile_has_every_family);
     tcase_add_test(text, several_profiles_share_the_families);
+    tcase_add_test(text, of_one_that_is_down_only_that_is_told);
     tcase_add_test(text, no_profile_is_no_sample);
     return run_suite(suite);
 }

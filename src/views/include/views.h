@@ -5,6 +5,12 @@
 
 #include "aggstats.h"
 
+/* One of several profiles that are told together. */
+struct view_target {
+    const struct aggstats_profile *profile; /* of one that is down only the labels are told */
+    bool is_up;                             /* somebody records it */
+};
+
 struct view {
     const char *name;
 
@@ -13,8 +19,8 @@ struct view {
      *          clock rate is not known, -EOVERFLOW the view has no room for a count that large */
     int (*write)(const struct aggstats_profile *profile, FILE *stream);
 
-    /* The same with several profiles in one; NULL: this view has one only. */
-    int (*write_all)(const struct aggstats_profile *const *profiles, size_t count, FILE *stream);
+    /* The same with several profiles in one, and which of them are up; NULL: this view has one only. */
+    int (*write_all)(const struct view_target *targets, size_t count, FILE *stream);
 
     /* Readers know buckets by their bounds in seconds: a clock rate that is measured better and better must not change
      * them. */
@@ -34,7 +40,7 @@ int view_format(const struct view *view, const struct aggstats_profile *profile,
                 size_t *ret_size_bytes);
 
 /* The same with several profiles, of a view that can have them. */
-int view_format_all(const struct view *view, const struct aggstats_profile *const *profiles, size_t count,
-                    char **ret_text, size_t *ret_size_bytes);
+int view_format_all(const struct view *view, const struct view_target *targets, size_t count, char **ret_text,
+                    size_t *ret_size_bytes);
 
 #endif
