@@ -16,7 +16,7 @@ before_cleanup() {
 }
 
 serve_metrics() {
-    "$python" "$tests_dir/../../examples/serve_metrics.py" "$mnt/.osprof.metrics" >served 2>served.err &
+    "$OSPROF" serve --listen 127.0.0.1:0 "$mnt" >served 2>served.err &
     processes+=("$!")
     wait_until 10 test -s served || fail "nobody serves the metrics: $(<served.err)"
     scraped=$(<served)

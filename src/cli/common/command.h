@@ -22,6 +22,7 @@ struct command {
 extern const struct command command_show;
 extern const struct command command_compare;
 extern const struct command command_top;
+extern const struct command command_serve;
 extern const struct command command_check;
 extern const struct command command_merge;
 extern const struct command command_outliers;

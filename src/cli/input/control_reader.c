@@ -65,17 +65,19 @@ static void forget_handlers(const sigset_t *mask_before) {
 }
 
 /* It may outlive its parent: so it keeps neither the terminal nor a pipe that somebody reads. */
-static _Noreturn void be_child(const char *path, int pipe_fd, pid_t parent, const sigset_t *mask_before) {
+static _Noreturn void be_child(control_read_fn read_name, const char *name, int pipe_fd, pid_t parent,
+                               const sigset_t *mask_before) {
     char *text = NULL;
     struct header header = {.error = 0};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setsid();
     dup2(pipe_fd, 0);
     close_range(1, ~0U, 0); /* before Linux 5.9 what was open stays open */
+    reserve_standard_fds();
     forget_handlers(mask_before);
     if (getppid() != parent)
         _exit(1);
-    header.error = read_whole(path, &text, &header.text_bytes);
+    header.error = read_name(name, &text, &header.text_bytes);
     if (write_all(0, &header, sizeof(header)) == 0 && header.error == 0)
         write_all(0, text, header.text_bytes);
     _exit(0);
@@ -83,14 +85,14 @@ static _Noreturn void be_child(const char *path, int pipe_fd, pid_t parent, cons
 
 /* ---- The parent --------------------------------------------------------------------------------- */
 
-static int start_child(const char *path, int pipe_fd, pid_t *ret_pid) {
+static int start_child(control_read_fn read_name, const char *name, int pipe_fd, pid_t *ret_pid) {
     const pid_t parent = getpid();
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before);
     pid_t pid = fork();
     if (pid == 0)
-        be_child(path, pipe_fd, parent, &before);
+        be_child(read_name, name, pipe_fd, parent, &before);
     int error = pid < 0 ? negative_errno() : 0;
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (!error)
@@ -98,7 +100,7 @@ static int start_child(const char *path, int pipe_fd, pid_t *ret_pid) {
     return error;
 }
 
-int control_reader_begin(struct control_reader *reader, const char *path) {
+int control_reader_begin_with(struct control_reader *reader, control_read_fn read_name, const char *name) {
     if (reader->pid > 0)
         return 0;
     int ends[2];
@@ -109,10 +111,14 @@ int control_reader_begin(struct control_reader *reader, const char *path) {
     CLEANUP_FD int write_fd = ends[1];
     if (fcntl(read_fd, F_SETFL, O_NONBLOCK) < 0)
         return negative_errno();
-    int error = start_child(path, write_fd, &pid);
+    int error = start_child(read_name, name, write_fd, &pid);
     if (!error)
         *reader = (struct control_reader){.pid = pid, .fd = steal_fd(&read_fd), .began_ns = now_ns()};
     return error;
+}
+
+int control_reader_begin(struct control_reader *reader, const char *path) {
+    return control_reader_begin_with(reader, read_whole, path);
 }
 
 static int parse_answer(const struct control_reader *reader, struct aggstats_profile *ret_profile) {

@@ -23,6 +23,11 @@ struct control_reader {
  * Errors:  those of starting a process */
 int control_reader_begin(struct control_reader *reader, const char *path);
 
+/* The same, but the child reads what a name stands for by this function, which may hang. It has no standard streams.
+ * Returns 0, with a profile as text in new memory; or -errno */
+typedef int (*control_read_fn)(const char *name, char **ret_text, size_t *ret_bytes);
+int control_reader_begin_with(struct control_reader *reader, control_read_fn read_name, const char *name);
+
 /* Takes what has come so far, without waiting.
  * Owner:   the caller finishes *ret_profile
  * Errors:  -EAGAIN that is not all yet; else it is not at work any more: -EBADMSG what is there is no profile, -EIO the

@@ -1,0 +1,107 @@
+/* osprof serve: the metrics of mounts, for Prometheus to scrape. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+
+#include "base.h"
+#include "option_table.h"
+#include "serve_address.h"
+#include "serve_http.h"
+
+struct serve_command {
+    const char *listen;
+};
+
+static const struct option_row rows[] = {
+    {.name = "listen",
+     .metavar = "WHERE",
+     .help = "where to listen: ADDRESS:PORT, [ADDRESS]:PORT for IPv6, or the path of a socket that only you can open; "
+             "default: " SERVE_DEFAULT_ADDRESS ", which is for this machine only",
+     INTO(TEXT, struct serve_command, listen)},
+    ROW_ARGUMENTS(FILE, "[MOUNT|FILE]..."),
+    {.kind = OPTION_END},
+};
+
+/* Signals that end it become something to be read.
+ * Errors:  -errno */
+static int open_signals(int *ret_fd) {
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGINT);
+    signal(SIGPIPE, SIG_IGN); /* clients may go away */
+    if (sigprocmask(SIG_BLOCK, &ending, NULL) < 0)
+        return negative_errno();
+    *ret_fd = signalfd(-1, &ending, SFD_CLOEXEC);
+    return *ret_fd < 0 ? negative_errno() : 0;
+}
+
+/* Who started it learns from the line that the first request can come, and where to send it. */
+static int announce(const struct serve_listener *listener) {
+    puts(listener->url);
+    if (fflush(stdout) == 0)
+        return 0;
+    int error = negative_errno();
+    complain("cannot write standard output: %s", strerror(-error));
+    return error;
+}
+
+static int serve_at(struct serve_source *source, const struct serve_address *address) {
+    struct serve_http http = {.source = source};
+    struct serve_listener listener;
+    CLEANUP_FD int signal_fd = -1;
+    int error = open_signals(&signal_fd);
+    if (error) {
+        complain("cannot wait for signals: %s", strerror(-error));
+        return error;
+    }
+    error = serve_listener_open(address, &listener);
+    if (error)
+        return error;
+    error = announce(&listener);
+    if (!error)
+        error = serve_http_run(&http, steal_fd(&listener.fd), signal_fd);
+    serve_listener_finish(&listener);
+    return error;
+}
+
+static enum status serve(char *const *arguments, int count, const struct serve_address *address) {
+    struct serve_source source;
+    int error = serve_source_init(&source, arguments, (size_t)count);
+    if (error) {
+        complain("cannot serve: %s", strerror(-error));
+        return STATUS_TROUBLE;
+    }
+    error = serve_at(&source, address);
+    serve_source_finish(&source);
+    return error ? STATUS_TROUBLE : STATUS_OK;
+}
+
+static enum status run_serve(const struct command *command, int argc, char **argv) {
+    struct serve_command options = {.listen = SERVE_DEFAULT_ADDRESS};
+    struct serve_address address;
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    if (!serve_address_parse(options.listen, &address))
+        return usage_error(command, "--listen must be ADDRESS:PORT, [ADDRESS]:PORT or the path of a socket, not '%s'",
+                           options.listen);
+    for (int i = 0; i < arguments.rest_count; i++)
+        if (strcmp(arguments.rest[i], "-") == 0)
+            return usage_error(command, "standard input cannot be served; give mount points or live files");
+    return serve(arguments.rest, arguments.rest_count, &address);
+}
+
+const struct command command_serve = {
+    .name = "serve",
+    .summary = "serves the metrics of mounts over HTTP, for Prometheus",
+    .help = "MOUNT is a mount point of osproffs, FILE a live file; without them all your mounts are served, those that "
+            "there are at each scrape. It serves until it is told to end by SIGTERM or SIGINT.",
+    .notes = "Metrics are at /metrics, as text or, if the client prefers that, as protobuf with native histograms. "
+             "osprof_up tells which mounts are being recorded. Whoever can connect can read the names of mounts, "
+             "labels, operations and their latencies; 127.0.0.1 is open to all users of this machine.",
+    .options = rows,
+    .run = run_serve,
+};

@@ -1,0 +1,241 @@
+/* Reading what is served. */
+#include "serve_targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "input.h"
+#include "live_files.h"
+#include "path.h"
+
+#define WAIT_NS INT64_C(1000000000) /* for children, in all */
+
+/* ---- The list ----------------------------------------------------------------------------------- */
+
+static bool is_same_label(const struct aggstats_profile *a, const struct aggstats_profile *b, const char *key) {
+    const char *of_a = aggstats_profile_label(a, key);
+    const char *of_b = aggstats_profile_label(b, key);
+    return of_a && of_b ? strcmp(of_a, of_b) == 0 : of_a == of_b;
+}
+
+static struct serve_target *find_same(const struct serve_targets *targets, const struct aggstats_profile *profile) {
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct aggstats_profile *other = &targets->targets[i].profile;
+        if (is_same_label(profile, other, "mount") && is_same_label(profile, other, "host") &&
+            is_same_label(profile, other, "layer"))
+            return &targets->targets[i];
+    }
+    return NULL;
+}
+
+static bool is_better(const struct serve_target *target, const struct serve_target *than) {
+    return target->is_up != than->is_up ? target->is_up : target->profile.start_ns > than->profile.start_ns;
+}
+
+/* Takes the profile over, whatever happens. Of two that are the same to Prometheus the better one stays. */
+static int add_target(struct serve_targets *targets, struct serve_target target) {
+    struct serve_target *same = find_same(targets, &target.profile);
+    if (same) {
+        struct serve_target worse = is_better(&target, same) ? *same : target;
+        if (is_better(&target, same))
+            *same = target;
+        aggstats_profile_finish(&worse.profile);
+        return 0;
+    }
+    struct serve_target *grown = reallocarray(targets->targets, targets->count + 1, sizeof(*grown));
+    if (!grown) {
+        aggstats_profile_finish(&target.profile);
+        return -ENOMEM;
+    }
+    targets->targets = grown;
+    targets->targets[targets->count++] = target;
+    return 0;
+}
+
+void serve_targets_finish(struct serve_targets *targets) {
+    for (size_t i = 0; i < targets->count; i++)
+        aggstats_profile_finish(&targets->targets[i].profile);
+    free(targets->targets);
+    *targets = (struct serve_targets){0};
+}
+
+/* ---- One target --------------------------------------------------------------------------------- */
+
+/* The name of one that tells nothing of itself. */
+static int add_down(const struct serve_source *source, struct serve_targets *targets, const char *mount) {
+    struct serve_target target = {.is_up = false};
+    int error = aggstats_profile_add_label(&target.profile, "layer", "fs");
+    if (!error)
+        error = aggstats_profile_add_label(&target.profile, "host", source->host);
+    if (!error)
+        error = aggstats_profile_add_label(&target.profile, "mount", mount);
+    if (!error)
+        return add_target(targets, target);
+    aggstats_profile_finish(&target.profile);
+    return -ENOMEM;
+}
+
+/* What the views could not tell: only a file that was damaged has that. One such must not spoil the others. */
+static bool is_possible(const struct aggstats_profile *profile) {
+    if (!aggstats_resolution_valid(profile->resolution) || profile->clock.frequency_hz == 0 ||
+        (unsigned)profile->clock.kind >= SERVE_CLOCKS)
+        return false;
+    for (size_t i = 0; i < profile->op_count; i++)
+        for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
+            if (profile->ops[i].buckets[bucket] > INT64_MAX)
+                return false;
+    return true;
+}
+
+static void keep_rate(struct serve_source *source, struct aggstats_profile *profile) {
+    uint64_t *rate_hz = &source->rates_hz[profile->clock.kind];
+    if (*rate_hz == 0)
+        *rate_hz = profile->clock.frequency_hz;
+    profile->clock.frequency_hz = *rate_hz;
+}
+
+/* Takes the profile over. name: of one that does not say what it is of */
+static int add_profile(struct serve_source *source, struct serve_targets *targets, struct aggstats_profile *profile,
+                       const char *name, bool is_recorded) {
+    struct serve_target target = {.profile = *profile, .is_up = is_recorded && is_possible(profile)};
+    *profile = (struct aggstats_profile){0};
+    if (target.is_up)
+        keep_rate(source, &target.profile);
+    if (!aggstats_profile_label(&target.profile, "mount") &&
+        aggstats_profile_add_label(&target.profile, "mount", name) != 0) {
+        aggstats_profile_finish(&target.profile);
+        return -ENOMEM;
+    }
+    return add_target(targets, target);
+}
+
+/* ---- All mounts --------------------------------------------------------------------------------- */
+
+static int add_found(struct serve_source *source, struct serve_targets *targets, struct live_file *file) {
+    if (file->why.message[0])
+        return add_down(source, targets, file->path);
+    if (!aggstats_profile_label(&file->profile, "mount"))
+        return 0; /* of a program that is no osproffs */
+    return add_profile(source, targets, &file->profile, file->path, file->info.recording);
+}
+
+/* ---- Arguments ---------------------------------------------------------------------------------- */
+
+static struct live_file *find_file(const struct live_files *files, const struct serve_argument *argument) {
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->files[i].path, argument->path) == 0 && files->files[i].info.recording)
+            return &files->files[i];
+    return live_files_serving(files, argument->path);
+}
+
+/* In the child. */
+static int read_argument(const char *text, char **ret_text, size_t *ret_bytes) {
+    struct input input;
+    int error = input_load(text, &input);
+    if (error)
+        return error;
+    error = input.counting ? aggstats_profile_format(&input.profile, ret_text, ret_bytes) : -ESRCH;
+    input_finish(&input);
+    return error;
+}
+
+/* Begins to read what has no live file here. What a child that hung for long tells at last is not of now. */
+static void ask(struct serve_argument *argument) {
+    struct aggstats_profile old = {0};
+    if (control_reader_collect(&argument->reader, &old) == 0)
+        aggstats_profile_finish(&old);
+    control_reader_begin_with(&argument->reader, read_argument, argument->text);
+}
+
+/* Takes what the child has read, and waits for it if it was begun for this scrape.
+ * Errors:  it has read nothing, for whatever reason */
+static int take_answer(struct serve_argument *argument, struct aggstats_profile *ret_profile) {
+    int error = control_reader_collect(&argument->reader, ret_profile);
+    while (error == -EAGAIN && argument->reader.pid > 0 && control_reader_age_ns(&argument->reader) < WAIT_NS) {
+        control_reader_wait(&argument->reader, WAIT_NS - control_reader_age_ns(&argument->reader));
+        error = control_reader_collect(&argument->reader, ret_profile);
+    }
+    return error;
+}
+
+static int add_asked(struct serve_source *source, struct serve_targets *targets, struct serve_argument *argument) {
+    struct aggstats_profile profile = {0};
+    int error = take_answer(argument, &profile);
+    return error ? add_down(source, targets, argument->path)
+                 : add_profile(source, targets, &profile, argument->path, true);
+}
+
+/* Those that have a live file first, while children read the others. */
+static int add_arguments(struct serve_source *source, struct serve_targets *targets, struct live_files *files) {
+    CLEANUP_FREE bool *is_asked = calloc(source->count, sizeof(*is_asked));
+    int error = is_asked ? 0 : -ENOMEM;
+    for (size_t i = 0; i < source->count && !error; i++) {
+        struct serve_argument *argument = &source->arguments[i];
+        struct live_file *file = find_file(files, argument);
+        is_asked[i] = !file;
+        if (file)
+            error = add_profile(source, targets, &file->profile, argument->path, true);
+        else
+            ask(argument);
+    }
+    for (size_t i = 0; i < source->count && !error; i++)
+        if (is_asked[i])
+            error = add_asked(source, targets, &source->arguments[i]);
+    return error;
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+int serve_source_read(struct serve_source *source, struct serve_targets *ret_targets) {
+    struct serve_targets targets = {0};
+    struct live_files files = {0};
+    int error = live_files_read(&files);
+    for (size_t i = 0; i < files.count && !error && source->count == 0; i++)
+        error = add_found(source, &targets, &files.files[i]);
+    if (!error && source->count > 0)
+        error = add_arguments(source, &targets, &files);
+    live_files_finish(&files);
+    if (error)
+        serve_targets_finish(&targets);
+    else
+        *ret_targets = targets;
+    return error;
+}
+
+int serve_targets_format(const struct serve_targets *targets, const struct view *view, char **ret_text,
+                         size_t *ret_size_bytes) {
+    CLEANUP_FREE struct view_target *all = calloc(targets->count + 1, sizeof(*all));
+    if (!all)
+        return -ENOMEM;
+    for (size_t i = 0; i < targets->count; i++)
+        all[i] = (struct view_target){.profile = &targets->targets[i].profile, .is_up = targets->targets[i].is_up};
+    return view_format_all(view, all, targets->count, ret_text, ret_size_bytes);
+}
+
+int serve_source_init(struct serve_source *ret_source, char *const *arguments, size_t count) {
+    struct serve_source source = {.arguments = calloc(count + 1, sizeof(*source.arguments))};
+    int error = source.arguments ? 0 : -ENOMEM;
+    gethostname(source.host, sizeof(source.host) - 1);
+    for (; source.count < count && !error; source.count++) {
+        struct serve_argument *argument = &source.arguments[source.count];
+        *argument =
+            (struct serve_argument){.text = arguments[source.count], .path = path_normalise(arguments[source.count])};
+        error = argument->path ? 0 : -ENOMEM;
+    }
+    if (error)
+        serve_source_finish(&source);
+    else
+        *ret_source = source;
+    return error;
+}
+
+void serve_source_finish(struct serve_source *source) {
+    for (size_t i = 0; i < source->count; i++) {
+        control_reader_finish(&source->arguments[i].reader);
+        free(source->arguments[i].path);
+    }
+    free(source->arguments);
+    *source = (struct serve_source){0};
+}

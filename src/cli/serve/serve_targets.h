@@ -1,0 +1,59 @@
+/* What is served: the mounts given, or all that there are, each read anew for each scrape.
+ *
+ * Invariants:
+ *   - A mount is known by its text and read from its live file, so that none is asked anything. What has no live file
+ *     that can be found is read by a child process: one that hangs delays a single scrape by a second, and none after
+ * it.
+ *   - No two targets have the same layer, host and mount, which tell their series apart.
+ *   - The rate of a clock is the one that was read first, for as long as this goes on: the bounds of buckets, and with
+ *     them the series, depend on it. */
+#ifndef SERVE_TARGETS_H
+#define SERVE_TARGETS_H
+
+#include <limits.h>
+
+#include "control_reader.h"
+#include "views.h"
+
+#define SERVE_CLOCKS (AGGSTATS_CLOCK_MONOTONIC + 1)
+
+/* An argument: a mount, or a file. */
+struct serve_argument {
+    const char *text; /* borrowed */
+    char *path;       /* the same, normalised */
+    struct control_reader reader;
+};
+
+struct serve_source {
+    struct serve_argument *arguments;
+    size_t count; /* 0: all mounts that have a live file */
+    uint64_t rates_hz[SERVE_CLOCKS];
+    char host[HOST_NAME_MAX + 1]; /* for those that are down, and do not tell theirs */
+};
+
+/* Owner:   the caller finishes *ret_source, which borrows the texts
+ * Errors:  -ENOMEM */
+int serve_source_init(struct serve_source *ret_source, char *const *arguments, size_t count);
+void serve_source_finish(struct serve_source *source);
+
+struct serve_target {
+    struct aggstats_profile profile; /* of one that is down its labels alone count */
+    bool is_up;
+};
+
+struct serve_targets {
+    struct serve_target *targets;
+    size_t count;
+};
+
+/* Reads all of them.
+ * Owner:   the caller finishes *ret_targets
+ * Errors:  -ENOMEM */
+int serve_source_read(struct serve_source *source, struct serve_targets *ret_targets);
+void serve_targets_finish(struct serve_targets *targets);
+
+/* As view_format_all(). */
+int serve_targets_format(const struct serve_targets *targets, const struct view *view, char **ret_text,
+                         size_t *ret_size_bytes);
+
+#endif
