@@ -2,55 +2,8 @@
 # A real Prometheus scrapes a mount, and tells the counts and quantiles that the profile tells.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
-need prometheus
-python=$(python_with http.server) || skip "python3 is not installed"
-
-processes=()
-
-before_cleanup() {
-    local pid
-    for pid in ${processes[@]+"${processes[@]}"}; do
-        kill -TERM "$pid" 2>/dev/null
-        wait_for_end "$pid" 10 || kill -KILL "$pid"
-    done
-}
-
-serve_metrics() {
-    "$OSPROF" serve --listen 127.0.0.1:0 "$mnt" >served 2>served.err &
-    processes+=("$!")
-    wait_until 10 test -s served || fail "nobody serves the metrics: $(<served.err)"
-    scraped=$(<served)
-    scraped=${scraped#http://}
-}
-
-# start_prometheus: it cannot choose a free port by itself, and a port that was free may be taken by now
-start_prometheus() {
-    local port attempt pid
-    printf 'global: {scrape_interval: 500ms, scrape_timeout: 500ms}\nscrape_configs:\n' >prometheus.yml
-    printf -- '- {job_name: osprof, static_configs: [{targets: ["%s"]}]}\n' "${scraped%/metrics}" >>prometheus.yml
-    for attempt in 1 2 3; do
-        port=$("$python" -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
-        prometheus --config.file=prometheus.yml --storage.tsdb.path="tsdb-$attempt" --log.level=warn \
-            --web.listen-address="127.0.0.1:$port" >prometheus.log 2>&1 &
-        pid=$!
-        processes+=("$pid")
-        api=http://127.0.0.1:$port/api/v1/query
-        ! wait_until 20 answers_or_ended "$pid" || ! kill -0 "$pid" 2>/dev/null || return 0
-    done
-    fail "prometheus does not start: $(<prometheus.log)"
-}
-
-answers_or_ended() {
-    ! kill -0 "$1" || query 'vector(1)'
-}
-
-# query EXPRESSION: the one value that Prometheus answers; fails if it has none
-query() {
-    "$python" -c 'import json, sys, urllib.parse, urllib.request
-answer = json.load(urllib.request.urlopen(sys.argv[1] + "?" + urllib.parse.urlencode({"query": sys.argv[2]}), timeout=5))
-[result] = answer["data"]["result"]
-print(result["value"][1])' "$api" "$1" 2>/dev/null
-}
+# shellcheck source=prometheus_lib.sh
+. "$tests_dir/prometheus_lib.sh"
 
 # has_scraped CALLS: it knows of so many MKDIRs
 has_scraped() {
@@ -74,12 +27,15 @@ mkdir "$lower/directory"
 mount_osproffs -o resolution=2 "$lower" "$mnt"
 mkdir "$mnt/directory"/{1..211}
 rmdir "$mnt/directory/211"
-serve_metrics
+serve_metrics "$mnt"
+printf 'global: {scrape_interval: 500ms, scrape_timeout: 500ms}\nscrape_configs:\n' >prometheus.yml
+printf -- '- {job_name: osprof, static_configs: [{targets: ["%s"]}]}\n' "$scraped" >>prometheus.yml
 start_prometheus
 wait_until 20 has_scraped 211 || fail "Prometheus has not scraped 211 MKDIRs: $(<prometheus.log)"
 cat "$mnt/.osprof" >profile # no MKDIR since then
 
 assert_eq 1 "$(query 'up{job="osprof"}')" "up"
+assert_eq 1 "$(query "osprof_up{mount=\"$mnt\"}")" "osprof_up"
 assert_eq 1 "$(query 'osprof_op_latency_seconds_count{op="RMDIR"}')" "RMDIR"
 assert_eq 211 "$(query 'osprof_op_latency_seconds_bucket{op="MKDIR",le="+Inf"}')" "MKDIR up to any latency"
 assert_eq 0 "$(query 'osprof_op_calls_in_flight{op="MKDIR"}')" "MKDIR in flight"
