@@ -30,6 +30,7 @@ rmdir "$mnt/directory/211"
 serve_metrics "$mnt"
 printf 'global: {scrape_interval: 500ms, scrape_timeout: 500ms}\nscrape_configs:\n' >prometheus.yml
 printf -- '- {job_name: osprof, static_configs: [{targets: ["%s"]}]}\n' "$scraped" >>prometheus.yml
+# shellcheck disable=SC2119
 start_prometheus
 wait_until 20 has_scraped 211 || fail "Prometheus has not scraped 211 MKDIRs: $(<prometheus.log)"
 cat "$mnt/.osprof" >profile # no MKDIR since then

@@ -29,6 +29,7 @@ serve_metrics() {
 
 # start_prometheus [OPTION]...: with the file prometheus.yml; sets api. It cannot choose a free port by itself, and a port
 # that was free may be taken by now.
+# shellcheck disable=SC2120 # options are rare
 start_prometheus() {
     local port attempt pid
     for attempt in 1 2 3; do
