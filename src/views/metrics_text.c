@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base.h"
 #include "metrics_model.h"
@@ -26,11 +27,18 @@ struct text_writer {
 /* ---- Samples ------------------------------------------------------------------------------------ */
 
 static void write_label(FILE *stream, const char **separator, const char *name, const char *value) {
-    fprintf(stream, "%s%s=\"", *separator, name);
-    for (; *value; value++) {
-        if (*value == '"' || *value == '\\' || *value == '\n')
-            putc('\\', stream);
+    fputs(*separator, stream);
+    fputs(name, stream);
+    fputs("=\"", stream);
+    while (*value) {
+        size_t plain = strcspn(value, "\"\\\n");
+        fwrite(value, 1, plain, stream);
+        value += plain;
+        if (!*value)
+            break;
+        putc('\\', stream);
         putc(*value == '\n' ? 'n' : *value, stream);
+        value++;
     }
     putc('"', stream);
     *separator = ",";

@@ -156,6 +156,25 @@ truncate -s 100 "$XDG_RUNTIME_DIR/osprof/broken.live"
 assert_eq 1 "$(up_of /srv/one)" "beside one that is cut short"
 rm "$XDG_RUNTIME_DIR/osprof/broken.live"
 
+# A clock's rate that is measured better and better moves no bound of the text.
+bounds() {
+    sed -n 's/^osprof_op_latency_seconds_bucket{.*op="READ",\(le=.*\)} .*/\1/p' "$1"
+}
+if python=$(python_with struct); then
+    scrape
+    bounds metrics >before
+    "$OSPROF" show --json /srv/one | "$python" -c 'import json, struct, sys
+rate = json.load(sys.stdin)["clock"]["frequency_hz"]
+with open(sys.argv[1], "r+b") as live:
+    at = live.read(65536).index(struct.pack("<Q", rate))
+    live.seek(at)
+    live.write(struct.pack("<Q", rate + 1000))' "$XDG_RUNTIME_DIR/osprof/1.live"
+    "$OSPROF" show --metrics /srv/one >shown
+    ! bounds shown | cmp -s before - || fail "the rate has not changed"
+    scrape
+    bounds metrics | diff before - >&2 || fail "bounds move with the rate"
+fi
+
 # ---- Clients that are slow: others are answered meanwhile, and they are sent away
 
 slow_client() { # SECONDS: sends a byte of a header each half second; ends when it is sent away
