@@ -280,7 +280,7 @@ echo 1 >"$lower/file-that-nobody-should-hear-of"
 mkdir mnt-without
 mount_osproffs -o live=none "$lower" "$scratch/mnt-without"
 without_pid=$daemon_pid
-mount_osproffs -o by=process,allow_other "$lower" "$mnt" 2>/dev/null || mount_osproffs "$lower" "$mnt"
+mount_osproffs -o by=process "$lower" "$mnt"
 cat "$mnt/file-that-nobody-should-hear-of" mnt-without/file-that-nobody-should-hear-of >/dev/null
 ln -s "$mnt" link
 start_server mnt "$scratch/mnt-without" link /no/such/mount
