@@ -97,7 +97,8 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 static struct aggstats_counters *counters_of(struct groups *groups, struct group *group, unsigned op) {
     if (!group->ops[op])
-        group->ops[op] = calloc(1, groups->layout.counters_stride_bytes);
+        group->ops[op] = calloc(1, sizeof(struct aggstats_counters) +
+                                       layout_bucket_count(&groups->layout) * sizeof(uint64_t)); /* nothing beside */
     return group->ops[op];
 }
 

@@ -21,9 +21,14 @@ static inline unsigned layout_bucket_count(const struct layout *layout) {
     return 64 * layout->resolution;
 }
 
+/* Of the 64-bit counters behind calls and total: the buckets, and what is beside them. */
+static inline unsigned layout_word_count(const struct layout *layout) {
+    return layout_bucket_count(layout) + AGGSTATS_BESIDE;
+}
+
 static inline struct layout layout_make(unsigned op_count, unsigned resolution) {
     struct layout layout = {.op_count = op_count, .resolution = resolution};
-    size_t counters_bytes = sizeof(struct aggstats_counters) + layout_bucket_count(&layout) * sizeof(uint64_t);
+    size_t counters_bytes = sizeof(struct aggstats_counters) + layout_word_count(&layout) * sizeof(uint64_t);
     layout.counters_stride_bytes = round_up(counters_bytes, CACHE_LINE_BYTES);
     return layout;
 }

@@ -1,8 +1,9 @@
 /* Reading live files, of processes that run, hang or have died. The file is read with pread() only: mapping it would
  * turn a file cut short into SIGBUS. Nothing in it is believed before it has been checked.
  *
- * A block is read twice. Buckets come from the first reading and calls from the second, which keeps calls >=
- * sum(buckets) while a thread counts; the call in flight must be the same in both. */
+ * A block is read three times: what is beside the buckets comes from the earliest reading, buckets from the first and
+ * calls from the second after it, which keeps calls >= sum(buckets) >= failures while a thread counts; the call in
+ * flight must be the same in these two. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,9 +219,17 @@ static bool calls_are_possible(const struct layout *layout, const struct aggstat
     return finished <= counters->calls;
 }
 
-/* Makes one block of two readings; see the top of this file. */
-static void merge_readings(const struct layout *layout, struct aggstats_block *first,
-                           const struct aggstats_block *second) {
+/* Room for the readings of a block, aligned so that the kernel copies whole counters. */
+struct readings {
+    struct aggstats_block *earliest;
+    struct aggstats_block *first;
+    struct aggstats_block *second;
+};
+
+/* Makes one block of them, the first; see the top of this file. */
+static void merge_readings(const struct layout *layout, const struct readings *readings) {
+    struct aggstats_block *first = readings->first;
+    const struct aggstats_block *second = readings->second;
     if (first->current_op != second->current_op || first->current_start_cycles != second->current_start_cycles ||
         first->current_object != second->current_object || first->current_pid != second->current_pid)
         first->current_op = 0;
@@ -231,24 +240,23 @@ static void merge_readings(const struct layout *layout, struct aggstats_block *f
         counters->calls = later->calls;
         if (calls_are_possible(layout, counters))
             tally_settle_op(layout, first, op, is_still);
+        memcpy(&counters->buckets[layout_bucket_count(layout)],
+               &layout_counters_const(layout, readings->earliest->counters, op)->buckets[layout_bucket_count(layout)],
+               AGGSTATS_BESIDE * sizeof(uint64_t));
     }
 }
-
-/* Room for the two readings of a block, aligned so that the kernel copies whole counters. */
-struct readings {
-    struct aggstats_block *first;
-    struct aggstats_block *second;
-};
 
 static int read_block(struct reader *reader, uint64_t number, const struct readings *readings) {
     const size_t block_bytes = layout_block_bytes(&reader->layout);
     const uint64_t offset = reader->header.header_bytes + number * reader->header.block_stride_bytes;
-    int err = read_at(reader, readings->first, block_bytes, offset);
+    int err = read_at(reader, readings->earliest, block_bytes, offset);
+    if (err == 0)
+        err = read_at(reader, readings->first, block_bytes, offset);
     if (err == 0)
         err = read_at(reader, readings->second, block_bytes, offset);
     if (err < 0)
         return err;
-    merge_readings(&reader->layout, readings->first, readings->second);
+    merge_readings(&reader->layout, readings);
     err = tally_add_block(&reader->tally, readings->first);
     if (err == -EBADMSG)
         return fail(reader, "live file has impossible counts in block %llu", (unsigned long long)number);
@@ -257,11 +265,12 @@ static int read_block(struct reader *reader, uint64_t number, const struct readi
 
 static int read_blocks(struct reader *reader) {
     const size_t block_bytes = round_up(layout_block_bytes(&reader->layout), CACHE_LINE_BYTES);
+    CLEANUP_FREE void *earliest = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
     CLEANUP_FREE void *first = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
     CLEANUP_FREE void *second = aligned_alloc(CACHE_LINE_BYTES, block_bytes);
-    if (!first || !second)
+    if (!earliest || !first || !second)
         return -ENOMEM;
-    const struct readings readings = {.first = first, .second = second};
+    const struct readings readings = {.earliest = earliest, .first = first, .second = second};
     int err = tally_init(&reader->tally, &reader->layout);
     for (uint64_t block = 0; err == 0 && block < reader->header.block_count; block++)
         err = read_block(reader, block, &readings);

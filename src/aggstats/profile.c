@@ -250,6 +250,13 @@ const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_prof
     return profile_find_op(profile, name);
 }
 
+uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op) {
+    uint64_t failed = 0;
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
+        failed += op->failures[failure];
+    return failed;
+}
+
 static int compare_ops(const void *left, const void *right) {
     const struct aggstats_op_profile *a = left;
     const struct aggstats_op_profile *b = right;

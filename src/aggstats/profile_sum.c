@@ -31,6 +31,15 @@ static int add_numbers(uint64_t *sum, uint64_t value) {
     return __builtin_add_overflow(*sum, value, sum) ? -EOVERFLOW : 0;
 }
 
+static int add_beside(struct aggstats_op_profile *a, const struct aggstats_op_profile *b) {
+    int err = add_numbers(&a->asked_bytes, b->asked_bytes);
+    if (err == 0)
+        err = add_numbers(&a->moved_bytes, b->moved_bytes);
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES && err == 0; failure++)
+        err = add_numbers(&a->failures[failure], b->failures[failure]);
+    return err;
+}
+
 /* sum(buckets) <= calls in both, so that only the calls can overflow first. */
 static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
     if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->total_cycles, b->total_cycles) < 0)
@@ -38,7 +47,7 @@ static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profil
     for (unsigned bucket = 0; bucket < count; bucket++)
         if (add_numbers(&a->buckets[bucket], b->buckets[bucket]) < 0)
             return -EOVERFLOW;
-    return 0;
+    return add_beside(a, b);
 }
 
 static const struct aggstats_joint_profile *find_joint(const struct aggstats_profile *profile,
@@ -137,6 +146,15 @@ static int subtract_numbers(uint64_t *from, uint64_t value) {
     return __builtin_sub_overflow(*from, value, from) ? -ERANGE : 0;
 }
 
+static int subtract_beside(struct aggstats_op_profile *a, const struct aggstats_op_profile *b) {
+    int err = subtract_numbers(&a->asked_bytes, b->asked_bytes);
+    if (err == 0)
+        err = subtract_numbers(&a->moved_bytes, b->moved_bytes);
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES && err == 0; failure++)
+        err = subtract_numbers(&a->failures[failure], b->failures[failure]);
+    return err;
+}
+
 /* b's calls in flight ended after b, so they stay in the difference: only b's finished calls are taken away. */
 static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
     int err = subtract_numbers(&a->total_cycles, b->total_cycles);
@@ -145,7 +163,7 @@ static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_p
         if (err == 0)
             err = subtract_numbers(&a->calls, b->buckets[bucket]);
     }
-    return err;
+    return err < 0 ? err : subtract_beside(a, b);
 }
 
 static bool op_finished_none(const struct aggstats_op_profile *op, unsigned count) {

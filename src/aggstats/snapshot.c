@@ -13,10 +13,17 @@ static int add_op(struct aggstats_profile *profile, const char *name, const stru
     uint64_t *buckets = malloc(buckets_bytes);
     if (!buckets)
         return -ENOMEM;
+    const uint64_t *beside = &visible->buckets[64 * (size_t)profile->resolution];
     memcpy(buckets, visible->buckets, buckets_bytes);
     struct aggstats_op_profile *op = &profile->ops[profile->op_count++];
     *op = (struct aggstats_op_profile){
-        .calls = visible->calls, .total_cycles = visible->total_cycles, .buckets = buckets};
+        .calls = visible->calls,
+        .total_cycles = visible->total_cycles,
+        .buckets = buckets,
+        .asked_bytes = beside[AGGSTATS_ASKED],
+        .moved_bytes = beside[AGGSTATS_MOVED],
+    };
+    memcpy(op->failures, &beside[AGGSTATS_FAILED], sizeof(op->failures));
     text_name_copy(op->name, name);
     return 0;
 }

@@ -1,6 +1,6 @@
-/* Summing blocks that are being written. The order of the loads carries the invariant calls >= sum(buckets): a
- * thread counts the call first and its bucket last, so here buckets come first and calls last. A total may already
- * hold a latency whose bucket was not yet seen. */
+/* Summing blocks that are being written. The order of the loads carries the invariant calls >= sum(buckets) >=
+ * failures: a thread counts the call first, then its bucket, and its failure last, so here failures come first, then
+ * buckets, and calls last. A total may already hold a latency whose bucket was not yet seen. */
 #include "tally.h"
 
 #include <stdlib.h>
@@ -26,10 +26,10 @@ void tally_finish(struct tally *tally) {
 
 #define READ_ATTEMPTS_MAX 16
 
-static void read_counters(const struct aggstats_counters *counters, unsigned bucket_count,
+static void read_counters(const struct aggstats_counters *counters, unsigned word_count,
                           struct aggstats_counters *ret_copy) {
-    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
-        ret_copy->buckets[bucket] = __atomic_load_n(&counters->buckets[bucket], __ATOMIC_ACQUIRE);
+    for (unsigned word = word_count; word-- > 0;) /* from behind: what is beside the buckets before these */
+        ret_copy->buckets[word] = __atomic_load_n(&counters->buckets[word], __ATOMIC_ACQUIRE);
     ret_copy->total_cycles = __atomic_load_n(&counters->total_cycles, __ATOMIC_RELAXED);
     ret_copy->calls = __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE);
 }
@@ -61,7 +61,7 @@ struct reading {
 static void read_op(struct reading *reading, unsigned op) {
     const struct layout *layout = reading->layout;
     struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
-    read_counters(layout_counters_const(layout, reading->block->counters, op), layout_bucket_count(layout), copy);
+    read_counters(layout_counters_const(layout, reading->block->counters, op), layout_word_count(layout), copy);
     reading->open_calls[op] = unfinished(copy, layout_bucket_count(layout));
 }
 
@@ -119,11 +119,22 @@ static bool add_to(uint64_t *sum, uint64_t value) {
     return __builtin_add_overflow(*sum, value, sum);
 }
 
+/* Bytes are counted modulo 2^64: whoever asks for as many must not make a profile impossible. True on overflow of a
+ * number of failures. */
+static bool add_beside(uint64_t *sum, const uint64_t *beside) {
+    bool overflow = false;
+    for (unsigned i = 0; i < AGGSTATS_BESIDE; i++) {
+        bool wraps = add_to(&sum[i], __atomic_load_n(&beside[i], __ATOMIC_RELAXED));
+        overflow |= wraps && i >= AGGSTATS_FAILED;
+    }
+    return overflow;
+}
+
 /* Adds one op of one block. shared: see tally_add_shared_block(). */
 static int add_counters(struct aggstats_counters *sum, const struct aggstats_counters *counters, unsigned bucket_count,
                         bool shared) {
     uint64_t finished = 0;
-    bool overflow = false;
+    bool overflow = add_beside(&sum->buckets[bucket_count], &counters->buckets[bucket_count]);
     for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
         uint64_t count = __atomic_load_n(&counters->buckets[bucket], __ATOMIC_ACQUIRE);
         overflow |= add_to(&finished, count);

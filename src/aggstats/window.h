@@ -47,7 +47,7 @@ void window_resume(struct window *window, const struct tally *settled, uint64_t 
 uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles);
 
 /* What the window shows of one op. tally: what all blocks hold now; unused while paused.
- * Shape:   counters with as many buckets as tally's layout says, in their own order
+ * Shape:   counters with as many buckets as tally's layout says, in their own order, and what is beside them
  * A difference below 0 counts as 0: updates lost in a shared block, or blocks missing in the live file. */
 void window_visible(const struct window *window, const struct tally *tally, unsigned op,
                     struct aggstats_counters *ret_counters);

@@ -22,6 +22,7 @@
 #include "aggstats/abi.h"
 #include "aggstats/bucket.h"
 #include "aggstats/clock.h"
+#include "aggstats/failure.h"
 #include "aggstats/live.h"
 #include "aggstats/profile.h"
 #include "aggstats/recorder.h"

@@ -8,13 +8,15 @@
 #include <stdint.h>
 
 #include "bucket.h"
+#include "failure.h"
 
 AGGSTATS_BEGIN_DECLARATIONS
 
 struct aggstats_recorder;
 
-/* One op's counters; buckets[64 * resolution] follow. In tables of all ops, such as a thread's block, the counter of a
- * bucket is buckets[aggstats_slot()]. */
+/* One op's counters; buckets[64 * resolution] follow, and in tables of all ops, such as a thread's block, the
+ * AGGSTATS_BESIDE counters of aggstats_beside(). In these tables the counter of a bucket is buckets[aggstats_slot()].
+ */
 struct aggstats_counters {
     uint64_t calls;
     uint64_t total_cycles;
@@ -25,6 +27,13 @@ struct aggstats_counters {
  * one cache line of them (resolution 1). Lines that have left the caches cost ten times as much as all the rest. */
 static inline unsigned aggstats_slot(unsigned bucket, unsigned resolution) {
     return (bucket - 10 * resolution) & (64 * resolution - 1);
+}
+
+/* What is counted of some calls only: their bytes, and failures of each kind. */
+enum { AGGSTATS_ASKED, AGGSTATS_MOVED, AGGSTATS_FAILED, AGGSTATS_BESIDE = AGGSTATS_FAILED + AGGSTATS_FAILURES };
+
+static inline uint64_t *aggstats_beside(struct aggstats_counters *counters, unsigned resolution) {
+    return &counters->buckets[64 * (size_t)resolution];
 }
 
 /* What one thread counts. Layout of the live file too: change AGGSTATS_LIVE_VERSION with it. */
@@ -87,6 +96,9 @@ static inline void aggstats_add(uint64_t *counter, uint64_t more) {
 
 /* Bucket of a latency for resolutions above 1; called by the hot path. */
 unsigned aggstats_bucket_fine(uint64_t latency_cycles, unsigned resolution);
+
+/* Counts a call that failed, for aggstats_end_with(). */
+void aggstats_count_failure(struct aggstats_counters *counters, unsigned resolution, int error);
 
 static inline const struct aggstats_recorder_hot *aggstats_hot(const struct aggstats_recorder *recorder) {
     return (const struct aggstats_recorder_hot *)(const void *)recorder;

@@ -8,6 +8,7 @@
 
 #include "bucket.h"
 #include "clock.h"
+#include "failure.h"
 #include "value.h"
 
 AGGSTATS_BEGIN_DECLARATIONS
@@ -48,6 +49,10 @@ struct aggstats_op_profile {
     struct aggstats_cell *samples; /* of a sampled profile: by interval, then bucket; for each bucket they add up to
                                     * it exactly */
     size_t sample_count;
+    /* of the calls that have ended; none of a group's */
+    uint64_t asked_bytes; /* those that calls were to move, modulo 2^64; and those that they did move */
+    uint64_t moved_bytes;
+    uint64_t failures[AGGSTATS_FAILURES]; /* calls that failed, by kind (failure.h) */
 };
 
 /* A call that had not returned when the snapshot was taken. */
@@ -137,13 +142,16 @@ int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key
 /* The op of that name, or NULL. Owner: the profile. */
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
 
+/* Calls of an op that failed, of all kinds. */
+uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op);
+
 /* ---- Arithmetic ---- */
 
-/* Adds b to a, op by op, exactly: counts, totals, clamped; the finer one is first brought to the coarser
- * resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals, and those
- * joint profiles that both have, and no groups. A zeroed a becomes a copy of b. Rates that differ by less than
- * 1/1000 are one rate, measured twice.
- * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
+/* Adds b to a, op by op, exactly: counts, totals, bytes, failures, clamped; the finer one is first brought to the
+ * coarser resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals,
+ * and those joint profiles that both have, and no groups. A zeroed a becomes a copy of b. Rates that differ by less
+ * than 1/1000 are one rate, measured twice. Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM;
+ * *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they

@@ -32,7 +32,8 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
 
 /* Starts recording.
  * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
- *          itself (clock, resolution, start, elapsed, clamped, incomplete, in_flight, interval, borders, process, uid)
+ *          itself (clock, resolution, start, elapsed, clamped, incomplete, failed, bytes, in_flight, interval, borders,
+ *          process, uid)
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
  *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
  * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, intervals,
@@ -64,11 +65,11 @@ struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *re
 
 /* ---- Counting ----
  *
- * Signals: a handler may call aggstats_begin() and aggstats_end(), and aggstats_joint_add(), also while the thread that
- *          it interrupts is in one of them, in the recorder that this thread is using: each call is counted, once. A
- *          thread's first call may be in a handler, if not more than 30 keys were made (pthread_key_create(3)) before
- *          the first recorder: with more of them the C library allocates memory. A handler must not use another
- *          recorder than the thread it interrupts, nor any other function of the library. */
+ * Signals: a handler may call aggstats_begin(), aggstats_end(), aggstats_end_with() and aggstats_joint_add(), also
+ * while the thread that it interrupts is in one of them, in the recorder that this thread is using: each call is
+ * counted, once. A thread's first call may be in a handler, if not more than 30 keys were made (pthread_key_create(3))
+ * before the first recorder: with more of them the C library allocates memory. A handler must not use another recorder
+ * than the thread it interrupts, nor any other function of the library. */
 
 /* A call in progress: filled by begin, used by end; on the caller's stack. */
 struct aggstats_span {
@@ -97,8 +98,17 @@ static inline struct aggstats_span aggstats_begin(struct aggstats_recorder *reco
     return span;
 }
 
-/* Ends the call that begin started, in the same thread. Returns its latency, in cycles. */
-static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
+/* What came of a call; zeroed: nothing that is counted. */
+struct aggstats_outcome {
+    int error;      /* errno value of a call that failed; 0: it did not */
+    bool has_bytes; /* it was to move bytes, and these count, also if it failed: */
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+};
+
+/* Ends the call that begin started, in the same thread, and counts what came of it. Returns its latency, in cycles. */
+static inline uint64_t aggstats_end_with(struct aggstats_recorder *recorder, const struct aggstats_span *span,
+                                         const struct aggstats_outcome *outcome) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
     uint64_t latency_cycles = aggstats_clock_now(hot->clock_kind) - span->start_cycles;
     struct aggstats_counters *counters = span->counters;
@@ -111,8 +121,20 @@ static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const st
                         : aggstats_slot(aggstats_bucket_fine(latency_cycles, hot->resolution), hot->resolution);
     aggstats_add(&counters->total_cycles, latency_cycles);
     aggstats_add(&counters->buckets[slot], 1);
+    if (outcome->has_bytes) {
+        aggstats_add(&aggstats_beside(counters, hot->resolution)[AGGSTATS_ASKED], outcome->asked_bytes);
+        aggstats_add(&aggstats_beside(counters, hot->resolution)[AGGSTATS_MOVED], outcome->moved_bytes);
+    }
+    if (__builtin_expect(outcome->error != 0, 0))
+        aggstats_count_failure(counters, hot->resolution, outcome->error);
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
     return latency_cycles;
+}
+
+/* The same of a call that did not fail, or of which that is not told, and that moved no bytes. */
+static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
+    const struct aggstats_outcome none = {0, false, 0, 0};
+    return aggstats_end_with(recorder, span, &none);
 }
 
 /* ---- Reading ---- */
@@ -120,8 +142,8 @@ static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const st
 /* What the recorder has seen since its start or last reset. Ops never called are left out.
  * Owner:   the caller finishes *ret_profile
  * Errors:  -ENOMEM, -EBADMSG someone else has written into the counters; *ret_profile untouched
- * Threads: any, while others record; calls >= sum(buckets) always. A total may already hold the latency of a call
- *          that is just ending and not yet in its bucket */
+ * Threads: any, while others record; calls >= sum(buckets) >= failures always. A total may already hold the latency
+ *          of a call that is just ending and not yet in its bucket; its bytes and failure may be missing then */
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile);
 
 /* From now on snapshots show only what happens from here. That is a new window. A call belongs to the window in which

@@ -1,0 +1,23 @@
+/* libaggstats: errors by which calls that fail are counted. */
+#ifndef AGGSTATS_FAILURE_H
+#define AGGSTATS_FAILURE_H
+
+#include "abi.h"
+
+AGGSTATS_BEGIN_DECLARATIONS
+
+/* Kinds of failures: the errno values that file systems give, each a kind, and behind them all others as one. */
+#define AGGSTATS_FAILURES 44U
+
+/* The kind of an errno value; AGGSTATS_FAILURES - 1: none of its own. */
+unsigned aggstats_failure_of_error(int error);
+
+/* As in profiles: "ENOENT", "other"; NULL for no such kind. */
+const char *aggstats_failure_name(unsigned failure);
+
+/* The kind of that name; -1: none. */
+int aggstats_failure_of_name(const char *name);
+
+AGGSTATS_END_DECLARATIONS
+
+#endif
