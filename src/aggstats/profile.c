@@ -250,6 +250,23 @@ const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_prof
     return profile_find_op(profile, name);
 }
 
+bool profile_failures_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    uint64_t rest = 0; /* calls that ended without one of the failures so far */
+    for (unsigned bucket = 0; bucket < profile_bucket_count(profile); bucket++)
+        rest += op->buckets[bucket];
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
+        if (__builtin_sub_overflow(rest, op->failures[failure], &rest))
+            return false;
+    return true;
+}
+
+void failures_limit(uint64_t failures[AGGSTATS_FAILURES], uint64_t most) {
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++) {
+        failures[failure] = failures[failure] < most ? failures[failure] : most;
+        most -= failures[failure];
+    }
+}
+
 uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op) {
     uint64_t failed = 0;
     for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)

@@ -24,6 +24,13 @@ void profile_free_op(struct aggstats_op_profile *op);
 /* The op of that name, or NULL. Owner: the profile. */
 struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name);
 
+/* No more calls have failed than ended. */
+bool profile_failures_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
+
+/* Makes failures not more than the calls that ended. A failure that was counted just after a window began, of a call
+ * that ended just before, is none of the window's own; which one it is of those seen, nobody knows. */
+void failures_limit(uint64_t failures[AGGSTATS_FAILURES], uint64_t most);
+
 /* Appends an empty joint profile of that op; NULL without memory. Owner: the profile */
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
 void profile_free_joints(struct aggstats_profile *profile);

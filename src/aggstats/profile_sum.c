@@ -146,24 +146,27 @@ static int subtract_numbers(uint64_t *from, uint64_t value) {
     return __builtin_sub_overflow(*from, value, from) ? -ERANGE : 0;
 }
 
-static int subtract_beside(struct aggstats_op_profile *a, const struct aggstats_op_profile *b) {
+static int subtract_beside(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, uint64_t finished) {
     int err = subtract_numbers(&a->asked_bytes, b->asked_bytes);
     if (err == 0)
         err = subtract_numbers(&a->moved_bytes, b->moved_bytes);
     for (unsigned failure = 0; failure < AGGSTATS_FAILURES && err == 0; failure++)
         err = subtract_numbers(&a->failures[failure], b->failures[failure]);
+    failures_limit(a->failures, finished);
     return err;
 }
 
 /* b's calls in flight ended after b, so they stay in the difference: only b's finished calls are taken away. */
 static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
+    uint64_t finished = 0;
     int err = subtract_numbers(&a->total_cycles, b->total_cycles);
     for (unsigned bucket = 0; bucket < count && err == 0; bucket++) {
         err = subtract_numbers(&a->buckets[bucket], b->buckets[bucket]);
         if (err == 0)
             err = subtract_numbers(&a->calls, b->buckets[bucket]);
+        finished += a->buckets[bucket];
     }
-    return err < 0 ? err : subtract_beside(a, b);
+    return err < 0 ? err : subtract_beside(a, b, finished);
 }
 
 static bool op_finished_none(const struct aggstats_op_profile *op, unsigned count) {

@@ -11,6 +11,8 @@
  *     # borders: 2500012345 5000001234  where each interval ends
  *     # clamped: 3                     only if there are any
  *     # incomplete: yes                only if so
+ *     # failed: LOOKUP ENOENT 12 EACCES 3     a line per op that has any; of the kinds that came up
+ *     # bytes: READ asked 4096 moved 100      a line per op that has any
  *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call;
  *                                      " path ..." behind it if that is known
  *     OP_LOOKUP 13640 3069650000

@@ -138,11 +138,6 @@ static int parse_incomplete(struct parser *parser, char *value) {
                                                                   : parser_fail_expected(parser, "yes or no", value);
 }
 
-static int parse_keyed_number(struct parser *parser, char **cursor, const char *keyword, uint64_t *ret_number) {
-    int err = parser_keyword(parser, cursor, keyword);
-    return err < 0 ? err : parser_number(parser, text_next_word(cursor), "a number", ret_number);
-}
-
 /* "path /srv/a file", to the end of the line; or nothing. */
 static int parse_path(struct parser *parser, char **cursor, char **ret_path) {
     text_skip_blanks(cursor);
@@ -167,11 +162,11 @@ static int parse_in_flight(struct parser *parser, char *value) {
         return parser_fail(parser, "expected at most %d calls in flight", CALLS_IN_FLIGHT_MAX);
     int err = parser_name(parser, text_next_word(&cursor), call.op);
     if (err == 0)
-        err = parse_keyed_number(parser, &cursor, "object", &call.object);
+        err = parser_keyed_number(parser, &cursor, "object", &call.object);
     if (err == 0)
-        err = parse_keyed_number(parser, &cursor, "pid", &call.pid);
+        err = parser_keyed_number(parser, &cursor, "pid", &call.pid);
     if (err == 0)
-        err = parse_keyed_number(parser, &cursor, "age", &call.age_cycles);
+        err = parser_keyed_number(parser, &cursor, "age", &call.age_cycles);
     if (err == 0)
         err = parse_path(parser, &cursor, &call.path);
     if (err < 0)
@@ -223,6 +218,7 @@ static const struct {
     {"clock", parse_clock, false},        {"resolution", parse_resolution, false},
     {"start", parse_start, false},        {"elapsed", parse_elapsed, false},
     {"clamped", parse_clamped, false},    {"incomplete", parse_incomplete, false},
+    {"failed", parser_failed, true},      {"bytes", parser_bytes, true},
     {"in_flight", parse_in_flight, true}, {"interval", parse_interval, false},
     {"borders", parse_borders, false},
 };

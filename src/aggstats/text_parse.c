@@ -9,7 +9,6 @@
 #include "profile.h"
 #include "text_parser.h"
 
-#define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
 #define GROUPS_MAX 8192
 #define GROUP_OPS_MAX 262144 /* in all groups */
 
@@ -412,7 +411,10 @@ static int parse_text(struct parser *parser) {
     }
     if (more == 0 && parser->line_number == 0)
         return parser_fail(parser, "expected \"# osprof %d\" or OP_<NAME>, found nothing", TEXT_VERSION);
-    return more < 0 ? more : complete_borders(parser);
+    if (more < 0)
+        return more;
+    int err = complete_borders(parser);
+    return err < 0 ? err : parser_settle_outcomes(parser);
 }
 
 int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
@@ -421,6 +423,7 @@ int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, s
     int err = parse_text(&parser);
     free(parser.line);
     free(parser.grouped_calls);
+    free(parser.outcomes);
     if (err < 0) {
         aggstats_profile_finish(&parser.profile);
         return err;

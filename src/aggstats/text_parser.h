@@ -9,11 +9,14 @@
 #include "text.h"
 
 #define INTERVALS_MAX 1048576
+#define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
 
 /* What nobody means to be a profile must not take all memory. The longest line has INTERVALS_MAX borders of up to 20
  * digits, which is 21 MiB; an interval in which nothing happened takes 3 bytes for each op. */
 #define LINE_BYTES_MAX (32U << 20)
 #define TEXT_BYTES_MAX (1U << 30)
+
+struct outcome;
 
 struct parser {
     FILE *stream;
@@ -25,9 +28,11 @@ struct parser {
     struct aggstats_profile profile;
     unsigned keys_seen; /* bit i: the i-th key that the format defines */
     bool has_borders;
-    uint32_t rows_most;      /* of any op so far */
-    uint64_t *grouped_calls; /* of each op, in all groups so far */
-    size_t group_op_count;   /* in all groups so far */
+    uint32_t rows_most;       /* of any op so far */
+    uint64_t *grouped_calls;  /* of each op, in all groups so far */
+    size_t group_op_count;    /* in all groups so far */
+    struct outcome *outcomes; /* what the header tells of calls of ops, which follow */
+    size_t outcome_count;
     struct aggstats_parse_error *error;
 };
 
@@ -61,6 +66,9 @@ int parser_only_number(struct parser *parser, char *text, const char *expected, 
 /* A word that must stand there. */
 int parser_keyword(struct parser *parser, char **cursor, const char *keyword);
 
+/* The word, and a number behind it. */
+int parser_keyed_number(struct parser *parser, char **cursor, const char *keyword, uint64_t *ret_number);
+
 /* The name of an operation. */
 int parser_name(struct parser *parser, const char *word, char ret_name[AGGSTATS_NAME_SIZE]);
 
@@ -69,6 +77,12 @@ void text_unescape(char *value);
 
 /* Room for one more element; moves the array. NULL: no memory. */
 void *parser_grow(void *array, size_t count, size_t size_bytes);
+
+/* The values of "failed" and "bytes" (text_outcome.c); and what they say becomes part of the profile, once it has all
+ * of its ops. */
+int parser_failed(struct parser *parser, char *value);
+int parser_bytes(struct parser *parser, char *value);
+int parser_settle_outcomes(struct parser *parser);
 
 /* A line that begins with '#' before the first operation. */
 int parser_header_line(struct parser *parser);

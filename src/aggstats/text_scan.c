@@ -132,6 +132,11 @@ int parser_keyword(struct parser *parser, char **cursor, const char *keyword) {
     return strcmp(word, keyword) == 0 ? 0 : parser_fail_expected(parser, keyword, word);
 }
 
+int parser_keyed_number(struct parser *parser, char **cursor, const char *keyword, uint64_t *ret_number) {
+    int err = parser_keyword(parser, cursor, keyword);
+    return err < 0 ? err : parser_number(parser, text_next_word(cursor), "a number", ret_number);
+}
+
 /* ---- Names and texts ---- */
 
 void *parser_grow(void *array, size_t count, size_t size_bytes) {

@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "cells.h"
+#include "profile.h"
 #include "text.h"
 
 static void write_value(FILE *stream, const char *value) {
@@ -55,6 +56,26 @@ static void write_start(int64_t start_ns, FILE *stream) {
     fprintf(stream, "# start: %s\n", start);
 }
 
+static void write_failed(const struct aggstats_op_profile *op, FILE *stream) {
+    fprintf(stream, "# failed: %s", op->name);
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
+        if (op->failures[failure] > 0)
+            fprintf(stream, " %s %" PRIu64, aggstats_failure_name(failure), op->failures[failure]);
+    putc('\n', stream);
+}
+
+static void write_outcomes(const struct aggstats_profile *profile, FILE *stream) {
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (aggstats_failed_calls(&profile->ops[i]) > 0)
+            write_failed(&profile->ops[i], stream);
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        if (op->asked_bytes > 0 || op->moved_bytes > 0)
+            fprintf(stream, "# bytes: %s asked %" PRIu64 " moved %" PRIu64 "\n", op->name, op->asked_bytes,
+                    op->moved_bytes);
+    }
+}
+
 static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
@@ -92,6 +113,7 @@ static void write_header(const struct aggstats_profile *profile, FILE *stream) {
         fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);
     if (profile->incomplete)
         fputs("# incomplete: yes\n", stream);
+    write_outcomes(profile, stream);
     write_calls_in_flight(profile, stream);
 }
 
@@ -164,7 +186,7 @@ static bool writable(const struct aggstats_profile *profile) {
         if (!text_label_valid(&profile->labels[i]))
             return false;
     for (size_t i = 0; i < profile->op_count; i++)
-        if (!text_name_valid(profile->ops[i].name))
+        if (!text_name_valid(profile->ops[i].name) || !profile_failures_possible(profile, &profile->ops[i]))
             return false;
     return groups_writable(profile);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "profile.h"
 
 static uint64_t difference(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
@@ -69,15 +70,6 @@ uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles)
     return difference(difference(end_cycles, window->start_cycles), window->paused_cycles);
 }
 
-/* A failure that was counted just after the window began, of a call that ended just before, is none of its own: which
- * one it is of those seen, nobody knows. */
-static void limit_failures(uint64_t *failures, uint64_t most) {
-    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++) {
-        failures[failure] = failures[failure] < most ? failures[failure] : most;
-        most -= failures[failure];
-    }
-}
-
 void window_visible(const struct window *window, const struct tally *tally, unsigned op,
                     struct aggstats_counters *ret_counters) {
     const struct layout *layout = &tally->layout;
@@ -92,7 +84,7 @@ void window_visible(const struct window *window, const struct tally *tally, unsi
     }
     for (unsigned word = layout_bucket_count(layout); word < layout_word_count(layout); word++)
         ret_counters->buckets[word] = difference(seen->buckets[word], baseline->buckets[word]);
-    limit_failures(&aggstats_beside(ret_counters, layout->resolution)[AGGSTATS_FAILED], finished);
+    failures_limit(&aggstats_beside(ret_counters, layout->resolution)[AGGSTATS_FAILED], finished);
     ret_counters->total_cycles = difference(seen->total_cycles, baseline->total_cycles);
     ret_counters->calls = difference(seen->calls, baseline->calls);
     if (ret_counters->calls < finished)

@@ -183,6 +183,21 @@ START_TEST(reset_and_pause_hold_for_outcomes_too) {
 }
 END_TEST
 
+/* Two failures that are counted just after a reset, of calls that ended just before. */
+START_TEST(window_has_no_more_failures_than_calls) {
+    struct aggstats_recorder *recorder = create_recorder(1, NULL);
+    struct aggstats_span span = aggstats_begin(recorder, OP_LOOKUP, 1, 1);
+    aggstats_end(recorder, &span);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    aggstats_count_failure(span.counters, 1, EACCES);
+    aggstats_count_failure(span.counters, 1, EACCES);
+    check_recorder(recorder, (struct counts){0}, (struct counts){0});
+    fail_with(recorder, 0);
+    check_recorder(recorder, (struct counts){.eacces = 1, .failed = 1}, (struct counts){0});
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 /* ---- Threads ---- */
 
 static void *work(void *argument) {
@@ -328,6 +343,21 @@ START_TEST(sums_and_differences_have_them) {
 }
 END_TEST
 
+START_TEST(difference_has_no_more_failures_than_calls) {
+    struct aggstats_recorder *recorder = create_recorder(1, NULL);
+    fail_with(recorder, 0);
+    struct aggstats_profile earlier = snapshot_of(recorder);
+    fail_with(recorder, 0);
+    struct aggstats_profile later = snapshot_of(recorder);
+    later.ops[0].failures[aggstats_failure_of_error(EACCES)] = 2;
+    ck_assert_int_eq(aggstats_profile_subtract(&later, &earlier), 0);
+    check_counts(&later, "LOOKUP", (struct counts){.eacces = 1, .failed = 1});
+    aggstats_profile_finish(&earlier);
+    aggstats_profile_finish(&later);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 START_TEST(what_has_fewer_cannot_be_taken_from) {
     struct aggstats_recorder *recorder = create_recorder(1, NULL);
     move_bytes(recorder, 5, 3, EIO);
@@ -356,6 +386,7 @@ int main(void) {
     tcase_add_loop_test(counting, bytes_count_also_of_calls_that_failed, 0, 4);
     tcase_add_test(counting, bytes_that_wrap_break_no_snapshot);
     tcase_add_loop_test(counting, reset_and_pause_hold_for_outcomes_too, 0, 4);
+    tcase_add_test(counting, window_has_no_more_failures_than_calls);
 
     TCase *threads = suite_case(suite, "threads", NULL, NULL);
     tcase_add_test(threads, no_outcome_is_lost_by_many_threads);
@@ -365,6 +396,7 @@ int main(void) {
 
     TCase *arithmetic = suite_case(suite, "arithmetic", NULL, NULL);
     tcase_add_test(arithmetic, sums_and_differences_have_them);
+    tcase_add_test(arithmetic, difference_has_no_more_failures_than_calls);
     tcase_add_loop_test(arithmetic, what_has_fewer_cannot_be_taken_from, 0, 3);
     return run_suite(suite);
 }

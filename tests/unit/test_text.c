@@ -68,9 +68,11 @@ START_TEST(every_field_comes_back_byte_for_byte) {
     char text[2048];
     snprintf(text, sizeof(text),
              "%s# clamped: 3\n# incomplete: yes\n"
+             "# failed: READ ENOENT 12 EACCES 3 other 18446744073709551600\n# failed: x.y-z_0 EIO 1\n"
+             "# bytes: READ asked 18446744073709551615 moved 0\n"
              "# in_flight: READ object 12 pid 4711 age 30737418240 path /srv/a \\012 b \n"
              "# in_flight: WRITE object 0 pid 1 age 0\n"
-             "OP_READ 18446744073709551615 18446744073709551615\n 18446744073709551615\nOP_x.y-z_0 2 7\n 0\n",
+             "OP_READ 18446744073709551615 18446744073709551615\n 18446744073709551615\nOP_x.y-z_0 2 7\n 1\n",
              full);
     expect_same(text);
 }
@@ -120,6 +122,10 @@ static const struct {
     {"# osprof 0\r\n# resolution: 2\r\nOP_READ 1 5 \r\n\t0  1 0 \r\n",
      "# osprof 1\n# resolution: 2\nOP_READ 1 5\n 0 1\n"},
     {"OP_READ 1 5\n-\n", "# osprof 1\n# resolution: 1\nOP_READ 1 5\n 0\n"},
+    {"# bytes: READ asked 0 moved 0\n# failed: READ EIO 0\nOP_READ 1 5\n 1\n",
+     "# osprof 1\n# resolution: 1\nOP_READ 1 5\n 1\n"},
+    {"# bytes:  READ\tasked 9  moved 7 \n# failed: READ EIO 2 ENOENT 1 \nOP_READ 3 5\n 3\n",
+     "# osprof 1\n# resolution: 1\n# failed: READ ENOENT 1 EIO 2\n# bytes: READ asked 9 moved 7\nOP_READ 3 5\n 3\n"},
     {"OP_READ 0 0\n 0\n", "# osprof 1\n# resolution: 1\nOP_READ 0 0\n 0\n"},
     {"# clock: tsc\n", "# osprof 1\n# clock: tsc\n# resolution: 1\n"},
     {"# clock: 5 Hz\n", "# osprof 1\n# clock: 5 Hz\n# resolution: 1\n"},
@@ -219,6 +225,7 @@ END_TEST
 #define EXPECTED_ROW "expected bucket counts separated by blanks, or -, found "
 #define EXPECTED_KEY "expected \"# key: value\", found "
 #define EXPECTED_TIME "expected a time like 2026-11-21T02:30:00.123456789Z, found "
+#define EXPECTED_ERROR "expected the name of an error, such as ENOENT, or other, found "
 #define EXPECTED_OP "expected OP_<NAME> or the end of the file, found "
 
 static const struct {
@@ -262,6 +269,28 @@ static const struct {
     {"# process: 17 cat\n", 1, "expected \"# process:\" behind the operations only; it names a group"},
     {"OP_READ 1 1\n 1\n# uid: 1\nOP_READ 0 0\n-\n", 5, "expected all calls of OP_READ of a group in its buckets"},
     {"OP_READ 2 1\n 2\n# uid: 1\nOP_READ 2 1\n 1\n", 5, "expected all calls of OP_READ of a group in its buckets"},
+    {"# failed:\n", 1, "expected an operation's name (letters, digits, _-., at most 31), found \"\""},
+    {"# failed: READ\n", 1, EXPECTED_ERROR "the end of the line"},
+    {"# failed: READ ENOTHING 1\n", 1, EXPECTED_ERROR "\"ENOTHING\""},
+    {"# failed: READ 2 1\n", 1, EXPECTED_ERROR "\"2\""},
+    {"# failed: READ EIO\n", 1, "expected a number of calls, found the end of the line"},
+    {"# failed: READ EIO -1\n", 1, "expected a number of calls, found \"-1\""},
+    {"# failed: READ EIO 1 EIO 1\n", 1, "expected every error once, found EIO a second time"},
+    {"# failed: READ EIO 1\n# failed: READ EIO 1\n", 2, "expected one \"failed\" line of OP_READ, found a second one"},
+    {"# failed: READ EIO 18446744073709551616\n", 1,
+     "expected a number of calls below 2^64, found \"18446744073709551616\""},
+    {"# failed: READ EIO 1\nOP_WRITE 1 1\n 1\n", 1, "expected OP_READ behind what is told of its calls"},
+    {"# bytes: READ asked 1 moved 1\nOP_WRITE 1 1\n 1\n", 1, "expected OP_READ behind what is told of its calls"},
+    {"# failed: READ EIO 1 ENOENT 1\nOP_READ 2 1\n 1\n", 1,
+     "expected not more failed calls of OP_READ than calls that have ended"},
+    {"# failed: READ EIO 18446744073709551615 ENOENT 2\nOP_READ 2 1\n 1\n", 1,
+     "expected not more failed calls of OP_READ than calls that have ended"},
+    {"# bytes: READ\n", 1, "expected asked, found the end of the line"},
+    {"# bytes: READ asked 1\n", 1, "expected moved, found the end of the line"},
+    {"# bytes: READ asked 1 moved 1 1\n", 1, "expected the end of the line, found \"1\""},
+    {"# bytes: READ asked 1 moved 1\n# bytes: READ asked 1 moved 1\n", 2,
+     "expected one \"bytes\" line of OP_READ, found a second one"},
+    {"OP_READ 1 1\n 1\n# bytes: READ asked 1 moved 1\n", 3, EXPECTED_OP "\"# bytes\""},
     {"READ 1 1\n 1\n", 1, EXPECTED_OP "\"READ 1 1\""},
     {"OP_ 1 1\n 1\n", 1, "expected an operation's name (letters, digits, _-., at most 31), found \"\""},
     {"OP_A_NAME_THAT_HAS_THIRTY_TWO_CHARS 1 1\n 1\n", 1,
@@ -368,6 +397,19 @@ START_TEST(hostile_number_of_calls_in_flight_is_refused) {
 }
 END_TEST
 
+START_TEST(hostile_number_of_lines_of_ops_is_refused) {
+    char *text = malloc(4098 * 32);
+    int length = 0;
+    for (int op = 0; op < 4097; op++)
+        length += sprintf(text + length, "# failed: %d EIO 1\n", op);
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    ck_assert_int_eq(parse_bytes(text, (size_t)length, &profile, &error), -EBADMSG);
+    ck_assert_uint_eq(error.line, 4097);
+    free(text);
+}
+END_TEST
+
 START_TEST(broken_samples_are_refused) {
     DIR *samples = opendir(TEST_DATA);
     ck_assert_ptr_nonnull(samples);
@@ -421,6 +463,9 @@ START_TEST(what_could_not_be_read_back_is_not_written) {
     profile.ops[0].name[1] = 'E';
     profile.labels[0].key[1] = ':';
     ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), -EINVAL);
+    profile.labels[0].key[1] = 'o';
+    profile.ops[0].failures[0] = 2;
+    ck_assert_int_eq(aggstats_profile_format(&profile, &text, &size_bytes), -EINVAL);
     aggstats_profile_finish(&profile);
 }
 END_TEST
@@ -446,6 +491,7 @@ int main(void) {
     tcase_add_loop_test(tcase, error_names_the_line_and_what_was_expected, 0, COUNT(errors));
     tcase_add_test(tcase, nul_byte_is_an_error);
     tcase_add_test(tcase, hostile_number_of_operations_is_refused);
+    tcase_add_test(tcase, hostile_number_of_lines_of_ops_is_refused);
     tcase_add_test(tcase, hostile_number_of_calls_in_flight_is_refused);
     tcase_add_test(tcase, broken_samples_are_refused);
     tcase_add_test(tcase, write_error_is_reported);

@@ -1,0 +1,118 @@
+/* What came of calls, as lines of the header: readers that know nothing of them take them for labels. They stand before
+ * the operations, so they are kept until these are there. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "profile.h"
+#include "text_parser.h"
+
+/* The lines of one op. */
+struct outcome {
+    char name[AGGSTATS_NAME_SIZE];
+    size_t line; /* of the latest */
+    bool has_failed;
+    bool has_bytes;
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+    uint64_t failures[AGGSTATS_FAILURES];
+};
+
+/* That of an op, which is added if it is new. Errors: -ENOMEM, -EBADMSG */
+static int find_outcome(struct parser *parser, const char *name, struct outcome **ret_outcome) {
+    struct outcome outcome = {.line = parser->line_number};
+    int err = parser_name(parser, name, outcome.name);
+    if (err < 0)
+        return err;
+    for (size_t i = 0; i < parser->outcome_count; i++) {
+        if (strcmp(parser->outcomes[i].name, name) != 0)
+            continue;
+        *ret_outcome = &parser->outcomes[i];
+        (*ret_outcome)->line = parser->line_number;
+        return 0;
+    }
+    if (parser->outcome_count == OPS_MAX)
+        return parser_fail(parser, "expected at most %d operations", OPS_MAX);
+    struct outcome *grown = parser_grow(parser->outcomes, parser->outcome_count, sizeof(outcome));
+    if (!grown)
+        return -ENOMEM;
+    parser->outcomes = grown;
+    parser->outcomes[parser->outcome_count] = outcome;
+    *ret_outcome = &parser->outcomes[parser->outcome_count++];
+    return 0;
+}
+
+static int fail_twice(struct parser *parser, const char *key, const char *name) {
+    return parser_fail(parser, "expected one \"%s\" line of OP_%s, found a second one", key, name);
+}
+
+/* "ENOENT 12" */
+static int parse_failure(struct parser *parser, char **cursor, const char *name, uint64_t *failures, bool *seen) {
+    int failure = aggstats_failure_of_name(name);
+    if (failure < 0)
+        return parser_fail_expected(parser, "the name of an error, such as ENOENT, or other", name);
+    if (seen[failure])
+        return parser_fail(parser, "expected every error once, found %s a second time", name);
+    seen[failure] = true;
+    return parser_number(parser, text_next_word(cursor), "a number of calls", &failures[failure]);
+}
+
+int parser_failed(struct parser *parser, char *value) {
+    bool seen[AGGSTATS_FAILURES] = {false};
+    struct outcome *outcome;
+    char *cursor = value;
+    int err = find_outcome(parser, text_next_word(&cursor), &outcome);
+    if (err == 0 && outcome->has_failed)
+        err = fail_twice(parser, "failed", outcome->name);
+    if (err < 0)
+        return err;
+    outcome->has_failed = true;
+    char *word = text_next_word(&cursor);
+    do {
+        err = parse_failure(parser, &cursor, word, outcome->failures, seen);
+        word = text_next_word(&cursor);
+    } while (err == 0 && word[0]);
+    return err;
+}
+
+int parser_bytes(struct parser *parser, char *value) {
+    struct outcome *outcome;
+    char *cursor = value;
+    int err = find_outcome(parser, text_next_word(&cursor), &outcome);
+    if (err == 0 && outcome->has_bytes)
+        err = fail_twice(parser, "bytes", outcome->name);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "asked", &outcome->asked_bytes);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "moved", &outcome->moved_bytes);
+    if (err < 0)
+        return err;
+    outcome->has_bytes = true;
+    return parser_end_of_line(parser, &cursor);
+}
+
+/* Gives an op what its lines say. */
+static int settle(struct parser *parser, const struct outcome *outcome) {
+    struct aggstats_op_profile *op = profile_find_op(&parser->profile, outcome->name);
+    parser->line_number = outcome->line;
+    if (!op)
+        return parser_fail(parser, "expected OP_%s behind what is told of its calls", outcome->name);
+    op->asked_bytes = outcome->asked_bytes;
+    op->moved_bytes = outcome->moved_bytes;
+    memcpy(op->failures, outcome->failures, sizeof(op->failures));
+    if (!profile_failures_possible(&parser->profile, op))
+        return parser_fail(parser, "expected not more failed calls of OP_%s than calls that have ended", op->name);
+    return 0;
+}
+
+int parser_settle_outcomes(struct parser *parser) {
+    const size_t line_number = parser->line_number;
+    for (size_t i = 0; i < parser->outcome_count; i++) {
+        int err = settle(parser, &parser->outcomes[i]);
+        if (err < 0)
+            return err;
+    }
+    parser->line_number = line_number;
+    return 0;
+}
