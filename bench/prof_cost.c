@@ -2,12 +2,14 @@
  * variants of thesis §6.2 (no layer, an extra call, two clock reads, everything). Warm: in a loop, and what "off" takes
  * is the loop and the null layer themselves. Cold: one op after so much other memory was touched that the counters have
  * left the nearer caches, as between two requests; what "off" takes is mostly the reading of the clock. And what it
- * costs to relate latencies to a value, and to count calls by caller.
+ * costs to relate latencies to a value, to count calls by caller, and if getattr fails (failed), or it is a read of
+ * bytes instead (read; without the profiler: read-off).
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
- *        prof_cost off|call|tsc|full|joint-error|joint-blocked|joint-cpu|by-uid N   runs that variant N times and
- * prints nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null
+ *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|by-uid N   runs that
+ * variant N times and prints nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null
  * --toggle-collect=run_ops prof_cost full 1000003 and divide the "Collected" figure by N. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,17 +30,22 @@ struct variant {
     enum prof_timing timing;
     unsigned joint; /* values that the op's latencies are related to */
     enum aggstats_grouping grouping;
+    bool is_read;
+    bool is_failing;
 };
 
 static const struct variant variants[] = {
-    {"off", PROF_TIMING_OFF, 0, AGGSTATS_UNGROUPED},
-    {"call", PROF_TIMING_CALL, 0, AGGSTATS_UNGROUPED},
-    {"tsc", PROF_TIMING_TSC, 0, AGGSTATS_UNGROUPED},
-    {"full", PROF_TIMING_FULL, 0, AGGSTATS_UNGROUPED},
-    {"joint-error", PROF_TIMING_FULL, 1U << AGGSTATS_ERROR, AGGSTATS_UNGROUPED},
-    {"joint-blocked", PROF_TIMING_FULL, 1U << AGGSTATS_BLOCKED, AGGSTATS_UNGROUPED},
-    {"joint-cpu", PROF_TIMING_FULL, 1U << AGGSTATS_CPU, AGGSTATS_UNGROUPED},
-    {"by-uid", PROF_TIMING_FULL, 0, AGGSTATS_BY_UID},
+    {.name = "off", .timing = PROF_TIMING_OFF},
+    {.name = "call", .timing = PROF_TIMING_CALL},
+    {.name = "tsc", .timing = PROF_TIMING_TSC},
+    {.name = "full", .timing = PROF_TIMING_FULL},
+    {.name = "failed", .timing = PROF_TIMING_FULL, .is_failing = true},
+    {.name = "read-off", .timing = PROF_TIMING_OFF, .is_read = true},
+    {.name = "read", .timing = PROF_TIMING_FULL, .is_read = true},
+    {.name = "joint-error", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_ERROR},
+    {.name = "joint-blocked", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_BLOCKED},
+    {.name = "joint-cpu", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_CPU},
+    {.name = "by-uid", .timing = PROF_TIMING_FULL, .grouping = AGGSTATS_BY_UID},
 };
 #define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
 
@@ -47,7 +54,20 @@ static int null_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct st
     return 0;
 }
 
-static const struct fs_ops null_ops = {.getattr = null_getattr};
+static int failing_getattr(struct fs_layer *layer, FS_CALL, fs_file file, struct stat *ret_attr) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)ret_attr;
+    return -ENOENT;
+}
+
+static int null_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes,
+                     off_t offset, size_t *ret_read_bytes) {
+    (void)layer, (void)caller, (void)ino, (void)file, (void)into, (void)size_bytes, (void)offset;
+    *ret_read_bytes = 100;
+    return 0;
+}
+
+static const struct fs_ops null_ops = {.getattr = null_getattr, .read = null_read};
+static const struct fs_ops failing_ops = {.getattr = failing_getattr};
 
 /* The stack of one variant. */
 struct stack {
@@ -57,7 +77,7 @@ struct stack {
 };
 
 static void stack_init(struct stack *stack, const struct variant *variant, struct aggstats_recorder *recorder) {
-    stack->null_layer = (struct fs_layer){.ops = &null_ops};
+    stack->null_layer = (struct fs_layer){.ops = variant->is_failing ? &failing_ops : &null_ops};
     stack->top = &stack->null_layer;
     if (variant->timing == PROF_TIMING_OFF)
         return;
@@ -72,11 +92,15 @@ static void stack_init(struct stack *stack, const struct variant *variant, struc
 }
 
 /* Not inlined, and visible: valgrind is told to count inside it. */
-__attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count);
-__attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count) {
+__attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count, bool is_read);
+__attribute__((noinline)) void run_ops(struct fs_layer *top, uint64_t count, bool is_read) {
     const struct fs_caller caller = {.pid = 4711};
+    struct fs_read_into into = {.pipe_fd = -1};
+    size_t read_bytes;
     struct stat attr;
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count && is_read; i++)
+        top->ops->read(top, &caller, FS_ROOT_INO + i, FS_NO_FILE, &into, 4096, 0, &read_bytes);
+    for (uint64_t i = 0; i < count && !is_read; i++)
         top->ops->getattr(top, &caller, FS_ROOT_INO + i, FS_NO_FILE, &attr);
 }
 
@@ -97,10 +121,10 @@ static void measure_warm(const struct variant *variant, struct aggstats_recorder
     uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
     struct stack stack;
     stack_init(&stack, variant, recorder);
-    run_ops(stack.top, OPS_PER_ROUND); /* warms up */
+    run_ops(stack.top, OPS_PER_ROUND, variant->is_read); /* warms up */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start_cycles = aggstats_clock_now(clock_kind);
-        run_ops(stack.top, OPS_PER_ROUND);
+        run_ops(stack.top, OPS_PER_ROUND, variant->is_read);
         cycles[round] = (double)(aggstats_clock_now(clock_kind) - start_cycles) / OPS_PER_ROUND;
     }
     print_row("warm", variant, cycles, ROUNDS);
@@ -120,7 +144,7 @@ static void measure_cold(const struct variant *variant, struct aggstats_recorder
     for (int round = 0; round < COLD_ROUNDS; round++) {
         touch_other_memory();
         uint64_t start_cycles = aggstats_clock_now(clock_kind);
-        run_ops(stack.top, 1);
+        run_ops(stack.top, 1, variant->is_read);
         cycles[round] = (double)(aggstats_clock_now(clock_kind) - start_cycles);
     }
     print_row("cold", variant, cycles, COLD_ROUNDS);
@@ -145,7 +169,7 @@ static bool run_named(const char *name, const char *count_text, struct aggstats_
         if (strcmp(variants[i].name, name) == 0) {
             struct stack stack;
             stack_init(&stack, &variants[i], recorder);
-            run_ops(stack.top, count);
+            run_ops(stack.top, count, variants[i].is_read);
             return true;
         }
     }

@@ -155,6 +155,58 @@ START_TEST(error_passes_unchanged_and_is_counted_once) {
 }
 END_TEST
 
+/* ---- What came of calls ---- */
+
+/* The op's name is in the list, whose items end in a blank. */
+static bool is_listed(const char *list, const char *name) {
+    char item[AGGSTATS_NAME_SIZE + 1];
+    snprintf(item, sizeof(item), "%s ", name);
+    return strstr(list, item) != NULL;
+}
+
+/* One call of each op, without and with the value of a joint profile: two wrappers. */
+static void call_each_op(int status) {
+    struct layer_failing failing;
+    layer_failing_init(&failing, status);
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &failing.layer);
+    arguments.results.read_bytes = 41;
+    arguments.results.written_bytes = 43;
+    arguments.results.copied_bytes = 47;
+    for (int number = 0; number < FS_OP_COUNT; number++) {
+        enum fs_op op = (enum fs_op)number;
+        op_call(&prof.layer, op, &arguments);
+        ck_assert_int_eq(prof_set_joint(&prof, op, 1U << AGGSTATS_ERROR), 0);
+        op_call(&prof.layer, op, &arguments);
+        ck_assert_int_eq(prof_set_joint(&prof, op, 0), 0);
+    }
+}
+
+static void check_outcome(const struct aggstats_op_profile *op, int error) {
+    const bool has_bytes = is_listed("READ WRITE COPY_FILE_RANGE ", op->name);
+    const uint64_t moved_bytes = is_listed("READ ", op->name) ? 41 : is_listed("WRITE ", op->name) ? 43 : 47;
+    ck_assert_uint_eq(op->calls, 2);
+    ck_assert_uint_eq(op->asked_bytes, has_bytes ? 2 * 101 : 0);
+    ck_assert_uint_eq(op->moved_bytes, has_bytes && error == 0 ? 2 * moved_bytes : 0);
+    ck_assert_uint_eq(aggstats_failed_calls(op), error ? 2 : 0);
+    if (error)
+        ck_assert_uint_eq(op->failures[aggstats_failure_of_error(error)], 2);
+}
+
+static const int outcomes[] = {0, ENOENT, EIO, 4095};
+
+START_TEST(failures_of_all_ops_are_counted_and_bytes_of_those_that_move_them) {
+    struct aggstats_profile profile;
+    create_recorder(1);
+    call_each_op(-outcomes[_i]);
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_uint_eq(profile.op_count, FS_OP_COUNT);
+    for (size_t i = 0; i < profile.op_count; i++)
+        check_outcome(&profile.ops[i], outcomes[_i]);
+    aggstats_profile_finish(&profile);
+    tear_down();
+}
+END_TEST
+
 START_TEST(forget_passes_uncounted) {
     struct layer_failing failing;
     struct aggstats_profile profile;
@@ -368,6 +420,8 @@ static void add_passing_on(Suite *suite) {
     tcase_add_test(tcase, call_passes_unchanged_and_is_counted_once);
     tcase_add_loop_test(tcase, error_passes_unchanged_and_is_counted_once, 0, (int)ARRAY_SIZE(errors));
     tcase_add_test(tcase, forget_passes_uncounted);
+    tcase_add_loop_test(tcase, failures_of_all_ops_are_counted_and_bytes_of_those_that_move_them, 0,
+                        (int)ARRAY_SIZE(outcomes));
     tcase_add_test(tcase, call_in_flight_shows_inode_and_caller);
     tcase_add_test(tcase, every_op_has_the_name_of_its_row);
     tcase_set_timeout(tcase, 60);

@@ -21,13 +21,21 @@ static struct prof *to_prof(struct fs_layer *layer) {
     return container_of(layer, struct prof, layer);
 }
 
-#define FULL_WRAPPER(NAME, member, params, args, values)                                                               \
+/* Inlined where all but the error is known at compile time. */
+static inline struct aggstats_outcome outcome_of(const struct fs_values *seen) {
+    return (struct aggstats_outcome){
+        .error = seen->error, .has_bytes = seen->has_bytes, .asked_bytes = seen->size, .moved_bytes = seen->result};
+}
+
+#define FULL_WRAPPER(NAME, member, params, args, of_call)                                                              \
     static int full_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
         struct aggstats_recorder *recorder = to_prof(layer)->recorder;                                                 \
         struct fs_layer *next = layer->next;                                                                           \
         struct aggstats_span span = aggstats_begin(recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);                \
         int result = next->ops->member(next, FS_UNPACK args);                                                          \
-        aggstats_end(recorder, &span);                                                                                 \
+        const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
+        const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
+        aggstats_end_with(recorder, &span, &outcome);                                                                  \
         return result;                                                                                                 \
     }
 
@@ -87,8 +95,9 @@ static void group(struct prof *prof, enum fs_op op, const struct fs_caller *call
         struct usage before = usage_now(values);                                                                       \
         struct aggstats_span span = aggstats_begin(prof->recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);          \
         int result = next->ops->member(next, FS_UNPACK args);                                                          \
-        uint64_t latency_cycles = aggstats_end(prof->recorder, &span);                                                 \
-        const struct fs_values seen = {.error = result < 0 ? -result : 0, FS_UNPACK of_call};                          \
+        const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
+        const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
+        uint64_t latency_cycles = aggstats_end_with(prof->recorder, &span, &outcome);                                  \
         relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                            \
         group(prof, FS_OP_##NAME, caller, latency_cycles);                                                             \
         return result;                                                                                                 \

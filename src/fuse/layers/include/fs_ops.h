@@ -96,19 +96,21 @@ struct fs_dirent {
 };
 typedef bool (*fs_fill_fn)(void *context, const struct fs_dirent *dirent);
 
-/* What a call was about and what came of it, for relating its latency to (thesis §3.1.6). */
+/* What a call was about and what came of it, to be counted, and for relating its latency to (thesis §3.1.6). */
 struct fs_values {
     int error;       /* errno value; of every op */
     uint64_t size;   /* bytes asked for */
     uint64_t offset; /* where */
     uint64_t result; /* bytes moved, entries listed, position found */
     bool past_eof;   /* there was nothing left to read */
+    bool has_bytes;  /* the op reads, writes or copies: size and result are counted as bytes asked for and moved */
 };
 
 /* In a row of FS_OPS. */
 #define FS_SIZE(bytes) .size = (uint64_t)(bytes)
 #define FS_OFFSET .offset = (uint64_t)offset
 #define FS_CAME_OF(number) .result = result < 0 ? 0 : (uint64_t)(number)
+#define FS_BYTES .has_bytes = true
 #define FS_EOF(is_past) .past_eof = result == 0 && (is_past)
 
 #define FS_CALL const struct fs_caller *caller, fs_ino ino
@@ -121,7 +123,7 @@ struct fs_values {
 #endif
 
 /* Every operation: NAME as in profiles (the kernel's request type), member of the vector, parameters behind the layer,
- * the same as arguments, and which of struct fs_values it has, once `result` is its status. `ino` is the inode worked
+ * the same as arguments, and what of struct fs_values it has, once `result` is its status. `ino` is the inode worked
  * on, or the parent directory of `name`. */
 /* clang-format off */
 #define FS_OPS(OP)                                                                                                     \
@@ -149,11 +151,12 @@ struct fs_values {
     OP(READ, read,                                                                                                     \
        (FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes, off_t offset, size_t *ret_read_bytes),    \
        (caller, ino, file, into, size_bytes, offset, ret_read_bytes),                                                  \
-       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_read_bytes), FS_EOF(size_bytes > 0 && *ret_read_bytes == 0)))  \
+       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_read_bytes), FS_EOF(size_bytes > 0 && *ret_read_bytes == 0),   \
+        FS_BYTES))                                                                                                     \
     OP(WRITE, write, (FS_CALL, fs_file file, const void *data, size_t size_bytes, off_t offset, unsigned flags,        \
                       size_t *ret_written_bytes),                                                                      \
        (caller, ino, file, data, size_bytes, offset, flags, ret_written_bytes),                                        \
-       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_written_bytes)))                                               \
+       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_written_bytes), FS_BYTES))                                     \
     OP(STATFS, statfs, (FS_CALL, struct statvfs *ret_statfs), (caller, ino, ret_statfs), ())                           \
     OP(RELEASE, release, (FS_CALL, fs_file file), (caller, ino, file), ())                                             \
     OP(FSYNC, fsync, (FS_CALL, fs_file file, bool data_only), (caller, ino, file, data_only), ())                      \
@@ -195,7 +198,7 @@ struct fs_values {
                                           off_t out_offset, size_t size_bytes, unsigned flags,                         \
                                           size_t *ret_copied_bytes),                                                   \
        (caller, ino, file, offset, out_ino, out_file, out_offset, size_bytes, flags, ret_copied_bytes),                \
-       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_copied_bytes)))                                                \
+       (FS_SIZE(size_bytes), FS_OFFSET, FS_CAME_OF(*ret_copied_bytes), FS_BYTES))                                      \
     OP(TMPFILE, tmpfile, (FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry, fs_file *ret_file),             \
        (caller, ino, mode, flags, ret_entry, ret_file), ())                                                            \
     OP(STATX, statx, (FS_CALL, fs_file file, int flags, unsigned mask, struct statx *ret_attr),                        \
