@@ -67,7 +67,7 @@ static int null_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_re
 }
 
 static const struct fs_ops null_ops = {.getattr = null_getattr, .read = null_read};
-static const struct fs_ops failing_ops = {.getattr = failing_getattr};
+static const struct fs_ops failing_ops = {.getattr = failing_getattr, .read = null_read};
 
 /* The stack of one variant. */
 struct stack {

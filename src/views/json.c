@@ -140,12 +140,28 @@ static void write_joints(struct json_writer *writer, const struct aggstats_profi
     json_end(writer, ']');
 }
 
+/* Members that are there if there is something to tell. */
+static void write_outcome(struct json_writer *writer, const struct aggstats_op_profile *op) {
+    if (op->asked_bytes > 0 || op->moved_bytes > 0) {
+        json_count(writer, "asked_bytes", op->asked_bytes);
+        json_count(writer, "moved_bytes", op->moved_bytes);
+    }
+    if (aggstats_failed_calls(op) == 0)
+        return;
+    json_begin(writer, "failed", '{');
+    for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
+        if (op->failures[failure] > 0)
+            json_count(writer, aggstats_failure_name(failure), op->failures[failure]);
+    json_end(writer, '}');
+}
+
 static void write_op(struct json_writer *writer, const struct aggstats_profile *profile,
                      const struct aggstats_op_profile *op) {
     json_begin(writer, NULL, '{');
     json_text(writer, "op", op->name);
     json_count(writer, "calls", op->calls);
     write_cycles(writer, profile, "total", op->total_cycles);
+    write_outcome(writer, op);
     json_begin(writer, "buckets", '[');
     for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++) {
         if (op->buckets[bucket] > 0)

@@ -154,6 +154,18 @@ static double oldest_seconds(const struct aggstats_profile *profile, const struc
     return view_seconds(profile, (double)oldest_cycles);
 }
 
+static const char *failed_calls(const struct aggstats_op_profile *op, unsigned failure, uint64_t *ret_count) {
+    *ret_count = op->failures[failure];
+    return *ret_count > 0 ? aggstats_failure_name(failure) : NULL;
+}
+
+static const char *bytes(const struct aggstats_op_profile *op, unsigned series, uint64_t *ret_count) {
+    *ret_count = series == 0 ? op->asked_bytes : op->moved_bytes;
+    if (op->asked_bytes == 0 && op->moved_bytes == 0)
+        return NULL;
+    return series == 0 ? "asked" : "moved";
+}
+
 static bool has_start(const struct aggstats_profile *profile) {
     return profile->has_start;
 }
@@ -192,6 +204,18 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
     {.name = "osprof_op_oldest_call_seconds",
      .help = "Age of the oldest call that has not returned; 0 if all have.",
      .of_op = oldest_seconds},
+    {.name = "osprof_failed_calls_total",
+     .help = "Calls that have failed, by error.",
+     .type = METRICS_COUNTER,
+     .of_series = failed_calls,
+     .series_count = AGGSTATS_FAILURES,
+     .series_label = "errno"},
+    {.name = "osprof_bytes_total",
+     .help = "Bytes that calls were to read, write or copy (asked), and that they did (moved).",
+     .type = METRICS_COUNTER,
+     .of_series = bytes,
+     .series_count = 2,
+     .series_label = "kind"},
     {.name = "osprof_start_time_seconds",
      .help = "When the profile was begun or last reset, in Unix time.",
      .known = has_start,
@@ -211,13 +235,22 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
 
 /* ---- Samples ------------------------------------------------------------------------------------ */
 
+static int visit_series(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
+    int error = 0;
+    for (unsigned series = 0; series < sample.family->series_count && !error; series++) {
+        sample.series = sample.family->of_series(sample.op, series, &sample.count);
+        error = sample.series ? visit(context, &sample) : 0;
+    }
+    return error;
+}
+
 static int visit_ops(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
     const struct aggstats_profile *profile = sample.subject->profile;
     int error = 0;
     for (size_t i = 0; i < profile->op_count && !error; i++) {
         sample.op = &profile->ops[i];
         sample.value = sample.family->of_op ? sample.family->of_op(profile, sample.op) : 0;
-        error = visit(context, &sample);
+        error = sample.family->of_series ? visit_series(sample, visit, context) : visit(context, &sample);
     }
     return error;
 }

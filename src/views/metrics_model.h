@@ -35,10 +35,11 @@ struct metrics_model {
 
 enum metrics_type {
     METRICS_GAUGE,
+    METRICS_COUNTER,
     METRICS_HISTOGRAM, /* of the latencies of an op */
 };
 
-/* A row has either of the two functions, unless it is a histogram. */
+/* A row has one of the three functions, unless it is a histogram. */
 struct metrics_family {
     const char *name;
     const char *help;
@@ -46,18 +47,24 @@ struct metrics_family {
     bool (*known)(const struct aggstats_profile *profile); /* NULL: of all profiles */
     double (*of_profile)(const struct aggstats_profile *profile);
     double (*of_op)(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
-    bool has_info; /* its samples have the info's labels, too */
-    bool is_up;    /* which targets are up; of them it has a sample each, where there are several */
+    /* the count of series 0, 1, ... of an op. Returns the value of its label; NULL: it has no such series */
+    const char *(*of_series)(const struct aggstats_op_profile *op, unsigned series, uint64_t *ret_count);
+    unsigned series_count;    /* the most */
+    const char *series_label; /* name of the label */
+    bool has_info;            /* its samples have the info's labels, too */
+    bool is_up;               /* which targets are up; of them it has a sample each, where there are several */
 };
 
-#define METRICS_FAMILIES 9
+#define METRICS_FAMILIES 11
 extern const struct metrics_family metrics_families[METRICS_FAMILIES];
 
 struct metrics_sample {
     const struct metrics_family *family;
     const struct metrics_subject *subject;
     const struct aggstats_op_profile *op; /* also the value of its label "op"; NULL: of the whole profile */
+    const char *series;                   /* value of the label of its series; NULL: it has none */
     double value;                         /* meaningful for gauges */
+    uint64_t count;                       /* meaningful for counters */
 };
 
 /* A model of several profiles, and of a single one, which has no family that tells whether it is up.

@@ -54,6 +54,8 @@ static void add_sample_labels(struct protobuf_writer *writer, Prometheus__Metric
     add_labels(writer, metric, &sample->subject->common);
     if (sample->op)
         add_label(writer, metric, "op", sample->op->name);
+    if (sample->series)
+        add_label(writer, metric, sample->family->series_label, sample->series);
     if (sample->family->has_info)
         add_labels(writer, metric, &sample->subject->info);
 }
@@ -62,7 +64,7 @@ static void add_sample_labels(struct protobuf_writer *writer, Prometheus__Metric
 static int make_room(struct protobuf_writer *writer, const struct metrics_model *model) {
     size_t most = 0;
     for (size_t i = 0; i < model->count; i++) {
-        size_t count = model->subjects[i].common.count + model->subjects[i].info.count + 1;
+        size_t count = model->subjects[i].common.count + model->subjects[i].info.count + 2;
         most = count > most ? count : most;
     }
     writer->labels = calloc(most + 1, sizeof(*writer->labels));
@@ -154,11 +156,14 @@ static int append(struct protobuf_writer *writer, const Prometheus__MetricFamily
 }
 
 static int append_head(struct protobuf_writer *writer, const struct metrics_family *family) {
+    static const Prometheus__MetricType types[] = {[METRICS_GAUGE] = PROMETHEUS__METRIC_TYPE__GAUGE,
+                                                   [METRICS_COUNTER] = PROMETHEUS__METRIC_TYPE__COUNTER,
+                                                   [METRICS_HISTOGRAM] = PROMETHEUS__METRIC_TYPE__HISTOGRAM};
     Prometheus__MetricFamily head = PROMETHEUS__METRIC_FAMILY__INIT;
     head.name = (char *)(uintptr_t)family->name; /* only read */
     head.help = (char *)(uintptr_t)family->help;
     head.has_type = true;
-    head.type = family->type == METRICS_HISTOGRAM ? PROMETHEUS__METRIC_TYPE__HISTOGRAM : PROMETHEUS__METRIC_TYPE__GAUGE;
+    head.type = types[family->type];
     return append(writer, &head);
 }
 
@@ -169,11 +174,16 @@ static int append_sample(void *context, const struct metrics_sample *sample) {
     Prometheus__Metric *metric_pointer = &metric;
     Prometheus__Histogram histogram = PROMETHEUS__HISTOGRAM__INIT;
     Prometheus__Gauge gauge = PROMETHEUS__GAUGE__INIT;
+    Prometheus__Counter counter = PROMETHEUS__COUNTER__INIT;
     int error = 0;
     add_sample_labels(writer, &metric, sample);
     if (sample->family->type == METRICS_HISTOGRAM) {
         error = fill_histogram(writer, &histogram, sample);
         metric.histogram = &histogram;
+    } else if (sample->family->type == METRICS_COUNTER) {
+        counter.has_value = true;
+        counter.value = (double)sample->count;
+        metric.counter = &counter;
     } else {
         gauge.has_value = true;
         gauge.value = sample->value;

@@ -1,5 +1,6 @@
-/* Profiles as Prometheus metrics, in the text format that is also OpenMetrics: so there are histograms and gauges
- * only, which the two write alike, and an end mark.
+/* Profiles as Prometheus metrics, in the text format that is also OpenMetrics: histograms and gauges, which the two
+ * write alike, and an end mark. What is a counter is not said, since the one wants that of the name of its samples, the
+ * other of the name without "_total".
  *
  * A series of a histogram is known by its bound, so all ops have the same bounds at every scrape, also where buckets
  * are empty: those from LE_MIN_SECONDS to LE_MAX_SECONDS. The lowest takes all that is below, "+Inf" all that is above.
@@ -56,6 +57,8 @@ static void begin_sample(FILE *stream, const struct metrics_sample *sample, cons
     write_labels(stream, &separator, &sample->subject->common);
     if (sample->op)
         write_label(stream, &separator, "op", sample->op->name);
+    if (sample->series)
+        write_label(stream, &separator, sample->family->series_label, sample->series);
     if (sample->family->has_info)
         write_labels(stream, &separator, &sample->subject->info);
     if (bound)
@@ -119,14 +122,20 @@ static int write_sample(void *context, const struct metrics_sample *sample) {
         write_histogram(writer, sample);
         return 0;
     }
+    if (sample->family->type == METRICS_COUNTER) {
+        begin_sample(writer->stream, sample, "", NULL);
+        end_sample_count(writer->stream, sample->count);
+        return 0;
+    }
     begin_sample(writer->stream, sample, "", NULL);
     end_sample_real(writer->stream, sample->value);
     return 0;
 }
 
 static void write_family(FILE *stream, const struct metrics_family *family) {
-    fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", family->name, family->help, family->name,
-            family->type == METRICS_HISTOGRAM ? "histogram" : "gauge");
+    fprintf(stream, "# HELP %s %s\n", family->name, family->help);
+    if (family->type != METRICS_COUNTER)
+        fprintf(stream, "# TYPE %s %s\n", family->name, family->type == METRICS_HISTOGRAM ? "histogram" : "gauge");
 }
 
 static int write_model(const struct metrics_model *model, FILE *stream) {

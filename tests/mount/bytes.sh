@@ -10,7 +10,7 @@ prepare() {
     for ((i = 1; i <= threads; i++)); do
         mkdir -p "$lower/$i/full/of"
         head -c 10007 /dev/zero >"$lower/$i/data"
-        : >"$lower/$i/out" >"$lower/$i/copy"
+        touch "$lower/$i/out" "$lower/$i/copy"
     done
 }
 

@@ -12,7 +12,7 @@
 #include "values.h"
 #include "views.h"
 
-#define FAMILIES 9
+#define FAMILIES 11
 #define LATENCY "osprof_op_latency_seconds"
 
 static struct aggstats_profile profile;
@@ -238,7 +238,7 @@ END_TEST
 
 /* ---- Beside the text ---------------------------------------------------------------------------- */
 
-/* The samples of gauges as lines of the text format, of labels that need no escape. */
+/* The samples of gauges and counters as lines of the text format, of labels that need no escape. */
 static void expect_in_text(const Prometheus__MetricFamily *family, const char *text) {
     for (size_t i = 0; i < family->n_metric; i++) {
         const Prometheus__Metric *metric = family->metric[i];
@@ -248,7 +248,10 @@ static void expect_in_text(const Prometheus__MetricFamily *family, const char *t
         for (size_t j = 0; j < metric->n_label; j++)
             used += snprintf(line + used, sizeof(line) - (size_t)used, "%s%s=\"%s\"", j > 0 ? "," : "",
                              metric->label[j]->name, metric->label[j]->value);
-        format_real(metric->gauge->value, value);
+        if (metric->counter)
+            snprintf(value, sizeof(value), "%.0f", metric->counter->value);
+        else
+            format_real(metric->gauge->value, value);
         snprintf(line + used, sizeof(line) - (size_t)used, "} %s\n", value);
         ck_assert_msg(strstr(text, line), "no line %s in:\n%s", line, text);
     }
@@ -266,24 +269,36 @@ static size_t count_lines(const char *text, const char *beginning) {
 #define WHOLE                                                                                                          \
     "# layer: fs\n# host: node1\n# lower: /l\n# mount: /m\n# clock: tsc 2000000000 Hz\n# resolution: 2\n"              \
     "# cache: none\n# label rack: 7\n# start: 1970-01-01T00:00:01.5Z\n# elapsed: 2500000000\n# clamped: 3\n"           \
-    "# incomplete: yes\n# in_flight: READ object 9 pid 4711 age 2500000000\n"                                          \
+    "# incomplete: yes\n# failed: READ EIO 5 ENOENT 3\n# bytes: READ asked 4096 moved 100\n"                           \
+    "# in_flight: READ object 9 pid 4711 age 2500000000\n"                                                             \
     "OP_READ 12 140000000000\n 1 1 0 0 0 9\nOP_WRITE 1 7\n 0 1\n"
 
-START_TEST(gauges_and_labels_are_those_of_the_text) {
+static bool is_counter(const Prometheus__MetricFamily *family) {
+    return strstr(family->name, "_total") != NULL;
+}
+
+static Prometheus__MetricType type_of(const Prometheus__MetricFamily *family) {
+    return is_counter(family)                   ? PROMETHEUS__METRIC_TYPE__COUNTER
+           : strcmp(family->name, LATENCY) == 0 ? PROMETHEUS__METRIC_TYPE__HISTOGRAM
+                                                : PROMETHEUS__METRIC_TYPE__GAUGE;
+}
+
+START_TEST(gauges_counters_and_labels_are_those_of_the_text) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes;
     given(WHOLE);
     ck_assert_int_eq(view_format(&view_metrics, &profile, &text, &size_bytes), 0);
     for (size_t i = 0; i < family_count; i++) {
         char head[512];
-        snprintf(head, sizeof(head), "# HELP %s %s\n# TYPE %s %s\n", families[i]->name, families[i]->help,
-                 families[i]->name, i == 0 ? "histogram" : "gauge");
+        int used = snprintf(head, sizeof(head), "# HELP %s %s\n", families[i]->name, families[i]->help);
+        if (!is_counter(families[i])) /* in the text their type is not told */
+            snprintf(head + used, sizeof(head) - (size_t)used, "# TYPE %s %s\n", families[i]->name,
+                     i == 0 ? "histogram" : "gauge");
         ck_assert_msg(strstr(text, head), "not in the text: %s", head);
         char sample[64];
         snprintf(sample, sizeof(sample), "%s%s{", families[i]->name, i == 0 ? "_count" : "");
         ck_assert_uint_eq(families[i]->n_metric, count_lines(text, sample));
-        ck_assert_int_eq(families[i]->type,
-                         i == 0 ? PROMETHEUS__METRIC_TYPE__HISTOGRAM : PROMETHEUS__METRIC_TYPE__GAUGE);
+        ck_assert_int_eq(families[i]->type, type_of(families[i]));
         if (i > 0)
             expect_in_text(families[i], text);
     }
@@ -293,6 +308,9 @@ START_TEST(gauges_and_labels_are_those_of_the_text) {
     ck_assert_str_eq(label_of(latency, "host"), "node1");
     ck_assert_str_eq(label_of(latency, "mount"), "/m");
     ck_assert_str_eq(label_of(find_family("osprof_info")->metric[0], "label_rack"), "7");
+    ck_assert_uint_eq(find_family("osprof_failed_calls_total")->n_metric, 2);
+    ck_assert_str_eq(label_of(find_family("osprof_failed_calls_total")->metric[1], "errno"), "EIO");
+    ck_assert_double_eq(find_family("osprof_bytes_total")->metric[1]->counter->value, 100);
 }
 END_TEST
 
@@ -379,7 +397,7 @@ int main(void) {
     tcase_add_test(latencies, counts_keep_63_bits);
     tcase_add_test(latencies, larger_counts_are_refused);
     TCase *text = suite_case(suite, "text", NULL, tear_down);
-    tcase_add_test(text, gauges_and_labels_are_those_of_the_text);
+    tcase_add_test(text, gauges_counters_and_labels_are_those_of_the_text);
     tcase_add_test(text, labels_are_harmless_to_terminals);
     tcase_add_test(text, empty_profile_has_every_family);
     tcase_add_test(text, several_profiles_share_the_families);

@@ -164,6 +164,44 @@ START_TEST(json_tells_all_that_the_profile_holds) {
 }
 END_TEST
 
+#define OUTCOMES                                                                                                       \
+    "# clock: 1000 Hz\n# failed: LOOKUP ENOENT 12 EACCES 3 other 1\n"                                                  \
+    "# bytes: READ asked 18446744073709551615 moved 0\nOP_READ 1 1\n 1\nOP_LOOKUP 20 1\n 16\n"
+
+START_TEST(json_tells_failures_and_bytes_where_there_are_any) {
+    given("# failed: LOOKUP ENOENT 12 EACCES 3 other 1\n# bytes: READ asked 4096 moved 100\n"
+          "OP_READ 1 2\n 1\nOP_LOOKUP 20 1\n 16\n");
+    json_t *json = read_json();
+    const json_t *read = json_array_get(json_object_get(json, "ops"), 0);
+    const json_t *lookup = json_array_get(json_object_get(json, "ops"), 1);
+    ck_assert_int_eq(count_of(read, "asked_bytes"), 4096);
+    ck_assert_int_eq(count_of(read, "moved_bytes"), 100);
+    ck_assert_ptr_null(json_object_get(read, "failed"));
+    ck_assert_ptr_null(json_object_get(lookup, "asked_bytes"));
+    ck_assert_ptr_null(json_object_get(lookup, "moved_bytes"));
+    const json_t *failed = json_object_get(lookup, "failed");
+    ck_assert_uint_eq(json_object_size(failed), 3);
+    ck_assert_int_eq(count_of(failed, "ENOENT"), 12);
+    ck_assert_int_eq(count_of(failed, "EACCES"), 3);
+    ck_assert_int_eq(count_of(failed, "other"), 1);
+    json_decref(json);
+}
+END_TEST
+
+START_TEST(metrics_count_failures_and_bytes_exactly) {
+    given(OUTCOMES);
+    view(&view_metrics);
+    expect_line("osprof_failed_calls_total{op=\"LOOKUP\",errno=\"ENOENT\"} 12");
+    expect_line("osprof_failed_calls_total{op=\"LOOKUP\",errno=\"EACCES\"} 3");
+    expect_line("osprof_failed_calls_total{op=\"LOOKUP\",errno=\"other\"} 1");
+    expect_line("osprof_bytes_total{op=\"READ\",kind=\"asked\"} 18446744073709551615");
+    expect_line("osprof_bytes_total{op=\"READ\",kind=\"moved\"} 0");
+    expect_nowhere("osprof_failed_calls_total{op=\"READ\"");
+    expect_nowhere("osprof_bytes_total{op=\"LOOKUP\"");
+    expect_nowhere("# TYPE osprof_bytes");
+}
+END_TEST
+
 START_TEST(json_has_the_buckets_that_are_not_empty) {
     given("# clock: tsc 2000000000 Hz\n# resolution: 2\nOP_READ 6 5000\n 2 0 0 3\nOP_WRITE 1 0\n-\n");
     json_t *json = read_json();
@@ -436,6 +474,7 @@ static void add_json(Suite *suite) {
     TCase *tcase = suite_case(suite, "json", NULL, tear_down);
     tcase_add_test(tcase, json_labels_are_read_back_whatever_they_hold);
     tcase_add_test(tcase, json_tells_all_that_the_profile_holds);
+    tcase_add_test(tcase, json_tells_failures_and_bytes_where_there_are_any);
     tcase_add_test(tcase, json_has_the_buckets_that_are_not_empty);
     tcase_add_test(tcase, json_counts_keep_all_their_bits);
     tcase_add_test(tcase, json_leaves_seconds_out_where_the_clocks_rate_is_unknown);
@@ -457,6 +496,7 @@ static void add_metrics(Suite *suite) {
     tcase_add_loop_test(tcase, metrics_have_the_same_bounds_whatever_was_called, 0, (int)ARRAY_SIZE(scales));
     tcase_add_test(tcase, metrics_escape_what_labels_hold);
     tcase_add_test(tcase, metrics_tell_of_the_whole_profile);
+    tcase_add_test(tcase, metrics_count_failures_and_bytes_exactly);
     tcase_add_test(tcase, metrics_tell_labels_of_users_in_the_info);
     tcase_add_test(tcase, metrics_need_the_clocks_rate);
 }
