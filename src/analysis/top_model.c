@@ -70,6 +70,8 @@ static int make_ops(struct top_frame *frame) {
                                             .max_bucket = top_highest_bucket(op, profile->resolution)};
         top_figures_relate(&row->figures, frame->total_cycles);
         frame->ended += row->figures.ended;
+        frame->failed += aggstats_failed_calls(op);
+        frame->moved_bytes += op->moved_bytes;
     }
     return 0;
 }

@@ -32,6 +32,12 @@ expect_check 2 "show-empty.osprof: consistent: 0 ops, 0 calls" \
     should-fail-more-buckets-than-calls.osprof show-empty.osprof
 assert_eq 1 "$(wc -l <"$scratch/err")" "lines about the unreadable one"
 
+# No more calls fail than end.
+printf '# osprof 1\n# failed: READ EIO 2 ENOENT 1\nOP_READ 3 24\n 0 0 0 3\n' >failures
+expect 0 check failures
+sed 's/EIO 2/EIO 3/' failures >more-failures
+expect 2 check more-failures
+
 # One bucket's count of a real profile changed by one, either way, is noticed.
 awk '/^OP_/ { op = $1 } op == "OP_OPEN" && /^ / && !done { for (i = NF; !$i; i--); $i--; $0 = " " $0; done = 1 } 1' \
     show-grep.osprof >"$scratch/one-less"

@@ -42,6 +42,13 @@ OP_READ 7 100
 OP_WRITE 5 10
  0 5' one.osprof two.osprof
 
+# Failures and bytes add up, also at other rates and resolutions; who tells none has none.
+profile failing 1000000000 1 '# failed: READ ENOENT 2 other 1' '# bytes: READ asked 4096 moved 100' 'OP_READ 3 30' ' 0 0 0 3'
+profile failing_too 2000000000 8 '# failed: READ ENOENT 1 EIO 4' '# bytes: READ asked 5 moved 5' 'OP_READ 5 30' ' 0 0 0 5'
+expect 0 merge failing.osprof one.osprof failing_too.osprof
+assert_eq '# failed: READ ENOENT 3 EIO 4 other 1
+# bytes: READ asked 4101 moved 105' "$(grep -E '^# (failed|bytes): ' "$scratch/out")" "failures and bytes of a sum"
+
 # Two buckets of resolution 1 are the first sixteen of resolution 8, in either order.
 profile fine 1000000000 8 'OP_READ 4 8' " 1 0 0 0 0 0 0 1 2 0 0 0 0 0 0 0"
 profile coarse 1000000000 1 'OP_READ 6 9' ' 2 4'

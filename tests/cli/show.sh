@@ -10,6 +10,8 @@ expect_golden show-hung show --width 200 "$data/show-hung.osprof"
 expect_golden show-hung-merged show --width 40 --op READ "$data/show-hung.osprof"
 expect_golden show-empty show "$data/show-empty.osprof"
 expect_golden show-bare show "$data/show-bare.osprof"
+expect_golden show-outcomes show "$data/show-outcomes.osprof"
+expect_golden show-outcomes-narrow show --width 40 --ascii --op LOOKUP "$data/show-outcomes.osprof"
 
 # The default is osprof.out in the current directory; - is standard input.
 cp "$data/show-bare.osprof" osprof.out

@@ -1,5 +1,6 @@
 /* The pages of osprof top, to the character. */
 #include <check.h>
+#include <errno.h>
 #include <locale.h>
 #include <string.h>
 #include <time.h>
@@ -26,8 +27,8 @@ static void set_up(void) {
     read_buckets[10] = 1000;
     read_buckets[12] = 20;
     fsync_buckets[24] = 3;
-    ops[0] = (struct aggstats_op_profile){"FSYNC", 5, 75000000, fsync_buckets, NULL, 0};
-    ops[1] = (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0};
+    ops[0] = (struct aggstats_op_profile){"FSYNC", 5, 75000000, fsync_buckets, NULL, 0, 0, 0, {0}};
+    ops[1] = (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0, 0, 0, {0}};
     calls[0] = (struct aggstats_call_in_flight){"FSYNC", 500, 7, 4711, NULL};
     calls[1] = (struct aggstats_call_in_flight){"FSYNC", 9000000000, 8, 0, path};
     watch = (struct top_watch){.has_latest = true, .is_fresh = true, .since_beginning = true};
@@ -102,6 +103,39 @@ START_TEST(what_does_not_fit_is_left_out) {
     assert_drawn(text, "operation   share      calls     mean\n"
                        "FSYNC      75.0 %          3  25.0 ms\n"
                        "READ       25.0 %      1,020  24.5 us\n\n");
+}
+END_TEST
+
+/* In 7 seconds. */
+static void move_and_fail(void) {
+    ops[1].asked_bytes = 7 * 5000000;
+    ops[1].moved_bytes = 7 * 4194304;
+    ops[0].failures[aggstats_failure_of_error(EIO)] = 2;
+    ops[0].failures[aggstats_failure_of_error(ENOSPC)] = 1;
+}
+
+START_TEST(rates_of_bytes_and_failures_are_below_the_operations) {
+    move_and_fail();
+    CLEANUP_FREE char *text = draw(0, 80, false);
+    ck_assert_ptr_nonnull(
+        strstr(text, "1,020  24.5 µs  8.19 µs  ▄ ▂\nAll: 4.00 MiB/s moved, 0.43/s failed\n\noperation"));
+}
+END_TEST
+
+START_TEST(rates_of_operations_have_columns_where_there_is_room) {
+    move_and_fail();
+    CLEANUP_FREE char *text = draw(0, 110, false);
+    ck_assert_ptr_nonnull(strstr(text, "    mean    max ≤       moved    failed  "));
+    ck_assert_ptr_nonnull(strstr(text, "FSYNC      75.0 %          3  25.0 ms  33.6 ms                0.43/s  "));
+    ck_assert_ptr_nonnull(strstr(text, "READ       25.0 %      1,020  24.5 µs  8.19 µs  4.00 MiB/s            "));
+}
+END_TEST
+
+START_TEST(rates_need_the_time) {
+    move_and_fail();
+    watch.latest.profile.has_elapsed = false;
+    CLEANUP_FREE char *text = draw(0, 110, false);
+    ck_assert_ptr_null(strstr(text, "moved"));
 }
 END_TEST
 
@@ -278,6 +312,9 @@ static Suite *top_page_suite(void) {
     tcase_add_test(pages, operations_have_a_chart_and_calls_in_flight_below_them);
     tcase_add_test(pages, in_ascii_a_digit_stands_for_a_height);
     tcase_add_test(pages, what_does_not_fit_is_left_out);
+    tcase_add_test(pages, rates_of_bytes_and_failures_are_below_the_operations);
+    tcase_add_test(pages, rates_of_operations_have_columns_where_there_is_room);
+    tcase_add_test(pages, rates_need_the_time);
     tcase_add_test(pages, calls_in_flight_alone);
     tcase_add_test(pages, what_has_not_ended_has_no_mean);
     tcase_add_test(pages, nothing_is_told_as_nothing);

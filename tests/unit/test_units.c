@@ -27,6 +27,41 @@ START_TEST(counts_have_their_thousands_separated) {
 END_TEST
 
 static const struct {
+    double number;
+    const char *text;
+} numbers[] = {{0, "0"}, {0.25, "0.25"}, {12.34, "12.3"}, {999.4, "999"}, {999.6, "1,000"}, {13640, "13,640"}};
+
+START_TEST(numbers_have_three_digits_below_a_thousand) {
+    char text[UNITS_TEXT_SIZE];
+    units_format_number(numbers[_i].number, text);
+    ck_assert_str_eq(text, numbers[_i].text);
+}
+END_TEST
+
+static const struct {
+    double bytes;
+    const char *text;
+} bytes[] = {
+    {0, "0 B"},
+    {1, "1 B"},
+    {0.5, "0.50 B"},
+    {1023, "1023 B"},
+    {1024, "1.00 KiB"},
+    {1536, "1.50 KiB"},
+    {999.4 * 1024, "999 KiB"},
+    {1000 * 1024, "0.98 MiB"},
+    {5242880, "5.00 MiB"},
+    {0x1p64, "16.0 EiB"},
+};
+
+START_TEST(bytes_have_binary_units) {
+    char text[UNITS_TEXT_SIZE];
+    units_format_bytes(bytes[_i].bytes, text);
+    ck_assert_str_eq(text, bytes[_i].text);
+}
+END_TEST
+
+static const struct {
     double seconds;
     const char *text;
 } times[] = {
@@ -125,6 +160,8 @@ static Suite *units_suite(void) {
     Suite *suite = suite_create("units");
     TCase *formats = tcase_create("formats");
     tcase_add_loop_test(formats, counts_have_their_thousands_separated, 0, ARRAY_SIZE(counts));
+    tcase_add_loop_test(formats, numbers_have_three_digits_below_a_thousand, 0, ARRAY_SIZE(numbers));
+    tcase_add_loop_test(formats, bytes_have_binary_units, 0, ARRAY_SIZE(bytes));
     tcase_add_test(formats, shares_are_percent);
     tcase_add_loop_test(formats, times_have_three_digits_and_a_unit, 0, ARRAY_SIZE(times));
     tcase_add_test(formats, cycles_are_time_where_the_rate_is_known);

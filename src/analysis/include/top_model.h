@@ -41,6 +41,8 @@ struct top_frame {
     size_t call_count;
     uint64_t ended;
     double total_cycles;
+    uint64_t failed;      /* calls */
+    uint64_t moved_bytes; /* modulo 2^64 */
 
     /* not 0: buckets that any op has in the second snapshot, so that an axis over them changes little with time */
     uint64_t seen_buckets[AGGSTATS_BUCKETS_MAX];

@@ -12,6 +12,7 @@
 #include "figures.h"
 #include "groups_table.h"
 #include "joint_table.h"
+#include "outcome_line.h"
 #include "peak_line.h"
 #include "screen.h"
 #include "units.h"
@@ -307,6 +308,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
     putc('\n', page->screen.stream);
     screen_print(&page->screen, INK_STRONG, op->name);
     putc('\n', page->screen.stream);
+    outcome_line_print(op, &page->screen);
     print_peaks(page, op);
     if (figures_finished(op, page->profile->resolution) == 0)
         fputs("  no call has ended yet\n", page->screen.stream);

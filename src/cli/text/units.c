@@ -39,6 +39,28 @@ static void format_digits(double value, char *ret_text, size_t size) {
         snprintf(ret_text, size, "%.0f", value);
 }
 
+void units_format_number(double number, char ret_text[UNITS_TEXT_SIZE]) {
+    if (number >= 999.5 && number < 1e18)
+        units_format_count((uint64_t)(number + 0.5), ret_text);
+    else
+        format_digits(number, ret_text, UNITS_TEXT_SIZE);
+}
+
+void units_format_bytes(double bytes, char ret_text[UNITS_TEXT_SIZE]) {
+    static const char *const suffixes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    char digits[UNITS_TEXT_SIZE];
+    size_t power = 0;
+    while (bytes >= (power == 0 ? 1023.5 : 999.5) && power + 1 < ARRAY_SIZE(suffixes)) {
+        bytes /= 1024;
+        power++;
+    }
+    if (power == 0 && (bytes >= 9.995 || bytes == (double)(int)bytes))
+        snprintf(digits, sizeof(digits), "%.0f", bytes);
+    else
+        format_digits(bytes, digits, sizeof(digits));
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s %s", digits, suffixes[power]);
+}
+
 static const char *time_unit(const struct units *units, int thousands) {
     static const char *const names[] = {"ns", "µs", "ms", "s"};
     return thousands == 1 && units->ascii ? "us" : names[thousands];

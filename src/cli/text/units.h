@@ -19,6 +19,12 @@ void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]);
 /* What a noun ends with after this count: "s", or nothing. */
 const char *units_plural(uint64_t count);
 
+/* 0.0123 -> "0.01", 12.34 -> "12.3", 13640 -> "13,640" */
+void units_format_number(double number, char ret_text[UNITS_TEXT_SIZE]);
+
+/* 100 -> "100 B", 1536 -> "1.50 KiB" */
+void units_format_bytes(double bytes, char ret_text[UNITS_TEXT_SIZE]);
+
 /* 0.743 -> "74.3 %" */
 void units_format_share(double share, char ret_text[UNITS_TEXT_SIZE]);
 

@@ -77,17 +77,72 @@ void top_page_draw_heading(const struct top_watch *watch, struct canvas *canvas)
     top_page_draw_notices(watch, canvas);
 }
 
+/* ---- Rates --------------------------------------------------------------------------------------- */
+
+/* A number of a frame as what a second had in the mean; 0: the time is not known. */
+static double per_second(const struct top_frame *frame, uint64_t number) {
+    const struct aggstats_profile *profile = &frame->profile;
+    if (!profile->has_elapsed || profile->elapsed_cycles == 0)
+        return 0;
+    return (double)number * (double)profile->clock.frequency_hz / (double)profile->elapsed_cycles;
+}
+
+/* "4.10 MiB/s"; nothing for none */
+static void format_moved(const struct top_frame *frame, uint64_t moved_bytes, char ret_text[UNITS_TEXT_SIZE]) {
+    char text[UNITS_TEXT_SIZE];
+    ret_text[0] = '\0';
+    if (moved_bytes == 0)
+        return;
+    units_format_bytes(per_second(frame, moved_bytes), text);
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", text);
+}
+
+static void format_failed(const struct top_frame *frame, uint64_t failed, char ret_text[UNITS_TEXT_SIZE]) {
+    char text[UNITS_TEXT_SIZE];
+    ret_text[0] = '\0';
+    if (failed == 0)
+        return;
+    units_format_number(per_second(frame, failed), text);
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", text);
+}
+
+/* Something was moved or has failed, and it is known in which time. */
+static bool has_rates(const struct top_frame *frame) {
+    return (frame->moved_bytes > 0 || frame->failed > 0) && per_second(frame, 1) > 0;
+}
+
+/* "All: 4.10 MiB/s moved, 12.0/s failed" */
+static void draw_rates(const struct top_frame *frame, struct canvas *canvas) {
+    char moved[UNITS_TEXT_SIZE];
+    char failed[UNITS_TEXT_SIZE];
+    char text[160];
+    if (!has_rates(frame))
+        return;
+    format_moved(frame, frame->moved_bytes, moved);
+    format_failed(frame, frame->failed, failed);
+    snprintf(text, sizeof(text), "All: %s%s%s%s%s", moved, moved[0] ? " moved" : "", moved[0] && failed[0] ? ", " : "",
+             failed, failed[0] ? " failed" : "");
+    canvas_line(canvas, INK_PLAIN, text);
+}
+
 /* ---- Operations --------------------------------------------------------------------------------- */
 
 /* What the table of operations needs beside a row. */
 struct table {
     struct top_table figures;
+    const struct top_frame *frame;
     int name_columns;
+    bool has_rates;         /* columns of them */
     struct chart_axis axis; /* without columns: no charts */
 };
 
 #define CHART_GAP 2
 #define CHART_COLUMNS_MIN 8
+
+/* Of rates, which leave room for a chart that shows more than that there is one. */
+#define MOVED_COLUMNS 12
+#define FAILED_COLUMNS 10
+#define RATES_CHART_COLUMNS_MIN 24
 
 /* Of all ops that were ever called, so that it seldom changes. */
 static int name_columns(const struct top_watch *watch) {
@@ -109,9 +164,11 @@ static struct chart_axis axis_of(const struct top_frame *frame, int columns) {
 
 static struct table table_of(const struct top_watch *watch, const struct canvas *canvas) {
     const struct top_frame *frame = &watch->frame;
-    struct table table = {.name_columns = name_columns(watch)};
+    struct table table = {.frame = frame, .name_columns = name_columns(watch)};
     top_table_init(&table.figures, &watch->latest.profile, canvas);
     int left = top_table_fit(&table.figures, canvas->width - table.name_columns) - CHART_GAP;
+    table.has_rates = has_rates(frame) && left >= MOVED_COLUMNS + FAILED_COLUMNS + RATES_CHART_COLUMNS_MIN;
+    left -= table.has_rates ? MOVED_COLUMNS + FAILED_COLUMNS : 0;
     if (left >= CHART_COLUMNS_MIN)
         table.axis = axis_of(frame, left);
     return table;
@@ -129,10 +186,23 @@ static void draw_titles(const struct table *table, enum top_order order, struct 
     canvas_text(canvas, order == TOP_BY_NAME ? INK_STRONG : INK_FAINT, "operation");
     canvas_move_to(canvas, table->name_columns);
     top_table_draw_titles(&table->figures, order, canvas);
+    if (table->has_rates) {
+        canvas_right(canvas, INK_FAINT, "moved", MOVED_COLUMNS);
+        canvas_right(canvas, INK_FAINT, "failed", FAILED_COLUMNS);
+    }
     if (table->axis.column_count > 0)
         chart_format_ticks(&table->axis, &table->figures.units, ticks);
     draw_chart_text(table, canvas, INK_FAINT, ticks);
     canvas_end_line(canvas);
+}
+
+static void draw_rates_of_op(const struct top_frame *frame, const struct aggstats_op_profile *op,
+                             struct canvas *canvas) {
+    char text[UNITS_TEXT_SIZE];
+    format_moved(frame, op->moved_bytes, text);
+    canvas_right(canvas, INK_PLAIN, text, MOVED_COLUMNS);
+    format_failed(frame, aggstats_failed_calls(op), text);
+    canvas_right(canvas, INK_PLAIN, text, FAILED_COLUMNS);
 }
 
 static void draw_op(const struct table *table, const struct top_op *op, struct canvas *canvas) {
@@ -140,6 +210,8 @@ static void draw_op(const struct table *table, const struct top_op *op, struct c
     canvas_text(canvas, INK_STRONG, op->profile->name);
     canvas_move_to(canvas, table->name_columns);
     top_table_draw_row(&table->figures, &op->figures, canvas);
+    if (table->has_rates)
+        draw_rates_of_op(table->frame, op->profile, canvas);
     if (table->axis.column_count > 0)
         chart_format_line(&table->axis, op->profile, canvas->ascii, chart);
     draw_chart_text(table, canvas, INK_BAR, chart);
@@ -155,6 +227,7 @@ static void draw_ops(const struct top_watch *watch, struct canvas *canvas) {
     draw_titles(&table, watch->order, canvas);
     for (size_t i = 0; i < watch->frame.op_count; i++)
         draw_op(&table, &watch->frame.ops[i], canvas);
+    draw_rates(&watch->frame, canvas);
 }
 
 /* ---- Calls in flight ---------------------------------------------------------------------------- */
