@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "base.h"
+#include "shares.h"
+#include "verdict_failures.h"
 
 #define COMMON_CALLS_MIN 30.0            /* a run: ops with fewer say too little of the machine */
-#define HALF_CALL 0.5                    /* instead of no calls, and added to parts of them, for a logarithm */
+#define HALF_CALL 0.5                    /* instead of no calls, for a logarithm */
 #define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* where in its bucket a percentile lies is a guess */
 #define LOG_MAX 100.0                    /* of a ratio: beyond, nothing is known */
 #define TREND_ALPHA 0.01
@@ -27,9 +29,9 @@ static const struct {
 
 const char *verdict_word_name(enum verdict_word word) {
     static const char *const names[] = {
-        [VERDICT_SLOWER] = "slower",    [VERDICT_FASTER] = "faster",         [VERDICT_ONLY_A] = "only in A",
-        [VERDICT_ONLY_B] = "only in B", [VERDICT_UNDECIDED] = "not decided", [VERDICT_ALIKE] = "alike",
-        [VERDICT_FEW] = "few calls",
+        [VERDICT_SLOWER] = "slower",         [VERDICT_FASTER] = "faster",    [VERDICT_FAILS_MORE] = "fails more",
+        [VERDICT_FAILS_LESS] = "fails less", [VERDICT_ONLY_A] = "only in A", [VERDICT_ONLY_B] = "only in B",
+        [VERDICT_UNDECIDED] = "not decided", [VERDICT_ALIKE] = "alike",      [VERDICT_FEW] = "few calls",
     };
     return names[word];
 }
@@ -278,14 +280,7 @@ static double logit_of_share(const struct aggstats_op_profile *op, unsigned reso
     for (unsigned bucket = place->first; bucket <= place->last; bucket++)
         inside += op->buckets[bucket];
     *ret_share = (double)inside / (double)finished;
-    return log(((double)inside + HALF_CALL) / ((double)(finished - inside) + HALF_CALL));
-}
-
-/* Of the logit of a share of so many calls, if they were independent: runs that agree better do so by chance. */
-static double binomial_variance(double share, double calls) {
-    double inside = share * calls + HALF_CALL;
-    double outside = (1 - share) * calls + HALF_CALL;
-    return 1 / inside + 1 / outside;
+    return share_logit(inside, finished);
 }
 
 static void compare_peak(const struct runs *runs, const struct verdict_op *op, struct verdict_peak *peak) {
@@ -300,7 +295,7 @@ static void compare_peak(const struct runs *runs, const struct verdict_op *op, s
     peak->effect = effect_of(runs->scratch, runs->a_count, runs->count);
     peak->a_share = peak->effect.a_count > 0 ? shares[0] / (double)peak->effect.a_count : 0;
     peak->b_share = peak->effect.b_count > 0 ? shares[1] / (double)peak->effect.b_count : 0;
-    double least = binomial_variance((peak->a_share + peak->b_share) / 2, (op->a_calls + op->b_calls) / 2);
+    double least = share_variance((peak->a_share + peak->b_share) / 2, (op->a_calls + op->b_calls) / 2);
     peak->effect.variance = fmax(peak->effect.variance, least);
     peak->effect.is_known &= peak->effect.a_count > 1 && peak->effect.b_count > 1;
     double moved_cycles = (peak->b_share - peak->a_share) * exp2(peak->place.centre);
@@ -350,6 +345,26 @@ static int compare_peaks(struct runs *runs) {
     return 0;
 }
 
+/* ---- Failures ----------------------------------------------------------------------------------- */
+
+static int compare_failures(struct runs *runs) {
+    struct verdict_result *result = runs->result;
+    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
+    size_t count = 0;
+    if (!effects)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->op_count; i++)
+        if (is_judged(&result->ops[i]) &&
+            verdict_failures_compare(runs->profiles, runs->a_count, runs->count, &result->ops[i], runs->scratch))
+            effects[count++] = &result->ops[i].failures.effect;
+    effects_moderate(effects, count);
+    for (size_t i = 0; i < count; i++) {
+        effect_conclude(effects[i]);
+        judge_with_others(runs, effects[i]);
+    }
+    return 0;
+}
+
 /* ---- Words -------------------------------------------------------------------------------------- */
 
 static double bound_of(const struct verdict_result *result) {
@@ -373,7 +388,7 @@ static bool is_change(const struct effect *effect, double bound) {
     return effect->is_beyond && !is_within(effect, bound);
 }
 
-/* Returns whether any figure has changed; *ret_more: in time, by the one that is surest */
+/* Returns whether any figure of latency or calls has changed; *ret_more: in time, by the one that is surest */
 static bool mark_changes(struct verdict_op *op, const struct verdict_options *options, bool *ret_more) {
     const double bound = log1p(options->at_least);
     double least_p = INFINITY;
@@ -454,10 +469,13 @@ static void leave_undecided(const struct runs *runs, struct verdict_op *op) {
 
 static void find_word(const struct runs *runs, struct verdict_op *op) {
     bool surest_is_more = false;
+    op->failures.is_changed = verdict_failures_changed(&op->failures, runs->result->options.at_least);
     if (!is_judged(op))
         op->word = word_without_figures(runs, op);
     else if (mark_changes(op, &runs->result->options, &surest_is_more))
         op->word = word_of_change(op, bound_of(runs->result), surest_is_more);
+    else if (op->failures.is_changed)
+        op->word = op->failures.effect.difference > 0 ? VERDICT_FAILS_MORE : VERDICT_FAILS_LESS;
     else
         leave_undecided(runs, op);
 }
@@ -586,6 +604,8 @@ static int compare_ops(struct runs *runs) {
         err = moderate_figure(runs, figure);
     if (!err)
         err = compare_peaks(runs);
+    if (!err)
+        err = compare_failures(runs);
     if (err)
         return err;
     compare_common(runs);
@@ -604,7 +624,7 @@ static int compare_ops(struct runs *runs) {
 /* The result's sums and ops are there; figures are found in memory that is needed meanwhile. */
 static int compare_runs(struct verdict_result *result, const struct aggstats_profile *profiles, size_t a_count,
                         size_t count) {
-    const size_t tested_max = result->op_count * (VERDICT_FIGURE_COUNT + PEAKS_MAX) + 1;
+    const size_t tested_max = result->op_count * (VERDICT_FIGURE_COUNT + PEAKS_MAX + 1) + 1;
     CLEANUP_FREE double *values = calloc(result->op_count * VERDICT_FIGURE_COUNT * count + 1, sizeof(*values));
     CLEANUP_FREE double *factors = calloc(count, sizeof(*factors));
     CLEANUP_FREE double *scratch = calloc(count, sizeof(*scratch));

@@ -224,6 +224,17 @@ profile far 'OP_READ 100 200000' ' 0 0 0 0 0 0 0 0 0 0 100'
 expect_verdict score some.osprof far.osprof
 expect_verdict score --score-only --threshold 0.24 some.osprof far.osprof
 expect_verdict alike --score-only --threshold 0.25 some.osprof far.osprof
+# Failures are told if their number changed, and make no difference.
+profile failing '# failed: READ EIO 3 ENOENT 1' 'OP_READ 100 50000' ' 0 0 0 0 0 0 0 0 100'
+expect 0 compare --all --ascii failing.osprof some.osprof
+grep -qx '  failed 4 -> 0: gone' "$scratch/out" || fail "failures that are gone are not told"
+expect 0 compare --all --ascii failing.osprof failing.osprof
+! grep -q '^  failed' "$scratch/out" || fail "tells of failures that are as before"
+expect 0 compare --json failing.osprof some.osprof
+python3 -c 'import json, sys; op = json.load(sys.stdin)["ops"][0]; assert op["a"]["failed"] == 4 and "failed" not in op["b"]' \
+    <"$scratch/out" || fail "JSON does not tell failures"
+python3 "$tests_dir/../cli/validate.py" "$data/../../docs/comparison.schema.json" "$scratch/out" || fail "not by the schema"
+
 profile many 'OP_READ 500 250000' ' 0 0 0 0 0 0 0 0 500'
 expect_verdict totals some.osprof many.osprof
 expect_verdict alike --apart 80 some.osprof many.osprof

@@ -18,6 +18,9 @@ make_runs b 5
 make_runs slow 5 WRITE=1.3
 make_runs mode 5 GETATTR+0.01@64
 make_runs all 5 all=1.5
+make_runs some 5 'LOOKUP!0.3@ENOENT'
+make_runs others 5 'LOOKUP!0.3@ENOENT'
+make_runs failing 5 'LOOKUP!0.3@ENOENT' 'READ!0.04@EIO'
 
 # verdict OP: what --brief says of it, from $scratch/out
 verdict() {
@@ -40,6 +43,27 @@ verdict() {
     expect 0 compare --at-least 50 $(names a) -- $(names slow)
     expect 1 compare $(names a) -- $(names all)
     grep -q '^Everything is 1.[45][0-9]* times slower' "$scratch/out" || fail "a change of everything is not told"
+
+    # Failures
+    expect 0 compare --brief $(names some) -- $(names others)
+    assert_eq alike "$(verdict LOOKUP)" "an operation that fails as often"
+    expect 1 compare --brief $(names others) -- $(names failing)
+    assert_eq alike "$(verdict LOOKUP)" "an operation that fails as often"
+    assert_eq "fails more" "$(verdict READ)" "an operation that fails now"
+    expect 0 compare --fail-on slower $(names others) -- $(names failing)
+    expect 1 compare --ascii $(names others) -- $(names failing)
+    grep -q '^0 of 7 operations slower, 0 faster, 1 failing more' "$scratch/out" || fail "$(head -1 "$scratch/out")"
+    grep -Eq "^  failures 0 % -> [34][.0-9]* % of the calls, most of B's EIO$" "$scratch/out" || fail "no line of failures"
+    expect 1 compare --markdown $(names failing) -- $(names others)
+    grep -Eq '^\| READ \| fails less \| .* \| [34][.0-9]* % → 0 % \|$' "$scratch/out" || fail "--markdown has no failures"
+    expect 1 compare --json $(names others) -- $(names failing)
+    python3 -c '
+import json, sys
+ops = {op["name"]: op for op in json.load(sys.stdin)["ops"]}
+failures = ops["READ"]["failures"]
+assert failures["a_share"] == 0 and 0.03 < failures["b_share"] < 0.05 and failures["changed"], failures
+assert not ops["LOOKUP"]["failures"]["changed"] and "failures" not in ops["WRITE"]
+' <"$scratch/out" || fail "JSON of failures"
 
     # The interval holds what was planted.
     expect 1 compare --json $(names a) -- $(names slow)
@@ -102,7 +126,7 @@ expect 2 compare --at-least 0 a0.osprof a1.osprof -- b0.osprof
 # ---- The schema
 
 python=$(python_with jsonschema) || skip "no python3 that has jsonschema"
-for set in b slow mode all; do
+for set in b slow mode all failing; do
     # shellcheck disable=SC2046 # names have no blanks
     "$OSPROF" compare --json $(names a) -- $(names "$set") >view.json || [ $? = 1 ] || fail "$set: trouble"
     "$python" "$data/../cli/validate.py" "$data/../../docs/verdict.schema.json" view.json || fail "$set: not by the schema"

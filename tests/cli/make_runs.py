@@ -1,7 +1,8 @@
-"""Writes profiles of runs that are made up: make_runs.py PREFIX COUNT [OP=FACTOR | OP+SHARE@FACTOR | all=FACTOR]...
+"""Writes profiles of runs that are made up: make_runs.py PREFIX COUNT [OP=FACTOR | OP+SHARE@FACTOR | all=FACTOR |
+OP!SHARE@ERROR]...
 
-OP=FACTOR makes its calls longer; OP+SHARE@FACTOR only that share of them; all=FACTOR those of every operation. The
-numbers are the same each time; runs of another PREFIX are other runs."""
+OP=FACTOR makes its calls longer; OP+SHARE@FACTOR only that share of them; all=FACTOR those of every operation;
+OP!SHARE@ERROR lets about that share fail. The numbers are the same each time; runs of another PREFIX are other runs."""
 
 import random
 import sys
@@ -21,10 +22,17 @@ def latencies(name, index, rng, changes):
     return [max(1, round(value)) for value in values]
 
 
-def write(path, number, rng, changes):
+def write_failures(file, seed, failures):
+    for op, share, error in failures:
+        failed = round(share * CALLS * random.Random(f"{seed} {op}").uniform(0.9, 1.1))
+        file.write(f"# failed: {op} {error} {failed}\n")
+
+
+def write(path, number, rng, changes, failures):
     with open(path, "w", encoding="ascii") as file:
         file.write(f"# osprof 1\n# layer: fs\n# clock: tsc {HZ} Hz\n# resolution: 1\n"
                    f"# start: 2026-01-01T00:00:{number:02d}.000000000Z\n# elapsed: {HZ}\n")
+        write_failures(file, path, failures)
         for index, name in enumerate(NAMES):
             values = latencies(name, index, rng, changes)
             buckets = [0] * max(value.bit_length() for value in values)
@@ -34,13 +42,18 @@ def write(path, number, rng, changes):
 
 
 def main():
-    prefix, count, changes = sys.argv[1], int(sys.argv[2]), {}
+    prefix, count, changes, failures = sys.argv[1], int(sys.argv[2]), {}, []
     for number, change in enumerate(sys.argv[3:]):
+        if "!" in change:
+            op, _, failing = change.partition("!")
+            share, _, error = failing.partition("@")
+            failures.append((op, float(share), error))
+            continue
         what, factor = change.replace("@", "=").split("=")
         op, _, share = what.partition("+")
         changes[(op, number if op != "all" else 0)] = (float(share or 1), float(factor))
     for number in range(count):
-        write(f"{prefix}{number}.osprof", number, random.Random(f"{prefix} {number}"), changes)
+        write(f"{prefix}{number}.osprof", number, random.Random(f"{prefix} {number}"), changes, failures)
 
 
 main()

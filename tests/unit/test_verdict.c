@@ -2,6 +2,7 @@
 #include "verdict.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -105,6 +106,72 @@ START_TEST(same_is_alike) {
     assert_words(VERDICT_ALIKE, "");
     ck_assert(!verdict_has_change(&result));
     ck_assert(!result.has_trend);
+}
+END_TEST
+
+/* In each run of a side. spread: what is added in every other one */
+static void let_fail(size_t first, const char *name, int error, uint64_t calls, uint64_t spread) {
+    for (size_t run = first; run < first + RUNS; run++)
+        op_of(&profiles[run], name)->failures[aggstats_failure_of_error(error)] = calls + run % 2 * spread;
+}
+
+START_TEST(failures_of_one_share_are_alike) {
+    let_fail(0, "LOOKUP", ENOENT, 300, 20);
+    let_fail(RUNS, "LOOKUP", ENOENT, 305, 20);
+    compare();
+    assert_words(VERDICT_ALIKE, "");
+    ck_assert(verdict_of("LOOKUP")->failures.effect.is_known);
+    ck_assert(!verdict_of("READ")->failures.effect.is_known);
+    ck_assert(!verdict_has_change(&result));
+}
+END_TEST
+
+START_TEST(op_that_fails_in_b_only_fails_more) {
+    let_fail(RUNS, "READ", EIO, 40, 5);
+    let_fail(RUNS, "READ", ENOSPC, 10, 0);
+    compare();
+    const struct verdict_op *op = verdict_of("READ");
+    ck_assert_int_eq(op->word, VERDICT_FAILS_MORE);
+    ck_assert(op->failures.is_changed);
+    ck_assert_double_eq(op->failures.a_share, 0);
+    ck_assert_double_eq_tol(op->failures.b_share, (5 * 50 + 3 * 5) / 5.0 / CALLS, 1e-12);
+    assert_words(VERDICT_ALIKE, "READ");
+    ck_assert(verdict_has_change(&result));
+    ck_assert(!verdict_has_slowdown(&result));
+}
+END_TEST
+
+START_TEST(op_that_fails_no_more_fails_less) {
+    let_fail(0, "READ", EIO, 40, 5);
+    compare();
+    ck_assert_int_eq(verdict_of("READ")->word, VERDICT_FAILS_LESS);
+}
+END_TEST
+
+START_TEST(few_failures_more_are_no_change) {
+    let_fail(0, "READ", EIO, 1, 1);
+    let_fail(RUNS, "READ", EIO, 2, 1);
+    compare();
+    assert_words(VERDICT_ALIKE, "");
+}
+END_TEST
+
+START_TEST(share_that_matters_little_is_no_change) {
+    let_fail(0, "READ", ENOENT, 950, 0);
+    let_fail(RUNS, "READ", ENOENT, 999, 0); /* surely more, but a twentieth */
+    compare();
+    ck_assert(verdict_of("READ")->failures.effect.is_beyond);
+    assert_words(VERDICT_ALIKE, "");
+}
+END_TEST
+
+START_TEST(what_became_slower_says_so_and_shows_failures) {
+    let_fail(RUNS, "WRITE", ENOSPC, 100, 10);
+    for (size_t run = RUNS; run < 2 * RUNS; run++)
+        slow_down(op_of(&profiles[run], "WRITE"), 1.3);
+    compare();
+    ck_assert_int_eq(verdict_of("WRITE")->word, VERDICT_SLOWER);
+    ck_assert(verdict_of("WRITE")->failures.is_changed);
 }
 END_TEST
 
@@ -314,6 +381,12 @@ int main(void) {
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, same_is_alike);
     tcase_add_test(tcase, one_op_slower_is_found_and_its_interval_holds_the_factor);
+    tcase_add_test(tcase, failures_of_one_share_are_alike);
+    tcase_add_test(tcase, op_that_fails_in_b_only_fails_more);
+    tcase_add_test(tcase, op_that_fails_no_more_fails_less);
+    tcase_add_test(tcase, few_failures_more_are_no_change);
+    tcase_add_test(tcase, share_that_matters_little_is_no_change);
+    tcase_add_test(tcase, what_became_slower_says_so_and_shows_failures);
     tcase_add_test(tcase, one_op_faster_is_no_slowdown);
     tcase_add_test(tcase, small_change_that_is_sure_is_none);
     tcase_add_test(tcase, new_slow_mode_is_found_by_its_share);

@@ -22,6 +22,8 @@
 enum verdict_word {
     VERDICT_SLOWER, /* takes more time: by longer calls, or by more of them */
     VERDICT_FASTER,
+    VERDICT_FAILS_MORE, /* a larger share of its calls fails, and no more is sure */
+    VERDICT_FAILS_LESS,
     VERDICT_ONLY_A, /* no run of the other side calls it, each of this one does */
     VERDICT_ONLY_B,
     VERDICT_UNDECIDED,
@@ -63,11 +65,20 @@ struct verdict_peak {
     bool is_changed; /* its share; by as much as matters */
 };
 
+/* Calls that failed. */
+struct verdict_failures {
+    struct effect effect; /* of logits of their share of the calls; is_known: any failed, and it is judged */
+    double a_share;       /* of the calls that have ended, mean over the runs */
+    double b_share;
+    bool is_changed; /* by as much as matters */
+};
+
 struct verdict_op {
     const char *name;
     enum verdict_word word;
     struct verdict_ratio ratios[VERDICT_FIGURE_COUNT];
     bool is_changed[VERDICT_FIGURE_COUNT]; /* what made it a change */
+    struct verdict_failures failures;
     struct verdict_peak *peaks;
     size_t peak_count;
     double a_total_cycles; /* mean over the runs, those without calls too */

@@ -263,6 +263,20 @@ static void print_total(const struct page *page, const struct compare_op *op) {
     fprintf(page->stream, "  total latency %s %s %s: %s\n", a, page->arrow, b, change);
 }
 
+static void print_failed(const struct page *page, const struct compare_op *op) {
+    const uint64_t a_failed = aggstats_failed_calls(op->a);
+    const uint64_t b_failed = aggstats_failed_calls(op->b);
+    char a[UNITS_TEXT_SIZE];
+    char b[UNITS_TEXT_SIZE];
+    char change[CHANGE_TEXT_SIZE];
+    if (a_failed == b_failed)
+        return;
+    units_format_count(a_failed, a);
+    units_format_count(b_failed, b);
+    format_change((double)a_failed, (double)b_failed, change);
+    fprintf(page->stream, "  failed %s %s %s: %s\n", a, page->arrow, b, change);
+}
+
 static void print_unfinished(const struct page *page, const char *name, uint64_t calls, uint64_t finished) {
     char count[UNITS_TEXT_SIZE];
     if (calls == finished)
@@ -400,6 +414,7 @@ static void print_op(const struct page *page, const struct compare_op *op) {
         fprintf(page->stream, ": %s\n", score);
     print_calls(page, op);
     print_total(page, op);
+    print_failed(page, op);
     print_unfinished(page, "A", op->a->calls, op->a_finished);
     print_unfinished(page, "B", op->b->calls, op->b_finished);
     print_peaks(page, op);

@@ -80,6 +80,8 @@ static void write_side(struct page *page, const char *key, const struct aggstats
     json_count(&page->writer, "calls", op->calls);
     json_count(&page->writer, "finished", finished);
     write_total(page, op->total_cycles);
+    if (aggstats_failed_calls(op) > 0)
+        json_count(&page->writer, "failed", aggstats_failed_calls(op));
     json_end(&page->writer, '}');
 }
 

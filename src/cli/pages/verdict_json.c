@@ -47,6 +47,18 @@ static void write_figures(struct page *page, const struct verdict_op *op) {
     json_end(&page->writer, '}');
 }
 
+/* They are there if any call has failed, and they were judged. */
+static void write_failures(struct page *page, const struct verdict_failures *failures) {
+    if (!failures->effect.is_known)
+        return;
+    json_begin(&page->writer, "failures", '{');
+    json_real(&page->writer, "a_share", failures->a_share);
+    json_real(&page->writer, "b_share", failures->b_share);
+    write_test(page, &failures->effect);
+    json_bool(&page->writer, "changed", failures->is_changed);
+    json_end(&page->writer, '}');
+}
+
 static void write_peaks(struct page *page, const struct verdict_op *op) {
     const unsigned resolution = page->result->a_sum.resolution;
     json_begin(&page->writer, "peaks", '[');
@@ -78,6 +90,7 @@ static void write_op(struct page *page, const struct verdict_op *op) {
     if (op->word == VERDICT_UNDECIDED && op->more_runs > 0)
         json_count(&page->writer, "more_runs", op->more_runs);
     write_figures(page, op);
+    write_failures(page, &op->failures);
     write_peaks(page, op);
     json_end(&page->writer, '}');
 }

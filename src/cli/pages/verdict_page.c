@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "chart.h"
+#include "outcome_line.h"
 #include "units.h"
 
 #define CELL_SIZE 96
@@ -111,11 +112,16 @@ static void print_job(const struct printer *it) {
 static void print_answer(const struct printer *it) {
     const size_t *counts = it->result->word_counts;
     size_t one_sided = counts[VERDICT_ONLY_A] + counts[VERDICT_ONLY_B];
-    if (counts[VERDICT_SLOWER] + counts[VERDICT_FASTER] + one_sided == 0)
+    size_t failing = counts[VERDICT_FAILS_MORE] + counts[VERDICT_FAILS_LESS];
+    if (counts[VERDICT_SLOWER] + counts[VERDICT_FASTER] + failing + one_sided == 0)
         fprintf(it->stream, "No operation surely changed, of %zu", it->result->op_count);
     else
         fprintf(it->stream, "%zu of %zu operation%s slower, %zu faster", counts[VERDICT_SLOWER], it->result->op_count,
                 units_plural(it->result->op_count), counts[VERDICT_FASTER]);
+    if (counts[VERDICT_FAILS_MORE] > 0)
+        fprintf(it->stream, ", %zu failing more", counts[VERDICT_FAILS_MORE]);
+    if (counts[VERDICT_FAILS_LESS] > 0)
+        fprintf(it->stream, ", %zu failing less", counts[VERDICT_FAILS_LESS]);
     if (one_sided > 0)
         fprintf(it->stream, ", %zu only on one side", one_sided);
     if (counts[VERDICT_UNDECIDED] > 0)
@@ -200,15 +206,23 @@ static void cell_calls(const struct printer *it, const struct verdict_op *op, ch
         snprintf(ret_text, CELL_SIZE, "-");
 }
 
+static void cell_failures(const struct printer *it, const struct verdict_op *op, char ret_text[CELL_SIZE]) {
+    if (op->failures.effect.is_known)
+        snprintf(ret_text, CELL_SIZE, "%.3g %% %s %.3g %%", 100 * op->failures.a_share, it->screen->ascii ? "->" : "→",
+                 100 * op->failures.b_share);
+    else
+        snprintf(ret_text, CELL_SIZE, "-");
+}
+
 /* In order of need: as many as fit are shown. */
 static const struct table_column {
     const char *title;
     int width;
     format_cell_fn format;
 } table_columns[] = {
-    {"verdict", 12, cell_word},   {"cost a run", 12, format_cost}, {"mean, B/A", 21, cell_mean},
-    {"mean, A", 10, cell_a_mean}, {"mean, B", 10, cell_b_mean},    {"calls, B/A", 21, cell_calls},
-    {"p99, B/A", 21, cell_p99},
+    {"verdict", 12, cell_word},   {"cost a run", 12, format_cost},       {"mean, B/A", 21, cell_mean},
+    {"mean, A", 10, cell_a_mean}, {"mean, B", 10, cell_b_mean},          {"calls, B/A", 21, cell_calls},
+    {"p99, B/A", 21, cell_p99},   {"failures, A, B", 21, cell_failures},
 };
 
 static size_t change_count(const struct verdict_result *result) {
@@ -281,6 +295,17 @@ static void print_peak(const struct printer *it, const struct verdict_peak *peak
             100 * peak->a_share, it->screen->ascii ? "->" : "→", 100 * peak->b_share, 100 * peak->cost);
 }
 
+/* "failures 0.1 % → 3.4 % of the calls, most of B's EIO" */
+static void print_failures(const struct printer *it, const struct verdict_op *op) {
+    char shares[CELL_SIZE];
+    unsigned failure = op->b_sum ? outcome_commonest_failure(op->b_sum) : AGGSTATS_FAILURES;
+    cell_failures(it, op, shares);
+    fprintf(it->stream, "  failures %s of the calls", shares);
+    if (failure < AGGSTATS_FAILURES)
+        fprintf(it->stream, ", most of B's %s", aggstats_failure_name(failure));
+    putc('\n', it->stream);
+}
+
 static void print_chart(const struct printer *it, const struct aggstats_op_profile *const ops[2]) {
     const struct chart_axis axis = chart_axis_of(ops, 2, it->result->a_sum.resolution, it->screen);
     for (size_t side = 0; side < 2; side++) {
@@ -299,6 +324,8 @@ static void print_op(const struct printer *it, const struct verdict_op *op) {
     for (enum verdict_figure figure = 0; figure < VERDICT_FIGURE_COUNT; figure++)
         if (op->is_changed[figure])
             print_figure(it, op, figure);
+    if (op->failures.is_changed)
+        print_failures(it, op);
     for (size_t i = 0; i < op->peak_count; i++)
         if (op->peaks[i].is_changed)
             print_peak(it, &op->peaks[i]);
@@ -386,12 +413,12 @@ void verdict_page_print_markdown(const struct verdict_page *page, const struct s
     print_answer(&it);
     print_common(&it);
     print_trend(&it);
-    fputs("\n| operation | verdict | cost a run | mean, A | mean, B | mean, B/A | calls, B/A | p99, B/A |\n"
-          "|---|---|---:|---:|---:|---:|---:|---:|\n",
+    fputs("\n| operation | verdict | cost a run | mean, A | mean, B | mean, B/A | calls, B/A | p99, B/A | failures |\n"
+          "|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
           it.stream);
     for (size_t i = 0; i < page->result->op_count; i++) {
         static const format_cell_fn cells[] = {cell_word, format_cost, cell_a_mean, cell_b_mean,
-                                               cell_mean, cell_calls,  cell_p99};
+                                               cell_mean, cell_calls,  cell_p99,    cell_failures};
         const struct verdict_op *op = &page->result->ops[i];
         fprintf(it.stream, "| %s |", op->name);
         for (size_t cell = 0; cell < ARRAY_SIZE(cells); cell++) {

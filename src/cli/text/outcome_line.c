@@ -13,6 +13,11 @@ static unsigned commonest(const uint64_t failures[AGGSTATS_FAILURES], const bool
     return best;
 }
 
+unsigned outcome_commonest_failure(const struct aggstats_op_profile *op) {
+    const bool told[AGGSTATS_FAILURES] = {false};
+    return commonest(op->failures, told);
+}
+
 static void print_failures(const struct aggstats_op_profile *op, const struct screen *screen) {
     bool told[AGGSTATS_FAILURES] = {false};
     char count[UNITS_TEXT_SIZE];

@@ -1,0 +1,49 @@
+/* The share of calls that failed, in two sets of runs. */
+#include "verdict_failures.h"
+
+#include <math.h>
+
+#include "shares.h"
+
+/* Of a run. NAN: no call has ended */
+static double logit_of_failures(const struct aggstats_profile *profile, const char *name, double *ret_share) {
+    const struct aggstats_op_profile *op = aggstats_profile_op(profile, name);
+    uint64_t finished = op ? figures_finished(op, profile->resolution) : 0;
+    uint64_t failed = op ? aggstats_failed_calls(op) : 0;
+    *ret_share = 0;
+    if (finished == 0)
+        return NAN;
+    failed = failed < finished ? failed : finished;
+    *ret_share = (double)failed / (double)finished;
+    return share_logit(failed, finished);
+}
+
+static bool any_failed(const struct verdict_op *op) {
+    return (op->a_sum && aggstats_failed_calls(op->a_sum) > 0) || (op->b_sum && aggstats_failed_calls(op->b_sum) > 0);
+}
+
+bool verdict_failures_compare(const struct aggstats_profile *profiles, size_t a_count, size_t count,
+                              struct verdict_op *op, double *scratch) {
+    struct verdict_failures *failures = &op->failures;
+    double shares[2] = {0, 0};
+    if (!any_failed(op))
+        return false;
+    for (size_t run = 0; run < count; run++) {
+        double share;
+        scratch[run] = logit_of_failures(&profiles[run], op->name, &share);
+        shares[run >= a_count] += share;
+    }
+    failures->effect = effect_of(scratch, a_count, count);
+    failures->a_share = failures->effect.a_count > 0 ? shares[0] / (double)failures->effect.a_count : 0;
+    failures->b_share = failures->effect.b_count > 0 ? shares[1] / (double)failures->effect.b_count : 0;
+    double least = share_variance((failures->a_share + failures->b_share) / 2, (op->a_calls + op->b_calls) / 2);
+    failures->effect.variance = fmax(failures->effect.variance, least);
+    failures->effect.is_known &= failures->effect.a_count > 1 && failures->effect.b_count > 1;
+    return failures->effect.is_known;
+}
+
+bool verdict_failures_changed(const struct verdict_failures *failures, double at_least) {
+    double low = fmin(failures->a_share, failures->b_share);
+    double high = fmax(failures->a_share, failures->b_share);
+    return failures->effect.is_beyond && high > (1 + at_least) * low;
+}
