@@ -140,7 +140,7 @@ static void write_family(FILE *stream, const struct metrics_family *family) {
 
 static int write_model(const struct metrics_model *model, FILE *stream) {
     struct text_writer writer = {.stream = stream};
-    CLEANUP_FREE void *bounds = calloc(AGGSTATS_BUCKETS_MAX, sizeof(*writer.bounds));
+    CLEANUP_FREE void *bounds = calloc((size_t)AGGSTATS_BUCKETS_MAX, sizeof(*writer.bounds));
     if (!bounds)
         return -ENOMEM;
     writer.bounds = bounds;
