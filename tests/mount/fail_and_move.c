@@ -75,10 +75,10 @@ static void fail_by_file(struct worker *worker) {
     close(fd);
 }
 
-static void copy_bytes(struct worker *worker, int count) {
+static void copy_bytes(struct worker *worker) {
     int data = open_file(worker, "data", O_RDONLY);
     int copy = open_file(worker, "copy", O_WRONLY);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < 5; i++) {
         off_t from = (off_t)i * 1999;
         off_t to = (off_t)i * 2011;
         count_bytes(worker, COPY_FILE_RANGE, 1999, copy_file_range(data, &from, copy, &to, 1999, 0));
@@ -99,18 +99,11 @@ static void move_bytes(struct worker *worker) {
     close(out);
 }
 
-/* The first of a mount, before all else: Linux asks by it whether there is a newer request of that kind (6.18), and
- * where two ask at once takes the two noes for no to the older one too. */
-static void *copy_alone(void *argument) {
-    copy_bytes(argument, 1);
-    return NULL;
-}
-
 static void *work(void *argument) {
     fail_by_name(argument);
     fail_by_file(argument);
     move_bytes(argument);
-    copy_bytes(argument, 5);
+    copy_bytes(argument);
     return NULL;
 }
 
@@ -134,9 +127,9 @@ static void print_sums(const struct worker *workers, int count) {
     }
 }
 
-static void run(struct worker *workers, int count, void *(*function)(void *)) {
+static void run(struct worker *workers, int count) {
     for (int i = 0; i < count; i++) {
-        if (pthread_create(&workers[i].thread, NULL, function, &workers[i]) != 0) {
+        if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0) {
             fputs("fail_and_move: cannot start a thread\n", stderr);
             exit(2);
         }
@@ -161,8 +154,7 @@ int main(int argc, char **argv) {
             return 2;
         }
     }
-    run(workers, 1, copy_alone);
-    run(workers, count, work);
+    run(workers, count);
     print_sums(workers, count);
     return 0;
 }

@@ -53,9 +53,8 @@ ops="LOOKUP GETATTR SETATTR READLINK SYMLINK MKNOD MKDIR UNLINK RMDIR RENAME REN
 ops+=" RELEASE FSYNC SETXATTR GETXATTR LISTXATTR REMOVEXATTR FLUSH OPENDIR READDIR READDIRPLUS RELEASEDIR FSYNCDIR"
 ops+=" GETLK SETLK SETLKW ACCESS CREATE BMAP IOCTL POLL FALLOCATE LSEEK COPY_FILE_RANGE TMPFILE STATX"
 
-# COPY_FILE_RANGE's 64-bit form, which the trace has no name for; it came with statx.
-copy_64=none
-! "$OSPROFFS" -V | grep -q +statx || copy_64=53
+# COPY_FILE_RANGE's 64-bit form, which the trace has no name for.
+copy_64=53
 
 load() {
     local topics=(open_flags tmpfile rename link symlink truncate fallocate seek copy mmap_shared times xattr acl readdir

@@ -41,6 +41,7 @@ END_TEST
 START_TEST(what_libfuse_does_not_know_has_a_body_that_it_does) {
     ck_assert_uint_eq(request_opcode_for_libfuse(FUSE_TMPFILE), FUSE_CREATE);
     ck_assert_uint_eq(request_opcode_for_libfuse(FUSE_STATX), FUSE_GETATTR);
+    ck_assert_uint_eq(request_opcode_for_libfuse(FUSE_COPY_FILE_RANGE_64), FUSE_COPY_FILE_RANGE);
     for (uint32_t opcode = 0; opcode < FUSE_TMPFILE; opcode++)
         ck_assert_uint_eq(request_opcode_for_libfuse(opcode), opcode);
 }

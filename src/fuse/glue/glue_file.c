@@ -121,6 +121,16 @@ void glue_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct
         fuse_reply_lseek(req, found);
 }
 
+/* The kernel's newer request takes 64 bits. Were it refused, the kernel would turn to the older one, and, if several
+ * threads were refused at once, to reading and writing. */
+static void reply_copied(fuse_req_t req, size_t copied_bytes) {
+    const uint64_t answer = copied_bytes;
+    if (session_is_copy_file_range_64())
+        fuse_reply_buf(req, (const char *)&answer, sizeof(answer));
+    else
+        fuse_reply_write(req, copied_bytes);
+}
+
 void glue_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct fuse_file_info *fi, fuse_ino_t out_ino,
                           off_t out_offset, struct fuse_file_info *out_fi, size_t size_bytes, int flags) {
     size_t copied_bytes;
@@ -129,7 +139,7 @@ void glue_copy_file_range(fuse_req_t req, fuse_ino_t ino, off_t offset, struct f
     if (err < 0)
         glue_reply_status(req, err);
     else
-        fuse_reply_write(req, copied_bytes);
+        reply_copied(req, copied_bytes);
 }
 
 void glue_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi, struct fuse_pollhandle *handle) {

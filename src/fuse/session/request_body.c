@@ -43,6 +43,8 @@ uint32_t request_opcode_for_libfuse(uint32_t opcode) {
         return FUSE_CREATE;
     case FUSE_STATX:
         return FUSE_GETATTR;
+    case FUSE_COPY_FILE_RANGE_64:
+        return FUSE_COPY_FILE_RANGE;
     default:
         return opcode;
     }

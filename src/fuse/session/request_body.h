@@ -12,6 +12,9 @@
 #if FUSE_KERNEL_MINOR_VERSION < 39
 #define FUSE_STATX 52
 #endif
+#if FUSE_KERNEL_MINOR_VERSION < 45
+#define FUSE_COPY_FILE_RANGE_64 53
+#endif
 
 /* A write or a truncation by somebody who lacks CAP_FSETID. body: behind the header of a request of that opcode */
 bool request_lacks_fsetid(uint32_t opcode, const char *body);

@@ -87,10 +87,11 @@ void session_remove_server(struct session_server *server);
 bool session_caller_lacks_fsetid(void);
 
 /* The request that this worker has taken is one of these. Older releases of libfuse do not know them, so they come to
- * it as requests with the same body: FUSE_TMPFILE as FUSE_CREATE, FUSE_STATX as FUSE_GETATTR. Threads: any; false in
- * others than workers */
+ * it as requests with the same body: FUSE_TMPFILE as FUSE_CREATE, FUSE_STATX as FUSE_GETATTR, FUSE_COPY_FILE_RANGE_64
+ * as FUSE_COPY_FILE_RANGE. Threads: any; false in others than workers */
 bool session_is_tmpfile(void);
 bool session_is_statx(void);
+bool session_is_copy_file_range_64(void);
 
 /* Has the main thread call call(data) within a second, but not more often than that; never, if the session ends before.
  * Asked for again before it has been called, it is called once, with the last data. Returns false, and does nothing, in

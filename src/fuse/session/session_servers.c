@@ -126,3 +126,7 @@ bool session_is_tmpfile(void) {
 bool session_is_statx(void) {
     return request_is(FUSE_STATX);
 }
+
+bool session_is_copy_file_range_64(void) {
+    return request_is(FUSE_COPY_FILE_RANGE_64);
+}
