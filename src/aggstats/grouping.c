@@ -277,22 +277,31 @@ void grouping_resume(struct grouping *grouping) {
     set_paused(grouping, false);
 }
 
-static int show_locked(struct grouping *grouping, const char (*op_names)[AGGSTATS_NAME_SIZE],
+static int show_locked(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                        struct aggstats_profile *profile) {
     struct groups_showing showing;
     struct caller *caller = NULL;
     profile->grouping = grouping->options.grouping;
-    int err = groups_show_begin(&grouping->groups, op_names, profile, &showing);
+    int err = groups_show_begin(&grouping->groups, marks, op_names, profile, &showing);
     while (err == 0 && (caller = next_unknown(&grouping->callers, caller)))
         err = group_show(&showing, &caller->pending);
     groups_show_end(&showing);
     return err;
 }
 
-int grouping_show(struct grouping *grouping, const char (*op_names)[AGGSTATS_NAME_SIZE],
+int grouping_show(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                   struct aggstats_profile *profile) {
     pthread_mutex_lock(&grouping->lock);
-    int err = show_locked(grouping, op_names, profile);
+    int err = show_locked(grouping, marks, op_names, profile);
     pthread_mutex_unlock(&grouping->lock);
     return err;
+}
+
+void grouping_end_marks(struct grouping *grouping, bool take) {
+    struct caller *caller = NULL;
+    pthread_mutex_lock(&grouping->lock);
+    groups_end_marks(&grouping->groups, take);
+    while ((caller = next_unknown(&grouping->callers, caller)))
+        group_end_marks(&caller->pending, &grouping->groups.layout, take);
+    pthread_mutex_unlock(&grouping->lock);
 }

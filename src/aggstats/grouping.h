@@ -45,8 +45,12 @@ void grouping_reset(struct grouping *grouping);
 void grouping_pause(struct grouping *grouping);
 void grouping_resume(struct grouping *grouping);
 
-/* Gives the groups to a profile that has its ops. Errors: -ENOMEM; the caller finishes the profile */
-int grouping_show(struct grouping *grouping, const char (*op_names)[AGGSTATS_NAME_SIZE],
+/* Gives the groups to a profile that has its ops. marks: what is shown is marked, for grouping_end_marks(), also after
+ * an error. Errors: -ENOMEM; the caller finishes the profile */
+int grouping_show(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                   struct aggstats_profile *profile);
+
+/* What was shown when it was marked is taken from the groups, unless they were reset since; or stays. */
+void grouping_end_marks(struct grouping *grouping, bool take);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +13,18 @@
 /* ---- Life cycle ---- */
 
 int group_init(struct group *group, enum aggstats_who who, unsigned op_count) {
-    *group = (struct group){.who = who, .ops = calloc(op_count, sizeof(struct aggstats_counters *))};
+    *group = (struct group){.who = who, .ops = calloc(2 * (size_t)op_count, sizeof(struct aggstats_counters *))};
     return group->ops ? 0 : -ENOMEM;
 }
 
+static void forget(struct aggstats_counters **counters) {
+    free(*counters);
+    *counters = NULL;
+}
+
 void group_forget_calls(struct group *group, unsigned op_count) {
-    for (unsigned op = 0; group->ops && op < op_count; op++) {
-        free(group->ops[op]);
-        group->ops[op] = NULL;
-    }
+    for (unsigned i = 0; group->ops && i < 2 * op_count; i++)
+        forget(&group->ops[i]);
 }
 
 void group_finish(struct group *group, unsigned op_count) {
@@ -119,15 +121,17 @@ static void add_counters(struct aggstats_counters *to, const struct aggstats_cou
         to->buckets[bucket] += from->buckets[bucket];
 }
 
+static void move_counters(struct aggstats_counters **from, struct aggstats_counters **to, unsigned bucket_count) {
+    if (*from && *to)
+        add_counters(*to, *from, bucket_count);
+    else if (*from)
+        *to = steal_pointer(from);
+}
+
 void groups_unite(struct groups *groups, struct group *from, struct group *into) {
-    for (unsigned op = 0; op < groups->layout.op_count; op++) {
-        if (!from->ops[op])
-            continue;
-        if (into->ops[op])
-            add_counters(into->ops[op], from->ops[op], layout_bucket_count(&groups->layout));
-        else
-            into->ops[op] = steal_pointer(&from->ops[op]);
-    }
+    unsigned bucket_count = layout_bucket_count(&groups->layout);
+    for (unsigned i = 0; i < 2 * groups->layout.op_count; i++)
+        move_counters(&from->ops[i], &into->ops[i], bucket_count);
     group_forget_calls(from, groups->layout.op_count);
     from->seen = 0;
 }
@@ -139,6 +143,35 @@ void groups_clear(struct groups *groups) {
     group_forget_calls(&groups->other, groups->layout.op_count);
 }
 
+/* ---- Rotation ---- */
+
+static void subtract_counters(struct aggstats_counters *from, const struct aggstats_counters *shown,
+                              unsigned bucket_count) {
+    from->calls -= shown->calls;
+    from->total_cycles -= shown->total_cycles;
+    for (unsigned bucket = 0; bucket < bucket_count; bucket++)
+        from->buckets[bucket] -= shown->buckets[bucket];
+}
+
+void group_end_marks(struct group *group, const struct layout *layout, bool take) {
+    struct aggstats_counters **shown = group->ops + layout->op_count;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        if (shown[op] && take) {
+            subtract_counters(group->ops[op], shown[op], layout_bucket_count(layout));
+            if (group->ops[op]->calls == 0)
+                forget(&group->ops[op]);
+        }
+        forget(&shown[op]);
+    }
+}
+
+void groups_end_marks(struct groups *groups, bool take) {
+    for (unsigned i = 0; i < groups->count; i++)
+        group_end_marks(&groups->places[i], &groups->layout, take);
+    group_end_marks(&groups->kernel, &groups->layout, take);
+    group_end_marks(&groups->other, &groups->layout, take);
+}
+
 /* ---- Showing ---- */
 
 /* What a call that ended just before the window did, and came here just after, has in it: its bucket. */
@@ -148,16 +181,6 @@ static void take_excess(struct aggstats_op_profile *op, unsigned bucket, unsigne
     op->calls -= excess;
     op->total_cycles -= excess * (uint64_t)aggstats_bucket_lower(bucket, resolution);
     *left -= op->buckets[bucket];
-}
-
-/* What it took beyond its bucket's lower bound is not known; but the total is one that the buckets left allow. */
-static void limit_total(struct aggstats_op_profile *op, unsigned resolution) {
-    double most_cycles = 0;
-    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
-        if (op->buckets[bucket] > 0)
-            most_cycles += (double)op->buckets[bucket] * (ceil(aggstats_bucket_upper(bucket, resolution)) - 1);
-    if ((double)op->total_cycles > most_cycles)
-        op->total_cycles = (uint64_t)most_cycles;
 }
 
 static int show_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *counters,
@@ -175,23 +198,44 @@ static int show_op(struct aggstats_profile *profile, const char *name, const str
         free(op.buckets);
         return 0;
     }
-    if (op.calls < counters->calls)
-        limit_total(&op, profile->resolution);
+    if (op.calls < counters->calls) /* what they took beyond their buckets' lower bounds is not known */
+        profile_limit_total(&op, profile->resolution);
     profile->ops[profile->op_count++] = op;
     return 0;
 }
 
-int group_show(struct groups_showing *showing, const struct group *group) {
+static int mark(const struct groups_showing *showing, const struct aggstats_op_profile *op,
+                struct aggstats_counters **ret_shown) {
+    struct aggstats_counters *shown = calloc(1, showing->layout->counters_stride_bytes);
+    if (!shown)
+        return -ENOMEM;
+    shown->calls = op->calls;
+    shown->total_cycles = op->total_cycles;
+    memcpy(shown->buckets, op->buckets, layout_bucket_count(showing->layout) * sizeof(*op->buckets));
+    *ret_shown = shown;
+    return 0;
+}
+
+static int show_op_of(struct groups_showing *showing, struct group *group, unsigned op,
+                      struct aggstats_profile *profile) {
+    size_t op_count = profile->op_count;
+    uint64_t *left = &showing->left[op * (size_t)layout_bucket_count(showing->layout)];
+    int err = show_op(profile, showing->op_names[op], group->ops[op], left);
+    return err == 0 && showing->marks && profile->op_count > op_count
+               ? mark(showing, &profile->ops[op_count], &group->ops[showing->layout->op_count + op])
+               : err;
+}
+
+int group_show(struct groups_showing *showing, struct group *group) {
     struct aggstats_profile *profile = showing->profile;
-    size_t bucket_count = 64 * (size_t)profile->resolution;
     struct aggstats_group *shown = profile_add_group(profile, group->who, group->identity.id, group->identity.name);
     if (!shown)
         return -ENOMEM;
-    shown->profile.ops = calloc(showing->op_count, sizeof(*shown->profile.ops));
+    shown->profile.ops = calloc(showing->layout->op_count, sizeof(*shown->profile.ops));
     int err = shown->profile.ops ? 0 : -ENOMEM;
-    for (unsigned op = 0; op < showing->op_count && err == 0; op++)
+    for (unsigned op = 0; op < showing->layout->op_count && err == 0; op++)
         if (group->ops[op])
-            err = show_op(&shown->profile, showing->op_names[op], group->ops[op], &showing->left[op * bucket_count]);
+            err = show_op_of(showing, group, op, &shown->profile);
     if (err == 0 && shown->profile.op_count == 0)
         profile_drop_last_group(profile);
     return err;
@@ -199,9 +243,9 @@ int group_show(struct groups_showing *showing, const struct group *group) {
 
 /* What the whole has of each op. */
 static uint64_t *buckets_of_all(const struct groups_showing *showing) {
-    size_t bucket_count = 64 * (size_t)showing->profile->resolution;
-    uint64_t *all = calloc(showing->op_count * bucket_count, sizeof(*all));
-    for (unsigned op = 0; all && op < showing->op_count; op++) {
+    size_t bucket_count = layout_bucket_count(showing->layout);
+    uint64_t *all = calloc(showing->layout->op_count * bucket_count, sizeof(*all));
+    for (unsigned op = 0; all && op < showing->layout->op_count; op++) {
         const struct aggstats_op_profile *whole = profile_find_op(showing->profile, showing->op_names[op]);
         if (whole)
             memcpy(&all[op * bucket_count], whole->buckets, bucket_count * sizeof(*all));
@@ -209,10 +253,10 @@ static uint64_t *buckets_of_all(const struct groups_showing *showing) {
     return all;
 }
 
-int groups_show_begin(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
+int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                       struct aggstats_profile *profile, struct groups_showing *ret_showing) {
     *ret_showing =
-        (struct groups_showing){.profile = profile, .op_names = op_names, .op_count = groups->layout.op_count};
+        (struct groups_showing){.profile = profile, .op_names = op_names, .layout = &groups->layout, .marks = marks};
     ret_showing->left = buckets_of_all(ret_showing);
     int err = ret_showing->left ? 0 : -ENOMEM;
     for (unsigned i = 0; i < groups->count && err == 0; i++)

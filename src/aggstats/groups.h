@@ -11,7 +11,7 @@ struct group {
     enum aggstats_who who;
     struct aggstats_identity identity;
     uint64_t seen;                  /* number of the latest call, of all groups'; 0: nobody's */
-    struct aggstats_counters **ops; /* [op_count]; NULL: never called */
+    struct aggstats_counters **ops; /* [2][op_count]; NULL: never called. Then, of these, what was shown when marked */
 };
 
 struct groups {
@@ -49,19 +49,25 @@ void groups_unite(struct groups *groups, struct group *from, struct group *into)
 /* Nobody has called yet. */
 void groups_clear(struct groups *groups);
 
+/* What was shown of a group since it was marked is taken from it, or shown again. Calls that came into it with another
+ * group meanwhile, by groups_unite(), have brought their marks. */
+void group_end_marks(struct group *group, const struct layout *layout, bool take);
+void groups_end_marks(struct groups *groups, bool take);
+
 /* Gives groups to a profile that has its ops: together they never have more calls than these. First
  * groups_show_begin(), last groups_show_end(), in between more groups by group_show(). Errors: -ENOMEM; the caller
  * finishes the profile */
 struct groups_showing {
     struct aggstats_profile *profile;
     const char (*op_names)[AGGSTATS_NAME_SIZE];
-    unsigned op_count;
+    const struct layout *layout;
+    bool marks;     /* what is shown is marked: for groups_end_marks(), also after an error */
     uint64_t *left; /* [op_count][buckets]: what the whole has that no group has yet */
 };
 
-int groups_show_begin(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
+int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                       struct aggstats_profile *profile, struct groups_showing *ret_showing);
-int group_show(struct groups_showing *showing, const struct group *group);
+int group_show(struct groups_showing *showing, struct group *group);
 void groups_show_end(struct groups_showing *showing);
 
 #endif

@@ -67,6 +67,7 @@ static void copy_counts(const struct joint_table *table, uint64_t *to, size_t ce
 static void begin_anew(struct joint_table *table, size_t cells) {
     copy_counts(table, table->baseline, cells);
     memcpy(table->frozen, table->baseline, cells * sizeof(uint64_t));
+    table->is_marked = false;
 }
 
 int joints_set(struct joints *joints, unsigned op, unsigned wanted_values) {
@@ -146,6 +147,36 @@ void joints_resume(struct joints *joints) {
     if (joints->paused)
         for_each(joints, thaw);
     joints->paused = false;
+}
+
+/* ---- Rotation ---- */
+
+static void mark(struct joint_table *table, size_t cells) {
+    (void)cells;
+    table->is_marked = true;
+}
+
+void joints_mark(struct joints *joints) {
+    for_each(joints, mark);
+}
+
+static void take(struct joint_table *table, unsigned bucket_count, const struct aggstats_joint_profile *shown) {
+    for (size_t at = 0; at < shown->cell_count; at++) {
+        const struct aggstats_cell *cell = &shown->cells[at];
+        table->baseline[(size_t)cell->row * bucket_count + cell->bucket] += cell->count;
+    }
+}
+
+void joints_take(struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                 const struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->joint_count; i++) {
+        const struct aggstats_joint_profile *shown = &profile->joints[i];
+        for (unsigned op = 0; op < joints->op_count; op++) {
+            struct joint_table *table = table_of(joints, op, shown->value);
+            if (table && table->is_marked && strcmp(op_names[op], shown->op) == 0)
+                take(table, 64 * joints->resolution, shown);
+        }
+    }
 }
 
 /* ---- Showing ---- */

@@ -10,6 +10,7 @@
 
 struct joint_table {
     bool is_on;         /* atomic */
+    bool is_marked;     /* what it showed at joints_mark() can be taken from it */
     uint64_t *counts;   /* [rows][buckets]; atomic, only grow */
     uint64_t *baseline; /* what came before the window, or in its pauses */
     uint64_t *frozen;   /* when the pause going on began */
@@ -44,6 +45,12 @@ void joints_read(struct joints *joints);
 void joints_reset(struct joints *joints);
 void joints_pause(struct joints *joints);
 void joints_resume(struct joints *joints);
+
+/* joints_take() takes from each table what it gave to the profile, the first since joints_mark(); not so if it has
+ * begun anew meanwhile. What the profile had no room for, since its op's counters were read later, is kept. */
+void joints_mark(struct joints *joints);
+void joints_take(struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                 const struct aggstats_profile *profile);
 
 /* Gives what the tables held at the latest joints_read() to a profile that has its ops, never more than these. Errors:
  * -ENOMEM; the caller finishes the profile */

@@ -1,6 +1,7 @@
 /* Profiles as data: what they are made of, freeing, copying, finding and sorting. */
 #include "profile.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -201,6 +202,15 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     }
     *ret_copy = copy;
     return 0;
+}
+
+void profile_limit_total(struct aggstats_op_profile *op, unsigned resolution) {
+    double most_cycles = 0;
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
+        if (op->buckets[bucket] > 0)
+            most_cycles += (double)op->buckets[bucket] * (ceil(aggstats_bucket_upper(bucket, resolution)) - 1);
+    if ((double)op->total_cycles > most_cycles)
+        op->total_cycles = (uint64_t)most_cycles;
 }
 
 void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *replacement) {

@@ -44,6 +44,9 @@ void profile_free_groups(struct aggstats_profile *profile);
 /* Sorts groups by total latency, largest first (then by number), and the ops of each; `other` comes last. */
 void profile_sort_groups(struct aggstats_profile *profile);
 
+/* Makes the op's total one that its buckets allow, if it is larger. */
+void profile_limit_total(struct aggstats_op_profile *op, unsigned resolution);
+
 /* Puts *replacement in the place of *profile; *replacement is left empty. */
 void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *replacement);
 

@@ -76,6 +76,7 @@ static void set_hot(struct aggstats_recorder *recorder, uint64_t id) {
 
 static void start_anew(struct aggstats_recorder *recorder) {
     live_leave(&recorder->live);
+    recorder->rotation = NULL;
     joints_end(&recorder->joints);
     if (recorder->sampler)
         recorder->sampler->is_left = true;

@@ -18,6 +18,12 @@
 #define RECORDER_PAGE_BYTES 65536U
 #endif
 
+/* A rotation while its profile is being saved. */
+struct rotation {
+    struct aggstats_profile profile;
+    struct window_span span;
+};
+
 struct aggstats_recorder {
     struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
     unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot)];
@@ -38,6 +44,7 @@ struct aggstats_recorder {
     pthread_mutex_t sampler_lock; /* taken first */
     struct sampler *sampler;      /* under its lock; NULL: not sampled */
     struct grouping *grouping;    /* set before threads count; NULL: not grouped */
+    struct rotation *rotation;    /* under the window lock; NULL: none, or a reset has come between */
 };
 
 /* Those whose threads are in this process; NULL: none. */

@@ -1,7 +1,14 @@
 /* Snapshots of a recorder, and the changes of window that are made of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "profile.h"
 #include "quiet_lock.h"
 #include "recorder.h"
 #include "snapshot.h"
+#include "text.h"
 
 /* The live file, too, learns how far the clock has come and how fast it runs. */
 static void note_clock(const struct aggstats_recorder *recorder, struct snapshot_source *source) {
@@ -38,7 +45,7 @@ static int with_tally(struct aggstats_recorder *recorder, tally_fn use, void *ar
     return err;
 }
 
-static int make_snapshot(struct aggstats_recorder *recorder, struct tally *tally, void *ret_profile) {
+static struct snapshot_source make_source(struct aggstats_recorder *recorder, const struct tally *tally) {
     struct snapshot_source source = {
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
         .window = live_window(&recorder->live),
@@ -51,6 +58,11 @@ static int make_snapshot(struct aggstats_recorder *recorder, struct tally *tally
         .grouping = recorder_grouping(recorder),
     };
     note_clock(recorder, &source);
+    return source;
+}
+
+static int make_snapshot(struct aggstats_recorder *recorder, struct tally *tally, void *ret_profile) {
+    const struct snapshot_source source = make_source(recorder, tally);
     return snapshot_make(&source, ret_profile);
 }
 
@@ -66,6 +78,7 @@ typedef void (*window_change_fn)(struct aggstats_recorder *recorder, struct wind
 static void reset_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                       uint64_t now_cycles) {
     window_reset(window, settled, now_cycles);
+    recorder->rotation = NULL; /* what it would take away is gone */
     joints_reset(&recorder->joints);
     if (recorder_grouping(recorder))
         grouping_reset(recorder->grouping);
@@ -112,4 +125,97 @@ int aggstats_recorder_pause(struct aggstats_recorder *recorder) {
 
 int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
     return change_window(recorder, resume_all);
+}
+
+/* ---- Rotation ----
+ *
+ * What is shown at one moment is saved without the lock, and is then taken from what is shown. Pauses, resumes,
+ * intervals and joint profiles may begin and end in between, since each only adds to what is subtracted. */
+
+/* A total, and failures, may be more than the buckets allow, and an op without calls is not in the profile: such is
+ * left to the next span. */
+static void agree(const struct aggstats_recorder *recorder, struct rotation *rotation) {
+    const struct layout *layout = &recorder->layout;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        struct aggstats_counters *taken = layout_counters(layout, rotation->span.table, op);
+        struct aggstats_op_profile *shown = profile_find_op(&rotation->profile, recorder->op_names[op]);
+        if (!shown) {
+            memset(taken, 0, layout->counters_stride_bytes);
+            continue;
+        }
+        profile_limit_total(shown, layout->resolution);
+        taken->total_cycles = shown->total_cycles;
+        memcpy(&aggstats_beside(taken, layout->resolution)[AGGSTATS_FAILED], shown->failures, sizeof(shown->failures));
+    }
+}
+
+static int add_end(struct rotation *rotation) {
+    char end[UTC_TEXT_SIZE];
+    format_utc(rotation->span.end_ns, end);
+    return aggstats_profile_add_label(&rotation->profile, "end", end);
+}
+
+static void end_group_marks(struct aggstats_recorder *recorder, bool take) {
+    if (recorder_grouping(recorder))
+        grouping_end_marks(recorder->grouping, take);
+}
+
+/* Calls in flight are the next span's: without them calls are what the buckets hold. What is kept beside the counters
+ * is read again after these: it is then in the profile as far as the counters have it, and the rest is the next span's.
+ * So only calls may be missing that a thread has counted and is about to add there. */
+static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
+    struct rotation *rotation = argument;
+    if (recorder->rotation)
+        return -EBUSY;
+    tally_settle(tally);
+    tally->in_flight_count = 0;
+    read_beside(recorder);
+    struct snapshot_source source = make_source(recorder, tally);
+    source.marks_groups = true;
+    window_mark(source.window, tally, source.now_cycles, &rotation->span);
+    int err = snapshot_make(&source, &rotation->profile);
+    if (err == 0)
+        err = add_end(rotation);
+    if (err < 0) {
+        end_group_marks(recorder, false);
+        return err;
+    }
+    agree(recorder, rotation);
+    joints_mark(&recorder->joints);
+    recorder->rotation = rotation;
+    return 0;
+}
+
+/* The intervals that were cut meanwhile become one, which begins where the span ended. */
+static void take_span(struct aggstats_recorder *recorder, const struct rotation *rotation) {
+    struct window *window = live_edit_window(&recorder->live, &recorder->layout);
+    window_take(window, &recorder->layout, &rotation->span);
+    live_publish_window(&recorder->live);
+    joints_take(&recorder->joints, (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names, &rotation->profile);
+    if (recorder->timeline)
+        timeline_clear(recorder->timeline);
+}
+
+static void end_rotation(struct aggstats_recorder *recorder, const struct rotation *rotation, bool is_saved) {
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
+    if (recorder->rotation == rotation) {
+        if (is_saved)
+            take_span(recorder, rotation);
+        end_group_marks(recorder, is_saved);
+        recorder->rotation = NULL;
+    }
+    quiet_unlock(&recorder->window_lock, &before);
+}
+
+int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_fn save, void *context) {
+    CLEANUP_FREE void *table = calloc(1, layout_table_bytes(&recorder->layout));
+    struct rotation rotation = {.span.table = table};
+    int err = table ? with_tally(recorder, begin_rotation, &rotation) : -ENOMEM;
+    if (err == 0) {
+        err = save(context, &rotation.profile);
+        end_rotation(recorder, &rotation, err == 0);
+    }
+    aggstats_profile_finish(&rotation.profile);
+    return err;
 }

@@ -85,7 +85,7 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
     if (err == 0 && source->joints)
         err = joints_show(source->joints, source->op_names, profile);
     if (err == 0 && source->grouping)
-        err = grouping_show(source->grouping, source->op_names, profile);
+        err = grouping_show(source->grouping, source->marks_groups, source->op_names, profile);
     return err;
 }
 

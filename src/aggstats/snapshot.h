@@ -19,6 +19,7 @@ struct snapshot_source {
     const struct timeline *timeline; /* NULL: not sampled */
     const struct joints *joints;     /* NULL: none are known */
     struct grouping *grouping;       /* NULL: not grouped */
+    bool marks_groups;               /* for grouping_end_marks() */
 };
 
 /* Errors: -ENOMEM; *ret_profile untouched */

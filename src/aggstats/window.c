@@ -65,6 +65,41 @@ void window_resume(struct window *window, const struct tally *settled, uint64_t 
     window->paused = 0;
 }
 
+/* ---- Rotation: what has been shown is taken away, whatever was paused and resumed meanwhile ---- */
+
+void window_mark(const struct window *window, const struct tally *settled, uint64_t now_cycles,
+                 struct window_span *span) {
+    const struct layout *layout = &settled->layout;
+    const uint64_t *baseline = window_baseline(window);
+    const uint64_t *seen = window->paused ? window_frozen(window, layout) : settled->table;
+    uint64_t *shown = span->table;
+    for (size_t i = 0; i < table_words(layout); i++)
+        shown[i] = difference(seen[i], baseline[i]);
+    span->clamped = window_visible_clamped(window, settled);
+    span->end_ns = (int64_t)clock_realtime_ns();
+    span->end_cycles = now_cycles;
+    span->paused_cycles =
+        difference(difference(now_cycles, window->start_cycles), window_elapsed_cycles(window, now_cycles));
+}
+
+void window_take(struct window *window, const struct layout *layout, const struct window_span *span) {
+    uint64_t *baseline = baseline_words(window);
+    const uint64_t *shown = span->table;
+    for (size_t i = 0; i < table_words(layout); i++)
+        baseline[i] += shown[i];
+    window->clamped_baseline += span->clamped;
+    window->start_ns = span->end_ns;
+    window->start_cycles = span->end_cycles;
+    if (window->paused && window->pause_start_cycles < span->end_cycles) { /* the span ended in the same pause */
+        window->pause_start_cycles = span->end_cycles;
+        window->paused_cycles = 0;
+    } else {
+        window->paused_cycles = difference(window->paused_cycles, span->paused_cycles);
+    }
+}
+
+/* ---- Reading ---- */
+
 uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles) {
     uint64_t end_cycles = window->paused ? window->pause_start_cycles : now_cycles;
     return difference(difference(end_cycles, window->start_cycles), window->paused_cycles);

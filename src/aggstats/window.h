@@ -44,6 +44,23 @@ void window_reset(struct window *window, const struct tally *settled, uint64_t n
 void window_pause(struct window *window, const struct tally *settled, uint64_t now_cycles);
 void window_resume(struct window *window, const struct tally *settled, uint64_t now_cycles);
 
+/* What a window shows at some moment, to be taken from it later. */
+struct window_span {
+    void *table; /* of counters; the caller's */
+    uint64_t clamped;
+    int64_t end_ns;
+    uint64_t end_cycles;
+    uint64_t paused_cycles; /* of the time until then */
+};
+
+/* Fills in all but the table's pointer. */
+void window_mark(const struct window *window, const struct tally *settled, uint64_t now_cycles,
+                 struct window_span *span);
+
+/* The window begins where the span ended, and shows what it shows now less what the span did. It may have been paused
+ * and resumed since, but not reset. */
+void window_take(struct window *window, const struct layout *layout, const struct window_span *span);
+
 uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles);
 
 /* What the window shows of one op. tally: what all blocks hold now; unused while paused.

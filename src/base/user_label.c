@@ -17,7 +17,7 @@ static bool is_taken(const char *key, size_t length) {
     static const char *const taken[] = {
         "layer",   "host",    "lower",  "mount",   "clock",    "resolution", "cache",       "data",       "workers",
         "control", "profile", "start",  "elapsed", "interval", "borders",    "clamped",     "incomplete", "in_flight",
-        "process", "uid",     "merged", "command", "runs",     "source",     "approximate",
+        "process", "uid",     "merged", "command", "runs",     "source",     "approximate", "end",
     };
     for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
         if (strlen(taken[i]) == length && strncmp(taken[i], key, length) == 0)

@@ -157,6 +157,21 @@ int aggstats_recorder_reset(struct aggstats_recorder *recorder);
 int aggstats_recorder_pause(struct aggstats_recorder *recorder);
 int aggstats_recorder_resume(struct aggstats_recorder *recorder);
 
+/* Saves a profile. 0: it is safe. Any other value is given back by who has called. May use the recorder, but neither
+ * rotate nor destroy it. */
+typedef int (*aggstats_save_fn)(void *context, const struct aggstats_profile *profile);
+
+/* Saves what the recorder has seen since its start, last reset or last rotation, and if that succeeds, begins a new
+ * window at the moment of that profile: each call is in one of the two, that in which it ends. So the profile has no
+ * calls in flight, and its label "end" says when it ended. Of calls that were just ending, bytes, failure, joint
+ * profile and group may be in a later window.
+ * Until save() has returned snapshots still show it. Pauses, intervals and joint profiles may change meanwhile, and
+ * after a reset meanwhile the reset counts. Intervals that ended meanwhile are one in the new window.
+ * Errors:  what save() returned, -EBUSY a rotation is under way, and those of aggstats_recorder_snapshot(); nothing
+ *          has changed then
+ * Threads: any; save() is called without locks */
+int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_fn save, void *context);
+
 /* ---- Intervals, joint profiles, groups ---- */
 
 #define AGGSTATS_INTERVAL_MIN_NS 10000000U                /* 10 ms */
