@@ -45,6 +45,15 @@ static int apply_dump(const struct control *control, const char *argument) {
     return control->dump ? control->dump(control->dump_context, argument) : -EOPNOTSUPP;
 }
 
+static const char *refuse_rotate(const struct control *control, const char *argument) {
+    (void)control;
+    return argument ? NULL : "the file is missing";
+}
+
+static int apply_rotate(const struct control *control, const char *argument) {
+    return control->rotate ? control->rotate(control->rotate_context, argument) : -EOPNOTSUPP;
+}
+
 /* "off" is 0. */
 static const char *read_interval(const char *argument, uint64_t *ret_ns) {
     *ret_ns = 0;
@@ -83,6 +92,7 @@ static const struct verb verbs[] = {
     {.name = "pause", .argument = NULL, .apply = apply_pause},
     {.name = "resume", .argument = NULL, .apply = apply_resume},
     {.name = "dump", .argument = "FILE", .apply = apply_dump},
+    {.name = "rotate", .argument = "FILE", .apply = apply_rotate, .refuse = refuse_rotate},
     {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
 };

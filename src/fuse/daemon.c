@@ -26,6 +26,7 @@
 #include "prof.h"
 #include "profile_target.h"
 #include "ring.h"
+#include "rotator.h"
 #include "session.h"
 
 #define LIVE_PATH_ATTEMPTS 100
@@ -41,6 +42,7 @@ struct daemon {
     int lower_fd;
     dev_t own_device;
     struct profile_target target;
+    struct rotator rotator;
     pthread_mutex_t target_lock; /* several workers may be told to dump at once */
     pthread_mutex_t joint_lock;
     struct background background;
@@ -232,6 +234,8 @@ static int create_recorder(struct daemon *daemon) {
     };
     wanted.label_count = append_user_labels(options, &keys, labels, keep_labels_with_values(labels, DAEMON_LABELS));
     int err = create_recorder_live(daemon, &wanted);
+    daemon->rotator.recorder = daemon->recorder;
+    daemon->rotator.target = &daemon->target;
     const char *live_path = err == 0 ? aggstats_recorder_live_path(daemon->recorder) : NULL;
     if (live_path)
         profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
@@ -264,6 +268,11 @@ static int dump_profile(void *context, const char *file) {
     pthread_mutex_unlock(&daemon->target_lock);
     free(text.text);
     return err;
+}
+
+static int rotate_profile(void *context, const char *file) {
+    struct daemon *daemon = context;
+    return rotator_rotate(&daemon->rotator, file);
 }
 
 /* Keeps of the op's values those in kept, and adds some. */
@@ -359,6 +368,8 @@ static int create_layers(struct daemon *daemon) {
                     .steady_clock = aggstats_recorder_clock(daemon->recorder),
                     .dump = dump_profile,
                     .dump_context = daemon,
+                    .rotate = rotate_profile,
+                    .rotate_context = daemon,
                     .path_of = path_of,
                     .path_context = daemon,
                     .joint = set_joint,
@@ -555,6 +566,7 @@ static int mount_session(struct daemon *daemon) {
         fuse_session_unmount(daemon->fuse);
         return err;
     }
+    daemon->rotator.own_device = daemon->own_device;
     pass_set_own_device(daemon->pass, daemon->own_device);
     pass_set_own_mount_flags(daemon->pass, mountpoint_flags(daemon->own_device));
     err = negotiate(daemon);
@@ -662,6 +674,7 @@ static int serve(struct daemon *daemon) {
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
+    rotator_end(&daemon->rotator);
     int err = save_final_profile(daemon);
     unmount(daemon, hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
     if (hung > 0)
@@ -693,6 +706,7 @@ int daemon_run(const struct options *options) {
         .background.ready_fd = -1,
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
         .joint_lock = PTHREAD_MUTEX_INITIALIZER,
+        .rotator = ROTATOR_NEW,
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };
     int status = 1;

@@ -127,9 +127,13 @@ void profile_target_finish(struct profile_target *target) {
     free(target->shown);
 }
 
+mode_t profile_target_mode(const struct profile_target *target, const struct control_text *text) {
+    return text->has_paths ? target->mode & 0600 : target->mode;
+}
+
 static int replace(const struct profile_target *target, int dir_fd, const char *name, const char *backup_name,
                    const struct control_text *text) {
-    mode_t mode = text->has_paths ? target->mode & 0600 : target->mode;
+    mode_t mode = profile_target_mode(target, text);
     return replace_file(dir_fd, name, backup_name, mode, text->text, text->size_bytes);
 }
 
@@ -187,18 +191,54 @@ static int open_directory_elsewhere(int start_fd, char *path, dev_t own_device, 
     return 0;
 }
 
-int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device,
-                           const struct control_text *text) {
+static const char *last_name(const char *file) {
     const char *slash = strrchr(file, '/');
-    const char *name = slash ? slash + 1 : file;
+    return slash ? slash + 1 : file;
+}
+
+static int open_parent_elsewhere(const struct profile_target *target, const char *file, dev_t own_device,
+                                 int *ret_dir_fd) {
+    const char *name = last_name(file);
     if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
         return -EISDIR;
-    CLEANUP_FREE char *directory = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    CLEANUP_FREE char *directory = name > file ? strndup(file, (size_t)(name - file)) : strdup(".");
+    return directory ? open_directory_elsewhere(target->start_fd, directory, own_device, ret_dir_fd) : -ENOMEM;
+}
+
+int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device,
+                           const struct control_text *text) {
     CLEANUP_FD int dir_fd = -1;
-    if (!directory)
-        return -ENOMEM;
-    int err = open_directory_elsewhere(target->start_fd, directory, own_device, &dir_fd);
-    return err < 0 ? err : replace(target, dir_fd, name, NULL, text);
+    int err = open_parent_elsewhere(target, file, own_device, &dir_fd);
+    return err < 0 ? err : replace(target, dir_fd, last_name(file), NULL, text);
+}
+
+/* Whether the final profile will go there, or what it replaces. */
+static bool is_own_place(const struct profile_target *target, int dir_fd, const char *name) {
+    struct stat own;
+    struct stat attr;
+    size_t length = target->name ? strlen(target->name) : 0;
+    if (!target->name || strncmp(name, target->name, length) != 0 ||
+        (name[length] && strcmp(name + length, BACKUP_SUFFIX) != 0))
+        return false;
+    return fstat(target->dir_fd, &own) == 0 && fstat(dir_fd, &attr) == 0 && own.st_dev == attr.st_dev &&
+           own.st_ino == attr.st_ino;
+}
+
+int profile_target_open_new(const struct profile_target *target, const char *file, dev_t own_device, int *ret_dir_fd,
+                            const char **ret_name) {
+    CLEANUP_FD int dir_fd = -1;
+    struct stat attr;
+    const char *name = last_name(file);
+    int err = open_parent_elsewhere(target, file, own_device, &dir_fd);
+    if (err < 0)
+        return err;
+    if (is_own_place(target, dir_fd, name))
+        return -EBUSY;
+    if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0)
+        return -EEXIST;
+    *ret_dir_fd = steal_fd(&dir_fd);
+    *ret_name = name;
+    return 0;
 }
 
 /* A name that nothing in the directory has. */

@@ -38,6 +38,15 @@ int profile_target_save(struct profile_target *target, const struct control_text
 int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device,
                            const struct control_text *text);
 
+/* The permissions of a file with that text. */
+mode_t profile_target_mode(const struct profile_target *target, const struct control_text *text);
+
+/* Where a new file is to be made that the final profile will not replace, under the conditions above.
+ * Owner:   the caller closes *ret_dir_fd; *ret_name is in file
+ * Errors:  -EEXIST there is something, -EBUSY the final profile will go there; and as above */
+int profile_target_open_new(const struct profile_target *target, const char *file, dev_t own_device, int *ret_dir_fd,
+                            const char **ret_name);
+
 /* A second place, for when there is no room in the first: new files PATH.osprof, PATH-1.osprof and so on. Settled
  * before anything is mounted over it. path: of a file there Errors:  what failed; there is no second place then */
 int profile_target_add_second(struct profile_target *target, const char *path);

@@ -55,7 +55,11 @@ static void promise_reason(const char *reason) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     struct effects effects = {0};
     struct aggstats_recorder *recorder = create_recorder();
-    const struct control control = {.recorder = recorder, .dump = count_dump, .dump_context = &effects};
+    const struct control control = {.recorder = recorder,
+                                    .dump = count_dump,
+                                    .dump_context = &effects,
+                                    .rotate = count_dump,
+                                    .rotate_context = &effects};
     char reason[CONTROL_REASON_SIZE];
     memset(reason, 0x7f, sizeof(reason));
     make_call(recorder);

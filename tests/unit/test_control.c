@@ -20,6 +20,7 @@ struct dumps {
 
 static struct aggstats_recorder *recorder;
 static struct dumps dumps;
+static struct dumps rotations;
 static struct control control;
 static char reason[CONTROL_REASON_SIZE];
 
@@ -34,7 +35,12 @@ static void set_up(void) {
     const struct aggstats_recorder_options options = {.op_names = op_names, .op_count = 2, .resolution = 1};
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
     dumps = (struct dumps){0};
-    control = (struct control){.recorder = recorder, .dump = record_dump, .dump_context = &dumps};
+    rotations = (struct dumps){0};
+    control = (struct control){.recorder = recorder,
+                               .dump = record_dump,
+                               .dump_context = &dumps,
+                               .rotate = record_dump,
+                               .rotate_context = &rotations};
     reason[0] = '\0';
 }
 
@@ -146,6 +152,8 @@ static const struct {
     {"2\n", "line 1: unknown command '2'"},
     {"reset now\n", "line 1: 'reset' takes no argument, found 'now'"},
     {"pause pause\n", "line 1: 'pause' takes no argument"},
+    {"rotate\n", "line 1: rotate: the file is missing"},
+    {"reset\nrotate \t\r\n", "line 2: rotate: the file is missing"},
     {"reset\ndump a\nno\n", "line 3: unknown command 'no'"},
     {"reset\n\n\nresume 1\n", "line 4: 'resume' takes no argument, found '1'"},
     {"a\rb\n", "unknown command 'a?b'"},
@@ -205,6 +213,19 @@ START_TEST(a_failing_command_stops_the_ones_after_it) {
     ck_assert_str_eq(reason, "line 1: dump a b failed: No space left on device");
     ck_assert_int_eq(dumps.count, 1);
     ck_assert_uint_eq(calls_shown(), 7);
+}
+END_TEST
+
+START_TEST(rotate_passes_the_rest_of_the_line) {
+    ck_assert_int_eq(write_text("pause\n rotate \t a b.osprof \r\nresume\n"), 0);
+    ck_assert_int_eq(rotations.count, 1);
+    ck_assert_str_eq(rotations.file, "a b.osprof");
+    ck_assert_int_eq(dumps.count, 0);
+    rotations.answer = -EEXIST;
+    ck_assert_int_eq(write_text("rotate a"), -EEXIST);
+    ck_assert_str_eq(reason, "line 1: rotate a failed: File exists");
+    control.rotate = NULL;
+    ck_assert_int_eq(write_text("rotate a"), -EOPNOTSUPP);
 }
 END_TEST
 
@@ -285,6 +306,7 @@ static Suite *control_suite(void) {
     tcase_add_test(rejected, too_long_a_path_is_refused);
     tcase_add_test(rejected, the_longest_write_is_accepted_and_one_byte_more_is_not);
     tcase_add_test(rejected, a_failing_command_stops_the_ones_after_it);
+    tcase_add_test(accepted, rotate_passes_the_rest_of_the_line);
     tcase_add_test(rejected, dump_without_a_place_to_dump_is_not_supported);
     suite_add_tcase(suite, rejected);
 

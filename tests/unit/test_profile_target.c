@@ -221,6 +221,33 @@ START_TEST(other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount) {
 }
 END_TEST
 
+static int open_new(const char *file, const char *expected_name) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name = NULL;
+    int err = profile_target_open_new(&target, file, 0, &dir_fd, &name);
+    if (err == 0)
+        ck_assert_str_eq(name, expected_name);
+    return err;
+}
+
+/* The final profile, and the older one that it keeps, would replace what is there. */
+START_TEST(new_file_is_neither_there_nor_where_the_final_profile_goes) {
+    ck_assert_int_eq(mkdir("inner", 0755), 0);
+    ck_assert_int_eq(symlink("nowhere", "saved"), 0);
+    settle(NULL, false);
+    ck_assert_int_eq(open_new("span", "span"), 0);
+    ck_assert_int_eq(open_new("inner/osprof.out", "osprof.out"), 0);
+    ck_assert_int_eq(open_new("osprof.out", NULL), -EBUSY);
+    ck_assert_int_eq(open_new("inner/../osprof.out", NULL), -EBUSY);
+    ck_assert_int_eq(open_new("osprof.out.old", NULL), -EBUSY);
+    ck_assert_int_eq(open_new("osprof.out.older", "osprof.out.older"), 0);
+    ck_assert_int_eq(open_new("inner", NULL), -EEXIST);
+    ck_assert_int_eq(open_new("saved", NULL), -EEXIST);
+    ck_assert_int_eq(open_new("missing/span", NULL), -ENOENT);
+    ck_assert_int_eq(open_new("inner/", NULL), -EISDIR);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("profile target");
     TCase *tcase = tcase_create("profile target");
@@ -236,6 +263,7 @@ int main(void) {
     tcase_add_test(tcase, directory_that_must_not_be_written_is_told_at_the_start);
     tcase_add_test(tcase, another_file_is_relative_to_the_start);
     tcase_add_test(tcase, other_file_lies_neither_behind_a_symlink_nor_in_the_own_mount);
+    tcase_add_test(tcase, new_file_is_neither_there_nor_where_the_final_profile_goes);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

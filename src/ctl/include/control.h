@@ -31,6 +31,8 @@ struct control {
     struct aggstats_clock steady_clock; /* of views that need a steady rate; zeroed: as well as it is known by then */
     control_dump_fn dump;
     void *dump_context;
+    control_dump_fn rotate; /* NULL: not possible */
+    void *rotate_context;
     control_joint_fn joint; /* NULL: not possible */
     void *joint_context;
     control_path_fn path_of; /* NULL: none is known */
@@ -54,8 +56,8 @@ int control_read(const struct control *control, const struct view *view, bool sh
                  struct control_text *ret_text);
 
 /* Carries out the commands of one write:
- *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   interval SECONDS|off
- *     joint OP VALUE|off
+ *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate FILE
+ *     interval SECONDS|off   joint OP VALUE|off
  * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
  *          before it were done. ret_reason gets one line for people (untouched on success).
