@@ -44,6 +44,40 @@ expect_trouble "osprof: lower is not the mount point of an osproffs: there is no
 unmount_osproffs "$mnt"
 assert_eq 7 "$(profile_calls READ "$final_profile")" "reads in the final profile"
 
+# What is saved, and by whom it is named. The daemon was started elsewhere.
+try_saving() {
+    reads 5
+    expect 0 rotate mnt first.osprof
+    [ ! -s "$scratch/out" ] || fail "rotate prints something"
+    reads 3
+    expect 0 dump mnt "far/so far.osprof"
+    expect 0 rotate link way/second.osprof
+    assert_eq "5 3 3" "$(profile_calls READ first.osprof) $(profile_calls READ "far/so far.osprof") \
+$(profile_calls READ far/second.osprof)" "reads in spans and a dump"
+    reads 2
+    expect 0 dump mnt
+    assert_eq 2 "$(profile_calls READ final.osprof)" "reads in a dump to the place of the final profile"
+    expect_trouble "osprof: cannot rotate the profile of mnt into first.osprof: it is there already; choose a new name; \
+the profile is unchanged" rotate mnt first.osprof
+    expect_trouble "osprof: cannot rotate the profile of mnt into final.osprof: the final profile of the mount goes there; \
+choose another name; the profile is unchanged" rotate mnt final.osprof
+    expect_trouble "osprof: cannot rotate the profile of mnt into mnt/x: it lies in the mount itself; the profile is \
+unchanged" rotate mnt mnt/x
+    expect_trouble "osprof: cannot save the profile of mnt in far: Is a directory" dump mnt far
+    assert_eq 2 "$(shown_reads mnt)" "reads since the last rotation"
+    expect 0 merge -o sum.osprof first.osprof far/second.osprof final.osprof
+    assert_eq 10 "$(profile_calls READ sum.osprof)" "reads in the sum"
+}
+
+mkdir far
+ln -s far way
+cd far
+mount_osproffs -o profile="$scratch/final.osprof" "$lower" "$mnt"
+cd ..
+try_saving
+unmount_osproffs "$mnt"
+assert_eq 2 "$(profile_calls READ final.osprof)" "reads in the final profile"
+
 # A mount that hangs does not hang those who look at it.
 mount_osproffs "$lower" "$mnt"
 reads 11

@@ -97,6 +97,14 @@ expect_trouble "osprof recover: no live file given; 'osprof recover' alone lists
     recover -o a
 expect_trouble "osprof reset: exactly one mount point must be given; see 'osprof help reset'" reset
 expect_trouble "osprof reset: exactly one mount point must be given; see 'osprof help reset'" reset a b
+for arguments in "" a "a b c"; do
+    # shellcheck disable=SC2086 # words
+    expect_trouble "osprof rotate: a mount point and a new file must be given; see 'osprof help rotate'" rotate $arguments
+done
+for arguments in "" "a b c"; do
+    # shellcheck disable=SC2086 # words
+    expect_trouble "osprof dump: a mount point must be given, and at most one file; see 'osprof help dump'" dump $arguments
+done
 
 expected="a profile file, a mount point, a live file or - is expected"
 expect_trouble "osprof: cannot open profile osprof.out: No such file or directory; $expected" show
@@ -120,4 +128,10 @@ mkdir plain
 expect_trouble "osprof: plain is not the mount point of an osproffs: there is no plain/.osprof" reset plain
 echo precious >plain/.osprof
 expect_trouble "osprof: plain is not the mount point of an osproffs: plain/.osprof is an ordinary file" reset plain
+expect_trouble "osprof: plain is not the mount point of an osproffs: plain/.osprof is an ordinary file" rotate plain x
+expect_trouble "osprof: plain is not the mount point of an osproffs: plain/.osprof is an ordinary file" dump plain
+expect_trouble "osprof: cannot save the profile in no/such/x: No such file or directory" rotate plain no/such/x
+expect_trouble "osprof: cannot save the profile in plain/: Is a directory" dump plain plain/
+expect_trouble "osprof: cannot save the profile in x : its name ends in a blank" dump plain "x "
+expect_trouble "osprof: cannot save the profile in x?y: its name has a newline" rotate plain x$'\n'y
 assert_eq precious "$(<plain/.osprof)" "an ordinary file named .osprof"

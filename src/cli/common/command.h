@@ -29,6 +29,8 @@ extern const struct command command_outliers;
 extern const struct command command_import;
 extern const struct command command_recover;
 extern const struct command command_reset;
+extern const struct command command_rotate;
+extern const struct command command_dump;
 extern const struct command command_unmount;
 extern const struct command command_calibrate;
 extern const struct command command_run;
