@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base.h"
 
@@ -46,8 +47,11 @@ static int apply_dump(const struct control *control, const char *argument) {
 }
 
 static const char *refuse_rotate(const struct control *control, const char *argument) {
-    (void)control;
-    return argument ? NULL : "the file is missing";
+    return argument || control->has_series ? NULL : "the file is missing";
+}
+
+static const char *refuse_dump(const struct control *control, const char *argument) {
+    return argument || !control->has_series ? NULL : "the file is missing; without one, rotate";
 }
 
 static int apply_rotate(const struct control *control, const char *argument) {
@@ -91,7 +95,7 @@ static const struct verb verbs[] = {
     {.name = "1", .argument = NULL, .apply = apply_reset},
     {.name = "pause", .argument = NULL, .apply = apply_pause},
     {.name = "resume", .argument = NULL, .apply = apply_resume},
-    {.name = "dump", .argument = "FILE", .apply = apply_dump},
+    {.name = "dump", .argument = "FILE", .apply = apply_dump, .refuse = refuse_dump},
     {.name = "rotate", .argument = "FILE", .apply = apply_rotate, .refuse = refuse_rotate},
     {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
@@ -289,6 +293,14 @@ static void add_paths(const struct control *control, struct aggstats_profile *pr
         profile->in_flight[i].path = control->path_of(control->path_context, profile->in_flight[i].object);
 }
 
+static int add_end(struct aggstats_profile *profile) {
+    struct timespec now;
+    char end[UTC_TEXT_SIZE];
+    clock_gettime(CLOCK_REALTIME, &now);
+    format_utc((int64_t)now.tv_sec * 1000000000 + now.tv_nsec, end);
+    return aggstats_profile_add_label(profile, "end", end);
+}
+
 int control_read(const struct control *control, const struct view *view, bool shows_paths,
                  struct control_text *ret_text) {
     struct aggstats_profile profile = {0};
@@ -297,13 +309,15 @@ int control_read(const struct control *control, const struct view *view, bool sh
         return error;
     if (shows_paths && control->path_of)
         add_paths(control, &profile);
+    error = control->says_end ? add_end(&profile) : 0;
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
         profile.clock = control->steady_clock;
     struct control_text text = {
         .has_paths = aggstats_profile_has_paths(&profile),
         .exceeds_live = profile.interval_count > 0 || profile.joint_count > 0 || profile.group_count > 0,
     };
-    error = view_format(view, &profile, &text.text, &text.size_bytes);
+    if (error == 0)
+        error = view_format(view, &profile, &text.text, &text.size_bytes);
     if (error == 0)
         *ret_text = text;
     aggstats_profile_finish(&profile);

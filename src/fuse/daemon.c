@@ -88,6 +88,12 @@ static int find_mountpoint(struct daemon *daemon) {
     return err;
 }
 
+static int settle_target(struct daemon *daemon) {
+    const struct options *options = daemon->options;
+    return options->rotate_s > 0 ? profile_target_init_series(&daemon->target, options->profile, daemon->mountpoint)
+                                 : profile_target_init(&daemon->target, options->profile, options->foreground);
+}
+
 static void warn_of_hidden_files(const struct daemon *daemon) {
     for (unsigned i = 0; i < CTL_FILES; i++) {
         char name[NAME_MAX + 1];
@@ -251,15 +257,18 @@ static char *path_of(void *context, uint64_t object) {
     return pass_path_of(daemon->pass, object);
 }
 
-static int make_profile_text(struct daemon *daemon, struct control_text *ret_text) {
-    const struct control control = {.recorder = daemon->recorder, .path_of = path_of, .path_context = daemon};
+static int make_profile_text(struct daemon *daemon, bool is_final, struct control_text *ret_text) {
+    const struct control control = {.recorder = daemon->recorder,
+                                    .path_of = path_of,
+                                    .path_context = daemon,
+                                    .says_end = daemon->target.is_series && is_final};
     return control_read(&control, &view_text, true, ret_text);
 }
 
 static int dump_profile(void *context, const char *file) {
     struct daemon *daemon = context;
     struct control_text text;
-    int err = make_profile_text(daemon, &text);
+    int err = make_profile_text(daemon, false, &text);
     if (err < 0)
         return err;
     pthread_mutex_lock(&daemon->target_lock);
@@ -370,6 +379,7 @@ static int create_layers(struct daemon *daemon) {
                     .dump_context = daemon,
                     .rotate = rotate_profile,
                     .rotate_context = daemon,
+                    .has_series = daemon->target.is_series,
                     .path_of = path_of,
                     .path_context = daemon,
                     .joint = set_joint,
@@ -581,7 +591,7 @@ static int set_up(struct daemon *daemon) {
     if (err == 0)
         err = find_mountpoint(daemon);
     if (err == 0)
-        err = profile_target_init(&daemon->target, daemon->options->profile, daemon->options->foreground);
+        err = settle_target(daemon);
     if (err < 0)
         return err;
     warn_of_hidden_files(daemon);
@@ -638,9 +648,10 @@ static bool keep_elsewhere(const struct daemon *daemon, const struct control_tex
 
 static int save_final_profile(struct daemon *daemon) {
     struct control_text text = {0};
-    int err = make_profile_text(daemon, &text);
+    int err = make_profile_text(daemon, true, &text);
     if (err == 0)
-        err = profile_target_save(&daemon->target, &text);
+        err = daemon->target.is_series ? rotator_save_last(&daemon->rotator, &text)
+                                       : profile_target_save(&daemon->target, &text);
     daemon->live_is_needed = err < 0 && keep_elsewhere(daemon, &text, err);
     if (!daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
@@ -666,7 +677,16 @@ static _Noreturn void leave_hung_workers(const struct daemon *daemon, int status
     _exit(status);
 }
 
+/* Calls are answered already. */
+static void start_rotations(struct daemon *daemon) {
+    int err = rotator_start(&daemon->rotator);
+    if (err < 0)
+        log_message("cannot rotate the profile by the clock: %s; write rotate to %s/%s", strerror(-err),
+                    daemon->mountpoint, daemon->options->control_name);
+}
+
 static int serve(struct daemon *daemon) {
+    start_rotations(daemon);
     struct session_outcome outcome = session_run(daemon->session);
     unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
     hung += session_stop(daemon->session);
@@ -674,10 +694,10 @@ static int serve(struct daemon *daemon) {
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
-    rotator_end(&daemon->rotator);
+    bool is_rotating = !rotator_end(&daemon->rotator);
     int err = save_final_profile(daemon);
     unmount(daemon, hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
-    if (hung > 0)
+    if (hung > 0 || is_rotating)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
@@ -706,10 +726,11 @@ int daemon_run(const struct options *options) {
         .background.ready_fd = -1,
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
         .joint_lock = PTHREAD_MUTEX_INITIALIZER,
-        .rotator = ROTATOR_NEW,
+        .rotator = {.interval_s = options->rotate_s, .keep = options->keep},
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };
     int status = 1;
+    rotator_init(&daemon.rotator);
     if (set_up(&daemon) == 0) {
         background_ready(&daemon.background);
         status = serve(&daemon);

@@ -27,6 +27,8 @@ struct raw_options {
     char *joint;
     char *by;
     char *groups;
+    char *rotate;
+    char *keep;
     bool failed;
 };
 
@@ -36,6 +38,9 @@ enum { KEY_HELP, KEY_VERSION, KEY_MAX_READ, KEY_LABEL };
     { text, offsetof(struct options, member), 1 }
 #define OPPOSITE_OPTION(text, member)                                                                                  \
     { text, offsetof(struct options, member), 0 }
+#define ROTATE_MAX_S 31536000 /* a year */
+#define KEEP_MAX 1000000
+
 static const struct fuse_opt option_table[] = {
     OPTION("-f", foreground),
     OPTION("-s", single_threaded),
@@ -82,6 +87,8 @@ static const struct fuse_opt raw_table[] = {
     RAW_OPTION("by=%s", by),
     RAW_OPTION("groups=%s", groups),
     RAW_OPTION("workers=%s", workers),
+    RAW_OPTION("rotate=%s", rotate),
+    RAW_OPTION("keep=%s", keep),
     FUSE_OPT_END,
 };
 
@@ -228,6 +235,7 @@ static int check_dimensions(struct options *options, const struct raw_options *r
         return -EINVAL;
     const char *besides = raw->joint                                ? "joint"
                           : raw->interval                           ? "interval"
+                          : raw->rotate                             ? "rotate"
                           : options->grouping != AGGSTATS_UNGROUPED ? "by"
                                                                     : NULL;
     if (options->timing != PROF_TIMING_FULL && besides) {
@@ -235,6 +243,21 @@ static int check_dimensions(struct options *options, const struct raw_options *r
         return -EINVAL;
     }
     return 0;
+}
+
+/* How often profiles are saved, and how many are kept. */
+static int check_rotation(struct options *options, const struct raw_options *raw) {
+    if (raw->keep && !raw->rotate)
+        log_message("keep=%s: of what? Add rotate=SECONDS", raw->keep);
+    else if (raw->rotate && !parse_count(raw->rotate, 1, ROTATE_MAX_S, &options->rotate_s))
+        log_message("rotate=%s: must be a number of seconds from 1 to %d", raw->rotate, ROTATE_MAX_S);
+    else if (raw->rotate && (!options->profile || strcmp(options->profile, "-") == 0))
+        log_message("rotate=%s: say where profiles go, with profile=DIR", raw->rotate);
+    else if (raw->keep && !parse_count(raw->keep, 1, KEEP_MAX, &options->keep))
+        log_message("keep=%s: must be a number from 1 to %d", raw->keep, KEEP_MAX);
+    else
+        return 0;
+    return -EINVAL;
 }
 
 static int check_labels(const struct options *options) {
@@ -263,7 +286,7 @@ static int check_values(struct options *options, const struct raw_options *raw) 
     options->resolution = 1U << resolution;
     options->cache = (enum cache_mode)cache;
     options->timing = (enum prof_timing)timing;
-    if (check_dimensions(options, raw) < 0 || check_labels(options) < 0)
+    if (check_dimensions(options, raw) < 0 || check_rotation(options, raw) < 0 || check_labels(options) < 0)
         return -EINVAL;
 
     if ((options->live_directory && !options->live_directory[0]) || (options->profile && !options->profile[0])) {
@@ -366,6 +389,8 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.joint);
     free(raw.by);
     free(raw.groups);
+    free(raw.rotate);
+    free(raw.keep);
     return err;
 }
 
@@ -393,6 +418,8 @@ void options_print_help(void) {
            "    -h, --help             print this help\n"
            "    -V, --version          print versions\n"
            "    -o profile=FILE        where the final profile goes (osprof.out; - with -f: standard output)\n"
+           "    -o rotate=S            save a profile every S seconds, in the directory that profile= names\n"
+           "    -o keep=N              of these only the latest N\n"
            "    -o resolution=R        buckets per power of two: 1, 2, 4 or 8 (1)\n"
            "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
            "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"

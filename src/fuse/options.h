@@ -24,7 +24,9 @@ struct options {
     enum options_action action;
     char *lower;
     char *mountpoint;
-    char *profile; /* NULL: the default */
+    char *profile;     /* NULL: the default */
+    unsigned rotate_s; /* 0: not by the clock */
+    unsigned keep;     /* profiles; 0: all */
     char *control_name;
     char *live_directory; /* NULL: the default; "none" */
     unsigned resolution;

@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "log.h"
+#include "profile_series.h"
 
 #define DEFAULT_NAME "osprof.out"
 #define BACKUP_SUFFIX ".old"
@@ -89,10 +90,14 @@ static int open_existing(struct profile_target *target, const char *file) {
     return S_ISREG(attr.st_mode) ? open_file(target, existing) : open_stream(target, open_without_waiting(file), file);
 }
 
-static int open_target(struct profile_target *target, const char *file, bool foreground) {
+static mode_t file_mode(void) {
     mode_t mask = umask(0);
     umask(mask);
-    target->mode = 0666 & ~mask;
+    return 0666 & ~mask;
+}
+
+static int open_target(struct profile_target *target, const char *file, bool foreground) {
+    target->mode = file_mode();
     target->start_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (target->start_fd < 0)
         return negative_errno();
@@ -108,8 +113,65 @@ static int open_target(struct profile_target *target, const char *file, bool for
     return open_existing(target, file);
 }
 
+/* Opens the directory, and settles what names in it begin with. file: without slashes at its end */
+static int open_series_place(struct profile_target *target, const char *file, const char *mountpoint) {
+    CLEANUP_FREE char *existing = realpath(file, NULL);
+    const char *name = strrchr(mountpoint, '/');
+    int err = 0;
+    name = name && name[1] ? name + 1 : "root";
+    if (existing)
+        target->dir_fd = open(existing, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    else
+        err = open_parent(AT_FDCWD, file, &target->dir_fd, &name);
+    if (target->dir_fd < 0)
+        return err < 0 ? err : negative_errno();
+    target->name = strdup(name);
+    return target->name ? 0 : -ENOMEM;
+}
+
+static int open_series(struct profile_target *target, const char *file, const char *mountpoint) {
+    size_t length = strlen(file);
+    while (length > 1 && file[length - 1] == '/')
+        length--;
+    CLEANUP_FREE char *place = strndup(file, length);
+    CLEANUP_FREE char *pattern = NULL;
+    target->is_series = true;
+    target->start_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (!place || target->start_fd < 0)
+        return place ? negative_errno() : -ENOMEM;
+    if (may_be_planted(place))
+        return -EPERM;
+    if (file[length] && access(place, F_OK) < 0)
+        return negative_errno(); /* "DIR/" names a directory */
+    int err = open_series_place(target, place, mountpoint);
+    if (err < 0)
+        return err;
+    if (strlen(target->name) + PROFILE_SERIES_SUFFIX_MAX > NAME_MAX)
+        return -ENAMETOOLONG;
+    if (asprintf(&pattern, "%s-*.osprof", target->name) < 0)
+        return -ENOMEM;
+    target->shown = absolute_path(target->dir_fd, pattern);
+    if (!target->shown)
+        return -ENOMEM;
+    return syscall(SYS_faccessat2, target->dir_fd, "", R_OK | W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0
+               ? negative_errno()
+               : 0;
+}
+
+static const struct profile_target no_target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1};
+
+int profile_target_init_series(struct profile_target *ret_target, const char *file, const char *mountpoint) {
+    *ret_target = no_target;
+    ret_target->mode = file_mode();
+    int err = open_series(ret_target, file, mountpoint);
+    if (err < 0)
+        log_message("cannot write profiles to %s: %s; choose another directory with -o profile=DIR", file,
+                    strerror(-err));
+    return err;
+}
+
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground) {
-    *ret_target = (struct profile_target){.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1};
+    *ret_target = no_target;
     int err = open_target(ret_target, file, foreground);
     if (err < 0)
         log_message("cannot write the profile to %s: %s; choose another place with -o profile=FILE",
@@ -156,6 +218,8 @@ static int save_to_stream(const struct profile_target *target, const struct cont
 }
 
 int profile_target_save(struct profile_target *target, const struct control_text *text) {
+    if (target->is_series)
+        return -EISDIR;
     if (target->stream_fd >= 0)
         return save_to_stream(target, text);
     CLEANUP_FREE char *backup_name = NULL;
@@ -217,7 +281,7 @@ static bool is_own_place(const struct profile_target *target, int dir_fd, const 
     struct stat own;
     struct stat attr;
     size_t length = target->name ? strlen(target->name) : 0;
-    if (!target->name || strncmp(name, target->name, length) != 0 ||
+    if (!target->name || target->is_series || strncmp(name, target->name, length) != 0 ||
         (name[length] && strcmp(name + length, BACKUP_SUFFIX) != 0))
         return false;
     return fstat(target->dir_fd, &own) == 0 && fstat(dir_fd, &attr) == 0 && own.st_dev == attr.st_dev &&

@@ -12,7 +12,8 @@ struct profile_target {
     int start_fd;  /* the directory that osproffs was started from; O_PATH */
     int dir_fd;    /* of the file; -1 if it goes to a stream */
     int stream_fd; /* standard output, a fifo, a device; -1 if it goes to a file */
-    char *name;    /* in dir_fd */
+    char *name;    /* in dir_fd; of a series: what names begin with */
+    bool is_series;
     int second_fd; /* the directory of the second place; -1: there is none */
     char *second;  /* what names begin with in there */
     char *shown;   /* for messages */
@@ -26,10 +27,15 @@ struct profile_target {
  * Owner:   the caller finishes *ret_target
  * Errors:  -errno of what failed */
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground);
+
+/* The same for a series of files: in the directory file, under the last name of mountpoint; or, if file is not there,
+ * with its last name in the directory before it. mountpoint: absolute */
+int profile_target_init_series(struct profile_target *ret_target, const char *file, const char *mountpoint);
 void profile_target_finish(struct profile_target *target);
 
 /* Saves a profile. A file with paths in it is its owner's alone, also where it replaces another.
- * Errors:  -EPIPE nobody can read the stream any more, and the profile has counts; those of writing */
+ * Errors:  -EISDIR it is a series; -EPIPE nobody can read the stream any more, and the profile has counts; those of
+ * writing */
 int profile_target_save(struct profile_target *target, const struct control_text *text);
 
 /* Saves to another file, relative to the start directory. Its directory may not be reached through a symbolic

@@ -2,22 +2,44 @@
  * take long is done between, for a process that is killed there leaves it in both. */
 #include "rotator.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "base.h"
+#include "log.h"
 #include "new_file.h"
+#include "profile_series.h"
 
-/* One rotation. */
+#define NS_PER_SECOND 1000000000
+#define END_WAIT_S 2
+#define NAME_ATTEMPTS 100
+
+static struct timespec now(clockid_t clock) {
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return time;
+}
+
+/* ---- A rotation ---- */
+
 struct saving {
     struct rotator *rotator;
-    const char *file;
+    const char *file; /* NULL: the next of the series */
+    bool is_last;
+    struct control_text text;
+    int64_t *last_ms; /* time in the latest name of the series */
     bool holds_name_lock;
+    char name[NAME_MAX + 1]; /* in the series */
 };
 
 /* Gives a written file its name, unless the end has come meanwhile. The lock is kept if that succeeds: the final
  * profile must not be taken before the span has gone. */
 static int name_span(struct saving *saving, struct new_file *written, const char *name) {
     struct rotator *rotator = saving->rotator;
+    if (saving->is_last)
+        return new_file_name(written, name);
     pthread_mutex_lock(&rotator->name_lock);
     int err = rotator->has_ended ? -ECANCELED : new_file_name(written, name);
     saving->holds_name_lock = err == 0;
@@ -26,14 +48,46 @@ static int name_span(struct saving *saving, struct new_file *written, const char
     return err;
 }
 
-static int save_text(struct saving *saving, const struct control_text *text) {
+static struct profile_series series_of(const struct saving *saving) {
+    const struct profile_target *target = saving->rotator->target;
+    return (struct profile_series){.dir_fd = target->dir_fd, .name = target->name, .text = &saving->text};
+}
+
+/* What has the name of the next already is not of the series, so another is taken. */
+static int name_next(struct saving *saving, struct new_file *written) {
+    const struct profile_series series = series_of(saving);
+    int err = -EEXIST;
+    for (unsigned attempt = 0; err == -EEXIST && attempt < NAME_ATTEMPTS; attempt++) {
+        struct timespec time = now(CLOCK_REALTIME);
+        err = profile_series_next(&series, (int64_t)time.tv_sec * NS_PER_SECOND + time.tv_nsec, saving->last_ms,
+                                  saving->name);
+        if (err == 0)
+            err = name_span(saving, written, saving->name);
+    }
+    return err;
+}
+
+static int save_in_series(struct saving *saving) {
+    const struct profile_target *target = saving->rotator->target;
+    struct new_file written = NEW_FILE_NONE;
+    int dir_fd = target->is_series ? openat(target->dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (dir_fd < 0)
+        return target->is_series ? negative_errno() : -EISDIR;
+    int err = new_file_write(&written, dir_fd, profile_target_mode(target, &saving->text), &saving->text);
+    if (err == 0)
+        err = name_next(saving, &written);
+    new_file_finish(&written);
+    return err;
+}
+
+static int save_in_file(struct saving *saving) {
     const struct rotator *rotator = saving->rotator;
     struct new_file written = NEW_FILE_NONE;
     const char *name = NULL;
     int dir_fd = -1;
     int err = profile_target_open_new(rotator->target, saving->file, rotator->own_device, &dir_fd, &name);
     if (err == 0)
-        err = new_file_write(&written, dir_fd, profile_target_mode(rotator->target, text), text);
+        err = new_file_write(&written, dir_fd, profile_target_mode(rotator->target, &saving->text), &saving->text);
     if (err == 0)
         err = name_span(saving, &written, name);
     new_file_finish(&written);
@@ -41,26 +95,148 @@ static int save_text(struct saving *saving, const struct control_text *text) {
 }
 
 static int save_span(void *context, const struct aggstats_profile *profile) {
-    struct control_text text = {.text = NULL};
-    int err = aggstats_profile_format(profile, &text.text, &text.size_bytes);
-    if (err == 0)
-        err = save_text(context, &text);
-    free(text.text);
+    struct saving *saving = context;
+    int err = aggstats_profile_format(profile, &saving->text.text, &saving->text.size_bytes);
+    if (err < 0)
+        return err;
+    return saving->file ? save_in_file(saving) : save_in_series(saving);
+}
+
+/* After one more of the series. */
+static void remove_old(const struct saving *saving) {
+    struct rotator *rotator = saving->rotator;
+    const struct profile_series series = series_of(saving);
+    int err = rotator->keep > 0 ? profile_series_prune(&series, rotator->keep) : 0;
+    if (err < 0 && !rotator->is_littering)
+        log_message("cannot remove old profiles %s: %s; they stay", rotator->target->shown, strerror(-err));
+    rotator->is_littering = err < 0;
+}
+
+/* Under the rotator's lock. */
+static int rotate(struct saving *saving) {
+    struct rotator *rotator = saving->rotator;
+    int err = aggstats_recorder_rotate(rotator->recorder, save_span, saving);
+    if (saving->holds_name_lock)
+        pthread_mutex_unlock(&rotator->name_lock);
+    if (err == 0 && !saving->file)
+        remove_old(saving);
+    free(saving->text.text);
     return err;
 }
 
 int rotator_rotate(struct rotator *rotator, const char *file) {
-    struct saving saving = {.rotator = rotator, .file = file};
+    struct saving saving = {.rotator = rotator, .file = file, .last_ms = &rotator->last_ms};
     pthread_mutex_lock(&rotator->lock);
-    int err = aggstats_recorder_rotate(rotator->recorder, save_span, &saving);
-    if (saving.holds_name_lock)
-        pthread_mutex_unlock(&rotator->name_lock);
+    int err = rotate(&saving);
     pthread_mutex_unlock(&rotator->lock);
     return err;
 }
 
-void rotator_end(struct rotator *rotator) {
-    pthread_mutex_lock(&rotator->name_lock);
+/* The directory tells the time of the latest name. */
+int rotator_save_last(struct rotator *rotator, const struct control_text *text) {
+    int64_t last_ms = 0;
+    struct saving saving = {.rotator = rotator, .is_last = true, .text = *text, .last_ms = &last_ms};
+    int err = save_in_series(&saving);
+    if (err == 0)
+        remove_old(&saving);
+    return err;
+}
+
+/* ---- By the clock ---- */
+
+/* A line when it begins to fail, and one when it works again. */
+static void tell(struct rotator *rotator, const struct saving *saving, int err) {
+    const char *shown = rotator->target->shown;
+    if (err == -ECANCELED)
+        return;
+    if (err < 0 && !rotator->is_failing)
+        log_message("cannot write profile %s: %s; what it counts goes into the next one that can be written", shown,
+                    strerror(-err));
+    if (err == 0 && rotator->is_failing)
+        log_message("profiles are written to %s again: %s has all since the last one", shown, saving->name);
+    rotator->is_failing = err < 0;
+}
+
+static void rotate_by_clock(struct rotator *rotator) {
+    struct saving saving = {.rotator = rotator, .last_ms = &rotator->last_ms};
+    pthread_mutex_lock(&rotator->lock);
+    int err = rotate(&saving);
+    tell(rotator, &saving, err);
+    pthread_mutex_unlock(&rotator->lock);
+}
+
+/* Returns false if it is told before. */
+static bool wait_until(struct rotator *rotator, const struct timespec *until) {
+    int err = 0;
+    pthread_mutex_lock(&rotator->timer_lock);
+    while (!rotator->is_told && err != ETIMEDOUT)
+        err = pthread_cond_timedwait(&rotator->told, &rotator->timer_lock, until);
+    bool is_told = rotator->is_told;
+    pthread_mutex_unlock(&rotator->timer_lock);
+    return !is_told;
+}
+
+/* A rotation that takes longer than the interval is not made up for. */
+static void *run(void *argument) {
+    struct rotator *rotator = argument;
+    struct timespec next = now(CLOCK_MONOTONIC);
+    next.tv_sec += rotator->interval_s;
+    while (wait_until(rotator, &next)) {
+        rotate_by_clock(rotator);
+        struct timespec time = now(CLOCK_MONOTONIC);
+        do
+            next.tv_sec += rotator->interval_s;
+        while (next.tv_sec <= time.tv_sec);
+    }
+    return NULL;
+}
+
+/* ---- Life cycle ---- */
+
+void rotator_init(struct rotator *rotator) {
+    pthread_condattr_t monotonic;
+    pthread_mutex_init(&rotator->lock, NULL);
+    pthread_mutex_init(&rotator->name_lock, NULL);
+    pthread_mutex_init(&rotator->timer_lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&rotator->told, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+/* The thread takes no signals. */
+int rotator_start(struct rotator *rotator) {
+    sigset_t all;
+    sigset_t before;
+    if (rotator->interval_s == 0)
+        return 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(&rotator->thread, NULL, run, rotator);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    rotator->has_thread = err == 0;
+    return -err;
+}
+
+static bool end_thread(struct rotator *rotator) {
+    pthread_mutex_lock(&rotator->timer_lock);
+    rotator->is_told = true;
+    pthread_cond_signal(&rotator->told);
+    pthread_mutex_unlock(&rotator->timer_lock);
+    struct timespec until = now(CLOCK_REALTIME);
+    until.tv_sec += END_WAIT_S;
+    return !rotator->has_thread || pthread_timedjoin_np(rotator->thread, NULL, &until) == 0;
+}
+
+bool rotator_end(struct rotator *rotator) {
+    bool has_ended = end_thread(rotator);
+    struct timespec until = now(CLOCK_REALTIME);
+    until.tv_sec += END_WAIT_S;
+    if (pthread_mutex_timedlock(&rotator->name_lock, &until) != 0) {
+        log_message("a profile hangs while its file gets its name; the final one may hold its calls too");
+        return false;
+    }
     rotator->has_ended = true;
     pthread_mutex_unlock(&rotator->name_lock);
+    return has_ended;
 }

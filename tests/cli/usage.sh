@@ -97,7 +97,7 @@ expect_trouble "osprof recover: no live file given; 'osprof recover' alone lists
     recover -o a
 expect_trouble "osprof reset: exactly one mount point must be given; see 'osprof help reset'" reset
 expect_trouble "osprof reset: exactly one mount point must be given; see 'osprof help reset'" reset a b
-for arguments in "" a "a b c"; do
+for arguments in "" "a b c"; do
     # shellcheck disable=SC2086 # words
     expect_trouble "osprof rotate: a mount point and a new file must be given; see 'osprof help rotate'" rotate $arguments
 done

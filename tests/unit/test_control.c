@@ -229,6 +229,17 @@ START_TEST(rotate_passes_the_rest_of_the_line) {
 }
 END_TEST
 
+START_TEST(with_a_series_rotate_needs_no_file_and_dump_does) {
+    control.has_series = true;
+    ck_assert_int_eq(write_text("rotate\n"), 0);
+    ck_assert_str_eq(rotations.file, "(default)");
+    ck_assert_int_eq(write_text("dump a\n"), 0);
+    ck_assert_int_eq(write_text("rotate\ndump\n"), -EINVAL);
+    ck_assert_str_eq(reason, "line 2: dump: the file is missing; without one, rotate");
+    ck_assert_int_eq(rotations.count, 1);
+}
+END_TEST
+
 START_TEST(dump_without_a_place_to_dump_is_not_supported) {
     control.dump = NULL;
     ck_assert_int_eq(write_text("dump\n"), -EOPNOTSUPP);
@@ -307,6 +318,7 @@ static Suite *control_suite(void) {
     tcase_add_test(rejected, the_longest_write_is_accepted_and_one_byte_more_is_not);
     tcase_add_test(rejected, a_failing_command_stops_the_ones_after_it);
     tcase_add_test(accepted, rotate_passes_the_rest_of_the_line);
+    tcase_add_test(accepted, with_a_series_rotate_needs_no_file_and_dump_does);
     tcase_add_test(rejected, dump_without_a_place_to_dump_is_not_supported);
     suite_add_tcase(suite, rejected);
 

@@ -46,6 +46,17 @@ static bool is_for_libfuse(const char *argument) {
     return false;
 }
 
+START_TEST(profiles_may_be_rotated) {
+    parse_good("lower mount -o rotate=3600,keep=48,profile=d/");
+    ck_assert_uint_eq(options.rotate_s, 3600);
+    ck_assert_uint_eq(options.keep, 48);
+    ck_assert_str_eq(options.profile, "d/");
+    options_finish(&options);
+    parse_good("lower mount");
+    ck_assert(options.rotate_s == 0 && options.keep == 0);
+}
+END_TEST
+
 START_TEST(two_directories_are_enough) {
     parse_good("lower mount");
     ck_assert_int_eq(options.action, OPTIONS_MOUNT);
@@ -198,6 +209,14 @@ static const struct {
     {"lower mount -o timing=tsc,joint=read:size", "timing=tsc: nothing is recorded, so leave out joint"},
     {"lower mount -o by=name", "by=name: must be none, process or uid"},
     {"lower mount -o by=", "by=: must be"},
+    {"lower mount -o rotate=60", "rotate=60: say where profiles go, with profile=DIR"},
+    {"lower mount -o rotate=60,profile=-", "rotate=60: say where profiles go"},
+    {"lower mount -o rotate=0,profile=d", "rotate=0: must be a number of seconds from 1 to 31536000"},
+    {"lower mount -o rotate=31536001,profile=d", "rotate=31536001: must be"},
+    {"lower mount -o rotate=1.5,profile=d", "rotate=1.5: must be"},
+    {"lower mount -o rotate=60,keep=0,profile=d", "keep=0: must be a number from 1 to 1000000"},
+    {"lower mount -o keep=7", "keep=7: of what? Add rotate=SECONDS"},
+    {"lower mount -o rotate=60,profile=d,timing=off", "timing=off: nothing is recorded, so leave out rotate"},
     {"lower mount -o groups=5", "groups=5: of what? Add by=process or by=uid"},
     {"lower mount -o by=uid,groups=1", "groups=1: must be a number from 2 to 4096"},
     {"lower mount -o by=uid,groups=4097", "groups=4097: must be"},
@@ -256,6 +275,7 @@ int main(void) {
     TCase *tcase = tcase_create("options");
     tcase_add_checked_fixture(tcase, NULL, tear_down);
     tcase_add_test(tcase, two_directories_are_enough);
+    tcase_add_test(tcase, profiles_may_be_rotated);
     tcase_add_test(tcase, every_option_is_understood);
     tcase_add_test(tcase, what_is_recorded_besides);
     tcase_add_test(tcase, labels_are_kept_as_they_are_given);

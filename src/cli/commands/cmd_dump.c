@@ -1,4 +1,6 @@
 /* osprof dump: saves the profile of a mount so far, which goes on. */
+#include <errno.h>
+
 #include "command.h"
 #include "mount_command.h"
 #include "option_table.h"
@@ -7,7 +9,7 @@ static enum status dump(const char *mount, const char *file) {
     int error = mount_command(mount, "dump", file);
     if (error < 0)
         complain("cannot save the profile of %s in %s: %s", mount, file ? file : "the place of its final profile",
-                 mount_command_why(error));
+                 error == -EINVAL && !file ? "it is mounted with -o rotate, so name a file" : mount_command_why(error));
     return error ? STATUS_TROUBLE : STATUS_OK;
 }
 

@@ -33,6 +33,8 @@ struct control {
     void *dump_context;
     control_dump_fn rotate; /* NULL: not possible */
     void *rotate_context;
+    bool has_series;        /* profiles are saved as a series: rotate needs no file, and dump does */
+    bool says_end;          /* a profile read has the label "end", as spans have: nothing comes after it */
     control_joint_fn joint; /* NULL: not possible */
     void *joint_context;
     control_path_fn path_of; /* NULL: none is known */
@@ -56,7 +58,7 @@ int control_read(const struct control *control, const struct view *view, bool sh
                  struct control_text *ret_text);
 
 /* Carries out the commands of one write:
- *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate FILE
+ *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate [FILE]
  *     interval SECONDS|off   joint OP VALUE|off
  * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
