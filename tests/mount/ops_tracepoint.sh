@@ -2,8 +2,8 @@
 # The profile counts what the kernel sent: over a mixed load, op by op, the calls equal the events of the tracepoint
 # fuse:fuse_request_send of this connection.
 . "$(dirname "$0")/lib.sh"
-
 . "$tests_dir/tracing.sh"
+
 
 need_root
 need setfacl tar
