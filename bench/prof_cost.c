@@ -67,7 +67,7 @@ static void stack_init(struct stack *stack, const struct variant *variant, struc
         exit(EXIT_FAILURE);
     }
     if (variant->grouping != AGGSTATS_UNGROUPED)
-        prof_set_grouping(&stack->prof, variant->grouping);
+        prof_set_grouped(&stack->prof);
     stack->top = &stack->prof.layer;
 }
 

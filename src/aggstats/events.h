@@ -14,9 +14,8 @@
 
 struct event {
     uint64_t latency_cycles;
-    uint32_t caller;
-    uint16_t op;
-    uint16_t is_kernel;
+    struct aggstats_caller caller;
+    uint32_t op;
 };
 
 struct events {

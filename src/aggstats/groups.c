@@ -183,7 +183,8 @@ static int show_op(struct aggstats_profile *profile, const char *name, const str
 int group_show(struct groups_showing *showing, const struct group *group) {
     struct aggstats_profile *profile = showing->profile;
     size_t bucket_count = 64 * (size_t)profile->resolution;
-    struct aggstats_group *shown = profile_add_group(profile, group->who, group->identity.id, group->identity.name);
+    struct aggstats_group *shown =
+        profile_add_group(profile, showing->grouping, group->who, group->identity.id, group->identity.name);
     if (!shown)
         return -ENOMEM;
     shown->profile.ops = calloc(showing->op_count, sizeof(*shown->profile.ops));
@@ -209,9 +210,10 @@ static uint64_t *buckets_of_all(const struct groups_showing *showing) {
 }
 
 int groups_show_begin(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                      struct aggstats_profile *profile, struct groups_showing *ret_showing) {
-    *ret_showing =
-        (struct groups_showing){.profile = profile, .op_names = op_names, .op_count = groups->layout.op_count};
+                      enum aggstats_grouping grouping, struct aggstats_profile *profile,
+                      struct groups_showing *ret_showing) {
+    *ret_showing = (struct groups_showing){
+        .profile = profile, .grouping = grouping, .op_names = op_names, .op_count = groups->layout.op_count};
     ret_showing->left = buckets_of_all(ret_showing);
     int err = ret_showing->left ? 0 : -ENOMEM;
     for (unsigned i = 0; i < groups->count && err == 0; i++)

@@ -54,13 +54,15 @@ void groups_clear(struct groups *groups);
  * finishes the profile */
 struct groups_showing {
     struct aggstats_profile *profile;
+    enum aggstats_grouping grouping;
     const char (*op_names)[AGGSTATS_NAME_SIZE];
     unsigned op_count;
     uint64_t *left; /* [op_count][buckets]: what the whole has that no group has yet */
 };
 
 int groups_show_begin(const struct groups *groups, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                      struct aggstats_profile *profile, struct groups_showing *ret_showing);
+                      enum aggstats_grouping grouping, struct aggstats_profile *profile,
+                      struct groups_showing *ret_showing);
 int group_show(struct groups_showing *showing, const struct group *group);
 void groups_show_end(struct groups_showing *showing);
 

@@ -57,15 +57,17 @@ struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profil
     return joint;
 }
 
-struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_who who, uint64_t id,
-                                         const char *name) {
+struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                                         enum aggstats_who who, uint64_t id, const char *name) {
     struct aggstats_group *grown = reallocarray(profile->groups, profile->group_count + 1, sizeof(*grown));
     if (!grown)
         return NULL;
     profile->groups = grown;
     struct aggstats_group *group = &profile->groups[profile->group_count++];
-    *group = (struct aggstats_group){
-        .who = who, .id = id, .profile = {.resolution = profile->resolution, .clock = profile->clock}};
+    *group = (struct aggstats_group){.grouping = grouping,
+                                     .who = who,
+                                     .id = id,
+                                     .profile = {.resolution = profile->resolution, .clock = profile->clock}};
     strncat(group->name, name, sizeof(group->name) - 1);
     return group;
 }
@@ -79,7 +81,7 @@ void profile_free_groups(struct aggstats_profile *profile) {
         profile_drop_last_group(profile);
     free(profile->groups);
     profile->groups = NULL;
-    profile->grouping = AGGSTATS_UNGROUPED;
+    profile->groupings = 0;
 }
 
 void aggstats_profile_finish(struct aggstats_profile *profile) {
@@ -145,7 +147,7 @@ static int copy_groups(const struct aggstats_profile *profile, struct aggstats_p
     int err = 0;
     for (size_t i = 0; i < profile->group_count && err == 0; i++) {
         const struct aggstats_group *group = &profile->groups[i];
-        struct aggstats_group *added = profile_add_group(copy, group->who, group->id, group->name);
+        struct aggstats_group *added = profile_add_group(copy, group->grouping, group->who, group->id, group->name);
         err = added ? aggstats_profile_copy(&group->profile, &added->profile) : -ENOMEM;
     }
     return err;
@@ -275,6 +277,8 @@ static int compare_groups(const void *left, const void *right) {
     const struct aggstats_group *b = right;
     long double a_cycles = total_cycles(&a->profile);
     long double b_cycles = total_cycles(&b->profile);
+    if (a->grouping != b->grouping)
+        return a->grouping < b->grouping ? -1 : 1;
     if ((a->who == AGGSTATS_WHO_OTHER) != (b->who == AGGSTATS_WHO_OTHER))
         return a->who == AGGSTATS_WHO_OTHER ? 1 : -1;
     if (a_cycles < b_cycles || a_cycles > b_cycles)

@@ -8,6 +8,19 @@
 
 /* ---- Names -------------------------------------------------------------------------------------- */
 
+enum aggstats_grouping groups_next(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
+    for (unsigned i = 1; i <= AGGSTATS_GROUPINGS; i++) {
+        unsigned next = ((unsigned)grouping + i) % AGGSTATS_GROUPINGS;
+        if (profile->groupings & 1U << next)
+            return (enum aggstats_grouping)next;
+    }
+    return AGGSTATS_UNGROUPED;
+}
+
+enum aggstats_grouping groups_first(const struct aggstats_profile *profile) {
+    return groups_next(profile, AGGSTATS_UNGROUPED);
+}
+
 const char *groups_name_title(enum aggstats_grouping grouping) {
     return grouping == AGGSTATS_BY_UID ? "user" : "process";
 }
@@ -39,12 +52,19 @@ static bool is_meant(const struct aggstats_group *group, const char *who) {
     return strcmp(is_number ? id : group->name, who) == 0;
 }
 
-static int add_meant(const struct aggstats_profile *profile, const char *who, struct aggstats_profile *sum,
-                     size_t *ret_count) {
+static enum aggstats_grouping find_grouping(const struct aggstats_profile *profile, const char *who) {
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (is_meant(&profile->groups[i], who))
+            return profile->groups[i].grouping;
+    return AGGSTATS_UNGROUPED;
+}
+
+static int add_meant(const struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who,
+                     struct aggstats_profile *sum, size_t *ret_count) {
     int error = 0;
     *ret_count = 0;
     for (size_t i = 0; i < profile->group_count && !error; i++) {
-        if (!is_meant(&profile->groups[i], who))
+        if (profile->groups[i].grouping != grouping || !is_meant(&profile->groups[i], who))
             continue;
         error = aggstats_profile_add(sum, &profile->groups[i].profile);
         ++*ret_count;
@@ -62,16 +82,18 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
     return aggstats_profile_add_label(sum, grouping == AGGSTATS_BY_UID ? "calls of user" : "calls of", value);
 }
 
-int groups_select(struct aggstats_profile *profile, const char *who) {
+int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {
     struct aggstats_profile sum = {0};
     size_t count;
-    int error = add_meant(profile, who, &sum, &count);
+    if (grouping == AGGSTATS_UNGROUPED)
+        grouping = find_grouping(profile, who);
+    int error = add_meant(profile, grouping, who, &sum, &count);
     if (!error && count == 0)
         error = -ENOENT;
     for (size_t i = 0; i < profile->label_count && !error; i++)
         error = aggstats_profile_add_label(&sum, profile->labels[i].key, profile->labels[i].value);
     if (!error)
-        error = label_sum(&sum, profile->grouping, who, count);
+        error = label_sum(&sum, grouping, who, count);
     if (error) {
         aggstats_profile_finish(&sum);
         return error;

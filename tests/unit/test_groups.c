@@ -32,7 +32,8 @@ static struct aggstats_recorder *create_recorder(unsigned resolution, unsigned g
 static void record(struct aggstats_recorder *recorder, uint32_t caller, unsigned calls) {
     for (unsigned i = 0; i < calls; i++) {
         struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, caller);
-        aggstats_group_add(recorder, OP_READ, caller, caller == 0, aggstats_end(recorder, &span));
+        const struct aggstats_caller who = {.thread = caller};
+        aggstats_group_add(recorder, OP_READ, &who, aggstats_end(recorder, &span));
     }
 }
 
@@ -42,12 +43,19 @@ static struct aggstats_profile take_snapshot(struct aggstats_recorder *recorder)
     return profile;
 }
 
-static uint64_t calls_of(const struct aggstats_profile *profile, enum aggstats_who who, uint64_t id) {
+static uint64_t calls_in(const struct aggstats_profile *profile, enum aggstats_grouping grouping, enum aggstats_who who,
+                         uint64_t id) {
     uint64_t calls = 0;
-    for (size_t i = 0; i < profile->group_count; i++)
-        if (profile->groups[i].who == who && profile->groups[i].id == id)
-            calls += profile->groups[i].profile.ops[0].calls;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        if (group->grouping == grouping && group->who == who && group->id == id)
+            calls += group->profile.ops[0].calls;
+    }
     return calls;
+}
+
+static uint64_t calls_of(const struct aggstats_profile *profile, enum aggstats_who who, uint64_t id) {
+    return calls_in(profile, AGGSTATS_BY_PROCESS, who, id);
 }
 
 static uint64_t calls_shown_of(struct aggstats_recorder *recorder, enum aggstats_who who, uint64_t id) {
@@ -92,7 +100,7 @@ START_TEST(calls_are_in_the_group_of_their_caller) {
     record(recorder, 0, 7);
     record(recorder, 17, 11);
     struct aggstats_profile profile = take_snapshot(recorder);
-    ck_assert_int_eq(profile.grouping, AGGSTATS_BY_PROCESS);
+    ck_assert_uint_eq(profile.groupings, 1U << AGGSTATS_BY_PROCESS);
     ck_assert_uint_eq(profile.group_count, 3);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 17), 14);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 4711), 5);
@@ -103,10 +111,39 @@ START_TEST(calls_are_in_the_group_of_their_caller) {
 }
 END_TEST
 
+/* Of user 1000 and of root, and the kernel's own: for others, which have a user, and for nobody. */
+START_TEST(groupings_do_not_know_of_each_other) {
+    static const struct aggstats_caller callers[] = {{17, 1000}, {18, 1000}, {19, 0}, {0, 1000}, {0, 0}};
+    struct aggstats_recorder *recorder = create_recorder(1, 2, NULL);
+    const struct aggstats_grouping_options by_uid = {.grouping = AGGSTATS_BY_UID};
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &by_uid), 0);
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
+        struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, callers[i].thread);
+        aggstats_group_add(recorder, OP_READ, &callers[i], aggstats_end(recorder, &span));
+    }
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.groupings, 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_UID);
+    ck_assert_uint_eq(profile.group_count, 4 + 3);
+    ck_assert_int_eq(profile.groups[0].grouping, AGGSTATS_BY_PROCESS);
+    ck_assert_int_eq(profile.groups[4].grouping, AGGSTATS_BY_UID);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_KERNEL, 0), 2);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_OTHER, 0), 1);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_KERNEL, 0), 1);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_ID, 1000), 3);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_ID, 0), 1);
+    aggstats_profile_finish(&profile);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.group_count, 0);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 START_TEST(wrong_wishes_are_refused) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_UNGROUPED};
-    aggstats_group_add(recorder, OP_READ, 1, false, 1); /* nobody wants to know */
+    aggstats_group_add(recorder, OP_READ, &(struct aggstats_caller){.thread = 1}, 1); /* nobody wants to know */
     ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
     grouping.grouping = AGGSTATS_BY_UID;
     grouping.groups_max = AGGSTATS_GROUPS_MAX + 1;
@@ -409,6 +446,7 @@ int main(void) {
     TCase *tcase = tcase_create("groups");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, calls_are_in_the_group_of_their_caller);
+    tcase_add_test(tcase, groupings_do_not_know_of_each_other);
     tcase_add_test(tcase, wrong_wishes_are_refused);
     tcase_add_test(tcase, threads_come_to_their_process);
     tcase_add_test(tcase, caller_that_is_gone_is_one_group);

@@ -125,7 +125,7 @@ START_TEST(sums_and_differences_have_no_groups) {
     ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
     ck_assert_uint_eq(a.group_count, 0);
     ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
-    ck_assert_int_eq(a.grouping, AGGSTATS_UNGROUPED);
+    ck_assert_uint_eq(a.groupings, 0);
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&a);
 }

@@ -166,6 +166,8 @@ START_TEST(groups_come_back) {
                 "# process: 4711 a\\012 b \nOP_READ 5 60\n 0 0 0 1 4\nOP_LOOKUP 1 2\n 1\n"
                 "# process: kernel\nOP_READ 2 20\n 0 0 2\n# process: 12\nOP_READ 1 5\n 0 0 0 0 1\n"
                 "# process: other\nOP_READ 1 10\n 0 0 0 0 1\n");
+    expect_same("# osprof 1\n# resolution: 1\nOP_READ 2 3\n 1 1\n# process: 1 a\nOP_READ 1 2\n 0 1\n"
+                "# process: other\nOP_READ 1 1\n 1\n# uid: 7\nOP_READ 2 3\n 1 1\n");
     expect_same("# osprof 1\n# resolution: 2\n# interval: 10\n# borders: 10 20\nOP_READ 2 9\n 1\n 1\n"
                 "# uid: 1000\nOP_READ 2 9\n 2\n");
 }
@@ -294,7 +296,8 @@ static const struct {
     {"OP_READ 1 1\n 1\n# host: node1\n", 3, EXPECTED_OP "\"# host\""},
     {"OP_READ 1 1\n 1\n# process: cat\n", 3, "expected a number, kernel or other, found \"cat\""},
     {"OP_READ 1 1\n 1\n# process:\n", 3, "expected a number, kernel or other, found the end of the line"},
-    {"OP_READ 1 1\n 1\n# uid: 1\n# process: 1\n", 4, "expected groups of one kind"},
+    {"OP_READ 1 1\n 1\n# uid: other\n# process: other\n# uid: other\n", 5,
+     "expected \"other\" once, found it a second time"},
     {"OP_READ 1 1\n 1\n# uid: other\n# uid: other\n", 4, "expected \"other\" once, found it a second time"},
     {"OP_READ 1 1\n 1\n# uid: 1\nOP_WRITE 1 1\n 1\n", 5, "expected OP_WRITE before its groups"},
     {"OP_READ 1 1\n 1\n# uid: 1\nOP_READ 1 1\n 1\n# uid: 2\nOP_READ 1 1\n 1\n", 8,

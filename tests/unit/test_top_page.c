@@ -152,16 +152,18 @@ static const char calls_title[] = "Calls by process, 7.00 s since 01:46:40:\n";
 static void set_up_callers(void) {
     static struct aggstats_group groups[2];
     set_up();
-    groups[0] = (struct aggstats_group){.who = AGGSTATS_WHO_ID, .id = 4711, .name = "ev\033[7mil"};
-    groups[1] = (struct aggstats_group){.who = AGGSTATS_WHO_KERNEL};
+    groups[0] = (struct aggstats_group){
+        .grouping = AGGSTATS_BY_PROCESS, .who = AGGSTATS_WHO_ID, .id = 4711, .name = "ev\033[7mil"};
+    groups[1] = (struct aggstats_group){.grouping = AGGSTATS_BY_PROCESS, .who = AGGSTATS_WHO_KERNEL};
     groups[0].profile = groups[1].profile =
         (struct aggstats_profile){.resolution = 1, .clock = watch.latest.profile.clock, .ops = ops, .op_count = 2};
     groups[1].profile.op_count = 1;
     watch.callers.latest = watch.latest.profile;
-    watch.callers.latest.grouping = watch.callers.grouping = AGGSTATS_BY_PROCESS;
+    watch.callers.grouping = AGGSTATS_BY_PROCESS;
+    watch.callers.latest.groupings = 1U << AGGSTATS_BY_PROCESS;
     watch.callers.latest.groups = groups;
     watch.callers.latest.group_count = ARRAY_SIZE(groups);
-    ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, &watch.callers.frame), 0);
+    ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, AGGSTATS_BY_PROCESS, &watch.callers.frame), 0);
     watch.callers.since_beginning = true;
 }
 

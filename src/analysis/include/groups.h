@@ -6,6 +6,12 @@
 
 #define GROUPS_ID_SIZE 24
 
+/* The first of the profile's groupings; AGGSTATS_UNGROUPED: it has none. */
+enum aggstats_grouping groups_first(const struct aggstats_profile *profile);
+
+/* The next one, round and round. */
+enum aggstats_grouping groups_next(const struct aggstats_profile *profile, enum aggstats_grouping grouping);
+
 /* Titles of the columns: "process" or "user", "pid" or "uid". */
 const char *groups_name_title(enum aggstats_grouping grouping);
 const char *groups_id_title(enum aggstats_grouping grouping);
@@ -18,7 +24,8 @@ void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_I
 
 /* Makes the profile that of the groups that `who` names: by number, by name, "kernel" or "other"; several are added up.
  * What cannot be told of them alone is gone: intervals, joint profiles, calls in flight.
+ * grouping: AGGSTATS_UNGROUPED: the first in which there are such groups
  * Errors:  -ENOENT there are none, -ENOMEM, -EOVERFLOW; *profile untouched */
-int groups_select(struct aggstats_profile *profile, const char *who);
+int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who);
 
 #endif

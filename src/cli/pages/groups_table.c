@@ -66,14 +66,15 @@ static void print_row(const struct aggstats_group *group, double whole_cycles, c
     putc('\n', screen->stream);
 }
 
-void groups_table_print(const struct aggstats_profile *profile, const struct units *units,
-                        const struct screen *screen) {
+void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                        const struct units *units, const struct screen *screen) {
     double whole_cycles = figures_sum(profile).total_cycles;
     screen_ink(screen, INK_FAINT);
-    fprintf(screen->stream, "\n%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(profile->grouping),
-            GROUPS_ID_COLUMNS, groups_id_title(profile->grouping), "calls", "share", "total", "mean",
+    fprintf(screen->stream, "\n%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
+            GROUPS_ID_COLUMNS, groups_id_title(grouping), "calls", "share", "total", "mean",
             screen->width >= TABLE_COLUMNS + GROUPS_MAIN_OPS_COLUMNS ? "  mostly in" : "");
     screen_ink(screen, INK_PLAIN);
     for (size_t i = 0; i < profile->group_count; i++)
-        print_row(&profile->groups[i], whole_cycles, units, screen);
+        if (profile->groups[i].grouping == grouping)
+            print_row(&profile->groups[i], whole_cycles, units, screen);
 }

@@ -15,7 +15,9 @@
 void groups_table_format_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns,
                                   char ret_text[GROUPS_MAIN_OPS_SIZE]);
 
-/* Prints a row for each group: calls, share, total, mean, and the operations that take most of its time. */
-void groups_table_print(const struct aggstats_profile *profile, const struct units *units, const struct screen *screen);
+/* Prints a row for each group of a grouping: calls, share, total, mean, and the operations that take most of its time.
+ */
+void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                        const struct units *units, const struct screen *screen);
 
 #endif

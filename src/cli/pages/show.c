@@ -372,10 +372,12 @@ int show_page(const struct input *input, const struct show_options *options) {
     return 0;
 }
 
-void show_groups(const struct input *input, const struct show_options *options) {
+void show_groups(const struct input *input, unsigned groupings, const struct show_options *options) {
     const struct page page = page_of(input, options);
     print_heading(&page);
-    groups_table_print(page.profile, &page.units, &page.screen);
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (groupings & 1U << grouping)
+            groups_table_print(page.profile, (enum aggstats_grouping)grouping, &page.units, &page.screen);
 }
 
 int show_all(const struct input *input, FILE *stream) {

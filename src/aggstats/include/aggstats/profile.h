@@ -25,10 +25,14 @@ enum aggstats_grouping {
     AGGSTATS_UNGROUPED,
     AGGSTATS_BY_PROCESS,
     AGGSTATS_BY_UID,
+    AGGSTATS_GROUPINGS /* how many there are, and none */
 };
 
 /* As in profiles: "process", "uid"; NULL for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
+
+/* The one of that name; AGGSTATS_UNGROUPED: there is none. */
+enum aggstats_grouping aggstats_grouping_of_name(const char *name);
 
 #define AGGSTATS_GROUP_NAME_SIZE 64 /* with its NUL */
 
@@ -95,8 +99,8 @@ struct aggstats_profile {
     struct aggstats_joint_profile *joints; /* by op, then value, as they were asked for */
     size_t joint_count;
 
-    enum aggstats_grouping grouping; /* what the groups are */
-    struct aggstats_group *groups;   /* by total latency, largest first */
+    unsigned groupings;            /* what groups are told apart, as bits (1 << AGGSTATS_BY_PROCESS) */
+    struct aggstats_group *groups; /* by grouping, then by total latency, largest first */
     size_t group_count;
 
     void *reserved[4]; /* NULL */
@@ -113,6 +117,7 @@ const char *aggstats_who_name(enum aggstats_who who);
 
 /* The calls of one group. */
 struct aggstats_group {
+    enum aggstats_grouping grouping; /* those of one grouping have each call once at most */
     enum aggstats_who who;
     uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID */
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */

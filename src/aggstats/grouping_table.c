@@ -1,0 +1,185 @@
+/* From calls to the groups of one grouping. */
+#include "grouping_table.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define NS_PER_SECOND 1000000000
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/* ---- What of a call is its caller --------------------------------------------------------------- */
+
+/* False: the kernel's own. */
+typedef bool (*key_fn)(const struct event *event, uint64_t *ret_key);
+
+static bool key_thread(const struct event *event, uint64_t *ret_key) {
+    *ret_key = event->caller.thread;
+    return event->caller.thread != 0;
+}
+
+static bool key_uid(const struct event *event, uint64_t *ret_key) {
+    *ret_key = event->caller.uid;
+    return event->caller.thread != 0 || event->caller.uid != 0;
+}
+
+static const key_fn key_of[AGGSTATS_GROUPINGS] = {
+    [AGGSTATS_BY_PROCESS] = key_thread,
+    [AGGSTATS_BY_UID] = key_uid,
+};
+
+/* ---- Life cycle --------------------------------------------------------------------------------- */
+
+void grouping_table_destroy(struct grouping_table *table) {
+    if (!table)
+        return;
+    groups_finish(&table->groups);
+    callers_finish(&table->callers);
+    free(table);
+}
+
+struct grouping_table *grouping_table_create(const struct layout *layout,
+                                             const struct aggstats_grouping_options *options) {
+    struct grouping_table *table = calloc(1, sizeof(*table));
+    if (!table)
+        return NULL;
+    table->options = *options;
+    table->callers.op_count = layout->op_count;
+    if (groups_init(&table->groups, layout, options->groups_max) == 0)
+        return table;
+    grouping_table_destroy(table);
+    return NULL;
+}
+
+/* ---- Counting ----------------------------------------------------------------------------------- */
+
+/* The group of an identity, which is made if there is none. Another may be folded for it; but not that of the latest
+ * call. NULL: no memory. */
+static struct group *find_or_add(struct grouping_table *table, const struct aggstats_identity *identity) {
+    bool was_folded = false;
+    struct group *group = groups_find(&table->groups, identity);
+    if (!group)
+        group = groups_add(&table->groups, identity, &was_folded);
+    if (group && was_folded)
+        callers_forget(&table->callers, group);
+    return group;
+}
+
+/* In place of a process's start, where its number is all that is known: because nobody was asked in time, or since it
+ * is gone. The former may yet turn out to be somebody. */
+enum { START_NOT_ASKED = 0, START_GONE = 1 };
+
+/* Returns the group that its calls are in now; NULL: none of its own. */
+static struct group *settle_unknown(struct grouping_table *table, struct caller *caller, uint64_t start) {
+    const struct aggstats_identity unknown = {.id = caller->key, .instance = start};
+    if (caller->pending.seen == 0)
+        return NULL;
+    struct group *group = find_or_add(table, &unknown);
+    groups_unite(&table->groups, &caller->pending, group ? group : &table->groups.other);
+    return group;
+}
+
+static struct caller *meet(struct grouping_table *table, uint64_t key) {
+    struct caller *place = callers_place(&table->callers, key);
+    if (place->is_used && !place->group)
+        settle_unknown(table, place, START_NOT_ASKED);
+    if (callers_put(&table->callers, place, key, now_ns()) < 0)
+        return NULL;
+    if (!table->options.identify)
+        place->group = find_or_add(table, &place->pending.identity);
+    return place;
+}
+
+static struct group *group_of(struct grouping_table *table, const struct event *event) {
+    uint64_t key;
+    if (!key_of[table->options.grouping](event, &key))
+        return &table->groups.kernel;
+    struct caller *caller = callers_find(&table->callers, key);
+    if (!caller)
+        caller = meet(table, key);
+    if (!caller)
+        return &table->groups.other;
+    caller->has_called = table->options.identify != NULL;
+    caller->seen = table->groups.calls;
+    return caller->group ? caller->group : &caller->pending;
+}
+
+void grouping_table_count(struct grouping_table *table, const struct event *event) {
+    groups_count(&table->groups, group_of(table, event), event->op, event->latency_cycles);
+}
+
+/* ---- Who they are ------------------------------------------------------------------------------- */
+
+/* A group that has only its number, since its caller was displaced before it was known. */
+static void take_over_unknown(struct grouping_table *table, uint64_t number, struct group *group) {
+    const struct aggstats_identity unknown = {.id = number, .instance = START_NOT_ASKED};
+    struct group *before = groups_find(&table->groups, &unknown);
+    if (!before || before == group)
+        return;
+    callers_forget(&table->callers, before);
+    groups_unite(&table->groups, before, group);
+}
+
+/* What it has called before it was known comes to its group; not so if it is another now. */
+static void move_caller(struct grouping_table *table, struct caller *caller, const struct aggstats_identity *identity) {
+    struct group *group = find_or_add(table, identity);
+    if (!group)
+        return;
+    group->identity = *identity; /* the name may be another */
+    group->seen = ++table->groups.calls;
+    if (!caller->group) {
+        groups_unite(&table->groups, &caller->pending, group);
+        take_over_unknown(table, caller->key, group);
+    }
+    caller->is_used = true; /* its earlier group may just have been folded */
+    caller->group = group;
+}
+
+void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity) {
+    struct caller *caller = callers_find(&table->callers, key);
+    if (!caller)
+        return;
+    if (identity)
+        move_caller(table, caller, identity);
+    else if (!caller->group)
+        caller->group = settle_unknown(table, caller, START_GONE);
+    callers_set_next_check(caller, now_ns());
+}
+
+unsigned grouping_table_due(const struct grouping_table *table, uint64_t ret_keys[CALLERS_MAX]) {
+    return table->options.identify ? callers_due(&table->callers, now_ns(), ret_keys) : 0;
+}
+
+/* ---- Reset, showing ----------------------------------------------------------------------------- */
+
+/* Those who are not known yet. */
+static struct caller *next_unknown(struct callers *callers, struct caller *caller) {
+    struct caller *end = &callers->sets[0][0] + (size_t)CALLERS_MAX;
+    for (caller = caller ? caller + 1 : &callers->sets[0][0]; caller < end; caller++)
+        if (caller->is_used && !caller->group)
+            return caller;
+    return NULL;
+}
+
+void grouping_table_reset(struct grouping_table *table) {
+    struct caller *caller = NULL;
+    groups_clear(&table->groups);
+    while ((caller = next_unknown(&table->callers, caller)))
+        group_forget_calls(&caller->pending, table->callers.op_count);
+}
+
+int grouping_table_show(struct grouping_table *table, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                        struct aggstats_profile *profile) {
+    struct groups_showing showing;
+    struct caller *caller = NULL;
+    profile->groupings |= 1U << table->options.grouping;
+    int err = groups_show_begin(&table->groups, op_names, table->options.grouping, profile, &showing);
+    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
+        err = group_show(&showing, &caller->pending);
+    groups_show_end(&showing);
+    return err;
+}

@@ -1,0 +1,36 @@
+/* Private: the groups of one grouping, and who its callers are. Not thread-safe; see grouping.h. */
+#ifndef GROUPING_TABLE_H
+#define GROUPING_TABLE_H
+
+#include "callers.h"
+#include "events.h"
+
+struct grouping_table {
+    struct aggstats_grouping_options options;
+    struct groups groups;
+    struct callers callers;
+};
+
+/* NULL: no memory. */
+struct grouping_table *grouping_table_create(const struct layout *layout,
+                                             const struct aggstats_grouping_options *options);
+
+/* NULL is fine. */
+void grouping_table_destroy(struct grouping_table *table);
+
+void grouping_table_count(struct grouping_table *table, const struct event *event);
+
+/* The callers to be asked for by now. Returns how many */
+unsigned grouping_table_due(const struct grouping_table *table, uint64_t ret_keys[CALLERS_MAX]);
+
+/* A caller has been asked for. identity: NULL: it is gone */
+void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity);
+
+/* Nobody has called yet. */
+void grouping_table_reset(struct grouping_table *table);
+
+/* As grouping_show(). */
+int grouping_table_show(struct grouping_table *table, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                        struct aggstats_profile *profile);
+
+#endif
