@@ -16,8 +16,9 @@ struct caller {
     bool is_used;
     uint64_t key;
     struct group *group;  /* NULL: it is not known who it is */
-    struct group pending; /* its calls until then; made when first needed */
+    struct group pending; /* its calls until then; made when first needed. Its identity is what is known so far */
     bool has_called;      /* since it was last checked */
+    bool is_gone;         /* as was found then */
     uint64_t seen;        /* as struct group's */
     int64_t check_ns;
     int64_t check_interval_ns;

@@ -39,14 +39,20 @@ static void count_now(struct grouping *grouping, const struct event *event) {
     wake(grouping);
 }
 
-static bool is_new_caller(const struct grouping *grouping, struct events *events, const struct event *event) {
-    return grouping->asks_callers && event->caller.thread != 0 && events_is_new(events, event->caller.thread);
+/* Whether the caller's thread has not been met lately. While it waits for its call it can be asked for. */
+static bool meet_caller(struct grouping *grouping, struct events *events, struct event *event) {
+    uint32_t thread = event->caller.thread;
+    if (!grouping->asks_callers || thread == 0 || (events && !events_is_new(events, thread)))
+        return false;
+    event->has_asked = first_calls_meet(&grouping->first_calls, thread);
+    return true;
 }
 
-void grouping_add(struct grouping *grouping, struct events *events, const struct event *event) {
+void grouping_add(struct grouping *grouping, struct events *events, struct event *event) {
+    bool is_new = meet_caller(grouping, events, event);
     if (!events || !events_put(events, event))
         count_now(grouping, event);
-    else if (is_new_caller(grouping, events, event) || events->written % (EVENTS_MAX / 2) == 0 ||
+    else if (is_new || events->written % (EVENTS_MAX / 2) == 0 ||
              __atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED))
         wake(grouping);
 }
@@ -133,6 +139,7 @@ static void *run(void *argument) {
 static void destroy(struct grouping *grouping) {
     for (unsigned i = 0; i < grouping->table_count; i++)
         grouping_table_destroy(grouping->tables[i]);
+    first_calls_finish(&grouping->first_calls);
     pthread_mutex_destroy(&grouping->lock);
     sem_destroy(&grouping->wake);
     free(grouping);
@@ -143,6 +150,7 @@ int grouping_start(const struct threads *threads, struct grouping **ret_grouping
     if (!grouping)
         return -ENOMEM;
     grouping->threads = threads;
+    first_calls_init(&grouping->first_calls);
     pthread_mutex_init(&grouping->lock, NULL);
     sem_init(&grouping->wake, 0, 0);
     int err = quiet_thread_start(&grouping->thread, run, grouping);
@@ -153,15 +161,28 @@ int grouping_start(const struct threads *threads, struct grouping **ret_grouping
     return err;
 }
 
-bool grouping_has(const struct grouping *grouping, enum aggstats_grouping kind) {
+static bool has_table(const struct grouping *grouping, enum aggstats_grouping kind) {
     for (unsigned i = 0; i < grouping->table_count; i++)
         if (grouping->tables[i]->options.grouping == kind)
             return true;
     return false;
 }
 
+/* They are asked for once, for all groupings. */
+static int share_first_calls(struct grouping *grouping, const struct aggstats_grouping_options *options) {
+    const struct first_calls *calls = &grouping->first_calls;
+    if (!options->identify_first)
+        return 0;
+    if (!calls->identify)
+        return first_calls_begin(&grouping->first_calls, options->identify_first, options->context);
+    return calls->identify == options->identify_first && calls->context == options->context ? 0 : -EINVAL;
+}
+
 int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options) {
-    struct grouping_table *table = grouping_table_create(&grouping->threads->layout, options);
+    int err = has_table(grouping, options->grouping) ? -EBUSY : share_first_calls(grouping, options);
+    if (err < 0)
+        return err;
+    struct grouping_table *table = grouping_table_create(&grouping->threads->layout, options, &grouping->first_calls);
     if (!table)
         return -ENOMEM;
     sigset_t before;

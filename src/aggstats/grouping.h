@@ -9,11 +9,13 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "first_calls.h"
 #include "grouping_table.h"
 #include "threads.h"
 
 struct grouping {
     const struct threads *threads; /* in whose queues calls come */
+    struct first_calls first_calls;
     pthread_t thread;
     sem_t wake;
     bool is_woken; /* atomic, as the next two */
@@ -30,16 +32,16 @@ struct grouping {
 /* Begins, with no table. Errors: -ENOMEM, those of starting a thread */
 int grouping_start(const struct threads *threads, struct grouping **ret_grouping);
 
-bool grouping_has(const struct grouping *grouping, enum aggstats_grouping kind);
-
-/* One that it has not. Threads: before any thread counts. Errors: -ENOMEM */
+/* Threads: before any thread counts. Errors: -EBUSY it has one of that grouping, -EINVAL another identify_first than
+ * the others', -ENOMEM */
 int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options);
 
 /* Ends the thread and frees all. NULL is fine. */
 void grouping_stop(struct grouping *grouping);
 
-/* Puts a call into its thread's queue; NULL: it has none. Threads: the queue's */
-void grouping_add(struct grouping *grouping, struct events *events, const struct event *event);
+/* Puts a call into its thread's queue; NULL: it has none. May ask who its caller is, and notes in it that it has.
+ * Threads: the queue's */
+void grouping_add(struct grouping *grouping, struct events *events, struct event *event);
 
 /* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */
 void grouping_take_in(struct grouping *grouping);

@@ -1,7 +1,9 @@
 /* From calls to the groups of one grouping. */
 #include "grouping_table.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define NS_PER_SECOND 1000000000
@@ -30,6 +32,7 @@ static bool key_uid(const struct event *event, uint64_t *ret_key) {
 static const key_fn key_of[AGGSTATS_GROUPINGS] = {
     [AGGSTATS_BY_PROCESS] = key_thread,
     [AGGSTATS_BY_UID] = key_uid,
+    [AGGSTATS_BY_PROGRAM] = key_thread,
 };
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
@@ -43,11 +46,14 @@ void grouping_table_destroy(struct grouping_table *table) {
 }
 
 struct grouping_table *grouping_table_create(const struct layout *layout,
-                                             const struct aggstats_grouping_options *options) {
+                                             const struct aggstats_grouping_options *options,
+                                             struct first_calls *first_calls) {
     struct grouping_table *table = calloc(1, sizeof(*table));
     if (!table)
         return NULL;
     table->options = *options;
+    table->first_calls = first_calls;
+    table->has_ids = aggstats_grouping_has_ids(options->grouping);
     table->callers.op_count = layout->op_count;
     if (groups_init(&table->groups, layout, options->groups_max) == 0)
         return table;
@@ -61,7 +67,12 @@ struct grouping_table *grouping_table_create(const struct layout *layout,
  * call. NULL: no memory. */
 static struct group *find_or_add(struct grouping_table *table, const struct aggstats_identity *identity) {
     bool was_folded = false;
-    struct group *group = groups_find(&table->groups, identity);
+    struct aggstats_identity only_name = {.id = 0};
+    if (!table->has_ids) {
+        memcpy(only_name.name, identity->name, sizeof(only_name.name));
+        identity = &only_name;
+    }
+    struct group *group = groups_find(&table->groups, identity, table->has_ids);
     if (!group)
         group = groups_add(&table->groups, identity, &was_folded);
     if (group && was_folded)
@@ -69,29 +80,60 @@ static struct group *find_or_add(struct grouping_table *table, const struct aggs
     return group;
 }
 
-/* In place of a process's start, where its number is all that is known: because nobody was asked in time, or since it
- * is gone. The former may yet turn out to be somebody. */
+/* In place of a process's start, where that is not known: because nobody was asked in time, or since it is gone. The
+ * former may yet turn out to be somebody. Of the latter those of one name are one. */
 enum { START_NOT_ASKED = 0, START_GONE = 1 };
+#define START_GONE_NAMED (UINT64_C(1) << 63)
+
+static uint64_t start_of_gone(const char *name) {
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (const char *at = name; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    return name[0] ? hash | START_GONE_NAMED : START_GONE;
+}
 
 /* Returns the group that its calls are in now; NULL: none of its own. */
-static struct group *settle_unknown(struct grouping_table *table, struct caller *caller, uint64_t start) {
-    const struct aggstats_identity unknown = {.id = caller->key, .instance = start};
+static struct group *settle_unknown(struct grouping_table *table, struct caller *caller, bool is_gone) {
+    struct aggstats_identity unknown = caller->pending.identity;
     if (caller->pending.seen == 0)
         return NULL;
-    struct group *group = find_or_add(table, &unknown);
+    unknown.instance = is_gone ? start_of_gone(unknown.name) : START_NOT_ASKED;
+    struct group *group = table->has_ids ? find_or_add(table, &unknown) : &table->groups.other;
     groups_unite(&table->groups, &caller->pending, group ? group : &table->groups.other);
     return group;
 }
 
-static struct caller *meet(struct grouping_table *table, uint64_t key) {
-    struct caller *place = callers_place(&table->callers, key);
+/* What a caller's first call told: the name at least. A process is settled when its start is known. */
+static void take_first_identity(struct grouping_table *table, struct caller *caller) {
+    struct aggstats_identity identity;
+    if (!table->options.identify_first || !first_calls_find(table->first_calls, (uint32_t)caller->key, &identity))
+        return;
+    if (!table->has_ids)
+        caller->group = find_or_add(table, &identity);
+    else if (!caller->group)
+        caller->pending.identity = identity;
+}
+
+/* A new caller, in the place of an old one. NULL: no memory. */
+static struct caller *put(struct grouping_table *table, struct caller *place, uint64_t key) {
     if (place->is_used && !place->group)
-        settle_unknown(table, place, START_NOT_ASKED);
+        settle_unknown(table, place, place->is_gone);
     if (callers_put(&table->callers, place, key, now_ns()) < 0)
         return NULL;
     if (!table->options.identify)
         place->group = find_or_add(table, &place->pending.identity);
+    else
+        take_first_identity(table, place);
     return place;
+}
+
+/* It has been asked for again, perhaps as another that has the same number. */
+static struct caller *renew(struct grouping_table *table, struct caller *caller) {
+    if (caller->is_gone)
+        return put(table, caller, caller->key);
+    take_first_identity(table, caller);
+    caller->check_ns = 0;
+    return caller;
 }
 
 static struct group *group_of(struct grouping_table *table, const struct event *event) {
@@ -100,7 +142,9 @@ static struct group *group_of(struct grouping_table *table, const struct event *
         return &table->groups.kernel;
     struct caller *caller = callers_find(&table->callers, key);
     if (!caller)
-        caller = meet(table, key);
+        caller = put(table, callers_place(&table->callers, key), key);
+    else if (event->has_asked && table->options.identify_first)
+        caller = renew(table, caller);
     if (!caller)
         return &table->groups.other;
     caller->has_called = table->options.identify != NULL;
@@ -117,7 +161,7 @@ void grouping_table_count(struct grouping_table *table, const struct event *even
 /* A group that has only its number, since its caller was displaced before it was known. */
 static void take_over_unknown(struct grouping_table *table, uint64_t number, struct group *group) {
     const struct aggstats_identity unknown = {.id = number, .instance = START_NOT_ASKED};
-    struct group *before = groups_find(&table->groups, &unknown);
+    struct group *before = table->has_ids ? groups_find(&table->groups, &unknown, true) : NULL;
     if (!before || before == group)
         return;
     callers_forget(&table->callers, before);
@@ -129,11 +173,12 @@ static void move_caller(struct grouping_table *table, struct caller *caller, con
     struct group *group = find_or_add(table, identity);
     if (!group)
         return;
-    group->identity = *identity; /* the name may be another */
+    if (table->has_ids)
+        group->identity = *identity; /* the name may be another */
     group->seen = ++table->groups.calls;
     if (!caller->group) {
         groups_unite(&table->groups, &caller->pending, group);
-        take_over_unknown(table, caller->key, group);
+        take_over_unknown(table, caller->pending.identity.id, group);
     }
     caller->is_used = true; /* its earlier group may just have been folded */
     caller->group = group;
@@ -143,10 +188,13 @@ void grouping_table_note(struct grouping_table *table, uint64_t key, const struc
     struct caller *caller = callers_find(&table->callers, key);
     if (!caller)
         return;
+    caller->is_gone = !identity;
     if (identity)
         move_caller(table, caller, identity);
-    else if (!caller->group)
-        caller->group = settle_unknown(table, caller, START_GONE);
+    else
+        first_calls_forget(table->first_calls, (uint32_t)key);
+    if (caller->is_gone && !caller->group)
+        caller->group = settle_unknown(table, caller, true);
     callers_set_next_check(caller, now_ns());
 }
 
@@ -172,14 +220,36 @@ void grouping_table_reset(struct grouping_table *table) {
         group_forget_calls(&caller->pending, table->callers.op_count);
 }
 
+/* Those who have no names are among the others, until they get one. */
+static int show_unnamed(struct grouping_table *table, struct groups_showing *showing) {
+    struct group others;
+    struct caller *caller = NULL;
+    int err = group_init(&others, AGGSTATS_WHO_OTHER, showing->op_count);
+    if (err == 0)
+        err = groups_add_calls(&table->groups, &table->groups.other, &others);
+    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
+        err = groups_add_calls(&table->groups, &caller->pending, &others);
+    if (err == 0)
+        err = group_show(showing, &others);
+    group_finish(&others, showing->op_count);
+    return err;
+}
+
+static int show_unknown(struct grouping_table *table, struct groups_showing *showing) {
+    struct caller *caller = NULL;
+    int err = group_show(showing, &table->groups.other);
+    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
+        err = group_show(showing, &caller->pending);
+    return err;
+}
+
 int grouping_table_show(struct grouping_table *table, const char (*op_names)[AGGSTATS_NAME_SIZE],
                         struct aggstats_profile *profile) {
     struct groups_showing showing;
-    struct caller *caller = NULL;
     profile->groupings |= 1U << table->options.grouping;
     int err = groups_show_begin(&table->groups, op_names, table->options.grouping, profile, &showing);
-    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
-        err = group_show(&showing, &caller->pending);
+    if (err == 0)
+        err = table->has_ids ? show_unknown(table, &showing) : show_unnamed(table, &showing);
     groups_show_end(&showing);
     return err;
 }

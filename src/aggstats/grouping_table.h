@@ -4,16 +4,20 @@
 
 #include "callers.h"
 #include "events.h"
+#include "first_calls.h"
 
 struct grouping_table {
     struct aggstats_grouping_options options;
+    struct first_calls *first_calls;
+    bool has_ids; /* groups have; else names only, and who is not known is among the others */
     struct groups groups;
     struct callers callers;
 };
 
-/* NULL: no memory. */
+/* first_calls is borrowed, and asked if the options say so. NULL: no memory. */
 struct grouping_table *grouping_table_create(const struct layout *layout,
-                                             const struct aggstats_grouping_options *options);
+                                             const struct aggstats_grouping_options *options,
+                                             struct first_calls *first_calls);
 
 /* NULL is fine. */
 void grouping_table_destroy(struct grouping_table *table);

@@ -47,10 +47,14 @@ void groups_finish(struct groups *groups) {
 
 /* ---- Finding and making room ---- */
 
-struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity) {
+static bool is_same(const struct aggstats_identity *a, const struct aggstats_identity *b, bool has_ids) {
+    return has_ids ? a->id == b->id && a->instance == b->instance : strcmp(a->name, b->name) == 0;
+}
+
+struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity, bool has_ids) {
     for (unsigned i = 0; i < groups->count; i++) {
         struct group *group = &groups->places[i];
-        if (group->seen > 0 && group->identity.id == identity->id && group->identity.instance == identity->instance)
+        if (group->seen > 0 && is_same(&group->identity, identity, has_ids))
             return group;
     }
     return NULL;
@@ -95,7 +99,7 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 /* ---- Counting ---- */
 
-static struct aggstats_counters *counters_of(struct groups *groups, struct group *group, unsigned op) {
+static struct aggstats_counters *counters_of(const struct groups *groups, struct group *group, unsigned op) {
     if (!group->ops[op])
         group->ops[op] = calloc(1, groups->layout.counters_stride_bytes);
     return group->ops[op];
@@ -129,6 +133,17 @@ void groups_unite(struct groups *groups, struct group *from, struct group *into)
     }
     group_forget_calls(from, groups->layout.op_count);
     from->seen = 0;
+}
+
+int groups_add_calls(const struct groups *groups, const struct group *from, struct group *into) {
+    for (unsigned op = 0; op < groups->layout.op_count; op++) {
+        struct aggstats_counters *counters = from->ops[op] ? counters_of(groups, into, op) : NULL;
+        if (counters)
+            add_counters(counters, from->ops[op], layout_bucket_count(&groups->layout));
+        else if (from->ops[op])
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 void groups_clear(struct groups *groups) {
@@ -221,8 +236,6 @@ int groups_show_begin(const struct groups *groups, const char (*op_names)[AGGSTA
             err = group_show(ret_showing, &groups->places[i]);
     if (err == 0)
         err = group_show(ret_showing, &groups->kernel);
-    if (err == 0)
-        err = group_show(ret_showing, &groups->other);
     return err;
 }
 

@@ -283,6 +283,8 @@ static int compare_groups(const void *left, const void *right) {
         return a->who == AGGSTATS_WHO_OTHER ? 1 : -1;
     if (a_cycles < b_cycles || a_cycles > b_cycles)
         return a_cycles < b_cycles ? 1 : -1;
+    if (a->who != b->who)
+        return a->who < b->who ? -1 : 1;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
     return strcmp(a->name, b->name);

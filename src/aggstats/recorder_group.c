@@ -27,9 +27,7 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
         wanted.groups_max > AGGSTATS_GROUPS_MAX)
         return -EINVAL;
     err = recorder_grouping(recorder) ? 0 : start(recorder);
-    if (err < 0)
-        return err;
-    return grouping_has(recorder->grouping, wanted.grouping) ? -EBUSY : grouping_add_table(recorder->grouping, &wanted);
+    return err < 0 ? err : grouping_add_table(recorder->grouping, &wanted);
 }
 
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_caller *caller,
@@ -37,6 +35,6 @@ void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const s
     struct grouping *grouping = recorder_grouping(recorder);
     if (!grouping || recorder->hot.id == 0) /* see recorder.c */
         return;
-    const struct event event = {.latency_cycles = latency_cycles, .caller = *caller, .op = op};
+    struct event event = {.latency_cycles = latency_cycles, .caller = *caller, .op = (uint16_t)op};
     grouping_add(grouping, threads_own_events(&recorder->threads, recorder->hot.id), &event);
 }

@@ -22,10 +22,15 @@ bool text_key_reserved(const char *key) {
 static const char *const grouping_names[AGGSTATS_GROUPINGS] = {
     [AGGSTATS_BY_PROCESS] = "process",
     [AGGSTATS_BY_UID] = "uid",
+    [AGGSTATS_BY_PROGRAM] = "program",
 };
 
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
     return (unsigned)grouping < AGGSTATS_GROUPINGS ? grouping_names[grouping] : NULL;
+}
+
+bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_PROCESS || grouping == AGGSTATS_BY_UID;
 }
 
 enum aggstats_grouping aggstats_grouping_of_name(const char *name) {

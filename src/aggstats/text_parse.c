@@ -257,14 +257,16 @@ static bool is_who(const char *text, enum aggstats_who who) {
     return strcmp(text, aggstats_who_name(who)) == 0;
 }
 
-/* "4711 grep", "1000", "kernel", "other" */
+/* "4711 grep", "1000", "kernel", "other"; where groups have no numbers "grep" */
 static int parse_who(struct parser *parser, char *value, struct aggstats_group *group) {
     if (is_who(value, AGGSTATS_WHO_KERNEL) || is_who(value, AGGSTATS_WHO_OTHER)) {
         group->who = is_who(value, AGGSTATS_WHO_KERNEL) ? AGGSTATS_WHO_KERNEL : AGGSTATS_WHO_OTHER;
         return 0;
     }
     char *cursor = value;
-    int err = parser_number(parser, text_next_word(&cursor), "a number, kernel or other", &group->id);
+    int err = aggstats_grouping_has_ids(group->grouping)
+                  ? parser_number(parser, text_next_word(&cursor), "a number, kernel or other", &group->id)
+                  : 0;
     if (err < 0)
         return err;
     text_unescape(cursor);

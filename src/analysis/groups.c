@@ -22,11 +22,11 @@ enum aggstats_grouping groups_first(const struct aggstats_profile *profile) {
 }
 
 const char *groups_name_title(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_UID ? "user" : "process";
+    return grouping == AGGSTATS_BY_UID ? "user" : aggstats_grouping_name(grouping);
 }
 
 const char *groups_id_title(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_UID ? "uid" : "pid";
+    return !aggstats_grouping_has_ids(grouping) ? "" : grouping == AGGSTATS_BY_UID ? "uid" : "pid";
 }
 
 const char *groups_name(const struct aggstats_group *group) {
@@ -34,7 +34,7 @@ const char *groups_name(const struct aggstats_group *group) {
 }
 
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]) {
-    if (group->who == AGGSTATS_WHO_ID)
+    if (group->who == AGGSTATS_WHO_ID && aggstats_grouping_has_ids(group->grouping))
         snprintf(ret_text, GROUPS_ID_SIZE, "%" PRIu64, group->id);
     else
         ret_text[0] = '\0';
@@ -48,7 +48,7 @@ static bool is_meant(const struct aggstats_group *group, const char *who) {
     if (group->who != AGGSTATS_WHO_ID || strcmp(who, "kernel") == 0 || strcmp(who, "other") == 0)
         return group->who != AGGSTATS_WHO_ID && strcmp(groups_name(group), who) == 0;
     snprintf(id, sizeof(id), "%" PRIu64, group->id);
-    bool is_number = who[strspn(who, "0123456789")] == '\0';
+    bool is_number = aggstats_grouping_has_ids(group->grouping) && who[strspn(who, "0123456789")] == '\0';
     return strcmp(is_number ? id : group->name, who) == 0;
 }
 
@@ -74,12 +74,16 @@ static int add_meant(const struct aggstats_profile *profile, enum aggstats_group
 
 /* Whose calls they are, for the heading. */
 static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count) {
+    static const char *const label_key[AGGSTATS_GROUPINGS] = {
+        [AGGSTATS_BY_UID] = "calls of user",
+        [AGGSTATS_BY_PROGRAM] = "calls of program",
+    };
     char value[AGGSTATS_GROUP_NAME_SIZE + 32];
     if (count > 1)
         snprintf(value, sizeof(value), "%.*s, %zu of them", AGGSTATS_GROUP_NAME_SIZE - 1, who, count);
     else
         snprintf(value, sizeof(value), "%.*s", AGGSTATS_GROUP_NAME_SIZE - 1, who);
-    return aggstats_profile_add_label(sum, grouping == AGGSTATS_BY_UID ? "calls of user" : "calls of", value);
+    return aggstats_profile_add_label(sum, label_key[grouping] ? label_key[grouping] : "calls of", value);
 }
 
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {

@@ -2,6 +2,7 @@
 #include "groups_difference.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base.h"
 #include "figures.h"
@@ -84,7 +85,9 @@ struct later {
 };
 
 static bool is_alike(const struct aggstats_group *a, const struct aggstats_group *b) {
-    return a->grouping == b->grouping && a->who == b->who && a->id == b->id;
+    bool has_ids = aggstats_grouping_has_ids(a->grouping);
+    return a->grouping == b->grouping && a->who == b->who && a->id == b->id &&
+           (has_ids || strcmp(a->name, b->name) == 0);
 }
 
 /* A number can come twice: processes one after the other. Counts only grow, so the one that goes on has all the calls

@@ -159,11 +159,18 @@ static int start_sampling(struct daemon *daemon) {
 }
 
 static int start_grouping(struct daemon *daemon, enum aggstats_grouping grouping) {
-    static const aggstats_identify_fn identify[AGGSTATS_GROUPINGS] = {[AGGSTATS_BY_PROCESS] = process_identify};
+    static const struct {
+        aggstats_identify_fn identify;
+        aggstats_identify_fn identify_first;
+    } ways[AGGSTATS_GROUPINGS] = {
+        [AGGSTATS_BY_PROCESS] = {process_identify, process_identify_first},
+        [AGGSTATS_BY_PROGRAM] = {process_identify, process_identify_first},
+    };
     const struct aggstats_grouping_options wanted = {
         .grouping = grouping,
         .groups_max = daemon->options->groups_max,
-        .identify = identify[grouping],
+        .identify = ways[grouping].identify,
+        .identify_first = ways[grouping].identify_first,
     };
     int err = aggstats_recorder_group(daemon->recorder, &wanted);
     if (err < 0)

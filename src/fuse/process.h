@@ -8,4 +8,8 @@
  * An aggstats_identify_fn; context is unused. Threads: any */
 bool process_identify(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
+/* The same for a caller that waits for its first call to be answered, without its start: waits for nobody, so that whom
+ * the caller's process waits for, or who waits for it, may be us. */
+bool process_identify_first(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
+
 #endif

@@ -163,7 +163,7 @@ static void write_group(struct json_writer *writer, const struct aggstats_group 
     json_begin(writer, NULL, '{');
     json_text(writer, "grouping", aggstats_grouping_name(group->grouping));
     json_text(writer, "who", group->who == AGGSTATS_WHO_ID ? "id" : aggstats_who_name(group->who));
-    if (group->who == AGGSTATS_WHO_ID)
+    if (group->who == AGGSTATS_WHO_ID && aggstats_grouping_has_ids(group->grouping))
         json_count(writer, "id", group->id);
     if (group->name[0])
         json_text(writer, "name", group->name);

@@ -12,14 +12,14 @@ enum aggstats_grouping groups_first(const struct aggstats_profile *profile);
 /* The next one, round and round. */
 enum aggstats_grouping groups_next(const struct aggstats_profile *profile, enum aggstats_grouping grouping);
 
-/* Titles of the columns: "process" or "user", "pid" or "uid". */
+/* Titles of the columns: "process", "user" or "program", "pid", "uid" or "". */
 const char *groups_name_title(enum aggstats_grouping grouping);
 const char *groups_id_title(enum aggstats_grouping grouping);
 
 /* "grep", "kernel" or "other": any bytes. Owner: the group */
 const char *groups_name(const struct aggstats_group *group);
 
-/* "4711"; "" for the kernel and others */
+/* "4711"; "" for the kernel, others, and where groups have names only */
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]);
 
 /* Makes the profile that of the groups that `who` names: by number, by name, "kernel" or "other"; several are added up.

@@ -25,14 +25,18 @@ enum aggstats_grouping {
     AGGSTATS_UNGROUPED,
     AGGSTATS_BY_PROCESS,
     AGGSTATS_BY_UID,
-    AGGSTATS_GROUPINGS /* how many there are, and none */
+    AGGSTATS_BY_PROGRAM, /* processes by name, all of one name together */
+    AGGSTATS_GROUPINGS   /* how many there are, and none */
 };
 
-/* As in profiles: "process", "uid"; NULL for none. */
+/* As in profiles: "process", "uid", "program"; NULL for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
 
 /* The one of that name; AGGSTATS_UNGROUPED: there is none. */
 enum aggstats_grouping aggstats_grouping_of_name(const char *name);
+
+/* Whether its groups have numbers; else they have names only. */
+bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
 
 #define AGGSTATS_GROUP_NAME_SIZE 64 /* with its NUL */
 
@@ -107,9 +111,9 @@ struct aggstats_profile {
 };
 
 enum aggstats_who {
-    AGGSTATS_WHO_ID,     /* a process, a user */
+    AGGSTATS_WHO_ID,     /* a process, a user, a program */
     AGGSTATS_WHO_KERNEL, /* the kernel of itself */
-    AGGSTATS_WHO_OTHER,  /* all that there were too many of */
+    AGGSTATS_WHO_OTHER,  /* all that there were too many of; where groups have names only, also those not known */
 };
 
 /* As in profiles: "kernel", "other"; NULL for AGGSTATS_WHO_ID. */
@@ -119,7 +123,7 @@ const char *aggstats_who_name(enum aggstats_who who);
 struct aggstats_group {
     enum aggstats_grouping grouping; /* those of one grouping have each call once at most */
     enum aggstats_who who;
-    uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID */
+    uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID; 0 where groups have names only */
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
     struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
 };

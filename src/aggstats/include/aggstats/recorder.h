@@ -172,7 +172,8 @@ struct aggstats_identity {
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
 };
 
-/* Finds out who a caller is. False: it cannot be known any more. Called by a thread of the recorder's own. */
+/* Finds out who a caller is: whatever its grouping; where groups have names only, id and instance do not count. False:
+ * it cannot be known any more. */
 typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggstats_identity *ret_identity);
 
 #define AGGSTATS_GROUPS_DEFAULT 256U
@@ -182,8 +183,13 @@ typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggs
 struct aggstats_grouping_options {
     enum aggstats_grouping grouping;
     unsigned groups_max;           /* 0: AGGSTATS_GROUPS_DEFAULT */
-    aggstats_identify_fn identify; /* NULL: a caller's number is its group's */
+    aggstats_identify_fn identify; /* called by a thread of the recorder's own, early and then ever more rarely, at last
+                                    * each second while there are calls; NULL: a caller's number is its group's */
     void *context;
+    aggstats_identify_fn identify_first; /* called by the thread that records a caller's first call, so that it must not
+                                          * wait for others; instance does not count. At most 10,000 times a second. The
+                                          * same, with the same context, in all groupings that have it; NULL: nobody is
+                                          * asked then */
 };
 
 /* As aggstats_recorder_create_sized(). */
@@ -210,7 +216,7 @@ struct aggstats_caller {
 /* Counts a call that has ended, whose latency aggstats_end() gave, for its caller in all groupings. Nothing if the
  * recorder is not grouped.
  * Threads: any. No lock, no atomic read-modify-write and no system call, but for a caller that this thread has not met
- *          lately, and when 1024 calls wait to be sorted
+ *          lately, who may be asked for (identify_first), and when 1024 calls wait to be sorted
  * Signals: not in a handler */
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_caller *caller,
                         uint64_t latency_cycles);
