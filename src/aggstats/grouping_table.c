@@ -33,6 +33,7 @@ static const key_fn key_of[AGGSTATS_GROUPINGS] = {
     [AGGSTATS_BY_PROCESS] = key_thread,
     [AGGSTATS_BY_UID] = key_uid,
     [AGGSTATS_BY_PROGRAM] = key_thread,
+    [AGGSTATS_BY_CGROUP] = key_thread,
 };
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */

@@ -217,7 +217,23 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
         if (profile->in_flight[i].path)
             return true;
-    return false;
+    return profile->groupings & 1U << AGGSTATS_BY_CGROUP;
+}
+
+void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        free(profile->in_flight[i].path);
+        profile->in_flight[i].path = NULL;
+    }
+    for (size_t i = 0; i < profile->group_count; i++) {
+        if (profile->groups[i].grouping == AGGSTATS_BY_CGROUP)
+            aggstats_profile_finish(&profile->groups[i].profile);
+        else
+            profile->groups[kept++] = profile->groups[i];
+    }
+    profile->group_count = kept;
+    profile->groupings &= ~(1U << AGGSTATS_BY_CGROUP);
 }
 
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key) {

@@ -23,6 +23,7 @@ static const char *const grouping_names[AGGSTATS_GROUPINGS] = {
     [AGGSTATS_BY_PROCESS] = "process",
     [AGGSTATS_BY_UID] = "uid",
     [AGGSTATS_BY_PROGRAM] = "program",
+    [AGGSTATS_BY_CGROUP] = "cgroup",
 };
 
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {

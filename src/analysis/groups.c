@@ -33,6 +33,15 @@ const char *groups_name(const struct aggstats_group *group) {
     return group->who == AGGSTATS_WHO_ID ? group->name : aggstats_who_name(group->who);
 }
 
+void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
+    const char *name = groups_name(group);
+    size_t length = strlen(name);
+    if (group->grouping == AGGSTATS_BY_CGROUP && length > columns && columns > 3)
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "...%s", name + length - (columns - 3));
+    else
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, name);
+}
+
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]) {
     if (group->who == AGGSTATS_WHO_ID && aggstats_grouping_has_ids(group->grouping))
         snprintf(ret_text, GROUPS_ID_SIZE, "%" PRIu64, group->id);
@@ -77,6 +86,7 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
     static const char *const label_key[AGGSTATS_GROUPINGS] = {
         [AGGSTATS_BY_UID] = "calls of user",
         [AGGSTATS_BY_PROGRAM] = "calls of program",
+        [AGGSTATS_BY_CGROUP] = "calls of cgroup",
     };
     char value[AGGSTATS_GROUP_NAME_SIZE + 32];
     if (count > 1)

@@ -285,7 +285,9 @@ int control_read(const struct control *control, const struct view *view, bool sh
     int error = aggstats_recorder_snapshot(control->recorder, &profile);
     if (error)
         return error;
-    if (shows_paths && control->path_of)
+    if (!shows_paths)
+        aggstats_profile_drop_paths(&profile);
+    else if (control->path_of)
         add_paths(control, &profile);
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)
         profile.clock = control->steady_clock;

@@ -165,6 +165,7 @@ static int start_grouping(struct daemon *daemon, enum aggstats_grouping grouping
     } ways[AGGSTATS_GROUPINGS] = {
         [AGGSTATS_BY_PROCESS] = {process_identify, process_identify_first},
         [AGGSTATS_BY_PROGRAM] = {process_identify, process_identify_first},
+        [AGGSTATS_BY_CGROUP] = {process_identify_cgroup, NULL},
     };
     const struct aggstats_grouping_options wanted = {
         .grouping = grouping,

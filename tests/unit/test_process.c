@@ -2,6 +2,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -11,7 +12,7 @@
 #include "run_suite.h"
 
 typedef bool (*way_fn)(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
-static const way_fn ways[] = {process_identify, process_identify_first};
+static const way_fn ways[] = {process_identify, process_identify_first, process_identify_cgroup};
 #define WAY_COUNT (sizeof(ways) / sizeof(ways[0]))
 
 /* The name of a program may hold anything. */
@@ -53,11 +54,32 @@ START_TEST(start_tells_processes_apart) {
 }
 END_TEST
 
+START_TEST(cgroup_is_a_path) {
+    struct aggstats_identity identity;
+    char line[4200];
+    char *path = NULL;
+    FILE *file = fopen("/proc/self/cgroup", "re");
+    while (file && !path && fgets(line, sizeof(line), file))
+        path = strncmp(line, "0::", 3) == 0 ? line + 3 : NULL;
+    if (file)
+        fclose(file);
+    if (!path)
+        return; /* a kernel without, or with version 1 only */
+    path[strcspn(path, "\n")] = '\0';
+    ck_assert(process_identify_cgroup(NULL, (uint32_t)gettid(), &identity));
+    if (strlen(path) < sizeof(identity.name))
+        ck_assert_str_eq(identity.name, path);
+    else
+        ck_assert_str_eq(identity.name + 3, path + strlen(path) - (sizeof(identity.name) - 4));
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("process");
     TCase *tcase = tcase_create("process");
-    tcase_add_loop_test(tcase, thread_is_its_process, 0, (int)WAY_COUNT);
+    tcase_add_loop_test(tcase, thread_is_its_process, 0, 2);
     tcase_add_loop_test(tcase, process_that_is_gone_is_not_known, 0, (int)WAY_COUNT);
+    tcase_add_test(tcase, cgroup_is_a_path);
     tcase_add_test(tcase, start_tells_processes_apart);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -131,6 +131,18 @@ START_TEST(sums_and_differences_have_no_groups) {
 }
 END_TEST
 
+START_TEST(others_get_no_paths) {
+    struct aggstats_profile profile =
+        parse("# osprof 1\n# resolution: 1\n# in_flight: READ object 1 pid 2 age 3 path /secret\nOP_READ 3 6\n 0 2\n"
+              "# uid: 7\nOP_READ 2 4\n 0 2\n# cgroup: /user.slice\nOP_READ 2 4\n 0 2\n");
+    ck_assert(aggstats_profile_has_paths(&profile));
+    aggstats_profile_drop_paths(&profile);
+    ck_assert(!aggstats_profile_has_paths(&profile));
+    expect(&profile, "# osprof 1\n# resolution: 1\n# in_flight: READ object 1 pid 2 age 3\nOP_READ 3 6\n 0 2\n"
+                     "# uid: 7\nOP_READ 2 4\n 0 2\n");
+}
+END_TEST
+
 /* ---- Subtracting ---- */
 
 START_TEST(difference_undoes_the_sum) {
@@ -314,6 +326,7 @@ int main(void) {
     tcase_add_loop_test(tcase, sum_that_overflows_leaves_the_profile_alone, 0, COUNT(overflowing));
     tcase_add_test(tcase, rates_that_differ_do_not_add_up);
     tcase_add_test(tcase, groups_change_with_the_whole);
+    tcase_add_test(tcase, others_get_no_paths);
     tcase_add_test(tcase, sums_and_differences_have_no_groups);
     tcase_add_test(tcase, difference_undoes_the_sum);
     tcase_add_test(tcase, difference_begins_where_the_earlier_ends);

@@ -226,6 +226,8 @@ END_TEST
 #define EXPECTED_TIME "expected a time like 2026-11-21T02:30:00.123456789Z, found "
 #define EXPECTED_OP "expected OP_<NAME> or the end of the file, found "
 
+#define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static const struct {
     const char *text;
     size_t line;
@@ -309,9 +311,8 @@ static const struct {
      "expected every operation once, found OP_READ a second time"},
     {"OP_READ 1 1\n 1\n# uid: 1\nJOINT_READ_SIZE\n", 4,
      "expected OP_<NAME> or another group, found \"JOINT_READ_SIZE\""},
-    {"OP_READ 1 1\n 1\n# process: 1 "
-     "0123456789012345678901234567890123456789012345678901234567890123\n",
-     3, "expected a name of at most 63 bytes"},
+    {"OP_READ 1 1\n 1\n# process: 1 " SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR "\n", 3,
+     "expected a name of at most 255 bytes"},
     {"# interval: 0\n", 1, "expected an interval above 0, found \"0\""},
     {"# interval: 5\n# borders: 5 4\n", 2, "expected borders in ascending order, found \"4\""},
     {"# interval: 5\n# borders: 5 x\n", 2, "expected a number of cycles, found \"x\""},

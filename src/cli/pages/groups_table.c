@@ -26,16 +26,19 @@ void groups_table_format_main_ops(const struct aggstats_profile *profile, double
     }
 }
 
-/* "grep" and its number; users have the number only */
+/* "grep" and its number; users have the number only, programs and cgroups the name */
 static void print_who(const struct aggstats_group *group, const struct screen *screen) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
-    snprintf(name, sizeof(name), "%.*s", GROUPS_NAME_COLUMNS, groups_name(group));
+    bool has_ids = aggstats_grouping_has_ids(group->grouping);
+    int name_columns = has_ids ? GROUPS_NAME_COLUMNS : GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS;
+    groups_cut_name(group, (size_t)name_columns, name);
     int columns = units_text_columns(name);
     screen_print_untrusted(screen, INK_STRONG, name);
-    fprintf(screen->stream, "%*s", columns < GROUPS_NAME_COLUMNS ? GROUPS_NAME_COLUMNS - columns : 0, "");
+    fprintf(screen->stream, "%*s", columns < name_columns ? name_columns - columns : 0, "");
     groups_format_id(group, id);
-    screen_print_right(screen, INK_PLAIN, id, GROUPS_ID_COLUMNS);
+    if (has_ids)
+        screen_print_right(screen, INK_PLAIN, id, GROUPS_ID_COLUMNS);
 }
 
 static void print_cycles(double cycles, const struct units *units, const struct screen *screen) {

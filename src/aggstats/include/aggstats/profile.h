@@ -26,10 +26,11 @@ enum aggstats_grouping {
     AGGSTATS_BY_PROCESS,
     AGGSTATS_BY_UID,
     AGGSTATS_BY_PROGRAM, /* processes by name, all of one name together */
+    AGGSTATS_BY_CGROUP,  /* by path, as whoever recorded them sees it */
     AGGSTATS_GROUPINGS   /* how many there are, and none */
 };
 
-/* As in profiles: "process", "uid", "program"; NULL for none. */
+/* As in profiles: "process", "uid", "program", "cgroup"; NULL for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
 
 /* The one of that name; AGGSTATS_UNGROUPED: there is none. */
@@ -38,7 +39,7 @@ enum aggstats_grouping aggstats_grouping_of_name(const char *name);
 /* Whether its groups have numbers; else they have names only. */
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
 
-#define AGGSTATS_GROUP_NAME_SIZE 64 /* with its NUL */
+#define AGGSTATS_GROUP_NAME_SIZE 256 /* with its NUL */
 
 /* A cell of a sparse table that is not empty: what one bucket got in one interval, or together with one value. */
 struct aggstats_cell {
@@ -111,7 +112,7 @@ struct aggstats_profile {
 };
 
 enum aggstats_who {
-    AGGSTATS_WHO_ID,     /* a process, a user, a program */
+    AGGSTATS_WHO_ID,     /* a process, a user, a program, a cgroup */
     AGGSTATS_WHO_KERNEL, /* the kernel of itself */
     AGGSTATS_WHO_OTHER,  /* all that there were too many of; where groups have names only, also those not known */
 };
@@ -134,8 +135,11 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
-/* Whether it names files, which may be nobody else's business: a path of a call in flight is known. */
+/* Whether it has paths, which may be nobody else's business: of a call in flight, or of cgroups. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
+
+/* Takes all of these out: groups of cgroups are gone, calls in flight have no path. */
+void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key);
