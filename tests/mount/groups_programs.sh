@@ -51,6 +51,13 @@ unmount_osproffs "$mnt"
 assert_eq 13 "$(calls_of program cat OPEN "$final_profile")" "files opened by cat with few groups"
 [ "$(calls_of process other OPEN "$final_profile")" -ge 9 ] || fail "no other processes with few groups"
 
+# What is not told apart is said where it is much.
+"$OSPROF" show --by process "$final_profile" >"$scratch/shown"
+grep -Eq '^Other: [0-9]+ % of the time is of those not told apart; osproffs -o groups=N tells more than 4 processes\.$' \
+    "$scratch/shown" || fail "show --by process does not tell of others: $(cat "$scratch/shown")"
+"$OSPROF" show --by program "$final_profile" >"$scratch/shown"
+! grep -q '^Other' "$scratch/shown" || fail "show --by program tells of others: $(cat "$scratch/shown")"
+
 # A process that begins another program is two programs.
 mount_osproffs -o cache=none,by=program "$lower" "$mnt"
 bash -c "[ -e '$mnt/file' ]; exec perl -e 'while (1) { open(F, q($mnt/file)); close(F); select(undef, undef, undef, 0.002) }'" &

@@ -205,6 +205,17 @@ START_TEST(what_does_not_fit_of_callers_is_left_out) {
 }
 END_TEST
 
+START_TEST(others_are_told_at_the_top_where_they_are_much) {
+    watch.callers.latest.groups[1].who = AGGSTATS_WHO_OTHER;
+    top_callers_frame_finish(&watch.callers.frame);
+    ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, AGGSTATS_BY_PROCESS, &watch.callers.frame), 0);
+    CLEANUP_FREE char *text = draw_callers(110);
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "\nOther: 75 % of the time is of those not told apart; osproffs -o groups=N tells "
+                                 "more than 1 process.\nprocess  "));
+}
+END_TEST
+
 static const struct {
     struct top_callers callers;
     bool has_ended;
@@ -289,6 +300,7 @@ static Suite *top_page_suite(void) {
     TCase *callers = tcase_create("callers");
     tcase_add_checked_fixture(callers, set_up_callers, tear_down_callers);
     tcase_add_test(callers, callers_have_figures_and_what_they_mostly_call);
+    tcase_add_test(callers, others_are_told_at_the_top_where_they_are_much);
     tcase_add_test(callers, what_does_not_fit_of_callers_is_left_out);
     tcase_add_test(callers, the_last_picture_stays_while_the_mount_does_not_answer);
     suite_add_tcase(suite, callers);

@@ -10,6 +10,7 @@
 #define TABLE_COLUMNS (GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS + 11 + 9 + 10 + 10)
 #define MAIN_OPS_GAP 2
 #define OPS_NAMED_MAX 3
+#define OTHER_SHARE_MIN 0.05
 
 void groups_table_format_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns,
                                   char ret_text[GROUPS_MAIN_OPS_SIZE]) {
@@ -69,11 +70,43 @@ static void print_row(const struct aggstats_group *group, double whole_cycles, c
     putc('\n', screen->stream);
 }
 
+/* Among the others are all that there were too many of, and those that have no name where groups have names only. */
+bool groups_table_format_other(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                               char ret_text[GROUPS_OTHER_SIZE]) {
+    const char *what = groups_name_title(grouping);
+    double whole_cycles = figures_sum(profile).total_cycles;
+    double other_cycles = 0;
+    size_t told_count = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        if (group->grouping == grouping && group->who == AGGSTATS_WHO_OTHER)
+            other_cycles += figures_sum(&group->profile).total_cycles;
+        told_count += group->grouping == grouping && group->who == AGGSTATS_WHO_ID;
+    }
+    if (other_cycles <= OTHER_SHARE_MIN * whole_cycles)
+        return false;
+    snprintf(ret_text, GROUPS_OTHER_SIZE,
+             "Other: %.0f %% of the time is of %s; osproffs -o groups=N tells more than %zu %s%s.",
+             100 * other_cycles / whole_cycles,
+             aggstats_grouping_has_ids(grouping) ? "those not told apart" : "those not known or not told apart",
+             told_count, what,
+             told_count == 1                   ? ""
+             : grouping == AGGSTATS_BY_PROCESS ? "es"
+                                               : "s");
+    return true;
+}
+
 void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
                         const struct units *units, const struct screen *screen) {
     double whole_cycles = figures_sum(profile).total_cycles;
+    char other[GROUPS_OTHER_SIZE];
+    putc('\n', screen->stream);
+    if (groups_table_format_other(profile, grouping, other)) {
+        screen_print(screen, INK_WARNING, other);
+        putc('\n', screen->stream);
+    }
     screen_ink(screen, INK_FAINT);
-    fprintf(screen->stream, "\n%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
+    fprintf(screen->stream, "%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
             GROUPS_ID_COLUMNS, groups_id_title(grouping), "calls", "share", "total", "mean",
             screen->width >= TABLE_COLUMNS + GROUPS_MAIN_OPS_COLUMNS ? "  mostly in" : "");
     screen_ink(screen, INK_PLAIN);

@@ -25,7 +25,8 @@ int show_page(const struct input *input, const struct show_options *options);
  */
 void show_groups(const struct input *input, unsigned groupings, const struct show_options *options);
 
-/* Prints the page with all operations, and the joint profiles that there are. Errors: -ENOMEM */
+/* Prints the page with all operations, the joint profiles that there are, and a table of each grouping. Errors: -ENOMEM
+ */
 int show_all(const struct input *input, FILE *stream);
 
 #endif

@@ -129,6 +129,9 @@ static void draw_table(const struct top_watch *watch, struct canvas *canvas) {
         canvas_line(canvas, INK_FAINT, "Nobody has called.");
         return;
     }
+    char other[GROUPS_OTHER_SIZE];
+    if (groups_table_format_other(&frame->profile, grouping_of(&watch->callers), other))
+        canvas_line(canvas, INK_WARNING, other);
     draw_titles(&table, watch, canvas);
     for (size_t i = 0; i < frame->row_count; i++)
         draw_caller(&table, &frame->rows[i], canvas);
