@@ -35,11 +35,14 @@ const char *groups_name(const struct aggstats_group *group) {
 
 void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
     const char *name = groups_name(group);
+    const char *slash = group->grouping == AGGSTATS_BY_CGROUP ? strrchr(name, '/') : NULL;
     size_t length = strlen(name);
-    if (group->grouping == AGGSTATS_BY_CGROUP && length > columns && columns > 3)
+    if (!slash || length <= columns)
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, name);
+    else if (strlen(slash) + 3 <= columns)
         snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "...%s", name + length - (columns - 3));
     else
-        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, name);
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, slash + 1);
 }
 
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]) {

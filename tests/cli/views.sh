@@ -88,6 +88,16 @@ done
     assert profile["joints"][0]["value"] == "SIZE"
     assert profile["joints"][0]["cells"][2] == {"number": 8192, "bucket": 3, "count": 3}' || fail "JSON of other dimensions"
 
+"$OSPROF" show --json "$data/show-groups.osprof" | "$python" -c 'if True:
+    import json, sys
+    profile = json.load(sys.stdin)
+    assert profile["groupings"] == ["process", "uid", "program", "cgroup"]
+    calls = {}
+    for group in profile["groups"]:
+        assert ("id" in group) == (group["who"] == "id" and group["grouping"] in ("process", "uid"))
+        calls[group["grouping"]] = calls.get(group["grouping"], 0) + sum(op["calls"] for op in group["ops"])
+    assert calls == dict.fromkeys(profile["groupings"], 110)' || fail "JSON of groups"
+
 need promtool
 for profile in "$data"/show-{grep,hung,empty,hostile}.osprof hostile.osprof huge.osprof 4711.live; do
     "$OSPROF" show --metrics "$profile" | promtool check metrics || fail "promtool finds fault with $profile"
