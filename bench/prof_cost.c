@@ -6,7 +6,8 @@
  * bytes instead (read; without the profiler: read-off).
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
- *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|by-uid N   runs that
+ *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|by-uid|by-process|
+ *                  by-three N            runs that
  * variant N times and prints nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null
  * --toggle-collect=run_ops prof_cost full 1000003 and divide the "Collected" figure by N. */
 #include <errno.h>
@@ -28,8 +29,8 @@
 struct variant {
     const char *name;
     enum prof_timing timing;
-    unsigned joint; /* values that the op's latencies are related to */
-    enum aggstats_grouping grouping;
+    unsigned joint;     /* values that the op's latencies are related to */
+    unsigned groupings; /* as bits */
     bool is_read;
     bool is_failing;
 };
@@ -45,7 +46,11 @@ static const struct variant variants[] = {
     {.name = "joint-error", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_ERROR},
     {.name = "joint-blocked", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_BLOCKED},
     {.name = "joint-cpu", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_CPU},
-    {.name = "by-uid", .timing = PROF_TIMING_FULL, .grouping = AGGSTATS_BY_UID},
+    {.name = "by-uid", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_UID},
+    {.name = "by-process", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_PROCESS},
+    {.name = "by-three",
+     .timing = PROF_TIMING_FULL,
+     .groupings = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID},
 };
 #define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
 
@@ -71,23 +76,53 @@ static const struct fs_ops failing_ops = {.getattr = failing_getattr, .read = nu
 
 /* The stack of one variant. */
 struct stack {
+    struct aggstats_recorder *recorder;
     struct fs_layer null_layer;
     struct prof prof;
     struct fs_layer *top;
 };
 
-static void stack_init(struct stack *stack, const struct variant *variant, struct aggstats_recorder *recorder) {
+static bool identify(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    (void)unused;
+    *ret_identity = (struct aggstats_identity){.id = caller, .name = "program"};
+    return true;
+}
+
+static struct aggstats_recorder *create_recorder(unsigned groupings) {
+    struct aggstats_recorder *recorder;
+    struct aggstats_recorder_options options = {.op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
+    int err = aggstats_recorder_create(&options, &recorder);
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++) {
+        bool asks = grouping != AGGSTATS_BY_UID;
+        const struct aggstats_grouping_options wanted = {.grouping = (enum aggstats_grouping)grouping,
+                                                         .identify = asks ? identify : NULL,
+                                                         .identify_first = asks ? identify : NULL};
+        if (groupings & 1U << grouping)
+            err = aggstats_recorder_group(recorder, &wanted);
+    }
+    if (err == 0)
+        return recorder;
+    fprintf(stderr, "prof_cost: cannot create a recorder: %s\n", strerror(-err));
+    exit(EXIT_FAILURE);
+}
+
+static void stack_finish(struct stack *stack) {
+    aggstats_recorder_destroy(stack->recorder);
+}
+
+static void stack_init(struct stack *stack, const struct variant *variant) {
+    stack->recorder = create_recorder(variant->groupings);
     stack->null_layer = (struct fs_layer){.ops = variant->is_failing ? &failing_ops : &null_ops};
     stack->top = &stack->null_layer;
     if (variant->timing == PROF_TIMING_OFF)
         return;
-    prof_init(&stack->prof, variant->timing, recorder, &stack->null_layer);
+    prof_init(&stack->prof, variant->timing, stack->recorder, &stack->null_layer);
     if (variant->joint && prof_set_joint(&stack->prof, FS_OP_GETATTR, variant->joint) < 0) {
         fprintf(stderr, "prof_cost: no memory for %s\n", variant->name);
         exit(EXIT_FAILURE);
     }
-    if (variant->grouping != AGGSTATS_UNGROUPED)
-        prof_set_grouping(&stack->prof, variant->grouping);
+    if (variant->groupings != 0)
+        prof_set_grouped(&stack->prof);
     stack->top = &stack->prof.layer;
 }
 
@@ -116,11 +151,11 @@ static void print_row(const char *state, const struct variant *variant, double *
            cycles[count / 20], cycles[count - 1 - count / 20]);
 }
 
-static void measure_warm(const struct variant *variant, struct aggstats_recorder *recorder) {
+static void measure_warm(const struct variant *variant) {
     static double cycles[ROUNDS];
-    uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
     struct stack stack;
-    stack_init(&stack, variant, recorder);
+    stack_init(&stack, variant);
+    uint32_t clock_kind = aggstats_recorder_clock(stack.recorder).kind;
     run_ops(stack.top, OPS_PER_ROUND, variant->is_read); /* warms up */
     for (int round = 0; round < ROUNDS; round++) {
         uint64_t start_cycles = aggstats_clock_now(clock_kind);
@@ -128,6 +163,7 @@ static void measure_warm(const struct variant *variant, struct aggstats_recorder
         cycles[round] = (double)(aggstats_clock_now(clock_kind) - start_cycles) / OPS_PER_ROUND;
     }
     print_row("warm", variant, cycles, ROUNDS);
+    stack_finish(&stack);
 }
 
 static void touch_other_memory(void) {
@@ -136,11 +172,11 @@ static void touch_other_memory(void) {
         other[i]++;
 }
 
-static void measure_cold(const struct variant *variant, struct aggstats_recorder *recorder) {
+static void measure_cold(const struct variant *variant) {
     static double cycles[COLD_ROUNDS];
-    uint32_t clock_kind = aggstats_recorder_clock(recorder).kind;
     struct stack stack;
-    stack_init(&stack, variant, recorder);
+    stack_init(&stack, variant);
+    uint32_t clock_kind = aggstats_recorder_clock(stack.recorder).kind;
     for (int round = 0; round < COLD_ROUNDS; round++) {
         touch_other_memory();
         uint64_t start_cycles = aggstats_clock_now(clock_kind);
@@ -148,28 +184,32 @@ static void measure_cold(const struct variant *variant, struct aggstats_recorder
         cycles[round] = (double)(aggstats_clock_now(clock_kind) - start_cycles);
     }
     print_row("cold", variant, cycles, COLD_ROUNDS);
+    stack_finish(&stack);
 }
 
-static void measure_all(struct aggstats_recorder *recorder) {
+static void measure_all(void) {
+    struct aggstats_recorder *recorder = create_recorder(0);
     struct aggstats_clock clock = aggstats_recorder_clock(recorder);
     size_t op_bytes = aggstats_hot(recorder)->counters_stride_bytes;
     printf("clock %s, %.3f GHz\n", aggstats_clock_name(clock.kind), (double)clock.frequency_hz / 1e9);
     for (size_t i = 0; i < VARIANT_COUNT; i++)
-        measure_warm(&variants[i], recorder);
+        measure_warm(&variants[i]);
     for (size_t i = 0; i < VARIANT_COUNT; i++)
-        measure_cold(&variants[i], recorder);
+        measure_cold(&variants[i]);
     printf("counters: %zu bytes per op, %zu bytes per thread (%d ops)\n", op_bytes,
            sizeof(struct aggstats_block) + (size_t)FS_OP_COUNT * op_bytes, (int)FS_OP_COUNT);
+    aggstats_recorder_destroy(recorder);
 }
 
 /* False: no such variant, or no such number. */
-static bool run_named(const char *name, const char *count_text, struct aggstats_recorder *recorder) {
+static bool run_named(const char *name, const char *count_text) {
     uint64_t count = strtoull(count_text, NULL, 10);
     for (size_t i = 0; i < VARIANT_COUNT && count > 0; i++) {
         if (strcmp(variants[i].name, name) == 0) {
             struct stack stack;
-            stack_init(&stack, &variants[i], recorder);
+            stack_init(&stack, &variants[i]);
             run_ops(stack.top, count, variants[i].is_read);
+            stack_finish(&stack);
             return true;
         }
     }
@@ -177,23 +217,12 @@ static bool run_named(const char *name, const char *count_text, struct aggstats_
 }
 
 int main(int argc, char **argv) {
-    struct aggstats_recorder *recorder;
-    struct aggstats_recorder_options options = {.op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
-    const struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_BY_UID}; /* costs who asks for it */
-    int err = aggstats_recorder_create(&options, &recorder);
-    if (err == 0)
-        err = aggstats_recorder_group(recorder, &grouping);
-    if (err < 0) {
-        fprintf(stderr, "prof_cost: cannot create a recorder: %s\n", strerror(-err));
-        return 1;
+    if (argc == 1) {
+        measure_all();
+        return 0;
     }
-    bool understood = true;
-    if (argc == 1)
-        measure_all(recorder);
-    else
-        understood = argc == 3 && run_named(argv[1], argv[2], recorder);
-    aggstats_recorder_destroy(recorder);
-    if (!understood)
-        fprintf(stderr, "usage: prof_cost [off|call|tsc|full N]\n");
-    return understood ? 0 : 2;
+    if (argc == 3 && run_named(argv[1], argv[2]))
+        return 0;
+    fprintf(stderr, "usage: prof_cost [off|call|tsc|full N]\n");
+    return 2;
 }

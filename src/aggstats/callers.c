@@ -1,4 +1,4 @@
-/* Callers by number, sixteen to a set. */
+/* Callers by key, sixteen to a set. */
 #include "callers.h"
 
 #define CHECK_INTERVAL_MIN_NS 1000000
@@ -10,15 +10,15 @@ void callers_finish(struct callers *callers) {
             group_finish(&callers->sets[set][way].pending, callers->op_count);
 }
 
-/* By the top bits of a product with 2^32 / the golden ratio, which tell apart neighbours and multiples alike. */
-static struct caller *set_of(struct callers *callers, uint32_t number) {
-    return callers->sets[(uint32_t)(number * 2654435769U) / (UINT32_MAX / CALLERS_SETS + 1)];
+/* By the top bits of a product with 2^64 / the golden ratio, which tell apart neighbours and multiples alike. */
+static struct caller *set_of(struct callers *callers, uint64_t key) {
+    return callers->sets[key * UINT64_C(11400714819323198485) / (UINT64_MAX / CALLERS_SETS + 1)];
 }
 
-struct caller *callers_find(struct callers *callers, uint32_t number) {
-    struct caller *set = set_of(callers, number);
+struct caller *callers_find(struct callers *callers, uint64_t key) {
+    struct caller *set = set_of(callers, key);
     for (unsigned way = 0; way < CALLERS_WAYS; way++)
-        if (set[way].is_used && set[way].number == number)
+        if (set[way].is_used && set[way].key == key)
             return &set[way];
     return NULL;
 }
@@ -29,8 +29,8 @@ static bool goes_before(const struct caller *caller, const struct caller *other)
     return caller->seen < other->seen;
 }
 
-struct caller *callers_place(struct callers *callers, uint32_t number) {
-    struct caller *set = set_of(callers, number);
+struct caller *callers_place(struct callers *callers, uint64_t key) {
+    struct caller *set = set_of(callers, key);
     struct caller *place = &set[0];
     for (unsigned way = 0; way < CALLERS_WAYS; way++) {
         if (!set[way].is_used)
@@ -41,12 +41,12 @@ struct caller *callers_place(struct callers *callers, uint32_t number) {
     return place;
 }
 
-int callers_put(struct callers *callers, struct caller *place, uint32_t number, int64_t now_ns) {
+int callers_put(struct callers *callers, struct caller *place, uint64_t key, int64_t now_ns) {
     struct group pending = place->pending;
-    *place = (struct caller){.number = number, .check_ns = now_ns, .check_interval_ns = CHECK_INTERVAL_MIN_NS};
+    *place = (struct caller){.key = key, .check_ns = now_ns, .check_interval_ns = CHECK_INTERVAL_MIN_NS};
     int err = pending.ops ? 0 : group_init(&pending, AGGSTATS_WHO_ID, callers->op_count);
     place->pending = pending;
-    place->pending.identity = (struct aggstats_identity){.id = number};
+    place->pending.identity = (struct aggstats_identity){.id = key};
     place->is_used = err == 0;
     return err;
 }
@@ -67,13 +67,13 @@ void callers_forget(struct callers *callers, const struct group *group) {
             }
 }
 
-unsigned callers_due(const struct callers *callers, int64_t now_ns, uint32_t ret_numbers[CALLERS_MAX]) {
+unsigned callers_due(const struct callers *callers, int64_t now_ns, uint64_t ret_keys[CALLERS_MAX]) {
     unsigned count = 0;
     for (unsigned set = 0; set < CALLERS_SETS; set++) {
         for (unsigned way = 0; way < CALLERS_WAYS; way++) {
             const struct caller *caller = &callers->sets[set][way];
             if (caller->is_used && caller->has_called && caller->check_ns <= now_ns)
-                ret_numbers[count++] = caller->number;
+                ret_keys[count++] = caller->key;
         }
     }
     return count;

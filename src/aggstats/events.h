@@ -14,9 +14,9 @@
 
 struct event {
     uint64_t latency_cycles;
-    uint32_t caller;
+    struct aggstats_caller caller;
     uint16_t op;
-    uint16_t is_kernel;
+    uint16_t has_asked; /* the caller has just been asked for: first_calls.h has what it is */
 };
 
 struct events {

@@ -39,69 +39,29 @@ static void count_now(struct grouping *grouping, const struct event *event) {
     wake(grouping);
 }
 
-void grouping_add(struct grouping *grouping, struct events *events, const struct event *event) {
+/* Whether the caller's thread has not been met lately. While it waits for its call it can be asked for. */
+static bool meet_caller(struct grouping *grouping, struct events *events, struct event *event) {
+    uint32_t thread = event->caller.thread;
+    if (!grouping->asks_callers || thread == 0 || (events && !events_is_new(events, thread)))
+        return false;
+    event->has_asked = first_calls_meet(&grouping->first_calls, thread);
+    return true;
+}
+
+void grouping_add(struct grouping *grouping, struct events *events, struct event *event) {
+    bool is_new = meet_caller(grouping, events, event);
     if (!events || !events_put(events, event))
         count_now(grouping, event);
-    else if ((!event->is_kernel && events_is_new(events, event->caller)) || events->written % (EVENTS_MAX / 2) == 0 ||
+    else if (is_new || events->written % (EVENTS_MAX / 2) == 0 ||
              __atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED))
         wake(grouping);
 }
 
 /* ---- Counting, under the lock ---- */
 
-/* The group of an identity, which is made if there is none. Another may be folded for it; but not that of the latest
- * call. NULL: no memory. */
-static struct group *find_or_add(struct grouping *grouping, const struct aggstats_identity *identity) {
-    bool was_folded = false;
-    struct group *group = groups_find(&grouping->groups, identity);
-    if (!group)
-        group = groups_add(&grouping->groups, identity, &was_folded);
-    if (group && was_folded)
-        callers_forget(&grouping->callers, group);
-    return group;
-}
-
-/* In place of a process's start, where its number is all that is known: because nobody was asked in time, or since it
- * is gone. The former may yet turn out to be somebody. */
-enum { START_NOT_ASKED = 0, START_GONE = 1 };
-
-/* Returns the group that its calls are in now; NULL: none of its own. */
-static struct group *settle_unknown(struct grouping *grouping, struct caller *caller, uint64_t start) {
-    const struct aggstats_identity unknown = {.id = caller->number, .instance = start};
-    if (caller->pending.seen == 0)
-        return NULL;
-    struct group *group = find_or_add(grouping, &unknown);
-    groups_unite(&grouping->groups, &caller->pending, group ? group : &grouping->groups.other);
-    return group;
-}
-
-static struct caller *meet(struct grouping *grouping, uint32_t number) {
-    struct caller *place = callers_place(&grouping->callers, number);
-    if (place->is_used && !place->group)
-        settle_unknown(grouping, place, START_NOT_ASKED);
-    if (callers_put(&grouping->callers, place, number, now_ns(CLOCK_MONOTONIC)) < 0)
-        return NULL;
-    if (!grouping->options.identify)
-        place->group = find_or_add(grouping, &place->pending.identity);
-    return place;
-}
-
-static struct group *group_of(struct grouping *grouping, const struct event *event) {
-    if (event->is_kernel)
-        return &grouping->groups.kernel;
-    struct caller *caller = callers_find(&grouping->callers, event->caller);
-    if (!caller)
-        caller = meet(grouping, event->caller);
-    if (!caller)
-        return &grouping->groups.other;
-    caller->has_called = grouping->options.identify != NULL;
-    caller->seen = grouping->groups.calls;
-    return caller->group ? caller->group : &caller->pending;
-}
-
 static void count(struct grouping *grouping, const struct event *event) {
-    if (!grouping->paused)
-        groups_count(&grouping->groups, group_of(grouping, event), event->op, event->latency_cycles);
+    for (unsigned i = 0; i < grouping->table_count && !grouping->paused; i++)
+        grouping_table_count(grouping->tables[i], event);
 }
 
 /* Returns how many there were. */
@@ -125,59 +85,31 @@ void grouping_take_in(struct grouping *grouping) {
 
 /* ---- Who they are ---- */
 
-/* A group that has only its number, since its caller was displaced before it was known. */
-static void take_over_unknown(struct grouping *grouping, uint32_t number, struct group *group) {
-    const struct aggstats_identity unknown = {.id = number, .instance = START_NOT_ASKED};
-    struct group *before = groups_find(&grouping->groups, &unknown);
-    if (!before || before == group)
-        return;
-    callers_forget(&grouping->callers, before);
-    groups_unite(&grouping->groups, before, group);
-}
-
-/* What it has called before it was known comes to its group; not so if it is another now. */
-static void move_caller(struct grouping *grouping, struct caller *caller, const struct aggstats_identity *identity) {
-    struct group *group = find_or_add(grouping, identity);
-    if (!group)
-        return;
-    group->identity = *identity; /* the name may be another */
-    group->seen = ++grouping->groups.calls;
-    if (!caller->group) {
-        groups_unite(&grouping->groups, &caller->pending, group);
-        take_over_unknown(grouping, caller->number, group);
-    }
-    caller->is_used = true; /* its earlier group may just have been folded */
-    caller->group = group;
-}
-
-static void note_identity(struct grouping *grouping, uint32_t number, const struct aggstats_identity *identity) {
-    struct caller *caller = callers_find(&grouping->callers, number);
-    if (!caller)
-        return;
-    if (identity)
-        move_caller(grouping, caller, identity);
-    else if (!caller->group)
-        caller->group = settle_unknown(grouping, caller, START_GONE);
-    callers_set_next_check(caller, now_ns(CLOCK_MONOTONIC));
-}
-
-static void identify(struct grouping *grouping, uint32_t number) {
+static void identify(struct grouping *grouping, struct grouping_table *table, uint64_t key) {
     struct aggstats_identity identity = {0};
-    bool is_known = grouping->options.identify(grouping->options.context, number, &identity);
+    bool is_known = table->options.identify(table->options.context, (uint32_t)key, &identity);
     pthread_mutex_lock(&grouping->lock);
-    note_identity(grouping, number, is_known ? &identity : NULL);
+    grouping_table_note(table, key, is_known ? &identity : NULL);
     pthread_mutex_unlock(&grouping->lock);
+}
+
+static void check_callers_of(struct grouping *grouping, struct grouping_table *table) {
+    uint64_t due[CALLERS_MAX];
+    pthread_mutex_lock(&grouping->lock);
+    unsigned due_count = grouping_table_due(table, due);
+    pthread_mutex_unlock(&grouping->lock);
+    for (unsigned i = 0; i < due_count; i++)
+        identify(grouping, table, due[i]);
 }
 
 /* Returns whether anybody calls. */
 static bool check_callers(struct grouping *grouping) {
-    uint32_t due[CALLERS_MAX];
     pthread_mutex_lock(&grouping->lock);
     bool any = take_in(grouping) > 0;
-    unsigned due_count = callers_due(&grouping->callers, now_ns(CLOCK_MONOTONIC), due);
+    unsigned table_count = grouping->table_count;
     pthread_mutex_unlock(&grouping->lock);
-    for (unsigned i = 0; i < due_count; i++)
-        identify(grouping, due[i]);
+    for (unsigned i = 0; i < table_count; i++)
+        check_callers_of(grouping, grouping->tables[i]);
     return any;
 }
 
@@ -205,31 +137,60 @@ static void *run(void *argument) {
 /* ---- Life cycle ---- */
 
 static void destroy(struct grouping *grouping) {
-    groups_finish(&grouping->groups);
-    callers_finish(&grouping->callers);
+    for (unsigned i = 0; i < grouping->table_count; i++)
+        grouping_table_destroy(grouping->tables[i]);
+    first_calls_finish(&grouping->first_calls);
     pthread_mutex_destroy(&grouping->lock);
     sem_destroy(&grouping->wake);
     free(grouping);
 }
 
-int grouping_start(const struct threads *threads, const struct aggstats_grouping_options *options,
-                   struct grouping **ret_grouping) {
+int grouping_start(const struct threads *threads, struct grouping **ret_grouping) {
     struct grouping *grouping = calloc(1, sizeof(*grouping));
     if (!grouping)
         return -ENOMEM;
     grouping->threads = threads;
-    grouping->options = *options;
-    grouping->callers.op_count = threads->layout.op_count;
+    first_calls_init(&grouping->first_calls);
     pthread_mutex_init(&grouping->lock, NULL);
     sem_init(&grouping->wake, 0, 0);
-    int err = groups_init(&grouping->groups, &threads->layout, options->groups_max);
-    if (err == 0)
-        err = quiet_thread_start(&grouping->thread, run, grouping);
+    int err = quiet_thread_start(&grouping->thread, run, grouping);
     if (err < 0)
         destroy(grouping);
     else
         *ret_grouping = grouping;
     return err;
+}
+
+static bool has_table(const struct grouping *grouping, enum aggstats_grouping kind) {
+    for (unsigned i = 0; i < grouping->table_count; i++)
+        if (grouping->tables[i]->options.grouping == kind)
+            return true;
+    return false;
+}
+
+/* They are asked for once, for all groupings. */
+static int share_first_calls(struct grouping *grouping, const struct aggstats_grouping_options *options) {
+    const struct first_calls *calls = &grouping->first_calls;
+    if (!options->identify_first)
+        return 0;
+    if (!calls->identify)
+        return first_calls_begin(&grouping->first_calls, options->identify_first, options->context);
+    return calls->identify == options->identify_first && calls->context == options->context ? 0 : -EINVAL;
+}
+
+int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options) {
+    int err = has_table(grouping, options->grouping) ? -EBUSY : share_first_calls(grouping, options);
+    if (err < 0)
+        return err;
+    struct grouping_table *table = grouping_table_create(&grouping->threads->layout, options, &grouping->first_calls);
+    if (!table)
+        return -ENOMEM;
+    sigset_t before;
+    quiet_lock(&grouping->lock, &before);
+    grouping->tables[grouping->table_count++] = table;
+    grouping->asks_callers |= options->identify != NULL;
+    quiet_unlock(&grouping->lock, &before);
+    return 0;
 }
 
 void grouping_stop(struct grouping *grouping) {
@@ -245,21 +206,10 @@ void grouping_stop(struct grouping *grouping) {
 
 /* ---- Reset, pause, resume, showing ---- */
 
-/* Those who are not known yet. */
-static struct caller *next_unknown(struct callers *callers, struct caller *caller) {
-    struct caller *end = &callers->sets[0][0] + (size_t)CALLERS_MAX;
-    for (caller = caller ? caller + 1 : &callers->sets[0][0]; caller < end; caller++)
-        if (caller->is_used && !caller->group)
-            return caller;
-    return NULL;
-}
-
 void grouping_reset(struct grouping *grouping) {
-    struct caller *caller = NULL;
     pthread_mutex_lock(&grouping->lock);
-    groups_clear(&grouping->groups);
-    while ((caller = next_unknown(&grouping->callers, caller)))
-        group_forget_calls(&caller->pending, grouping->callers.op_count);
+    for (unsigned i = 0; i < grouping->table_count; i++)
+        grouping_table_reset(grouping->tables[i]);
     pthread_mutex_unlock(&grouping->lock);
 }
 
@@ -277,31 +227,19 @@ void grouping_resume(struct grouping *grouping) {
     set_paused(grouping, false);
 }
 
-static int show_locked(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                       struct aggstats_profile *profile) {
-    struct groups_showing showing;
-    struct caller *caller = NULL;
-    profile->grouping = grouping->options.grouping;
-    int err = groups_show_begin(&grouping->groups, marks, op_names, profile, &showing);
-    while (err == 0 && (caller = next_unknown(&grouping->callers, caller)))
-        err = group_show(&showing, &caller->pending);
-    groups_show_end(&showing);
-    return err;
-}
-
 int grouping_show(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                   struct aggstats_profile *profile) {
+    int err = 0;
     pthread_mutex_lock(&grouping->lock);
-    int err = show_locked(grouping, marks, op_names, profile);
+    for (unsigned i = 0; i < grouping->table_count && err == 0; i++)
+        err = grouping_table_show(grouping->tables[i], marks, op_names, profile);
     pthread_mutex_unlock(&grouping->lock);
     return err;
 }
 
 void grouping_end_marks(struct grouping *grouping, bool take) {
-    struct caller *caller = NULL;
     pthread_mutex_lock(&grouping->lock);
-    groups_end_marks(&grouping->groups, take);
-    while ((caller = next_unknown(&grouping->callers, caller)))
-        group_end_marks(&caller->pending, &grouping->groups.layout, take);
+    for (unsigned i = 0; i < grouping->table_count; i++)
+        grouping_table_end_marks(grouping->tables[i], take);
     pthread_mutex_unlock(&grouping->lock);
 }

@@ -1,41 +1,47 @@
-/* Private: a recorder's groups, and the thread that finds out who the callers are.
+/* Private: a recorder's groupings, and the thread that finds out who the callers are.
  *
  * Threads that record put the calls that ended into queues of their own (events.h). Whoever takes them out holds the
- * grouping's lock, under which groups and callers are: the thread here, who takes a snapshot, or a recording thread
- * whose queue is full. Who a caller is is asked without the lock. */
+ * grouping's lock, under which the tables are, one for each grouping: the thread here, who takes a snapshot, or a
+ * recording thread whose queue is full. Who a caller is is asked without the lock. */
 #ifndef GROUPING_H
 #define GROUPING_H
 
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "callers.h"
+#include "first_calls.h"
+#include "grouping_table.h"
 #include "threads.h"
 
 struct grouping {
     const struct threads *threads; /* in whose queues calls come */
-    struct aggstats_grouping_options options;
+    struct first_calls first_calls;
     pthread_t thread;
     sem_t wake;
     bool is_woken; /* atomic, as the next two */
     bool is_asleep;
     bool stop;
+    bool asks_callers;    /* of some table callers are to be asked who they are. Set before threads count */
     pthread_mutex_t lock; /* taken last; the rest is under it */
-    struct groups groups;
-    struct callers callers;
+    struct grouping_table *tables[AGGSTATS_GROUPINGS];
+    unsigned table_count;
     bool paused;  /* what comes is not counted */
     bool is_left; /* the thread has stayed behind in the parent process: all that can be done is to stop it */
 };
 
-/* Begins. Errors: -ENOMEM, those of starting a thread */
-int grouping_start(const struct threads *threads, const struct aggstats_grouping_options *options,
-                   struct grouping **ret_grouping);
+/* Begins, with no table. Errors: -ENOMEM, those of starting a thread */
+int grouping_start(const struct threads *threads, struct grouping **ret_grouping);
+
+/* Threads: before any thread counts. Errors: -EBUSY it has one of that grouping, -EINVAL another identify_first than
+ * the others', -ENOMEM */
+int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options);
 
 /* Ends the thread and frees all. NULL is fine. */
 void grouping_stop(struct grouping *grouping);
 
-/* Puts a call into its thread's queue; NULL: it has none. Threads: the queue's */
-void grouping_add(struct grouping *grouping, struct events *events, const struct event *event);
+/* Puts a call into its thread's queue; NULL: it has none. May ask who its caller is, and notes in it that it has.
+ * Threads: the queue's */
+void grouping_add(struct grouping *grouping, struct events *events, struct event *event);
 
 /* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */
 void grouping_take_in(struct grouping *grouping);

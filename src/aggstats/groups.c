@@ -49,10 +49,14 @@ void groups_finish(struct groups *groups) {
 
 /* ---- Finding and making room ---- */
 
-struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity) {
+static bool is_same(const struct aggstats_identity *a, const struct aggstats_identity *b, bool has_ids) {
+    return has_ids ? a->id == b->id && a->instance == b->instance : strcmp(a->name, b->name) == 0;
+}
+
+struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity, bool has_ids) {
     for (unsigned i = 0; i < groups->count; i++) {
         struct group *group = &groups->places[i];
-        if (group->seen > 0 && group->identity.id == identity->id && group->identity.instance == identity->instance)
+        if (group->seen > 0 && is_same(&group->identity, identity, has_ids))
             return group;
     }
     return NULL;
@@ -97,7 +101,7 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 /* ---- Counting ---- */
 
-static struct aggstats_counters *counters_of(struct groups *groups, struct group *group, unsigned op) {
+static struct aggstats_counters *counters_of(const struct groups *groups, struct group *group, unsigned op) {
     if (!group->ops[op])
         group->ops[op] = calloc(1, sizeof(struct aggstats_counters) +
                                        layout_bucket_count(&groups->layout) * sizeof(uint64_t)); /* nothing beside */
@@ -134,6 +138,17 @@ void groups_unite(struct groups *groups, struct group *from, struct group *into)
         move_counters(&from->ops[i], &into->ops[i], bucket_count);
     group_forget_calls(from, groups->layout.op_count);
     from->seen = 0;
+}
+
+int groups_add_calls(const struct groups *groups, const struct group *from, struct group *into) {
+    for (unsigned op = 0; op < groups->layout.op_count; op++) {
+        struct aggstats_counters *counters = from->ops[op] ? counters_of(groups, into, op) : NULL;
+        if (counters)
+            add_counters(counters, from->ops[op], layout_bucket_count(&groups->layout));
+        else if (from->ops[op])
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 void groups_clear(struct groups *groups) {
@@ -228,7 +243,8 @@ static int show_op_of(struct groups_showing *showing, struct group *group, unsig
 
 int group_show(struct groups_showing *showing, struct group *group) {
     struct aggstats_profile *profile = showing->profile;
-    struct aggstats_group *shown = profile_add_group(profile, group->who, group->identity.id, group->identity.name);
+    struct aggstats_group *shown =
+        profile_add_group(profile, showing->grouping, group->who, group->identity.id, group->identity.name);
     if (!shown)
         return -ENOMEM;
     shown->profile.ops = calloc(showing->layout->op_count, sizeof(*shown->profile.ops));
@@ -254,9 +270,10 @@ static uint64_t *buckets_of_all(const struct groups_showing *showing) {
 }
 
 int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                      struct aggstats_profile *profile, struct groups_showing *ret_showing) {
-    *ret_showing =
-        (struct groups_showing){.profile = profile, .op_names = op_names, .layout = &groups->layout, .marks = marks};
+                      enum aggstats_grouping grouping, struct aggstats_profile *profile,
+                      struct groups_showing *ret_showing) {
+    *ret_showing = (struct groups_showing){
+        .profile = profile, .grouping = grouping, .op_names = op_names, .layout = &groups->layout, .marks = marks};
     ret_showing->left = buckets_of_all(ret_showing);
     int err = ret_showing->left ? 0 : -ENOMEM;
     for (unsigned i = 0; i < groups->count && err == 0; i++)
@@ -264,8 +281,6 @@ int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[
             err = group_show(ret_showing, &groups->places[i]);
     if (err == 0)
         err = group_show(ret_showing, &groups->kernel);
-    if (err == 0)
-        err = group_show(ret_showing, &groups->other);
     return err;
 }
 

@@ -34,8 +34,8 @@ void group_forget_calls(struct group *group, unsigned op_count);
 int groups_init(struct groups *groups, const struct layout *layout, unsigned count_max);
 void groups_finish(struct groups *groups);
 
-/* The group of that identity; NULL: there is none. */
-struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity);
+/* The group of that identity; NULL: there is none. has_ids: by number and instance; else by name */
+struct group *groups_find(struct groups *groups, const struct aggstats_identity *identity, bool has_ids);
 
 /* A new one. ret_folded: the group that had to go, whose place it takes; NULL: none had. NULL: -ENOMEM */
 struct group *groups_add(struct groups *groups, const struct aggstats_identity *identity, bool *ret_was_folded);
@@ -46,6 +46,9 @@ void groups_count(struct groups *groups, struct group *group, unsigned op, uint6
 /* Adds all that one group has to another; it is nobody's then. */
 void groups_unite(struct groups *groups, struct group *from, struct group *into);
 
+/* The same, but the first keeps them. Errors: -ENOMEM; it may have got some */
+int groups_add_calls(const struct groups *groups, const struct group *from, struct group *into);
+
 /* Nobody has called yet. */
 void groups_clear(struct groups *groups);
 
@@ -55,10 +58,11 @@ void group_end_marks(struct group *group, const struct layout *layout, bool take
 void groups_end_marks(struct groups *groups, bool take);
 
 /* Gives groups to a profile that has its ops: together they never have more calls than these. First
- * groups_show_begin(), last groups_show_end(), in between more groups by group_show(). Errors: -ENOMEM; the caller
- * finishes the profile */
+ * groups_show_begin(), which shows all but the others, last groups_show_end(), in between these, and more groups, by
+ * group_show(). Errors: -ENOMEM; the caller finishes the profile */
 struct groups_showing {
     struct aggstats_profile *profile;
+    enum aggstats_grouping grouping;
     const char (*op_names)[AGGSTATS_NAME_SIZE];
     const struct layout *layout;
     bool marks;     /* what is shown is marked: for groups_end_marks(), also after an error */
@@ -66,7 +70,8 @@ struct groups_showing {
 };
 
 int groups_show_begin(struct groups *groups, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
-                      struct aggstats_profile *profile, struct groups_showing *ret_showing);
+                      enum aggstats_grouping grouping, struct aggstats_profile *profile,
+                      struct groups_showing *ret_showing);
 int group_show(struct groups_showing *showing, struct group *group);
 void groups_show_end(struct groups_showing *showing);
 

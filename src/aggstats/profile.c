@@ -58,15 +58,17 @@ struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profil
     return joint;
 }
 
-struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_who who, uint64_t id,
-                                         const char *name) {
+struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                                         enum aggstats_who who, uint64_t id, const char *name) {
     struct aggstats_group *grown = reallocarray(profile->groups, profile->group_count + 1, sizeof(*grown));
     if (!grown)
         return NULL;
     profile->groups = grown;
     struct aggstats_group *group = &profile->groups[profile->group_count++];
-    *group = (struct aggstats_group){
-        .who = who, .id = id, .profile = {.resolution = profile->resolution, .clock = profile->clock}};
+    *group = (struct aggstats_group){.grouping = grouping,
+                                     .who = who,
+                                     .id = id,
+                                     .profile = {.resolution = profile->resolution, .clock = profile->clock}};
     strncat(group->name, name, sizeof(group->name) - 1);
     return group;
 }
@@ -80,7 +82,7 @@ void profile_free_groups(struct aggstats_profile *profile) {
         profile_drop_last_group(profile);
     free(profile->groups);
     profile->groups = NULL;
-    profile->grouping = AGGSTATS_UNGROUPED;
+    profile->groupings = 0;
 }
 
 void aggstats_profile_finish(struct aggstats_profile *profile) {
@@ -146,7 +148,7 @@ static int copy_groups(const struct aggstats_profile *profile, struct aggstats_p
     int err = 0;
     for (size_t i = 0; i < profile->group_count && err == 0; i++) {
         const struct aggstats_group *group = &profile->groups[i];
-        struct aggstats_group *added = profile_add_group(copy, group->who, group->id, group->name);
+        struct aggstats_group *added = profile_add_group(copy, group->grouping, group->who, group->id, group->name);
         err = added ? aggstats_profile_copy(&group->profile, &added->profile) : -ENOMEM;
     }
     return err;
@@ -225,7 +227,23 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
         if (profile->in_flight[i].path)
             return true;
-    return false;
+    return profile->groupings & 1U << AGGSTATS_BY_CGROUP;
+}
+
+void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        free(profile->in_flight[i].path);
+        profile->in_flight[i].path = NULL;
+    }
+    for (size_t i = 0; i < profile->group_count; i++) {
+        if (profile->groups[i].grouping == AGGSTATS_BY_CGROUP)
+            aggstats_profile_finish(&profile->groups[i].profile);
+        else
+            profile->groups[kept++] = profile->groups[i];
+    }
+    profile->group_count = kept;
+    profile->groupings &= ~(1U << AGGSTATS_BY_CGROUP);
 }
 
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key) {
@@ -309,10 +327,14 @@ static int compare_groups(const void *left, const void *right) {
     const struct aggstats_group *b = right;
     long double a_cycles = total_cycles(&a->profile);
     long double b_cycles = total_cycles(&b->profile);
+    if (a->grouping != b->grouping)
+        return a->grouping < b->grouping ? -1 : 1;
     if ((a->who == AGGSTATS_WHO_OTHER) != (b->who == AGGSTATS_WHO_OTHER))
         return a->who == AGGSTATS_WHO_OTHER ? 1 : -1;
     if (a_cycles < b_cycles || a_cycles > b_cycles)
         return a_cycles < b_cycles ? 1 : -1;
+    if (a->who != b->who)
+        return a->who < b->who ? -1 : 1;
     if (a->id != b->id)
         return a->id < b->id ? -1 : 1;
     return strcmp(a->name, b->name);

@@ -36,12 +36,13 @@ struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profil
 void profile_free_joints(struct aggstats_profile *profile);
 
 /* Appends a group without calls, with the whole's clock and resolution; NULL without memory. Owner: the profile */
-struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_who who, uint64_t id,
-                                         const char *name);
+struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                                         enum aggstats_who who, uint64_t id, const char *name);
 void profile_drop_last_group(struct aggstats_profile *profile);
 void profile_free_groups(struct aggstats_profile *profile);
 
-/* Sorts groups by total latency, largest first (then by number), and the ops of each; `other` comes last. */
+/* Sorts groups by grouping, then by total latency, largest first (then by number), and the ops of each; `other` comes
+ * last in its grouping. */
 void profile_sort_groups(struct aggstats_profile *profile);
 
 /* Makes the op's total one that its buckets allow, if it is larger. */

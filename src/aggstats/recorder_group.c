@@ -4,6 +4,17 @@
 #include "quiet_lock.h"
 #include "recorder.h"
 
+static int start(struct aggstats_recorder *recorder) {
+    grouping_stop(steal_pointer(&recorder->grouping)); /* the parent's */
+    struct grouping *grouping = NULL;
+    sigset_t before;
+    int err = grouping_start(&recorder->threads, &grouping);
+    quiet_lock(&recorder->window_lock, &before); /* not while somebody forks */
+    recorder->grouping = grouping;
+    quiet_unlock(&recorder->window_lock, &before);
+    return err;
+}
+
 int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
                                   size_t options_bytes) {
     struct aggstats_grouping_options wanted = {0};
@@ -15,24 +26,15 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
     if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
         wanted.groups_max > AGGSTATS_GROUPS_MAX)
         return -EINVAL;
-    if (recorder_grouping(recorder))
-        return -EBUSY;
-    grouping_stop(steal_pointer(&recorder->grouping)); /* the parent's */
-    struct grouping *grouping = NULL;
-    sigset_t before;
-    err = grouping_start(&recorder->threads, &wanted, &grouping);
-    quiet_lock(&recorder->window_lock, &before); /* not while somebody forks */
-    recorder->grouping = grouping;
-    quiet_unlock(&recorder->window_lock, &before);
-    return err;
+    err = recorder_grouping(recorder) ? 0 : start(recorder);
+    return err < 0 ? err : grouping_add_table(recorder->grouping, &wanted);
 }
 
-void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
+void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_caller *caller,
                         uint64_t latency_cycles) {
     struct grouping *grouping = recorder_grouping(recorder);
     if (!grouping || recorder->hot.id == 0) /* see recorder.c */
         return;
-    const struct event event = {
-        .latency_cycles = latency_cycles, .caller = caller, .op = (uint16_t)op, .is_kernel = is_kernel};
+    struct event event = {.latency_cycles = latency_cycles, .caller = *caller, .op = (uint16_t)op};
     grouping_add(grouping, threads_own_events(&recorder->threads, recorder->hot.id), &event);
 }

@@ -11,28 +11,39 @@ bool text_name_valid(const char *name) {
 
 bool text_key_reserved(const char *key) {
     static const char *const reserved[] = {
-        "clock", "resolution", "start",    "elapsed", "clamped", "incomplete", "failed",
-        "bytes", "in_flight",  "interval", "borders", "process", "uid",
+        "clock",  "resolution", "start",     "elapsed",  "clamped", "incomplete",
+        "failed", "bytes",      "in_flight", "interval", "borders",
     };
     for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
         if (strcmp(key, reserved[i]) == 0)
             return true;
-    return false;
+    return aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED;
 }
 
+static const char *const grouping_names[AGGSTATS_GROUPINGS] = {
+    [AGGSTATS_BY_PROCESS] = "process",
+    [AGGSTATS_BY_UID] = "uid",
+    [AGGSTATS_BY_PROGRAM] = "program",
+    [AGGSTATS_BY_CGROUP] = "cgroup",
+};
+
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_PROCESS ? "process" : grouping == AGGSTATS_BY_UID ? "uid" : NULL;
+    return (unsigned)grouping < AGGSTATS_GROUPINGS ? grouping_names[grouping] : NULL;
+}
+
+bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_PROCESS || grouping == AGGSTATS_BY_UID;
+}
+
+enum aggstats_grouping aggstats_grouping_of_name(const char *name) {
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (strcmp(name, grouping_names[grouping]) == 0)
+            return (enum aggstats_grouping)grouping;
+    return AGGSTATS_UNGROUPED;
 }
 
 const char *aggstats_who_name(enum aggstats_who who) {
     return who == AGGSTATS_WHO_KERNEL ? "kernel" : who == AGGSTATS_WHO_OTHER ? "other" : NULL;
-}
-
-enum aggstats_grouping text_grouping_of_key(const char *key) {
-    for (int grouping = AGGSTATS_BY_PROCESS; grouping <= AGGSTATS_BY_UID; grouping++)
-        if (strcmp(key, aggstats_grouping_name((enum aggstats_grouping)grouping)) == 0)
-            return (enum aggstats_grouping)grouping;
-    return AGGSTATS_UNGROUPED;
 }
 
 bool text_label_valid(const struct aggstats_label *label) {

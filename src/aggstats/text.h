@@ -20,9 +20,10 @@
  *     JOINT_LOOKUP_ERROR               behind all operations, if there are any
  *     0: 0 0 0 120 4711 8800           a row for each value; here errno values
  *     2: 0 0 0 0 0 9
- *     # process: 4711 grep             behind those: a line per group, or "# uid: 1000"; "kernel", "other"
+ *     # process: 4711 grep             behind those: a line per group; "kernel", "other"
  *     OP_LOOKUP 13000 3000000000       and its operations
  *      0 0 0 100 4500 8400
+ *     # program: grep                  behind those: the groups of another grouping; these have no numbers
  *
  * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
  * may contain a newline. */
@@ -48,9 +49,6 @@ bool text_label_valid(const struct aggstats_label *label);
 
 /* True for keys whose values the format defines. */
 bool text_key_reserved(const char *key);
-
-/* "process", "uid"; AGGSTATS_UNGROUPED for other keys. */
-enum aggstats_grouping text_grouping_of_key(const char *key);
 
 static inline bool text_is_control(unsigned char c) {
     return c < ' ' || c == 0x7f;

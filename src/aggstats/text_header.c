@@ -249,7 +249,7 @@ static int parse_field(struct parser *parser, const char *key, char *value) {
         return keys[i].parse(parser, value);
     }
     const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
-    if (text_grouping_of_key(key) != AGGSTATS_UNGROUPED)
+    if (aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED)
         return parser_fail(parser, "expected \"# %s:\" behind the operations only; it names a group", key);
     if (!text_label_valid(&label))
         return parser_fail_expected(parser, "\"# key: value\"", parser->line);

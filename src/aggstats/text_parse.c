@@ -9,7 +9,7 @@
 #include "profile.h"
 #include "text_parser.h"
 
-#define GROUPS_MAX 8192
+#define GROUPS_MAX 32768     /* of all groupings */
 #define GROUP_OPS_MAX 262144 /* in all groups */
 
 /* ---- Operations ---- */
@@ -256,14 +256,16 @@ static bool is_who(const char *text, enum aggstats_who who) {
     return strcmp(text, aggstats_who_name(who)) == 0;
 }
 
-/* "4711 grep", "1000", "kernel", "other" */
+/* "4711 grep", "1000", "kernel", "other"; where groups have no numbers "grep" */
 static int parse_who(struct parser *parser, char *value, struct aggstats_group *group) {
     if (is_who(value, AGGSTATS_WHO_KERNEL) || is_who(value, AGGSTATS_WHO_OTHER)) {
         group->who = is_who(value, AGGSTATS_WHO_KERNEL) ? AGGSTATS_WHO_KERNEL : AGGSTATS_WHO_OTHER;
         return 0;
     }
     char *cursor = value;
-    int err = parser_number(parser, text_next_word(&cursor), "a number, kernel or other", &group->id);
+    int err = aggstats_grouping_has_ids(group->grouping)
+                  ? parser_number(parser, text_next_word(&cursor), "a number, kernel or other", &group->id)
+                  : 0;
     if (err < 0)
         return err;
     text_unescape(cursor);
@@ -273,33 +275,31 @@ static int parse_who(struct parser *parser, char *value, struct aggstats_group *
     return 0;
 }
 
-/* All groups are of one kind; the kernel and the others are one each. */
-static int check_group(struct parser *parser, enum aggstats_grouping grouping, const struct aggstats_group *group) {
+/* The kernel and the others are one each in a grouping. */
+static int check_group(struct parser *parser, const struct aggstats_group *group) {
     const struct aggstats_profile *profile = &parser->profile;
-    if (profile->group_count > 0 && profile->grouping != grouping)
-        return parser_fail(parser, "expected groups of one kind");
     if (profile->group_count == GROUPS_MAX)
         return parser_fail(parser, "expected at most %d groups", GROUPS_MAX);
     if (profile->op_count > AGGSTATS_OPS_MAX)
         return parser_fail(parser, "expected at most %d operations where there are groups", AGGSTATS_OPS_MAX);
     for (size_t i = 0; i < profile->group_count && group->who != AGGSTATS_WHO_ID; i++)
-        if (profile->groups[i].who == group->who)
+        if (profile->groups[i].grouping == group->grouping && profile->groups[i].who == group->who)
             return parser_fail(parser, "expected \"%s\" once, found it a second time", aggstats_who_name(group->who));
     return 0;
 }
 
-static int add_group(struct parser *parser, enum aggstats_grouping grouping, const struct aggstats_group *group) {
+static int add_group(struct parser *parser, const struct aggstats_group *group) {
     struct aggstats_profile *profile = &parser->profile;
     struct aggstats_group *grown = parser_grow(profile->groups, profile->group_count, sizeof(*grown));
     if (!grown)
         return -ENOMEM;
     profile->groups = grown;
-    profile->grouping = grouping;
+    profile->groupings |= 1U << group->grouping;
     profile->groups[profile->group_count] = *group;
     profile->groups[profile->group_count++].profile =
         (struct aggstats_profile){.resolution = profile->resolution, .clock = profile->clock};
     if (!parser->grouped_calls)
-        parser->grouped_calls = calloc(profile->op_count, sizeof(*parser->grouped_calls));
+        parser->grouped_calls = calloc(profile->op_count, sizeof(*parser->grouped_calls) * AGGSTATS_GROUPINGS);
     return parser->grouped_calls ? 0 : -ENOMEM;
 }
 
@@ -308,17 +308,16 @@ static int parse_group(struct parser *parser) {
     char *line = parser->line;
     char *colon = strchr(line, ':');
     struct aggstats_group group = {.who = AGGSTATS_WHO_ID};
-    enum aggstats_grouping grouping = AGGSTATS_UNGROUPED;
     if (strncmp(line, "# ", 2) == 0 && colon) {
         *colon = '\0';
-        grouping = text_grouping_of_key(line + 2);
+        group.grouping = aggstats_grouping_of_name(line + 2);
     }
-    if (grouping == AGGSTATS_UNGROUPED)
+    if (group.grouping == AGGSTATS_UNGROUPED)
         return parser_fail_expected(parser, "OP_<NAME> or the end of the file", line);
     int err = parse_who(parser, colon + 1 + (colon[1] == ' '), &group);
     if (err == 0)
-        err = check_group(parser, grouping, &group);
-    return err < 0 ? err : add_group(parser, grouping, &group);
+        err = check_group(parser, &group);
+    return err < 0 ? err : add_group(parser, &group);
 }
 
 /* They have called, and all their calls have ended. */
@@ -329,10 +328,11 @@ static bool has_ended_calls(const struct aggstats_op_profile *op, unsigned resol
     return op->calls > 0 && op->calls == finished;
 }
 
-/* An op of the latest group: together they have no more calls than the whole. */
+/* An op of the latest group: those of one grouping have no more calls together than the whole. */
 static int parse_group_op(struct parser *parser) {
     struct aggstats_profile *profile = &parser->profile;
-    struct aggstats_profile *of_group = &profile->groups[profile->group_count - 1].profile;
+    struct aggstats_group *group = &profile->groups[profile->group_count - 1];
+    struct aggstats_profile *of_group = &group->profile;
     if (parser->group_op_count++ == GROUP_OPS_MAX)
         return parser_fail(parser, "expected at most %d operations in all groups", GROUP_OPS_MAX);
     int err = parse_op(parser, of_group);
@@ -344,7 +344,8 @@ static int parse_group_op(struct parser *parser) {
     const struct aggstats_op_profile *whole = aggstats_profile_op(profile, op->name);
     if (!whole)
         return parser_fail(parser, "expected OP_%s before its groups", op->name);
-    uint64_t *grouped_calls = &parser->grouped_calls[whole - profile->ops];
+    size_t place = group->grouping * profile->op_count + (size_t)(whole - profile->ops);
+    uint64_t *grouped_calls = &parser->grouped_calls[place];
     if (__builtin_add_overflow(*grouped_calls, op->calls, grouped_calls) || *grouped_calls > whole->calls)
         return parser_fail(parser, "expected groups that sum up to at most %" PRIu64 " calls of OP_%s", whole->calls,
                            op->name);

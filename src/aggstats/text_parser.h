@@ -29,7 +29,7 @@ struct parser {
     unsigned keys_seen; /* bit i: the i-th key that the format defines */
     bool has_borders;
     uint32_t rows_most;       /* of any op so far */
-    uint64_t *grouped_calls;  /* of each op, in all groups so far */
+    uint64_t *grouped_calls;  /* [AGGSTATS_GROUPINGS][ops]: in all groups of that grouping so far */
     size_t group_op_count;    /* in all groups so far */
     struct outcome *outcomes; /* what the header tells of calls of ops, which follow */
     size_t outcome_count;

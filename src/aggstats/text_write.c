@@ -161,12 +161,28 @@ static void write_joint(const struct aggstats_joint_profile *joint, FILE *stream
     }
 }
 
-/* "# process: 4711 grep", "# uid: kernel" */
-static void write_group(const struct aggstats_group *group, const char *kind, FILE *stream) {
-    fprintf(stream, "# %s: ", kind);
-    if (group->who == AGGSTATS_WHO_ID)
-        fprintf(stream, "%" PRIu64 "%s", group->id, group->name[0] ? " " : "");
-    write_value(stream, aggstats_who_name(group->who) ? aggstats_who_name(group->who) : group->name);
+static void write_numbered(const struct aggstats_group *group, FILE *stream) {
+    fprintf(stream, "%" PRIu64 "%s", group->id, group->name[0] ? " " : "");
+    write_value(stream, group->name);
+}
+
+/* What is called as the kernel or the others are begins with an octal number. */
+static void write_only_name(const char *name, FILE *stream) {
+    bool is_ambiguous = strcmp(name, "kernel") == 0 || strcmp(name, "other") == 0;
+    if (is_ambiguous)
+        fprintf(stream, "\\%03o", (unsigned)name[0]);
+    write_value(stream, name + is_ambiguous);
+}
+
+/* "# process: 4711 grep", "# uid: kernel", "# program: grep" */
+static void write_group(const struct aggstats_group *group, FILE *stream) {
+    fprintf(stream, "# %s: ", aggstats_grouping_name(group->grouping));
+    if (group->who != AGGSTATS_WHO_ID)
+        fputs(aggstats_who_name(group->who), stream);
+    else if (aggstats_grouping_has_ids(group->grouping))
+        write_numbered(group, stream);
+    else
+        write_only_name(group->name, stream);
     putc('\n', stream);
     for (size_t i = 0; i < group->profile.op_count; i++)
         write_op(&group->profile.ops[i], &group->profile, stream);
@@ -174,9 +190,10 @@ static void write_group(const struct aggstats_group *group, const char *kind, FI
 
 static bool groups_writable(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->group_count; i++)
-        if (profile->groups[i].profile.resolution != profile->resolution)
+        if (profile->groups[i].profile.resolution != profile->resolution ||
+            !aggstats_grouping_name(profile->groups[i].grouping))
             return false;
-    return profile->group_count == 0 || aggstats_grouping_name(profile->grouping);
+    return true;
 }
 
 static bool writable(const struct aggstats_profile *profile) {
@@ -201,7 +218,7 @@ int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream)
     for (size_t i = 0; i < profile->joint_count; i++)
         write_joint(&profile->joints[i], stream);
     for (size_t i = 0; i < profile->group_count; i++)
-        write_group(&profile->groups[i], aggstats_grouping_name(profile->grouping), stream);
+        write_group(&profile->groups[i], stream);
     return fflush(stream) != 0 || ferror(stream) ? negative_errno() : 0;
 }
 

@@ -8,20 +8,45 @@
 
 /* ---- Names -------------------------------------------------------------------------------------- */
 
+enum aggstats_grouping groups_next(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
+    for (unsigned i = 1; i <= AGGSTATS_GROUPINGS; i++) {
+        unsigned next = ((unsigned)grouping + i) % AGGSTATS_GROUPINGS;
+        if (profile->groupings & 1U << next)
+            return (enum aggstats_grouping)next;
+    }
+    return AGGSTATS_UNGROUPED;
+}
+
+enum aggstats_grouping groups_first(const struct aggstats_profile *profile) {
+    return groups_next(profile, AGGSTATS_UNGROUPED);
+}
+
 const char *groups_name_title(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_UID ? "user" : "process";
+    return grouping == AGGSTATS_BY_UID ? "user" : aggstats_grouping_name(grouping);
 }
 
 const char *groups_id_title(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_UID ? "uid" : "pid";
+    return !aggstats_grouping_has_ids(grouping) ? "" : grouping == AGGSTATS_BY_UID ? "uid" : "pid";
 }
 
 const char *groups_name(const struct aggstats_group *group) {
     return group->who == AGGSTATS_WHO_ID ? group->name : aggstats_who_name(group->who);
 }
 
+void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
+    const char *name = groups_name(group);
+    const char *slash = group->grouping == AGGSTATS_BY_CGROUP ? strrchr(name, '/') : NULL;
+    size_t length = strlen(name);
+    if (!slash || length <= columns)
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, name);
+    else if (strlen(slash) + 3 <= columns)
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "...%s", name + length - (columns - 3));
+    else
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, slash + 1);
+}
+
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]) {
-    if (group->who == AGGSTATS_WHO_ID)
+    if (group->who == AGGSTATS_WHO_ID && aggstats_grouping_has_ids(group->grouping))
         snprintf(ret_text, GROUPS_ID_SIZE, "%" PRIu64, group->id);
     else
         ret_text[0] = '\0';
@@ -35,16 +60,23 @@ static bool is_meant(const struct aggstats_group *group, const char *who) {
     if (group->who != AGGSTATS_WHO_ID || strcmp(who, "kernel") == 0 || strcmp(who, "other") == 0)
         return group->who != AGGSTATS_WHO_ID && strcmp(groups_name(group), who) == 0;
     snprintf(id, sizeof(id), "%" PRIu64, group->id);
-    bool is_number = who[strspn(who, "0123456789")] == '\0';
+    bool is_number = aggstats_grouping_has_ids(group->grouping) && who[strspn(who, "0123456789")] == '\0';
     return strcmp(is_number ? id : group->name, who) == 0;
 }
 
-static int add_meant(const struct aggstats_profile *profile, const char *who, struct aggstats_profile *sum,
-                     size_t *ret_count) {
+static enum aggstats_grouping find_grouping(const struct aggstats_profile *profile, const char *who) {
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (is_meant(&profile->groups[i], who))
+            return profile->groups[i].grouping;
+    return AGGSTATS_UNGROUPED;
+}
+
+static int add_meant(const struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who,
+                     struct aggstats_profile *sum, size_t *ret_count) {
     int error = 0;
     *ret_count = 0;
     for (size_t i = 0; i < profile->group_count && !error; i++) {
-        if (!is_meant(&profile->groups[i], who))
+        if (profile->groups[i].grouping != grouping || !is_meant(&profile->groups[i], who))
             continue;
         error = aggstats_profile_add(sum, &profile->groups[i].profile);
         ++*ret_count;
@@ -54,24 +86,31 @@ static int add_meant(const struct aggstats_profile *profile, const char *who, st
 
 /* Whose calls they are, for the heading. */
 static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count) {
+    static const char *const label_key[AGGSTATS_GROUPINGS] = {
+        [AGGSTATS_BY_UID] = "calls of user",
+        [AGGSTATS_BY_PROGRAM] = "calls of program",
+        [AGGSTATS_BY_CGROUP] = "calls of cgroup",
+    };
     char value[AGGSTATS_GROUP_NAME_SIZE + 32];
     if (count > 1)
         snprintf(value, sizeof(value), "%.*s, %zu of them", AGGSTATS_GROUP_NAME_SIZE - 1, who, count);
     else
         snprintf(value, sizeof(value), "%.*s", AGGSTATS_GROUP_NAME_SIZE - 1, who);
-    return aggstats_profile_add_label(sum, grouping == AGGSTATS_BY_UID ? "calls of user" : "calls of", value);
+    return aggstats_profile_add_label(sum, label_key[grouping] ? label_key[grouping] : "calls of", value);
 }
 
-int groups_select(struct aggstats_profile *profile, const char *who) {
+int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {
     struct aggstats_profile sum = {0};
     size_t count;
-    int error = add_meant(profile, who, &sum, &count);
+    if (grouping == AGGSTATS_UNGROUPED)
+        grouping = find_grouping(profile, who);
+    int error = add_meant(profile, grouping, who, &sum, &count);
     if (!error && count == 0)
         error = -ENOENT;
     for (size_t i = 0; i < profile->label_count && !error; i++)
         error = aggstats_profile_add_label(&sum, profile->labels[i].key, profile->labels[i].value);
     if (!error)
-        error = label_sum(&sum, profile->grouping, who, count);
+        error = label_sum(&sum, grouping, who, count);
     if (error) {
         aggstats_profile_finish(&sum);
         return error;

@@ -2,6 +2,7 @@
 #include "groups_difference.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base.h"
 #include "figures.h"
@@ -80,8 +81,14 @@ struct later {
     struct aggstats_group *groups;
     bool *is_taken; /* [count]: it is known what it was before */
     size_t count;
-    struct aggstats_group *other; /* what more there is in it than before; NULL: there is none */
+    struct aggstats_group *other[AGGSTATS_GROUPINGS]; /* what more there is in it than before; NULL: there is none */
 };
+
+static bool is_alike(const struct aggstats_group *a, const struct aggstats_group *b) {
+    bool has_ids = aggstats_grouping_has_ids(a->grouping);
+    return a->grouping == b->grouping && a->who == b->who && a->id == b->id &&
+           (has_ids || strcmp(a->name, b->name) == 0);
+}
 
 /* A number can come twice: processes one after the other. Counts only grow, so the one that goes on has all the calls
  * there were before; of two such, it is rather the one that has gained less. */
@@ -90,7 +97,7 @@ static struct aggstats_group *find_later(const struct later *later, const struct
     uint64_t found_missing = 0;
     for (size_t i = 0; i < later->count; i++) {
         struct aggstats_group *group = &later->groups[i];
-        if (later->is_taken[i] || group->who != before->who || group->id != before->id)
+        if (later->is_taken[i] || !is_alike(group, before))
             continue;
         uint64_t missing = calls_missing(&group->profile, &before->profile);
         if (found && (missing > found_missing ||
@@ -106,9 +113,10 @@ static struct aggstats_group *find_later(const struct later *later, const struct
  * Not all need to be: the others, too, may be told less than they have. */
 static bool take_from_others(const struct later *later, const struct aggstats_group *before) {
     uint64_t ended = ended_calls(&before->profile);
-    if (!later->other || calls_missing(&later->other->profile, &before->profile) > ended / 2)
+    struct aggstats_group *other = later->other[before->grouping];
+    if (!other || calls_missing(&other->profile, &before->profile) > ended / 2)
         return false;
-    reduce(&later->other->profile, &before->profile);
+    reduce(&other->profile, &before->profile);
     return true;
 }
 
@@ -127,7 +135,7 @@ static void reduce_group(const struct later *later, const struct aggstats_group 
 static void reduce_others(struct later *later, const struct aggstats_profile *before) {
     for (size_t i = 0; i < later->count; i++)
         if (later->groups[i].who == AGGSTATS_WHO_OTHER)
-            later->other = &later->groups[i];
+            later->other[later->groups[i].grouping] = &later->groups[i];
     for (size_t i = 0; i < before->group_count; i++)
         if (before->groups[i].who == AGGSTATS_WHO_OTHER)
             reduce_group(later, &before->groups[i]);
@@ -155,7 +163,7 @@ int groups_difference(const struct aggstats_profile *before, const struct aggsta
         return error;
     error = aggstats_profile_copy(now, &later);
     if (!error) {
-        ret_difference->grouping = later.grouping;
+        ret_difference->groupings = later.groupings;
         ret_difference->groups = steal_pointer(&later.groups);
         ret_difference->group_count = later.group_count;
         later.group_count = 0;

@@ -307,7 +307,9 @@ int control_read(const struct control *control, const struct view *view, bool sh
     int error = aggstats_recorder_snapshot(control->recorder, &profile);
     if (error)
         return error;
-    if (shows_paths && control->path_of)
+    if (!shows_paths)
+        aggstats_profile_drop_paths(&profile);
+    else if (control->path_of)
         add_paths(control, &profile);
     error = control->says_end ? add_end(&profile) : 0;
     if (view->needs_steady_rate && control->steady_clock.frequency_hz > 0)

@@ -166,18 +166,32 @@ static int start_sampling(struct daemon *daemon) {
     return err;
 }
 
-static int start_grouping(struct daemon *daemon) {
-    const struct options *options = daemon->options;
-    const struct aggstats_grouping_options grouping = {
-        .grouping = options->grouping,
-        .groups_max = options->groups_max,
-        .identify = options->grouping == AGGSTATS_BY_PROCESS ? process_identify : NULL,
+static int start_grouping(struct daemon *daemon, enum aggstats_grouping grouping) {
+    static const struct {
+        aggstats_identify_fn identify;
+        aggstats_identify_fn identify_first;
+    } ways[AGGSTATS_GROUPINGS] = {
+        [AGGSTATS_BY_PROCESS] = {process_identify, process_identify_first},
+        [AGGSTATS_BY_PROGRAM] = {process_identify, process_identify_first},
+        [AGGSTATS_BY_CGROUP] = {process_identify_cgroup, NULL},
     };
-    if (options->grouping == AGGSTATS_UNGROUPED)
-        return 0;
-    int err = aggstats_recorder_group(daemon->recorder, &grouping);
+    const struct aggstats_grouping_options wanted = {
+        .grouping = grouping,
+        .groups_max = daemon->options->groups_max,
+        .identify = ways[grouping].identify,
+        .identify_first = ways[grouping].identify_first,
+    };
+    int err = aggstats_recorder_group(daemon->recorder, &wanted);
     if (err < 0)
-        log_message("cannot profile by %s: %s", aggstats_grouping_name(options->grouping), strerror(-err));
+        log_message("cannot profile by %s: %s", aggstats_grouping_name(grouping), strerror(-err));
+    return err;
+}
+
+static int start_groupings(struct daemon *daemon) {
+    int err = 0;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++)
+        if (daemon->options->groupings & 1U << grouping)
+            err = start_grouping(daemon, (enum aggstats_grouping)grouping);
     return err;
 }
 
@@ -247,7 +261,7 @@ static int create_recorder(struct daemon *daemon) {
         profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
     if (err == 0)
         err = start_sampling(daemon);
-    return err < 0 ? err : start_grouping(daemon);
+    return err < 0 ? err : start_groupings(daemon);
 }
 
 /* ---- Layers ---- */
@@ -360,8 +374,8 @@ static int create_layers(struct daemon *daemon) {
     struct fs_layer *top = pass_layer(daemon->pass);
     if (options->timing != PROF_TIMING_OFF) {
         prof_init(&daemon->prof, options->timing, daemon->recorder, top);
-        if (options->grouping != AGGSTATS_UNGROUPED)
-            prof_set_grouping(&daemon->prof, options->grouping);
+        if (options->groupings != 0)
+            prof_set_grouped(&daemon->prof);
         top = &daemon->prof.layer;
     }
     for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)

@@ -188,18 +188,34 @@ static int check_intervals(struct options *options, const struct raw_options *ra
     return -EINVAL;
 }
 
+/* "process+uid", or "none" */
+static int check_by(struct options *options, const char *by) {
+    CLEANUP_FREE char *list = by && strcmp(by, "none") != 0 ? strdup(by) : NULL;
+    char *rest = list;
+    for (char *name = strsep(&rest, "+"); name; name = strsep(&rest, "+")) {
+        unsigned bit = 1U << aggstats_grouping_of_name(name);
+        if (bit == 1U << AGGSTATS_UNGROUPED) {
+            log_message("by=%s: must be none, process, program, cgroup or uid, or several of them, such as process+uid",
+                        by);
+            return -EINVAL;
+        }
+        if (options->groupings & bit) {
+            log_message("by=%s: give %s once", by, name);
+            return -EINVAL;
+        }
+        options->groupings |= bit;
+    }
+    return 0;
+}
+
 /* Whose calls are profiled apart, and of how many at most. */
 static int check_groups(struct options *options, const struct raw_options *raw) {
-    static const char *const kinds[] = {
-        [AGGSTATS_UNGROUPED] = "none", [AGGSTATS_BY_PROCESS] = "process", [AGGSTATS_BY_UID] = "uid"};
-    int kind = choose("by", raw->by, kinds, ARRAY_SIZE(kinds), AGGSTATS_UNGROUPED);
-    if (kind < 0)
+    if (check_by(options, raw->by) < 0)
         return -EINVAL;
-    options->grouping = (enum aggstats_grouping)kind;
     if (!raw->groups)
         return 0;
-    if (kind == AGGSTATS_UNGROUPED) {
-        log_message("groups=%s: of what? Add by=process or by=uid", raw->groups);
+    if (options->groupings == 0) {
+        log_message("groups=%s: of what? Add by=process, for example", raw->groups);
         return -EINVAL;
     }
     if (parse_count(raw->groups, AGGSTATS_GROUPS_MIN, AGGSTATS_GROUPS_MAX, &options->groups_max))
@@ -233,11 +249,11 @@ static int check_joint(struct options *options, const struct raw_options *raw) {
 static int check_dimensions(struct options *options, const struct raw_options *raw) {
     if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0 || check_groups(options, raw) < 0)
         return -EINVAL;
-    const char *besides = raw->joint                                ? "joint"
-                          : raw->interval                           ? "interval"
-                          : raw->rotate                             ? "rotate"
-                          : options->grouping != AGGSTATS_UNGROUPED ? "by"
-                                                                    : NULL;
+    const char *besides = raw->joint                ? "joint"
+                          : raw->interval           ? "interval"
+                          : raw->rotate             ? "rotate"
+                          : options->groupings != 0 ? "by"
+                                                    : NULL;
     if (options->timing != PROF_TIMING_FULL && besides) {
         log_message("timing=%s: nothing is recorded, so leave out %s", raw->timing, besides);
         return -EINVAL;
@@ -430,8 +446,8 @@ void options_print_help(void) {
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o joint=OP:VALUE[+...]\n"
            "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
-           "    -o by=process|uid      a profile for each process, or each user, too\n"
-           "    -o groups=N            of so many at most (256); others are added up\n"
+           "    -o by=KIND[+KIND...]   a profile for each process, program, cgroup or uid, too\n"
+           "    -o groups=N            of so many at most of each kind (256); others are added up\n"
            "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"

@@ -45,8 +45,8 @@ struct options {
     unsigned joint[FS_OP_COUNT]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
-    enum aggstats_grouping grouping;
-    unsigned groups_max;               /* 0: the default */
+    unsigned groupings;                /* whose calls are profiled apart, as bits (1 << AGGSTATS_BY_PROCESS) */
+    unsigned groups_max;               /* of each grouping; 0: the default */
     char *labels[USER_LABELS_MAX + 1]; /* KEY=VALUE; one more, so that too many are seen */
     size_t label_count;
     int forward_posix_locks;

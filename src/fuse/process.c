@@ -1,11 +1,18 @@
 /* /proc/N/status tells a thread's process, and the first thread of that process has its name and start (proc(5)). */
 #include "process.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 
+#include "base.h"
 #include "proc_stat.h"
 #include "proc_status.h"
+#include "process_name.h"
 
 #define START_FIELD 22
 
@@ -20,6 +27,43 @@ bool process_identify(void *context, uint32_t thread, struct aggstats_identity *
         return false;
     identity.instance = strtoull(start, NULL, 10);
     snprintf(identity.name, sizeof(identity.name), "%s", stat.name);
+    *ret_identity = identity;
+    return true;
+}
+
+/* ---- At the first call --------------------------------------------------------------------------
+ *
+ * /proc/N/status and stat take hold of the process's memory, and whoever lets go of it last closes its files and waits
+ * for its asynchronous I/O: which may be the very call. /proc/N/comm and the list of /proc/N/task take no more than
+ * locks that nobody sleeps with. */
+
+#define ENTRIES_BYTES 88 /* "." and "..", 24 each, and one thread, up to 32; more would cost more */
+
+/* The first number of a directory of /proc; 0: it has none. */
+static uint64_t first_number(int directory_fd) {
+    char entries[ENTRIES_BYTES];
+    uint16_t entry_bytes;
+    long length = syscall(SYS_getdents64, directory_fd, entries, sizeof(entries));
+    for (long at = 0; at < length; at += entry_bytes) {
+        const char *name = entries + at + offsetof(struct dirent64, d_name);
+        memcpy(&entry_bytes, entries + at + offsetof(struct dirent64, d_reclen), sizeof(entry_bytes));
+        if (name[0] != '.')
+            return strtoull(name, NULL, 10);
+    }
+    return 0;
+}
+
+/* Threads are listed with the first, which has the process's number, at the beginning. */
+bool process_identify_first(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
+    char path[32];
+    struct aggstats_identity identity = {0};
+    (void)context;
+    snprintf(path, sizeof(path), "/proc/%u/task", thread);
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    identity.id = fd < 0 ? 0 : first_number(fd);
+    if (identity.id == 0)
+        return false;
+    process_name_read(identity.id, identity.name, sizeof(identity.name));
     *ret_identity = identity;
     return true;
 }

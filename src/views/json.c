@@ -173,11 +173,13 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     json_end(writer, '}');
 }
 
-/* {"id": 4711, "name": "grep", "ops": [...]}; the kernel and the others have no number */
+/* {"grouping": "process", "who": "id", "id": 4711, "name": "grep", "ops": [...]}; the kernel and the others have no
+ * number */
 static void write_group(struct json_writer *writer, const struct aggstats_group *group) {
     json_begin(writer, NULL, '{');
+    json_text(writer, "grouping", aggstats_grouping_name(group->grouping));
     json_text(writer, "who", group->who == AGGSTATS_WHO_ID ? "id" : aggstats_who_name(group->who));
-    if (group->who == AGGSTATS_WHO_ID)
+    if (group->who == AGGSTATS_WHO_ID && aggstats_grouping_has_ids(group->grouping))
         json_count(writer, "id", group->id);
     if (group->name[0])
         json_text(writer, "name", group->name);
@@ -189,10 +191,13 @@ static void write_group(struct json_writer *writer, const struct aggstats_group 
 }
 
 static void write_groups(struct json_writer *writer, const struct aggstats_profile *profile) {
-    const char *grouping = aggstats_grouping_name(profile->grouping);
-    if (!grouping)
+    if (profile->groupings == 0)
         return;
-    json_text(writer, "grouping", grouping);
+    json_begin(writer, "groupings", '[');
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (profile->groupings & 1U << grouping)
+            json_text(writer, NULL, aggstats_grouping_name((enum aggstats_grouping)grouping));
+    json_end(writer, ']');
     json_begin(writer, "groups", '[');
     for (size_t i = 0; i < profile->group_count; i++)
         write_group(writer, &profile->groups[i]);

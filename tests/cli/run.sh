@@ -134,6 +134,10 @@ grep -q '^command   sh -c cat file >/dev/null; echo output$' "$scratch/err" || f
 grep -Eq '^READ +1 ' "$scratch/err" || fail "no READ in the table"
 expect 0 run -o joint=read:size -- sh -c 'cat file >/dev/null'
 grep -q 'size' "$scratch/err" || fail "a joint profile that was asked for is not shown"
+expect 0 run -o by=program+uid -- sh -c 'cat file >/dev/null'
+grep -q '^program  *calls' "$scratch/err" || fail "programs that were asked for are not shown"
+grep -Eq '^cat  *[0-9]' "$scratch/err" || fail "cat is not among the programs"
+grep -q '^user  *uid  *calls' "$scratch/err" || fail "users that were asked for are not shown"
 expect 0 run -p - -- true
 "$OSPROF" check - <"$scratch/out" >&2 || fail "no profile on standard output"
 cd "$scratch"

@@ -8,6 +8,8 @@ expect_golden show-grep-buckets show --buckets --op READ "$data/show-grep.osprof
 expect_golden show-grep-narrow show --width 40 --op READDIRPLUS "$data/show-grep.osprof"
 expect_golden show-hung show --width 200 "$data/show-hung.osprof"
 expect_golden show-hung-merged show --width 40 --op READ "$data/show-hung.osprof"
+expect_golden show-groups show --by all "$data/show-groups.osprof"
+expect_golden show-groups-of show --by cgroup --of /user.slice --op READ --buckets "$data/show-groups.osprof"
 expect_golden show-empty show "$data/show-empty.osprof"
 expect_golden show-bare show "$data/show-bare.osprof"
 expect_golden show-outcomes show "$data/show-outcomes.osprof"

@@ -39,7 +39,7 @@ expect_trouble "osprof show: --json and --csv exclude each other: give one; see 
 expect_trouble "osprof show: --metrics and --json exclude each other: give one; see 'osprof help show'" \
     show --metrics --op READ --json osprof.out
 for option in --ascii --buckets --width=80; do
-    expect_trouble "osprof show: --ascii, --buckets, --by, --joint, --no-labels and --width do not go with --csv; see 'osprof help show'" \
+    expect_trouble "osprof show: --ascii, --buckets, --joint, --no-labels and --width do not go with --csv; see 'osprof help show'" \
         show "$option" --csv
 done
 expect_trouble "osprof show: one profile at a time, not 2; see 'osprof help show'" show --json a b
@@ -87,6 +87,16 @@ done
         assert sum(samples) == bucket["count"]
     assert profile["joints"][0]["value"] == "SIZE"
     assert profile["joints"][0]["cells"][2] == {"number": 8192, "bucket": 3, "count": 3}' || fail "JSON of other dimensions"
+
+"$OSPROF" show --json "$data/show-groups.osprof" | "$python" -c 'if True:
+    import json, sys
+    profile = json.load(sys.stdin)
+    assert profile["groupings"] == ["process", "uid", "program", "cgroup"]
+    calls = {}
+    for group in profile["groups"]:
+        assert ("id" in group) == (group["who"] == "id" and group["grouping"] in ("process", "uid"))
+        calls[group["grouping"]] = calls.get(group["grouping"], 0) + sum(op["calls"] for op in group["ops"])
+    assert calls == dict.fromkeys(profile["groupings"], 110)' || fail "JSON of groups"
 
 need promtool
 for profile in "$data"/show-{grep,hung,empty,hostile}.osprof hostile.osprof huge.osprof 4711.live; do

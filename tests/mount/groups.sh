@@ -15,13 +15,14 @@ calls_of() {
         found && $1 == op { sum += $2 } END { print sum + 0 }' "$4"
 }
 
-# assert_sums PROFILE: the groups have what the whole has
+# assert_sums PROFILE: the groups of each grouping have what the whole has
 assert_sums() {
     local different
-    different=$(awk '/^#/ { grouped = $2 ~ /^(process|uid):$/; next }
+    different=$(awk '/^#/ { kind = $2 ~ /^(process|uid):$/ ? $2 : ""; if (kind) kinds[kind]; next }
         /^(OP|JOINT)_/ { op = $1; next }
-        op ~ /^OP_/ { for (i = 1; i <= NF; i++) left[op " " i] += grouped ? -$i : $i }
-        END { for (cell in left) if (left[cell]) print cell, left[cell] }' "$1")
+        op ~ /^OP_/ { for (i = 1; i <= NF; i++) if (kind) sum[kind op " " i] += $i; else whole[op " " i] += $i }
+        END { for (kind in kinds) for (cell in whole)
+                  if (sum[kind cell] != whole[cell]) print kind, cell, whole[cell] - sum[kind cell] }' "$1")
     assert_eq "" "$different" "what the groups of $1 lack"
 }
 
@@ -99,7 +100,7 @@ unmount_osproffs "$mnt"
 assert_sums "$final_profile"
 
 # Many at once, and each call is somebody's.
-mount_osproffs -o by=process,interval=0.05,joint=read:size+lookup:error "$lower" "$mnt"
+mount_osproffs -o by=process+uid,interval=0.05,joint=read:size+lookup:error "$lower" "$mnt"
 loads=()
 for _ in {1..5}; do
     for name in {1..7}; do
@@ -114,3 +115,14 @@ command_control reset
 wc "$mnt"/* >/dev/null
 unmount_osproffs "$mnt"
 assert_sums "$final_profile"
+"$OSPROF" check "$final_profile" >/dev/null
+
+# Two groupings at once: a table each, and the calls of one of them.
+"$OSPROF" show --by all "$final_profile" >"$scratch/shown"
+grep -q '^process  *pid  *calls' "$scratch/shown" || fail "show --by all has no processes"
+grep -q '^user  *uid  *calls' "$scratch/shown" || fail "show --by all has no users"
+"$OSPROF" show --by uid "$final_profile" >"$scratch/shown"
+! grep -q '^process ' "$scratch/shown" || fail "show --by uid has processes"
+"$OSPROF" show --by uid --of "$(id -u)" "$final_profile" >"$scratch/shown"
+grep -q "^calls of user *$(id -u)\$" "$scratch/shown" || fail "show --by uid --of: $(cat "$scratch/shown")"
+assert_eq 8 "$(awk '$1 == "OPEN" { print $2; exit }' "$scratch/shown")" "files opened by us"

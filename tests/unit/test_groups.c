@@ -32,7 +32,8 @@ static struct aggstats_recorder *create_recorder(unsigned resolution, unsigned g
 static void record(struct aggstats_recorder *recorder, uint32_t caller, unsigned calls) {
     for (unsigned i = 0; i < calls; i++) {
         struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, caller);
-        aggstats_group_add(recorder, OP_READ, caller, caller == 0, aggstats_end(recorder, &span));
+        const struct aggstats_caller who = {.thread = caller};
+        aggstats_group_add(recorder, OP_READ, &who, aggstats_end(recorder, &span));
     }
 }
 
@@ -42,12 +43,19 @@ static struct aggstats_profile take_snapshot(struct aggstats_recorder *recorder)
     return profile;
 }
 
-static uint64_t calls_of(const struct aggstats_profile *profile, enum aggstats_who who, uint64_t id) {
+static uint64_t calls_in(const struct aggstats_profile *profile, enum aggstats_grouping grouping, enum aggstats_who who,
+                         uint64_t id) {
     uint64_t calls = 0;
-    for (size_t i = 0; i < profile->group_count; i++)
-        if (profile->groups[i].who == who && profile->groups[i].id == id)
-            calls += profile->groups[i].profile.ops[0].calls;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        if (group->grouping == grouping && group->who == who && group->id == id)
+            calls += group->profile.ops[0].calls;
+    }
     return calls;
+}
+
+static uint64_t calls_of(const struct aggstats_profile *profile, enum aggstats_who who, uint64_t id) {
+    return calls_in(profile, AGGSTATS_BY_PROCESS, who, id);
 }
 
 static uint64_t calls_shown_of(struct aggstats_recorder *recorder, enum aggstats_who who, uint64_t id) {
@@ -92,7 +100,7 @@ START_TEST(calls_are_in_the_group_of_their_caller) {
     record(recorder, 0, 7);
     record(recorder, 17, 11);
     struct aggstats_profile profile = take_snapshot(recorder);
-    ck_assert_int_eq(profile.grouping, AGGSTATS_BY_PROCESS);
+    ck_assert_uint_eq(profile.groupings, 1U << AGGSTATS_BY_PROCESS);
     ck_assert_uint_eq(profile.group_count, 3);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 17), 14);
     ck_assert_uint_eq(calls_of(&profile, AGGSTATS_WHO_ID, 4711), 5);
@@ -103,10 +111,39 @@ START_TEST(calls_are_in_the_group_of_their_caller) {
 }
 END_TEST
 
+/* Of user 1000 and of root, and the kernel's own: for others, which have a user, and for nobody. */
+START_TEST(groupings_do_not_know_of_each_other) {
+    static const struct aggstats_caller callers[] = {{17, 1000}, {18, 1000}, {19, 0}, {0, 1000}, {0, 0}};
+    struct aggstats_recorder *recorder = create_recorder(1, 2, NULL);
+    const struct aggstats_grouping_options by_uid = {.grouping = AGGSTATS_BY_UID};
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &by_uid), 0);
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++) {
+        struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, callers[i].thread);
+        aggstats_group_add(recorder, OP_READ, &callers[i], aggstats_end(recorder, &span));
+    }
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.groupings, 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_UID);
+    ck_assert_uint_eq(profile.group_count, 4 + 3);
+    ck_assert_int_eq(profile.groups[0].grouping, AGGSTATS_BY_PROCESS);
+    ck_assert_int_eq(profile.groups[4].grouping, AGGSTATS_BY_UID);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_KERNEL, 0), 2);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_OTHER, 0), 1);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_KERNEL, 0), 1);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_ID, 1000), 3);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_UID, AGGSTATS_WHO_ID, 0), 1);
+    aggstats_profile_finish(&profile);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.group_count, 0);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 START_TEST(wrong_wishes_are_refused) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_UNGROUPED};
-    aggstats_group_add(recorder, OP_READ, 1, false, 1); /* nobody wants to know */
+    aggstats_group_add(recorder, OP_READ, &(struct aggstats_caller){.thread = 1}, 1); /* nobody wants to know */
     ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
     grouping.grouping = AGGSTATS_BY_UID;
     grouping.groups_max = AGGSTATS_GROUPS_MAX + 1;
@@ -228,6 +265,150 @@ START_TEST(number_used_anew_is_another_process) {
     ck_assert_str_ne(profile.groups[0].name, profile.groups[1].name);
     aggstats_profile_finish(&profile);
     expect_exact_sums(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* ---- Names at the first call ---- */
+
+static unsigned asked_first; /* atomic */
+
+/* Callers 170 to 179 are threads of process 17. 13 is not told. */
+static bool identify_first(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    (void)unused;
+    __atomic_add_fetch(&asked_first, 1, __ATOMIC_RELAXED);
+    *ret_identity = (struct aggstats_identity){.id = caller / 10};
+    snprintf(ret_identity->name, sizeof(ret_identity->name), "%s", caller % 2 ? "odd" : "even");
+    return caller != 13;
+}
+
+static void group_by(struct aggstats_recorder *recorder, enum aggstats_grouping by, aggstats_identify_fn identify,
+                     aggstats_identify_fn first) {
+    const struct aggstats_grouping_options grouping = {.grouping = by, .identify = identify, .identify_first = first};
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), 0);
+}
+
+static uint64_t calls_named(const struct aggstats_profile *profile, enum aggstats_grouping by, const char *name) {
+    uint64_t calls = 0;
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (profile->groups[i].grouping == by && strcmp(profile->groups[i].name, name) == 0)
+            calls += profile->groups[i].profile.ops[0].calls;
+    return calls;
+}
+
+/* Whoever is asked for later is gone by then. */
+START_TEST(callers_have_the_name_of_their_first_call) {
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    group_by(recorder, AGGSTATS_BY_PROCESS, identify_nobody, identify_first);
+    group_by(recorder, AGGSTATS_BY_PROGRAM, identify_nobody, identify_first);
+    for (uint32_t caller = 170; caller < 180; caller++)
+        record(recorder, caller, 3);
+    record(recorder, 13, 5);
+    ck_assert_uint_eq(__atomic_load_n(&asked_first, __ATOMIC_RELAXED), 11);
+    for (int round = 0; round < 20; round++) {
+        struct aggstats_profile profile = take_snapshot(recorder);
+        ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_ID, 17), 30);
+        ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_ID, 13), 5);
+        ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROCESS, "odd"), 15);
+        ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROGRAM, "odd"), 15);
+        ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROGRAM, "even"), 15);
+        ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROGRAM, AGGSTATS_WHO_OTHER, 0), 5);
+        aggstats_profile_finish(&profile);
+        wait_a_little();
+    }
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* By name they are few, however many there were. */
+START_TEST(many_callers_are_few_programs) {
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    group_by(recorder, AGGSTATS_BY_PROGRAM, identify_nobody, identify_first);
+    for (uint32_t caller = 1000; caller < 10000; caller++)
+        record(recorder, caller, 2);
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(profile.group_count, 2);
+    ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROGRAM, "odd"), 9000);
+    ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROGRAM, "even"), 9000);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* What more come are not asked for, and nobody's calls are lost. */
+START_TEST(first_calls_are_asked_for_within_bounds) {
+    enum { CALLERS = 200000 };
+    time_t before = time(NULL);
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    group_by(recorder, AGGSTATS_BY_PROGRAM, identify_nobody, identify_first);
+    for (uint32_t caller = 1000; caller < 1000 + CALLERS; caller++)
+        record(recorder, caller, 1);
+    unsigned asked = __atomic_load_n(&asked_first, __ATOMIC_RELAXED);
+    ck_assert_uint_ge(asked, 10000);
+    ck_assert_uint_le(asked, 10000U * (unsigned)(time(NULL) - before + 2));
+    struct aggstats_profile profile = take_snapshot(recorder);
+    uint64_t others = calls_in(&profile, AGGSTATS_BY_PROGRAM, AGGSTATS_WHO_OTHER, 0);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROGRAM, AGGSTATS_WHO_ID, 0) + others, CALLERS);
+    ck_assert_uint_eq(others, CALLERS - asked);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static bool identify_first_changing(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
+    return identify_changing(unused, caller, ret_identity);
+}
+
+/* Unlike those of a process, the calls of before stay where they are. */
+START_TEST(another_program_has_what_it_calls) {
+    __atomic_store_n(&exec_name, "sh", __ATOMIC_RELEASE);
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    group_by(recorder, AGGSTATS_BY_PROGRAM, identify_changing, identify_first_changing);
+    record(recorder, 5, 7);
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROGRAM, "sh"), 7);
+    aggstats_profile_finish(&profile);
+    __atomic_store_n(&exec_name, "cat", __ATOMIC_RELEASE);
+    unsigned calls = call_until_named(recorder, "cat");
+    record(recorder, 5, 100);
+    profile = take_snapshot(recorder);
+    ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROGRAM, "sh") +
+                          calls_named(&profile, AGGSTATS_BY_PROGRAM, "cat"),
+                      7 + calls + 100);
+    ck_assert_uint_ge(calls_named(&profile, AGGSTATS_BY_PROGRAM, "cat"), 101);
+    ck_assert_uint_ge(calls_named(&profile, AGGSTATS_BY_PROGRAM, "sh"), 7);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(number_used_anew_is_asked_for_again) {
+    __atomic_store_n(&exec_name, "early", __ATOMIC_RELEASE);
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    group_by(recorder, AGGSTATS_BY_PROCESS, identify_nobody, identify_first_changing);
+    int asked_before = __atomic_load_n(&asked_for_nobody, __ATOMIC_ACQUIRE);
+    record(recorder, 5, 3);
+    while (__atomic_load_n(&asked_for_nobody, __ATOMIC_ACQUIRE) == asked_before)
+        wait_a_little();
+    wait_a_little();
+    record(recorder, 5 + 64, 1); /* in the place of 5 among those whom this thread has met lately */
+    __atomic_store_n(&exec_name, "late", __ATOMIC_RELEASE);
+    record(recorder, 5, 4);
+    struct aggstats_profile profile = take_snapshot(recorder);
+    ck_assert_uint_eq(calls_in(&profile, AGGSTATS_BY_PROCESS, AGGSTATS_WHO_ID, 5), 7);
+    ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROCESS, "early"), 4);
+    ck_assert_uint_eq(calls_named(&profile, AGGSTATS_BY_PROCESS, "late"), 4);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(first_calls_are_asked_for_in_one_way) {
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    const struct aggstats_grouping_options other = {
+        .grouping = AGGSTATS_BY_PROGRAM, .identify = identify_nobody, .identify_first = identify_first_changing};
+    group_by(recorder, AGGSTATS_BY_PROCESS, identify_nobody, identify_first);
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &other), -EINVAL);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
@@ -409,11 +590,18 @@ int main(void) {
     TCase *tcase = tcase_create("groups");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, calls_are_in_the_group_of_their_caller);
+    tcase_add_test(tcase, groupings_do_not_know_of_each_other);
     tcase_add_test(tcase, wrong_wishes_are_refused);
     tcase_add_test(tcase, threads_come_to_their_process);
     tcase_add_test(tcase, caller_that_is_gone_is_one_group);
     tcase_add_test(tcase, another_program_is_the_same_process);
     tcase_add_test(tcase, number_used_anew_is_another_process);
+    tcase_add_test(tcase, callers_have_the_name_of_their_first_call);
+    tcase_add_test(tcase, many_callers_are_few_programs);
+    tcase_add_test(tcase, first_calls_are_asked_for_within_bounds);
+    tcase_add_test(tcase, another_program_has_what_it_calls);
+    tcase_add_test(tcase, number_used_anew_is_asked_for_again);
+    tcase_add_test(tcase, first_calls_are_asked_for_in_one_way);
     tcase_add_loop_test(tcase, least_recent_callers_are_added_up, 0, 2);
     tcase_add_test(tcase, callers_of_like_numbers_stay_themselves);
     tcase_add_test(tcase, many_threads_are_one_process);

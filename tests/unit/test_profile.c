@@ -125,9 +125,21 @@ START_TEST(sums_and_differences_have_no_groups) {
     ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
     ck_assert_uint_eq(a.group_count, 0);
     ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
-    ck_assert_int_eq(a.grouping, AGGSTATS_UNGROUPED);
+    ck_assert_uint_eq(a.groupings, 0);
     aggstats_profile_finish(&b);
     aggstats_profile_finish(&a);
+}
+END_TEST
+
+START_TEST(others_get_no_paths) {
+    struct aggstats_profile profile =
+        parse("# osprof 1\n# resolution: 1\n# in_flight: READ object 1 pid 2 age 3 path /secret\nOP_READ 3 6\n 0 2\n"
+              "# uid: 7\nOP_READ 2 4\n 0 2\n# cgroup: /user.slice\nOP_READ 2 4\n 0 2\n");
+    ck_assert(aggstats_profile_has_paths(&profile));
+    aggstats_profile_drop_paths(&profile);
+    ck_assert(!aggstats_profile_has_paths(&profile));
+    expect(&profile, "# osprof 1\n# resolution: 1\n# in_flight: READ object 1 pid 2 age 3\nOP_READ 3 6\n 0 2\n"
+                     "# uid: 7\nOP_READ 2 4\n 0 2\n");
 }
 END_TEST
 
@@ -314,6 +326,7 @@ int main(void) {
     tcase_add_loop_test(tcase, sum_that_overflows_leaves_the_profile_alone, 0, COUNT(overflowing));
     tcase_add_test(tcase, rates_that_differ_do_not_add_up);
     tcase_add_test(tcase, groups_change_with_the_whole);
+    tcase_add_test(tcase, others_get_no_paths);
     tcase_add_test(tcase, sums_and_differences_have_no_groups);
     tcase_add_test(tcase, difference_undoes_the_sum);
     tcase_add_test(tcase, difference_begins_where_the_earlier_ends);

@@ -42,7 +42,8 @@ static void record(struct aggstats_recorder *recorder, unsigned calls) {
             .error = i % 5 == 0 ? EIO : 0, .has_bytes = true, .asked_bytes = 7, .moved_bytes = 3};
         uint64_t latency_cycles = aggstats_end_with(recorder, &span, &outcome);
         aggstats_joint_add(recorder, OP_READ, AGGSTATS_SIZE, 4096, latency_cycles);
-        aggstats_group_add(recorder, OP_READ, CALLER, false, latency_cycles);
+        aggstats_group_add(recorder, OP_READ, &(const struct aggstats_caller){.thread = CALLER, .uid = CALLER},
+                           latency_cycles);
     }
 }
 
@@ -154,6 +155,33 @@ START_TEST(what_was_saved_is_not_shown_any_more) {
         ck_assert_uint_eq(saved.failures, (7 * round + 4) / 5);
         struct sums rest = shown(recorder);
         expect_everywhere(&rest, 0);
+    }
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static bool is_known; /* atomic */
+
+static bool identify_at_last(void *unused, uint32_t unused_caller, struct aggstats_identity *ret_identity) {
+    (void)unused, (void)unused_caller;
+    *ret_identity = (struct aggstats_identity){.name = "program"};
+    return __atomic_load_n(&is_known, __ATOMIC_ACQUIRE);
+}
+
+/* Groups that have names only: who has none yet is among the others of the span in which he called. */
+START_TEST(callers_without_a_name_are_saved_once) {
+    struct aggstats_recorder *recorder = create_recorder(1, NULL);
+    const struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_BY_PROGRAM, .identify = identify_at_last};
+    struct sums saved = {0};
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), 0);
+    for (unsigned round = 1; round <= 4; round++) {
+        __atomic_store_n(&is_known, round > 2, __ATOMIC_RELEASE);
+        saved.answer = round == 2 ? -ENOSPC : 0;
+        record(recorder, 5);
+        rotate(recorder, &saved);
+        ck_assert_uint_eq(saved.in_groups, round == 2 ? 5 : 5 * (uint64_t)round);
+        struct sums rest = shown(recorder);
+        ck_assert_uint_eq(rest.in_groups, round == 2 ? 5 : 0);
     }
     aggstats_recorder_destroy(recorder);
 }
@@ -491,6 +519,7 @@ int main(void) {
     Suite *suite = suite_create("rotation");
     TCase *tcase = suite_case(suite, "rotation", NULL, NULL);
     tcase_add_loop_test(tcase, what_was_saved_is_not_shown_any_more, 0, 4);
+    tcase_add_test(tcase, callers_without_a_name_are_saved_once);
     tcase_add_test(tcase, next_span_begins_where_the_last_ended);
     tcase_add_test(tcase, what_cannot_be_saved_stays);
     tcase_add_test(tcase, call_in_flight_is_in_the_later_span);

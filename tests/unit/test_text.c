@@ -172,6 +172,11 @@ START_TEST(groups_come_back) {
                 "# process: 4711 a\\012 b \nOP_READ 5 60\n 0 0 0 1 4\nOP_LOOKUP 1 2\n 1\n"
                 "# process: kernel\nOP_READ 2 20\n 0 0 2\n# process: 12\nOP_READ 1 5\n 0 0 0 0 1\n"
                 "# process: other\nOP_READ 1 10\n 0 0 0 0 1\n");
+    expect_same("# osprof 1\n# resolution: 1\nOP_READ 2 3\n 1 1\n# process: 1 a\nOP_READ 1 2\n 0 1\n"
+                "# process: other\nOP_READ 1 1\n 1\n# uid: 7\nOP_READ 2 3\n 1 1\n");
+    expect_same("# osprof 1\n# resolution: 1\nOP_READ 7 9\n 3 4\n# program:  12 a\\012\nOP_READ 1 2\n 0 1\n"
+                "# program: \\157ther\nOP_READ 1 2\n 0 1\n# program: \nOP_READ 1 1\n 1\n"
+                "# program: kernel\nOP_READ 1 1\n 1\n# program: other\nOP_READ 1 1\n 1\n");
     expect_same("# osprof 1\n# resolution: 2\n# interval: 10\n# borders: 10 20\nOP_READ 2 9\n 1\n 1\n"
                 "# uid: 1000\nOP_READ 2 9\n 2\n");
 }
@@ -227,6 +232,8 @@ END_TEST
 #define EXPECTED_TIME "expected a time like 2026-11-21T02:30:00.123456789Z, found "
 #define EXPECTED_ERROR "expected the name of an error, such as ENOENT, or other, found "
 #define EXPECTED_OP "expected OP_<NAME> or the end of the file, found "
+
+#define SIXTY_FOUR "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static const struct {
     const char *text;
@@ -323,7 +330,8 @@ static const struct {
     {"OP_READ 1 1\n 1\n# host: node1\n", 3, EXPECTED_OP "\"# host\""},
     {"OP_READ 1 1\n 1\n# process: cat\n", 3, "expected a number, kernel or other, found \"cat\""},
     {"OP_READ 1 1\n 1\n# process:\n", 3, "expected a number, kernel or other, found the end of the line"},
-    {"OP_READ 1 1\n 1\n# uid: 1\n# process: 1\n", 4, "expected groups of one kind"},
+    {"OP_READ 1 1\n 1\n# uid: other\n# process: other\n# uid: other\n", 5,
+     "expected \"other\" once, found it a second time"},
     {"OP_READ 1 1\n 1\n# uid: other\n# uid: other\n", 4, "expected \"other\" once, found it a second time"},
     {"OP_READ 1 1\n 1\n# uid: 1\nOP_WRITE 1 1\n 1\n", 5, "expected OP_WRITE before its groups"},
     {"OP_READ 1 1\n 1\n# uid: 1\nOP_READ 1 1\n 1\n# uid: 2\nOP_READ 1 1\n 1\n", 8,
@@ -332,9 +340,8 @@ static const struct {
      "expected every operation once, found OP_READ a second time"},
     {"OP_READ 1 1\n 1\n# uid: 1\nJOINT_READ_SIZE\n", 4,
      "expected OP_<NAME> or another group, found \"JOINT_READ_SIZE\""},
-    {"OP_READ 1 1\n 1\n# process: 1 "
-     "0123456789012345678901234567890123456789012345678901234567890123\n",
-     3, "expected a name of at most 63 bytes"},
+    {"OP_READ 1 1\n 1\n# process: 1 " SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR "\n", 3,
+     "expected a name of at most 255 bytes"},
     {"# interval: 0\n", 1, "expected an interval above 0, found \"0\""},
     {"# interval: 5\n# borders: 5 4\n", 2, "expected borders in ascending order, found \"4\""},
     {"# interval: 5\n# borders: 5 x\n", 2, "expected a number of cycles, found \"x\""},

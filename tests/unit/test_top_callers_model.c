@@ -39,7 +39,7 @@ static void init(struct snapshot *snapshot, uint64_t elapsed_cycles) {
         .has_elapsed = true,
         .ops = snapshot->ops[GROUPS_MAX],
         .op_count = 2,
-        .grouping = AGGSTATS_BY_PROCESS,
+        .groupings = 1U << AGGSTATS_BY_PROCESS,
         .groups = snapshot->groups,
     };
 }
@@ -57,7 +57,7 @@ static void add(struct snapshot *snapshot, enum aggstats_who who, uint64_t id, c
     set_ops(snapshot, place, reads, fsyncs);
     set_ops(snapshot, GROUPS_MAX, snapshot->ops[GROUPS_MAX][0].calls + reads,
             snapshot->ops[GROUPS_MAX][1].calls + fsyncs);
-    *group = (struct aggstats_group){.who = who, .id = id};
+    *group = (struct aggstats_group){.grouping = AGGSTATS_BY_PROCESS, .who = who, .id = id};
     snprintf(group->name, sizeof(group->name), "%s", name);
     group->profile = (struct aggstats_profile){
         .resolution = 1, .clock = snapshot->profile.clock, .ops = snapshot->ops[place], .op_count = fsyncs > 0 ? 2 : 1};
@@ -71,7 +71,7 @@ static void add_process(struct snapshot *snapshot, uint64_t id, const char *name
 static void assert_rows(const struct aggstats_profile *earlier, enum top_order order, const char *expected) {
     struct top_callers_frame frame;
     char text[256] = "";
-    ck_assert_int_eq(top_callers_frame_make(earlier, &now.profile, &frame), 0);
+    ck_assert_int_eq(top_callers_frame_make(earlier, &now.profile, AGGSTATS_BY_PROCESS, &frame), 0);
     top_callers_frame_sort(&frame, order);
     for (size_t i = 0; i < frame.row_count; i++) {
         const struct top_caller *row = &frame.rows[i];
@@ -88,7 +88,7 @@ START_TEST(without_an_earlier_snapshot_all_calls_are_shown) {
     add(&now, AGGSTATS_WHO_ID, 10, "dd", 7, 2);
     add(&now, AGGSTATS_WHO_KERNEL, 0, "", 5, 0);
     struct top_callers_frame frame;
-    ck_assert_int_eq(top_callers_frame_make(NULL, &now.profile, &frame), 0);
+    ck_assert_int_eq(top_callers_frame_make(NULL, &now.profile, AGGSTATS_BY_PROCESS, &frame), 0);
     ck_assert_uint_eq(frame.row_count, 2);
     const struct top_figures *figures = &frame.rows[0].figures;
     ck_assert_str_eq(figures->name, "dd");
@@ -119,7 +119,7 @@ START_TEST(ops_that_were_not_called_in_between_are_gone) {
     add(&before, AGGSTATS_WHO_ID, 10, "dd", 1, 9);
     add(&now, AGGSTATS_WHO_ID, 10, "dd", 4, 9);
     struct top_callers_frame frame;
-    ck_assert_int_eq(top_callers_frame_make(&before.profile, &now.profile, &frame), 0);
+    ck_assert_int_eq(top_callers_frame_make(&before.profile, &now.profile, AGGSTATS_BY_PROCESS, &frame), 0);
     ck_assert_uint_eq(frame.rows[0].group->profile.op_count, 1);
     ck_assert_str_eq(frame.rows[0].group->profile.ops[0].name, "READ");
     ck_assert_uint_eq(frame.rows[0].figures.max_bucket, 10);
@@ -203,7 +203,7 @@ START_TEST(totals_are_such_as_the_calls_can_have) {
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         struct top_callers_frame frame;
         now.ops[0][0].total_cycles = rows[i].now_cycles;
-        ck_assert_int_eq(top_callers_frame_make(&before.profile, &now.profile, &frame), 0);
+        ck_assert_int_eq(top_callers_frame_make(&before.profile, &now.profile, AGGSTATS_BY_PROCESS, &frame), 0);
         ck_assert_double_eq_tol(frame.rows[0].figures.total_cycles, rows[i].expected_cycles, 3);
         top_callers_frame_finish(&frame);
     }
@@ -215,7 +215,7 @@ START_TEST(a_reset_is_noticed) {
     add_process(&now, 10, "sh", 2000);
     now.profile.start_ns++;
     struct top_callers_frame frame = {.row_count = 99};
-    ck_assert_int_eq(top_callers_frame_make(&before.profile, &now.profile, &frame), -ERANGE);
+    ck_assert_int_eq(top_callers_frame_make(&before.profile, &now.profile, AGGSTATS_BY_PROCESS, &frame), -ERANGE);
     ck_assert_uint_eq(frame.row_count, 99);
 }
 END_TEST

@@ -186,16 +186,18 @@ static const char calls_title[] = "Calls by process, 7.00 s since 01:46:40:\n";
 static void set_up_callers(void) {
     static struct aggstats_group groups[2];
     set_up();
-    groups[0] = (struct aggstats_group){.who = AGGSTATS_WHO_ID, .id = 4711, .name = "ev\033[7mil"};
-    groups[1] = (struct aggstats_group){.who = AGGSTATS_WHO_KERNEL};
+    groups[0] = (struct aggstats_group){
+        .grouping = AGGSTATS_BY_PROCESS, .who = AGGSTATS_WHO_ID, .id = 4711, .name = "ev\033[7mil"};
+    groups[1] = (struct aggstats_group){.grouping = AGGSTATS_BY_PROCESS, .who = AGGSTATS_WHO_KERNEL};
     groups[0].profile = groups[1].profile =
         (struct aggstats_profile){.resolution = 1, .clock = watch.latest.profile.clock, .ops = ops, .op_count = 2};
     groups[1].profile.op_count = 1;
     watch.callers.latest = watch.latest.profile;
-    watch.callers.latest.grouping = watch.callers.grouping = AGGSTATS_BY_PROCESS;
+    watch.callers.grouping = AGGSTATS_BY_PROCESS;
+    watch.callers.latest.groupings = 1U << AGGSTATS_BY_PROCESS;
     watch.callers.latest.groups = groups;
     watch.callers.latest.group_count = ARRAY_SIZE(groups);
-    ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, &watch.callers.frame), 0);
+    ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, AGGSTATS_BY_PROCESS, &watch.callers.frame), 0);
     watch.callers.since_beginning = true;
 }
 
@@ -234,6 +236,17 @@ START_TEST(what_does_not_fit_of_callers_is_left_out) {
              "ev?[7mil             4711  57.1 %\n"
              "kernel                     42.9 %\n");
     ck_assert_str_eq(text, expected);
+}
+END_TEST
+
+START_TEST(others_are_told_at_the_top_where_they_are_much) {
+    watch.callers.latest.groups[1].who = AGGSTATS_WHO_OTHER;
+    top_callers_frame_finish(&watch.callers.frame);
+    ck_assert_int_eq(top_callers_frame_make(NULL, &watch.callers.latest, AGGSTATS_BY_PROCESS, &watch.callers.frame), 0);
+    CLEANUP_FREE char *text = draw_callers(110);
+    ck_assert_ptr_nonnull(strstr(text,
+                                 "\nOther: 75 % of the time is of those not told apart; osproffs -o groups=N tells "
+                                 "more than 1 process.\nprocess  "));
 }
 END_TEST
 
@@ -324,6 +337,7 @@ static Suite *top_page_suite(void) {
     TCase *callers = tcase_create("callers");
     tcase_add_checked_fixture(callers, set_up_callers, tear_down_callers);
     tcase_add_test(callers, callers_have_figures_and_what_they_mostly_call);
+    tcase_add_test(callers, others_are_told_at_the_top_where_they_are_much);
     tcase_add_test(callers, what_does_not_fit_of_callers_is_left_out);
     tcase_add_test(callers, the_last_picture_stays_while_the_mount_does_not_answer);
     suite_add_tcase(suite, callers);

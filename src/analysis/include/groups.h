@@ -6,19 +6,29 @@
 
 #define GROUPS_ID_SIZE 24
 
-/* Titles of the columns: "process" or "user", "pid" or "uid". */
+/* The first of the profile's groupings; AGGSTATS_UNGROUPED: it has none. */
+enum aggstats_grouping groups_first(const struct aggstats_profile *profile);
+
+/* The next one, round and round. */
+enum aggstats_grouping groups_next(const struct aggstats_profile *profile, enum aggstats_grouping grouping);
+
+/* Titles of the columns: "process", "user" or "program", "pid", "uid" or "". */
 const char *groups_name_title(enum aggstats_grouping grouping);
 const char *groups_id_title(enum aggstats_grouping grouping);
 
 /* "grep", "kernel" or "other": any bytes. Owner: the group */
 const char *groups_name(const struct aggstats_group *group);
 
-/* "4711"; "" for the kernel and others */
+/* The name cut to so many bytes: of a path the end is kept, but if its last part does not fit that part's beginning. */
+void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]);
+
+/* "4711"; "" for the kernel, others, and where groups have names only */
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]);
 
 /* Makes the profile that of the groups that `who` names: by number, by name, "kernel" or "other"; several are added up.
  * What cannot be told of them alone is gone: intervals, joint profiles, calls in flight.
+ * grouping: AGGSTATS_UNGROUPED: the first in which there are such groups
  * Errors:  -ENOENT there are none, -ENOMEM, -EOVERFLOW; *profile untouched */
-int groups_select(struct aggstats_profile *profile, const char *who);
+int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who);
 
 #endif

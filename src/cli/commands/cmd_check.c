@@ -71,13 +71,16 @@ static bool check_in_flight(const char *name, const struct aggstats_profile *pro
     return consistent;
 }
 
-/* In no bucket do groups have more calls than the whole, and each has a total that its buckets allow. left: [64 *
- * resolution], the whole's buckets */
+/* In no bucket do groups of one grouping have more calls than the whole, and each has a total that its buckets allow.
+ * left: [64 * resolution], the whole's buckets */
 static bool check_op_of_groups(const char *name, const struct aggstats_profile *profile,
-                               const struct aggstats_op_profile *whole, uint64_t *left) {
+                               enum aggstats_grouping grouping, const struct aggstats_op_profile *whole,
+                               uint64_t *left) {
     bool consistent = true;
     bool is_contained = true;
     for (size_t i = 0; i < profile->group_count; i++) {
+        if (profile->groups[i].grouping != grouping)
+            continue;
         const struct aggstats_op_profile *op = aggstats_profile_op(&profile->groups[i].profile, whole->name);
         for (unsigned bucket = 0; op && bucket < 64 * profile->resolution; bucket++)
             is_contained &= !__builtin_sub_overflow(left[bucket], op->buckets[bucket], &left[bucket]);
@@ -85,17 +88,25 @@ static bool check_op_of_groups(const char *name, const struct aggstats_profile *
     }
     if (!is_contained)
         printf("%s: OP_%s: more calls in a bucket of all %ss together than in the whole\n", name, whole->name,
-               aggstats_grouping_name(profile->grouping));
+               aggstats_grouping_name(grouping));
     return consistent && is_contained;
 }
 
-static bool check_groups(const char *name, const struct aggstats_profile *profile) {
+static bool check_grouping(const char *name, const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
     uint64_t left[AGGSTATS_BUCKETS_MAX];
     bool consistent = true;
-    for (size_t i = 0; i < profile->op_count && profile->group_count > 0; i++) {
+    for (size_t i = 0; i < profile->op_count; i++) {
         memcpy(left, profile->ops[i].buckets, 64 * (size_t)profile->resolution * sizeof(*left));
-        consistent &= check_op_of_groups(name, profile, &profile->ops[i], left);
+        consistent &= check_op_of_groups(name, profile, grouping, &profile->ops[i], left);
     }
+    return consistent;
+}
+
+static bool check_groups(const char *name, const struct aggstats_profile *profile) {
+    bool consistent = true;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (profile->groupings & 1U << grouping)
+            consistent &= check_grouping(name, profile, (enum aggstats_grouping)grouping);
     return consistent;
 }
 

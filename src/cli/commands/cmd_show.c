@@ -14,7 +14,7 @@
 struct show_command {
     const char *view_name;   /* for other programs; NULL: for the eye */
     const struct view *view; /* of that name */
-    const char *by;          /* a row for each "process" or "uid"; NULL: no */
+    const char *by;          /* a row for each "process" or "uid", or "all"; NULL: no */
     const char *of;          /* whose calls only; NULL: all */
     const char *profile;
     struct show_options page;
@@ -38,6 +38,10 @@ static enum status report_absent(const struct show_command *options, const struc
     return status;
 }
 
+static bool is_by_all(const struct show_command *options) {
+    return !options->by || strcmp(options->by, "all") == 0;
+}
+
 static enum status report_no_joints(const struct show_command *options, const struct input *input) {
     if (!options->page.joint || input->profile.joint_count > 0)
         return STATUS_OK;
@@ -46,10 +50,14 @@ static enum status report_no_joints(const struct show_command *options, const st
     return STATUS_NOT_SO;
 }
 
+/* As bits. */
+static unsigned groupings_wanted(const struct show_command *options) {
+    return is_by_all(options) ? ~0U : 1U << aggstats_grouping_of_name(options->by);
+}
+
 static enum status report_no_groups(const struct show_command *options, const struct input *input) {
-    const char *has = aggstats_grouping_name(input->profile.grouping);
-    const char *wanted = options->by ? options->by : "process";
-    if (has && (!options->by || strcmp(has, options->by) == 0))
+    const char *wanted = is_by_all(options) ? "process" : options->by;
+    if (input->profile.groupings & groupings_wanted(options))
         return STATUS_OK;
     if (input->is_live)
         complain("no calls by %s in %s; live files have none", wanted, options->profile);
@@ -64,10 +72,11 @@ static enum status select_groups(const struct show_command *options, struct inpu
     enum status status = report_no_groups(options, input);
     if (status != STATUS_OK)
         return status;
-    int error = groups_select(&input->profile, options->of);
+    enum aggstats_grouping grouping = is_by_all(options) ? AGGSTATS_UNGROUPED : aggstats_grouping_of_name(options->by);
+    int error = groups_select(&input->profile, grouping, options->of);
     if (error == -ENOENT) {
-        complain("no calls of %s in %s; 'osprof show --by process' or '--by uid' lists whose there are", options->of,
-                 options->profile);
+        complain("no calls of %s in %s; 'osprof show --by %s' lists whose there are", options->of, options->profile,
+                 options->by ? options->by : "all");
         return STATUS_NOT_SO;
     }
     if (!error)
@@ -88,7 +97,7 @@ static size_t count_chosen(const struct show_command *options, const struct aggs
 static enum status print_groups(const struct show_command *options, const struct input *input) {
     enum status status = report_no_groups(options, input);
     if (status == STATUS_OK)
-        show_groups(input, &options->page);
+        show_groups(input, input->profile.groupings & groupings_wanted(options), &options->page);
     return status;
 }
 
@@ -96,7 +105,7 @@ static enum status print_page(const struct show_command *options, const struct i
     enum status status = report_absent(options, &input->profile);
     if (status == STATUS_OK)
         status = report_no_joints(options, input);
-    if (status == STATUS_OK && options->by)
+    if (status == STATUS_OK && options->by && !options->of)
         return print_groups(options, input);
     if (status != STATUS_OK && count_chosen(options, &input->profile) == 0)
         return status;
@@ -160,7 +169,11 @@ static const struct option_row rows[] = {
     {.name = "joint",
      .help = "for each peak of latency how the values are distributed that osproffs was told to relate it to",
      INTO(FLAG, struct show_command, page.joint)},
-    ROW_BY("a table of those whose calls they were: {}", struct show_command, by),
+    {.name = "by",
+     .metavar = "KIND",
+     WORDS("all", "process", "program", "cgroup", "uid"),
+     .help = "a table of those whose calls they were: {}; with --of what WHO is",
+     INTO(WORD, struct show_command, by)},
     {.name = "of",
      .metavar = "WHO",
      .help = "only the calls of a process or user, by number or name; or those of the kernel, or other",
@@ -191,11 +204,13 @@ static const struct view *find_view(const char *name) {
 
 static enum status check_options(const struct command *command, const struct show_command *options,
                                  const struct arguments *arguments) {
-    if (options->view && options_given(arguments, "ascii buckets by joint no-labels width"))
-        return usage_error(command, "--ascii, --buckets, --by, --joint, --no-labels and --width do not go with --%s",
+    if (options->view && options_given(arguments, "ascii buckets joint no-labels width"))
+        return usage_error(command, "--ascii, --buckets, --joint, --no-labels and --width do not go with --%s",
                            options->view->name);
-    if (options->by && options_given(arguments, "of op joint buckets no-labels"))
-        return usage_error(command, "--by prints one table: leave out --of, --op, --joint, --buckets and --no-labels");
+    if (options->view && options->by && !options->of)
+        return usage_error(command, "--by prints a table, and does not go with --%s without --of", options->view->name);
+    if (options->by && !options->of && options_given(arguments, "op joint buckets no-labels"))
+        return usage_error(command, "--by prints a table: leave out --op, --joint, --buckets and --no-labels");
     if (options->of && options->page.joint)
         return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
     if (arguments->rest_count > 1)

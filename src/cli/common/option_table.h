@@ -80,7 +80,10 @@ struct option_row {
         INTO(FLAG, type, member)                                                                                       \
     }
 #define ROW_BY(text, type, member)                                                                                     \
-    { .name = "by", .metavar = "WHOM", WORDS("process", "uid"), .help = text, INTO(WORD, type, member) }
+    {                                                                                                                  \
+        .name = "by", .metavar = "KIND", WORDS("process", "program", "cgroup", "uid"), .help = text,                   \
+        INTO(WORD, type, member)                                                                                       \
+    }
 #define ROW_OUTPUT(text, type, member)                                                                                 \
     { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
 #define ROW_ARGUMENTS(option_kind, text)                                                                               \

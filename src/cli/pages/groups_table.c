@@ -10,6 +10,7 @@
 #define TABLE_COLUMNS (GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS + 11 + 9 + 10 + 10)
 #define MAIN_OPS_GAP 2
 #define OPS_NAMED_MAX 3
+#define OTHER_SHARE_MIN 0.05
 
 void groups_table_format_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns,
                                   char ret_text[GROUPS_MAIN_OPS_SIZE]) {
@@ -26,16 +27,19 @@ void groups_table_format_main_ops(const struct aggstats_profile *profile, double
     }
 }
 
-/* "grep" and its number; users have the number only */
+/* "grep" and its number; users have the number only, programs and cgroups the name */
 static void print_who(const struct aggstats_group *group, const struct screen *screen) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
-    snprintf(name, sizeof(name), "%.*s", GROUPS_NAME_COLUMNS, groups_name(group));
+    bool has_ids = aggstats_grouping_has_ids(group->grouping);
+    int name_columns = has_ids ? GROUPS_NAME_COLUMNS : GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS;
+    groups_cut_name(group, (size_t)name_columns, name);
     int columns = units_text_columns(name);
     screen_print_untrusted(screen, INK_STRONG, name);
-    fprintf(screen->stream, "%*s", columns < GROUPS_NAME_COLUMNS ? GROUPS_NAME_COLUMNS - columns : 0, "");
+    fprintf(screen->stream, "%*s", columns < name_columns ? name_columns - columns : 0, "");
     groups_format_id(group, id);
-    screen_print_right(screen, INK_PLAIN, id, GROUPS_ID_COLUMNS);
+    if (has_ids)
+        screen_print_right(screen, INK_PLAIN, id, GROUPS_ID_COLUMNS);
 }
 
 static void print_cycles(double cycles, const struct units *units, const struct screen *screen) {
@@ -66,14 +70,47 @@ static void print_row(const struct aggstats_group *group, double whole_cycles, c
     putc('\n', screen->stream);
 }
 
-void groups_table_print(const struct aggstats_profile *profile, const struct units *units,
-                        const struct screen *screen) {
+/* Among the others are all that there were too many of, and those that have no name where groups have names only. */
+bool groups_table_format_other(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                               char ret_text[GROUPS_OTHER_SIZE]) {
+    const char *what = groups_name_title(grouping);
     double whole_cycles = figures_sum(profile).total_cycles;
+    double other_cycles = 0;
+    size_t told_count = 0;
+    for (size_t i = 0; i < profile->group_count; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        if (group->grouping == grouping && group->who == AGGSTATS_WHO_OTHER)
+            other_cycles += figures_sum(&group->profile).total_cycles;
+        told_count += group->grouping == grouping && group->who == AGGSTATS_WHO_ID;
+    }
+    if (other_cycles <= OTHER_SHARE_MIN * whole_cycles)
+        return false;
+    snprintf(ret_text, GROUPS_OTHER_SIZE,
+             "Other: %.0f %% of the time is of %s; osproffs -o groups=N tells more than %zu %s%s.",
+             100 * other_cycles / whole_cycles,
+             aggstats_grouping_has_ids(grouping) ? "those not told apart" : "those not known or not told apart",
+             told_count, what,
+             told_count == 1                   ? ""
+             : grouping == AGGSTATS_BY_PROCESS ? "es"
+                                               : "s");
+    return true;
+}
+
+void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                        const struct units *units, const struct screen *screen) {
+    double whole_cycles = figures_sum(profile).total_cycles;
+    char other[GROUPS_OTHER_SIZE];
+    putc('\n', screen->stream);
+    if (groups_table_format_other(profile, grouping, other)) {
+        screen_print(screen, INK_WARNING, other);
+        putc('\n', screen->stream);
+    }
     screen_ink(screen, INK_FAINT);
-    fprintf(screen->stream, "\n%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(profile->grouping),
-            GROUPS_ID_COLUMNS, groups_id_title(profile->grouping), "calls", "share", "total", "mean",
+    fprintf(screen->stream, "%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
+            GROUPS_ID_COLUMNS, groups_id_title(grouping), "calls", "share", "total", "mean",
             screen->width >= TABLE_COLUMNS + GROUPS_MAIN_OPS_COLUMNS ? "  mostly in" : "");
     screen_ink(screen, INK_PLAIN);
     for (size_t i = 0; i < profile->group_count; i++)
-        print_row(&profile->groups[i], whole_cycles, units, screen);
+        if (profile->groups[i].grouping == grouping)
+            print_row(&profile->groups[i], whole_cycles, units, screen);
 }

@@ -2,6 +2,8 @@
 #ifndef GROUPS_TABLE_H
 #define GROUPS_TABLE_H
 
+#include <stdbool.h>
+
 #include "aggstats.h"
 #include "screen.h"
 #include "units.h"
@@ -15,7 +17,17 @@
 void groups_table_format_main_ops(const struct aggstats_profile *profile, double total_cycles, int columns,
                                   char ret_text[GROUPS_MAIN_OPS_SIZE]);
 
-/* Prints a row for each group: calls, share, total, mean, and the operations that take most of its time. */
-void groups_table_print(const struct aggstats_profile *profile, const struct units *units, const struct screen *screen);
+#define GROUPS_OTHER_SIZE 160
+
+/* "Other: 12 % of the time ...": a line about what is not told apart, if it is more than 5 % of the time. False: it is
+ * not. */
+bool groups_table_format_other(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                               char ret_text[GROUPS_OTHER_SIZE]);
+
+/* Prints what is not told apart, and a row for each group of a grouping: calls, share, total, mean, and the operations
+ * that take most of its time.
+ */
+void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                        const struct units *units, const struct screen *screen);
 
 #endif

@@ -374,13 +374,23 @@ int show_page(const struct input *input, const struct show_options *options) {
     return 0;
 }
 
-void show_groups(const struct input *input, const struct show_options *options) {
+static void print_groups(const struct page *page, unsigned groupings) {
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (groupings & 1U << grouping)
+            groups_table_print(page->profile, (enum aggstats_grouping)grouping, &page->units, &page->screen);
+}
+
+void show_groups(const struct input *input, unsigned groupings, const struct show_options *options) {
     const struct page page = page_of(input, options);
     print_heading(&page);
-    groups_table_print(page.profile, &page.units, &page.screen);
+    print_groups(&page, groupings);
 }
 
 int show_all(const struct input *input, FILE *stream) {
     const struct show_options options = {.stream = stream, .joint = input->profile.joint_count > 0};
-    return show_page(input, &options);
+    const struct page page = page_of(input, &options);
+    int error = show_page(input, &options);
+    if (error == 0)
+        print_groups(&page, input->profile.groupings);
+    return error;
 }

@@ -21,10 +21,12 @@ struct show_options {
 /* Prints the page. Errors: -ENOMEM */
 int show_page(const struct input *input, const struct show_options *options);
 
-/* Prints its heading and a table of groups. */
-void show_groups(const struct input *input, const struct show_options *options);
+/* Prints its heading and a table of the groups of each of those groupings, which are bits (1 << AGGSTATS_BY_PROCESS).
+ */
+void show_groups(const struct input *input, unsigned groupings, const struct show_options *options);
 
-/* Prints the page with all operations, and the joint profiles that there are. Errors: -ENOMEM */
+/* Prints the page with all operations, the joint profiles that there are, and a table of each grouping. Errors: -ENOMEM
+ */
 int show_all(const struct input *input, FILE *stream);
 
 #endif

@@ -184,7 +184,7 @@ static enum status run_top(const struct command *command, int argc, char **argv)
     if (options.count > 0 && !options.batch)
         return usage_error(command, "--count goes with --batch only");
     if (options.by_name)
-        options.by = strcmp(options.by_name, "uid") == 0 ? AGGSTATS_BY_UID : AGGSTATS_BY_PROCESS;
+        options.by = aggstats_grouping_of_name(options.by_name);
     options.argument = arguments.rest[0];
     return top(&options);
 }

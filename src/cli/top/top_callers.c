@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "figures.h"
+#include "groups.h"
 #include "live_files.h"
 #include "path.h"
 
@@ -50,7 +51,7 @@ static int make_frame(struct top_callers *callers, bool summing, enum top_order 
     struct top_callers_frame frame;
     if (!is_there(before))
         before = NULL;
-    int error = top_callers_frame_make(before, &callers->latest, &frame);
+    int error = top_callers_frame_make(before, &callers->latest, callers->grouping, &frame);
     if (error)
         return error;
     top_callers_frame_sort(&frame, order);
@@ -71,6 +72,12 @@ void top_callers_update(struct top_callers *callers, bool summing, enum top_orde
     }
     if (error)
         callers->error = error;
+}
+
+void top_callers_regroup(struct top_callers *callers, bool summing, enum top_order order) {
+    callers->grouping = groups_next(&callers->latest, callers->grouping);
+    callers->by = AGGSTATS_UNGROUPED;
+    top_callers_update(callers, summing, order);
 }
 
 static void set_mark(struct top_callers *callers) {
@@ -104,9 +111,9 @@ static int check(const struct top_callers *callers, const struct aggstats_profil
                  const struct aggstats_profile *of) {
     if (!top_is_one_recording(of, answer))
         return -ESTALE;
-    if (answer->grouping == AGGSTATS_UNGROUPED)
+    if (answer->groupings == 0)
         return has_no_calls(answer) ? 0 : -ENODATA;
-    return callers->by == AGGSTATS_UNGROUPED || callers->by == answer->grouping ? 0 : -ENODATA;
+    return callers->by == AGGSTATS_UNGROUPED || answer->groupings & 1U << callers->by ? 0 : -ENODATA;
 }
 
 static void take(struct top_callers *callers, const struct aggstats_profile *answer, bool summing,
@@ -117,8 +124,8 @@ static void take(struct top_callers *callers, const struct aggstats_profile *ans
     callers->previous = callers->latest;
     callers->latest = *answer;
     callers->error = 0;
-    if (answer->grouping != AGGSTATS_UNGROUPED)
-        callers->grouping = answer->grouping;
+    if (answer->groupings != 0 && !(answer->groupings & 1U << callers->grouping))
+        callers->grouping = callers->by != AGGSTATS_UNGROUPED ? callers->by : groups_first(answer);
     if (callers->mark_next)
         set_mark(callers);
     if (!callers->error)

@@ -13,7 +13,7 @@
 struct top_callers {
     bool is_wanted;
     enum aggstats_grouping by;       /* nothing else will do; AGGSTATS_UNGROUPED: whatever there is */
-    enum aggstats_grouping grouping; /* what there was last: a snapshot without calls does not tell */
+    enum aggstats_grouping grouping; /* what is shown; AGGSTATS_UNGROUPED until somebody has called */
     char *path;                      /* of the control file that was asked last; NULL: there is none */
     struct control_reader reader;
 
@@ -53,6 +53,9 @@ int64_t top_callers_due_ns(const struct top_callers *callers);
 
 /* Makes the frame again, of the same snapshots. */
 void top_callers_update(struct top_callers *callers, bool summing, enum top_order order);
+
+/* Shows the callers by the next grouping that there is. */
+void top_callers_regroup(struct top_callers *callers, bool summing, enum top_order order);
 
 /* Sums are from here on. */
 void top_callers_begin_here(struct top_callers *callers);

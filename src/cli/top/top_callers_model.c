@@ -20,14 +20,14 @@ static struct top_caller row_of(const struct aggstats_group *group) {
     return row;
 }
 
-static int make_rows(struct top_callers_frame *frame) {
+static int make_rows(struct top_callers_frame *frame, enum aggstats_grouping grouping) {
     double total_cycles = 0;
     frame->rows = calloc(frame->profile.group_count + 1, sizeof(*frame->rows));
     if (!frame->rows)
         return -ENOMEM;
     for (size_t i = 0; i < frame->profile.group_count; i++) {
         const struct top_caller row = row_of(&frame->profile.groups[i]);
-        if (row.figures.ended == 0)
+        if (row.group->grouping != grouping || row.figures.ended == 0)
             continue;
         frame->rows[frame->row_count++] = row;
         total_cycles += row.figures.total_cycles;
@@ -38,12 +38,12 @@ static int make_rows(struct top_callers_frame *frame) {
 }
 
 int top_callers_frame_make(const struct aggstats_profile *before, const struct aggstats_profile *now,
-                           struct top_callers_frame *ret_frame) {
+                           enum aggstats_grouping grouping, struct top_callers_frame *ret_frame) {
     struct top_callers_frame frame = {.rows = NULL};
     int error = groups_difference(before, now, &frame.profile);
     if (error)
         return error;
-    error = make_rows(&frame);
+    error = make_rows(&frame, grouping);
     if (error)
         top_callers_frame_finish(&frame);
     else

@@ -17,11 +17,12 @@ struct top_callers_frame {
     size_t row_count;
 };
 
-/* before: NULL: nothing, so that the frame shows the profile from its beginning
+/* Of one grouping.
+ * before: NULL: nothing, so that the frame shows the profile from its beginning
  * Owner:   the caller finishes *ret_frame; it keeps nothing of the snapshots
  * Errors:  -ERANGE they are not of one recording, -ENOMEM; *ret_frame untouched */
 int top_callers_frame_make(const struct aggstats_profile *before, const struct aggstats_profile *now,
-                           struct top_callers_frame *ret_frame);
+                           enum aggstats_grouping grouping, struct top_callers_frame *ret_frame);
 
 void top_callers_frame_finish(struct top_callers_frame *frame);
 

@@ -96,11 +96,13 @@ static void draw_caller(const struct table *table, const struct top_caller *call
     char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
     char main_ops[GROUPS_MAIN_OPS_SIZE];
-    snprintf(name, sizeof(name), "%.*s", GROUPS_NAME_COLUMNS, caller->figures.name);
+    bool has_ids = aggstats_grouping_has_ids(caller->group->grouping);
+    groups_cut_name(caller->group, has_ids ? GROUPS_NAME_COLUMNS : GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS, name);
     canvas_text(canvas, INK_STRONG, name);
-    canvas_move_to(canvas, GROUPS_NAME_COLUMNS);
+    canvas_move_to(canvas, has_ids ? GROUPS_NAME_COLUMNS : GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS);
     groups_format_id(caller->group, id);
-    canvas_right(canvas, INK_PLAIN, id, GROUPS_ID_COLUMNS);
+    if (has_ids)
+        canvas_right(canvas, INK_PLAIN, id, GROUPS_ID_COLUMNS);
     top_table_draw_row(&table->figures, &caller->figures, canvas);
     groups_table_format_main_ops(&caller->group->profile, caller->figures.total_cycles, table->main_ops_columns,
                                  main_ops);
@@ -127,6 +129,9 @@ static void draw_table(const struct top_watch *watch, struct canvas *canvas) {
         canvas_line(canvas, INK_FAINT, "Nobody has called.");
         return;
     }
+    char other[GROUPS_OTHER_SIZE];
+    if (groups_table_format_other(&frame->profile, grouping_of(&watch->callers), other))
+        canvas_line(canvas, INK_WARNING, other);
     draw_titles(&table, watch, canvas);
     for (size_t i = 0; i < frame->row_count; i++)
         draw_caller(&table, &frame->rows[i], canvas);

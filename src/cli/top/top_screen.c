@@ -73,6 +73,11 @@ static void draw_everything(struct top_screen *screen) {
     clearok(stdscr, TRUE);
 }
 
+static void regroup(struct top_screen *screen) {
+    if (top_views[screen->view].of_callers)
+        top_watch_regroup(screen->watch);
+}
+
 #define CONTROL_KEY(letter) ((letter)&0x1f)
 
 /* All keys but those of views and orders, which have tables of their own. */
@@ -89,6 +94,7 @@ static const struct command_key {
     {'r', "r", "from here", "counts from here on, on this screen only ('osprof reset' does it for everybody)",
      begin_here},
     {'p', "p", "pause", "keeps the screen as it is; p again goes on", toggle_frozen},
+    {'b', "b", NULL, "callers by the next kind, where the mount tells several apart", regroup},
     {' ', "blank", NULL, "takes a snapshot now", refresh_now},
     {KEY_UP, "up", NULL, "a line up", scroll_up},
     {KEY_DOWN, "down", NULL, "a line down", scroll_down},

@@ -112,6 +112,10 @@ void top_watch_await_callers(struct top_watch *watch) {
     }
 }
 
+void top_watch_regroup(struct top_watch *watch) {
+    top_callers_regroup(&watch->callers, watch->summing, watch->order);
+}
+
 /* ---- Snapshots ---------------------------------------------------------------------------------- */
 
 int top_watch_refresh(struct top_watch *watch) {

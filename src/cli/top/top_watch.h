@@ -48,6 +48,9 @@ bool top_watch_collect_callers(struct top_watch *watch);
 /* The same, but waits for the answer, as long as the mount may take. */
 void top_watch_await_callers(struct top_watch *watch);
 
+/* Shows the callers by the next grouping that there is. */
+void top_watch_regroup(struct top_watch *watch);
+
 /* These three change the frame without another snapshot. Errors: -ENOMEM; nothing has changed then */
 int top_watch_sum(struct top_watch *watch, bool summing);
 int top_watch_begin_here(struct top_watch *watch); /* sums from the latest snapshot on */

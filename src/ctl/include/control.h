@@ -45,7 +45,7 @@ struct control {
 struct control_text {
     char *text;
     size_t size_bytes;
-    bool has_paths;    /* names files that calls in flight work on */
+    bool has_paths;    /* as aggstats_profile_has_paths() */
     bool exceeds_live; /* has intervals, joint profiles or groups, which a live file has not */
 };
 

@@ -81,10 +81,9 @@ static void relate(struct prof *prof, enum fs_op op, unsigned values, const stru
 
 /* Whose call it was. The kernel's own have no process, and no user but the one that nobody is. */
 static void group(struct prof *prof, enum fs_op op, const struct fs_caller *caller, uint64_t latency_cycles) {
-    if (prof->grouping == AGGSTATS_BY_PROCESS)
-        aggstats_group_add(prof->recorder, op, (uint32_t)caller->pid, caller->pid == 0, latency_cycles);
-    else if (prof->grouping == AGGSTATS_BY_UID)
-        aggstats_group_add(prof->recorder, op, caller->uid, caller->pid == 0 && caller->uid == 0, latency_cycles);
+    const struct aggstats_caller who = {.thread = (uint32_t)caller->pid, .uid = caller->uid};
+    if (prof->is_grouped)
+        aggstats_group_add(prof->recorder, op, &who, latency_cycles);
 }
 
 #define DETAILED_WRAPPER(NAME, member, params, args, of_call)                                                          \
@@ -205,12 +204,12 @@ int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values) {
     if (err < 0)
         return err;
     __atomic_store_n(&prof->joint[op], values, __ATOMIC_RELAXED);
-    choose_wrapper(&prof->ops, op, values != 0 || prof->grouping != AGGSTATS_UNGROUPED);
+    choose_wrapper(&prof->ops, op, values != 0 || prof->is_grouped);
     return 0;
 }
 
-void prof_set_grouping(struct prof *prof, enum aggstats_grouping grouping) {
-    prof->grouping = grouping;
+void prof_set_grouped(struct prof *prof) {
+    prof->is_grouped = true;
     for (unsigned op = 0; op < FS_OP_COUNT; op++)
-        choose_wrapper(&prof->ops, (enum fs_op)op, prof->joint[op] != 0 || grouping != AGGSTATS_UNGROUPED);
+        choose_wrapper(&prof->ops, (enum fs_op)op, true);
 }

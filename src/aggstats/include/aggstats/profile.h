@@ -26,12 +26,21 @@ enum aggstats_grouping {
     AGGSTATS_UNGROUPED,
     AGGSTATS_BY_PROCESS,
     AGGSTATS_BY_UID,
+    AGGSTATS_BY_PROGRAM, /* processes by name, all of one name together */
+    AGGSTATS_BY_CGROUP,  /* by path, as whoever recorded them sees it */
+    AGGSTATS_GROUPINGS   /* how many there are, and none */
 };
 
-/* As in profiles: "process", "uid"; NULL for none. */
+/* As in profiles: "process", "uid", "program", "cgroup"; NULL for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
 
-#define AGGSTATS_GROUP_NAME_SIZE 64 /* with its NUL */
+/* The one of that name; AGGSTATS_UNGROUPED: there is none. */
+enum aggstats_grouping aggstats_grouping_of_name(const char *name);
+
+/* Whether its groups have numbers; else they have names only. */
+bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
+
+#define AGGSTATS_GROUP_NAME_SIZE 256 /* with its NUL */
 
 /* A cell of a sparse table that is not empty: what one bucket got in one interval, or together with one value. */
 struct aggstats_cell {
@@ -100,17 +109,17 @@ struct aggstats_profile {
     struct aggstats_joint_profile *joints; /* by op, then value, as they were asked for */
     size_t joint_count;
 
-    enum aggstats_grouping grouping; /* what the groups are */
-    struct aggstats_group *groups;   /* by total latency, largest first */
+    unsigned groupings;            /* what groups are told apart, as bits (1 << AGGSTATS_BY_PROCESS) */
+    struct aggstats_group *groups; /* by grouping, then by total latency, largest first */
     size_t group_count;
 
     void *reserved[4]; /* NULL */
 };
 
 enum aggstats_who {
-    AGGSTATS_WHO_ID,     /* a process, a user */
+    AGGSTATS_WHO_ID,     /* a process, a user, a program, a cgroup */
     AGGSTATS_WHO_KERNEL, /* the kernel of itself */
-    AGGSTATS_WHO_OTHER,  /* all that there were too many of */
+    AGGSTATS_WHO_OTHER,  /* all that there were too many of; where groups have names only, also those not known */
 };
 
 /* As in profiles: "kernel", "other"; NULL for AGGSTATS_WHO_ID. */
@@ -118,8 +127,9 @@ const char *aggstats_who_name(enum aggstats_who who);
 
 /* The calls of one group. */
 struct aggstats_group {
+    enum aggstats_grouping grouping; /* those of one grouping have each call once at most */
     enum aggstats_who who;
-    uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID */
+    uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID; 0 where groups have names only */
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
     struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
 };
@@ -130,8 +140,11 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
-/* Whether it names files, which may be nobody else's business: a path of a call in flight is known. */
+/* Whether it has paths, which may be nobody else's business: of a call in flight, or of cgroups. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
+
+/* Takes all of these out: groups of cgroups are gone, calls in flight have no path. */
+void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key);

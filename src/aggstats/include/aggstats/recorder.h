@@ -33,13 +33,13 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
 /* Starts recording.
  * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
  *          itself (clock, resolution, start, elapsed, clamped, incomplete, failed, bytes, in_flight, interval, borders,
- *          process, uid)
+ *          and names of groupings)
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
  *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
  * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, intervals,
- * joint profiles and groups. Calls that the forking thread has in progress go on in both processes. A child of vfork()
- * counts as its parent. One of _Fork() or clone() itself may call aggstats_begin() and aggstats_end(), for nothing; all
- * else it must leave alone, also the ends of calls in progress */
+ *          joint profiles and groups. Calls that the forking thread has in progress go on in both processes. A child of
+ *          vfork() counts as its parent. One of _Fork() or clone() itself may call aggstats_begin() and
+ *          aggstats_end(), for nothing; all else it must leave alone, also the ends of calls in progress */
 static inline int aggstats_recorder_create(const struct aggstats_recorder_options *options,
                                            struct aggstats_recorder **ret_recorder) {
     return aggstats_recorder_create_sized(AGGSTATS_ABI, options, sizeof(*options), ret_recorder);
@@ -209,7 +209,8 @@ struct aggstats_identity {
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
 };
 
-/* Finds out who a caller is. False: it cannot be known any more. Called by a thread of the recorder's own. */
+/* Finds out who a caller is: whatever its grouping; where groups have names only, id and instance do not count. False:
+ * it cannot be known any more. */
 typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggstats_identity *ret_identity);
 
 #define AGGSTATS_GROUPS_DEFAULT 256U
@@ -219,8 +220,13 @@ typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggs
 struct aggstats_grouping_options {
     enum aggstats_grouping grouping;
     unsigned groups_max;           /* 0: AGGSTATS_GROUPS_DEFAULT */
-    aggstats_identify_fn identify; /* NULL: a caller's number is its group's */
+    aggstats_identify_fn identify; /* called by a thread of the recorder's own, early and then ever more rarely, at last
+                                    * each second while there are calls; NULL: a caller's number is its group's */
     void *context;
+    aggstats_identify_fn identify_first; /* called by the thread that records a caller's first call, so that it must not
+                                          * wait for others; instance does not count. At most 10,000 times a second. The
+                                          * same, with the same context, in all groupings that have it; NULL: nobody is
+                                          * asked then */
 };
 
 /* As aggstats_recorder_create_sized(). */
@@ -229,21 +235,27 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
 
 /* From now on snapshots have a profile for each group of callers too, made of the calls that are given to
  * aggstats_group_add(). Of more than groups_max those that have called least recently are added up as one. The live
- * file has none.
- * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 16 KB for each thread
- * Errors:  -EINVAL, -EBUSY grouped already, -ENOMEM, those of starting a thread
+ * file has none. Each grouping may be asked for once; they do not know of each other.
+ * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 24 KB for each thread
+ * Errors:  -EINVAL, -EBUSY grouped so already, -ENOMEM, those of starting a thread
  * Threads: before any thread counts */
 static inline int aggstats_recorder_group(struct aggstats_recorder *recorder,
                                           const struct aggstats_grouping_options *options) {
     return aggstats_recorder_group_sized(recorder, options, sizeof(*options));
 }
 
-/* Counts a call that has ended, whose latency aggstats_end() gave, for its caller. is_kernel: it is nobody's but the
- * kernel's own, whose calls are a group of their own. Nothing if the recorder is not grouped.
+/* Who has made a call. */
+struct aggstats_caller {
+    uint32_t thread; /* its number; 0: nobody's but the kernel's own, whose calls are a group of their own */
+    uint32_t uid;    /* 0 without a thread: the kernel's own */
+};
+
+/* Counts a call that has ended, whose latency aggstats_end() gave, for its caller in all groupings. Nothing if the
+ * recorder is not grouped.
  * Threads: any. No lock, no atomic read-modify-write and no system call, but for a caller that this thread has not met
- *          lately, and when 1024 calls wait to be sorted
+ *          lately, who may be asked for (identify_first), and when 1024 calls wait to be sorted
  * Signals: not in a handler */
-void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, uint32_t caller, bool is_kernel,
+void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_caller *caller,
                         uint64_t latency_cycles);
 
 AGGSTATS_END_DECLARATIONS

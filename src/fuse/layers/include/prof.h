@@ -17,9 +17,9 @@ struct prof {
     struct fs_layer layer;
     struct aggstats_recorder *recorder; /* borrowed; its ops are fs_op_names */
     uint32_t clock_kind;
-    enum aggstats_grouping grouping; /* whose calls are counted apart */
-    struct fs_ops ops;               /* members are atomic */
-    unsigned joint[FS_OP_COUNT];     /* atomic; values that latencies are related to, as bits */
+    bool is_grouped;             /* calls are counted by their callers, too */
+    struct fs_ops ops;           /* members are atomic */
+    unsigned joint[FS_OP_COUNT]; /* atomic; values that latencies are related to, as bits */
 };
 
 /* timing: CALL, TSC or FULL. next and recorder are borrowed and outlive the layer. */
@@ -35,8 +35,8 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
  * Errors:  -ENOMEM. Threads: any, one at a time, while ops are called */
 int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values);
 
-/* Counts all calls by their callers, too; the recorder is grouped so. timing: FULL.
+/* Counts all calls by their callers, too; the recorder is grouped. timing: FULL.
  * Threads: before any op is called */
-void prof_set_grouping(struct prof *prof, enum aggstats_grouping grouping);
+void prof_set_grouped(struct prof *prof);
 
 #endif

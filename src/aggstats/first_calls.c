@@ -1,0 +1,106 @@
+/* Callers by number, as many to a set as fit a cache line. */
+#include "first_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "quiet_lock.h"
+
+#define NS_PER_SECOND 1000000000
+
+void first_calls_init(struct first_calls *calls) {
+    pthread_mutex_init(&calls->lock, NULL);
+}
+
+void first_calls_finish(struct first_calls *calls) {
+    pthread_mutex_destroy(&calls->lock);
+    free(calls->identities);
+}
+
+int first_calls_begin(struct first_calls *calls, aggstats_identify_fn identify, void *context) {
+    calls->identities = calloc(FIRST_CALLS_SETS, sizeof(*calls->identities));
+    if (!calls->identities)
+        return -ENOMEM;
+    calls->context = context;
+    calls->identify = identify;
+    return 0;
+}
+
+/* As in callers.c. */
+static unsigned set_of(uint32_t thread) {
+    return (uint32_t)(thread * 2654435769U) / (UINT32_MAX / FIRST_CALLS_SETS + 1);
+}
+
+/* FIRST_CALLS_WAYS: it is not there. */
+static unsigned way_of(const struct first_calls *calls, unsigned set, uint32_t thread) {
+    unsigned way = 0;
+    while (way < FIRST_CALLS_WAYS && __atomic_load_n(&calls->threads[set][way], __ATOMIC_RELAXED) != thread)
+        way++;
+    return way;
+}
+
+static bool may_ask(struct first_calls *calls) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ns = (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+    if (now_ns - calls->second_ns >= NS_PER_SECOND) {
+        calls->second_ns = now_ns;
+        calls->asked = 0;
+    }
+    return calls->asked++ < FIRST_CALLS_PER_SECOND;
+}
+
+/* It may be there already, if two of its calls are the first. */
+static void keep(struct first_calls *calls, uint32_t thread, const struct aggstats_identity *identity) {
+    unsigned set = set_of(thread);
+    unsigned way = way_of(calls, set, thread);
+    if (way == FIRST_CALLS_WAYS)
+        way = calls->next[set]++ % FIRST_CALLS_WAYS;
+    calls->identities[set][way] = *identity;
+    __atomic_store_n(&calls->threads[set][way], thread, __ATOMIC_RELAXED);
+}
+
+bool first_calls_meet(struct first_calls *calls, uint32_t thread) {
+    struct aggstats_identity identity = {.id = 0};
+    sigset_t before;
+    if (!calls->identify || way_of(calls, set_of(thread), thread) < FIRST_CALLS_WAYS)
+        return false;
+    quiet_lock(&calls->lock, &before);
+    bool asks = may_ask(calls);
+    quiet_unlock(&calls->lock, &before);
+    if (!asks)
+        return false;
+    if (!calls->identify(calls->context, thread, &identity))
+        identity = (struct aggstats_identity){.id = 0};
+    quiet_lock(&calls->lock, &before);
+    keep(calls, thread, &identity);
+    quiet_unlock(&calls->lock, &before);
+    return true;
+}
+
+bool first_calls_find(struct first_calls *calls, uint32_t thread, struct aggstats_identity *ret_identity) {
+    unsigned set = set_of(thread);
+    bool is_known = false;
+    if (!calls->identify)
+        return false;
+    pthread_mutex_lock(&calls->lock);
+    unsigned way = way_of(calls, set, thread);
+    if (way < FIRST_CALLS_WAYS) {
+        *ret_identity = calls->identities[set][way];
+        is_known = ret_identity->name[0] != '\0';
+    }
+    pthread_mutex_unlock(&calls->lock);
+    return is_known;
+}
+
+void first_calls_forget(struct first_calls *calls, uint32_t thread) {
+    unsigned set = set_of(thread);
+    if (!calls->identify)
+        return;
+    pthread_mutex_lock(&calls->lock);
+    unsigned way = way_of(calls, set, thread);
+    if (way < FIRST_CALLS_WAYS)
+        __atomic_store_n(&calls->threads[set][way], 0, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&calls->lock);
+}

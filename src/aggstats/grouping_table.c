@@ -1,0 +1,279 @@
+/* From calls to the groups of one grouping. */
+#include "grouping_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define NS_PER_SECOND 1000000000
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+/* ---- What of a call is its caller --------------------------------------------------------------- */
+
+/* False: the kernel's own. */
+typedef bool (*key_fn)(const struct event *event, uint64_t *ret_key);
+
+static bool key_thread(const struct event *event, uint64_t *ret_key) {
+    *ret_key = event->caller.thread;
+    return event->caller.thread != 0;
+}
+
+static bool key_uid(const struct event *event, uint64_t *ret_key) {
+    *ret_key = event->caller.uid;
+    return event->caller.thread != 0 || event->caller.uid != 0;
+}
+
+static const key_fn key_of[AGGSTATS_GROUPINGS] = {
+    [AGGSTATS_BY_PROCESS] = key_thread,
+    [AGGSTATS_BY_UID] = key_uid,
+    [AGGSTATS_BY_PROGRAM] = key_thread,
+    [AGGSTATS_BY_CGROUP] = key_thread,
+};
+
+/* ---- Life cycle --------------------------------------------------------------------------------- */
+
+void grouping_table_destroy(struct grouping_table *table) {
+    if (!table)
+        return;
+    groups_finish(&table->groups);
+    callers_finish(&table->callers);
+    free(table);
+}
+
+struct grouping_table *grouping_table_create(const struct layout *layout,
+                                             const struct aggstats_grouping_options *options,
+                                             struct first_calls *first_calls) {
+    struct grouping_table *table = calloc(1, sizeof(*table));
+    if (!table)
+        return NULL;
+    table->options = *options;
+    table->first_calls = first_calls;
+    table->has_ids = aggstats_grouping_has_ids(options->grouping);
+    table->callers.op_count = layout->op_count;
+    if (groups_init(&table->groups, layout, options->groups_max) == 0)
+        return table;
+    grouping_table_destroy(table);
+    return NULL;
+}
+
+/* ---- Counting ----------------------------------------------------------------------------------- */
+
+/* The group of an identity, which is made if there is none. Another may be folded for it; but not that of the latest
+ * call. NULL: no memory. */
+static struct group *find_or_add(struct grouping_table *table, const struct aggstats_identity *identity) {
+    bool was_folded = false;
+    struct aggstats_identity only_name = {.id = 0};
+    if (!table->has_ids) {
+        memcpy(only_name.name, identity->name, sizeof(only_name.name));
+        identity = &only_name;
+    }
+    struct group *group = groups_find(&table->groups, identity, table->has_ids);
+    if (!group)
+        group = groups_add(&table->groups, identity, &was_folded);
+    if (group && was_folded)
+        callers_forget(&table->callers, group);
+    return group;
+}
+
+/* In place of a process's start, where that is not known: because nobody was asked in time, or since it is gone. The
+ * former may yet turn out to be somebody. Of the latter those of one name are one. */
+enum { START_NOT_ASKED = 0, START_GONE = 1 };
+#define START_GONE_NAMED (UINT64_C(1) << 63)
+
+static uint64_t start_of_gone(const char *name) {
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    for (const char *at = name; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    return name[0] ? hash | START_GONE_NAMED : START_GONE;
+}
+
+/* Returns the group that its calls are in now; NULL: none of its own. */
+static struct group *settle_unknown(struct grouping_table *table, struct caller *caller, bool is_gone) {
+    struct aggstats_identity unknown = caller->pending.identity;
+    if (caller->pending.seen == 0)
+        return NULL;
+    unknown.instance = is_gone ? start_of_gone(unknown.name) : START_NOT_ASKED;
+    struct group *group = table->has_ids ? find_or_add(table, &unknown) : &table->groups.other;
+    groups_unite(&table->groups, &caller->pending, group ? group : &table->groups.other);
+    return group;
+}
+
+/* What a caller's first call told: the name at least. A process is settled when its start is known. */
+static void take_first_identity(struct grouping_table *table, struct caller *caller) {
+    struct aggstats_identity identity;
+    if (!table->options.identify_first || !first_calls_find(table->first_calls, (uint32_t)caller->key, &identity))
+        return;
+    if (!table->has_ids)
+        caller->group = find_or_add(table, &identity);
+    else if (!caller->group)
+        caller->pending.identity = identity;
+}
+
+/* A new caller, in the place of an old one. NULL: no memory. */
+static struct caller *put(struct grouping_table *table, struct caller *place, uint64_t key) {
+    if (place->is_used && !place->group)
+        settle_unknown(table, place, place->is_gone);
+    if (callers_put(&table->callers, place, key, now_ns()) < 0)
+        return NULL;
+    if (!table->options.identify)
+        place->group = find_or_add(table, &place->pending.identity);
+    else
+        take_first_identity(table, place);
+    return place;
+}
+
+/* It has been asked for again, perhaps as another that has the same number. */
+static struct caller *renew(struct grouping_table *table, struct caller *caller) {
+    if (caller->is_gone)
+        return put(table, caller, caller->key);
+    take_first_identity(table, caller);
+    caller->check_ns = 0;
+    return caller;
+}
+
+static struct group *group_of(struct grouping_table *table, const struct event *event) {
+    uint64_t key;
+    if (!key_of[table->options.grouping](event, &key))
+        return &table->groups.kernel;
+    struct caller *caller = callers_find(&table->callers, key);
+    if (!caller)
+        caller = put(table, callers_place(&table->callers, key), key);
+    else if (event->has_asked && table->options.identify_first)
+        caller = renew(table, caller);
+    if (!caller)
+        return &table->groups.other;
+    caller->has_called = table->options.identify != NULL;
+    caller->seen = table->groups.calls;
+    return caller->group ? caller->group : &caller->pending;
+}
+
+void grouping_table_count(struct grouping_table *table, const struct event *event) {
+    groups_count(&table->groups, group_of(table, event), event->op, event->latency_cycles);
+}
+
+/* ---- Who they are ------------------------------------------------------------------------------- */
+
+/* A group that has only its number, since its caller was displaced before it was known. */
+static void take_over_unknown(struct grouping_table *table, uint64_t number, struct group *group) {
+    const struct aggstats_identity unknown = {.id = number, .instance = START_NOT_ASKED};
+    struct group *before = table->has_ids ? groups_find(&table->groups, &unknown, true) : NULL;
+    if (!before || before == group)
+        return;
+    callers_forget(&table->callers, before);
+    groups_unite(&table->groups, before, group);
+}
+
+/* What it has called before it was known comes to its group; not so if it is another now. */
+static void move_caller(struct grouping_table *table, struct caller *caller, const struct aggstats_identity *identity) {
+    struct group *group = find_or_add(table, identity);
+    if (!group)
+        return;
+    if (table->has_ids)
+        group->identity = *identity; /* the name may be another */
+    group->seen = ++table->groups.calls;
+    if (!caller->group) {
+        groups_unite(&table->groups, &caller->pending, group);
+        take_over_unknown(table, caller->pending.identity.id, group);
+    }
+    caller->is_used = true; /* its earlier group may just have been folded */
+    caller->group = group;
+}
+
+void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity) {
+    struct caller *caller = callers_find(&table->callers, key);
+    if (!caller)
+        return;
+    caller->is_gone = !identity;
+    if (identity)
+        move_caller(table, caller, identity);
+    else
+        first_calls_forget(table->first_calls, (uint32_t)key);
+    if (caller->is_gone && !caller->group)
+        caller->group = settle_unknown(table, caller, true);
+    callers_set_next_check(caller, now_ns());
+}
+
+unsigned grouping_table_due(const struct grouping_table *table, uint64_t ret_keys[CALLERS_MAX]) {
+    return table->options.identify ? callers_due(&table->callers, now_ns(), ret_keys) : 0;
+}
+
+/* ---- Reset, showing ----------------------------------------------------------------------------- */
+
+/* Those who are not known yet. */
+static struct caller *next_unknown(struct callers *callers, struct caller *caller) {
+    struct caller *end = &callers->sets[0][0] + (size_t)CALLERS_MAX;
+    for (caller = caller ? caller + 1 : &callers->sets[0][0]; caller < end; caller++)
+        if (caller->is_used && !caller->group)
+            return caller;
+    return NULL;
+}
+
+void grouping_table_reset(struct grouping_table *table) {
+    struct caller *caller = NULL;
+    groups_clear(&table->groups);
+    while ((caller = next_unknown(&table->callers, caller)))
+        group_forget_calls(&caller->pending, table->callers.op_count);
+}
+
+/* All others as one group, which the caller finishes. */
+static int add_up_others(struct grouping_table *table, struct group *ret_others) {
+    struct caller *caller = NULL;
+    int err = group_init(ret_others, AGGSTATS_WHO_OTHER, table->callers.op_count);
+    if (err == 0)
+        err = groups_add_calls(&table->groups, &table->groups.other, ret_others);
+    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
+        err = groups_add_calls(&table->groups, &caller->pending, ret_others);
+    return err;
+}
+
+static void settle_all(struct grouping_table *table) {
+    struct caller *caller = NULL;
+    while ((caller = next_unknown(&table->callers, caller)))
+        groups_unite(&table->groups, &caller->pending, &table->groups.other);
+}
+
+/* Those who have no names are among the others, until they get one; or for good, if they are marked there. */
+static int show_unnamed(struct grouping_table *table, struct groups_showing *showing) {
+    if (showing->marks) {
+        settle_all(table);
+        return group_show(showing, &table->groups.other);
+    }
+    struct group others;
+    int err = add_up_others(table, &others);
+    if (err == 0)
+        err = group_show(showing, &others);
+    group_finish(&others, table->callers.op_count);
+    return err;
+}
+
+static int show_unknown(struct grouping_table *table, struct groups_showing *showing) {
+    struct caller *caller = NULL;
+    int err = group_show(showing, &table->groups.other);
+    while (err == 0 && (caller = next_unknown(&table->callers, caller)))
+        err = group_show(showing, &caller->pending);
+    return err;
+}
+
+int grouping_table_show(struct grouping_table *table, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                        struct aggstats_profile *profile) {
+    struct groups_showing showing;
+    profile->groupings |= 1U << table->options.grouping;
+    int err = groups_show_begin(&table->groups, marks, op_names, table->options.grouping, profile, &showing);
+    if (err == 0)
+        err = table->has_ids ? show_unknown(table, &showing) : show_unnamed(table, &showing);
+    groups_show_end(&showing);
+    return err;
+}
+
+void grouping_table_end_marks(struct grouping_table *table, bool take) {
+    struct caller *caller = NULL;
+    groups_end_marks(&table->groups, take);
+    while ((caller = next_unknown(&table->callers, caller)))
+        group_end_marks(&caller->pending, &table->groups.layout, take);
+}

@@ -1,0 +1,42 @@
+/* Private: the groups of one grouping, and who its callers are. Not thread-safe; see grouping.h. */
+#ifndef GROUPING_TABLE_H
+#define GROUPING_TABLE_H
+
+#include "callers.h"
+#include "events.h"
+#include "first_calls.h"
+
+struct grouping_table {
+    struct aggstats_grouping_options options;
+    struct first_calls *first_calls;
+    bool has_ids; /* groups have; else names only, and who is not known is among the others */
+    struct groups groups;
+    struct callers callers;
+};
+
+/* first_calls is borrowed, and asked if the options say so. NULL: no memory. */
+struct grouping_table *grouping_table_create(const struct layout *layout,
+                                             const struct aggstats_grouping_options *options,
+                                             struct first_calls *first_calls);
+
+/* NULL is fine. */
+void grouping_table_destroy(struct grouping_table *table);
+
+void grouping_table_count(struct grouping_table *table, const struct event *event);
+
+/* The callers to be asked for by now. Returns how many */
+unsigned grouping_table_due(const struct grouping_table *table, uint64_t ret_keys[CALLERS_MAX]);
+
+/* A caller has been asked for. identity: NULL: it is gone */
+void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity);
+
+/* Nobody has called yet. */
+void grouping_table_reset(struct grouping_table *table);
+
+/* As grouping_show() and grouping_end_marks(). Where groups have names only, callers who have none yet when they are
+ * marked stay among the others. */
+int grouping_table_show(struct grouping_table *table, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
+                        struct aggstats_profile *profile);
+void grouping_table_end_marks(struct grouping_table *table, bool take);
+
+#endif
