@@ -102,7 +102,7 @@ places_are_used_again() {
     let_go
     after_bytes=$(stat -c %s "$(live_file)")
     [ "$after_bytes" -le $((before_bytes + 1000000)) ] || fail "the live file grows from $before_bytes to $after_bytes"
-    [ "$after_bytes" -le $(((places + 100) * 25000)) ] || fail "the live file has $after_bytes bytes"
+    [ "$after_bytes" -le $(((places + 100) * 45000)) ] || fail "the live file has $after_bytes bytes"
 }
 
 hold_record_lock='
