@@ -42,7 +42,19 @@ struct live_header {
     uint64_t window_sequence;
     uint64_t seen_cycles; /* the last moment at which the process is known to have recorded */
     uint64_t incomplete;  /* 1: some blocks are not in the file */
+    uint64_t looks;       /* the next three: struct aggstats_busy */
+    uint64_t busy_looks;
+    uint64_t most_busy;
 };
+
+static inline struct aggstats_busy live_busy(const struct live_header *header) {
+    struct aggstats_busy busy = {.looks = __atomic_load_n(&header->looks, __ATOMIC_RELAXED),
+                                 .busy = __atomic_load_n(&header->busy_looks, __ATOMIC_RELAXED),
+                                 .most = __atomic_load_n(&header->most_busy, __ATOMIC_RELAXED)};
+    if (busy.busy > busy.looks) /* read in between, or written by somebody else */
+        busy.busy = busy.looks;
+    return busy;
+}
 
 /* Where things stand before header_bytes. */
 struct live_offsets {

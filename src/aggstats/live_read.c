@@ -335,6 +335,7 @@ static int make_profile(const struct reader *reader, bool recording, struct aggs
         .labels = reader->labels,
         .label_count = reader->label_count,
         .incomplete = reader->header.incomplete != 0,
+        .busy = live_busy(&reader->header),
     };
     return snapshot_make(&source, ret_profile);
 }

@@ -100,6 +100,17 @@ static int add_joints(struct aggstats_profile *sum, const struct aggstats_profil
     return err;
 }
 
+/* Those of a profile that nobody looked at do not tell of the sum. */
+static int add_busy(struct aggstats_busy *a, const struct aggstats_busy *b) {
+    if (a->looks == 0 || b->looks == 0) {
+        *a = (struct aggstats_busy){0};
+        return 0;
+    }
+    a->most = a->most > b->most ? a->most : b->most;
+    a->busy += b->busy;
+    return add_numbers(&a->looks, b->looks);
+}
+
 /* Adds b to sum, which are of one resolution. */
 static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
     for (size_t i = 0; i < b->op_count; i++) {
@@ -115,7 +126,8 @@ static int add_profile(struct aggstats_profile *sum, const struct aggstats_profi
     sum->incomplete = sum->incomplete || b->incomplete;
     if (sum->has_elapsed && add_numbers(&sum->elapsed_cycles, b->elapsed_cycles) < 0)
         return -EOVERFLOW;
-    return add_numbers(&sum->clamped, b->clamped);
+    err = add_busy(&sum->busy, &b->busy);
+    return err < 0 ? err : add_numbers(&sum->clamped, b->clamped);
 }
 
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b) {
@@ -198,6 +210,12 @@ static void advance_start(struct aggstats_profile *difference, const struct aggs
         difference->has_start = false;
 }
 
+/* Looks are not read together with each other: where nothing is left that makes sense, nothing is said. */
+static void subtract_busy(struct aggstats_busy *a, const struct aggstats_busy *b) {
+    if (subtract_numbers(&a->looks, b->looks) < 0 || subtract_numbers(&a->busy, b->busy) < 0 || a->busy > a->looks)
+        *a = (struct aggstats_busy){0};
+}
+
 static int subtract_profile(struct aggstats_profile *difference, const struct aggstats_profile *b) {
     unsigned count = profile_bucket_count(b);
     for (size_t i = 0; i < b->op_count; i++) {
@@ -210,6 +228,7 @@ static int subtract_profile(struct aggstats_profile *difference, const struct ag
     difference->has_elapsed = difference->has_elapsed && b->has_elapsed;
     if (difference->has_elapsed && subtract_numbers(&difference->elapsed_cycles, b->elapsed_cycles) < 0)
         return -ERANGE;
+    subtract_busy(&difference->busy, &b->busy);
     return subtract_numbers(&difference->clamped, b->clamped);
 }
 

@@ -80,6 +80,8 @@ static void start_anew(struct aggstats_recorder *recorder) {
     joints_end(&recorder->joints);
     if (recorder->sampler)
         recorder->sampler->is_left = true;
+    if (recorder->watcher)
+        recorder->watcher->is_left = true;
     if (recorder->grouping)
         recorder->grouping->is_left = true;
     set_hot(recorder, threads_start_anew(&recorder->threads));
@@ -232,6 +234,7 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
         return;
     recorder_unregister(recorder);
     sampler_stop(recorder->sampler);
+    sampler_stop(recorder->watcher);
     grouping_stop(recorder->grouping);
     recorder_free(recorder);
 }

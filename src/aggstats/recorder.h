@@ -24,6 +24,13 @@ struct rotation {
     struct window_span span;
 };
 
+/* What the thread that looks at calls in flight remembers of its last look. */
+struct watch {
+    uint64_t begun; /* changes when a call begins */
+    int64_t interval_ns;
+    uint64_t chance;
+};
+
 struct aggstats_recorder {
     struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
     unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot)];
@@ -43,6 +50,8 @@ struct aggstats_recorder {
     struct timeline *timeline;    /* under the window lock; NULL: not sampled */
     pthread_mutex_t sampler_lock; /* taken first */
     struct sampler *sampler;      /* under its lock; NULL: not sampled */
+    struct sampler *watcher;      /* set before threads count; NULL: nobody looks at calls in flight */
+    struct watch watch;           /* the watcher's */
     struct grouping *grouping;    /* set before threads count; NULL: not grouped */
     struct rotation *rotation;    /* under the window lock; NULL: none, or a reset has come between */
 };
@@ -51,6 +60,9 @@ struct aggstats_recorder {
 static inline struct grouping *recorder_grouping(const struct aggstats_recorder *recorder) {
     return recorder->grouping && !recorder->grouping->is_left ? recorder->grouping : NULL;
 }
+
+/* Takes looks from those that are shown; NULL: all of them. Under the window lock */
+void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken);
 
 static inline struct timeline *recorder_timeline(const struct aggstats_recorder *recorder) {
     return recorder->sampler && recorder->sampler->is_left ? NULL : recorder->timeline;

@@ -53,6 +53,7 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .labels = recorder->labels,
         .label_count = recorder->label_count,
         .incomplete = threads_fallback_used(&recorder->threads),
+        .busy = live_busy(recorder->live.header),
         .timeline = recorder_timeline(recorder),
         .joints = &recorder->joints,
         .grouping = recorder_grouping(recorder),
@@ -79,6 +80,7 @@ static void reset_all(struct aggstats_recorder *recorder, struct window *window,
                       uint64_t now_cycles) {
     window_reset(window, settled, now_cycles);
     recorder->rotation = NULL; /* what it would take away is gone */
+    recorder_take_busy(recorder, NULL);
     joints_reset(&recorder->joints);
     if (recorder_grouping(recorder))
         grouping_reset(recorder->grouping);
@@ -190,6 +192,7 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
 static void take_span(struct aggstats_recorder *recorder, const struct rotation *rotation) {
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     window_take(window, &recorder->layout, &rotation->span);
+    recorder_take_busy(recorder, &rotation->profile.busy);
     live_publish_window(&recorder->live);
     joints_take(&recorder->joints, (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names, &rotation->profile);
     if (recorder->timeline)

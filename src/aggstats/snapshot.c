@@ -72,6 +72,7 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         .has_elapsed = true,
         .clamped = window_visible_clamped(source->window, source->tally),
         .incomplete = source->incomplete,
+        .busy = source->busy,
     };
     int err = labels_copy(source->labels, source->label_count, &profile->labels);
     if (err < 0)

@@ -16,6 +16,7 @@ struct snapshot_source {
     const struct aggstats_label *labels;
     size_t label_count;
     bool incomplete;
+    struct aggstats_busy busy;
     const struct timeline *timeline; /* NULL: not sampled */
     const struct joints *joints;     /* NULL: none are known */
     struct grouping *grouping;       /* NULL: not grouped */

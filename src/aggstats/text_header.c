@@ -138,6 +138,22 @@ static int parse_incomplete(struct parser *parser, char *value) {
                                                                   : parser_fail_expected(parser, "yes or no", value);
 }
 
+/* "980 looks 1234 most 4" */
+static int parse_busy(struct parser *parser, char *value) {
+    struct aggstats_busy *busy = &parser->profile.busy;
+    char *cursor = value;
+    int err = parser_number(parser, text_next_word(&cursor), "a number of looks", &busy->busy);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "looks", &busy->looks);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "most", &busy->most);
+    if (err == 0)
+        err = parser_end_of_line(parser, &cursor);
+    if (err == 0 && (busy->looks == 0 || busy->busy > busy->looks))
+        err = parser_fail(parser, "expected no more busy looks than looks, and some");
+    return err;
+}
+
 /* "path /srv/a file", to the end of the line; or nothing. */
 static int parse_path(struct parser *parser, char **cursor, char **ret_path) {
     text_skip_blanks(cursor);
@@ -215,12 +231,12 @@ static const struct {
     int (*parse)(struct parser *parser, char *value);
     bool repeatable;
 } keys[] = {
-    {"clock", parse_clock, false},        {"resolution", parse_resolution, false},
-    {"start", parse_start, false},        {"elapsed", parse_elapsed, false},
-    {"clamped", parse_clamped, false},    {"incomplete", parse_incomplete, false},
-    {"failed", parser_failed, true},      {"bytes", parser_bytes, true},
-    {"in_flight", parse_in_flight, true}, {"interval", parse_interval, false},
-    {"borders", parse_borders, false},
+    {"clock", parse_clock, false},       {"resolution", parse_resolution, false},
+    {"start", parse_start, false},       {"elapsed", parse_elapsed, false},
+    {"clamped", parse_clamped, false},   {"incomplete", parse_incomplete, false},
+    {"failed", parser_failed, true},     {"bytes", parser_bytes, true},
+    {"busy", parse_busy, false},         {"in_flight", parse_in_flight, true},
+    {"interval", parse_interval, false}, {"borders", parse_borders, false},
 };
 
 /* ---- Header: lines ---- */

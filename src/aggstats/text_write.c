@@ -113,6 +113,9 @@ static void write_header(const struct aggstats_profile *profile, FILE *stream) {
         fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);
     if (profile->incomplete)
         fputs("# incomplete: yes\n", stream);
+    if (profile->busy.looks > 0)
+        fprintf(stream, "# busy: %" PRIu64 " looks %" PRIu64 " most %" PRIu64 "\n", profile->busy.busy,
+                profile->busy.looks, profile->busy.most);
     write_outcomes(profile, stream);
     write_calls_in_flight(profile, stream);
 }

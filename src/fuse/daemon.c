@@ -195,6 +195,13 @@ static int start_groupings(struct daemon *daemon) {
     return err;
 }
 
+static int start_watching(struct daemon *daemon) {
+    int err = daemon->options->timing == PROF_TIMING_FULL ? aggstats_recorder_watch(daemon->recorder) : 0;
+    if (err < 0)
+        log_message("cannot look at calls in flight: %s", strerror(-err));
+    return err;
+}
+
 /* Returns how many are left. */
 static size_t keep_labels_with_values(struct aggstats_label *labels, size_t count) {
     size_t kept = 0;
@@ -261,7 +268,9 @@ static int create_recorder(struct daemon *daemon) {
         profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
     if (err == 0)
         err = start_sampling(daemon);
-    return err < 0 ? err : start_groupings(daemon);
+    if (err == 0)
+        err = start_groupings(daemon);
+    return err < 0 ? err : start_watching(daemon);
 }
 
 /* ---- Layers ---- */

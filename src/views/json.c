@@ -55,6 +55,13 @@ static void write_header(struct json_writer *writer, const struct aggstats_profi
         write_cycles(writer, profile, "elapsed", profile->elapsed_cycles);
     json_count(writer, "clamped", profile->clamped);
     json_bool(writer, "incomplete", profile->incomplete);
+    if (profile->busy.looks > 0) {
+        json_begin(writer, "busy", '{');
+        json_count(writer, "looks", profile->busy.looks);
+        json_count(writer, "busy", profile->busy.busy);
+        json_count(writer, "most", profile->busy.most);
+        json_end(writer, '}');
+    }
 }
 
 static void write_calls_in_flight(struct json_writer *writer, const struct aggstats_profile *profile) {

@@ -38,7 +38,7 @@ second_place_keeps_what_is_there() {
 # The live file is on the full disk too, and holds all that there is.
 live_file_is_whole() {
     local live
-    mount -t tmpfs -o size=256k tmpfs full-live
+    mount -t tmpfs -o size=1m tmpfs full-live
     begin -o profile=full/out,live=full-live
     live=full-live/$daemon_pid.live
     fill_live
@@ -51,7 +51,7 @@ live_file_is_whole() {
 
 # It holds too little: the message has the rest.
 live_file_lacks_groups() {
-    mount -t tmpfs -o size=256k tmpfs full-live
+    mount -t tmpfs -o size=1m tmpfs full-live
     begin -o profile=full/out,live=full-live,interval=0.1,by=uid
     fill_live
     end_without_room "it follows\$"

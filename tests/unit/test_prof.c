@@ -315,7 +315,7 @@ struct watcher {
 
 static void *watch(void *argument) {
     struct watcher *watcher = argument;
-    while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED)) {
+    do {
         struct aggstats_profile profile;
         if (aggstats_recorder_snapshot(recorder, &profile) < 0)
             break;
@@ -325,7 +325,7 @@ static void *watch(void *argument) {
         if (watcher->reset)
             aggstats_recorder_reset(recorder);
         watcher->rounds++;
-    }
+    } while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED));
     return NULL;
 }
 

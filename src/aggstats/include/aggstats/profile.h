@@ -64,6 +64,13 @@ struct aggstats_op_profile {
     uint64_t failures[AGGSTATS_FAILURES]; /* calls that failed, by kind (failure.h) */
 };
 
+/* How much of the time calls were in flight, by looks at what is in flight. All 0: nobody looked. */
+struct aggstats_busy {
+    uint64_t looks;
+    uint64_t busy; /* looks at which at least one call was in flight; no more than looks */
+    uint64_t most; /* calls in flight at one look */
+};
+
 /* A call that had not returned when the snapshot was taken. */
 struct aggstats_call_in_flight {
     char op[AGGSTATS_NAME_SIZE];
@@ -94,6 +101,7 @@ struct aggstats_profile {
     bool has_start;
     bool has_elapsed;
     bool incomplete; /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
+    struct aggstats_busy busy;
     struct aggstats_label *labels;
     size_t label_count;
     struct aggstats_op_profile *ops;

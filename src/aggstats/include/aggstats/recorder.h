@@ -174,6 +174,12 @@ int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_f
 
 /* ---- Intervals, joint profiles, groups ---- */
 
+/* From now on snapshots tell how much of the time calls were in flight (struct aggstats_busy), and so does the live
+ * file: a thread looks a hundred times a second; while there are no calls, six times.
+ * Errors:  -EBUSY somebody looks already, -ENOMEM, those of starting a thread
+ * Threads: before any thread counts */
+int aggstats_recorder_watch(struct aggstats_recorder *recorder);
+
 #define AGGSTATS_INTERVAL_MIN_NS 10000000U                /* 10 ms */
 #define AGGSTATS_INTERVAL_MAX_NS UINT64_C(86400000000000) /* a day */
 #define AGGSTATS_INTERVALS_DEFAULT 1024U

@@ -1,0 +1,132 @@
+/* How much of the time calls are in flight. */
+#include <check.h>
+#include <errno.h>
+#include <time.h>
+
+#include "aggstats.h"
+#include "run_suite.h"
+
+static struct aggstats_recorder *create_watched(void) {
+    static const char *const names[] = {"READ"};
+    const struct aggstats_recorder_options options = {.op_names = names, .op_count = 1, .resolution = 1};
+    struct aggstats_recorder *recorder;
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_watch(recorder), 0);
+    return recorder;
+}
+
+static struct aggstats_busy busy_of(struct aggstats_recorder *recorder) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    struct aggstats_busy busy = profile.busy;
+    ck_assert_uint_le(busy.busy, busy.looks);
+    aggstats_profile_finish(&profile);
+    return busy;
+}
+
+static void wait_a_little(void) {
+    const struct timespec little = {.tv_nsec = 1000000};
+    nanosleep(&little, NULL);
+}
+
+/* More looks than there were, whatever they see. */
+static struct aggstats_busy wait_for_looks(struct aggstats_recorder *recorder, uint64_t more) {
+    const uint64_t before = busy_of(recorder).looks;
+    while (busy_of(recorder).looks < before + more)
+        wait_a_little();
+    return busy_of(recorder);
+}
+
+START_TEST(looks_see_calls_in_flight_and_nothing_else) {
+    struct aggstats_recorder *recorder = create_watched();
+    struct aggstats_busy idle = wait_for_looks(recorder, 20);
+    ck_assert_uint_eq(idle.busy, 0);
+    ck_assert_uint_eq(idle.most, 0);
+    struct aggstats_span span = aggstats_begin(recorder, 0, 1, 1);
+    while (busy_of(recorder).busy < 5)
+        wait_a_little();
+    aggstats_end(recorder, &span);
+    struct aggstats_busy after = busy_of(recorder);
+    ck_assert_uint_eq(after.most, 1);
+    ck_assert_uint_eq(wait_for_looks(recorder, 40).busy, after.busy);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(nobody_looks_unless_asked) {
+    static const char *const names[] = {"READ"};
+    const struct aggstats_recorder_options options = {.op_names = names, .op_count = 1, .resolution = 1};
+    struct aggstats_recorder *recorder;
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_uint_eq(busy_of(recorder).looks, 0);
+    ck_assert_int_eq(aggstats_recorder_watch(recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_watch(recorder), -EBUSY);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(reset_begins_anew_and_a_pause_does_not_count) {
+    struct aggstats_recorder *recorder = create_watched();
+    struct aggstats_span span = aggstats_begin(recorder, 0, 1, 1);
+    while (busy_of(recorder).busy < 5)
+        wait_a_little();
+    ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+    struct aggstats_busy paused = busy_of(recorder);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    ck_assert_uint_eq(busy_of(recorder).looks, 0);
+    for (int i = 0; i < 50; i++)
+        wait_a_little();
+    ck_assert_uint_eq(busy_of(recorder).looks, 0);
+    ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
+    ck_assert_uint_gt(wait_for_looks(recorder, 3).busy, 0);
+    ck_assert_uint_gt(paused.busy, 0);
+    aggstats_end(recorder, &span);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static int save(void *context, const struct aggstats_profile *profile) {
+    *(struct aggstats_busy *)context = profile->busy;
+    return 0;
+}
+
+START_TEST(looks_are_in_one_span_each) {
+    struct aggstats_recorder *recorder = create_watched();
+    struct aggstats_busy saved;
+    wait_for_looks(recorder, 200);
+    ck_assert_int_eq(aggstats_recorder_rotate(recorder, save, &saved), 0);
+    ck_assert_uint_ge(saved.looks, 200);
+    ck_assert_uint_lt(busy_of(recorder).looks, saved.looks);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(sums_and_differences_have_them) {
+    struct aggstats_profile a = {.resolution = 1, .busy = {.looks = 100, .busy = 30, .most = 2}};
+    struct aggstats_profile b = {.resolution = 1, .busy = {.looks = 50, .busy = 50, .most = 7}};
+    const struct aggstats_profile unwatched = {.resolution = 1};
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.busy.looks, 150);
+    ck_assert_uint_eq(a.busy.busy, 80);
+    ck_assert_uint_eq(a.busy.most, 7);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert_uint_eq(a.busy.looks, 100);
+    ck_assert_uint_eq(a.busy.busy, 30);
+    ck_assert_int_eq(aggstats_profile_add(&a, &unwatched), 0);
+    ck_assert_uint_eq(a.busy.looks, 0);
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+}
+END_TEST
+
+int main(void) {
+    TCase *tcase = tcase_create("busy");
+    tcase_add_test(tcase, looks_see_calls_in_flight_and_nothing_else);
+    tcase_add_test(tcase, nobody_looks_unless_asked);
+    tcase_add_test(tcase, reset_begins_anew_and_a_pause_does_not_count);
+    tcase_add_test(tcase, looks_are_in_one_span_each);
+    tcase_add_test(tcase, sums_and_differences_have_them);
+    Suite *suite = suite_create("busy");
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
