@@ -412,7 +412,7 @@ struct watcher {
 static void *watch(void *argument) {
     struct watcher *watcher = argument;
     uint64_t last_calls = 0;
-    while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED)) {
+    do {
         struct seen seen = take_snapshot(watcher->recorder);
         ck_assert_uint_eq(seen.calls - seen.finished, seen.in_flight);
         if (watcher->reset)
@@ -421,7 +421,7 @@ static void *watch(void *argument) {
             ck_assert_uint_ge(seen.calls, last_calls);
         last_calls = seen.calls;
         watcher->rounds++;
-    }
+    } while (!__atomic_load_n(&watcher->stop, __ATOMIC_RELAXED));
     return NULL;
 }
 
