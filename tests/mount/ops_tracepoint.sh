@@ -2,6 +2,7 @@
 # The profile counts what the kernel sent: over a mixed load, op by op, the calls equal the events of the tracepoint
 # fuse:fuse_request_send of this connection.
 . "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
 . "$tests_dir/tracing.sh"
 
 
@@ -26,6 +27,7 @@ compare() {
     local connection
     connection=$(mountpoint -d "$mnt")
     load
+    wait_until 20 all_are_closed "$mnt/.osprof" || fail "a file is not closed"
     unmount_osproffs "$mnt"
     traced_calls "${connection#*:}" "$daemon_pid" >"$scratch/traced"
     profiled_calls "$final_profile" >"$scratch/profiled"

@@ -2,6 +2,7 @@
 # A hundred rotations under a load of two callers: op by op, the spans and the final profile add up exactly to what the
 # kernel sent.
 . "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
 . "$tests_dir/tracing.sh"
 
 need_root
@@ -49,6 +50,7 @@ assert_exact() {
     (rotate_often) || fail "a rotation failed"
     rm "$scratch/go-on"
     wait "$readers" "$writers"
+    wait_until 20 all_are_closed "$scratch"/spans/* "$mnt/.osprof" || fail "a file is not closed"
     unmount_osproffs "$mnt"
     traced_calls "${connection#*:}" "$daemon_pid" "$(<"$scratch/rotator")" >"$scratch/traced"
     profiled_calls "$scratch"/spans/* "$final_profile" >"$scratch/profiled"

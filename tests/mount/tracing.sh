@@ -53,6 +53,13 @@ profiled_calls() {
     awk 'FNR == 1 { group = 0 } /^# (uid|process):/ { group = 1 } /^OP_/ && !group { calls[substr($1, 4)] += $2 } END { for (op in calls) print op, calls[op] }' "$@" | sort
 }
 
+# all_are_closed PROFILE...: every file and directory that was opened. Nobody waits for that, and what of it the daemon
+# has not taken when its mount goes, the kernel drops.
+all_are_closed() {
+    profiled_calls "$@" | awk '{ calls[$1] = $2 }
+        END { exit calls["OPENDIR"] != calls["RELEASEDIR"] || calls["OPEN"] + calls["CREATE"] != calls["RELEASE"] }'
+}
+
 lost_events() {
     awk '/^overrun|^dropped/ { lost += $2 } END { print lost + 0 }' "$instance"/per_cpu/cpu*/stats
 }
