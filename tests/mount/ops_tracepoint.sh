@@ -27,7 +27,7 @@ compare() {
     local connection
     connection=$(mountpoint -d "$mnt")
     load
-    wait_until 20 all_are_closed "$mnt/.osprof" || fail "a file is not closed"
+    wait_until 20 all_are_closed || fail "a file is not closed"
     unmount_osproffs "$mnt"
     traced_calls "${connection#*:}" "$daemon_pid" >"$scratch/traced"
     profiled_calls "$final_profile" >"$scratch/profiled"

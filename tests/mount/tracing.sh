@@ -53,15 +53,16 @@ profiled_calls() {
     awk 'FNR == 1 { group = 0 } /^# (uid|process):/ { group = 1 } /^OP_/ && !group { calls[substr($1, 4)] += $2 } END { for (op in calls) print op, calls[op] }' "$@" | sort
 }
 
-# all_are_closed PROFILE...: every file and directory that was opened. Nobody waits for that, and what of it the daemon
-# has not taken when its mount goes, the kernel drops.
+# all_are_closed [SPAN]...: every file and directory that was opened. Nobody waits for that, and what of it the daemon has
+# not taken when its mount goes, the kernel drops. Asks the live file, which makes no requests.
 all_are_closed() {
+    "$OSPROF" recover "$(live_file)" >"$scratch/now"
     awk 'FNR == 1 { group = 0 }
         /^# (uid|process):/ { group = 1 }
         /^# failed: / { for (i = 4; i < NF; i += 2) calls[$3] -= $(i + 1) }
         /^OP_/ && !group { calls[substr($1, 4)] += $2 }
         END { exit calls["OPENDIR"] != calls["RELEASEDIR"] ||
-                   calls["OPEN"] + calls["CREATE"] + calls["TMPFILE"] != calls["RELEASE"] }' "$@"
+                   calls["OPEN"] + calls["CREATE"] + calls["TMPFILE"] != calls["RELEASE"] }' "$@" "$scratch/now"
 }
 
 lost_events() {
