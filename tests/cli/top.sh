@@ -466,6 +466,7 @@ hung_daemon=
 exec 7>&-
 wait "$caller_pid"
 caller_pid=
+rm -f reports
 "$OSPROF" top --batch --by process --delay 0.1 mnt >reports &
 watcher=$!
 wait_until 30 grep -q 'Calls by process, the last' reports || fail "no report of callers"

@@ -27,7 +27,8 @@ shows_one_snapshot() {
     done
     command_control resume
     for size in 7 4096 1048576; do
-        cmp <(grep -v '^# elapsed' "$scratch/by-1") <(grep -v '^# elapsed' "$scratch/by-$size") ||
+        # the clock's rate is known ever better
+        cmp <(grep -Ev '^# (elapsed|clock)' "$scratch/by-1") <(grep -Ev '^# (elapsed|clock)' "$scratch/by-$size") ||
             fail "reads of $size bytes show something else"
     done
     mkdir "$mnt/directory/later"

@@ -32,7 +32,7 @@ compare() {
     traced_calls "${connection#*:}" "$daemon_pid" >"$scratch/traced"
     profiled_calls "$final_profile" >"$scratch/profiled"
     assert_eq 0 "$(lost_events)" "trace events lost"
-    [ "$(wc -l <"$scratch/traced")" -gt 25 ] || fail "the trace holds next to nothing"
+    [ "$(wc -l <"$scratch/traced")" -gt 25 ] || fail "the trace holds next to nothing: $(cat "$scratch/traced"; grep INIT "$instance/trace")"
     diff "$scratch/traced" "$scratch/profiled" >&2 || fail "the profile (>) differs from the kernel's trace (<) with $1"
     find "$lower" -mindepth 1 -delete
     echo >"$instance/trace"

@@ -78,11 +78,11 @@ for quantile in 0.01 0.25 0.5 0.9 0.99; do
     assert_quantile "$quantile" 2 all.osprof ".*"
     assert_quantile "$quantile" 4 fine.osprof "${mounts[3]}|${mounts[4]}"
 done
-# Number and sum are exact. A series an operation.
+# Number and sum are exact, but for the rate of the clock, which is known better later. A series an operation.
 assert_eq 5 "$(query 'count({__name__=~"osprof_op_latency_seconds.*",op="MKDIR"})')" "series of MKDIR in five mounts"
 sum=$("$OSPROF" show --metrics --op MKDIR 3.osprof | sed -n 's/^osprof_op_latency_seconds_sum{.*} //p')
 query "histogram_sum(osprof_op_latency_seconds{op=\"MKDIR\",mount=\"${mounts[2]}\"})" |
-    awk -v sum="$sum" '{ exit !($1 > sum * (1 - 1e-6) && $1 < sum * (1 + 1e-6)) }' || fail "another sum than $sum"
+    awk -v sum="$sum" '{ exit !($1 > sum * (1 - 1e-4) && $1 < sum * (1 + 1e-4)) }' || fail "another sum than $sum"
 
 # Rules: each has been evaluated without an error, and has what it should.
 make_load 307
