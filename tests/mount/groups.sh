@@ -49,7 +49,10 @@ cat "$mnt/.osprof" >"$scratch/profile"
 assert_sums "$scratch/profile"
 assert_eq 14 "$(calls_of process '[0-9]+ perl' READ "$scratch/profile")" "reads of perl"
 assert_eq 1 "$(calls_of process "$reader perl" READ "$scratch/profile")" "reads of process $reader"
-assert_eq 3 "$(calls_of process kernel RELEASE "$scratch/profile")" "files released by the kernel"
+# Older kernels say that nobody has closed a file, newer ones (seen with 7.3) who it was.
+released=$(calls_of process kernel RELEASE "$scratch/profile")
+[ "$released" != 0 ] || released=$(calls_of process '[0-9]+ (perl|head)' RELEASE "$scratch/profile")
+assert_eq 3 "$released" "files released"
 assert_eq 2 "$(grep -c '^perl ' "$scratch/shown")" "rows of perl in show --by process"
 
 # The calls of some, as a page and for other programs.
