@@ -39,7 +39,7 @@ static void note(struct live_header *header, uint64_t in_flight, uint64_t looks)
 /* A tenth more or less, by a linear congruential generator (D. E. Knuth, The Art of Computer Programming, 3.3.4). */
 static int64_t jittered(struct watch *watch) {
     watch->chance = watch->chance * UINT64_C(6364136223846793005) + 1;
-    return watch->interval_ns * (9 * 1024 + (int64_t)(watch->chance >> 53)) / (10 * 1024);
+    return watch->interval_ns * (INT64_C(9216) + (int64_t)(watch->chance >> 53)) / INT64_C(10240);
 }
 
 static void look_locked(struct aggstats_recorder *recorder) {

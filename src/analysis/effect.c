@@ -45,7 +45,7 @@ struct effect effect_of(const double *values, size_t a_count, size_t count) {
 }
 
 static double standard_error(const struct effect *effect) {
-    return sqrt(effect->variance * (1.0 / (double)effect->a_count + 1.0 / (double)effect->b_count));
+    return sqrt(effect->variance * (1.0 / (double)effect->a_count + 1.0 / (double)effect->b_count) + effect->shared);
 }
 
 void effect_conclude(struct effect *effect) {
@@ -151,7 +151,7 @@ size_t effect_runs_needed(const struct effect *effect, double bound, double alph
     const double difference = fabs(effect->difference);
     for (size_t runs = 2; runs <= most; runs++) {
         double freedom = effect->freedom - (double)(effect->a_count + effect->b_count) + (double)(2 * runs);
-        double error = sqrt(2 * effect->variance / (double)runs);
+        double error = sqrt(2 * effect->variance / (double)runs + effect->shared);
         bool is_within = difference + error * gsl_cdf_tdist_Pinv((1 + EFFECT_CONFIDENCE) / 2, freedom) <= bound;
         bool is_beyond = difference > bound && difference > error * gsl_cdf_tdist_Qinv(alpha / 2, freedom);
         if (is_within || is_beyond)

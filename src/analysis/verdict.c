@@ -55,10 +55,11 @@ struct runs {
     const struct aggstats_profile *profiles;
     size_t a_count;
     size_t count;
-    double *factors;        /* [count] common to the ops of a run, as logarithms */
-    double *values;         /* [op][figure][run] logarithms; NAN: none */
-    double *scratch;        /* [count] */
-    struct effect **tested; /* what is judged together */
+    double *factors;         /* [count] common to the ops of a run, as logarithms */
+    double factors_variance; /* of the difference between the sides' factors, by what ops differ from each other */
+    double *values;          /* [op][figure][run] logarithms; NAN: none */
+    double *scratch;         /* [count] */
+    struct effect **tested;  /* what is judged together */
 };
 
 /* ---- One clock rate, one resolution ------------------------------------------------------------- */
@@ -187,7 +188,35 @@ static double typical_variance(const struct runs *runs, const double *centres, d
     return count > 0 ? gsl_stats_median(scratch, 1, count) : 0;
 }
 
-static int find_factors(const struct runs *runs) {
+/* By how much values lie about their median: a standard deviation, if they are normal, that outliers hardly change.
+ * Changes the values. */
+static double median_distance(double *values, size_t count) {
+    const double median = gsl_stats_median(values, 1, count);
+    for (size_t i = 0; i < count; i++)
+        values[i] = fabs(values[i] - median);
+    return 1.4826 * gsl_stats_median(values, 1, count);
+}
+
+/* Ops may change by more than one factor, some a little up and some down. By how much is what they are spread beyond
+ * their own noise; and a median of few such is not known better than they let it be (1.57 is pi / 2, the variance of a
+ * median of normal values over that of their mean). */
+static double variance_of_factors(const struct runs *runs, const double *centres, double *scratch) {
+    double noise = 0;
+    size_t count = 0;
+    for (size_t op = 0; op < runs->result->op_count; op++) {
+        if (isnan(centres[op]))
+            continue;
+        const struct effect effect = effect_of(beside_factors(runs, op, VERDICT_MEAN), runs->a_count, runs->count);
+        scratch[count++] = effect.difference;
+        noise += effect.variance * (1.0 / (double)effect.a_count + 1.0 / (double)effect.b_count);
+    }
+    if (count < VERDICT_COMMON_OPS_MIN)
+        return 0;
+    const double spread = median_distance(scratch, count);
+    return fmax(0, spread * spread - noise / (double)count) * M_PI_2 / (double)count;
+}
+
+static int find_factors(struct runs *runs) {
     const size_t op_count = runs->result->op_count;
     CLEANUP_FREE double *centres = calloc(op_count + 1, sizeof(*centres));
     CLEANUP_FREE double *scratch = calloc(op_count + 1, sizeof(*scratch));
@@ -201,6 +230,8 @@ static int find_factors(const struct runs *runs) {
     runs->result->has_common = variance_without > 0 && typical_variance(runs, centres, scratch) < variance_without;
     if (!runs->result->has_common)
         memset(runs->factors, 0, runs->count * sizeof(*runs->factors));
+    else
+        runs->factors_variance = variance_of_factors(runs, centres, scratch);
     return 0;
 }
 
@@ -243,6 +274,7 @@ static int moderate_figure(struct runs *runs, enum verdict_figure figure) {
         ratio->b = exp(plain.b);
         ratio->effect = effect_of(beside_factors(runs, i, figure), runs->a_count, runs->count);
         ratio->effect.tolerance = tolerance_of(runs->result, figure);
+        ratio->effect.shared = figures[figure].is_latency ? runs->factors_variance : 0;
         if (is_judged(op))
             effects[count++] = &ratio->effect;
     }

@@ -22,6 +22,7 @@ struct effect {
     double difference; /* b - a */
     double variance;   /* of a value, within its side */
     double freedom;    /* degrees of freedom of the variance; more after effects_moderate() */
+    double shared;     /* variance of the difference that is in all runs of a side alike: more runs do not lessen it */
     double tolerance;  /* what the difference may be wrong by in all runs alike, as values read from buckets are */
     double low;        /* the interval of the difference */
     double high;
@@ -29,8 +30,8 @@ struct effect {
     bool is_beyond; /* by effects_judge(): not by chance */
 };
 
-/* values: A's a_count first, then B's; NAN is none. low to p are left to effect_conclude(), the tolerance to
- * the caller. */
+/* values: A's a_count first, then B's; NAN is none. low to p are left to effect_conclude(), what is shared and the
+ * tolerance to the caller. */
 struct effect effect_of(const double *values, size_t a_count, size_t count);
 
 /* Draws the variances of one kind of figure, of several ops, together: each counts as much for an op as it varies among
