@@ -130,6 +130,37 @@ saves it" unmount mnt
 rm "$live"
 expect_trouble "osprof: cannot unmount lower: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them" unmount lower
 
+# Of two on top of each other the upper one is unmounted, also if it is dead: the lower one is not waited for.
+mount_osproffs -o profile="$scratch/below" "$lower" "$mnt"
+below=$daemon_pid
+mount_osproffs "$lower" "$mnt"
+kill -KILL "$daemon_pid"
+wait "$daemon_pid" || true
+status=0
+timeout 20 "$OSPROF" unmount mnt 2>err || status=$?
+assert_eq 2 "$status" "status of osprof unmount of the upper one"
+live=$(sed -n "s|^osprof: $mnt is unmounted; its osproffs had been killed: the profile is in \(.*\), and .*|\1|p" err)
+rm "$live"
+expect 0 unmount mnt
+assert_eq "The profile is in $scratch/below." "$(<out)" "where the profile of the lower one is"
+wait "$below"
+
+# Where it takes long, since the mount is in another place too, that is told.
+if is_root; then
+    mkdir elsewhere
+    mount_osproffs -o profile="$scratch/unmounted" "$lower" "$mnt"
+    mount --bind "$mnt" elsewhere
+    "$OSPROF" unmount mnt >unmount.out 2>unmount.err &
+    unmounting=$!
+    wait_until 20 grep -q "lsns.*)$" unmount.err || fail "does not say what it waits for"
+    assert_eq "osprof: $mnt is unmounted; waiting for the profile until osproffs (process $daemon_pid) ends: it hangs, or is \
+also mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')" "$(<unmount.err)" "what it waits for"
+    umount elsewhere
+    wait "$unmounting" || fail "status $? of osprof unmount: $(<unmount.err)"
+    assert_eq "The profile is in $scratch/unmounted." "$(<unmount.out)" "where the profile is"
+    wait "$daemon_pid"
+fi
+
 # Others may look, not reset, and not unmount.
 if is_root && have setpriv && as_user true; then
     mount_osproffs -o allow_other "$lower" "$mnt"

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base.h"
 #include "command.h"
@@ -13,6 +14,9 @@
 #include "path.h"
 #include "screen.h"
 #include "unmount.h"
+
+#define USUAL_MS 2000 /* after which who waits is told for what */
+#define STEP_MS 10
 
 static bool is_mount(const char *path) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
@@ -56,15 +60,38 @@ static enum status tell_where(const struct live_file *live, int live_fd) {
     return STATUS_OK;
 }
 
-/* A daemon keeps its live file locked until it ends. */
-static enum status wait_for_end(const struct live_file *live, int live_fd) {
-    while (flock(live_fd, LOCK_SH) < 0) {
-        if (errno == EINTR)
-            continue;
-        complain("cannot wait for the profile: %s: %s", live->path, strerror(errno));
-        return STATUS_TROUBLE;
+/* A daemon keeps its live file locked until it ends. Errors: -EWOULDBLOCK it has not ended by now */
+static int wait_for_lock(int live_fd, int flags) {
+    int result;
+    do
+        result = flock(live_fd, LOCK_SH | flags);
+    while (result < 0 && errno == EINTR);
+    return result < 0 ? negative_errno() : 0;
+}
+
+/* Errors: -EWOULDBLOCK it takes longer than usual */
+static int wait_a_while(int live_fd) {
+    const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+    int error;
+    for (int waited_ms = 0; (error = wait_for_lock(live_fd, LOCK_NB)) == -EWOULDBLOCK && waited_ms < USUAL_MS;
+         waited_ms += STEP_MS)
+        nanosleep(&step, NULL);
+    return error;
+}
+
+/* A file system lives on in other places where it is mounted, by mount --bind or in other mount namespaces. */
+static enum status wait_for_end(const char *path, const struct live_file *live, int live_fd) {
+    int error = wait_a_while(live_fd);
+    if (error == -EWOULDBLOCK) {
+        complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also "
+                 "mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
+                 path, (long)live->info.pid);
+        error = wait_for_lock(live_fd, 0);
     }
-    return tell_where(live, live_fd);
+    if (!error)
+        return tell_where(live, live_fd);
+    complain("cannot wait for the profile: %s: %s", live->path, strerror(-error));
+    return STATUS_TROUBLE;
 }
 
 /* ---- The command -------------------------------------------------------------------------------- */
@@ -78,7 +105,7 @@ static enum status unmount_found(const char *path, const struct live_file *live,
         return STATUS_TROUBLE;
     }
     if (live_fd >= 0)
-        return wait_for_end(live, live_fd);
+        return wait_for_end(path, live, live_fd);
     if (left)
         complain("%s is unmounted; its osproffs had been killed: the profile is in %s, and 'osprof recover' saves it",
                  path, left->path);
@@ -94,6 +121,15 @@ static char *real_path(const char *mount) {
     return path ? path : path_normalise(mount);
 }
 
+/* Of mounts on top of each other the one begun last is unmounted, and that one may be dead. */
+static enum status unmount_last(const char *path, const struct live_files *files) {
+    const struct live_file *live = live_files_serving(files, path);
+    const struct live_file *left = live_files_left(files, path);
+    if (live && left && left->profile.start_ns > live->profile.start_ns)
+        live = NULL;
+    return unmount_found(path, live, left);
+}
+
 static enum status unmount(const char *mount) {
     CLEANUP_FREE char *path = real_path(mount);
     struct live_files files = {0};
@@ -103,7 +139,7 @@ static enum status unmount(const char *mount) {
     }
     enum status status = STATUS_TROUBLE;
     if (is_mount(path))
-        status = unmount_found(path, live_files_serving(&files, path), live_files_left(&files, path));
+        status = unmount_last(path, &files);
     else
         complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
     live_files_finish(&files);
