@@ -10,7 +10,7 @@
 #include "base.h"
 
 static int run_fusermount(const char *path, int flags) {
-    const char *arguments[] = {"fusermount3", "-u", "-q", flags & MNT_DETACH ? "-z" : "--", "--", path, NULL};
+    const char *arguments[] = {"fusermount3", flags & MNT_DETACH ? "-uqz" : "-uq", "--", path, NULL};
     pid_t helper;
     int status;
     int err = posix_spawnp(&helper, arguments[0], NULL, NULL, (char **)(uintptr_t)arguments, environ);
