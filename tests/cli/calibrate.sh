@@ -171,7 +171,7 @@ profile() {
 expect_labels() {
     local expected=$1
     shift
-    expect 0 show --ascii "$@" -
+    expect 0 show --ascii --charts "$@" -
     assert_eq "$expected" "$(grep '^  peak at' "$scratch/out" || true)" "labels"
 }
 
@@ -222,6 +222,21 @@ calibrate_as node1 'tsc 1000000000 Hz' "device_read 1 197000 200000 9 5 $source 
     "round_trip 1 300000 300000 9 5 server:1"
 expect_labels "  peak at 197 us ~ device read 197 us or network round trip 300 us" \
     < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
+# expect_cause EXPECTED ARGUMENT...: what the page that answers takes the peak of the profile on standard input for
+expect_cause() {
+    local expected=$1
+    shift
+    expect 0 show "$@" -
+    assert_eq "$expected" "$(sed -n 's/^ 100.0 %  READ  *3  *185 µs *//p' "$scratch/out")" "cause"
+}
+expect_cause "one disk read" < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
+expect_cause "" --no-labels < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
+calibrate_as node1 'tsc 1000000000 Hz' "device_read 1 1970000 200000 9 5 $source on /proc"
+expect_cause "" < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
+calibrate_as node1 'tsc 1000000000 Hz' "device_read 1900000 1970000 2000000 9 5 $source on /proc"
+expect_cause "from memory" < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
+calibrate_as node1 'tsc 1000000000 Hz' "device_read 1 197000 200000 9 5 $source on /proc" \
+    "round_trip 1 300000 300000 9 5 server:1"
 root=$(awk '$2 == "/" { source = $1 } END { print source }' /proc/self/mounts)
 case $root in
 /dev/*) expect_labels "" < <(profile node1 'tsc 1000000000 Hz' '# lower: /') ;;

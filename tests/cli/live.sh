@@ -41,7 +41,7 @@ start_recorder "$live" "$scratch/hung" .control
 
 # The mount point does not even exist: whatever is shown comes from the live file.
 for name in hung ./hung/ "$scratch/lower/../hung" hung/.control; do
-    expect 0 show "$name"
+    expect 0 show --charts "$name"
     assert_eq "$scratch/hung" "$(shown mount)" "mount of $name"
     assert_eq "being recorded by process $recorder_pid" "$(shown state)" "state of $name"
     grep -Eq '^  FSYNC +[0-9.]+ [a-zµ]+ +4711  131074$' "$scratch/out" || fail "the call in flight is not listed"

@@ -132,6 +132,17 @@ expect 0 run -- sh -c 'cat file >/dev/null; echo output'
 assert_eq output "$(<"$scratch/out")" "standard output"
 grep -q '^command   sh -c cat file >/dev/null; echo output$' "$scratch/err" || fail "no command in the heading"
 grep -Eq '^READ +1 ' "$scratch/err" || fail "no READ in the table"
+[[ $(sed -n 2p "$scratch/err") == *" elapsed; "*"$lower"* ]] || fail "does not begin with the answer: $(head -n 3 "$scratch/err")"
+! grep -q '[│└]' "$scratch/err" || fail "charts that nobody asked for"
+grep -q '^read      4.00 KiB, .* overall, .* within calls$' "$scratch/err" || fail "no bytes: $(<"$scratch/err")"
+next="next      osprof run -o by=program -- sh -c 'cat file >/dev/null; echo output'"
+grep -qxF "$next" <(sed 's/  #.*//' "$scratch/err") || fail "what is next: $(grep -A 2 ^next "$scratch/err")"
+expect 0 run --charts -- sh -c 'cat file >/dev/null'
+grep -q '[│└]' "$scratch/err" || fail "no charts"
+expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --profile; see 'osprof help run'" \
+    --charts -p x true
+expect_failure "osprof run: --charts is for a profile that is printed, and does not go with --vs; see 'osprof help run'" \
+    --charts --vs true true
 expect 0 run -o joint=read:size -- sh -c 'cat file >/dev/null'
 grep -q 'size' "$scratch/err" || fail "a joint profile that was asked for is not shown"
 expect 0 run -o by=program+uid -- sh -c 'cat file >/dev/null'

@@ -2,24 +2,103 @@
 # osprof show: what it prints of given profiles, to the character.
 . "$(dirname "$0")/lib.sh"
 
-expect_golden show-grep show "$data/show-grep.osprof"
-expect_golden show-grep-ascii show --ascii --op lookup --op OP_READ "$data/show-grep.osprof"
-expect_golden show-grep-buckets show --buckets --op READ "$data/show-grep.osprof"
-expect_golden show-grep-narrow show --width 40 --op READDIRPLUS "$data/show-grep.osprof"
-expect_golden show-hung show --width 200 "$data/show-hung.osprof"
-expect_golden show-hung-merged show --width 40 --op READ "$data/show-hung.osprof"
-expect_golden show-groups show --by all "$data/show-groups.osprof"
-expect_golden show-groups-of show --by cgroup --of /user.slice --op READ --buckets "$data/show-groups.osprof"
-expect_golden show-empty show "$data/show-empty.osprof"
-expect_golden show-bare show "$data/show-bare.osprof"
-expect_golden show-outcomes show "$data/show-outcomes.osprof"
-expect_golden show-outcomes-narrow show --width 40 --ascii --op LOOKUP "$data/show-outcomes.osprof"
+ln -s "$data"/show-*.osprof . # the page names them as they were given
+expect_golden show-grep show show-grep.osprof
+expect_golden show-grep-charts show --charts show-grep.osprof
+expect_golden show-grep-ascii show --ascii --op lookup --op OP_READ show-grep.osprof
+expect_golden show-grep-buckets show --buckets --op READ show-grep.osprof
+expect_golden show-grep-narrow show --width 40 --op READDIRPLUS show-grep.osprof
+expect_golden show-hung show --charts --width 200 show-hung.osprof
+expect_golden show-hung-merged show --width 40 --op READ show-hung.osprof
+expect_golden show-groups show --by all show-groups.osprof
+expect_golden show-groups-of show --by cgroup --of /user.slice --op READ --buckets show-groups.osprof
+expect_golden show-empty show show-empty.osprof
+expect_golden show-bare show show-bare.osprof
+expect_golden show-outcomes show --charts show-outcomes.osprof
+expect_golden show-outcomes-narrow show --width 40 --ascii --op LOOKUP show-outcomes.osprof
+
+# ---- The page that answers
+
+# answer: what of the last output it is, without the empty line at its end
+answer() {
+    sed '/^\(layer\|mount\|clock\|calls of\) /,$d' "$scratch/out" | sed '$d'
+}
+
+# Of a profile with all that there can be it has no more than 24 lines of 80 columns.
+expect_golden show-answer show show-answer.osprof
+[ "$(answer | wc -l)" -le 24 ] || fail "$(answer | wc -l) lines, not 24"
+[ "$(answer | wc -L)" -le 80 ] || fail "wider than 80 columns: $(answer | wc -L)"
+for width in 40 60 100; do
+    expect 0 show --width "$width" --ascii show-answer.osprof
+    [ "$(answer | wc -L)" -le "$width" ] || fail "wider than $width columns: $(answer)"
+    ! LC_ALL=C grep -q '[^ -~]' "$scratch/out" || fail "not only ASCII with --ascii"
+done
+
+# first_line LINE...: the first line of the page of such a profile
+first_line() {
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "$@" 'OP_READ 100 150000' ' 0 0 0 0 0 0 0 0 0 0 100' >sentence
+    expect 0 show --width 200 sentence
+    head -n 1 "$scratch/out"
+}
+assert_eq "Calls took 150 µs, summed over callers" "$(first_line)" "nothing known"
+assert_eq "1.00 ms elapsed; calls to /srv took 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# lower: /srv' '# elapsed: 1000000')" "elapsed time known"
+assert_eq "1.00 ms elapsed; in 200 µs of them (20 % ± 2) at least one of up to 4 callers waited for /srv" \
+    "$(first_line '# lower: /srv' '# elapsed: 1000000' '# busy: 300 looks 1500 most 4')" "looked at"
+assert_eq "1.00 ms elapsed; in 200 µs of them (20.0 % ± 0.2) a caller waited" \
+    "$(first_line '# elapsed: 1000000' '# busy: 30000 looks 150000 most 1')" "looked at often"
+assert_eq "1.00 ms elapsed; calls took 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# elapsed: 1000000' '# busy: 0 looks 3 most 0')" "nothing seen"
+assert_eq "3 runs, 1.00 ms elapsed in all; calls took 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# elapsed: 1000000' '# runs: 3')" "runs"
+assert_eq "1.00 ms elapsed; calls took 150 µs, summed over callers (15.0 %)" \
+    "$(first_line '# elapsed: 1000000' '# runs: 3 or so')" "no number of runs"
+
+# Of whom it is, also in what to type next, which works as it stands.
+expect 0 show --by process --of cc1 show-groups.osprof
+assert_eq "5.00 ms elapsed; calls of cc1 took 90.0 µs, summed over callers (1.8 %)" \
+    "$(answer | head -n 1)" "whose calls"
+assert_eq "next      osprof show --by process --of cc1 --op READ show-groups.osprof" "$(answer | grep ^next)" "what is next"
+
+# next_commands ARGUMENT...: what osprof show's page says to type next
+next_commands() {
+    expect 0 show --width 200 "$@"
+    answer | sed -n '/^next/,$s/^.\{10\}\([^#]*[^# ]\).*/\1/p'
+}
+for profile in show-{grep,groups,answer}.osprof "a 'quoted' name" ./-dash; do
+    [ -e "$profile" ] || cp show-groups.osprof "$profile"
+    next_commands "$profile" >commands
+    [ -s commands ] || fail "nothing to type next for $profile"
+    while read -r line; do
+        PATH=$(dirname -- "$OSPROF"):$PATH bash -c "$line" >shown || fail "what the page says to type does not work: $line"
+        [ -s shown ] || fail "prints nothing: $line"
+    done <commands
+done
+# Names of groups are others' text: one that is no name for a shell is quoted, one that looks like a number is given as such.
+# shellcheck disable=SC2016 # not to be expanded, that is the point
+printf '%s\n' '# osprof 1' 'OP_READ 1 5' ' 0 0 1' '# process: 4711 $(touch it); 9' 'OP_READ 1 5' ' 0 0 1' >quoted
+next_commands quoted >commands
+grep -qxF "osprof show --by process --of '\$(touch it); 9' quoted" commands || fail "quoted as $(<commands)"
+sed -i 's/4711 .*/4711 4712/' quoted
+next_commands quoted >commands
+grep -qxF "osprof show --by process --of 4711 quoted" commands || fail "a name that is a number: $(<commands)"
+# A path that does not fit is what the manual calls it.
+long=$(printf 'long%.0s' $(seq 20))
+cp show-grep.osprof "$long"
+expect 0 show "$long"
+assert_eq "next      osprof show --op READ PROFILE  # its latencies as a chart" "$(answer | grep ^next)" "a long path"
 
 # The default is osprof.out in the current directory; - is standard input.
+expect 0 show show-bare.osprof
+sed '/^next/d' "$scratch/out" >bare
 cp "$data/show-bare.osprof" osprof.out
-expect_golden show-bare show
-expect_golden show-bare show - <"$data/show-bare.osprof"
-expect_golden show-bare show <(cat "$data/show-bare.osprof")
+shown_bare() {
+    expect 0 show "$@"
+    diff bare <(sed '/^next/d' "$scratch/out") >&2 || fail "prints something else: osprof show $*"
+}
+shown_bare
+shown_bare - <"$data/show-bare.osprof"
+shown_bare <(cat "$data/show-bare.osprof")
 
 # What never ends is no profile, and takes no memory.
 within_memory expect_trouble "osprof: standard input is not a profile: line 1: expected text, found a NUL byte" show - </dev/zero
@@ -40,10 +119,10 @@ within_memory expect 0 show borders
 
 # Without a terminal the width is $COLUMNS, else 80; nothing is wider.
 COLUMNS=40 expect_golden show-grep-narrow show --op READDIRPLUS "$data/show-grep.osprof"
-COLUMNS=nonsense expect_golden show-grep show "$data/show-grep.osprof"
+COLUMNS=nonsense expect_golden show-grep-charts show --charts show-grep.osprof
 for width in 40 60 80; do
-    expect 0 show --width "$width" "$data/show-grep.osprof"
-    widest=$(sed -n '/^operation/,/^$/p; /[│└]/p' "$scratch/out" | wc -L)
+    expect 0 show --charts --width "$width" "$data/show-grep.osprof"
+    widest=$(sed -n '1,/^layer/p; /^operation/,/^$/p; /[│└]/,/^$/p' "$scratch/out" | wc -L)
     [ "$widest" -le "$width" ] || fail "$widest columns, not $width"
 done
 
@@ -58,12 +137,12 @@ grep -q '^mount     /müll$' "$scratch/out" || fail "UTF-8 of a profile is not s
 # Colours and the width of a terminal: only there, and NO_COLOR takes the colours away.
 need script
 on_terminal() {
-    TERM=xterm script -qec "stty cols 64; $1 '$OSPROF' show '$data/show-grep.osprof'" /dev/null | tr -d '\r'
+    TERM=xterm script -qec "stty cols 64; $1 '$OSPROF' show --charts '$data/show-grep.osprof'" /dev/null | tr -d '\r'
 }
 on_terminal "" >coloured
 grep -q $'\033\[1mREAD\033\[0m' coloured || fail "no colours on a terminal"
 on_terminal NO_COLOR=1 >plain
-expect 0 show --width 64 "$data/show-grep.osprof"
+expect 0 show --charts --width 64 "$data/show-grep.osprof"
 diff "$scratch/out" plain >&2 || fail "differs on a terminal without colours"
 diff <(sed 's/\x1b\[[0-9]*m//g' coloured) plain >&2 || fail "colours change the text"
 
@@ -92,7 +171,7 @@ assert_harmless() {
     ! LC_ALL=C grep -aqP '[\x00-\x09\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80\xae' shown || fail "a terminal obeys: osprof $*: $(cat -v shown)"
 }
 
-for view in "" --buckets --metrics --json --csv --by=process --joint; do
+for view in "" --charts --buckets --metrics --json --csv --by=process --joint; do
     assert_harmless show ${view:+"$view"} "$hostile"
 done
 assert_harmless check "$hostile"

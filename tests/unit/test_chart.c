@@ -102,6 +102,51 @@ START_TEST(bars_stand_at_their_latency) {
 }
 END_TEST
 
+/* An op beside another whose calls take up to 33 ms, so that both have a long axis. */
+static char *print_beside_slow_calls(int width) {
+    uint64_t other_buckets[64] = {[10] = 1, [24] = 1};
+    const struct aggstats_op_profile other = {.buckets = other_buckets};
+    const struct aggstats_op_profile *const both[] = {&op, &other};
+    char *text = NULL;
+    size_t size_bytes;
+    const struct units units = {.frequency_hz = 1000000000, .ascii = true};
+    const struct screen screen = {.width = width, .ascii = true, .stream = open_memstream(&text, &size_bytes)};
+    ck_assert_ptr_nonnull(screen.stream);
+    struct chart_axis axis = chart_axis_of(both, 2, 1, &screen);
+    chart_print(&axis, &op, &units, &screen);
+    fclose(screen.stream);
+    return text;
+}
+
+START_TEST(the_axis_is_as_wide_as_the_data_on_the_scale_of_all) {
+    buckets[11] = 10;
+    buckets[14] = 1;
+    CLEANUP_FREE char *text = print_beside_slow_calls(60);
+    ck_assert_str_eq(text, "   10 |   ..\n"
+                           "    1 |   ##       ..\n"
+                           "      ++---------+----\n"
+                           "       1 us      10 us\n");
+}
+END_TEST
+
+START_TEST(an_axis_has_a_tick_although_the_data_ends_before) {
+    op.buckets = buckets;
+    buckets[8] = 1; /* 256 ns */
+    CLEANUP_FREE char *text = print_beside_slow_calls(60);
+    ck_assert_str_eq(text, "    1 |..\n"
+                           "      +------+--\n"
+                           "             1 us\n");
+}
+END_TEST
+
+START_TEST(no_tick_reaches_beyond_the_screen) {
+    buckets[10] = buckets[49] = 1; /* 2^50 ns are 13 days */
+    CLEANUP_FREE char *text = print_beside_slow_calls(47);
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+        ck_assert_uint_le(strcspn(line, "\n"), 47);
+}
+END_TEST
+
 START_TEST(merged_columns_add_up) {
     for (unsigned bucket = 80; bucket < 160; bucket++)
         buckets[bucket] = 5;
@@ -189,6 +234,9 @@ static Suite *chart_suite(void) {
     TCase *drawing = tcase_create("drawing");
     tcase_add_checked_fixture(drawing, set_up, NULL);
     tcase_add_test(drawing, bars_stand_at_their_latency);
+    tcase_add_test(drawing, the_axis_is_as_wide_as_the_data_on_the_scale_of_all);
+    tcase_add_test(drawing, an_axis_has_a_tick_although_the_data_ends_before);
+    tcase_add_test(drawing, no_tick_reaches_beyond_the_screen);
     tcase_add_test(drawing, merged_columns_add_up);
     tcase_add_test(drawing, an_op_without_finished_calls_prints_nothing);
     suite_add_tcase(suite, drawing);

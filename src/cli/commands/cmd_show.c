@@ -163,8 +163,11 @@ static enum status show_view(const struct show_command *options, const struct in
 
 static const struct option_row rows[] = {
     ROW_OP(struct show_command, page.ops),
+    {.name = "charts",
+     .help = "a histogram of each operation; with --op there always is",
+     INTO(FLAG, struct show_command, page.charts)},
     {.name = "buckets",
-     .help = "a row per bucket with its exact count, instead of columns",
+     .help = "histograms with a row per bucket and its exact count, instead of columns",
      INTO(FLAG, struct show_command, page.buckets)},
     {.name = "joint",
      .help = "for each peak of latency how the values are distributed that osproffs was told to relate it to",
@@ -204,13 +207,15 @@ static const struct view *find_view(const char *name) {
 
 static enum status check_options(const struct command *command, const struct show_command *options,
                                  const struct arguments *arguments) {
-    if (options->view && options_given(arguments, "ascii buckets joint no-labels width"))
-        return usage_error(command, "--ascii, --buckets, --joint, --no-labels and --width do not go with --%s",
+    if (options->view && options_given(arguments, "ascii buckets charts joint no-labels width"))
+        return usage_error(command,
+                           "--ascii, --buckets, --charts, --joint, --no-labels and --width do not go with --%s",
                            options->view->name);
     if (options->view && options->by && !options->of)
         return usage_error(command, "--by prints a table, and does not go with --%s without --of", options->view->name);
-    if (options->by && !options->of && options_given(arguments, "op joint buckets no-labels"))
-        return usage_error(command, "--by prints a table: leave out --op, --joint, --buckets and --no-labels");
+    if (options->by && !options->of && options_given(arguments, "op joint charts buckets no-labels"))
+        return usage_error(command,
+                           "--by prints a table: leave out --op, --joint, --charts, --buckets and --no-labels");
     if (options->of && options->page.joint)
         return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
     if (arguments->rest_count > 1)
@@ -218,11 +223,12 @@ static enum status check_options(const struct command *command, const struct sho
     return STATUS_OK;
 }
 
-static enum status show(const struct show_command *options) {
+static enum status show(struct show_command *options) {
     struct input input;
     bool is_whole_needed = options->page.joint || options->by || options->of;
     if ((is_whole_needed ? input_load_whole(options->profile, &input) : input_load(options->profile, &input)) != 0)
         return STATUS_TROUBLE;
+    options->page.source.is_live = input.is_live && input.live.recording;
     enum status status = options->of ? select_groups(options, &input) : STATUS_OK;
     if (status == STATUS_OK)
         status = options->view ? show_view(options, &input) : print_page(options, &input);
@@ -237,6 +243,7 @@ static enum status run_show(const struct command *command, int argc, char **argv
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
         options.view = find_view(options.view_name);
         options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
+        options.page.source = (struct answer_source){.profile = options.profile, .by = options.by, .of = options.of};
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)
             status = show(&options);
@@ -247,7 +254,7 @@ static enum status run_show(const struct command *command, int argc, char **argv
 
 const struct command command_show = {
     .name = "show",
-    .summary = "prints a profile: a table of the operations and their latency histograms",
+    .summary = "prints a profile: what costs the time, a table of the operations, their latency histograms",
     .help = "PROFILE is a profile file, a mount point of osproffs, a live file, or - for standard input; without it, "
             "osprof.out in the current directory.",
     .options = rows,

@@ -1,5 +1,5 @@
-/* A profile for the eye. First what was profiled, then a table of the operations, then a histogram of each, all by
- * total latency. */
+/* A profile for the eye. First the page that answers, then what was profiled, a table of the operations, and where that
+ * is asked for a histogram of each, all by total latency. */
 #include "show.h"
 
 #include <inttypes.h>
@@ -28,8 +28,7 @@ struct page {
     const struct aggstats_op_profile **ops; /* those to show, largest total first */
     size_t op_count;
     struct calibration calibration; /* the times that peaks are labelled with */
-    bool buckets;
-    bool joint;
+    const struct show_options *options;
 };
 
 /* ---- Heading ------------------------------------------------------------------------------------ */
@@ -271,7 +270,7 @@ static void print_table(const struct page *page) {
 
 static void print_scale(const struct page *page, const struct chart_axis *axis) {
     FILE *stream = page->screen.stream;
-    if (page->buckets) {
+    if (page->options->buckets) {
         fputs("\nCalls by latency: a row per bucket, with its lower bound. Bars are logarithmic.\n", stream);
         return;
     }
@@ -312,7 +311,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
     print_peaks(page, op);
     if (figures_finished(op, page->profile->resolution) == 0)
         fputs("  no call has ended yet\n", page->screen.stream);
-    else if (page->buckets)
+    else if (page->options->buckets)
         chart_print_buckets(op, page->profile->resolution, &page->units, &page->screen);
     else
         chart_print(axis, op, &page->units, &page->screen);
@@ -327,17 +326,38 @@ static void print_joints(const struct page *page, const struct aggstats_op_profi
             joint_table_print(&profile->joints[i], op, profile->resolution, &page->units, &page->screen);
 }
 
+static void print_charts(const struct page *page) {
+    struct chart_axis axis = chart_axis_of(page->ops, page->op_count, page->profile->resolution, &page->screen);
+    print_scale(page, &axis);
+    for (size_t i = 0; i < page->op_count; i++)
+        print_histogram(page, page->ops[i], &axis);
+}
+
+/* Of chosen ops there is nothing to answer: they are looked at. */
+static bool is_whole(const struct page *page) {
+    return page->options->ops.count == 0;
+}
+
+static void print_answer(const struct page *page) {
+    const struct answer_page answer = {.profile = page->profile,
+                                       .calibration = &page->calibration,
+                                       .source = &page->options->source,
+                                       .no_labels = page->options->no_labels};
+    answer_page_print(&answer, &page->units, &page->screen);
+    putc('\n', page->screen.stream);
+}
+
 static void print_page(const struct page *page) {
+    if (is_whole(page))
+        print_answer(page);
     print_heading(page);
     print_calls_in_flight(page);
     if (page->op_count == 0)
         return;
     print_table(page);
-    struct chart_axis axis = chart_axis_of(page->ops, page->op_count, page->profile->resolution, &page->screen);
-    print_scale(page, &axis);
-    for (size_t i = 0; i < page->op_count; i++)
-        print_histogram(page, page->ops[i], &axis);
-    for (size_t i = 0; page->joint && i < page->op_count; i++)
+    if (page->options->charts || page->options->buckets || !is_whole(page))
+        print_charts(page);
+    for (size_t i = 0; page->options->joint && i < page->op_count; i++)
         print_joints(page, page->ops[i]);
 }
 
@@ -349,8 +369,7 @@ static struct page page_of(const struct input *input, const struct show_options 
         .profile = &input->profile,
         .sum = figures_sum(&input->profile),
         .screen = screen_of(options->stream, options->width, options->ascii),
-        .buckets = options->buckets,
-        .joint = options->joint,
+        .options = options,
     };
     page.units = (struct units){.frequency_hz = page.profile->clock.frequency_hz, .ascii = page.screen.ascii};
     return page;
@@ -386,10 +405,11 @@ void show_groups(const struct input *input, unsigned groupings, const struct sho
     print_groups(&page, groupings);
 }
 
-int show_all(const struct input *input, FILE *stream) {
-    const struct show_options options = {.stream = stream, .joint = input->profile.joint_count > 0};
-    const struct page page = page_of(input, &options);
-    int error = show_page(input, &options);
+int show_all(const struct input *input, const struct show_options *options) {
+    struct show_options all = *options;
+    all.joint = input->profile.joint_count > 0;
+    const struct page page = page_of(input, &all);
+    int error = show_page(input, &all);
     if (error == 0)
         print_groups(&page, input->profile.groupings);
     return error;

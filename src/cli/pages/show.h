@@ -5,28 +5,31 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "answer_page.h"
 #include "input.h"
 #include "option_list.h"
 
 struct show_options {
     struct option_list ops; /* to show */
     bool ascii;
-    bool buckets; /* a row per bucket instead of columns */
+    bool charts;  /* a histogram for each operation; if some were chosen there always is */
+    bool buckets; /* these with a row per bucket instead of columns */
     bool joint;   /* also the joint profiles */
     bool no_labels;
     unsigned width; /* columns; 0: as screen_of() finds them */
     FILE *stream;
+    struct answer_source source; /* where the profile comes from */
 };
 
-/* Prints the page. Errors: -ENOMEM */
+/* Prints the page: of a whole profile it begins with the page that answers; then come what was profiled, a table of the
+ * operations, and the charts that are asked for. Errors: -ENOMEM */
 int show_page(const struct input *input, const struct show_options *options);
 
 /* Prints its heading and a table of the groups of each of those groupings, which are bits (1 << AGGSTATS_BY_PROCESS).
  */
 void show_groups(const struct input *input, unsigned groupings, const struct show_options *options);
 
-/* Prints the page with all operations, the joint profiles that there are, and a table of each grouping. Errors: -ENOMEM
- */
-int show_all(const struct input *input, FILE *stream);
+/* Prints the page, the joint profiles that there are, and a table of each grouping. Errors: -ENOMEM */
+int show_all(const struct input *input, const struct show_options *options);
 
 #endif

@@ -26,6 +26,7 @@ struct run_options {
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
     const char *profile;   /* NULL: shown on standard error */
+    bool charts;           /* then */
     unsigned warmup_count;
     unsigned repeat_count; /* 0: auto */
     unsigned most_count;   /* then */
@@ -107,7 +108,9 @@ static int run_mounted(struct run *run) {
         return run->status;
     if (error)
         return RUN_FAILED;
-    error = run_report(&run->mounts, &run->target, run->options->command, run->runs_count);
+    const struct run_shown shown = {
+        .command = run->options->command, .run_count = run->runs_count, .charts = run->options->charts};
+    error = run_report(&run->mounts, &run->target, &shown);
     return error ? RUN_FAILED : run->status;
 }
 
@@ -189,6 +192,7 @@ static const struct option_row rows[] = {
      .metavar = "FILE",
      .help = "write the profile to FILE instead, - is standard output; of several DIRs to FILE.1, FILE.2 and so on",
      INTO(FILE, struct run_options, profile)},
+    {.name = "charts", .help = "print a histogram of each operation too", INTO(FLAG, struct run_options, charts)},
     {.name = "label",
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
@@ -272,6 +276,9 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--vs needs a command");
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
+    if (options->charts && (options->other || options->profile))
+        return usage_error(command, "--charts is for a profile that is printed, and does not go with --%s",
+                           options->other ? "vs" : "profile");
     if (options->repeat_count == 0 && !options->other)
         return usage_error(command, "--repeat auto needs --vs: a single command has nothing to decide");
     const char *limit = options_given(arguments, "max-repeat max-time");

@@ -157,46 +157,51 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
     return error;
 }
 
-static int show(const struct input *input) {
-    FILE *stream;
-    int error = run_report_open(&stream);
+static int show(const struct run_mounts *mounts, size_t index, const struct run_shown *shown,
+                const struct input *input) {
+    struct show_options options = {
+        .charts = shown->charts,
+        .source = {.directory = mounts->daemons[index].name,
+                   .options = mounts->options.given,
+                   .command = shown->command},
+    };
+    int error = run_report_open(&options.stream);
     if (error)
         return error;
-    error = show_all(input, stream);
-    return fclose(stream) != 0 && error == 0 ? negative_errno() : error;
+    error = show_all(input, &options);
+    return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
-static int show_or_save(const struct run_daemon *daemon, const struct run_target *target, size_t index,
-                        const struct input *input) {
+static int show_or_save(const struct run_mounts *mounts, const struct run_target *target, size_t index,
+                        const struct run_shown *shown, const struct input *input) {
     if (target->given)
         return run_target_save(target, index, 0, &input->profile);
-    int error = show(input);
+    int error = show(mounts, index, shown, input);
     if (error)
-        complain("cannot show the profile of %s: %s", daemon->name, strerror(-error));
+        complain("cannot show the profile of %s: %s", mounts->daemons[index].name, strerror(-error));
     return error;
 }
 
 static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index,
-                      const char *const *command, unsigned run_count) {
+                      const struct run_shown *shown) {
     struct run_daemon *daemon = &mounts->daemons[index];
     struct input input = {0};
     int error = run_daemon_profile(daemon, &mounts->options, &input);
     if (error)
         return error;
-    error = run_report_describe(&input.profile, command, run_count);
+    error = run_report_describe(&input.profile, shown->command, shown->run_count);
     if (error)
         complain("cannot show the profile of %s: %s", daemon->name, strerror(-error));
     else
-        error = show_or_save(daemon, target, index, &input);
+        error = show_or_save(mounts, target, index, shown, &input);
     input_finish(&input);
     return error;
 }
 
-int run_report(struct run_mounts *mounts, const struct run_target *target, const char *const *command,
-               unsigned run_count) {
+int run_report(struct run_mounts *mounts, const struct run_target *target, const struct run_shown *shown) {
     int first_error = 0;
     for (size_t i = 0; i < mounts->count; i++) {
-        int error = report_one(mounts, target, i, command, run_count);
+        int error = report_one(mounts, target, i, shown);
         first_error = first_error ? first_error : error;
     }
     return first_error;

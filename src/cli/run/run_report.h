@@ -36,11 +36,15 @@ int run_report_open(FILE **ret_stream);
 /* Says that a profile could not be written, and prints it, if there was memory for its text. */
 void run_report_not_written(const char *name, int error, const char *text);
 
+/* What was run, and how its profiles are shown. */
+struct run_shown {
+    const char *const *command; /* its arguments, NULL at the end, also for the header */
+    unsigned run_count;         /* how many runs were counted */
+    bool charts;
+};
+
 /* Shows or saves the profiles of all mounts, which have ended.
- * command:   its arguments, NULL at the end, for the header
- * run_count: how many runs were counted
  * Errors:    told to the user; the other profiles are shown or saved nevertheless */
-int run_report(struct run_mounts *mounts, const struct run_target *target, const char *const *command,
-               unsigned run_count);
+int run_report(struct run_mounts *mounts, const struct run_target *target, const struct run_shown *shown);
 
 #endif

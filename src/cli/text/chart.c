@@ -170,6 +170,10 @@ static void print_axis(const struct chart_axis *axis, const struct units *units,
     unsigned tick_count = find_ticks(axis, units, ticks);
     print_axis_line(axis, ticks, tick_count, screen);
     putc('\n', screen->stream);
+    while (tick_count > 0 && /* the label of the last may reach beyond the axis, but not beyond the screen */
+           LABEL_COLUMNS + ticks[tick_count - 1].position + units_text_columns(ticks[tick_count - 1].text) >
+               screen->width)
+        tick_count--;
     if (tick_count == 0)
         return;
     print_tick_labels(ticks, tick_count, screen);
@@ -229,16 +233,29 @@ static unsigned row_count(const struct chart_axis *axis, const struct aggstats_o
     return (highest + 7) / 8;
 }
 
+/* The axis up to where the op's bars end, and so far that it has a tick if it has one at all. */
+static struct chart_axis trim_axis(const struct chart_axis *axis, const struct aggstats_op_profile *op,
+                                   const struct units *units) {
+    struct tick ticks[TICKS_MAX];
+    struct chart_axis trimmed = *axis;
+    while (trimmed.column_count > 1 && column_calls(axis, op, trimmed.column_count - 1) == 0)
+        trimmed.column_count--;
+    if (find_ticks(&trimmed, units, ticks) == 0 && find_ticks(axis, units, ticks) > 0)
+        trimmed.column_count = (unsigned)ticks[0].position / axis->column_width + 1;
+    return trimmed;
+}
+
 void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
                  const struct screen *screen) {
-    unsigned rows = row_count(axis, op);
+    const struct chart_axis trimmed = trim_axis(axis, op, units);
+    unsigned rows = row_count(&trimmed, op);
     if (rows == 0)
         return;
     while (rows-- > 0) {
-        print_row(axis, op, rows, screen);
+        print_row(&trimmed, op, rows, screen);
         putc('\n', screen->stream);
     }
-    print_axis(axis, units, screen);
+    print_axis(&trimmed, units, screen);
 }
 
 /* ---- Two side by side --------------------------------------------------------------------------- */

@@ -24,7 +24,8 @@ struct chart_axis {
 struct chart_axis chart_axis_of(const struct aggstats_op_profile *const *ops, size_t op_count, unsigned resolution,
                                 const struct screen *screen);
 
-/* Draws an op: rows of bars, then the latency axis. Nothing if no call has ended. */
+/* Draws an op: rows of bars, then the latency axis, which ends where the bars do, or at the first tick if that is
+ * later. Nothing if no call has ended. */
 void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile *op, const struct units *units,
                  const struct screen *screen);
 

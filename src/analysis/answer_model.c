@@ -1,0 +1,232 @@
+/* What a profile says to somebody in a hurry. */
+#include "answer_model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base.h"
+
+/* ---- How much of the time ----------------------------------------------------------------------- */
+
+#define NORMAL_95 1.959964 /* two-sided quantile of the normal distribution */
+
+/* Half of the interval of 95 % of a binomial share. Source: A. Agresti, B. Coull (1998); unlike Wald's it is not empty
+ * at 0 and 1 */
+static double binomial_error(uint64_t hits, uint64_t trials) {
+    double count = (double)trials + NORMAL_95 * NORMAL_95;
+    double share = ((double)hits + NORMAL_95 * NORMAL_95 / 2) / count;
+    return NORMAL_95 * sqrt(share * (1 - share) / count);
+}
+
+static void find_shares(const struct aggstats_profile *profile, struct answer_model *model) {
+    const struct aggstats_busy *busy = &profile->busy;
+    if (!profile->has_elapsed || profile->elapsed_cycles == 0)
+        return;
+    model->elapsed_share = model->sum.total_cycles / (double)profile->elapsed_cycles;
+    model->has_busy = busy->looks > 0 && busy->busy > 0;
+    if (!model->has_busy)
+        return;
+    model->busy_share = (double)busy->busy / (double)busy->looks;
+    model->busy_error = binomial_error(busy->busy, busy->looks);
+    model->busy_most = busy->most;
+}
+
+/* ---- What a peak may be ------------------------------------------------------------------------- */
+
+#define NEAR_CALLS_MIN 0.5
+#define MEMORY_CALLS_MIN 0.9
+#define MEMORY_FACTOR 4
+
+enum waits { WAITS_FOR_NONE, WAITS_FOR_READS, WAITS_FOR_WRITES, WAITS_FOR_FLUSHES };
+
+static enum waits waits_of(const char *op) {
+    static const struct {
+        const char *op;
+        enum waits waits;
+    } rows[] = {
+        {"READ", WAITS_FOR_READS},       {"READDIR", WAITS_FOR_READS}, {"READDIRPLUS", WAITS_FOR_READS},
+        {"LOOKUP", WAITS_FOR_READS},     {"GETATTR", WAITS_FOR_READS}, {"STATX", WAITS_FOR_READS},
+        {"OPEN", WAITS_FOR_READS},       {"OPENDIR", WAITS_FOR_READS}, {"GETXATTR", WAITS_FOR_READS},
+        {"READLINK", WAITS_FOR_READS},   {"WRITE", WAITS_FOR_WRITES},  {"FSYNC", WAITS_FOR_FLUSHES},
+        {"FSYNCDIR", WAITS_FOR_FLUSHES},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        if (strcmp(rows[i].op, op) == 0)
+            return rows[i].waits;
+    return WAITS_FOR_NONE;
+}
+
+/* What the causes of a peak are judged by. */
+struct evidence {
+    const struct aggstats_op_profile *op;
+    const struct peak *peak;
+    unsigned resolution;
+    double cycles_per_ns;
+    const struct characteristic *times;
+    size_t time_count;
+};
+
+/* The part of the peak's calls whose bucket's mean is between two latencies. */
+static double part_between(const struct evidence *it, double from_ns, double to_ns) {
+    uint64_t calls = 0;
+    for (unsigned bucket = it->peak->first; bucket <= it->peak->last; bucket++) {
+        double ns = aggstats_bucket_mean(bucket, it->resolution) / it->cycles_per_ns;
+        calls += ns > from_ns && ns < to_ns ? it->op->buckets[bucket] : 0;
+    }
+    return it->peak->calls > 0 ? (double)calls / (double)it->peak->calls : 0;
+}
+
+static const struct characteristic *time_of(const struct evidence *it, enum characteristic_kind kind) {
+    for (size_t i = 0; i < it->time_count; i++)
+        if (it->times[i].kind == kind)
+            return &it->times[i];
+    return NULL;
+}
+
+static bool is_near(const struct evidence *it, enum characteristic_kind kind) {
+    const struct characteristic *time = time_of(it, kind);
+    return time && part_between(it, time->ns.median / 2, time->ns.median * 2) >= NEAR_CALLS_MIN;
+}
+
+static bool is_memory(const struct evidence *it) {
+    const struct characteristic *read = time_of(it, CHARACTERISTIC_DEVICE_READ);
+    return read && part_between(it, -1, read->ns.lower / MEMORY_FACTOR) >= MEMORY_CALLS_MIN;
+}
+
+static enum answer_cause cause_of_writes(const struct evidence *it, bool may_flush) {
+    bool is_write = is_near(it, CHARACTERISTIC_DEVICE_WRITE);
+    bool is_flush = may_flush && is_near(it, CHARACTERISTIC_DEVICE_FLUSH);
+    if (is_write && is_flush)
+        return ANSWER_CAUSE_DEVICE_WRITE_OR_FLUSH;
+    return is_write ? ANSWER_CAUSE_DEVICE_WRITE : is_flush ? ANSWER_CAUSE_DEVICE_FLUSH : ANSWER_CAUSE_NOT_KNOWN;
+}
+
+static enum answer_cause cause_of(const struct evidence *it) {
+    const enum waits waits = waits_of(it->op->name);
+    enum answer_cause cause = ANSWER_CAUSE_NOT_KNOWN;
+    if (it->cycles_per_ns <= 0)
+        return cause;
+    if (waits == WAITS_FOR_READS && is_near(it, CHARACTERISTIC_DEVICE_READ))
+        cause = ANSWER_CAUSE_DEVICE_READ;
+    else if (waits == WAITS_FOR_WRITES || waits == WAITS_FOR_FLUSHES)
+        cause = cause_of_writes(it, waits == WAITS_FOR_FLUSHES);
+    if (cause == ANSWER_CAUSE_NOT_KNOWN && is_near(it, CHARACTERISTIC_ROUND_TRIP))
+        cause = ANSWER_CAUSE_ROUND_TRIP;
+    if (cause == ANSWER_CAUSE_NOT_KNOWN && is_memory(it))
+        cause = ANSWER_CAUSE_MEMORY;
+    return cause;
+}
+
+/* ---- Peaks -------------------------------------------------------------------------------------- */
+
+/* Puts it in its place, if it is one of the most expensive. */
+static void add_peak(struct answer_model *model, const struct answer_peak *peak) {
+    size_t place = model->peak_count;
+    while (place > 0 && model->peaks[place - 1].cost_share < peak->cost_share)
+        place--;
+    if (place == ANSWER_PEAKS_MAX)
+        return;
+    model->peak_count += model->peak_count < ANSWER_PEAKS_MAX;
+    memmove(&model->peaks[place + 1], &model->peaks[place], (model->peak_count - 1 - place) * sizeof(model->peaks[0]));
+    model->peaks[place] = *peak;
+}
+
+static void find_peaks(const struct aggstats_profile *profile, struct answer_model *model) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        struct peak peaks[PEAKS_MAX];
+        size_t count = peaks_find(op, profile->resolution, peaks);
+        double op_share = model->sum.total_cycles > 0 ? (double)op->total_cycles / model->sum.total_cycles : 0;
+        for (size_t j = 0; j < count; j++) {
+            const struct answer_peak peak = {.op = op,
+                                             .peak = peaks[j],
+                                             .cost_share = op_share * peaks[j].latency_share,
+                                             .typical_cycles = exp2(peaks[j].centre)};
+            add_peak(model, &peak);
+        }
+    }
+    while (model->peak_count > 1 && model->peaks[model->peak_count - 1].cost_share <
+                                        (model->peak_count > ANSWER_PEAKS_MIN ? ANSWER_SHARE_MIN : ANSWER_SHARE_NONE))
+        model->peak_count--;
+}
+
+static void find_causes(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
+                        struct answer_model *model) {
+    for (size_t i = 0; i < model->peak_count; i++) {
+        const struct evidence evidence = {.op = model->peaks[i].op,
+                                          .peak = &model->peaks[i].peak,
+                                          .resolution = profile->resolution,
+                                          .cycles_per_ns = (double)profile->clock.frequency_hz / 1e9,
+                                          .times = times,
+                                          .time_count = time_count};
+        model->peaks[i].cause = cause_of(&evidence);
+    }
+}
+
+/* ---- Bytes -------------------------------------------------------------------------------------- */
+
+static void find_transfers(const struct aggstats_profile *profile, struct answer_model *model) {
+    static const char *const ops[ANSWER_TRANSFERS_MAX] = {"READ", "WRITE", "COPY_FILE_RANGE"};
+    const double hz = (double)profile->clock.frequency_hz;
+    for (size_t i = 0; i < ARRAY_SIZE(ops); i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(profile, ops[i]);
+        if (!op || op->moved_bytes == 0)
+            continue;
+        struct answer_transfer *transfer = &model->transfers[model->transfer_count++];
+        *transfer = (struct answer_transfer){.op = op};
+        if (profile->has_elapsed && profile->elapsed_cycles > 0)
+            transfer->per_elapsed_second = (double)op->moved_bytes / (double)profile->elapsed_cycles * hz;
+        if (op->total_cycles > 0)
+            transfer->per_call_second = (double)op->moved_bytes / (double)op->total_cycles * hz;
+    }
+}
+
+/* ---- Failures ----------------------------------------------------------------------------------- */
+
+static bool is_asked_for(const char *op, unsigned failure) {
+    const char *name = aggstats_failure_name(failure);
+    return (strcmp(op, "LOOKUP") == 0 && strcmp(name, "ENOENT") == 0) ||
+           (strcmp(op, "GETXATTR") == 0 && strcmp(name, "ENODATA") == 0);
+}
+
+static void add_failure(struct answer_model *model, const struct answer_failure *failure) {
+    size_t place = model->failure_count;
+    model->failed_calls += failure->calls;
+    while (place > 0 && model->failures[place - 1].calls < failure->calls)
+        place--;
+    if (place == ANSWER_FAILURES_MAX)
+        return;
+    model->failure_count += model->failure_count < ANSWER_FAILURES_MAX;
+    memmove(&model->failures[place + 1], &model->failures[place],
+            (model->failure_count - 1 - place) * sizeof(model->failures[0]));
+    model->failures[place] = *failure;
+}
+
+static void find_failures(const struct aggstats_profile *profile, struct answer_model *model) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
+            if (op->failures[failure] > 0 && !is_asked_for(op->name, failure))
+                add_failure(model, &(struct answer_failure){op, failure, op->failures[failure]});
+    }
+}
+
+static void find_oldest(const struct aggstats_profile *profile, struct answer_model *model) {
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        if (!model->oldest || profile->in_flight[i].age_cycles > model->oldest->age_cycles)
+            model->oldest = &profile->in_flight[i];
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
+                       struct answer_model *ret_model) {
+    struct answer_model model = {.sum = figures_sum(profile)};
+    find_shares(profile, &model);
+    find_peaks(profile, &model);
+    find_causes(profile, times, time_count, &model);
+    find_transfers(profile, &model);
+    find_failures(profile, &model);
+    find_oldest(profile, &model);
+    *ret_model = model;
+}

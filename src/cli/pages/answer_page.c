@@ -1,0 +1,442 @@
+/* The page that answers. Lines are a key and a list, which ends where its lines are full, so that the page has a bound.
+ */
+#include "answer_page.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "groups.h"
+
+#define KEY_COLUMNS 10 /* as screen_print_key() has them */
+#define PLACE_COLUMNS 32
+#define WHOSE_COLUMNS 20
+#define NAME_COLUMNS 24
+#define NAME_COLUMNS_NARROW 10
+#define TEXT_SIZE 512
+
+struct printer {
+    const struct aggstats_profile *profile;
+    const struct answer_model *model;
+    const struct units *units;
+    const struct screen *screen;
+    FILE *stream;
+};
+
+/* ---- Texts -------------------------------------------------------------------------------------- */
+
+static const char *skip_characters(const char *text, int count) {
+    for (const char *character; count > 0 && *text; count--)
+        next_character(&text, &character);
+    return text;
+}
+
+/* A text as the screen may have it, not wider than so many columns: of what is longer the end is kept, or the
+ * beginning. Owner: the caller frees it. Returns NULL if there is no memory */
+static char *cut_text(const struct screen *screen, const char *text, int columns, bool keep_end) {
+    char *shown = NULL;
+    char *cut = NULL;
+    size_t size_bytes;
+    struct screen memory = {.ascii = screen->ascii, .stream = open_memstream(&shown, &size_bytes)};
+    if (!memory.stream)
+        return NULL;
+    screen_print_untrusted(&memory, INK_PLAIN, text);
+    if (fclose(memory.stream) != 0) {
+        free(shown);
+        return NULL;
+    }
+    int length = units_text_columns(shown);
+    if (length <= columns || columns < 4)
+        return shown;
+    int kept = columns - 3;
+    if (keep_end) {
+        if (asprintf(&cut, "...%s", skip_characters(shown, length - kept)) < 0)
+            cut = NULL;
+    } else if (asprintf(&cut, "%.*s...", (int)(skip_characters(shown, kept) - shown), shown) < 0) {
+        cut = NULL;
+    }
+    free(shown);
+    return cut;
+}
+
+/* Prints words, from the left edge, with breaks between them. */
+static void print_sentence(const struct printer *it, const char *text) {
+    int column = 0;
+    while (*text) {
+        char word[TEXT_SIZE];
+        size_t length = strcspn(text, " ");
+        snprintf(word, sizeof(word), "%.*s", (int)length, text);
+        int columns = units_text_columns(word);
+        if (column > 0 && column + 1 + columns > it->screen->width) {
+            putc('\n', it->stream);
+            column = 0;
+        }
+        column += fprintf(it->stream, "%s%s", column > 0 ? " " : "", word) > 0 ? columns + (column > 0) : 0;
+        text += length + (text[length] == ' ');
+    }
+    putc('\n', it->stream);
+}
+
+/* A line or more that begin with a key. */
+struct list {
+    const struct printer *it;
+    int column;
+    int lines_left; /* after this one */
+    bool is_begun;
+};
+
+static struct list begin_list(const struct printer *it, const char *key, int line_count) {
+    screen_print_key(it->screen, key);
+    int columns = units_text_columns(key);
+    return (struct list){.it = it,
+                         .column = columns < KEY_COLUMNS ? KEY_COLUMNS : columns + 1,
+                         /* where the screen is narrow, lines are short */
+                         .lines_left = it->screen->width < 80 ? 2 * line_count : line_count - 1};
+}
+
+/* Returns false, and prints nothing, if there is no room for it. */
+static bool list_add(struct list *list, const char *item) {
+    const struct printer *it = list->it;
+    int columns = units_text_columns(item) + 1; /* with the comma after it */
+    bool is_new_line = list->is_begun && list->column + 1 + columns > it->screen->width;
+    if (is_new_line && list->lines_left == 0)
+        return false;
+    if (list->is_begun)
+        fputs(is_new_line ? ",\n" : ", ", it->stream);
+    if (is_new_line) {
+        fprintf(it->stream, "%*s", KEY_COLUMNS, "");
+        list->lines_left--;
+        list->column = KEY_COLUMNS;
+    }
+    fputs(item, it->stream);
+    list->column += columns + (list->is_begun && !is_new_line);
+    list->is_begun = true;
+    return true;
+}
+
+static void end_list(const struct list *list) {
+    putc('\n', list->it->stream);
+}
+
+/* ---- How much of the time ----------------------------------------------------------------------- */
+
+static void format_time(const struct printer *it, double cycles, char ret_text[TEXT_SIZE]) {
+    char text[UNITS_TEXT_SIZE];
+    units_format_cycles(it->units, cycles, text);
+    snprintf(ret_text, TEXT_SIZE, "%s%s", text, it->units->frequency_hz > 0 ? "" : " cycles");
+}
+
+/* "to /srv/data", or "" */
+static void format_place(const struct printer *it, const char *preposition, char ret_text[TEXT_SIZE]) {
+    const char *lower = aggstats_profile_label(it->profile, "lower");
+    const char *mount = aggstats_profile_label(it->profile, "mount");
+    const char *place = lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
+    CLEANUP_FREE char *shown = place ? cut_text(it->screen, place, PLACE_COLUMNS, true) : NULL;
+    ret_text[0] = '\0';
+    if (shown)
+        snprintf(ret_text, TEXT_SIZE, " %s %s", preposition, shown);
+}
+
+/* "calls", or of whom osprof show --of chose them: "calls of program cc1" */
+static void format_calls(const struct printer *it, char ret_text[TEXT_SIZE]) {
+    snprintf(ret_text, TEXT_SIZE, "calls");
+    for (size_t i = 0; i < it->profile->label_count; i++) {
+        const struct aggstats_label *label = &it->profile->labels[i];
+        if (strncmp(label->key, "calls of", strlen("calls of")) != 0)
+            continue;
+        CLEANUP_FREE char *key = cut_text(it->screen, label->key, WHOSE_COLUMNS, false);
+        CLEANUP_FREE char *whose = cut_text(it->screen, label->value, WHOSE_COLUMNS, false);
+        if (key && whose)
+            snprintf(ret_text, TEXT_SIZE, "%s %s", key, whose);
+    }
+}
+
+/* "12.4 s elapsed; ", of runs or profiles that were added up with their number before it */
+static void format_elapsed(const struct printer *it, char ret_text[TEXT_SIZE]) {
+    const char *runs = aggstats_profile_label(it->profile, "runs");
+    const char *merged = aggstats_profile_label(it->profile, "merged");
+    const char *number = runs ? runs : merged;
+    char time[TEXT_SIZE];
+    ret_text[0] = '\0';
+    if (!it->profile->has_elapsed)
+        return;
+    format_time(it, (double)it->profile->elapsed_cycles, time);
+    if (number && number[0] && strlen(number) < 20 && number[strspn(number, "0123456789")] == '\0')
+        snprintf(ret_text, TEXT_SIZE, "%s %s, %.64s elapsed in all; ", number, runs ? "runs" : "profiles", time);
+    else
+        snprintf(ret_text, TEXT_SIZE, "%.64s elapsed; ", time);
+}
+
+/* "79 % ± 1", "0.31 % ± 0.12": as many digits as the error lets matter */
+static void format_busy_share(const struct printer *it, char ret_text[UNITS_TEXT_SIZE]) {
+    double error = 100 * it->model->busy_error;
+    int digits = error >= 0.95 ? 0 : error >= 0.095 ? 1 : 2;
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f %% %s %.*f", digits, 100 * it->model->busy_share,
+             it->screen->ascii ? "+-" : "±", digits, error);
+}
+
+static void format_busy(const struct printer *it, char ret_text[TEXT_SIZE]) {
+    const struct answer_model *model = it->model;
+    char time[TEXT_SIZE];
+    char share[UNITS_TEXT_SIZE];
+    char place[TEXT_SIZE];
+    char callers[64] = "a caller";
+    format_time(it, model->busy_share * (double)it->profile->elapsed_cycles, time);
+    format_busy_share(it, share);
+    format_place(it, "for", place);
+    if (model->busy_most > 1)
+        snprintf(callers, sizeof(callers), "at least one of up to %llu callers", (unsigned long long)model->busy_most);
+    snprintf(ret_text, TEXT_SIZE, "in %.64s of them (%s) %s waited%.160s", time, share, callers, place);
+}
+
+static void format_sum(const struct printer *it, char ret_text[TEXT_SIZE]) {
+    const struct answer_model *model = it->model;
+    char calls[TEXT_SIZE];
+    char place[TEXT_SIZE];
+    char time[TEXT_SIZE];
+    char share[UNITS_TEXT_SIZE];
+    format_calls(it, calls);
+    format_place(it, "to", place);
+    format_time(it, model->sum.total_cycles, time);
+    units_format_share(model->elapsed_share, share);
+    if (model->sum.calls == 0)
+        snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s", calls, place);
+    else if (model->elapsed_share > 0)
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers (%s)", calls, place, time, share);
+    else
+        snprintf(ret_text, TEXT_SIZE, "%.160s%.160s took %.64s, summed over callers", calls, place, time);
+}
+
+static void print_time(const struct printer *it) {
+    char elapsed[TEXT_SIZE];
+    char calls[TEXT_SIZE];
+    char text[2 * TEXT_SIZE];
+    format_elapsed(it, elapsed);
+    if (it->model->has_busy)
+        format_busy(it, calls);
+    else
+        format_sum(it, calls);
+    if (!elapsed[0] && calls[0] >= 'a' && calls[0] <= 'z')
+        calls[0] = (char)(calls[0] - 'a' + 'A');
+    snprintf(text, sizeof(text), "%s%s", elapsed, calls);
+    print_sentence(it, text);
+}
+
+/* A call that hangs is the answer. */
+static void print_in_flight(const struct printer *it) {
+    const struct aggstats_call_in_flight *oldest = it->model->oldest;
+    char count[UNITS_TEXT_SIZE];
+    char age[TEXT_SIZE];
+    char text[TEXT_SIZE];
+    if (!oldest)
+        return;
+    units_format_count(it->profile->in_flight_count, count);
+    format_time(it, (double)oldest->age_cycles, age);
+    CLEANUP_FREE char *op = cut_text(it->screen, oldest->op, AGGSTATS_NAME_SIZE, false);
+    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s for %.64s", count,
+             units_plural(it->profile->in_flight_count), op ? op : "", age);
+    print_sentence(it, text);
+}
+
+/* ---- Peaks -------------------------------------------------------------------------------------- */
+
+static const char *cause_text(const struct answer_peak *peak) {
+    switch (peak->cause) {
+    case ANSWER_CAUSE_MEMORY:
+        return strncmp(peak->op->name, "READ", 4) == 0 ? "from memory" : "in memory";
+    case ANSWER_CAUSE_DEVICE_READ:
+        return "one disk read";
+    case ANSWER_CAUSE_DEVICE_WRITE:
+        return "one disk write";
+    case ANSWER_CAUSE_DEVICE_FLUSH:
+        return "one disk flush";
+    case ANSWER_CAUSE_DEVICE_WRITE_OR_FLUSH:
+        return "one disk write or flush";
+    case ANSWER_CAUSE_ROUND_TRIP:
+        return "one network round trip";
+    case ANSWER_CAUSE_NOT_KNOWN:
+        break;
+    }
+    return "";
+}
+
+/* Those behind the name. Before it is the share, so that no line begins as one of the table of operations does. */
+enum cell { CELL_CALLS, CELL_TYPICAL, CELL_CAUSE, CELL_COUNT };
+
+static const struct {
+    const char *title;
+    int columns;
+} cells[CELL_COUNT] = {{"calls", 13}, {"typical", 11}, {"may be", 2 + 23}};
+
+#define SHARE_COLUMNS 8
+
+static void format_cell(const struct printer *it, const struct answer_peak *peak, enum cell cell,
+                        char ret_text[UNITS_TEXT_SIZE]) {
+    if (cell == CELL_CALLS)
+        units_format_count(peak->peak.calls, ret_text);
+    else if (cell == CELL_TYPICAL)
+        units_format_cycles(it->units, peak->typical_cycles, ret_text);
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%s", cause_text(peak));
+}
+
+static void print_cell(const struct printer *it, enum ink ink, const char *text, enum cell cell) {
+    if (cell != CELL_CAUSE)
+        screen_print_right(it->screen, ink, text, cells[cell].columns);
+    else if (text[0])
+        screen_print_right(it->screen, ink, text, units_text_columns(text) + 2);
+}
+
+static unsigned fitting_cells(const struct printer *it, int used) {
+    const struct answer_model *model = it->model;
+    unsigned count = 0;
+    bool has_cause = false;
+    for (size_t i = 0; i < model->peak_count; i++)
+        has_cause = has_cause || model->peaks[i].cause != ANSWER_CAUSE_NOT_KNOWN;
+    while (count < (has_cause ? CELL_COUNT : CELL_CAUSE) && used + cells[count].columns <= it->screen->width)
+        used += cells[count++].columns;
+    return count;
+}
+
+static void print_peak(const struct printer *it, const struct answer_peak *peak, int names, unsigned cell_count) {
+    char text[UNITS_TEXT_SIZE];
+    units_format_share(peak->cost_share, text);
+    screen_print_right(it->screen, INK_PLAIN, text, SHARE_COLUMNS);
+    fputs("  ", it->stream);
+    screen_print_untrusted(it->screen, INK_STRONG, peak->op->name);
+    fprintf(it->stream, "%*s", names - (int)strlen(peak->op->name), "");
+    for (unsigned cell = 0; cell < cell_count; cell++) {
+        format_cell(it, peak, (enum cell)cell, text);
+        print_cell(it, INK_PLAIN, text, (enum cell)cell);
+    }
+    putc('\n', it->stream);
+}
+
+static void print_peaks(const struct printer *it) {
+    const char *title = "most time in";
+    int names = (int)strlen(title);
+    for (size_t i = 0; i < it->model->peak_count; i++) {
+        int length = (int)strlen(it->model->peaks[i].op->name);
+        names = length > names ? length : names;
+    }
+    const unsigned cell_count = fitting_cells(it, SHARE_COLUMNS + 2 + names);
+    if (it->model->peak_count == 0)
+        return;
+    putc('\n', it->stream);
+    screen_print_right(it->screen, INK_FAINT, "share", SHARE_COLUMNS);
+    fputs("  ", it->stream);
+    screen_print(it->screen, INK_FAINT, title);
+    fprintf(it->stream, "%*s", names - (int)strlen(title), "");
+    for (unsigned cell = 0; cell < cell_count; cell++)
+        print_cell(it, INK_FAINT, cells[cell].title, (enum cell)cell);
+    putc('\n', it->stream);
+    for (size_t i = 0; i < it->model->peak_count; i++)
+        print_peak(it, &it->model->peaks[i], names, cell_count);
+}
+
+/* ---- Who, how much, what failed ----------------------------------------------------------------- */
+
+static void format_group(const struct printer *it, const struct aggstats_group *group, double share,
+                         char ret_text[TEXT_SIZE]) {
+    char name[AGGSTATS_GROUP_NAME_SIZE];
+    char id[GROUPS_ID_SIZE];
+    char part[UNITS_TEXT_SIZE];
+    int columns = it->screen->width >= 80 ? NAME_COLUMNS : NAME_COLUMNS_NARROW;
+    groups_cut_name(group, (size_t)columns, name);
+    groups_format_id(group, id);
+    units_format_share(share, part);
+    CLEANUP_FREE char *shown = cut_text(it->screen, name, columns, false);
+    const char *who = shown ? shown : "";
+    snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, part);
+}
+
+/* The busiest of a grouping, in a line. */
+static void print_groups(const struct printer *it, enum aggstats_grouping grouping) {
+    struct list list = begin_list(it, groups_name_title(grouping), 1);
+    bool is_room = true;
+    for (size_t i = 0; i < it->profile->group_count && is_room; i++) {
+        const struct aggstats_group *group = &it->profile->groups[i];
+        char text[TEXT_SIZE];
+        if (group->grouping != grouping)
+            continue;
+        double total = figures_sum(&group->profile).total_cycles;
+        double share = it->model->sum.total_cycles > 0 ? total / it->model->sum.total_cycles : 0;
+        if (list.is_begun && share < ANSWER_SHARE_MIN)
+            continue;
+        format_group(it, group, share, text);
+        is_room = list_add(&list, text);
+    }
+    if (!list.is_begun)
+        list_add(&list, "nobody");
+    end_list(&list);
+}
+
+static void print_rate(struct list *list, double per_second, const char *of_what) {
+    char bytes[UNITS_TEXT_SIZE];
+    char text[TEXT_SIZE];
+    if (per_second <= 0)
+        return;
+    units_format_bytes(per_second, bytes);
+    snprintf(text, sizeof(text), "%s/s %s", bytes, of_what);
+    list_add(list, text);
+}
+
+static void print_transfer(const struct printer *it, const struct answer_transfer *transfer) {
+    const char *key = transfer->op->name[0] == 'R' ? "read" : transfer->op->name[0] == 'W' ? "written" : "copied";
+    struct list list = begin_list(it, key, 1);
+    char bytes[UNITS_TEXT_SIZE];
+    units_format_bytes((double)transfer->op->moved_bytes, bytes);
+    list_add(&list, bytes);
+    print_rate(&list, transfer->per_elapsed_second, "overall");
+    print_rate(&list, transfer->per_call_second, "within calls");
+    end_list(&list);
+}
+
+static void print_failures(const struct printer *it) {
+    const struct answer_model *model = it->model;
+    uint64_t told = 0;
+    char count[UNITS_TEXT_SIZE];
+    char text[TEXT_SIZE];
+    if (model->failure_count == 0)
+        return;
+    struct list list = begin_list(it, "failed", 2);
+    for (size_t i = 0; i < model->failure_count; i++) {
+        const struct answer_failure *failure = &model->failures[i];
+        units_format_count(failure->calls, count);
+        CLEANUP_FREE char *op = cut_text(it->screen, failure->op->name, AGGSTATS_NAME_SIZE, false);
+        snprintf(text, sizeof(text), "%s %s %s", op ? op : "", aggstats_failure_name(failure->failure), count);
+        if (list_add(&list, text))
+            told += failure->calls;
+    }
+    units_format_count(model->failed_calls - told, count);
+    snprintf(text, sizeof(text), "others %s", count);
+    if (told < model->failed_calls)
+        list_add(&list, text);
+    end_list(&list);
+}
+
+static void print_facts(const struct printer *it) {
+    const struct answer_model *model = it->model;
+    if (model->peak_count > 0)
+        putc('\n', it->stream);
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (it->profile->groupings & 1U << grouping)
+            print_groups(it, (enum aggstats_grouping)grouping);
+    for (size_t i = 0; i < model->transfer_count; i++)
+        print_transfer(it, &model->transfers[i]);
+    print_failures(it);
+}
+
+/* ---- The whole ---------------------------------------------------------------------------------- */
+
+void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen) {
+    struct answer_model model;
+    answer_model_make(page->profile, page->calibration->times, page->calibration->count, &model);
+    const struct printer it = {page->profile, &model, units, screen, screen->stream};
+    print_time(&it);
+    print_in_flight(&it);
+    print_peaks(&it);
+    print_facts(&it);
+    answer_next_print(page->source, page->profile, &model, page->calibration->count == 0 && !page->no_labels, screen);
+}

@@ -1,0 +1,302 @@
+/* What a profile says to somebody in a hurry. */
+#include <check.h>
+#include <math.h>
+#include <string.h>
+
+#include "answer_model.h"
+#include "base.h"
+#include "histograms.h"
+#include "run_suite.h"
+
+#define OPS_MAX 8
+
+static struct histogram histograms[OPS_MAX];
+static struct aggstats_op_profile ops[OPS_MAX];
+static struct aggstats_profile profile; /* 1 GHz: cycles are nanoseconds */
+static struct answer_model model;
+
+static void set_up(void) {
+    for (size_t i = 0; i < OPS_MAX; i++)
+        histogram_init(&histograms[i]);
+    memset(ops, 0, sizeof(ops));
+    profile = (struct aggstats_profile){
+        .resolution = 1, .clock = {.kind = AGGSTATS_CLOCK_TSC, .frequency_hz = 1000000000}, .ops = ops};
+}
+
+/* Calls of an op in a bucket; a new op if there is none of that name. */
+static void add_calls(const char *name, unsigned bucket, uint64_t calls) {
+    size_t i = 0;
+    while (i < profile.op_count && strcmp(ops[i].name, name) != 0)
+        i++;
+    ck_assert_uint_lt(i, OPS_MAX);
+    profile.op_count = i < profile.op_count ? profile.op_count : i + 1;
+    strcpy(histograms[i].op.name, name);
+    histogram_add(&histograms[i], bucket, calls, 1);
+    ops[i] = histograms[i].op;
+}
+
+static void make(void) {
+    answer_model_make(&profile, NULL, 0, &model);
+}
+
+static enum answer_cause cause_with(const struct characteristic *times, size_t count) {
+    answer_model_make(&profile, times, count, &model);
+    ck_assert_uint_ge(model.peak_count, 1);
+    return model.peaks[0].cause;
+}
+
+static struct characteristic time_of(enum characteristic_kind kind, double ns) {
+    return (struct characteristic){.kind = kind, .ns = {ns, ns, ns}};
+}
+
+/* ---- How much of the time ---- */
+
+START_TEST(the_share_of_the_elapsed_time_is_a_sum_over_callers) {
+    add_calls("READ", 10, 1000); /* 1.536 us each */
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 1024000;
+    make();
+    ck_assert_double_eq_tol(model.elapsed_share, 1.5, 1e-9);
+    ck_assert(!model.has_busy);
+}
+END_TEST
+
+START_TEST(without_an_elapsed_time_there_is_no_share) {
+    add_calls("READ", 10, 1000);
+    profile.busy = (struct aggstats_busy){.looks = 100, .busy = 50, .most = 2};
+    make();
+    ck_assert_double_eq(model.elapsed_share, 0);
+    ck_assert(!model.has_busy);
+}
+END_TEST
+
+START_TEST(looks_tell_the_busy_share_and_how_sure_it_is) {
+    add_calls("READ", 10, 1000);
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 1000000;
+    profile.busy = (struct aggstats_busy){.looks = 10000, .busy = 2000, .most = 4};
+    make();
+    ck_assert(model.has_busy);
+    ck_assert_double_eq_tol(model.busy_share, 0.2, 1e-9);
+    ck_assert_double_eq_tol(model.busy_error, 0.00784, 0.0001); /* 1.96 sqrt(0.2 * 0.8 / 10000) */
+    ck_assert_uint_eq(model.busy_most, 4);
+}
+END_TEST
+
+START_TEST(looks_that_always_saw_a_call_are_not_sure_that_there_always_is) {
+    add_calls("READ", 10, 1000);
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 1000000;
+    profile.busy = (struct aggstats_busy){.looks = 10, .busy = 10, .most = 1};
+    make();
+    ck_assert_double_gt(model.busy_error, 0.05);
+}
+END_TEST
+
+START_TEST(looks_that_saw_nothing_tell_nothing_of_short_calls) {
+    add_calls("READ", 10, 1000);
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 1000000;
+    profile.busy = (struct aggstats_busy){.looks = 10};
+    make();
+    ck_assert(!model.has_busy);
+}
+END_TEST
+
+/* ---- Peaks ---- */
+
+START_TEST(peaks_are_in_the_order_of_their_cost) {
+    add_calls("READ", 8, 1000);  /* 384 us in all */
+    add_calls("READ", 20, 10);   /* 15.7 ms */
+    add_calls("FSYNC", 18, 100); /* 39.3 ms */
+    make();
+    ck_assert_uint_eq(model.peak_count, 3);
+    ck_assert_str_eq(model.peaks[0].op->name, "FSYNC");
+    ck_assert_str_eq(model.peaks[1].op->name, "READ");
+    ck_assert_uint_eq(model.peaks[1].peak.calls, 10);
+    ck_assert_uint_eq(model.peaks[2].peak.calls, 1000);
+    ck_assert_double_eq_tol(model.peaks[0].cost_share, 39321.6 / (39321.6 + 15728.6 + 384), 0.001);
+    ck_assert_double_eq_tol(model.peaks[0].typical_cycles, exp2(18.5), 20000);
+}
+END_TEST
+
+START_TEST(of_many_peaks_the_five_most_expensive_are_told) {
+    static const char *const names[] = {"A", "B", "C", "D", "E", "F", "G"};
+    for (unsigned i = 0; i < ARRAY_SIZE(names); i++)
+        add_calls(names[i], 10, 100 + (i * 5) % 7);
+    make();
+    ck_assert_uint_eq(model.peak_count, ANSWER_PEAKS_MAX);
+    for (size_t i = 0; i < model.peak_count; i++)
+        ck_assert_uint_eq(model.peaks[i].peak.calls, 106 - i);
+}
+END_TEST
+
+START_TEST(a_fourth_peak_that_costs_nothing_is_not_told) {
+    add_calls("A", 10, 1000);
+    add_calls("B", 10, 5);
+    add_calls("C", 10, 4);
+    add_calls("D", 10, 3);
+    make();
+    ck_assert_uint_eq(model.peak_count, 3);
+}
+END_TEST
+
+START_TEST(a_profile_without_calls_has_no_peaks) {
+    make();
+    ck_assert_uint_eq(model.peak_count, 0);
+    ck_assert_uint_eq(model.sum.calls, 0);
+}
+END_TEST
+
+/* ---- Causes ---- */
+
+START_TEST(reads_near_the_device_have_read_the_device) {
+    const struct characteristic times[] = {time_of(CHARACTERISTIC_DEVICE_WRITE, 98304),
+                                           time_of(CHARACTERISTIC_DEVICE_READ, 98304)};
+    add_calls("READ", 16, 100);
+    ck_assert_int_eq(cause_with(times, 2), ANSWER_CAUSE_DEVICE_READ);
+    ck_assert_int_eq(cause_with(times, 1), ANSWER_CAUSE_NOT_KNOWN); /* a read waits for no write */
+    ck_assert_int_eq(cause_with(NULL, 0), ANSWER_CAUSE_NOT_KNOWN);
+}
+END_TEST
+
+START_TEST(a_peak_whose_calls_lie_mostly_elsewhere_is_not_the_device) {
+    const struct characteristic time = time_of(CHARACTERISTIC_DEVICE_READ, 98304);
+    add_calls("READ", 16, 49);
+    add_calls("READ", 17, 51); /* twice as long: one peak, two reads maybe */
+    ck_assert_int_eq(cause_with(&time, 1), ANSWER_CAUSE_NOT_KNOWN);
+    add_calls("READ", 16, 10);
+    ck_assert_uint_eq(model.peak_count, 1);
+    ck_assert_int_eq(cause_with(&time, 1), ANSWER_CAUSE_DEVICE_READ);
+}
+END_TEST
+
+START_TEST(calls_much_faster_than_the_device_were_answered_by_memory) {
+    const struct characteristic time = time_of(CHARACTERISTIC_DEVICE_READ, 98304);
+    add_calls("GETATTR", 13, 90); /* 12.3 us: an eighth */
+    ck_assert_int_eq(cause_with(&time, 1), ANSWER_CAUSE_MEMORY);
+    add_calls("GETATTR", 14, 20); /* a quarter: not sure any more */
+    ck_assert_int_eq(cause_with(&time, 1), ANSWER_CAUSE_NOT_KNOWN);
+}
+END_TEST
+
+START_TEST(a_sync_may_be_a_write_or_a_flush) {
+    const struct characteristic times[] = {time_of(CHARACTERISTIC_DEVICE_WRITE, 98304),
+                                           time_of(CHARACTERISTIC_DEVICE_FLUSH, 98304)};
+    add_calls("FSYNC", 16, 100);
+    ck_assert_int_eq(cause_with(times, 2), ANSWER_CAUSE_DEVICE_WRITE_OR_FLUSH);
+    ck_assert_int_eq(cause_with(times, 1), ANSWER_CAUSE_DEVICE_WRITE);
+    ck_assert_int_eq(cause_with(times + 1, 1), ANSWER_CAUSE_DEVICE_FLUSH);
+}
+END_TEST
+
+START_TEST(all_ops_may_wait_for_the_network) {
+    const struct characteristic time = time_of(CHARACTERISTIC_ROUND_TRIP, 98304);
+    add_calls("MKDIR", 16, 100);
+    ck_assert_int_eq(cause_with(&time, 1), ANSWER_CAUSE_ROUND_TRIP);
+}
+END_TEST
+
+START_TEST(times_of_the_machine_explain_nothing_by_themselves) {
+    const struct characteristic times[] = {time_of(CHARACTERISTIC_SLEEP, 98304),
+                                           time_of(CHARACTERISTIC_QUANTUM, 98304)};
+    add_calls("READ", 16, 100);
+    ck_assert_int_eq(cause_with(times, 2), ANSWER_CAUSE_NOT_KNOWN);
+}
+END_TEST
+
+START_TEST(without_the_rate_of_the_clock_there_are_no_causes) {
+    const struct characteristic time = time_of(CHARACTERISTIC_DEVICE_READ, 98304);
+    add_calls("READ", 16, 100);
+    profile.clock.frequency_hz = 0;
+    ck_assert_int_eq(cause_with(&time, 1), ANSWER_CAUSE_NOT_KNOWN);
+}
+END_TEST
+
+/* ---- Bytes and failures ---- */
+
+START_TEST(bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls) {
+    add_calls("READ", 10, 1000); /* 1.536 ms */
+    ops[0].moved_bytes = 3072;
+    make();
+    ck_assert_uint_eq(model.transfer_count, 1);
+    ck_assert_double_eq(model.transfers[0].per_elapsed_second, 0);
+    ck_assert_double_eq_tol(model.transfers[0].per_call_second, 2e6, 1);
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 3072000;
+    make();
+    ck_assert_double_eq_tol(model.transfers[0].per_elapsed_second, 1e6, 1);
+}
+END_TEST
+
+START_TEST(what_programs_ask_for_is_no_failure) {
+    add_calls("LOOKUP", 10, 100);
+    add_calls("GETXATTR", 10, 100);
+    ops[0].failures[aggstats_failure_of_name("ENOENT")] = 90;
+    ops[0].failures[aggstats_failure_of_name("EACCES")] = 1;
+    ops[1].failures[aggstats_failure_of_name("ENODATA")] = 80;
+    ops[1].failures[aggstats_failure_of_name("ENOENT")] = 2;
+    make();
+    ck_assert_uint_eq(model.failure_count, 2);
+    ck_assert_uint_eq(model.failed_calls, 3);
+    ck_assert_str_eq(model.failures[0].op->name, "GETXATTR");
+    ck_assert_uint_eq(model.failures[0].calls, 2);
+    ck_assert_str_eq(aggstats_failure_name(model.failures[1].failure), "EACCES");
+}
+END_TEST
+
+START_TEST(of_many_failures_the_commonest_are_told_and_all_counted) {
+    add_calls("WRITE", 10, 100);
+    for (unsigned failure = 0; failure < 8; failure++)
+        ops[0].failures[failure] = failure + 1;
+    make();
+    ck_assert_uint_eq(model.failure_count, ANSWER_FAILURES_MAX);
+    ck_assert_uint_eq(model.failures[0].calls, 8);
+    ck_assert_uint_eq(model.failures[ANSWER_FAILURES_MAX - 1].calls, 8 - ANSWER_FAILURES_MAX + 1);
+    ck_assert_uint_eq(model.failed_calls, 36);
+}
+END_TEST
+
+START_TEST(of_calls_in_flight_the_oldest_is_told) {
+    struct aggstats_call_in_flight calls[] = {{.op = "READ", .age_cycles = 5}, {.op = "FSYNC", .age_cycles = 9}};
+    make();
+    ck_assert_ptr_null(model.oldest);
+    profile.in_flight = calls;
+    profile.in_flight_count = ARRAY_SIZE(calls);
+    make();
+    ck_assert_ptr_eq(model.oldest, &calls[1]);
+}
+END_TEST
+
+static Suite *answer_model_suite(void) {
+    Suite *suite = suite_create("answer_model");
+    TCase *shares = suite_case(suite, "shares", set_up, NULL);
+    tcase_add_test(shares, the_share_of_the_elapsed_time_is_a_sum_over_callers);
+    tcase_add_test(shares, without_an_elapsed_time_there_is_no_share);
+    tcase_add_test(shares, looks_tell_the_busy_share_and_how_sure_it_is);
+    tcase_add_test(shares, looks_that_always_saw_a_call_are_not_sure_that_there_always_is);
+    tcase_add_test(shares, looks_that_saw_nothing_tell_nothing_of_short_calls);
+    TCase *peaks = suite_case(suite, "peaks", set_up, NULL);
+    tcase_add_test(peaks, peaks_are_in_the_order_of_their_cost);
+    tcase_add_test(peaks, of_many_peaks_the_five_most_expensive_are_told);
+    tcase_add_test(peaks, a_fourth_peak_that_costs_nothing_is_not_told);
+    tcase_add_test(peaks, a_profile_without_calls_has_no_peaks);
+    TCase *causes = suite_case(suite, "causes", set_up, NULL);
+    tcase_add_test(causes, reads_near_the_device_have_read_the_device);
+    tcase_add_test(causes, a_peak_whose_calls_lie_mostly_elsewhere_is_not_the_device);
+    tcase_add_test(causes, calls_much_faster_than_the_device_were_answered_by_memory);
+    tcase_add_test(causes, a_sync_may_be_a_write_or_a_flush);
+    tcase_add_test(causes, all_ops_may_wait_for_the_network);
+    tcase_add_test(causes, times_of_the_machine_explain_nothing_by_themselves);
+    tcase_add_test(causes, without_the_rate_of_the_clock_there_are_no_causes);
+    TCase *facts = suite_case(suite, "facts", set_up, NULL);
+    tcase_add_test(facts, bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls);
+    tcase_add_test(facts, what_programs_ask_for_is_no_failure);
+    tcase_add_test(facts, of_many_failures_the_commonest_are_told_and_all_counted);
+    tcase_add_test(facts, of_calls_in_flight_the_oldest_is_told);
+    return suite;
+}
+
+int main(void) {
+    return run_suite(answer_model_suite());
+}
