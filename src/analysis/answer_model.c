@@ -10,6 +10,9 @@
 
 #define NORMAL_95 1.959964 /* two-sided quantile of the normal distribution */
 
+/* Of the share. Of few looks the sum over callers, an upper bound that is exact, tells more, if it is one at all. */
+#define BUSY_ERROR_MAX 0.25
+
 /* Half of the interval of 95 % of a binomial share. Source: A. Agresti, B. Coull (1998); unlike Wald's it is not empty
  * at 0 and 1 */
 static double binomial_error(uint64_t hits, uint64_t trials) {
@@ -23,12 +26,12 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
     if (!profile->has_elapsed || profile->elapsed_cycles == 0)
         return;
     model->elapsed_share = model->sum.total_cycles / (double)profile->elapsed_cycles;
-    model->has_busy = busy->looks > 0 && busy->busy > 0;
-    if (!model->has_busy)
+    if (busy->looks == 0 || busy->busy == 0)
         return;
     model->busy_share = (double)busy->busy / (double)busy->looks;
     model->busy_error = binomial_error(busy->busy, busy->looks);
     model->busy_most = busy->most;
+    model->has_busy = model->busy_error <= BUSY_ERROR_MAX * model->busy_share || model->elapsed_share > 1;
 }
 
 /* ---- What a peak may be ------------------------------------------------------------------------- */

@@ -89,7 +89,25 @@ START_TEST(looks_that_always_saw_a_call_are_not_sure_that_there_always_is) {
     profile.elapsed_cycles = 1000000;
     profile.busy = (struct aggstats_busy){.looks = 10, .busy = 10, .most = 1};
     make();
+    ck_assert(model.has_busy);
     ck_assert_double_gt(model.busy_error, 0.05);
+}
+END_TEST
+
+START_TEST(a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time) {
+    add_calls("READ", 10, 1000); /* 1.536 ms */
+    profile.has_elapsed = true;
+    profile.elapsed_cycles = 3000000;
+    profile.busy = (struct aggstats_busy){.looks = 20, .busy = 10, .most = 4};
+    make();
+    ck_assert(!model.has_busy);
+    profile.busy = (struct aggstats_busy){.looks = 200, .busy = 100, .most = 4};
+    make();
+    ck_assert(model.has_busy);
+    profile.busy = (struct aggstats_busy){.looks = 20, .busy = 10, .most = 4};
+    profile.elapsed_cycles = 1500000;
+    make();
+    ck_assert(model.has_busy);
 }
 END_TEST
 
@@ -275,6 +293,7 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(shares, without_an_elapsed_time_there_is_no_share);
     tcase_add_test(shares, looks_tell_the_busy_share_and_how_sure_it_is);
     tcase_add_test(shares, looks_that_always_saw_a_call_are_not_sure_that_there_always_is);
+    tcase_add_test(shares, a_sum_tells_more_than_a_few_looks_unless_it_exceeds_the_elapsed_time);
     tcase_add_test(shares, looks_that_saw_nothing_tell_nothing_of_short_calls);
     TCase *peaks = suite_case(suite, "peaks", set_up, NULL);
     tcase_add_test(peaks, peaks_are_in_the_order_of_their_cost);

@@ -54,7 +54,7 @@ struct answer_transfer {
 struct answer_model {
     struct figures_sum sum;
     double elapsed_share; /* of the elapsed time that calls took, summed over callers, so maybe above 1; 0: not known */
-    bool has_busy;        /* the next three are known */
+    bool has_busy;        /* the next three are known well enough to be told instead of the sum */
     double busy_share;    /* of the elapsed time in which at least one call was in flight */
     double busy_error;    /* half of its confidence interval of 95 % */
     uint64_t busy_most;   /* calls in flight at one look */

@@ -60,6 +60,21 @@ static char *cut_text(const struct screen *screen, const char *text, int columns
     return cut;
 }
 
+/* A blank within a number and its unit, at which no line ends. Texts of the profile have no such character when they
+ * are put into a sentence. */
+#define FIRM_BLANK '\1'
+
+static void make_blanks_firm(char *text) {
+    for (; *text; text++)
+        if (*text == ' ')
+            *text = FIRM_BLANK;
+}
+
+static void print_firm_word(FILE *stream, const char *word) {
+    for (; *word; word++)
+        putc(*word == FIRM_BLANK ? ' ' : *word, stream);
+}
+
 /* Prints words, from the left edge, with breaks between them. */
 static void print_sentence(const struct printer *it, const char *text) {
     int column = 0;
@@ -72,7 +87,10 @@ static void print_sentence(const struct printer *it, const char *text) {
             putc('\n', it->stream);
             column = 0;
         }
-        column += fprintf(it->stream, "%s%s", column > 0 ? " " : "", word) > 0 ? columns + (column > 0) : 0;
+        if (column > 0)
+            putc(' ', it->stream);
+        print_firm_word(it->stream, word);
+        column += columns + (column > 0);
         text += length + (text[length] == ' ');
     }
     putc('\n', it->stream);
@@ -125,6 +143,7 @@ static void format_time(const struct printer *it, double cycles, char ret_text[T
     char text[UNITS_TEXT_SIZE];
     units_format_cycles(it->units, cycles, text);
     snprintf(ret_text, TEXT_SIZE, "%s%s", text, it->units->frequency_hz > 0 ? "" : " cycles");
+    make_blanks_firm(ret_text);
 }
 
 /* "to /srv/data", or "" */
@@ -174,6 +193,7 @@ static void format_busy_share(const struct printer *it, char ret_text[UNITS_TEXT
     int digits = error >= 0.95 ? 0 : error >= 0.095 ? 1 : 2;
     snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f %% %s %.*f", digits, 100 * it->model->busy_share,
              it->screen->ascii ? "+-" : "±", digits, error);
+    make_blanks_firm(ret_text);
 }
 
 static void format_busy(const struct printer *it, char ret_text[TEXT_SIZE]) {
@@ -200,6 +220,7 @@ static void format_sum(const struct printer *it, char ret_text[TEXT_SIZE]) {
     format_place(it, "to", place);
     format_time(it, model->sum.total_cycles, time);
     units_format_share(model->elapsed_share, share);
+    make_blanks_firm(share);
     if (model->sum.calls == 0)
         snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s", calls, place);
     else if (model->elapsed_share > 0)
