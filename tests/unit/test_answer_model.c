@@ -1,6 +1,7 @@
 /* What a profile says to somebody in a hurry. */
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "answer_model.h"
@@ -30,7 +31,7 @@ static void add_calls(const char *name, unsigned bucket, uint64_t calls) {
         i++;
     ck_assert_uint_lt(i, OPS_MAX);
     profile.op_count = i < profile.op_count ? profile.op_count : i + 1;
-    strcpy(histograms[i].op.name, name);
+    snprintf(histograms[i].op.name, sizeof(histograms[i].op.name), "%s", name);
     histogram_add(&histograms[i], bucket, calls, 1);
     ops[i] = histograms[i].op;
 }
