@@ -88,6 +88,9 @@ cp show-grep.osprof "$long"
 expect 0 show "$long"
 assert_eq "next      osprof show --op READ PROFILE  # its latencies as a chart" "$(answer | grep ^next)" "a long path"
 
+expect 0 show - <show-grep.osprof
+assert_eq "next      osprof show --op READ PROFILE  # its latencies as a chart" "$(answer | grep ^next)" "standard input"
+
 # The default is osprof.out in the current directory; - is standard input.
 expect 0 show show-bare.osprof
 sed '/^next/d' "$scratch/out" >bare

@@ -135,7 +135,8 @@ static void print_of(const struct aggstats_group *group, struct next *next, cons
 
 static void print_of_profile(const struct answer_source *source, const struct aggstats_group *group,
                              const struct answer_model *model, struct next *next) {
-    CLEANUP_FREE char *profile = quote(source->profile);
+    bool is_kept = strcmp(source->profile, "-") != 0; /* standard input has been read */
+    CLEANUP_FREE char *profile = is_kept ? quote(source->profile) : strdup("PROFILE");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
     CLEANUP_FREE char *command = NULL;
     if (profile && whose && asprintf(&command, "osprof show%s --op %s", whose, model->peaks[0].op->name) < 0)
