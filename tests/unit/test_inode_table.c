@@ -191,16 +191,24 @@ START_TEST(root_is_never_forgotten) {
 }
 END_TEST
 
-START_TEST(number_used_again_has_another_generation) {
+START_TEST(slot_used_again_has_another_generation_and_number) {
     create_table(10, 0);
     look_up_file(1);
+    fs_ino before = 0;
     uint32_t generation = 0;
     for (ino_t i = 100; i < 200; i++) {
         struct inode *inode = look_up_file(i);
-        ck_assert_uint_eq(inode_ino(inode), 2);
+        fs_ino ino = inode_ino(inode);
+        ck_assert_uint_eq(inode->slot, 1);
         ck_assert(i == 100 || inode->generation != generation);
+        ck_assert_uint_ne(ino, before);
+        ck_assert_ptr_eq(inode_table_get(table, ino), inode);
+        ck_assert_ptr_null(inode_table_get(table, before));
+        inode_table_forget(table, before, 1); /* concerns it no more */
+        ck_assert_uint_eq(inode->lookup_count, 1);
         generation = inode->generation;
-        inode_table_forget(table, 2, 1);
+        before = ino;
+        inode_table_forget(table, ino, 1);
     }
 }
 END_TEST
@@ -394,7 +402,7 @@ static void add_forgetting(Suite *suite) {
     tcase_add_test(tcase, inode_stays_until_every_lookup_is_forgotten);
     tcase_add_test(tcase, forgetting_too_much_is_forgetting_all);
     tcase_add_test(tcase, root_is_never_forgotten);
-    tcase_add_test(tcase, number_used_again_has_another_generation);
+    tcase_add_test(tcase, slot_used_again_has_another_generation_and_number);
     tcase_add_test(tcase, number_is_not_used_again_while_known);
     tcase_add_test(tcase, forgotten_inode_is_found_again_by_number);
     tcase_add_test(tcase, forgotten_inode_is_the_same_when_looked_up_again);

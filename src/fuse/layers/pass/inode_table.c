@@ -88,10 +88,13 @@ void inode_table_destroy(struct inode_table *table) {
     free(table);
 }
 
+struct inode *inode_table_at(struct inode_table *table, uint32_t slot) {
+    return slot < __atomic_load_n(&table->slot_count, __ATOMIC_ACQUIRE) ? slot_inode(table, slot) : NULL;
+}
+
 struct inode *inode_table_get(struct inode_table *table, fs_ino ino) {
-    if (ino == 0 || ino > __atomic_load_n(&table->slot_count, __ATOMIC_ACQUIRE))
-        return NULL;
-    return slot_inode(table, (uint32_t)(ino - 1));
+    struct inode *inode = inode_table_at(table, (uint32_t)ino - 1); /* 0 becomes a slot that there never is */
+    return inode && inode_ino(inode) == ino ? inode : NULL;
 }
 
 static uint64_t mix(uint64_t value) {
@@ -179,7 +182,7 @@ static void give_slot(struct inode_table *table, struct inode *inode) {
     hash_remove(table, inode);
     free_handle(inode);
     inode->used = false;
-    inode->generation++;
+    __atomic_store_n(&inode->generation, inode->generation + 1, __ATOMIC_RELAXED);
     inode->hash_next = table->free_slots;
     table->free_slots = inode->slot + 1;
     table->inode_count--;

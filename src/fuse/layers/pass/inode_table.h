@@ -1,8 +1,8 @@
 /* The inodes that somebody above knows: what they are below, and how often they were looked up.
  *
  * Invariants:
- *   - An inode's number (fs_ino) is its slot + 1. A slot is not used again while its lookup count is above 0;
- *     when it is, its generation has changed.
+ *   - An inode's number (fs_ino) is its slot + 1 and, above that, its generation: no number is another inode's later
+ *     on. A slot is not used again while its lookup count is above 0; when it is, its generation has changed.
  *   - One lower inode of one lower mount has one slot, however many hard links lead to it.
  *   - Slots never move, so finding one by number takes no lock. Counts, the hash table and the list of forgotten
  *     inodes change under one lock, which is never held over a system call.
@@ -33,7 +33,7 @@ struct inode {
     ino_t number; /* on the lower file system */
     dev_t device;
     uint32_t mount_index;
-    uint32_t generation;
+    uint32_t generation; /* atomic */
     uint32_t slot;
     uint32_t hash_next;        /* slot + 1, 0 ends the chain */
     uint32_t forgotten_before; /* slot + 1, in the list of forgotten inodes */
@@ -59,8 +59,12 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
                        struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
 
-/* The inode of that number, which the caller holds a lookup count on; NULL for a number never given out. */
+/* The inode of that number, which the caller holds a lookup count on; NULL for a number that is no inode's, or no more.
+ */
 struct inode *inode_table_get(struct inode_table *table, fs_ino ino);
+
+/* What is in a slot, in use or not; NULL: it and those behind it have never been used. */
+struct inode *inode_table_at(struct inode_table *table, uint32_t slot);
 
 /* Finds or adds the inode and counts one lookup. *path_fd is taken over (and set to -1) if the inode keeps it:
  * always for an inode without a handle, else while there is room unless it is a regular file or a symbolic link.
@@ -75,8 +79,11 @@ int inode_table_revive(struct inode_table *table, fs_ino ino, struct inode **ret
 
 void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count);
 
+#define INODE_GENERATIONS ((fs_ino)1 << 30) /* that numbers tell apart: numbers from 2^62 on are not ours */
+
 static inline fs_ino inode_ino(const struct inode *inode) {
-    return (fs_ino)inode->slot + 1;
+    fs_ino generation = __atomic_load_n(&inode->generation, __ATOMIC_RELAXED);
+    return (generation % INODE_GENERATIONS) << 32 | (fs_ino)(inode->slot + 1);
 }
 
 static inline const unsigned char *inode_handle(const struct inode *inode) {

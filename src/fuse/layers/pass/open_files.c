@@ -70,7 +70,7 @@ void pass_remove_open_file(struct pass *pass, struct open_file *file) {
 /* After an aborted connection: nobody releases them. */
 void pass_close_all_files(struct pass *pass) {
     struct inode *inode;
-    for (fs_ino ino = FS_ROOT_INO; (inode = inode_table_get(pass->inodes, ino)); ino++) {
+    for (uint32_t slot = 0; (inode = inode_table_at(pass->inodes, slot)); slot++) {
         while (inode->open_files)
             pass_remove_open_file(pass, inode->open_files);
     }

@@ -79,12 +79,12 @@ char *pass_path_of(struct pass *pass, fs_ino ino) {
         return NULL;
     int path_fd = inode_path_fd(inode);
     if (path_fd < 0 && pass_dup_open_file(pass, inode, &path_fd) == 0) {
-        char *path = path_of_fd(pass, path_fd);
+        CLEANUP_FREE char *path = path_of_fd(pass, path_fd);
         close(path_fd);
-        return path;
+        return inode_ino(inode) == ino ? steal_pointer(&path) : NULL;
     }
     CLEANUP_FREE char *path = path_fd >= 0 ? path_of_fd(pass, path_fd) : NULL;
-    return inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
+    return inode_ino(inode) == ino && inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
 }
 
 bool pass_is_empty(const struct pass *pass, const struct inode *inode) {
