@@ -7,7 +7,7 @@
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
  *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|by-uid|by-process|
- *                  by-three N            runs that
+ *                  by-file|by-three N    runs that
  * variant N times and prints nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null
  * --toggle-collect=run_ops prof_cost full 1000003 and divide the "Collected" figure by N. */
 #include <errno.h>
@@ -48,6 +48,7 @@ static const struct variant variants[] = {
     {.name = "joint-cpu", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_CPU},
     {.name = "by-uid", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_UID},
     {.name = "by-process", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_PROCESS},
+    {.name = "by-file", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_FILE},
     {.name = "by-three",
      .timing = PROF_TIMING_FULL,
      .groupings = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID},
@@ -88,15 +89,23 @@ static bool identify(void *unused, uint32_t caller, struct aggstats_identity *re
     return true;
 }
 
+static bool name_file(void *unused, uint64_t object, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
+    (void)unused, (void)may_wait;
+    snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, "/%" PRIu64, object);
+    return true;
+}
+
 static struct aggstats_recorder *create_recorder(unsigned groupings) {
     struct aggstats_recorder *recorder;
     struct aggstats_recorder_options options = {.op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
     int err = aggstats_recorder_create(&options, &recorder);
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++) {
-        bool asks = grouping != AGGSTATS_BY_UID;
+        bool is_file = grouping == AGGSTATS_BY_FILE;
+        bool asks = grouping != AGGSTATS_BY_UID && !is_file;
         const struct aggstats_grouping_options wanted = {.grouping = (enum aggstats_grouping)grouping,
                                                          .identify = asks ? identify : NULL,
-                                                         .identify_first = asks ? identify : NULL};
+                                                         .identify_first = asks ? identify : NULL,
+                                                         .name_object = is_file ? name_file : NULL};
         if (groupings & 1U << grouping)
             err = aggstats_recorder_group(recorder, &wanted);
     }

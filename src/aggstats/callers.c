@@ -1,9 +1,6 @@
 /* Callers by key, sixteen to a set. */
 #include "callers.h"
 
-#define CHECK_INTERVAL_MIN_NS 1000000
-#define CHECK_INTERVAL_MAX_NS 1000000000
-
 void callers_finish(struct callers *callers) {
     for (unsigned set = 0; set < CALLERS_SETS; set++)
         for (unsigned way = 0; way < CALLERS_WAYS; way++)

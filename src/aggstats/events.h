@@ -14,7 +14,7 @@
 
 struct event {
     uint64_t latency_cycles;
-    struct aggstats_caller caller;
+    struct aggstats_call_of of;
     uint16_t op;
     uint16_t has_asked; /* the caller has just been asked for: first_calls.h has what it is */
 };

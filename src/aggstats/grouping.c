@@ -11,6 +11,7 @@
 
 #define NS_PER_SECOND 1000000000
 #define CHECK_INTERVAL_NS 100000000 /* while there are calls */
+#define NAMES_INTERVAL_NS 20000000  /* no more often, since each time all of a table may be new */
 
 static int64_t now_ns(clockid_t clock) {
     struct timespec now;
@@ -41,7 +42,7 @@ static void count_now(struct grouping *grouping, const struct event *event) {
 
 /* Whether the caller's thread has not been met lately. While it waits for its call it can be asked for. */
 static bool meet_caller(struct grouping *grouping, struct events *events, struct event *event) {
-    uint32_t thread = event->caller.thread;
+    uint32_t thread = event->of.thread;
     if (!grouping->asks_callers || thread == 0 || (events && !events_is_new(events, thread)))
         return false;
     event->has_asked = first_calls_meet(&grouping->first_calls, thread);
@@ -85,8 +86,23 @@ void grouping_take_in(struct grouping *grouping) {
 
 /* ---- Who they are ---- */
 
+static void name(struct grouping *grouping, struct grouping_table *table, uint64_t object, bool may_wait) {
+    char name[AGGSTATS_GROUP_NAME_SIZE] = "";
+    bool is_known = table->options.name_object(table->options.context, object, may_wait, name);
+    sigset_t before;
+    if (!is_known && !may_wait) /* the thread here may yet find out */
+        return;
+    quiet_lock(&grouping->lock, &before);
+    grouping_table_note_name(table, object, is_known, name);
+    quiet_unlock(&grouping->lock, &before);
+}
+
 static void identify(struct grouping *grouping, struct grouping_table *table, uint64_t key) {
     struct aggstats_identity identity = {0};
+    if (table->options.name_object) {
+        name(grouping, table, key, true);
+        return;
+    }
     bool is_known = table->options.identify(table->options.context, (uint32_t)key, &identity);
     pthread_mutex_lock(&grouping->lock);
     grouping_table_note(table, key, is_known ? &identity : NULL);
@@ -96,26 +112,54 @@ static void identify(struct grouping *grouping, struct grouping_table *table, ui
 static void check_callers_of(struct grouping *grouping, struct grouping_table *table) {
     uint64_t due[CALLERS_MAX];
     pthread_mutex_lock(&grouping->lock);
-    unsigned due_count = grouping_table_due(table, due);
+    unsigned due_count = grouping_table_due(table, false, due);
     pthread_mutex_unlock(&grouping->lock);
     for (unsigned i = 0; i < due_count; i++)
         identify(grouping, table, due[i]);
 }
 
-/* Returns whether anybody calls. */
+/* Whether it is time for names; if so, the next time is later. */
+static bool begin_names(struct grouping *grouping) {
+    int64_t now = now_ns(CLOCK_MONOTONIC);
+    if (now < grouping->names_ns)
+        return false;
+    grouping->names_ns = now + NAMES_INTERVAL_NS;
+    return true;
+}
+
+/* Returns whether there is more to do in a while, since somebody calls. */
 static bool check_callers(struct grouping *grouping) {
     pthread_mutex_lock(&grouping->lock);
     bool any = take_in(grouping) > 0;
     unsigned table_count = grouping->table_count;
     pthread_mutex_unlock(&grouping->lock);
+    bool names_now = begin_names(grouping);
     for (unsigned i = 0; i < table_count; i++)
-        check_callers_of(grouping, grouping->tables[i]);
-    return any;
+        if (names_now || !grouping->tables[i]->options.name_object)
+            check_callers_of(grouping, grouping->tables[i]);
+    return any || (grouping->names_objects && !names_now);
+}
+
+void grouping_ask_names(struct grouping *grouping) {
+    for (unsigned i = 0; i < grouping->table_count; i++) {
+        struct grouping_table *table = grouping->tables[i];
+        uint64_t due[CALLERS_MAX];
+        sigset_t before;
+        if (!table->options.name_object)
+            continue;
+        quiet_lock(&grouping->lock, &before);
+        take_in(grouping);
+        unsigned due_count = grouping_table_due(table, true, due);
+        quiet_unlock(&grouping->lock, &before);
+        for (unsigned j = 0; j < due_count; j++)
+            name(grouping, table, due[j], false);
+    }
 }
 
 /* Until somebody wakes us or, where there are calls, a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
-    int64_t until_ns = now_ns(CLOCK_REALTIME) + CHECK_INTERVAL_NS; /* as sem_timedwait() wants it */
+    int64_t wait_ns = grouping->names_objects ? NAMES_INTERVAL_NS : CHECK_INTERVAL_NS;
+    int64_t until_ns = now_ns(CLOCK_REALTIME) + wait_ns; /* as sem_timedwait() wants it */
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&grouping->is_asleep, !any_calls, __ATOMIC_RELAXED);
     while ((any_calls ? sem_timedwait(&grouping->wake, &until) : sem_wait(&grouping->wake)) < 0 && errno == EINTR)
@@ -189,6 +233,7 @@ int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping
     quiet_lock(&grouping->lock, &before);
     grouping->tables[grouping->table_count++] = table;
     grouping->asks_callers |= options->identify != NULL;
+    grouping->names_objects |= options->name_object != NULL;
     quiet_unlock(&grouping->lock, &before);
     return 0;
 }

@@ -21,7 +21,9 @@ struct grouping {
     bool is_woken; /* atomic, as the next two */
     bool is_asleep;
     bool stop;
-    bool asks_callers;    /* of some table callers are to be asked who they are. Set before threads count */
+    int64_t names_ns;  /* when names of objects are to be asked for next; the thread's own */
+    bool asks_callers; /* of some table callers are to be asked who they are. Set before threads count, as the next */
+    bool names_objects;
     pthread_mutex_t lock; /* taken last; the rest is under it */
     struct grouping_table *tables[AGGSTATS_GROUPINGS];
     unsigned table_count;
@@ -42,6 +44,10 @@ void grouping_stop(struct grouping *grouping);
 /* Puts a call into its thread's queue; NULL: it has none. May ask who its caller is, and notes in it that it has.
  * Threads: the queue's */
 void grouping_add(struct grouping *grouping, struct events *events, struct event *event);
+
+/* Asks for the names of objects that have called since they were asked for: before a snapshot, so that it has those of
+ * the last moment. Takes the lock, but not while asking. */
+void grouping_ask_names(struct grouping *grouping);
 
 /* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */
 void grouping_take_in(struct grouping *grouping);

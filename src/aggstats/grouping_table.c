@@ -1,6 +1,7 @@
 /* From calls to the groups of one grouping. */
 #include "grouping_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +15,21 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
 }
 
+static_assert(AGGSTATS_GROUPS_MAX <= CALLERS_MAX, "as many objects as callers may be due");
+
 /* ---- What of a call is its caller --------------------------------------------------------------- */
 
 /* False: the kernel's own. */
 typedef bool (*key_fn)(const struct event *event, uint64_t *ret_key);
 
 static bool key_thread(const struct event *event, uint64_t *ret_key) {
-    *ret_key = event->caller.thread;
-    return event->caller.thread != 0;
+    *ret_key = event->of.thread;
+    return event->of.thread != 0;
 }
 
 static bool key_uid(const struct event *event, uint64_t *ret_key) {
-    *ret_key = event->caller.uid;
-    return event->caller.thread != 0 || event->caller.uid != 0;
+    *ret_key = event->of.uid;
+    return event->of.thread != 0 || event->of.uid != 0;
 }
 
 static const key_fn key_of[AGGSTATS_GROUPINGS] = {
@@ -43,7 +46,15 @@ void grouping_table_destroy(struct grouping_table *table) {
         return;
     groups_finish(&table->groups);
     callers_finish(&table->callers);
+    if (table->heavy)
+        heavy_finish(table->heavy);
+    free(table->heavy);
     free(table);
+}
+
+static int init_heavy(struct grouping_table *table, const struct layout *layout) {
+    table->heavy = calloc(1, sizeof(*table->heavy));
+    return table->heavy ? heavy_init(table->heavy, layout, table->options.groups_max) : -ENOMEM;
 }
 
 struct grouping_table *grouping_table_create(const struct layout *layout,
@@ -56,7 +67,9 @@ struct grouping_table *grouping_table_create(const struct layout *layout,
     table->first_calls = first_calls;
     table->has_ids = aggstats_grouping_has_ids(options->grouping);
     table->callers.op_count = layout->op_count;
-    if (groups_init(&table->groups, layout, options->groups_max) == 0)
+    int err =
+        options->name_object ? init_heavy(table, layout) : groups_init(&table->groups, layout, options->groups_max);
+    if (err == 0)
         return table;
     grouping_table_destroy(table);
     return NULL;
@@ -154,7 +167,10 @@ static struct group *group_of(struct grouping_table *table, const struct event *
 }
 
 void grouping_table_count(struct grouping_table *table, const struct event *event) {
-    groups_count(&table->groups, group_of(table, event), event->op, event->latency_cycles);
+    if (table->heavy)
+        heavy_count(table->heavy, event->of.object, event->op, event->latency_cycles);
+    else
+        groups_count(&table->groups, group_of(table, event), event->op, event->latency_cycles);
 }
 
 /* ---- Who they are ------------------------------------------------------------------------------- */
@@ -199,7 +215,13 @@ void grouping_table_note(struct grouping_table *table, uint64_t key, const struc
     callers_set_next_check(caller, now_ns());
 }
 
-unsigned grouping_table_due(const struct grouping_table *table, uint64_t ret_keys[CALLERS_MAX]) {
+void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name) {
+    heavy_note(table->heavy, object, is_known, name, now_ns());
+}
+
+unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]) {
+    if (table->heavy)
+        return heavy_due(table->heavy, now_ns(), all, ret_keys);
     return table->options.identify ? callers_due(&table->callers, now_ns(), ret_keys) : 0;
 }
 
@@ -216,6 +238,10 @@ static struct caller *next_unknown(struct callers *callers, struct caller *calle
 
 void grouping_table_reset(struct grouping_table *table) {
     struct caller *caller = NULL;
+    if (table->heavy) {
+        heavy_clear(table->heavy);
+        return;
+    }
     groups_clear(&table->groups);
     while ((caller = next_unknown(&table->callers, caller)))
         group_forget_calls(&caller->pending, table->callers.op_count);
@@ -264,6 +290,8 @@ int grouping_table_show(struct grouping_table *table, bool marks, const char (*o
                         struct aggstats_profile *profile) {
     struct groups_showing showing;
     profile->groupings |= 1U << table->options.grouping;
+    if (table->heavy)
+        return heavy_show(table->heavy, marks, op_names, table->options.grouping, profile);
     int err = groups_show_begin(&table->groups, marks, op_names, table->options.grouping, profile, &showing);
     if (err == 0)
         err = table->has_ids ? show_unknown(table, &showing) : show_unnamed(table, &showing);
@@ -273,6 +301,10 @@ int grouping_table_show(struct grouping_table *table, bool marks, const char (*o
 
 void grouping_table_end_marks(struct grouping_table *table, bool take) {
     struct caller *caller = NULL;
+    if (table->heavy) {
+        heavy_end_marks(table->heavy, take);
+        return;
+    }
     groups_end_marks(&table->groups, take);
     while ((caller = next_unknown(&table->callers, caller)))
         group_end_marks(&caller->pending, &table->groups.layout, take);

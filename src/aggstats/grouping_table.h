@@ -5,6 +5,7 @@
 #include "callers.h"
 #include "events.h"
 #include "first_calls.h"
+#include "heavy.h"
 
 struct grouping_table {
     struct aggstats_grouping_options options;
@@ -12,6 +13,7 @@ struct grouping_table {
     bool has_ids; /* groups have; else names only, and who is not known is among the others */
     struct groups groups;
     struct callers callers;
+    struct heavy *heavy; /* by what calls work on: in place of groups and callers; NULL: by who calls */
 };
 
 /* first_calls is borrowed, and asked if the options say so. NULL: no memory. */
@@ -24,8 +26,11 @@ void grouping_table_destroy(struct grouping_table *table);
 
 void grouping_table_count(struct grouping_table *table, const struct event *event);
 
-/* The callers to be asked for by now. Returns how many */
-unsigned grouping_table_due(const struct grouping_table *table, uint64_t ret_keys[CALLERS_MAX]);
+/* The callers, or objects, to be asked for by now; all: objects also earlier. Returns how many */
+unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]);
+
+/* An object has been asked for, as heavy_note(). */
+void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name);
 
 /* A caller has been asked for. identity: NULL: it is gone */
 void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity);

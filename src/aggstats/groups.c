@@ -70,6 +70,15 @@ static struct group *least_recently_seen(struct groups *groups) {
     return found;
 }
 
+struct group *groups_take_unused(struct groups *groups) {
+    struct group *group = &groups->places[groups->count];
+    assert(groups->count < groups->count_max);
+    if (group_init(group, AGGSTATS_WHO_ID, groups->layout.op_count) < 0)
+        return NULL;
+    groups->count++;
+    return group;
+}
+
 /* A free place, if need be made free. */
 static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
     assert(groups->places && groups->count_max > 0);
@@ -77,13 +86,8 @@ static struct group *take_place(struct groups *groups, bool *ret_was_folded) {
     *ret_was_folded = false;
     if (group && group->seen == 0)
         return group;
-    if (groups->count < groups->count_max) {
-        group = &groups->places[groups->count];
-        if (group_init(group, AGGSTATS_WHO_ID, groups->layout.op_count) < 0)
-            return NULL;
-        groups->count++;
-        return group;
-    }
+    if (groups->count < groups->count_max)
+        return groups_take_unused(groups);
     assert(group);
     groups_unite(groups, group, &groups->other);
     *ret_was_folded = true;
@@ -247,6 +251,7 @@ int group_show(struct groups_showing *showing, struct group *group) {
         profile_add_group(profile, showing->grouping, group->who, group->identity.id, group->identity.name);
     if (!shown)
         return -ENOMEM;
+    shown->missed_cycles_max = group->missed_cycles_max;
     shown->profile.ops = calloc(showing->layout->op_count, sizeof(*shown->profile.ops));
     int err = shown->profile.ops ? 0 : -ENOMEM;
     for (unsigned op = 0; op < showing->layout->op_count && err == 0; op++)

@@ -7,10 +7,15 @@
 
 #include "layout.h"
 
+/* How often it is asked who a group is, while it calls: ever more rarely. */
+#define CHECK_INTERVAL_MIN_NS 1000000
+#define CHECK_INTERVAL_MAX_NS 1000000000
+
 struct group {
     enum aggstats_who who;
     struct aggstats_identity identity;
     uint64_t seen;                  /* number of the latest call, of all groups'; 0: nobody's */
+    uint64_t missed_cycles_max;     /* as struct aggstats_group's */
     struct aggstats_counters **ops; /* [2][op_count]; NULL: never called. Then, of these, what was shown when marked */
 };
 
@@ -42,6 +47,9 @@ struct group *groups_add(struct groups *groups, const struct aggstats_identity *
 
 /* Counts a call. Without memory for it the call is missing from the groups. */
 void groups_count(struct groups *groups, struct group *group, unsigned op, uint64_t latency_cycles);
+
+/* A place that was never used; there must be one. It is nobody's yet. NULL: -ENOMEM */
+struct group *groups_take_unused(struct groups *groups);
 
 /* Adds all that one group has to another; it is nobody's then. */
 void groups_unite(struct groups *groups, struct group *from, struct group *into);

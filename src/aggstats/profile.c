@@ -150,6 +150,8 @@ static int copy_groups(const struct aggstats_profile *profile, struct aggstats_p
         const struct aggstats_group *group = &profile->groups[i];
         struct aggstats_group *added = profile_add_group(copy, group->grouping, group->who, group->id, group->name);
         err = added ? aggstats_profile_copy(&group->profile, &added->profile) : -ENOMEM;
+        if (added)
+            added->missed_cycles_max = group->missed_cycles_max;
     }
     return err;
 }
@@ -227,7 +229,10 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
         if (profile->in_flight[i].path)
             return true;
-    return profile->groupings & 1U << AGGSTATS_BY_CGROUP;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (profile->groupings & 1U << grouping && aggstats_grouping_has_paths((enum aggstats_grouping)grouping))
+            return true;
+    return false;
 }
 
 void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
@@ -237,13 +242,15 @@ void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
         profile->in_flight[i].path = NULL;
     }
     for (size_t i = 0; i < profile->group_count; i++) {
-        if (profile->groups[i].grouping == AGGSTATS_BY_CGROUP)
+        if (aggstats_grouping_has_paths(profile->groups[i].grouping))
             aggstats_profile_finish(&profile->groups[i].profile);
         else
             profile->groups[kept++] = profile->groups[i];
     }
     profile->group_count = kept;
-    profile->groupings &= ~(1U << AGGSTATS_BY_CGROUP);
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
+        if (aggstats_grouping_has_paths((enum aggstats_grouping)grouping))
+            profile->groupings &= ~(1U << grouping);
 }
 
 const char *aggstats_profile_label(const struct aggstats_profile *profile, const char *key) {

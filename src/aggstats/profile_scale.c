@@ -162,6 +162,13 @@ static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, u
     return err;
 }
 
+/* A bound that is rounded is one more. */
+static int rescale_bound(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
+    int err = *cycles > 0 ? scale(cycles, from_hz, to_hz) : 0;
+    *cycles += err == 0 && *cycles > 0 && *cycles < UINT64_MAX;
+    return err;
+}
+
 static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
     uint64_t old_hz = profile->clock.frequency_hz;
     struct shift shift = shift_make(profile->resolution, old_hz, frequency_hz);
@@ -177,8 +184,11 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
         err = shift_joints(profile, &shift);
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
         err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
-    for (size_t i = 0; i < profile->group_count && err == 0; i++)
+    for (size_t i = 0; i < profile->group_count && err == 0; i++) {
         err = rescale(&profile->groups[i].profile, frequency_hz);
+        if (err == 0)
+            err = rescale_bound(&profile->groups[i].missed_cycles_max, old_hz, frequency_hz);
+    }
     profile->clock.frequency_hz = frequency_hz;
     return err;
 }

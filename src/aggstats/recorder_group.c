@@ -23,6 +23,8 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
         return err;
     if (wanted.groups_max == 0)
         wanted.groups_max = AGGSTATS_GROUPS_DEFAULT;
+    if ((wanted.grouping == AGGSTATS_BY_FILE) != (wanted.name_object != NULL))
+        return -EINVAL;
     if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
         wanted.groups_max > AGGSTATS_GROUPS_MAX)
         return -EINVAL;
@@ -30,11 +32,11 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
     return err < 0 ? err : grouping_add_table(recorder->grouping, &wanted);
 }
 
-void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_caller *caller,
+void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles) {
     struct grouping *grouping = recorder_grouping(recorder);
     if (!grouping || recorder->hot.id == 0) /* see recorder.c */
         return;
-    struct event event = {.latency_cycles = latency_cycles, .caller = *caller, .op = (uint16_t)op};
+    struct event event = {.latency_cycles = latency_cycles, .of = *of, .op = (uint16_t)op};
     grouping_add(grouping, threads_own_events(&recorder->threads, recorder->hot.id), &event);
 }

@@ -67,7 +67,13 @@ static int make_snapshot(struct aggstats_recorder *recorder, struct tally *tally
     return snapshot_make(&source, ret_profile);
 }
 
+static void ask_names(struct aggstats_recorder *recorder) {
+    if (recorder_grouping(recorder))
+        grouping_ask_names(recorder->grouping);
+}
+
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile) {
+    ask_names(recorder);
     return with_tally(recorder, make_snapshot, ret_profile);
 }
 
@@ -214,6 +220,7 @@ static void end_rotation(struct aggstats_recorder *recorder, const struct rotati
 int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_fn save, void *context) {
     CLEANUP_FREE void *table = calloc(1, layout_table_bytes(&recorder->layout));
     struct rotation rotation = {.span.table = table};
+    ask_names(recorder);
     int err = table ? with_tally(recorder, begin_rotation, &rotation) : -ENOMEM;
     if (err == 0) {
         err = save(context, &rotation.profile);

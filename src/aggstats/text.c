@@ -21,10 +21,8 @@ bool text_key_reserved(const char *key) {
 }
 
 static const char *const grouping_names[AGGSTATS_GROUPINGS] = {
-    [AGGSTATS_BY_PROCESS] = "process",
-    [AGGSTATS_BY_UID] = "uid",
-    [AGGSTATS_BY_PROGRAM] = "program",
-    [AGGSTATS_BY_CGROUP] = "cgroup",
+    [AGGSTATS_BY_PROCESS] = "process", [AGGSTATS_BY_UID] = "uid",   [AGGSTATS_BY_PROGRAM] = "program",
+    [AGGSTATS_BY_CGROUP] = "cgroup",   [AGGSTATS_BY_FILE] = "file",
 };
 
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
@@ -33,6 +31,10 @@ const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
 
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
     return grouping == AGGSTATS_BY_PROCESS || grouping == AGGSTATS_BY_UID;
+}
+
+bool aggstats_grouping_has_paths(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_CGROUP || grouping == AGGSTATS_BY_FILE;
 }
 
 enum aggstats_grouping aggstats_grouping_of_name(const char *name) {

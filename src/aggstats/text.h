@@ -24,6 +24,7 @@
  *     OP_LOOKUP 13000 3000000000       and its operations
  *      0 0 0 100 4500 8400
  *     # program: grep                  behind those: the groups of another grouping; these have no numbers
+ *     # file: 1200 /src/a.c            here the latency that may be missing, at most
  *
  * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
  * may contain a newline. */

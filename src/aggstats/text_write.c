@@ -169,6 +169,11 @@ static void write_numbered(const struct aggstats_group *group, FILE *stream) {
     write_value(stream, group->name);
 }
 
+static void write_file(const struct aggstats_group *group, FILE *stream) {
+    fprintf(stream, "%" PRIu64 "%s", group->missed_cycles_max, group->name[0] ? " " : "");
+    write_value(stream, group->name);
+}
+
 /* What is called as the kernel or the others are begins with an octal number. */
 static void write_only_name(const char *name, FILE *stream) {
     bool is_ambiguous = strcmp(name, "kernel") == 0 || strcmp(name, "other") == 0;
@@ -177,13 +182,15 @@ static void write_only_name(const char *name, FILE *stream) {
     write_value(stream, name + is_ambiguous);
 }
 
-/* "# process: 4711 grep", "# uid: kernel", "# program: grep" */
+/* "# process: 4711 grep", "# uid: kernel", "# program: grep", "# file: 1200 /src/a.c" */
 static void write_group(const struct aggstats_group *group, FILE *stream) {
     fprintf(stream, "# %s: ", aggstats_grouping_name(group->grouping));
     if (group->who != AGGSTATS_WHO_ID)
         fputs(aggstats_who_name(group->who), stream);
     else if (aggstats_grouping_has_ids(group->grouping))
         write_numbered(group, stream);
+    else if (group->grouping == AGGSTATS_BY_FILE)
+        write_file(group, stream);
     else
         write_only_name(group->name, stream);
     putc('\n', stream);

@@ -35,7 +35,7 @@ const char *groups_name(const struct aggstats_group *group) {
 
 void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
     const char *name = groups_name(group);
-    const char *slash = group->grouping == AGGSTATS_BY_CGROUP ? strrchr(name, '/') : NULL;
+    const char *slash = aggstats_grouping_has_paths(group->grouping) ? strrchr(name, '/') : NULL;
     size_t length = strlen(name);
     if (!slash || length <= columns)
         snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, name);
@@ -60,6 +60,8 @@ static bool is_meant(const struct aggstats_group *group, const char *who) {
     if (group->who != AGGSTATS_WHO_ID || strcmp(who, "kernel") == 0 || strcmp(who, "other") == 0)
         return group->who != AGGSTATS_WHO_ID && strcmp(groups_name(group), who) == 0;
     snprintf(id, sizeof(id), "%" PRIu64, group->id);
+    if (group->grouping == AGGSTATS_BY_FILE && who[0] != '/' && group->name[0] == '/')
+        return strcmp(group->name + 1, who) == 0;
     bool is_number = aggstats_grouping_has_ids(group->grouping) && who[strspn(who, "0123456789")] == '\0';
     return strcmp(is_number ? id : group->name, who) == 0;
 }
@@ -72,27 +74,34 @@ static enum aggstats_grouping find_grouping(const struct aggstats_profile *profi
 }
 
 static int add_meant(const struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who,
-                     struct aggstats_profile *sum, size_t *ret_count) {
+                     struct aggstats_profile *sum, size_t *ret_count, uint64_t *ret_missed_cycles_max) {
     int error = 0;
     *ret_count = 0;
+    *ret_missed_cycles_max = 0;
     for (size_t i = 0; i < profile->group_count && !error; i++) {
         if (profile->groups[i].grouping != grouping || !is_meant(&profile->groups[i], who))
             continue;
         error = aggstats_profile_add(sum, &profile->groups[i].profile);
+        *ret_missed_cycles_max += profile->groups[i].missed_cycles_max;
         ++*ret_count;
     }
     return error;
 }
 
 /* Whose calls they are, for the heading. */
-static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count) {
+static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count,
+                     uint64_t missed_cycles_max) {
     static const char *const label_key[AGGSTATS_GROUPINGS] = {
         [AGGSTATS_BY_UID] = "calls of user",
         [AGGSTATS_BY_PROGRAM] = "calls of program",
         [AGGSTATS_BY_CGROUP] = "calls of cgroup",
+        [AGGSTATS_BY_FILE] = "calls on file",
     };
-    char value[AGGSTATS_GROUP_NAME_SIZE + 32];
-    if (count > 1)
+    char value[AGGSTATS_GROUP_NAME_SIZE + 64];
+    if (missed_cycles_max > 0)
+        snprintf(value, sizeof(value), "%.*s, but for %" PRIu64 " cycles at most", AGGSTATS_GROUP_NAME_SIZE - 1, who,
+                 missed_cycles_max);
+    else if (count > 1)
         snprintf(value, sizeof(value), "%.*s, %zu of them", AGGSTATS_GROUP_NAME_SIZE - 1, who, count);
     else
         snprintf(value, sizeof(value), "%.*s", AGGSTATS_GROUP_NAME_SIZE - 1, who);
@@ -102,15 +111,16 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {
     struct aggstats_profile sum = {0};
     size_t count;
+    uint64_t missed_cycles_max;
     if (grouping == AGGSTATS_UNGROUPED)
         grouping = find_grouping(profile, who);
-    int error = add_meant(profile, grouping, who, &sum, &count);
+    int error = add_meant(profile, grouping, who, &sum, &count, &missed_cycles_max);
     if (!error && count == 0)
         error = -ENOENT;
     for (size_t i = 0; i < profile->label_count && !error; i++)
         error = aggstats_profile_add_label(&sum, profile->labels[i].key, profile->labels[i].value);
     if (!error)
-        error = label_sum(&sum, grouping, who, count);
+        error = label_sum(&sum, grouping, who, count, missed_cycles_max);
     if (error) {
         aggstats_profile_finish(&sum);
         return error;

@@ -12,6 +12,21 @@ char *path_join(const char *dir, const char *name) {
     return asprintf(&joined, "%s%s%s", dir, slash, name) < 0 ? NULL : joined;
 }
 
+const char *path_below(const char *path, const char *root) {
+    size_t length = strlen(root);
+    while (length > 0 && root[length - 1] == '/')
+        length--;
+    bool is_below = strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
+    return is_below ? path + length : NULL;
+}
+
+void path_copy_end(const char *path, char *ret_copy, size_t size_bytes) {
+    size_t length = strlen(path);
+    bool is_cut = length >= size_bytes;
+    size_t left_out = is_cut ? length - (size_bytes - 1) + 3 : 0;
+    snprintf(ret_copy, size_bytes, "%s%s", is_cut ? "..." : "", path + left_out);
+}
+
 static char *make_absolute(const char *path) {
     if (path[0] == '/')
         return strdup(path);

@@ -21,6 +21,7 @@
 #include "live_directory.h"
 #include "log.h"
 #include "mountpoint.h"
+#include "node_name.h"
 #include "pass.h"
 #include "process.h"
 #include "prof.h"
@@ -48,6 +49,7 @@ struct daemon {
     struct background background;
     struct aggstats_recorder *recorder;
     struct pass *pass;
+    struct node_names names;
     struct prof prof;
     struct ctl ctl;
     struct glue glue;
@@ -180,6 +182,8 @@ static int start_grouping(struct daemon *daemon, enum aggstats_grouping grouping
         .groups_max = daemon->options->groups_max,
         .identify = ways[grouping].identify,
         .identify_first = ways[grouping].identify_first,
+        .name_object = grouping == AGGSTATS_BY_FILE ? node_name : NULL,
+        .context = grouping == AGGSTATS_BY_FILE ? &daemon->names : NULL,
     };
     int err = aggstats_recorder_group(daemon->recorder, &wanted);
     if (err < 0)
@@ -380,6 +384,7 @@ static int create_layers(struct daemon *daemon) {
     int err = create_pass(daemon, &pass_options);
     if (err < 0)
         return err;
+    daemon->names.pass = daemon->pass;
     struct fs_layer *top = pass_layer(daemon->pass);
     if (options->timing != PROF_TIMING_OFF) {
         prof_init(&daemon->prof, options->timing, daemon->recorder, top);
@@ -718,9 +723,10 @@ static int serve(struct daemon *daemon) {
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
     bool is_rotating = !rotator_end(&daemon->rotator);
+    bool is_naming = !node_names_end(&daemon->names);
     int err = save_final_profile(daemon);
     unmount(daemon, hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
-    if (hung > 0 || is_rotating)
+    if (hung > 0 || is_rotating || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
@@ -732,10 +738,10 @@ static void tear_down(struct daemon *daemon) {
 #ifdef HAVE_FUSE_PASSTHROUGH
     glue_destroy_backings(daemon->glue.backings);
 #endif
-    pass_destroy(daemon->pass);
     if (daemon->recorder && !daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
-    aggstats_recorder_destroy(daemon->recorder);
+    aggstats_recorder_destroy(daemon->recorder); /* its thread asks the pass layer for paths */
+    pass_destroy(daemon->pass);
     profile_target_finish(&daemon->target);
     close_fd(&daemon->lower_fd);
     free(daemon->lower);

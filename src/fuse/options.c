@@ -195,8 +195,9 @@ static int check_by(struct options *options, const char *by) {
     for (char *name = strsep(&rest, "+"); name; name = strsep(&rest, "+")) {
         unsigned bit = 1U << aggstats_grouping_of_name(name);
         if (bit == 1U << AGGSTATS_UNGROUPED) {
-            log_message("by=%s: must be none, process, program, cgroup or uid, or several of them, such as process+uid",
-                        by);
+            log_message(
+                "by=%s: must be none, process, program, cgroup, uid or file, or several of them, such as process+uid",
+                by);
             return -EINVAL;
         }
         if (options->groupings & bit) {
@@ -446,7 +447,7 @@ void options_print_help(void) {
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o joint=OP:VALUE[+...]\n"
            "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
-           "    -o by=KIND[+KIND...]   a profile for each process, program, cgroup or uid, too\n"
+           "    -o by=KIND[+KIND...]   a profile for each process, program, cgroup, uid or file, too\n"
            "    -o groups=N            of so many at most of each kind (256); others are added up\n"
            "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "path.h"
 #include "process.h"
 
 #define CGROUP_BYTES_MAX 16384 /* of all lines */
@@ -26,16 +27,12 @@ static char *path_in(char *text, const char *name) {
     return NULL;
 }
 
-/* Of a path that is too long the end tells more. */
-static void copy_path(const char *path, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
+static void copy_path(char *path, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
     size_t length = strlen(path);
     size_t deleted_length = strlen(deleted);
     if (length > deleted_length && strcmp(path + length - deleted_length, deleted) == 0)
-        length -= deleted_length;
-    bool is_cut = length >= AGGSTATS_GROUP_NAME_SIZE;
-    size_t left_out = is_cut ? length - (AGGSTATS_GROUP_NAME_SIZE - 1) + 3 : 0;
-    snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, "%s%.*s", is_cut ? "..." : "", (int)(length - left_out),
-             path + left_out);
+        path[length - deleted_length] = '\0';
+    path_copy_end(path, ret_name, AGGSTATS_GROUP_NAME_SIZE);
 }
 
 bool process_identify_cgroup(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {

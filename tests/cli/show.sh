@@ -12,6 +12,7 @@ expect_golden show-hung show --charts --width 200 show-hung.osprof
 expect_golden show-hung-merged show --width 40 --op READ show-hung.osprof
 expect_golden show-groups show --by all show-groups.osprof
 expect_golden show-groups-of show --by cgroup --of /user.slice --op READ --buckets show-groups.osprof
+expect_golden show-groups-file show --of src --ascii show-groups.osprof
 expect_golden show-empty show show-empty.osprof
 expect_golden show-bare show show-bare.osprof
 expect_golden show-outcomes show --charts show-outcomes.osprof

@@ -91,10 +91,11 @@ done
 "$OSPROF" show --json "$data/show-groups.osprof" | "$python" -c 'if True:
     import json, sys
     profile = json.load(sys.stdin)
-    assert profile["groupings"] == ["process", "uid", "program", "cgroup"]
+    assert profile["groupings"] == ["process", "uid", "program", "cgroup", "file"]
     calls = {}
     for group in profile["groups"]:
         assert ("id" in group) == (group["who"] == "id" and group["grouping"] in ("process", "uid"))
+        assert ("missed_cycles_max" in group) == (group["who"] == "id" and group["grouping"] == "file")
         calls[group["grouping"]] = calls.get(group["grouping"], 0) + sum(op["calls"] for op in group["ops"])
     assert calls == dict.fromkeys(profile["groupings"], 110)' || fail "JSON of groups"
 

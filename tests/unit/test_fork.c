@@ -299,7 +299,7 @@ START_TEST(child_without_handlers_counts_nowhere) {
         alarm(CHILD_SECONDS);
         record(recorder, OP_READ, 1009);
         record(recorder, OP_WRITE, 1009);
-        aggstats_group_add(recorder, OP_READ, &(struct aggstats_caller){.thread = 1}, 1);
+        aggstats_group_add(recorder, OP_READ, &(struct aggstats_call_of){.thread = 1}, 1);
         _exit(pthread_create(&thread, NULL, record_in_thread, NULL) == 0 && pthread_join(thread, NULL) == 0
                   ? EXIT_SUCCESS
                   : EXIT_FAILURE);
@@ -324,7 +324,7 @@ static void record_dimensions(struct aggstats_recorder *into, int calls) {
     for (int i = 0; i < calls; i++) {
         struct aggstats_span span = aggstats_begin(into, OP_READ, 5, 6);
         uint64_t latency_cycles = aggstats_end(into, &span);
-        aggstats_group_add(into, OP_READ, &(struct aggstats_caller){.thread = 4711}, latency_cycles);
+        aggstats_group_add(into, OP_READ, &(struct aggstats_call_of){.thread = 4711}, latency_cycles);
         aggstats_joint_add(into, OP_READ, AGGSTATS_ERROR, 0, latency_cycles);
     }
 }

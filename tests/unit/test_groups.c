@@ -32,7 +32,7 @@ static struct aggstats_recorder *create_recorder(unsigned resolution, unsigned g
 static void record(struct aggstats_recorder *recorder, uint32_t caller, unsigned calls) {
     for (unsigned i = 0; i < calls; i++) {
         struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, caller);
-        const struct aggstats_caller who = {.thread = caller};
+        const struct aggstats_call_of who = {.thread = caller};
         aggstats_group_add(recorder, OP_READ, &who, aggstats_end(recorder, &span));
     }
 }
@@ -113,7 +113,7 @@ END_TEST
 
 /* Of user 1000 and of root, and the kernel's own: for others, which have a user, and for nobody. */
 START_TEST(groupings_do_not_know_of_each_other) {
-    static const struct aggstats_caller callers[] = {{17, 1000}, {18, 1000}, {19, 0}, {0, 1000}, {0, 0}};
+    static const struct aggstats_call_of callers[] = {{17, 1000}, {18, 1000}, {19, 0}, {0, 1000}, {0, 0}};
     struct aggstats_recorder *recorder = create_recorder(1, 2, NULL);
     const struct aggstats_grouping_options by_uid = {.grouping = AGGSTATS_BY_UID};
     ck_assert_int_eq(aggstats_recorder_group(recorder, &by_uid), 0);
@@ -143,7 +143,7 @@ END_TEST
 START_TEST(wrong_wishes_are_refused) {
     struct aggstats_recorder *recorder = create_ungrouped(1);
     struct aggstats_grouping_options grouping = {.grouping = AGGSTATS_UNGROUPED};
-    aggstats_group_add(recorder, OP_READ, &(struct aggstats_caller){.thread = 1}, 1); /* nobody wants to know */
+    aggstats_group_add(recorder, OP_READ, &(struct aggstats_call_of){.thread = 1}, 1); /* nobody wants to know */
     ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
     grouping.grouping = AGGSTATS_BY_UID;
     grouping.groups_max = AGGSTATS_GROUPS_MAX + 1;

@@ -213,7 +213,7 @@ static const struct {
     {"lower mount -o joint=smell:size", "joint=smell:size: no such operation"},
     {"lower mount -o joint=read:size+lookup:size", "joint=lookup:size: the operation has no such value"},
     {"lower mount -o timing=tsc,joint=read:size", "timing=tsc: nothing is recorded, so leave out joint"},
-    {"lower mount -o by=name", "by=name: must be none, process, program, cgroup or uid"},
+    {"lower mount -o by=name", "by=name: must be none, process, program, cgroup, uid or file"},
     {"lower mount -o by=", "by=: must be"},
     {"lower mount -o rotate=60", "rotate=60: say where profiles go, with profile=DIR"},
     {"lower mount -o rotate=60,profile=-", "rotate=60: say where profiles go"},

@@ -42,7 +42,7 @@ static void record(struct aggstats_recorder *recorder, unsigned calls) {
             .error = i % 5 == 0 ? EIO : 0, .has_bytes = true, .asked_bytes = 7, .moved_bytes = 3};
         uint64_t latency_cycles = aggstats_end_with(recorder, &span, &outcome);
         aggstats_joint_add(recorder, OP_READ, AGGSTATS_SIZE, 4096, latency_cycles);
-        aggstats_group_add(recorder, OP_READ, &(const struct aggstats_caller){.thread = CALLER, .uid = CALLER},
+        aggstats_group_add(recorder, OP_READ, &(const struct aggstats_call_of){.thread = CALLER, .uid = CALLER},
                            latency_cycles);
     }
 }

@@ -177,6 +177,9 @@ START_TEST(groups_come_back) {
     expect_same("# osprof 1\n# resolution: 1\nOP_READ 7 9\n 3 4\n# program:  12 a\\012\nOP_READ 1 2\n 0 1\n"
                 "# program: \\157ther\nOP_READ 1 2\n 0 1\n# program: \nOP_READ 1 1\n 1\n"
                 "# program: kernel\nOP_READ 1 1\n 1\n# program: other\nOP_READ 1 1\n 1\n");
+    expect_same(
+        "# osprof 1\n# resolution: 1\nOP_READ 7 9\n 3 4\n# file: 18446744073709551615 /a \\012 b \nOP_READ 1 2\n 0 1\n"
+        "# file: 3\nOP_READ 1 1\n 1\n# file: other\nOP_READ 1 1\n 1\n");
     expect_same("# osprof 1\n# resolution: 2\n# interval: 10\n# borders: 10 20\nOP_READ 2 9\n 1\n 1\n"
                 "# uid: 1000\nOP_READ 2 9\n 2\n");
 }
@@ -329,6 +332,7 @@ static const struct {
     {"OP_READ 1 1\n 1\nJOINT_READ_SIZE\n0: 1\nOP_WRITE 1 1\n 1\n", 5, EXPECTED_OP "\"OP_WRITE 1 1\""},
     {"OP_READ 1 1\n 1\n# host: node1\n", 3, EXPECTED_OP "\"# host\""},
     {"OP_READ 1 1\n 1\n# process: cat\n", 3, "expected a number, kernel or other, found \"cat\""},
+    {"OP_READ 1 1\n 1\n# file: /name\n", 3, "expected cycles, kernel or other, found \"/name\""},
     {"OP_READ 1 1\n 1\n# process:\n", 3, "expected a number, kernel or other, found the end of the line"},
     {"OP_READ 1 1\n 1\n# uid: other\n# process: other\n# uid: other\n", 5,
      "expected \"other\" once, found it a second time"},

@@ -21,7 +21,7 @@ static unsigned rounds_before; /* of destructors, before the one that records */
 static void record(uint32_t caller) {
     for (int i = 0; i < CALLS; i++) {
         struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, caller);
-        aggstats_group_add(recorder, OP_READ, &(struct aggstats_caller){.thread = caller},
+        aggstats_group_add(recorder, OP_READ, &(struct aggstats_call_of){.thread = caller},
                            aggstats_end(recorder, &span));
     }
 }
@@ -47,7 +47,7 @@ static void *exit_recording(void *unused) {
 static void *take_block(void *unused) {
     pthread_barrier_wait(&barrier);
     struct aggstats_span span = aggstats_begin(recorder, OP_READ, 1, 2);
-    aggstats_group_add(recorder, OP_READ, &(struct aggstats_caller){.thread = 2}, aggstats_end(recorder, &span));
+    aggstats_group_add(recorder, OP_READ, &(struct aggstats_call_of){.thread = 2}, aggstats_end(recorder, &span));
     pthread_barrier_wait(&barrier);
     record(2);
     return unused;

@@ -26,9 +26,9 @@ void groups_cut_name(const struct aggstats_group *group, size_t columns, char re
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]);
 
 /* Makes the profile that of the groups that `who` names: by number, by name, "kernel" or "other"; several are added up.
- * What cannot be told of them alone is gone: intervals, joint profiles, calls in flight.
- * grouping: AGGSTATS_UNGROUPED: the first in which there are such groups
- * Errors:  -ENOENT there are none, -ENOMEM, -EOVERFLOW; *profile untouched */
+ * A file's path may lack the first slash. What cannot be told of them alone is gone: intervals, joint profiles, calls
+ * in flight. grouping: AGGSTATS_UNGROUPED: the first in which there are such groups Errors:  -ENOENT there are none,
+ * -ENOMEM, -EOVERFLOW; *profile untouched */
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef PATH_H
 #define PATH_H
 
+#include <stddef.h>
+
 /* The path made absolute, without "." and "..", doubled and trailing slashes. Symbolic links are not looked at.
  * Owner:   the caller frees the result
  * Returns NULL without memory or when there is no current directory */
@@ -9,5 +11,11 @@ char *path_normalise(const char *path);
 
 /* dir/name. Owner: the caller frees the result. Returns NULL without memory */
 char *path_join(const char *dir, const char *name);
+
+/* What of an absolute path is below another: "/file", or "" for that itself; NULL: nothing is. Owner: the path's */
+const char *path_below(const char *path, const char *root);
+
+/* Copies a path; of one that is too long the end, which tells more, behind "...". size_bytes: above 4 */
+void path_copy_end(const char *path, char *ret_copy, size_t size_bytes);
 
 #endif

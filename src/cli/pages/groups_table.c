@@ -8,6 +8,7 @@
 #include "groups.h"
 
 #define TABLE_COLUMNS (GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS + 11 + 9 + 10 + 10)
+#define FILE_COLUMNS (11 + 9 + 10 + 10 + 10)
 #define MAIN_OPS_GAP 2
 #define OPS_NAMED_MAX 3
 #define OTHER_SHARE_MIN 0.05
@@ -55,18 +56,36 @@ static void print_main_ops(const struct aggstats_profile *profile, double total_
         fprintf(screen->stream, "%*s%s", MAIN_OPS_GAP, "", text);
 }
 
+/* What may be missing of its total, and its path, as much of it as fits. */
+static void print_file(const struct aggstats_group *group, const struct units *units, const struct screen *screen) {
+    char name[AGGSTATS_GROUP_NAME_SIZE];
+    int columns = screen->width - FILE_COLUMNS - MAIN_OPS_GAP;
+    if (group->missed_cycles_max > 0)
+        print_cycles((double)group->missed_cycles_max, units, screen);
+    else
+        screen_print_right(screen, INK_PLAIN, "", 10);
+    groups_cut_name(group, columns > GROUPS_NAME_COLUMNS ? (size_t)columns : GROUPS_NAME_COLUMNS, name);
+    fprintf(screen->stream, "%*s", MAIN_OPS_GAP, "");
+    screen_print_untrusted(screen, INK_STRONG, name);
+}
+
 static void print_row(const struct aggstats_group *group, double whole_cycles, const struct units *units,
                       const struct screen *screen) {
     struct figures_sum sum = figures_sum(&group->profile);
     char text[UNITS_TEXT_SIZE];
-    print_who(group, screen);
+    bool is_path_last = group->grouping == AGGSTATS_BY_FILE;
+    if (!is_path_last)
+        print_who(group, screen);
     units_format_count(sum.calls, text);
     screen_print_right(screen, INK_PLAIN, text, 11);
     snprintf(text, sizeof(text), "%.1f %%", whole_cycles > 0 ? 100 * sum.total_cycles / whole_cycles : 0);
     screen_print_right(screen, INK_PLAIN, text, 9);
     print_cycles(sum.total_cycles, units, screen);
     print_cycles(sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0, units, screen);
-    print_main_ops(&group->profile, sum.total_cycles, screen);
+    if (is_path_last)
+        print_file(group, units, screen);
+    else
+        print_main_ops(&group->profile, sum.total_cycles, screen);
     putc('\n', screen->stream);
 }
 
@@ -96,6 +115,17 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
     return true;
 }
 
+static void print_titles(enum aggstats_grouping grouping, const struct screen *screen) {
+    screen_ink(screen, INK_FAINT);
+    if (grouping == AGGSTATS_BY_FILE)
+        fprintf(screen->stream, "%11s%9s%10s%10s%10s  %s\n", "calls", "share", "total", "mean", "missed", "file");
+    else
+        fprintf(screen->stream, "%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
+                GROUPS_ID_COLUMNS, groups_id_title(grouping), "calls", "share", "total", "mean",
+                screen->width >= TABLE_COLUMNS + GROUPS_MAIN_OPS_COLUMNS ? "  mostly in" : "");
+    screen_ink(screen, INK_PLAIN);
+}
+
 void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
                         const struct units *units, const struct screen *screen) {
     double whole_cycles = figures_sum(profile).total_cycles;
@@ -105,11 +135,7 @@ void groups_table_print(const struct aggstats_profile *profile, enum aggstats_gr
         screen_print(screen, INK_WARNING, other);
         putc('\n', screen->stream);
     }
-    screen_ink(screen, INK_FAINT);
-    fprintf(screen->stream, "%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
-            GROUPS_ID_COLUMNS, groups_id_title(grouping), "calls", "share", "total", "mean",
-            screen->width >= TABLE_COLUMNS + GROUPS_MAIN_OPS_COLUMNS ? "  mostly in" : "");
-    screen_ink(screen, INK_PLAIN);
+    print_titles(grouping, screen);
     for (size_t i = 0; i < profile->group_count; i++)
         if (profile->groups[i].grouping == grouping)
             print_row(&profile->groups[i], whole_cycles, units, screen);

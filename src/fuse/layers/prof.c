@@ -80,10 +80,11 @@ static void relate(struct prof *prof, enum fs_op op, unsigned values, const stru
 }
 
 /* Whose call it was. The kernel's own have no process, and no user but the one that nobody is. */
-static void group(struct prof *prof, enum fs_op op, const struct fs_caller *caller, uint64_t latency_cycles) {
-    const struct aggstats_caller who = {.thread = (uint32_t)caller->pid, .uid = caller->uid};
+static void group(struct prof *prof, enum fs_op op, const struct fs_caller *caller, fs_ino ino,
+                  uint64_t latency_cycles) {
+    const struct aggstats_call_of of = {.thread = (uint32_t)caller->pid, .uid = caller->uid, .object = ino};
     if (prof->is_grouped)
-        aggstats_group_add(prof->recorder, op, &who, latency_cycles);
+        aggstats_group_add(prof->recorder, op, &of, latency_cycles);
 }
 
 #define DETAILED_WRAPPER(NAME, member, params, args, of_call)                                                          \
@@ -98,7 +99,7 @@ static void group(struct prof *prof, enum fs_op op, const struct fs_caller *call
         const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
         uint64_t latency_cycles = aggstats_end_with(prof->recorder, &span, &outcome);                                  \
         relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                            \
-        group(prof, FS_OP_##NAME, caller, latency_cycles);                                                             \
+        group(prof, FS_OP_##NAME, caller, ino, latency_cycles);                                                        \
         return result;                                                                                                 \
     }
 

@@ -28,10 +28,11 @@ enum aggstats_grouping {
     AGGSTATS_BY_UID,
     AGGSTATS_BY_PROGRAM, /* processes by name, all of one name together */
     AGGSTATS_BY_CGROUP,  /* by path, as whoever recorded them sees it */
+    AGGSTATS_BY_FILE,    /* by path; those that take most of the time */
     AGGSTATS_GROUPINGS   /* how many there are, and none */
 };
 
-/* As in profiles: "process", "uid", "program", "cgroup"; NULL for none. */
+/* As in profiles: "process", "uid", "program", "cgroup", "file"; NULL for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
 
 /* The one of that name; AGGSTATS_UNGROUPED: there is none. */
@@ -39,6 +40,9 @@ enum aggstats_grouping aggstats_grouping_of_name(const char *name);
 
 /* Whether its groups have numbers; else they have names only. */
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
+
+/* Whether the names of its groups are paths, which may be nobody else's business. */
+bool aggstats_grouping_has_paths(enum aggstats_grouping grouping);
 
 #define AGGSTATS_GROUP_NAME_SIZE 256 /* with its NUL */
 
@@ -125,7 +129,7 @@ struct aggstats_profile {
 };
 
 enum aggstats_who {
-    AGGSTATS_WHO_ID,     /* a process, a user, a program, a cgroup */
+    AGGSTATS_WHO_ID,     /* a process, a user, a program, a cgroup, a file */
     AGGSTATS_WHO_KERNEL, /* the kernel of itself */
     AGGSTATS_WHO_OTHER,  /* all that there were too many of; where groups have names only, also those not known */
 };
@@ -139,6 +143,7 @@ struct aggstats_group {
     enum aggstats_who who;
     uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID; 0 where groups have names only */
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
+    uint64_t missed_cycles_max;          /* of a file: so much latency of its calls, at most, is among the others' */
     struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
 };
 
@@ -148,10 +153,10 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
-/* Whether it has paths, which may be nobody else's business: of a call in flight, or of cgroups. */
+/* Whether it has paths, which may be nobody else's business: of a call in flight, of cgroups, or of files. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
 
-/* Takes all of these out: groups of cgroups are gone, calls in flight have no path. */
+/* Takes all of these out: groups named by paths are gone, calls in flight have no path. */
 void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */

@@ -219,6 +219,13 @@ struct aggstats_identity {
  * it cannot be known any more. */
 typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggstats_identity *ret_identity);
 
+/* Finds out the path of what a call works on. False: it is not known; ret_name is the reason, in parentheses, which is
+ * shown in its place.
+ * may_wait: false: by who takes a snapshot, which waits for nothing that calls may wait for
+ * Threads:  any, several at a time */
+typedef bool (*aggstats_name_fn)(void *context, uint64_t object, bool may_wait,
+                                 char ret_name[AGGSTATS_GROUP_NAME_SIZE]);
+
 #define AGGSTATS_GROUPS_DEFAULT 256U
 #define AGGSTATS_GROUPS_MIN 2U
 #define AGGSTATS_GROUPS_MAX 4096U
@@ -233,16 +240,20 @@ struct aggstats_grouping_options {
                                           * wait for others; instance does not count. At most 10,000 times a second. The
                                           * same, with the same context, in all groupings that have it; NULL: nobody is
                                           * asked then */
+    aggstats_name_fn name_object;        /* for AGGSTATS_BY_FILE, in place of the other two: called by a thread of the
+                                          * recorder's own, early and then ever more rarely, at last each second while
+                                          * there are calls, and by who takes a snapshot */
 };
 
 /* As aggstats_recorder_create_sized(). */
 int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
                                   size_t options_bytes);
 
-/* From now on snapshots have a profile for each group of callers too, made of the calls that are given to
- * aggstats_group_add(). Of more than groups_max those that have called least recently are added up as one. The live
- * file has none. Each grouping may be asked for once; they do not know of each other.
- * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 24 KB for each thread
+/* From now on snapshots have a profile for each group of calls too, made of the calls that are given to
+ * aggstats_group_add(). Of more than groups_max those that have called least recently are added up as one; of files
+ * those that have taken the least time (heavy.h), so that snapshots say how much more of it each may have taken. The
+ * live file has none. Each grouping may be asked for once; they do not know of each other.
+ * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 32 KB for each thread
  * Errors:  -EINVAL, -EBUSY grouped so already, -ENOMEM, those of starting a thread
  * Threads: before any thread counts */
 static inline int aggstats_recorder_group(struct aggstats_recorder *recorder,
@@ -250,18 +261,19 @@ static inline int aggstats_recorder_group(struct aggstats_recorder *recorder,
     return aggstats_recorder_group_sized(recorder, options, sizeof(*options));
 }
 
-/* Who has made a call. */
-struct aggstats_caller {
+/* Whose a call is. */
+struct aggstats_call_of {
     uint32_t thread; /* its number; 0: nobody's but the kernel's own, whose calls are a group of their own */
     uint32_t uid;    /* 0 without a thread: the kernel's own */
+    uint64_t object; /* what it works on: as for aggstats_begin(). One number for one file, for good; 0: nothing */
 };
 
-/* Counts a call that has ended, whose latency aggstats_end() gave, for its caller in all groupings. Nothing if the
- * recorder is not grouped.
+/* Counts a call that has ended, whose latency aggstats_end() gave, in all groupings. Nothing if the recorder is not
+ * grouped.
  * Threads: any. No lock, no atomic read-modify-write and no system call, but for a caller that this thread has not met
  *          lately, who may be asked for (identify_first), and when 1024 calls wait to be sorted
  * Signals: not in a handler */
-void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_caller *caller,
+void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles);
 
 AGGSTATS_END_DECLARATIONS

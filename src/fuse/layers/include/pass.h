@@ -53,4 +53,8 @@ int pass_file_fd(fs_file file);
  * Owner: the caller frees it; NULL: not known. Threads: any */
 char *pass_path_of(struct pass *pass, fs_ino ino);
 
+/* The same of any inode, also between ops: where that does not know it, the lower file system is asked for what it has
+ * in memory, which may hang as that does. A path may be none that leads below the root. */
+char *pass_ask_path_of(struct pass *pass, fs_ino ino);
+
 #endif

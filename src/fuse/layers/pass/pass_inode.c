@@ -87,6 +87,21 @@ char *pass_path_of(struct pass *pass, fs_ino ino) {
     return inode_ino(inode) == ino && inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
 }
 
+/* As a descriptor that is only a name: nobody's lease or watch notices. */
+char *pass_ask_path_of(struct pass *pass, fs_ino ino) {
+    struct inode *inode;
+    char *path = pass_path_of(pass, ino);
+    if (path || inode_table_revive(pass->inodes, ino, &inode) < 0)
+        return path;
+    int fd = inode->handle_size_bytes > 0 ? open_handle(pass, inode, O_PATH) : -1;
+    if (fd >= 0) {
+        path = path_of_fd(pass, fd);
+        close(fd);
+    }
+    inode_table_forget(pass->inodes, ino, 1);
+    return path;
+}
+
 bool pass_is_empty(const struct pass *pass, const struct inode *inode) {
     return mount_table_get(&pass->mounts, inode->mount_index)->is_empty;
 }

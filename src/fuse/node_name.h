@@ -1,0 +1,23 @@
+/* What nodes of the mount are called, for profiles by file. */
+#ifndef NODE_NAME_H
+#define NODE_NAME_H
+
+#include "aggstats.h"
+#include "pass.h"
+
+struct node_names {
+    struct pass *pass; /* borrowed; set before any op is called */
+    unsigned asking;   /* atomic: threads that ask the lower file system */
+    bool is_ended;     /* atomic */
+};
+
+/* The node's path below the mount, "/" for the mount itself, cut at the front if it is too long, with " (deleted)"
+ * behind it if it is: as the kernel tells it of what is held or open or, if that is not known and we may wait, of what
+ * the lower file system has in memory. Of several hard links it is one. False: the name is the reason, in parentheses.
+ * An aggstats_name_fn; context: a struct node_names. Threads: any */
+bool node_name(void *context, uint64_t node, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]);
+
+/* From now on the lower file system is asked no more. False: it has not answered for a second, and may never */
+bool node_names_end(struct node_names *names);
+
+#endif
