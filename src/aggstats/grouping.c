@@ -86,15 +86,17 @@ void grouping_take_in(struct grouping *grouping) {
 
 /* ---- Who they are ---- */
 
-static void name(struct grouping *grouping, struct grouping_table *table, uint64_t object, bool may_wait) {
+/* False: it is to be asked for by the thread here, which may wait. */
+static bool name(struct grouping *grouping, struct grouping_table *table, uint64_t object, bool may_wait) {
     char name[AGGSTATS_GROUP_NAME_SIZE] = "";
     bool is_known = table->options.name_object(table->options.context, object, may_wait, name);
     sigset_t before;
-    if (!is_known && !may_wait) /* the thread here may yet find out */
-        return;
+    if (!is_known && !may_wait)
+        return false;
     quiet_lock(&grouping->lock, &before);
     grouping_table_note_name(table, object, is_known, name);
     quiet_unlock(&grouping->lock, &before);
+    return true;
 }
 
 static void identify(struct grouping *grouping, struct grouping_table *table, uint64_t key) {
@@ -141,6 +143,7 @@ static bool check_callers(struct grouping *grouping) {
 }
 
 void grouping_ask_names(struct grouping *grouping) {
+    bool is_done = true;
     for (unsigned i = 0; i < grouping->table_count; i++) {
         struct grouping_table *table = grouping->tables[i];
         uint64_t due[CALLERS_MAX];
@@ -152,8 +155,10 @@ void grouping_ask_names(struct grouping *grouping) {
         unsigned due_count = grouping_table_due(table, true, due);
         quiet_unlock(&grouping->lock, &before);
         for (unsigned j = 0; j < due_count; j++)
-            name(grouping, table, due[j], false);
+            is_done &= name(grouping, table, due[j], false);
     }
+    if (!is_done)
+        wake(grouping);
 }
 
 /* Until somebody wakes us or, where there are calls, a while. */

@@ -153,6 +153,58 @@ START_TEST(wrong_wishes_are_refused) {
     grouping.groups_max = 0;
     ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), 0);
     ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EBUSY);
+    grouping.grouping = AGGSTATS_BY_FILE; /* without a way to name them */
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &grouping), -EINVAL);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static void record_on(struct aggstats_recorder *recorder, uint64_t object, unsigned calls) {
+    for (unsigned i = 0; i < calls; i++) {
+        struct aggstats_span span = aggstats_begin(recorder, OP_READ, object, 1);
+        const struct aggstats_call_of of = {.thread = 1, .object = object};
+        aggstats_group_add(recorder, OP_READ, &of, aggstats_end(recorder, &span));
+    }
+}
+
+static uint64_t calls_on(struct aggstats_recorder *recorder, const char *name) {
+    struct aggstats_profile profile = take_snapshot(recorder);
+    uint64_t calls = 0;
+    for (size_t i = 0; i < profile.group_count; i++)
+        if (profile.groups[i].grouping == AGGSTATS_BY_FILE && strcmp(profile.groups[i].name, name) == 0)
+            calls += profile.groups[i].profile.ops[0].calls;
+    aggstats_profile_finish(&profile);
+    return calls;
+}
+
+/* 13 has no name, and of 14 it takes waiting to learn it. */
+static bool name_object(void *unused, uint64_t object, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
+    (void)unused;
+    bool is_known = object != 13 && (object != 14 || may_wait);
+    snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, is_known ? "/%u" : "(no name)", (unsigned)object);
+    return is_known;
+}
+
+START_TEST(calls_are_with_the_file_that_they_work_on) {
+    struct aggstats_recorder *recorder = create_ungrouped(1);
+    const struct aggstats_grouping_options by_file = {.grouping = AGGSTATS_BY_FILE, .name_object = name_object};
+    ck_assert_int_eq(aggstats_recorder_group(recorder, &by_file), 0);
+    record_on(recorder, 7, 3);
+    record_on(recorder, 8, 5);
+    ck_assert_uint_eq(calls_on(recorder, "/7"), 3); /* whose names need no waiting have them at once */
+    record_on(recorder, 7, 11);
+    record_on(recorder, 13, 2);
+    record_on(recorder, 14, 4);
+    ck_assert_uint_eq(calls_on(recorder, "/7"), 14);
+    ck_assert_uint_eq(calls_on(recorder, "/8"), 5);
+    while (calls_on(recorder, "(no name)") < 2 || calls_on(recorder, "/14") < 4)
+        wait_a_little();
+    ck_assert_uint_eq(calls_on(recorder, "(no name)"), 2);
+    expect_exact_sums(recorder);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    record_on(recorder, 8, 1);
+    ck_assert_uint_eq(calls_on(recorder, "/8"), 1);
+    ck_assert_uint_eq(calls_on(recorder, "/7"), 0);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
@@ -591,6 +643,7 @@ int main(void) {
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, calls_are_in_the_group_of_their_caller);
     tcase_add_test(tcase, groupings_do_not_know_of_each_other);
+    tcase_add_test(tcase, calls_are_with_the_file_that_they_work_on);
     tcase_add_test(tcase, wrong_wishes_are_refused);
     tcase_add_test(tcase, threads_come_to_their_process);
     tcase_add_test(tcase, caller_that_is_gone_is_one_group);

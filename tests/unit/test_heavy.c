@@ -8,6 +8,7 @@
 #include "heavy.h"
 #include "profile.h"
 #include "run_suite.h"
+#include "text.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char op_names[OP_COUNT][AGGSTATS_NAME_SIZE] = {"READ", "WRITE"};
@@ -36,7 +37,7 @@ static struct aggstats_profile show_marked(struct heavy *heavy, bool marks) {
     for (unsigned op = 0; op < OP_COUNT; op++) {
         uint64_t buckets[64];
         struct aggstats_op_profile whole = {.calls = UINT64_MAX, .buckets = buckets};
-        strcpy(whole.name, op_names[op]);
+        text_name_copy(whole.name, op_names[op]);
         for (unsigned bucket = 0; bucket < 64; bucket++)
             buckets[bucket] = UINT64_MAX / 64;
         ck_assert_int_eq(profile_append_op(&profile, &whole), 0);
