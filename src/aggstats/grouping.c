@@ -134,12 +134,14 @@ static bool check_callers(struct grouping *grouping) {
     pthread_mutex_lock(&grouping->lock);
     bool any = take_in(grouping) > 0;
     unsigned table_count = grouping->table_count;
+    bool names_objects = grouping->names_objects;
     pthread_mutex_unlock(&grouping->lock);
+    grouping->wait_ns = names_objects ? NAMES_INTERVAL_NS : CHECK_INTERVAL_NS;
     bool names_now = begin_names(grouping);
     for (unsigned i = 0; i < table_count; i++)
         if (names_now || !grouping->tables[i]->options.name_object)
             check_callers_of(grouping, grouping->tables[i]);
-    return any || (grouping->names_objects && !names_now);
+    return any || (names_objects && !names_now);
 }
 
 void grouping_ask_names(struct grouping *grouping) {
@@ -163,8 +165,7 @@ void grouping_ask_names(struct grouping *grouping) {
 
 /* Until somebody wakes us or, where there are calls, a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
-    int64_t wait_ns = grouping->names_objects ? NAMES_INTERVAL_NS : CHECK_INTERVAL_NS;
-    int64_t until_ns = now_ns(CLOCK_REALTIME) + wait_ns; /* as sem_timedwait() wants it */
+    int64_t until_ns = now_ns(CLOCK_REALTIME) + grouping->wait_ns; /* as sem_timedwait() wants it */
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&grouping->is_asleep, !any_calls, __ATOMIC_RELAXED);
     while ((any_calls ? sem_timedwait(&grouping->wake, &until) : sem_wait(&grouping->wake)) < 0 && errno == EINTR)

@@ -21,14 +21,15 @@ struct grouping {
     bool is_woken; /* atomic, as the next two */
     bool is_asleep;
     bool stop;
-    int64_t names_ns;  /* when names of objects are to be asked for next; the thread's own */
-    bool asks_callers; /* of some table callers are to be asked who they are. Set before threads count, as the next */
-    bool names_objects;
+    int64_t wait_ns;      /* how long the thread waits where there are calls; its own, as the next */
+    int64_t names_ns;     /* when names of objects are to be asked for next */
+    bool asks_callers;    /* of some table callers are to be asked who they are. Set before threads count */
     pthread_mutex_t lock; /* taken last; the rest is under it */
     struct grouping_table *tables[AGGSTATS_GROUPINGS];
     unsigned table_count;
-    bool paused;  /* what comes is not counted */
-    bool is_left; /* the thread has stayed behind in the parent process: all that can be done is to stop it */
+    bool names_objects; /* of some table objects are to be asked for their names */
+    bool paused;        /* what comes is not counted */
+    bool is_left;       /* the thread has stayed behind in the parent process: all that can be done is to stop it */
 };
 
 /* Begins, with no table. Errors: -ENOMEM, those of starting a thread */
