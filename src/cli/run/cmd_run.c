@@ -100,7 +100,7 @@ static int run_mounted(struct run *run) {
     if (is_mounted)
         error = run_all(run);
     if (error == 0)
-        run_mounts_settle(&run->mounts);
+        run_mounts_stop(&run->mounts);
     run_mounts_end(&run->mounts, &run->signals);
     if (error == -EINTR && !is_mounted)
         return RUN_SIGNALLED + signal;

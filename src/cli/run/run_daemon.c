@@ -265,7 +265,7 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *optio
 
 /* ---- Running ------------------------------------------------------------------------------------ */
 
-int run_daemon_command(struct run_daemon *daemon, const char *command) {
+int run_daemon_command(const struct run_daemon *daemon, const char *command) {
     char control[32];
     snprintf(control, sizeof(control), "/proc/self/fd/%d", daemon->control_fd);
     CLEANUP_FD int fd = open(control, O_WRONLY | O_CLOEXEC);

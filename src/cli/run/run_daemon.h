@@ -42,7 +42,7 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *optio
                      int *ret_signal);
 
 /* Writes a command to the control file. Errors: -errno */
-int run_daemon_command(struct run_daemon *daemon, const char *command);
+int run_daemon_command(const struct run_daemon *daemon, const char *command);
 
 /* Asks the daemon for the control file's attributes, which is not counted: the answer comes when what was asked before
  * has at least been begun. Waits for as long as that takes */

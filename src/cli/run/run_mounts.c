@@ -13,8 +13,9 @@
 #include "command.h"
 
 #define ANSWER_MS 2000
-#define SETTLE_STEPS_MAX 200
 #define SETTLE_STEP_NS 1000000
+#define SETTLE_MS 200
+#define SETTLE_BUSY_MS 20  /* if all that goes on is newer, which may go on for ever */
 #define UNUSED_MS 1000     /* how long the kernel may take to end a mount that nobody uses */
 #define TERMINATE_MS 10000 /* osproffs waits 2 s for calls that hang */
 #define KILL_MS 1000
@@ -111,33 +112,51 @@ int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signal
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
-/* What has been counted, over all mounts that have a live file to tell it. Returns false if a call is in flight. */
-static bool sum_calls(const struct run_mounts *mounts, uint64_t *ret_calls) {
-    uint64_t calls = 0;
-    bool is_quiet = true;
+struct counted {
+    uint64_t calls;     /* over all mounts that have a live file to tell them */
+    bool has_in_flight; /* calls */
+    bool has_older;     /* some of them began before a moment */
+};
+
+static int64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void add_counted(struct counted *counted, const struct aggstats_profile *profile, int64_t begin_age_ms) {
+    for (size_t op = 0; op < profile->op_count; op++)
+        counted->calls += profile->ops[op].calls;
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        counted->has_in_flight = true;
+        counted->has_older |=
+            1e3 * (double)profile->in_flight[i].age_cycles >= (double)begin_age_ms * profile->clock.frequency_hz;
+    }
+}
+
+/* begin_ms: the moment */
+static struct counted look_at_counted(const struct run_mounts *mounts, int64_t begin_ms) {
+    struct counted counted = {.calls = 0};
     for (size_t i = 0; i < mounts->count; i++) {
         struct input input;
         if (run_daemon_read_live(&mounts->daemons[i], &input) < 0)
             continue;
-        for (size_t op = 0; op < input.profile.op_count; op++)
-            calls += input.profile.ops[op].calls;
-        is_quiet = is_quiet && input.profile.in_flight_count == 0;
+        add_counted(&counted, &input.profile, now_ms() - begin_ms);
         input_finish(&input);
     }
-    *ret_calls = calls;
-    return is_quiet;
+    return counted;
 }
 
-/* By a child process, since nothing but an answer wakes who waits for one; if there is none, it stays until the mount
- * has ended. */
-static bool all_answer(const struct run_mounts *mounts) {
+/* Asks them all, by a child process, since nothing but an answer wakes who waits for one; if there is none, it stays
+ * until the mount has ended. Returns whether all have answered. */
+static bool ask_all(const struct run_mounts *mounts, void (*ask)(const struct run_daemon *daemon)) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
     pid_t pid = fork();
     if (pid == 0) {
         for (size_t i = 0; i < mounts->count; i++)
-            run_daemon_wait_for_answer(&mounts->daemons[i]);
+            ask(&mounts->daemons[i]);
         _exit(0);
     }
     close(ends[1]);
@@ -153,14 +172,25 @@ static bool all_answer(const struct run_mounts *mounts) {
 
 void run_mounts_settle(struct run_mounts *mounts) {
     const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
+    const int64_t begin_ms = now_ms();
     uint64_t calls_before = UINT64_MAX;
-    for (int steps = 0; steps < SETTLE_STEPS_MAX && all_answer(mounts); steps++) {
-        uint64_t calls = 0;
-        if (sum_calls(mounts, &calls) && calls == calls_before)
+    while (ask_all(mounts, run_daemon_wait_for_answer)) {
+        const struct counted counted = look_at_counted(mounts, begin_ms);
+        const bool is_quiet = !counted.has_in_flight && counted.calls == calls_before;
+        if (is_quiet || now_ms() - begin_ms >= (counted.has_older ? SETTLE_MS : SETTLE_BUSY_MS))
             return;
-        calls_before = calls;
+        calls_before = counted.calls;
         nanosleep(&step, NULL);
     }
+}
+
+static void stop_counting(const struct run_daemon *daemon) {
+    run_daemon_command(daemon, "pause\n"); /* if the daemon has ended, so has its counting */
+}
+
+void run_mounts_stop(struct run_mounts *mounts) {
+    run_mounts_settle(mounts);
+    ask_all(mounts, stop_counting);
 }
 
 int run_mounts_reset(struct run_mounts *mounts) {
@@ -201,12 +231,6 @@ static bool any_runs(const struct run_mounts *mounts) {
     for (size_t i = 0; i < mounts->count; i++)
         found = found || runs(&mounts->daemons[i]);
     return found;
-}
-
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static bool wait_for_all(struct run_mounts *mounts, const struct run_signals *signals, int timeout_ms,

@@ -38,9 +38,13 @@ int run_mounts_enter(struct run_mounts *mounts);
  * Errors:  told to the user; -EINTR: a signal came, *ret_signal. What is mounted then must be ended */
 int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal);
 
-/* Waits, a fifth of a second at most, until what was closed last has been counted: the kernel does not wait for it. Of
- * a mount that does not answer within two seconds, nothing is waited for. */
+/* Waits, a fifth of a second at most, until what was closed last has been counted: the kernel does not wait for it;
+ * but not for calls that processes still make. Of a mount that does not answer within two seconds, nothing is waited
+ * for. */
 void run_mounts_settle(struct run_mounts *mounts);
+
+/* The same, and the profiles, and the time that they cover, end here, whatever goes on in the mounts. */
+void run_mounts_stop(struct run_mounts *mounts);
 
 /* Forgets what has been counted so far. Errors: told to the user */
 int run_mounts_reset(struct run_mounts *mounts);

@@ -86,7 +86,7 @@ static int run_mounted(const struct versus *it, const char *const *command, stru
     if (error)
         complain("cannot start a process: %s", strerror(-error));
     else
-        run_mounts_settle(vs->mounts);
+        run_mounts_stop(vs->mounts);
     return error;
 }
 
