@@ -123,6 +123,15 @@ expect 2 compare --json --brief a0.osprof a1.osprof -- b0.osprof
 expect 2 compare --brief a0.osprof b0.osprof
 expect 2 compare --at-least 0 a0.osprof a1.osprof -- b0.osprof
 
+mkdir runs
+for number in 0 1 2; do cp a$number.osprof runs/a-$number.osprof && cp b$number.osprof runs/b-$number.osprof; done
+expect 0 compare runs
+mkfifo runs/b-3.osprof
+status=0
+timeout 60 "$OSPROF" compare runs >out 2>err || status=$?
+assert_eq "2 osprof: runs/b-3.osprof is not a profile: it is a FIFO, a socket or a device, which is read only if it is named" \
+    "$status $(<err)" "a FIFO among the runs"
+
 # ---- The schema
 
 python=$(python_with jsonschema) || skip "no python3 that has jsonschema"

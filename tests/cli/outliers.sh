@@ -130,3 +130,21 @@ expect 2 outliers @no/list odd
 assert_eq "osprof: cannot open the list of profiles no/list: No such file or directory" "$(<err)" "list that is not there"
 expect 2 outliers odd @- <<<-
 assert_eq "osprof: cannot judge -: standard input is the list of profiles already" "$(<err)" "list that names itself"
+
+# What is no file is told of, and neither waited for nor opened.
+cp -r odd mixed
+expect 1 outliers odd
+sed 's/odd/mixed/' out >expected
+mkfifo mixed/a.osprof
+ln -s /dev/zero mixed/b.osprof
+run_limited() {
+    timeout 60 "$OSPROF" "$@" >out 2>err
+}
+status=0
+run_limited outliers mixed || status=$?
+assert_eq 2 "$status" "exit status with a FIFO among the profiles"
+for name in a b; do
+    assert_eq "osprof: mixed/$name.osprof is not a profile: it is a FIFO, a socket or a device, which is read only if it is named" \
+        "$(grep "mixed/$name.osprof" err)" "message of what is no file"
+done
+diff expected out >&2 || fail "the others are not judged"

@@ -42,9 +42,10 @@ static const char *value_of(const struct aggstats_profile *profile, const char *
     return value ? value : "";
 }
 
-static void add_profile(struct outliers_run *run, const char *name) {
+/* load: input_load(), or input_load_found() */
+static void add_profile(struct outliers_run *run, const char *name, input_load_fn load) {
     struct input input;
-    if (input_load(name, &input) != 0) {
+    if (load(name, &input) != 0) {
         run->has_trouble = true;
         return;
     }
@@ -73,7 +74,7 @@ static void add_directory(struct outliers_run *run, const char *directory) {
     struct name_set names;
     int error = name_set_in(directory, "", &names);
     if (!error && names.count == 0 && is_mount(directory)) {
-        add_profile(run, directory);
+        add_profile(run, directory, input_load);
     } else if (error || names.count == 0) {
         complain("cannot find profiles in %s: %s", directory,
                  error ? strerror(-error) : "no file there has a name like host.osprof");
@@ -81,7 +82,7 @@ static void add_directory(struct outliers_run *run, const char *directory) {
     }
     run->has_failed = run->has_failed || error == -ENOMEM;
     for (size_t i = 0; i < names.count && !run->has_failed; i++)
-        add_profile(run, names.names[i]);
+        add_profile(run, names.names[i], input_load_found);
     name_set_finish(&names);
 }
 
@@ -89,7 +90,7 @@ static void add_name(struct outliers_run *run, const char *name) {
     if (name_is_directory(name))
         add_directory(run, name);
     else
-        add_profile(run, name);
+        add_profile(run, name, input_load);
 }
 
 static void add_list(struct outliers_run *run, const char *list_name) {

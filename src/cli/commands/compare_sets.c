@@ -35,11 +35,12 @@ static bool is_of_layer_of_first(const struct loaded *loaded, const struct aggst
 }
 
 /* A profile that cannot be read is told of, and the others are tried too. */
-static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name) {
+static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name,
+                       input_load_fn load) {
     bool is_whole = true;
     for (size_t i = 0; i < names->count; i++) {
         struct input input;
-        bool is_read = input_load(names->names[i], &input) == 0;
+        bool is_read = load(names->names[i], &input) == 0;
         if (is_read && is_of_layer_of_first(loaded, &input.profile, first_name, names->names[i])) {
             loaded->profiles[loaded->count++] = input.profile; /* all that an input owns */
             continue;
@@ -119,8 +120,9 @@ static enum status load_and_compare(const struct compare_sets *sets, const struc
         complain("no memory");
         return STATUS_TROUBLE;
     }
-    bool is_whole = load_names(&loaded, a, a->names[0]);
-    is_whole &= load_names(&loaded, b, a->names[0]);
+    const input_load_fn load = sets->directory ? input_load_found : input_load;
+    bool is_whole = load_names(&loaded, a, a->names[0], load);
+    is_whole &= load_names(&loaded, b, a->names[0], load);
     if (is_whole)
         status = compare_loaded(sets, &loaded, a, b);
     finish_loaded(&loaded);

@@ -145,25 +145,58 @@ static int complain_unopened(const char *argument, int error) {
     return error;
 }
 
-static int load_path(const char *path, struct input *ret_input) {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+static int load_opened(int fd, const char *path, struct input *ret_input) {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
         return complain_unopened(path, negative_errno());
     if (S_ISDIR(st.st_mode))
         return load_mount(fd, path, ret_input);
-    if (S_ISREG(st.st_mode) && aggstats_live_is(fd))
-        return load_live(fd, path, ret_input);
-    return load_text(fd, path, ret_input);
+    bool is_live = S_ISREG(st.st_mode) && aggstats_live_is(fd);
+    int error = is_live ? load_live(fd, path, ret_input) : load_text(fd, path, ret_input);
+    if (error)
+        return error;
+    ret_input->is_file = S_ISREG(st.st_mode);
+    ret_input->device = st.st_dev;
+    ret_input->inode = st.st_ino;
+    return 0;
+}
+
+static int load_path(const char *path, struct input *ret_input) {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    return load_opened(fd, path, ret_input);
+}
+
+/* A FIFO may wait for ever to be opened, and a device may do something then. */
+static int load_found(const char *path, struct input *ret_input) {
+    CLEANUP_FD int path_fd = open(path, O_PATH | O_CLOEXEC);
+    struct stat st;
+    char opened[32];
+    if (path_fd < 0 || fstat(path_fd, &st) < 0)
+        return complain_unopened(path, negative_errno());
+    if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+        complain("%s is not a profile: it is a FIFO, a socket or a device, which is read only if it is named", path);
+        return -EINVAL;
+    }
+    snprintf(opened, sizeof(opened), "/proc/self/fd/%d", path_fd);
+    CLEANUP_FD int fd = open(opened, O_RDONLY | O_CLOEXEC);
+    return load_opened(fd, path, ret_input);
+}
+
+static int load_named(const char *name, input_load_fn load, struct input *ret_input) {
+    if (load_serving(name, ret_input) == 0)
+        return 0;
+    ending_wait_for_profile(name);
+    return load(name, ret_input);
 }
 
 int input_load(const char *argument, struct input *ret_input) {
     if (strcmp(argument, "-") == 0)
         return load_stream(stdin, "standard input", ret_input);
-    if (load_serving(argument, ret_input) == 0)
-        return 0;
-    ending_wait_for_profile(argument);
-    return load_path(argument, ret_input);
+    return load_named(argument, load_path, ret_input);
+}
+
+int input_load_found(const char *name, struct input *ret_input) {
+    return load_named(name, load_found, ret_input);
 }
 
 /* ---- Control files ------------------------------------------------------------------------------ */

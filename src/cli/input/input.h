@@ -3,6 +3,7 @@
 #define INPUT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "aggstats.h"
 
@@ -10,6 +11,9 @@ struct input {
     struct aggstats_profile profile;
     bool is_live; /* read from a live file, about which `live` tells more */
     struct aggstats_live_info live;
+    bool is_file; /* read from a file, of this number on this device */
+    dev_t device;
+    ino_t inode;
     bool counting; /* taken while calls went on: those that began or ended meanwhile may be seen half */
 };
 
@@ -20,9 +24,15 @@ struct input {
  * Errors:  what failed, already told to the user; *ret_input untouched */
 int input_load(const char *argument, struct input *ret_input);
 
-/* The same, but a mount is read through its control file, which has what live files do not: intervals, joint profiles
- * and groups. If the mount hangs, so does this. */
+/* The same of a name that was found in a directory, and not given: a FIFO, a socket or a device is refused, and not
+ * even opened. */
+int input_load_found(const char *name, struct input *ret_input);
+
+/* As input_load(), but a mount is read through its control file, which has what live files do not: intervals, joint
+ * profiles and groups. If the mount hangs, so does this. */
 int input_load_whole(const char *argument, struct input *ret_input);
+
+typedef int (*input_load_fn)(const char *name, struct input *ret_input); /* one of these */
 
 void input_finish(struct input *input);
 
