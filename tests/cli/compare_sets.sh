@@ -123,6 +123,14 @@ expect 2 compare --json --brief a0.osprof a1.osprof -- b0.osprof
 expect 2 compare --brief a0.osprof b0.osprof
 expect 2 compare --at-least 0 a0.osprof a1.osprof -- b0.osprof
 
+ln -s a1.osprof linked.osprof
+cp a1.osprof copy.osprof
+expect_trouble "osprof: a1.osprof is given twice: a run counts once, and on one side" compare a0.osprof a1.osprof a1.osprof -- b0.osprof
+expect_trouble "osprof: a1.osprof and linked.osprof are the same file: a run counts once, and on one side" \
+    compare a0.osprof a1.osprof -- b0.osprof linked.osprof
+printf '%s\n' a1.osprof >a1.list
+expect_trouble "osprof: a1.osprof is given twice: a run counts once, and on one side" compare a0.osprof a1.osprof @a1.list -- b0.osprof
+expect 0 compare a0.osprof a1.osprof -- b0.osprof copy.osprof
 mkdir runs
 for number in 0 1 2; do cp a$number.osprof runs/a-$number.osprof && cp b$number.osprof runs/b-$number.osprof; done
 expect 0 compare runs

@@ -8,8 +8,16 @@
 #include "name_set.h"
 #include "verdict_page.h"
 
+/* A file that a profile was read from. */
+struct origin {
+    const char *name; /* NULL: none */
+    dev_t device;
+    ino_t inode;
+};
+
 struct loaded {
     struct aggstats_profile *profiles; /* A's, then B's */
+    struct origin *origins;            /* of each */
     size_t count;
 };
 
@@ -17,6 +25,7 @@ static void finish_loaded(struct loaded *loaded) {
     for (size_t i = 0; i < loaded->count; i++)
         aggstats_profile_finish(&loaded->profiles[i]);
     free(loaded->profiles);
+    free(loaded->origins);
 }
 
 static const char *layer_of(const struct aggstats_profile *profile) {
@@ -34,6 +43,31 @@ static bool is_of_layer_of_first(const struct loaded *loaded, const struct aggst
     return false;
 }
 
+/* Else noise would be taken for smaller than it is. */
+static bool is_new(const struct loaded *loaded, const struct origin *origin) {
+    for (size_t i = 0; i < loaded->count && origin->name; i++) {
+        const struct origin *other = &loaded->origins[i];
+        if (!other->name || other->device != origin->device || other->inode != origin->inode)
+            continue;
+        if (strcmp(other->name, origin->name) == 0)
+            complain("%s is given twice: a run counts once, and on one side", origin->name);
+        else
+            complain("%s and %s are the same file: a run counts once, and on one side", other->name, origin->name);
+        return false;
+    }
+    return true;
+}
+
+/* Takes an input over, if it fits to those before it. Errors: told to the user */
+static bool take_input(struct loaded *loaded, const struct input *input, const char *first_name, const char *name) {
+    const struct origin origin = {.name = input->is_file ? name : NULL, .device = input->device, .inode = input->inode};
+    if (!is_of_layer_of_first(loaded, &input->profile, first_name, name) || !is_new(loaded, &origin))
+        return false;
+    loaded->origins[loaded->count] = origin;
+    loaded->profiles[loaded->count++] = input->profile; /* all that an input owns */
+    return true;
+}
+
 /* A profile that cannot be read is told of, and the others are tried too. */
 static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name,
                        input_load_fn load) {
@@ -41,10 +75,8 @@ static bool load_names(struct loaded *loaded, const struct name_set *names, cons
     for (size_t i = 0; i < names->count; i++) {
         struct input input;
         bool is_read = load(names->names[i], &input) == 0;
-        if (is_read && is_of_layer_of_first(loaded, &input.profile, first_name, names->names[i])) {
-            loaded->profiles[loaded->count++] = input.profile; /* all that an input owns */
+        if (is_read && take_input(loaded, &input, first_name, names->names[i]))
             continue;
-        }
         is_whole = false;
         if (is_read)
             input_finish(&input);
@@ -114,10 +146,13 @@ static enum status compare_loaded(const struct compare_sets *sets, const struct 
 
 static enum status load_and_compare(const struct compare_sets *sets, const struct name_set *a,
                                     const struct name_set *b) {
-    struct loaded loaded = {.profiles = calloc(a->count + b->count, sizeof(*loaded.profiles))};
+    const size_t count = a->count + b->count;
+    struct loaded loaded = {.profiles = calloc(count, sizeof(*loaded.profiles)),
+                            .origins = calloc(count, sizeof(*loaded.origins))};
     enum status status = STATUS_TROUBLE;
-    if (!loaded.profiles) {
+    if (!loaded.profiles || !loaded.origins) {
         complain("no memory");
+        finish_loaded(&loaded);
         return STATUS_TROUBLE;
     }
     const input_load_fn load = sets->directory ? input_load_found : input_load;
