@@ -134,6 +134,14 @@ expect 0 compare a0.osprof a1.osprof -- b0.osprof copy.osprof
 mkdir runs
 for number in 0 1 2; do cp a$number.osprof runs/a-$number.osprof && cp b$number.osprof runs/b-$number.osprof; done
 expect 0 compare runs
+expect_trouble "osprof: runs is a directory, and a profile is expected; name those in it one by one, such as runs/*.osprof
+osprof: runs/ is a directory, and a profile is expected; name those in it one by one, such as runs/*.osprof" compare runs -- runs/
+mkdir empty
+expect_trouble "osprof: empty is a directory, but not the root of an osproffs mount: it has no control file .osprof" compare empty -- a0.osprof a1.osprof
+expect_trouble "osprof: cannot open nosuch/: No such file or directory; two profiles are expected, two sets of them with -- between, or a directory that 'osprof run --vs' has kept runs in" \
+    compare nosuch/
+expect 2 compare a0.osprof
+grep -qF "osprof compare: two profiles are compared, not 1" err || fail "one profile: $(<err)"
 mkfifo runs/b-3.osprof
 status=0
 timeout 60 "$OSPROF" compare runs >out 2>err || status=$?

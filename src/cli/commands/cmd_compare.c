@@ -211,6 +211,12 @@ static enum status check_options(const struct command *command, const struct opt
         return usage_error(command, "--%s does not go with --within, which looks at one profile", of_two);
     if (options->within && arguments->rest_count != 1)
         return usage_error(command, "--within takes one profile, not %d", arguments->rest_count);
+    if (!options->within && arguments->rest_count == 1 && access(arguments->rest[0], F_OK) < 0) {
+        complain("cannot open %s: %s; two profiles are expected, two sets of them with -- between, or a directory that "
+                 "'osprof run --vs' has kept runs in",
+                 arguments->rest[0], strerror(errno));
+        return STATUS_TROUBLE;
+    }
     if (!options->within && arguments->rest_count != 2)
         return usage_error(command, "two profiles are compared, not %d", arguments->rest_count);
     if (!options->within && strcmp(arguments->rest[0], "-") == 0 && strcmp(arguments->rest[1], "-") == 0)

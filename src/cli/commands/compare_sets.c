@@ -158,7 +158,9 @@ static enum status load_and_compare(const struct compare_sets *sets, const struc
     const input_load_fn load = sets->directory ? input_load_found : input_load;
     bool is_whole = load_names(&loaded, a, a->names[0], load);
     is_whole &= load_names(&loaded, b, a->names[0], load);
-    if (is_whole)
+    if (is_whole && count < 3)
+        complain("one run on each side tells nothing of noise: compare them as two profiles, without \"--\"");
+    else if (is_whole)
         status = compare_loaded(sets, &loaded, a, b);
     finish_loaded(&loaded);
     return status;
@@ -196,8 +198,6 @@ enum status compare_sets(const struct compare_sets *sets) {
     if (list_names(sets, &a, &b) == 0) {
         if (a.count == 0 || b.count == 0)
             complain_no_runs(sets);
-        else if (a.count + b.count < 3)
-            complain("one run on each side tells nothing of noise: compare them as two profiles, without \"--\"");
         else
             status = load_and_compare(sets, &a, &b);
     }

@@ -13,6 +13,7 @@
 #include "command.h"
 #include "ending.h"
 #include "live_files.h"
+#include "name_set.h"
 #include "path.h"
 
 /* ---- What serves a path ------------------------------------------------------------------------- */
@@ -98,8 +99,18 @@ static int load_text(int fd, const char *name, struct input *ret_input) {
     return load_stream(stream, name, ret_input);
 }
 
+static bool holds_profiles(const char *dir) {
+    struct name_set names;
+    bool has_some = name_set_in(dir, "", &names) == 0 && names.count > 0;
+    name_set_finish(&names);
+    return has_some;
+}
+
 static int complain_no_mount(const char *dir, int error) {
-    if (error == -ENOENT)
+    if (error == -ENOENT && holds_profiles(dir))
+        complain("%s is a directory, and a profile is expected; name those in it one by one, such as %s%s*.osprof", dir,
+                 dir, dir[0] && dir[strlen(dir) - 1] == '/' ? "" : "/");
+    else if (error == -ENOENT)
         complain("%s is a directory, but not the root of an osproffs mount: it has no control file .osprof", dir);
     else
         complain("cannot open the control file of %s: %s", dir, strerror(-error));
