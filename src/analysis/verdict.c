@@ -78,7 +78,7 @@ static int equalise_rates(struct aggstats_profile *profiles, size_t count, bool 
             return -EDOM;
         int err = aggstats_profile_rescale(&profiles[i], rate_hz);
         if (err)
-            return err;
+            return err == -EOVERFLOW ? -ERANGE : err;
         *ret_rescaled = true;
     }
     return 0;

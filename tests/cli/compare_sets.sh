@@ -114,6 +114,15 @@ expect 2 compare a0.osprof broken.osprof -- b0.osprof b1.osprof missing.osprof
 grep -q 'broken.osprof' "$scratch/err" || fail "a broken profile is not named"
 grep -q 'missing.osprof' "$scratch/err" || fail "the second that cannot be read is not named"
 expect_trouble "osprof: cannot open the list of profiles no.list: No such file or directory" compare @no.list -- b0.osprof
+most=18446744073709551615
+for number in 0 1 2; do
+    printf '%s\n' '# osprof 1' '# layer: fs' '# clock: tsc 1000000000 Hz' "OP_READ $most $most" " $most" >most$number.osprof
+done
+expect_trouble "osprof: cannot compare these profiles: the sum of a side does not fit 64 bits" \
+    compare most0.osprof most1.osprof -- most2.osprof
+sed 's/ 1000000000 Hz/ 3000000000 Hz/' most2.osprof >fast.osprof
+expect_trouble "osprof: cannot compare these profiles: their clock rates are too far apart for their latencies" \
+    compare most0.osprof most1.osprof -- fast.osprof
 : >empty.list
 expect_trouble "osprof: nothing to compare: a list names no profile" compare @empty.list -- b0.osprof
 expect_trouble 'osprof: one run on each side tells nothing of noise: compare them as two profiles, without "--"' \

@@ -386,6 +386,17 @@ START_TEST(rates_and_resolutions_are_brought_together) {
 }
 END_TEST
 
+START_TEST(what_does_not_fit_says_why) {
+    const uint64_t total_cycles = profiles[0].ops[0].total_cycles;
+    profiles[0].ops[0].total_cycles = UINT64_MAX;
+    ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &options, &result), -EOVERFLOW);
+    profiles[1].clock.frequency_hz *= 2;
+    ck_assert_int_eq(verdict_compare(profiles, RUNS, profile_count, &options, &result), -ERANGE);
+    profiles[0].ops[0].total_cycles = total_cycles;
+    compare();
+}
+END_TEST
+
 START_TEST(profiles_without_calls_are_alike) {
     for (size_t run = 0; run < 2 * RUNS; run++)
         while (profiles[run].op_count > 0)
@@ -422,6 +433,7 @@ int main(void) {
     tcase_add_test(tcase, one_run_on_a_side_is_enough_to_ask);
     tcase_add_test(tcase, ratios_stay_finite_where_nothing_is_known);
     tcase_add_test(tcase, rates_and_resolutions_are_brought_together);
+    tcase_add_test(tcase, what_does_not_fit_says_why);
     tcase_add_test(tcase, profiles_without_calls_are_alike);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -122,8 +122,9 @@ struct verdict_result {
 
 /* Compares sets of runs. profiles: A's a_count first, then B's; each side at least one, together three.
  * Owner:   the caller finishes *ret_result, and does not move it; the profiles are changed: brought to one clock rate
- * and resolution Errors:  -EDOM some tell their clock's rate and others do not, -EOVERFLOW no common rate fits,
- * -ENOMEM; *ret_result untouched */
+ *          and resolution
+ * Errors:  -EDOM some tell their clock's rate and others do not, -ERANGE no common rate fits, -EOVERFLOW a side's sum
+ *          does not fit 64 bits, -ENOMEM; *ret_result untouched */
 int verdict_compare(struct aggstats_profile *profiles, size_t a_count, size_t count,
                     const struct verdict_options *options, struct verdict_result *ret_result);
 

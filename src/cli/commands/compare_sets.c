@@ -89,6 +89,8 @@ static enum status complain_not_compared(int err) {
         complain("cannot compare these profiles: some tell their clock's rate and others do not; add a line "
                  "\"# clock: tsc HZ Hz\" to those if you know it");
     else if (err == -EOVERFLOW)
+        complain("cannot compare these profiles: the sum of a side does not fit 64 bits");
+    else if (err == -ERANGE)
         complain("cannot compare these profiles: their clock rates are too far apart for their latencies");
     else
         complain("cannot compare these profiles: %s", strerror(-err));

@@ -31,7 +31,8 @@ int versus_judge(const struct versus *it, size_t directory, struct verdict_resul
 }
 
 int versus_complain(const struct versus *it, size_t directory, int error) {
-    complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name, strerror(-error));
+    complain("cannot compare the profiles of %s: %s", it->vs->mounts->daemons[directory].name,
+             error == -EOVERFLOW ? "the sum of a side does not fit 64 bits" : strerror(-error));
     return error;
 }
 
