@@ -87,6 +87,10 @@ expect_trouble "osprof: cannot listen on no/such/socket: No such file or directo
 expect_trouble "osprof: cannot listen on 192.0.2.1:9: Cannot assign requested address; --listen chooses another address" \
     serve --listen 192.0.2.1:9
 
+status=0
+"$OSPROF" serve --listen 127.0.0.1:0 >/dev/full 2>err || status=$?
+assert_eq "2 osprof: cannot write standard output: No space left on device" "$status $(<err)" "a full standard output"
+
 # ---- What a client gets
 
 mkdir -m 0700 "$XDG_RUNTIME_DIR/osprof"

@@ -37,14 +37,11 @@ static int open_signals(int *ret_fd) {
     return *ret_fd < 0 ? negative_errno() : 0;
 }
 
-/* Who started it learns from the line that the first request can come, and where to send it. */
+/* Who started it learns from the line that the first request can come, and where to send it. Errors: main() tells them,
+ * as those of any output */
 static int announce(const struct serve_listener *listener) {
     puts(listener->url);
-    if (fflush(stdout) == 0)
-        return 0;
-    int error = negative_errno();
-    complain("cannot write standard output: %s", strerror(-error));
-    return error;
+    return fflush(stdout) == 0 ? 0 : negative_errno();
 }
 
 static int serve_at(struct serve_source *source, const struct serve_address *address) {
