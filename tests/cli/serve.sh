@@ -121,6 +121,14 @@ grep -q '^Content-Length: [1-9]' body || fail "HEAD tells no length"
 assert_eq 404 "$(status_of "${url%metrics}")" "status of /"
 assert_eq 404 "$(status_of "${url}/")" "status of /metrics/"
 assert_eq 404 "$(status_of --path-as-is "${url%metrics}../../etc/passwd")" "status of a file"
+assert_eq 200 "$(status_of --request-target "$url" "$url")" "status of a server's name before the path"
+assert_eq 200 "$(status_of --request-target "HTTP://other:80/metrics?query=x" "$url")" "status of another name"
+for target in http:// http://host http://host/ http:///metrics/ http:/metrics https://host/metrics; do
+    case $(status_of --request-target "$target" "$url") in
+    404 | 400) ;;
+    *) fail "answers $target: $(<body)" ;;
+    esac
+done
 assert_eq 405 "$(status_of -d data -D head "$url")" "status of POST"
 grep -qi '^Allow: GET, HEAD' head || fail "405 does not say what is allowed"
 assert_eq 405 "$(status_of -X DELETE "$url")" "status of DELETE"

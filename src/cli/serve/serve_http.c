@@ -5,6 +5,7 @@
 #include <microhttpd.h>
 #include <poll.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,6 +65,16 @@ static enum MHD_Result answer_metrics(struct serve_http *http, struct MHD_Connec
     return answer(connection, MHD_HTTP_OK, response, is_protobuf ? SERVE_PROTOBUF_TYPE : SERVE_TEXT_TYPE);
 }
 
+/* What is asked for: clients of a proxy name the server too ("http://host/metrics"), and any server must take that
+ * (RFC 9112, 3.2.2). */
+static const char *path_of_target(const char *target) {
+    static const char scheme[] = "http://";
+    if (strncasecmp(target, scheme, sizeof(scheme) - 1) != 0)
+        return target;
+    const char *path = strchr(target + sizeof(scheme) - 1, '/');
+    return path ? path : "/";
+}
+
 static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
                                       const char *method, const char *version, const char *upload_data,
                                       size_t *upload_data_size, void **request) {
@@ -71,7 +82,7 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
     (void)upload_data;
     (void)upload_data_size;
     (void)request;
-    if (strcmp(url, "/metrics") != 0)
+    if (strcmp(path_of_target(url), "/metrics") != 0)
         return answer_error(connection, MHD_HTTP_NOT_FOUND, "only /metrics is here\n");
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return answer_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
