@@ -2,7 +2,6 @@
  * lower directory and profile target (opened before anything is mounted), recorder, layers, session. */
 #include "daemon.h"
 
-#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -107,17 +106,6 @@ static void warn_of_hidden_files(const struct daemon *daemon) {
 }
 
 /* ---- Recorder ---- */
-
-/* A header line is one line. */
-static char *one_line(const char *text) {
-    assert(text);
-    char *line = strdup(text);
-    for (char *at = line; at && *at; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
-    }
-    return line;
-}
 
 static int try_live_path(struct daemon *daemon, struct aggstats_recorder_options *wanted) {
     int err = -EEXIST;
@@ -234,12 +222,9 @@ static size_t append_user_labels(const struct options *options, struct user_keys
 static int create_recorder(struct daemon *daemon) {
     char host[HOST_NAME_MAX + 1] = "";
     gethostname(host, sizeof(host) - 1);
-    CLEANUP_FREE char *lower = one_line(daemon->lower);
-    CLEANUP_FREE char *mountpoint = one_line(daemon->mountpoint);
-    CLEANUP_FREE char *control_name = one_line(daemon->options->control_name);
+    CLEANUP_FREE char *control_name = strdup(daemon->options->control_name);
     CLEANUP_FREE char *cache = strdup(cache_mode_name(daemon->options->cache));
-    CLEANUP_FREE char *profile = one_line(daemon->target.shown);
-    if (!lower || !mountpoint || !control_name || !cache || !profile)
+    if (!control_name || !cache)
         return say_no_memory();
     char layer[] = "fs";
     char data[] = "passthrough";
@@ -249,11 +234,11 @@ static int create_recorder(struct daemon *daemon) {
     struct aggstats_label labels[DAEMON_LABELS + USER_LABELS_MAX] = {
         {(char[]){"layer"}, layer},
         {(char[]){"host"}, host},
-        {(char[]){"lower"}, lower},
-        {(char[]){"mount"}, mountpoint},
+        {(char[]){"lower"}, daemon->lower},
+        {(char[]){"mount"}, daemon->mountpoint},
         {(char[]){"cache"}, cache},
         {(char[]){"control"}, control_name},
-        {(char[]){"profile"}, profile},
+        {(char[]){"profile"}, daemon->target.shown},
         {(char[]){"data"}, options->kernel_data ? data : NULL},
         {(char[]){"workers"}, options->plain_workers ? workers : NULL},
     };

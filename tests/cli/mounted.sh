@@ -173,3 +173,20 @@ if is_root && have setpriv && as_user true; then
     mountpoint -q "$mnt" || fail "another user has unmounted it"
     unmount_osproffs "$mnt"
 fi
+
+# Whatever bytes a mount point's name has, its live file is found, and nothing of it reaches a terminal.
+strange=$scratch/$'new\nline\e[31m \\ \xff'
+mkdir "$strange"
+"$OSPROFFS" -o profile="$scratch/strange.osprof" "$lower" "$strange"
+dd if="$strange/file" of=/dev/null bs=512 count=1 iflag=direct status=none
+assert_eq 1 "$(shown_reads "$strange")" "reads of a mount with a newline in its name"
+grep -qF "new?line?[31m" out || fail "it is not named: $(head -n 3 out)"
+! grep -q $'\e' out || fail "its name reaches the terminal"
+expect 0 recover
+grep -qF "new?line?[31m" out || fail "recover does not name it: $(<out)"
+expect 0 top --batch --count 1 --delay 0.1 "$strange"
+expect 0 reset "$strange"
+assert_eq 0 "$(shown_reads "$strange")" "reads after the reset"
+expect 0 unmount "$strange"
+assert_eq "The profile is in $scratch/strange.osprof." "$(<out)" "where the profile is"
+assert_eq '# mount: '"$scratch"'/new\012line\033[31m \134 '$'\xff' "$(grep -a mount: strange.osprof)" "the name in the profile"
