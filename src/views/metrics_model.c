@@ -29,6 +29,12 @@ static char *harmless(const char *value) {
     return copy;
 }
 
+bool view_is_same_in_metrics(const char *a, const char *b) {
+    CLEANUP_FREE char *of_a = harmless(a ? a : "");
+    CLEANUP_FREE char *of_b = harmless(b ? b : "");
+    return of_a && of_b && strcmp(of_a, of_b) == 0;
+}
+
 static int add_label(struct metrics_labels *labels, const char *prefix, const char *name, const char *value) {
     struct metrics_label label = {.value = harmless(value)};
     struct metrics_label *grown = reallocarray(labels->labels, labels->count + 1, sizeof(*grown));

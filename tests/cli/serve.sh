@@ -168,6 +168,30 @@ truncate -s 100 "$XDG_RUNTIME_DIR/osprof/broken.live"
 assert_eq 1 "$(up_of /srv/one)" "beside one that is cut short"
 rm "$XDG_RUNTIME_DIR/osprof/broken.live"
 
+# Names of mounts hold any bytes, and each series is told once: what is the same in metrics is one, and the newest is told.
+long=$(printf '/%0.s' {1..9})$(printf 'a"b\\%.0s' {1..1000})
+strange=("/srv/$(printf '\1')" "/srv/$(printf '\2')" $'/srv/\xff' $'/srv/\xfe' $'/srv/new\n# TYPE line gauge\nline 1' '/srv/"} 1 {' "$long")
+strange_pids=()
+for number in "${!strange[@]}"; do
+    start_recorder "$XDG_RUNTIME_DIR/osprof/9$number.live" "${strange[number]}"
+    strange_pids+=("$recorder_pid")
+done
+scrape
+assert_eq "" "$(grep -av '^#' metrics | sed 's/[^ ]*$//' | sort | uniq -d)" "series that are told twice"
+assert_eq "" "$(grep -aEv '^(# (HELP|TYPE|EOF)|osprof_[a-z_]*\{([a-z_]*="([^"\\]|\\["\\n])*",?)*\} [0-9.e+-]+$)' <(iconv -f UTF-8 -t UTF-8 metrics) || true)" "lines"
+assert_eq 6 "$(grep -ac '^osprof_up{.*} 1$' metrics)" "mounts"
+assert_eq 1 "$(grep -c '^osprof_up{.*mount="/srv/new\\n# TYPE line gauge\\nline 1"} 1$' metrics)" "mount with newlines"
+assert_eq 1 "$(grep -c '^osprof_up{.*mount="/srv/?"} 1$' metrics)" "mounts whose names are control characters"
+assert_eq 1 "$(grep -c '^osprof_up{.*mount="/srv/\\"} 1 {"} 1$' metrics)" "mount with quotes"
+# shellcheck disable=SC2094 # the word is no file
+! have promtool || promtool check metrics <metrics >&2 || fail "promtool finds fault with strange names"
+scrape -H "Accept: $protobuf"
+for pid in "${strange_pids[@]}"; do
+    kill_process "$pid"
+done
+rm "$XDG_RUNTIME_DIR"/osprof/9?.live
+assert_eq 7 "$(scrape && calls_of READ /srv/one)" "reads after strange names"
+
 # A clock's rate that is measured better and better moves no bound of the text.
 bounds() {
     sed -n 's/^osprof_op_latency_seconds_bucket{.*op="READ",\(le=.*\)} .*/\1/p' "$1"

@@ -15,9 +15,7 @@
 /* ---- The list ----------------------------------------------------------------------------------- */
 
 static bool is_same_label(const struct aggstats_profile *a, const struct aggstats_profile *b, const char *key) {
-    const char *of_a = aggstats_profile_label(a, key);
-    const char *of_b = aggstats_profile_label(b, key);
-    return of_a && of_b ? strcmp(of_a, of_b) == 0 : of_a == of_b;
+    return view_is_same_in_metrics(aggstats_profile_label(a, key), aggstats_profile_label(b, key));
 }
 
 static struct serve_target *find_same(const struct serve_targets *targets, const struct aggstats_profile *profile) {

@@ -43,4 +43,8 @@ int view_format(const struct view *view, const struct aggstats_profile *profile,
 int view_format_all(const struct view *view, const struct view_target *targets, size_t count, char **ret_text,
                     size_t *ret_size_bytes);
 
+/* Whether two values of a label are one in metrics, where what a terminal obeys is replaced, and so is what is no
+ * UTF-8. NULL: there is no such label, which is as if it were empty */
+bool view_is_same_in_metrics(const char *a, const char *b);
+
 #endif
