@@ -540,6 +540,15 @@ static int check_ring(const struct daemon *daemon, unsigned threads_before) {
     return -EOPNOTSUPP;
 }
 
+/* A connection that is gone again is for session_run() to find. */
+static int start_serving(const struct daemon *daemon) {
+    int err = fuse_session_exited(daemon->fuse) ? 0 : session_start(daemon->session);
+    if (err < 0)
+        log_message("cannot serve %s: cannot start a thread: %s; limits are ulimit -u and pids.max of the cgroup",
+                    daemon->mountpoint, strerror(-err));
+    return err;
+}
+
 static int negotiate(struct daemon *daemon) {
     const struct session_options options = {
         .clock = aggstats_recorder_clock(daemon->recorder),
@@ -563,6 +572,8 @@ static int negotiate(struct daemon *daemon) {
         err = check_kernel_data(daemon);
     if (err == 0)
         err = check_ring(daemon, threads_before);
+    if (err == 0)
+        err = start_serving(daemon);
     if (err < 0)
         session_stop(daemon->session);
     return err;
@@ -699,7 +710,6 @@ static void start_rotations(struct daemon *daemon) {
 }
 
 static int serve(struct daemon *daemon) {
-    start_rotations(daemon);
     struct session_outcome outcome = session_run(daemon->session);
     unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
     hung += session_stop(daemon->session);
@@ -746,6 +756,7 @@ int daemon_run(const struct options *options) {
     int status = 1;
     rotator_init(&daemon.rotator);
     if (set_up(&daemon) == 0) {
+        start_rotations(&daemon);
         background_ready(&daemon.background);
         status = serve(&daemon);
     } else if (daemon.is_wrong_usage) {

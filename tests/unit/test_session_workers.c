@@ -190,6 +190,7 @@ static void run(bool single, void (*body)(void)) {
     session_prepare_signals();
     ck_assert_int_eq(session_create(fuse, &options, &session), 0);
     send_init();
+    ck_assert_int_eq(session_start(session), 0);
     ck_assert_int_eq(pthread_create(&test.thread, NULL, play_kernel, &test), 0);
     struct session_outcome outcome = session_run(session);
     ck_assert_int_eq(outcome.end, SESSION_SIGNALLED);

@@ -1,4 +1,4 @@
-/* Where messages go. The one switch of this file is set once, before threads exist. */
+/* Where messages go. The one switch of this file is set once, and threads may exist by then. */
 #include "log.h"
 
 #include <stdarg.h>
@@ -10,11 +10,11 @@ static bool use_syslog;
 
 void log_to_syslog(void) {
     openlog("osproffs", LOG_PID, LOG_DAEMON);
-    use_syslog = true;
+    __atomic_store_n(&use_syslog, true, __ATOMIC_RELEASE);
 }
 
 static void write_line(const char *text) {
-    if (use_syslog)
+    if (__atomic_load_n(&use_syslog, __ATOMIC_ACQUIRE))
         syslog(LOG_NOTICE, "%s", text);
     else
         fprintf(stderr, "osproffs: %s\n", text);

@@ -6,7 +6,7 @@
 
 void log_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* From now on nobody reads stderr. Threads: before any other thread exists */
+/* From now on nobody reads stderr. Threads: once */
 void log_to_syslog(void);
 
 #endif

@@ -267,12 +267,13 @@ unsigned session_stop(struct session *session) {
     return hung;
 }
 
+int session_start(struct session *session) {
+    return session_add_waiting_worker(session);
+}
+
 struct session_outcome session_run(struct session *session) {
-    struct session_outcome outcome = {.error = session_add_waiting_worker(session)};
-    if (outcome.error == 0)
-        outcome.signal = wait_for_end(session);
-    if (outcome.error == 0)
-        outcome.error = session->error;
+    struct session_outcome outcome = {.signal = fuse_session_exited(session->fuse) ? 0 : wait_for_end(session)};
+    outcome.error = session->error;
     outcome.end = outcome.error < 0 ? SESSION_FAILED : outcome.signal > 0 ? SESSION_SIGNALLED : SESSION_UNMOUNTED;
     return outcome;
 }

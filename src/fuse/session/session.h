@@ -23,7 +23,7 @@ struct session_server;
 enum session_end {
     SESSION_UNMOUNTED, /* umount, or the connection was aborted */
     SESSION_SIGNALLED,
-    SESSION_FAILED, /* the device could not be read, or no worker could be started */
+    SESSION_FAILED, /* the device could not be read */
 };
 
 struct session_outcome {
@@ -54,7 +54,10 @@ void session_prepare_signals(void);
  * A connection that is gone again is for session_run() to find. Call after mounting */
 void session_negotiate(struct session *session);
 
-/* Runs until unmounted or told to end. */
+/* Starts the first worker: from here on requests are served. Errors: -errno, it cannot be started */
+int session_start(struct session *session);
+
+/* Runs until unmounted or told to end. Call after session_start() */
 struct session_outcome session_run(struct session *session);
 
 /* Ends all threads that serve, but for those of session_add_server(), which must have ended before. Returns how many
