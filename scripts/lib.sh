@@ -12,6 +12,11 @@ die() {
     exit 1
 }
 
+# print_help SCRIPT: the comment that it begins with
+print_help() {
+    sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$1"
+}
+
 is_root() {
     [ "$EUID" -eq 0 ]
 }
