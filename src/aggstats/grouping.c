@@ -12,6 +12,7 @@
 #define NS_PER_SECOND 1000000000
 #define CHECK_INTERVAL_NS 100000000 /* while there are calls */
 #define NAMES_INTERVAL_NS 20000000  /* no more often, since each time all of a table may be new */
+#define NAMES_WAIT_NS 200000000     /* of who takes a snapshot, for the thread */
 
 static int64_t now_ns(clockid_t clock) {
     struct timespec now;
@@ -91,18 +92,25 @@ static bool name(struct grouping *grouping, struct grouping_table *table, uint64
     char name[AGGSTATS_GROUP_NAME_SIZE] = "";
     bool is_known = table->options.name_object(table->options.context, object, may_wait, name);
     sigset_t before;
-    if (!is_known && !may_wait)
-        return false;
     quiet_lock(&grouping->lock, &before);
-    grouping_table_note_name(table, object, is_known, name);
+    if (is_known || may_wait)
+        grouping_table_note_name(table, object, is_known, name);
+    else
+        grouping_table_guess_name(table, object, name);
     quiet_unlock(&grouping->lock, &before);
-    return true;
+    return is_known || may_wait;
+}
+
+static void name_waiting(struct grouping *grouping, struct grouping_table *table, uint64_t object) {
+    __atomic_store_n(&grouping->asking_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+    name(grouping, table, object, true);
+    __atomic_store_n(&grouping->asking_ns, 0, __ATOMIC_RELAXED);
 }
 
 static void identify(struct grouping *grouping, struct grouping_table *table, uint64_t key) {
     struct aggstats_identity identity = {0};
     if (table->options.name_object) {
-        name(grouping, table, key, true);
+        name_waiting(grouping, table, key);
         return;
     }
     bool is_known = table->options.identify(table->options.context, (uint32_t)key, &identity);
@@ -111,37 +119,69 @@ static void identify(struct grouping *grouping, struct grouping_table *table, ui
     pthread_mutex_unlock(&grouping->lock);
 }
 
-static void check_callers_of(struct grouping *grouping, struct grouping_table *table) {
+static void check_callers_of(struct grouping *grouping, struct grouping_table *table, bool all) {
     uint64_t due[CALLERS_MAX];
     pthread_mutex_lock(&grouping->lock);
-    unsigned due_count = grouping_table_due(table, false, due);
+    unsigned due_count = grouping_table_due(table, all, due);
     pthread_mutex_unlock(&grouping->lock);
     for (unsigned i = 0; i < due_count; i++)
         identify(grouping, table, due[i]);
 }
 
-/* Whether it is time for names; if so, the next time is later. */
-static bool begin_names(struct grouping *grouping) {
+/* Whether it is time for names, or somebody waits for them; if so, the next time is later. */
+static bool begin_names(struct grouping *grouping, bool is_wanted) {
     int64_t now = now_ns(CLOCK_MONOTONIC);
-    if (now < grouping->names_ns)
+    if (now < grouping->names_ns && !is_wanted)
         return false;
     grouping->names_ns = now + NAMES_INTERVAL_NS;
     return true;
 }
 
+/* Nobody who has begun to wait before need wait any more. */
+static void end_names(struct grouping *grouping, unsigned wanted) {
+    pthread_mutex_lock(&grouping->lock);
+    grouping->names_done = wanted;
+    pthread_cond_broadcast(&grouping->named);
+    pthread_mutex_unlock(&grouping->lock);
+}
+
 /* Returns whether there is more to do in a while, since somebody calls. */
 static bool check_callers(struct grouping *grouping) {
+    unsigned wanted = __atomic_load_n(&grouping->names_wanted, __ATOMIC_ACQUIRE);
+    bool is_wanted = wanted != grouping->names_done;
     pthread_mutex_lock(&grouping->lock);
     bool any = take_in(grouping) > 0;
     unsigned table_count = grouping->table_count;
     bool names_objects = grouping->names_objects;
     pthread_mutex_unlock(&grouping->lock);
     grouping->wait_ns = names_objects ? NAMES_INTERVAL_NS : CHECK_INTERVAL_NS;
-    bool names_now = begin_names(grouping);
+    bool names_now = begin_names(grouping, is_wanted);
     for (unsigned i = 0; i < table_count; i++)
         if (names_now || !grouping->tables[i]->options.name_object)
-            check_callers_of(grouping, grouping->tables[i]);
+            check_callers_of(grouping, grouping->tables[i], is_wanted);
+    if (is_wanted)
+        end_names(grouping, wanted);
     return any || (names_objects && !names_now);
+}
+
+/* A thread that has asked for a name for that long hangs in it. */
+static bool is_hung(struct grouping *grouping, int64_t now) {
+    int64_t asking_ns = __atomic_load_n(&grouping->asking_ns, __ATOMIC_RELAXED);
+    return asking_ns != 0 && now - asking_ns >= NAMES_WAIT_NS;
+}
+
+static void wait_for_names(struct grouping *grouping) {
+    int64_t now = now_ns(CLOCK_MONOTONIC);
+    int64_t until_ns = now + NAMES_WAIT_NS;
+    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    unsigned wanted = __atomic_add_fetch(&grouping->names_wanted, 1, __ATOMIC_ACQ_REL);
+    sigset_t before;
+    int error = is_hung(grouping, now) ? ETIMEDOUT : 0;
+    sem_post(&grouping->wake); /* wake() may do nothing as long as a thread is not yet up that has looked already */
+    quiet_lock(&grouping->lock, &before);
+    while (error == 0 && (int)(grouping->names_done - wanted) < 0)
+        error = pthread_cond_timedwait(&grouping->named, &grouping->lock, &until);
+    quiet_unlock(&grouping->lock, &before);
 }
 
 void grouping_ask_names(struct grouping *grouping) {
@@ -160,7 +200,7 @@ void grouping_ask_names(struct grouping *grouping) {
             is_done &= name(grouping, table, due[j], false);
     }
     if (!is_done)
-        wake(grouping);
+        wait_for_names(grouping);
 }
 
 /* Until somebody wakes us or, where there are calls, a while. */
@@ -190,9 +230,20 @@ static void destroy(struct grouping *grouping) {
     for (unsigned i = 0; i < grouping->table_count; i++)
         grouping_table_destroy(grouping->tables[i]);
     first_calls_finish(&grouping->first_calls);
+    pthread_cond_destroy(&grouping->named);
     pthread_mutex_destroy(&grouping->lock);
     sem_destroy(&grouping->wake);
     free(grouping);
+}
+
+static void init_locks(struct grouping *grouping) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&grouping->named, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&grouping->lock, NULL);
+    sem_init(&grouping->wake, 0, 0);
 }
 
 int grouping_start(const struct threads *threads, struct grouping **ret_grouping) {
@@ -201,8 +252,7 @@ int grouping_start(const struct threads *threads, struct grouping **ret_grouping
         return -ENOMEM;
     grouping->threads = threads;
     first_calls_init(&grouping->first_calls);
-    pthread_mutex_init(&grouping->lock, NULL);
-    sem_init(&grouping->wake, 0, 0);
+    init_locks(grouping);
     int err = quiet_thread_start(&grouping->thread, run, grouping);
     if (err < 0)
         destroy(grouping);

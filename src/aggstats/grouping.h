@@ -21,10 +21,14 @@ struct grouping {
     bool is_woken; /* atomic, as the next two */
     bool is_asleep;
     bool stop;
-    int64_t wait_ns;      /* how long the thread waits where there are calls; its own, as the next */
-    int64_t names_ns;     /* when names of objects are to be asked for next */
-    bool asks_callers;    /* of some table callers are to be asked who they are. Set before threads count */
-    pthread_mutex_t lock; /* taken last; the rest is under it */
+    int64_t wait_ns;       /* how long the thread waits where there are calls; its own, as the next */
+    int64_t names_ns;      /* when names of objects are to be asked for next */
+    int64_t asking_ns;     /* atomic: since when the thread asks for a name; 0: it does not */
+    unsigned names_wanted; /* atomic: how often somebody has begun to wait for names */
+    unsigned names_done;   /* so many of these need not wait any more; changed by the thread, under the lock */
+    pthread_cond_t named;  /* names_done has changed */
+    bool asks_callers;     /* of some table callers are to be asked who they are. Set before threads count */
+    pthread_mutex_t lock;  /* taken last; the rest is under it */
     struct grouping_table *tables[AGGSTATS_GROUPINGS];
     unsigned table_count;
     bool names_objects; /* of some table objects are to be asked for their names */
@@ -47,7 +51,8 @@ void grouping_stop(struct grouping *grouping);
 void grouping_add(struct grouping *grouping, struct events *events, struct event *event);
 
 /* Asks for the names of objects that have called since they were asked for: before a snapshot, so that it has those of
- * the last moment. Takes the lock, but not while asking. */
+ * the last moment. What only the thread may ask is waited for, but not long, and not at all while the thread hangs.
+ * Takes the lock, but not while asking. */
 void grouping_ask_names(struct grouping *grouping);
 
 /* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */

@@ -166,9 +166,16 @@ static struct group *group_of(struct grouping_table *table, const struct event *
     return caller->group ? caller->group : &caller->pending;
 }
 
+/* What the call counts to. */
+static uint64_t object_of(const struct grouping_table *table, const struct event *event) {
+    const struct aggstats_grouping_options *options = &table->options;
+    uint64_t object = event->of.object;
+    return options->place_of && object ? options->place_of(options->context, object) : object;
+}
+
 void grouping_table_count(struct grouping_table *table, const struct event *event) {
     if (table->heavy)
-        heavy_count(table->heavy, event->of.object, event->op, event->latency_cycles);
+        heavy_count(table->heavy, object_of(table, event), event->op, event->latency_cycles);
     else
         groups_count(&table->groups, group_of(table, event), event->op, event->latency_cycles);
 }
@@ -217,6 +224,10 @@ void grouping_table_note(struct grouping_table *table, uint64_t key, const struc
 
 void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name) {
     heavy_note(table->heavy, object, is_known, name, now_ns());
+}
+
+void grouping_table_guess_name(struct grouping_table *table, uint64_t object, const char *name) {
+    heavy_guess(table->heavy, object, name);
 }
 
 unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]) {

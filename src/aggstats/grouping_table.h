@@ -32,6 +32,9 @@ unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64
 /* An object has been asked for, as heavy_note(). */
 void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name);
 
+/* As heavy_guess(). */
+void grouping_table_guess_name(struct grouping_table *table, uint64_t object, const char *name);
+
 /* A caller has been asked for. identity: NULL: it is gone */
 void grouping_table_note(struct grouping_table *table, uint64_t key, const struct aggstats_identity *identity);
 

@@ -141,7 +141,7 @@ static struct heavy_entry *add(struct heavy *heavy, uint64_t object) {
     else
         sift_down(heavy, entry->heap_index);
     struct group *group = group_of(heavy, entry);
-    group->identity = (struct aggstats_identity){.name = "(its name has not been asked for yet)"};
+    group->identity = (struct aggstats_identity){.name = "(name not asked for yet)"};
     group->missed_cycles_max = heavy->evicted_cycles;
     return entry;
 }
@@ -170,18 +170,29 @@ unsigned heavy_due(const struct heavy *heavy, int64_t now_ns, bool all, uint64_t
     return count;
 }
 
+/* As "/file (deleted)" does than "/file". */
+static bool tells_more(const char *name, const char *kept) {
+    return strncmp(name, kept, strlen(kept)) == 0;
+}
+
 void heavy_note(struct heavy *heavy, uint64_t object, bool is_known, const char *name, int64_t now_ns) {
     struct heavy_entry *entry = find(heavy, object);
     if (!entry)
         return;
     char *kept = group_of(heavy, entry)->identity.name;
-    if (is_known || !entry->is_named)
+    if (is_known || !entry->is_named || tells_more(name, kept))
         snprintf(kept, AGGSTATS_GROUP_NAME_SIZE, "%s", name);
     entry->is_named = entry->is_named || is_known;
     entry->has_called = false;
     entry->check_ns = now_ns + entry->check_interval_ns;
     if (entry->check_interval_ns < CHECK_INTERVAL_MAX_NS)
         entry->check_interval_ns *= 2;
+}
+
+void heavy_guess(struct heavy *heavy, uint64_t object, const char *name) {
+    const struct heavy_entry *entry = find(heavy, object);
+    if (entry && !entry->is_named)
+        snprintf(group_of(heavy, entry)->identity.name, AGGSTATS_GROUP_NAME_SIZE, "%s", name);
 }
 
 /* ---- Reset, showing ---- */

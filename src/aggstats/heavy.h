@@ -1,5 +1,5 @@
-/* Private: profiles of what calls work on (files), of which there may be any number: those that take most of the time,
- * in bounded memory.
+/* Private: profiles of what calls work on (files, directories), of which there may be any number: those that take most
+ * of the time, in bounded memory.
  *
  * Space-Saving (A. Metwally, D. Agrawal, A. El Abbadi: Efficient computation of frequent and top-k elements in data
  * streams, ICDT 2005), with latencies as weights. An object is kept or not; each kept one has a bound, which its whole
@@ -53,8 +53,12 @@ void heavy_count(struct heavy *heavy, uint64_t object, unsigned op, uint64_t lat
  * Returns how many */
 unsigned heavy_due(const struct heavy *heavy, int64_t now_ns, bool all, uint64_t *ret_objects);
 
-/* The name has been asked for. is_known false: it is the reason, which is kept until there is a name */
+/* The name has been asked for. is_known false: it may be, or is the reason why there is none; kept until there is a
+ * name, or if it begins with that */
 void heavy_note(struct heavy *heavy, uint64_t object, bool is_known, const char *name, int64_t now_ns);
+
+/* It is to be asked for, and may be called so: shown until more is known. */
+void heavy_guess(struct heavy *heavy, uint64_t object, const char *name);
 
 /* Nothing has called yet. */
 void heavy_clear(struct heavy *heavy);

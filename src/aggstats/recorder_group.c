@@ -23,7 +23,8 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
         return err;
     if (wanted.groups_max == 0)
         wanted.groups_max = AGGSTATS_GROUPS_DEFAULT;
-    if ((wanted.grouping == AGGSTATS_BY_FILE) != (wanted.name_object != NULL))
+    if (aggstats_grouping_has_objects(wanted.grouping) != (wanted.name_object != NULL) ||
+        (wanted.grouping == AGGSTATS_BY_DIRECTORY) != (wanted.place_of != NULL))
         return -EINVAL;
     if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
         wanted.groups_max > AGGSTATS_GROUPS_MAX)

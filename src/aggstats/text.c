@@ -22,7 +22,7 @@ bool text_key_reserved(const char *key) {
 
 static const char *const grouping_names[AGGSTATS_GROUPINGS] = {
     [AGGSTATS_BY_PROCESS] = "process", [AGGSTATS_BY_UID] = "uid",   [AGGSTATS_BY_PROGRAM] = "program",
-    [AGGSTATS_BY_CGROUP] = "cgroup",   [AGGSTATS_BY_FILE] = "file",
+    [AGGSTATS_BY_CGROUP] = "cgroup",   [AGGSTATS_BY_FILE] = "file", [AGGSTATS_BY_DIRECTORY] = "directory",
 };
 
 const char *aggstats_grouping_name(enum aggstats_grouping grouping) {
@@ -33,8 +33,12 @@ bool aggstats_grouping_has_ids(enum aggstats_grouping grouping) {
     return grouping == AGGSTATS_BY_PROCESS || grouping == AGGSTATS_BY_UID;
 }
 
+bool aggstats_grouping_has_objects(enum aggstats_grouping grouping) {
+    return grouping == AGGSTATS_BY_FILE || grouping == AGGSTATS_BY_DIRECTORY;
+}
+
 bool aggstats_grouping_has_paths(enum aggstats_grouping grouping) {
-    return grouping == AGGSTATS_BY_CGROUP || grouping == AGGSTATS_BY_FILE;
+    return grouping == AGGSTATS_BY_CGROUP || aggstats_grouping_has_objects(grouping);
 }
 
 enum aggstats_grouping aggstats_grouping_of_name(const char *name) {

@@ -258,14 +258,15 @@ static bool is_who(const char *text, enum aggstats_who who) {
 
 /* The number in front of a name, if groups of that grouping have one. */
 static int parse_group_number(struct parser *parser, char **cursor, struct aggstats_group *group) {
-    if (group->grouping == AGGSTATS_BY_FILE)
+    if (aggstats_grouping_has_objects(group->grouping))
         return parser_number(parser, text_next_word(cursor), "cycles, kernel or other", &group->missed_cycles_max);
     return aggstats_grouping_has_ids(group->grouping)
                ? parser_number(parser, text_next_word(cursor), "a number, kernel or other", &group->id)
                : 0;
 }
 
-/* "4711 grep", "1000", "kernel", "other"; where groups have no numbers "grep"; of a file "1200 /src/a.c" */
+/* "4711 grep", "1000", "kernel", "other"; where groups have no numbers "grep"; of a file or directory "1200 /src/a.c"
+ */
 static int parse_who(struct parser *parser, char *value, struct aggstats_group *group) {
     if (is_who(value, AGGSTATS_WHO_KERNEL) || is_who(value, AGGSTATS_WHO_OTHER)) {
         group->who = is_who(value, AGGSTATS_WHO_KERNEL) ? AGGSTATS_WHO_KERNEL : AGGSTATS_WHO_OTHER;

@@ -169,7 +169,7 @@ static void write_numbered(const struct aggstats_group *group, FILE *stream) {
     write_value(stream, group->name);
 }
 
-static void write_file(const struct aggstats_group *group, FILE *stream) {
+static void write_object(const struct aggstats_group *group, FILE *stream) {
     fprintf(stream, "%" PRIu64 "%s", group->missed_cycles_max, group->name[0] ? " " : "");
     write_value(stream, group->name);
 }
@@ -189,8 +189,8 @@ static void write_group(const struct aggstats_group *group, FILE *stream) {
         fputs(aggstats_who_name(group->who), stream);
     else if (aggstats_grouping_has_ids(group->grouping))
         write_numbered(group, stream);
-    else if (group->grouping == AGGSTATS_BY_FILE)
-        write_file(group, stream);
+    else if (aggstats_grouping_has_objects(group->grouping))
+        write_object(group, stream);
     else
         write_only_name(group->name, stream);
     putc('\n', stream);

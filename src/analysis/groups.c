@@ -60,7 +60,7 @@ static bool is_meant(const struct aggstats_group *group, const char *who) {
     if (group->who != AGGSTATS_WHO_ID || strcmp(who, "kernel") == 0 || strcmp(who, "other") == 0)
         return group->who != AGGSTATS_WHO_ID && strcmp(groups_name(group), who) == 0;
     snprintf(id, sizeof(id), "%" PRIu64, group->id);
-    if (group->grouping == AGGSTATS_BY_FILE && who[0] != '/' && group->name[0] == '/')
+    if (aggstats_grouping_has_objects(group->grouping) && who[0] != '/' && group->name[0] == '/')
         return strcmp(group->name + 1, who) == 0;
     bool is_number = aggstats_grouping_has_ids(group->grouping) && who[strspn(who, "0123456789")] == '\0';
     return strcmp(is_number ? id : group->name, who) == 0;
@@ -96,6 +96,7 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
         [AGGSTATS_BY_PROGRAM] = "calls of program",
         [AGGSTATS_BY_CGROUP] = "calls of cgroup",
         [AGGSTATS_BY_FILE] = "calls on file",
+        [AGGSTATS_BY_DIRECTORY] = "calls on directory",
     };
     char value[AGGSTATS_GROUP_NAME_SIZE + 64];
     if (missed_cycles_max > 0)

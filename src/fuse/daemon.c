@@ -170,8 +170,9 @@ static int start_grouping(struct daemon *daemon, enum aggstats_grouping grouping
         .groups_max = daemon->options->groups_max,
         .identify = ways[grouping].identify,
         .identify_first = ways[grouping].identify_first,
-        .name_object = grouping == AGGSTATS_BY_FILE ? node_name : NULL,
-        .context = grouping == AGGSTATS_BY_FILE ? &daemon->names : NULL,
+        .name_object = aggstats_grouping_has_objects(grouping) ? node_name : NULL,
+        .place_of = grouping == AGGSTATS_BY_DIRECTORY ? node_directory : NULL,
+        .context = aggstats_grouping_has_objects(grouping) ? &daemon->names : NULL,
     };
     int err = aggstats_recorder_group(daemon->recorder, &wanted);
     if (err < 0)
@@ -355,6 +356,10 @@ static int create_pass(struct daemon *daemon, const struct pass_options *pass_op
     return err;
 }
 
+static bool names_objects(const struct options *options) {
+    return options->groupings & (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
+}
+
 static int create_layers(struct daemon *daemon) {
     const struct options *options = daemon->options;
     const struct pass_options pass_options = {
@@ -363,6 +368,7 @@ static int create_layers(struct daemon *daemon) {
         .shows_pseudo = options->shows_pseudo,
         .no_atime = options->no_atime,
         .no_directory_atime = options->no_atime || options->no_directory_atime,
+        .keeps_names = names_objects(options),
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
         .call_later = session_call_later,
     };
@@ -370,6 +376,7 @@ static int create_layers(struct daemon *daemon) {
     if (err < 0)
         return err;
     daemon->names.pass = daemon->pass;
+    daemon->names.depth_max = options->directory_depth;
     struct fs_layer *top = pass_layer(daemon->pass);
     if (options->timing != PROF_TIMING_OFF) {
         prof_init(&daemon->prof, options->timing, daemon->recorder, top);
@@ -718,8 +725,8 @@ static int serve(struct daemon *daemon) {
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
     bool is_rotating = !rotator_end(&daemon->rotator);
-    bool is_naming = !node_names_end(&daemon->names);
     int err = save_final_profile(daemon);
+    bool is_naming = !node_names_end(&daemon->names);
     unmount(daemon, hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
     if (hung > 0 || is_rotating || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);

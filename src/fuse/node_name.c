@@ -15,12 +15,18 @@ static bool has_ended(const struct node_names *names) {
     return __atomic_load_n(&names->is_ended, __ATOMIC_SEQ_CST);
 }
 
-static char *path_of(struct node_names *names, uint64_t node, bool may_wait) {
-    char *path = NULL;
+/* ret_is_known: false: it is what the node was last looked up as. */
+static char *find_path(struct node_names *names, uint64_t node, bool asks, bool *ret_is_known) {
+    char *path = asks ? pass_ask_path_of(names->pass, node) : pass_path_of(names->pass, node);
+    *ret_is_known = path;
+    return path ? path : pass_last_path_of(names->pass, node, asks);
+}
+
+static char *path_of(struct node_names *names, uint64_t node, bool may_wait, bool *ret_is_known) {
     if (!may_wait)
-        return pass_path_of(names->pass, node);
+        return find_path(names, node, false, ret_is_known);
     __atomic_fetch_add(&names->asking, 1, __ATOMIC_SEQ_CST);
-    path = has_ended(names) ? pass_path_of(names->pass, node) : pass_ask_path_of(names->pass, node);
+    char *path = find_path(names, node, !has_ended(names), ret_is_known);
     __atomic_fetch_sub(&names->asking, 1, __ATOMIC_SEQ_CST);
     return path;
 }
@@ -34,14 +40,20 @@ static const char *name_below(const char *path, const char *root, uint64_t node)
 
 bool node_name(void *context, uint64_t node, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
     struct node_names *names = context;
+    bool is_known = false;
     CLEANUP_FREE char *root = pass_path_of(names->pass, FS_ROOT_INO);
-    CLEANUP_FREE char *path = root ? path_of(names, node, may_wait) : NULL;
+    CLEANUP_FREE char *path = root ? path_of(names, node, may_wait, &is_known) : NULL;
     const char *name = path ? name_below(path, root, node) : NULL;
     if (name)
         path_copy_end(name, ret_name, AGGSTATS_GROUP_NAME_SIZE);
     else
-        snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, "(forgotten before its name was asked for)");
-    return name;
+        snprintf(ret_name, AGGSTATS_GROUP_NAME_SIZE, may_wait ? "(name forgotten)" : "(name not asked for yet)");
+    return name && is_known;
+}
+
+uint64_t node_directory(void *context, uint64_t node) {
+    const struct node_names *names = context;
+    return pass_directory_of(names->pass, node, names->depth_max);
 }
 
 bool node_names_end(struct node_names *names) {

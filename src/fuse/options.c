@@ -40,6 +40,7 @@ enum { KEY_HELP, KEY_VERSION, KEY_MAX_READ, KEY_LABEL };
     { text, offsetof(struct options, member), 0 }
 #define ROTATE_MAX_S 31536000 /* a year */
 #define KEEP_MAX 1000000
+#define DEPTH_MAX 64
 
 static const struct fuse_opt option_table[] = {
     OPTION("-f", foreground),
@@ -188,25 +189,45 @@ static int check_intervals(struct options *options, const struct raw_options *ra
     return -EINVAL;
 }
 
+/* "directory:2" */
+static int take_depth(struct options *options, const char *by, enum aggstats_grouping grouping, const char *depth) {
+    if (grouping != AGGSTATS_BY_DIRECTORY)
+        log_message("by=%s: only directory takes a depth", by);
+    else if (!parse_count(depth, 1, DEPTH_MAX, &options->directory_depth))
+        log_message("by=%s: the depth must be a number from 1 to %d, such as directory:2", by, DEPTH_MAX);
+    else
+        return 0;
+    return -EINVAL;
+}
+
+static int take_grouping(struct options *options, const char *by, char *name) {
+    char *depth = strchr(name, ':');
+    if (depth)
+        *depth++ = '\0';
+    enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
+    if (grouping == AGGSTATS_UNGROUPED) {
+        log_message(
+            "by=%s: must be none, process, program, cgroup, uid, file or directory, or several of them, such as "
+            "process+uid",
+            by);
+        return -EINVAL;
+    }
+    if (options->groupings & 1U << grouping) {
+        log_message("by=%s: give %s once", by, name);
+        return -EINVAL;
+    }
+    options->groupings |= 1U << grouping;
+    return depth ? take_depth(options, by, grouping, depth) : 0;
+}
+
 /* "process+uid", or "none" */
 static int check_by(struct options *options, const char *by) {
     CLEANUP_FREE char *list = by && strcmp(by, "none") != 0 ? strdup(by) : NULL;
     char *rest = list;
-    for (char *name = strsep(&rest, "+"); name; name = strsep(&rest, "+")) {
-        unsigned bit = 1U << aggstats_grouping_of_name(name);
-        if (bit == 1U << AGGSTATS_UNGROUPED) {
-            log_message(
-                "by=%s: must be none, process, program, cgroup, uid or file, or several of them, such as process+uid",
-                by);
-            return -EINVAL;
-        }
-        if (options->groupings & bit) {
-            log_message("by=%s: give %s once", by, name);
-            return -EINVAL;
-        }
-        options->groupings |= bit;
-    }
-    return 0;
+    int err = 0;
+    for (char *name = strsep(&rest, "+"); name && err == 0; name = strsep(&rest, "+"))
+        err = take_grouping(options, by, name);
+    return err;
 }
 
 /* Whose calls are profiled apart, and of how many at most. */
@@ -447,7 +468,8 @@ void options_print_help(void) {
            "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
            "    -o joint=OP:VALUE[+...]\n"
            "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
-           "    -o by=KIND[+KIND...]   a profile for each process, program, cgroup, uid or file, too\n"
+           "    -o by=KIND[+KIND...]   a profile for each process, program, cgroup, uid, file or\n"
+           "                           directory (directory:N: of N components), too\n"
            "    -o groups=N            of so many at most of each kind (256); others are added up\n"
            "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"

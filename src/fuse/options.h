@@ -46,6 +46,7 @@ struct options {
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
     unsigned groupings;                /* whose calls are profiled apart, as bits (1 << AGGSTATS_BY_PROCESS) */
+    unsigned directory_depth;          /* components of paths of groups by directory; 0: any number */
     unsigned groups_max;               /* of each grouping; 0: the default */
     char *labels[USER_LABELS_MAX + 1]; /* KEY=VALUE; one more, so that too many are seen */
     size_t label_count;

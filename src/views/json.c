@@ -190,7 +190,7 @@ static void write_group(struct json_writer *writer, const struct aggstats_group 
         json_count(writer, "id", group->id);
     if (group->name[0])
         json_text(writer, "name", group->name);
-    if (group->grouping == AGGSTATS_BY_FILE && group->who == AGGSTATS_WHO_ID)
+    if (aggstats_grouping_has_objects(group->grouping) && group->who == AGGSTATS_WHO_ID)
         json_count(writer, "missed_cycles_max", group->missed_cycles_max);
     json_begin(writer, "ops", '[');
     for (size_t i = 0; i < group->profile.op_count; i++)

@@ -66,6 +66,32 @@ static size_t path_fds_kept(void) {
 
 /* ---- Identity ---- */
 
+START_TEST(directory_of_the_latest_look_up_is_kept_until_the_inode_is_another) {
+    uint64_t above;
+    create_table(10, 1);
+    inode_table_keep_above(table);
+    look_up_file(9); /* gets the root's number, which is never forgotten */
+    const struct inode_key key = key_with_handle(1);
+    struct inode *directory = look_up_key(&key, S_IFDIR);
+    struct inode *file = look_up_file(2);
+    fs_ino file_ino = inode_ino(file);
+    ck_assert(inode_table_above(table, inode_ino(directory), &above));
+    ck_assert(inode_above_is_directory(above) && inode_above_directory(above) == 0);
+    ck_assert(!inode_table_above(table, file_ino, &above));
+    inode_table_set_above(table, file, 7);
+    inode_table_set_above(table, file, inode_ino(directory));
+    ck_assert(inode_table_above(table, file_ino, &above));
+    ck_assert(!inode_above_is_directory(above) && inode_above_directory(above) == inode_ino(directory));
+    inode_table_forget(table, file_ino, 1);
+    ck_assert(inode_table_above(table, file_ino, &above)); /* it is remembered, as one */
+    inode_table_forget(table, inode_ino(directory), 1);
+    ck_assert(!inode_table_above(table, file_ino, &above));
+    ck_assert_ptr_eq(look_up_file(3), file); /* in the same slot */
+    ck_assert(!inode_table_above(table, inode_ino(file), &above));
+    ck_assert(!inode_table_above(table, 99, &above) && !inode_table_above(table, 0, &above));
+}
+END_TEST
+
 START_TEST(first_inode_has_the_number_of_the_root) {
     create_table(10, 10);
     ck_assert_uint_eq(inode_ino(look_up_file(77)), FS_ROOT_INO);
@@ -387,6 +413,7 @@ static TCase *add_case(Suite *suite, const char *name) {
 
 static void add_identity(Suite *suite) {
     TCase *tcase = add_case(suite, "identity");
+    tcase_add_test(tcase, directory_of_the_latest_look_up_is_kept_until_the_inode_is_another);
     tcase_add_test(tcase, first_inode_has_the_number_of_the_root);
     tcase_add_test(tcase, same_lower_inode_is_the_same_inode_and_counted);
     tcase_add_test(tcase, any_difference_makes_another_inode);

@@ -73,7 +73,7 @@ static void print_row(const struct aggstats_group *group, double whole_cycles, c
                       const struct screen *screen) {
     struct figures_sum sum = figures_sum(&group->profile);
     char text[UNITS_TEXT_SIZE];
-    bool is_path_last = group->grouping == AGGSTATS_BY_FILE;
+    bool is_path_last = aggstats_grouping_has_objects(group->grouping);
     if (!is_path_last)
         print_who(group, screen);
     units_format_count(sum.calls, text);
@@ -89,10 +89,17 @@ static void print_row(const struct aggstats_group *group, double whole_cycles, c
     putc('\n', screen->stream);
 }
 
+static const char *plural_of(enum aggstats_grouping grouping) {
+    static const char *const plurals[AGGSTATS_GROUPINGS] = {
+        [AGGSTATS_BY_PROCESS] = "processes", [AGGSTATS_BY_UID] = "users",  [AGGSTATS_BY_PROGRAM] = "programs",
+        [AGGSTATS_BY_CGROUP] = "cgroups",    [AGGSTATS_BY_FILE] = "files", [AGGSTATS_BY_DIRECTORY] = "directories",
+    };
+    return plurals[grouping];
+}
+
 /* Among the others are all that there were too many of, and those that have no name where groups have names only. */
 bool groups_table_format_other(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
                                char ret_text[GROUPS_OTHER_SIZE]) {
-    const char *what = groups_name_title(grouping);
     double whole_cycles = figures_sum(profile).total_cycles;
     double other_cycles = 0;
     size_t told_count = 0;
@@ -105,20 +112,18 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
     if (other_cycles <= OTHER_SHARE_MIN * whole_cycles)
         return false;
     snprintf(ret_text, GROUPS_OTHER_SIZE,
-             "Other: %.0f %% of the time is of %s; osproffs -o groups=N tells more than %zu %s%s.",
+             "Other: %.0f %% of the time is of %s; osproffs -o groups=N tells more than %zu %s.",
              100 * other_cycles / whole_cycles,
              aggstats_grouping_has_ids(grouping) ? "those not told apart" : "those not known or not told apart",
-             told_count, what,
-             told_count == 1                   ? ""
-             : grouping == AGGSTATS_BY_PROCESS ? "es"
-                                               : "s");
+             told_count, told_count == 1 ? groups_name_title(grouping) : plural_of(grouping));
     return true;
 }
 
 static void print_titles(enum aggstats_grouping grouping, const struct screen *screen) {
     screen_ink(screen, INK_FAINT);
-    if (grouping == AGGSTATS_BY_FILE)
-        fprintf(screen->stream, "%11s%9s%10s%10s%10s  %s\n", "calls", "share", "total", "mean", "missed", "file");
+    if (aggstats_grouping_has_objects(grouping))
+        fprintf(screen->stream, "%11s%9s%10s%10s%10s  %s\n", "calls", "share", "total", "mean", "missed",
+                groups_name_title(grouping));
     else
         fprintf(screen->stream, "%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
                 GROUPS_ID_COLUMNS, groups_id_title(grouping), "calls", "share", "total", "mean",

@@ -26,13 +26,14 @@ enum aggstats_grouping {
     AGGSTATS_UNGROUPED,
     AGGSTATS_BY_PROCESS,
     AGGSTATS_BY_UID,
-    AGGSTATS_BY_PROGRAM, /* processes by name, all of one name together */
-    AGGSTATS_BY_CGROUP,  /* by path, as whoever recorded them sees it */
-    AGGSTATS_BY_FILE,    /* by path; those that take most of the time */
-    AGGSTATS_GROUPINGS   /* how many there are, and none */
+    AGGSTATS_BY_PROGRAM,   /* processes by name, all of one name together */
+    AGGSTATS_BY_CGROUP,    /* by path, as whoever recorded them sees it */
+    AGGSTATS_BY_FILE,      /* by path; those that take most of the time */
+    AGGSTATS_BY_DIRECTORY, /* the same of directories, with what is in each */
+    AGGSTATS_GROUPINGS     /* how many there are, and none */
 };
 
-/* As in profiles: "process", "uid", "program", "cgroup", "file"; NULL for none. */
+/* As in profiles: "process", "uid", "program", "cgroup", "file", "directory"; NULL for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
 
 /* The one of that name; AGGSTATS_UNGROUPED: there is none. */
@@ -40,6 +41,9 @@ enum aggstats_grouping aggstats_grouping_of_name(const char *name);
 
 /* Whether its groups have numbers; else they have names only. */
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
+
+/* Whether its groups are what calls work on, and not who calls: files and directories. Each may have missed calls. */
+bool aggstats_grouping_has_objects(enum aggstats_grouping grouping);
 
 /* Whether the names of its groups are paths, which may be nobody else's business. */
 bool aggstats_grouping_has_paths(enum aggstats_grouping grouping);
@@ -129,7 +133,7 @@ struct aggstats_profile {
 };
 
 enum aggstats_who {
-    AGGSTATS_WHO_ID,     /* a process, a user, a program, a cgroup, a file */
+    AGGSTATS_WHO_ID,     /* a process, a user, a program, a cgroup, a file, a directory */
     AGGSTATS_WHO_KERNEL, /* the kernel of itself */
     AGGSTATS_WHO_OTHER,  /* all that there were too many of; where groups have names only, also those not known */
 };
@@ -143,7 +147,7 @@ struct aggstats_group {
     enum aggstats_who who;
     uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID; 0 where groups have names only */
     char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
-    uint64_t missed_cycles_max;          /* of a file: so much latency of its calls, at most, is among the others' */
+    uint64_t missed_cycles_max;          /* of an object: so much latency of its calls, at most, is among the others' */
     struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
 };
 

@@ -219,12 +219,15 @@ struct aggstats_identity {
  * it cannot be known any more. */
 typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggstats_identity *ret_identity);
 
-/* Finds out the path of what a call works on. False: it is not known; ret_name is the reason, in parentheses, which is
- * shown in its place.
- * may_wait: false: by who takes a snapshot, which waits for nothing that calls may wait for
- * Threads:  any, several at a time */
+/* Finds out the path of what a call works on. False: it is not known well; ret_name is what is shown until it is: what
+ * it may be, or the reason, in parentheses. may_wait: false: by who takes a snapshot, which waits for nothing that
+ * calls may wait for Threads:  any, several at a time */
 typedef bool (*aggstats_name_fn)(void *context, uint64_t object, bool may_wait,
                                  char ret_name[AGGSTATS_GROUP_NAME_SIZE]);
+
+/* Tells which object counts a call that works on another, such as the directory of a file. 0: it is not known.
+ * Threads: any, one at a time; on the way of calls now and then, so that it must neither wait nor record */
+typedef uint64_t (*aggstats_place_fn)(void *context, uint64_t object);
 
 #define AGGSTATS_GROUPS_DEFAULT 256U
 #define AGGSTATS_GROUPS_MIN 2U
@@ -240,9 +243,11 @@ struct aggstats_grouping_options {
                                           * wait for others; instance does not count. At most 10,000 times a second. The
                                           * same, with the same context, in all groupings that have it; NULL: nobody is
                                           * asked then */
-    aggstats_name_fn name_object;        /* for AGGSTATS_BY_FILE, in place of the other two: called by a thread of the
-                                          * recorder's own, early and then ever more rarely, at last each second while
-                                          * there are calls, and by who takes a snapshot */
+    aggstats_name_fn name_object;        /* for files and directories, in place of the other two: called by a thread of
+                                          * the recorder's own, early and then ever more rarely, at last each second
+                                          * while there are calls, and by who takes a snapshot, who waits for that
+                                          * thread for a fifth of a second at most */
+    aggstats_place_fn place_of;          /* for directories */
 };
 
 /* As aggstats_recorder_create_sized(). */
@@ -251,7 +256,8 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
 
 /* From now on snapshots have a profile for each group of calls too, made of the calls that are given to
  * aggstats_group_add(). Of more than groups_max those that have called least recently are added up as one; of files
- * those that have taken the least time (heavy.h), so that snapshots say how much more of it each may have taken. The
+ * and directories those that have taken the least time (heavy.h), so that snapshots say how much more of it each may
+ * have taken. The
  * live file has none. Each grouping may be asked for once; they do not know of each other.
  * Memory:  a group's counters of each op that it has called, 528 bytes at resolution 1; 32 KB for each thread
  * Errors:  -EINVAL, -EBUSY grouped so already, -ENOMEM, those of starting a thread

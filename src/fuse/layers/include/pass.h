@@ -23,6 +23,10 @@ struct pass_options {
     bool no_atime;
     bool no_directory_atime;
 
+    /* It is remembered where inodes were looked up last, and as what: for pass_last_path_of() and pass_directory_of().
+     */
+    bool keeps_names;
+
     size_t forgotten_inodes_max; /* inodes by file handle that are remembered after the kernel forgot them, so
                                   * that file handles taken through the mount stay valid */
 
@@ -56,5 +60,15 @@ char *pass_path_of(struct pass *pass, fs_ino ino);
 /* The same of any inode, also between ops: where that does not know it, the lower file system is asked for what it has
  * in memory, which may hang as that does. A path may be none that leads below the root. */
 char *pass_ask_path_of(struct pass *pass, fs_ino ino);
+
+/* The path of any inode as it was last looked up; if it was renamed since, the old one. asks: the lower file system,
+ * which may hang: where nothing is there any more, " (deleted)" is behind it. Without keeps_names: none. Owner: the
+ * caller frees it; NULL: not known, or not any more. Threads: any */
+char *pass_last_path_of(struct pass *pass, fs_ino ino, bool asks);
+
+/* The directory that an inode was last looked up in, or that it is itself. depth_max: of one with more components in
+ * its path that with so many which it is in; 0: any. 0: not known, or not any more; names must be kept. Threads: any;
+ * takes no lock and asks nobody */
+fs_ino pass_directory_of(struct pass *pass, fs_ino ino, unsigned depth_max);
 
 #endif

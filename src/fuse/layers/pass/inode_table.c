@@ -24,6 +24,7 @@ struct inode_table {
     size_t forgotten_count;
     size_t forgotten_max;
     struct mount_table *mounts;
+    bool keeps_above;
     uint32_t forgotten_first; /* slot + 1; the one forgotten longest ago */
     uint32_t forgotten_last;
 };
@@ -53,6 +54,16 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
 static struct inode *slot_inode(const struct inode_table *table, uint32_t slot) {
     struct inode *chunk = __atomic_load_n(&table->chunks[slot / CHUNK_SLOTS], __ATOMIC_ACQUIRE);
     return &chunk[slot % CHUNK_SLOTS];
+}
+
+/* Behind the chunk's inodes; atomic. */
+static uint64_t *slot_above(const struct inode_table *table, uint32_t slot) {
+    struct inode *first = slot_inode(table, slot - slot % CHUNK_SLOTS);
+    return (uint64_t *)(void *)(first + CHUNK_SLOTS) + slot % CHUNK_SLOTS;
+}
+
+static struct inode *create_chunk(const struct inode_table *table) {
+    return calloc(CHUNK_SLOTS, sizeof(struct inode) + (table->keeps_above ? sizeof(uint64_t) : 0));
 }
 
 /* The inode's descriptor, for closing without the lock: the last one of a deleted file frees its blocks. */
@@ -95,6 +106,26 @@ struct inode *inode_table_at(struct inode_table *table, uint32_t slot) {
 struct inode *inode_table_get(struct inode_table *table, fs_ino ino) {
     struct inode *inode = inode_table_at(table, (uint32_t)ino - 1); /* 0 becomes a slot that there never is */
     return inode && inode_ino(inode) == ino ? inode : NULL;
+}
+
+void inode_table_keep_above(struct inode_table *table) {
+    table->keeps_above = true;
+}
+
+uint64_t inode_table_set_above(struct inode_table *table, const struct inode *inode, fs_ino directory) {
+    uint64_t above = directory | (S_ISDIR(inode->type) ? INODE_IS_DIRECTORY : 0);
+    __atomic_store_n(slot_above(table, inode->slot), above, __ATOMIC_RELEASE);
+    return above;
+}
+
+bool inode_table_above(struct inode_table *table, fs_ino ino, uint64_t *ret_above) {
+    const struct inode *inode = inode_table_at(table, (uint32_t)ino - 1);
+    uint64_t above =
+        inode && table->keeps_above ? __atomic_load_n(slot_above(table, inode->slot), __ATOMIC_ACQUIRE) : 0;
+    if (above == 0 || inode_ino(inode) != ino)
+        return false;
+    *ret_above = above;
+    return true;
 }
 
 static uint64_t mix(uint64_t value) {
@@ -167,7 +198,7 @@ static struct inode *take_slot(struct inode_table *table) {
     if (slot / CHUNK_SLOTS >= CHUNKS_MAX)
         return NULL;
     if (slot % CHUNK_SLOTS == 0) {
-        struct inode *chunk = calloc(CHUNK_SLOTS, sizeof(*chunk));
+        struct inode *chunk = create_chunk(table);
         if (!chunk)
             return NULL;
         __atomic_store_n(&table->chunks[slot / CHUNK_SLOTS], chunk, __ATOMIC_RELEASE);
@@ -246,6 +277,8 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
         return err;
     }
     inode->used = true;
+    if (table->keeps_above) /* not before its generation is another than that of who had the slot */
+        __atomic_store_n(slot_above(table, inode->slot), S_ISDIR(type) ? INODE_IS_DIRECTORY : 0, __ATOMIC_RELEASE);
     hash_insert(table, inode);
     if (++table->inode_count > table->hash_size)
         hash_grow(table);

@@ -59,6 +59,27 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
                        struct inode_table **ret_table);
 void inode_table_destroy(struct inode_table *table);
 
+/* From now on inodes remember the directory that they were last looked up in. Before there are any. */
+void inode_table_keep_above(struct inode_table *table);
+
+/* What is kept: the directory's number, 0 if it is not known, and whether the inode is a directory itself. */
+#define INODE_IS_DIRECTORY (UINT64_C(1) << 63)
+
+static inline fs_ino inode_above_directory(uint64_t above) {
+    return above & ~INODE_IS_DIRECTORY;
+}
+
+static inline bool inode_above_is_directory(uint64_t above) {
+    return above & INODE_IS_DIRECTORY;
+}
+
+/* The caller holds a lookup count on the inode. Returns what is kept from now on. */
+uint64_t inode_table_set_above(struct inode_table *table, const struct inode *inode, fs_ino directory);
+
+/* What is kept of the inode of that number, also if nobody holds it. False: no such inode any more. Threads: any; takes
+ * no lock */
+bool inode_table_above(struct inode_table *table, fs_ino ino, uint64_t *ret_above);
+
 /* The inode of that number, which the caller holds a lookup count on; NULL for a number that is no inode's, or no more.
  */
 struct inode *inode_table_get(struct inode_table *table, fs_ino ino);

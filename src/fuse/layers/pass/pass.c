@@ -1,5 +1,6 @@
 /* The life of a pass layer, and its vector. */
 #include "pass_private.h"
+#include "seen_names.h"
 
 #include <grp.h>
 #include <stdalign.h>
@@ -78,6 +79,8 @@ static int enter_root(struct pass *pass, const struct pass_options *options, siz
     err = inode_table_create(path_fds, options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;
+    if (pass->seen_names)
+        inode_table_keep_above(pass->inodes);
     struct fs_entry entry;
     return pass_enter_held(pass, mount_index, false, root_fd, &entry);
 }
@@ -104,6 +107,9 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pthread_mutex_init(&pass->lock_owners_lock, NULL);
 
     int err = mount_table_init(&pass->mounts, options->shows_pseudo);
+    pass->seen_names = options->keeps_names ? seen_names_create() : NULL;
+    if (err == 0 && options->keeps_names && !pass->seen_names)
+        err = -ENOMEM;
     if (err == 0)
         err = open_proc(pass);
     if (err == 0)
@@ -130,6 +136,7 @@ void pass_destroy(struct pass *pass) {
         pass_close_all_files(pass);
     pass_close_recent(pass);
     inode_table_destroy(pass->inodes);
+    free(pass->seen_names);
     if (pass->mounts.mounts)
         mount_table_finish(&pass->mounts);
     close_fd(&pass->proc_self_fd);

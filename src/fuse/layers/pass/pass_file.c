@@ -116,9 +116,9 @@ static int enter_by_path(struct pass *pass, uint32_t mount_index, int fd, struct
     return err;
 }
 
-/* Turns a new or found descriptor into an entry and an open file. */
-static int enter_open_file(struct pass *pass, const struct fs_caller *caller, fs_ino parent, int *fd, int flags,
-                           struct fs_entry *ret_entry, fs_file *ret_file) {
+/* Turns a new or found descriptor into an entry and an open file. name: NULL: it has none */
+static int enter_open_file(struct pass *pass, const struct fs_caller *caller, fs_ino parent, const char *name, int *fd,
+                           int flags, struct fs_entry *ret_entry, fs_file *ret_file) {
     struct fs_entry entry;
     uint32_t mount_index = inode_table_get(pass->inodes, parent)->mount_index;
     int err = pass_enter_by_handle(pass, mount_index, *fd, &entry);
@@ -126,6 +126,7 @@ static int enter_open_file(struct pass *pass, const struct fs_caller *caller, fs
         err = enter_by_path(pass, mount_index, *fd, &entry);
     if (err < 0)
         return err;
+    pass_note_name(pass, parent, name, entry.ino);
     err = pass_add_open_file(pass, inode_table_get(pass->inodes, entry.ino), caller, fd, flags, ret_file);
     if (err < 0)
         inode_table_forget(pass->inodes, entry.ino, 1);
@@ -192,7 +193,7 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
         CLEANUP_FD int fd = -1;
         int err = create_new(pass, caller, ino, name, mode, flags, &fd);
         if (err == 0)
-            return enter_open_file(pass, caller, ino, &fd, flags, ret_entry, ret_file);
+            return enter_open_file(pass, caller, ino, name, &fd, flags, ret_entry, ret_file);
         if (err != -EEXIST || flags & O_EXCL)
             return err;
         err = open_existing(layer, caller, ino, name, flags & ~O_CREAT, ret_entry, ret_file);
@@ -220,7 +221,7 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
         if (fd < 0)
             return negative_errno();
     }
-    return enter_open_file(pass, caller, ino, &fd, flags, ret_entry, ret_file);
+    return enter_open_file(pass, caller, ino, NULL, &fd, flags, ret_entry, ret_file);
 }
 
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {

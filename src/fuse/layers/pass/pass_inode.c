@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "pass_private.h"
+#include "seen_names.h"
 
 #define REUSE_WAIT_MAX_US (1L << 15) /* the last of waits of 1, 2, 4 ...: 66 ms in all */
 
@@ -49,7 +50,7 @@ static int open_handle_at(int mount_fd, struct file_handle *handle, int flags) {
     return -ESTALE;
 }
 
-static int open_handle(struct pass *pass, const struct inode *inode, int flags) {
+int pass_open_handle(struct pass *pass, const struct inode *inode, int flags) {
     struct lower_handle handle = {
         .head.handle_bytes = inode->handle_size_bytes,
         .head.handle_type = inode->handle_type,
@@ -64,42 +65,6 @@ static int open_handle(struct pass *pass, const struct inode *inode, int flags) 
 static int reopen(struct pass *pass, int fd, int flags) {
     int reopened = openat(pass->proc_self_fd, pass_fd_path(fd).text, flags | O_CLOEXEC);
     return reopened < 0 ? negative_errno() : reopened;
-}
-
-/* The kernel remembers the path of what is open. */
-static char *path_of_fd(struct pass *pass, int fd) {
-    char path[PATH_MAX];
-    ssize_t length = readlinkat(pass->proc_self_fd, pass_fd_path(fd).text, path, sizeof(path));
-    return length > 0 && (size_t)length < sizeof(path) ? strndup(path, (size_t)length) : NULL;
-}
-
-char *pass_path_of(struct pass *pass, fs_ino ino) {
-    struct inode *inode;
-    if (pass_get_inode(pass, ino, &inode) < 0)
-        return NULL;
-    int path_fd = inode_path_fd(inode);
-    if (path_fd < 0 && pass_dup_open_file(pass, inode, &path_fd) == 0) {
-        CLEANUP_FREE char *path = path_of_fd(pass, path_fd);
-        close(path_fd);
-        return inode_ino(inode) == ino ? steal_pointer(&path) : NULL;
-    }
-    CLEANUP_FREE char *path = path_fd >= 0 ? path_of_fd(pass, path_fd) : NULL;
-    return inode_ino(inode) == ino && inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
-}
-
-/* As a descriptor that is only a name: nobody's lease or watch notices. */
-char *pass_ask_path_of(struct pass *pass, fs_ino ino) {
-    struct inode *inode;
-    char *path = pass_path_of(pass, ino);
-    if (path || inode_table_revive(pass->inodes, ino, &inode) < 0)
-        return path;
-    int fd = inode->handle_size_bytes > 0 ? open_handle(pass, inode, O_PATH) : -1;
-    if (fd >= 0) {
-        path = path_of_fd(pass, fd);
-        close(fd);
-    }
-    inode_table_forget(pass->inodes, ino, 1);
-    return path;
 }
 
 bool pass_is_empty(const struct pass *pass, const struct inode *inode) {
@@ -126,7 +91,7 @@ int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_pa
     }
     fd = pass_take_recent(pass, inode);
     if (fd < 0)
-        fd = open_handle(pass, inode, O_PATH);
+        fd = pass_open_handle(pass, inode, O_PATH);
     if (fd == -ESTALE && pass_dup_open_file(pass, inode, &fd) < 0)
         fd = -ESTALE;
     if (fd < 0)
@@ -141,7 +106,7 @@ int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_
     if (pass_is_empty(pass, inode))
         return -EACCES;
     int path_fd = inode_path_fd(inode);
-    int fd = path_fd >= 0 ? reopen(pass, path_fd, flags) : open_handle(pass, inode, flags);
+    int fd = path_fd >= 0 ? reopen(pass, path_fd, flags) : pass_open_handle(pass, inode, flags);
     if (fd == -ESTALE) {
         CLEANUP_FD int other_fd = -1;
         if (pass_dup_open_file(pass, inode, &other_fd) == 0)
@@ -340,8 +305,8 @@ static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, c
     return enter(pass, parent->mount_index, !caller, parent_fd, &shown, &handle.head, &none, ret_entry);
 }
 
-int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
-                 const char *name, struct fs_entry *ret_entry) {
+static int look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
+                   const char *name, struct fs_entry *ret_entry) {
     bool must_fit = !caller;
     int unopened = look_up_unopened(pass, caller, parent, parent_fd, name, ret_entry);
     if (unopened == 0 || unopened == -ENOENT)
@@ -354,4 +319,20 @@ int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct
     uint32_t mount_index = 0;
     int err = cross_mount(pass, caller, parent_fd, name, &mount_index, &fd);
     return err < 0 ? err : pass_enter_held(pass, mount_index, must_fit, &fd, ret_entry);
+}
+
+void pass_note_name(struct pass *pass, fs_ino directory, const char *name, fs_ino ino) {
+    if (!pass->seen_names)
+        return;
+    uint64_t above = inode_table_set_above(pass->inodes, inode_table_get(pass->inodes, ino), directory);
+    if (name)
+        seen_names_note(pass->seen_names, ino, above, name);
+}
+
+int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
+                 const char *name, struct fs_entry *ret_entry) {
+    int err = look_up(pass, caller, parent, parent_fd, name, ret_entry);
+    if (err == 0)
+        pass_note_name(pass, inode_ino(parent), name, ret_entry->ino);
+    return err;
 }

@@ -19,6 +19,7 @@
 #include "user_shares.h"
 
 struct lock_owner;
+struct seen_names;
 
 #define PASS_RECENT 64U
 #define PASS_LOCK_LISTS 1024U
@@ -32,6 +33,7 @@ struct recent {
 struct pass {
     struct fs_layer layer;
     struct inode_table *inodes;
+    struct seen_names *seen_names; /* NULL: names are not kept */
     struct mount_table mounts;
     dev_t root_device;
     dev_t own_device; /* atomic; 0: not mounted yet */
@@ -104,6 +106,9 @@ int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path);
 /* The same only for looking at its attributes, also of such a mount. */
 int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_path);
 
+/* Opens what has a file handle. Errors: -ESTALE it is gone, or its mount is; and others */
+int pass_open_handle(struct pass *pass, const struct inode *inode, int flags);
+
 /* True for the root of a mount that is shown empty: see mount_table.h */
 bool pass_is_empty(const struct pass *pass, const struct inode *inode);
 
@@ -130,6 +135,10 @@ void pass_keep_spare_fd(struct pass *pass);
  * has just made it, so it must be found */
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
                  const char *name, struct fs_entry *ret_entry);
+
+/* The inode was just looked up in a directory, and is still held, or made there; NULL: it has no name. Nothing unless
+ * names are kept. */
+void pass_note_name(struct pass *pass, fs_ino directory, const char *name, fs_ino ino);
 
 /* Attributes of a descriptor, as they are shown above. */
 int pass_stat(struct pass *pass, int fd, struct stat *ret_attr);

@@ -1,0 +1,151 @@
+/* Paths of inodes, and the directories they are in. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <linux/openat2.h>
+
+#include "pass_private.h"
+#include "path.h"
+#include "seen_names.h"
+
+#define DEPTH_MAX 2048 /* of a path; who is deeper, or in a circle since directories were moved, is in no directory */
+
+static const char deleted[] = " (deleted)"; /* as the kernel has it behind paths */
+
+/* ---- As the kernel knows them ---- */
+
+/* The kernel remembers the path of what is open. */
+static char *path_of_fd(struct pass *pass, int fd) {
+    char path[PATH_MAX];
+    ssize_t length = readlinkat(pass->proc_self_fd, pass_fd_path(fd).text, path, sizeof(path));
+    return length > 0 && (size_t)length < sizeof(path) ? strndup(path, (size_t)length) : NULL;
+}
+
+char *pass_path_of(struct pass *pass, fs_ino ino) {
+    struct inode *inode;
+    if (pass_get_inode(pass, ino, &inode) < 0)
+        return NULL;
+    int path_fd = inode_path_fd(inode);
+    if (path_fd < 0 && pass_dup_open_file(pass, inode, &path_fd) == 0) {
+        CLEANUP_FREE char *path = path_of_fd(pass, path_fd);
+        close(path_fd);
+        return inode_ino(inode) == ino ? steal_pointer(&path) : NULL;
+    }
+    CLEANUP_FREE char *path = path_fd >= 0 ? path_of_fd(pass, path_fd) : NULL;
+    return inode_ino(inode) == ino && inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
+}
+
+/* ---- As they were looked up last ---- */
+
+/* What an inode is in, and its name there, "" if that is not known. False: nothing is known. */
+static bool find_seen(struct pass *pass, fs_ino ino, uint64_t *ret_above, char ret_name[SEEN_NAME_SIZE]) {
+    ret_name[0] = '\0';
+    return seen_names_find(pass->seen_names, ino, ret_above, ret_name);
+}
+
+static void drop_deleted(char *path) {
+    size_t length = strlen(path);
+    if (length > strlen(deleted) && strcmp(path + length - strlen(deleted), deleted) == 0)
+        path[length - strlen(deleted)] = '\0';
+}
+
+/* Owner: the caller frees it. */
+static char *join_known(char *directory, const char *below) {
+    char *path = NULL;
+    drop_deleted(directory);
+    return asprintf(&path, "%s%s", directory, below) < 0 ? NULL : path;
+}
+
+static char *find_last_path(struct pass *pass, fs_ino ino) {
+    char below[PATH_MAX];
+    size_t at = sizeof(below) - 1;
+    below[at] = '\0';
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        char name[SEEN_NAME_SIZE];
+        uint64_t above = 0;
+        if (!find_seen(pass, ino, &above, name) || name[0] == '\0' || strlen(name) >= at)
+            return NULL;
+        at -= strlen(name);
+        memcpy(below + at, name, strlen(name));
+        below[--at] = '/';
+        ino = inode_above_directory(above);
+        CLEANUP_FREE char *directory = pass_path_of(pass, ino);
+        if (directory)
+            return join_known(directory, below + at);
+    }
+    return NULL;
+}
+
+/* Nothing is there any more. What is on another mount is not looked for: that may be our own. */
+static bool is_gone(struct pass *pass, const char *path) {
+    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV | RESOLVE_BENEATH};
+    CLEANUP_FREE char *root = pass_path_of(pass, FS_ROOT_INO);
+    const char *below = root ? path_below(path, root) : NULL;
+    const struct inode *inode = inode_table_get(pass->inodes, FS_ROOT_INO);
+    if (!below || below[0] != '/')
+        return false;
+    CLEANUP_FD int fd = (int)syscall(SYS_openat2, inode_path_fd(inode), below + 1, &how, sizeof(how));
+    return fd < 0 && errno == ENOENT;
+}
+
+static char *mark_deleted(const char *path) {
+    char *marked = NULL;
+    return asprintf(&marked, "%s%s", path, deleted) < 0 ? NULL : marked;
+}
+
+char *pass_last_path_of(struct pass *pass, fs_ino ino, bool asks) {
+    CLEANUP_FREE char *path = pass->seen_names ? find_last_path(pass, ino) : NULL;
+    return path && asks && is_gone(pass, path) ? mark_deleted(path) : steal_pointer(&path);
+}
+
+/* ---- As the lower file system has them in memory ---- */
+
+/* As a descriptor that is only a name: nobody's lease or watch notices. */
+char *pass_ask_path_of(struct pass *pass, fs_ino ino) {
+    struct inode *inode;
+    char *path = pass_path_of(pass, ino);
+    if (path || inode_table_revive(pass->inodes, ino, &inode) < 0)
+        return path;
+    int fd = inode->handle_size_bytes > 0 ? pass_open_handle(pass, inode, O_PATH) : -1;
+    if (fd >= 0) {
+        path = path_of_fd(pass, fd);
+        close(fd);
+    }
+    inode_table_forget(pass->inodes, ino, 1);
+    return path;
+}
+
+/* ---- Directories ---- */
+
+/* False: nothing is known. */
+static bool find_above(struct pass *pass, fs_ino ino, uint64_t *ret_above) {
+    char name[SEEN_NAME_SIZE];
+    return inode_table_above(pass->inodes, ino, ret_above) || find_seen(pass, ino, ret_above, name);
+}
+
+/* The directory that another is in; 0: not known. */
+static fs_ino directory_above(struct pass *pass, fs_ino directory) {
+    uint64_t above = 0;
+    return find_above(pass, directory, &above) ? inode_above_directory(above) : 0;
+}
+
+/* How many components its path has; -1: that is not known. */
+static int depth_of(struct pass *pass, fs_ino directory) {
+    int depth = 0;
+    while (directory != FS_ROOT_INO && directory != 0 && depth < DEPTH_MAX) {
+        directory = directory_above(pass, directory);
+        depth++;
+    }
+    return directory == FS_ROOT_INO ? depth : -1;
+}
+
+fs_ino pass_directory_of(struct pass *pass, fs_ino ino, unsigned depth_max) {
+    uint64_t above = 0;
+    if (!pass->seen_names || ino == FS_ROOT_INO || !find_above(pass, ino, &above))
+        return pass->seen_names && ino == FS_ROOT_INO ? ino : 0;
+    fs_ino directory = inode_above_is_directory(above) ? ino : inode_above_directory(above);
+    for (int depth = depth_max > 0 ? depth_of(pass, directory) : 0; depth > (int)depth_max; depth--)
+        directory = directory_above(pass, directory);
+    return directory;
+}

@@ -1,0 +1,66 @@
+/* Names that were seen last. Words are stored and loaded one by one, each after the version, so that a reader who finds
+ * the same even version before and after has words of one name. */
+#include "seen_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct seen_names *seen_names_create(void) {
+    return calloc(1, sizeof(struct seen_names)); /* pages come with use */
+}
+
+static size_t place_of(fs_ino ino) {
+    return (size_t)(ino * UINT64_C(11400714819323198485) >> 52) % SEEN_NAMES_MAX;
+}
+
+/* How many words a name takes, with its NUL. */
+static size_t words_of(size_t length) {
+    return length / sizeof(uint64_t) + 1;
+}
+
+static void write_name(struct seen_name *place, const char *name) {
+    size_t length = strnlen(name, SEEN_NAME_SIZE);
+    uint64_t words[SEEN_NAME_WORDS];
+    if (length >= SEEN_NAME_SIZE)
+        length = 0;
+    words[length / sizeof(uint64_t)] = 0;
+    memcpy(words, name, length);
+    for (size_t i = 0; i < words_of(length); i++)
+        __atomic_store_n(&place->name[i], words[i], __ATOMIC_RELEASE);
+}
+
+void seen_names_note(struct seen_names *names, fs_ino ino, uint64_t above, const char *name) {
+    struct seen_name *place = &names->places[place_of(ino)];
+    uint64_t version = __atomic_load_n(&place->version, __ATOMIC_RELAXED);
+    if (version % 2 == 1 ||
+        !__atomic_compare_exchange_n(&place->version, &version, version + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+        return;
+    __atomic_store_n(&place->ino, ino, __ATOMIC_RELEASE);
+    __atomic_store_n(&place->above, above, __ATOMIC_RELEASE);
+    write_name(place, name);
+    __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
+}
+
+/* As far as its NUL: what is behind may never have been written. */
+static void read_name(const struct seen_name *place, char ret_name[SEEN_NAME_SIZE]) {
+    for (size_t i = 0; i < SEEN_NAME_WORDS; i++) {
+        uint64_t word = __atomic_load_n(&place->name[i], __ATOMIC_ACQUIRE);
+        memcpy(ret_name + i * sizeof(word), &word, sizeof(word));
+        if (memchr(&word, '\0', sizeof(word)))
+            return;
+    }
+    ret_name[SEEN_NAME_SIZE - 1] = '\0';
+}
+
+bool seen_names_find(const struct seen_names *names, fs_ino ino, uint64_t *ret_above, char ret_name[SEEN_NAME_SIZE]) {
+    const struct seen_name *place = &names->places[place_of(ino)];
+    uint64_t version = __atomic_load_n(&place->version, __ATOMIC_ACQUIRE);
+    if (version == 0 || version % 2 == 1 || __atomic_load_n(&place->ino, __ATOMIC_ACQUIRE) != ino)
+        return false;
+    uint64_t above = __atomic_load_n(&place->above, __ATOMIC_ACQUIRE);
+    read_name(place, ret_name);
+    if (__atomic_load_n(&place->version, __ATOMIC_RELAXED) != version)
+        return false;
+    *ret_above = above;
+    return true;
+}
