@@ -7,8 +7,8 @@
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
  *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|by-uid|by-process|
- *                  by-file|by-three N    runs that
- * variant N times and prints nothing. For instructions per op: valgrind --tool=callgrind --callgrind-out-file=/dev/null
+ *                  by-file|by-three|by-run N    runs that variant N times and prints nothing. For instructions per op:
+ * valgrind --tool=callgrind --callgrind-out-file=/dev/null
  * --toggle-collect=run_ops prof_cost full 1000003 and divide the "Collected" figure by N. */
 #include <errno.h>
 #include <inttypes.h>
@@ -52,6 +52,9 @@ static const struct variant variants[] = {
     {.name = "by-three",
      .timing = PROF_TIMING_FULL,
      .groupings = 1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM | 1U << AGGSTATS_BY_UID},
+    {.name = "by-run", /* as osprof run has it */
+     .timing = PROF_TIMING_FULL,
+     .groupings = 1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY | 1U << AGGSTATS_BY_PROGRAM},
 };
 #define VARIANT_COUNT (sizeof(variants) / sizeof(variants[0]))
 
@@ -95,17 +98,24 @@ static bool name_file(void *unused, uint64_t object, bool may_wait, char ret_nam
     return true;
 }
 
+static uint64_t directory_of(void *unused, uint64_t object) {
+    (void)unused;
+    return object / 16 + 1;
+}
+
 static struct aggstats_recorder *create_recorder(unsigned groupings) {
     struct aggstats_recorder *recorder;
     struct aggstats_recorder_options options = {.op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
     int err = aggstats_recorder_create(&options, &recorder);
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++) {
-        bool is_file = grouping == AGGSTATS_BY_FILE;
-        bool asks = grouping != AGGSTATS_BY_UID && !is_file;
+        bool has_objects = aggstats_grouping_has_objects((enum aggstats_grouping)grouping);
+        bool asks = grouping != AGGSTATS_BY_UID && !has_objects;
         const struct aggstats_grouping_options wanted = {.grouping = (enum aggstats_grouping)grouping,
                                                          .identify = asks ? identify : NULL,
                                                          .identify_first = asks ? identify : NULL,
-                                                         .name_object = is_file ? name_file : NULL};
+                                                         .name_object = has_objects ? name_file : NULL,
+                                                         .place_of =
+                                                             grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL};
         if (groupings & 1U << grouping)
             err = aggstats_recorder_group(recorder, &wanted);
     }

@@ -5,6 +5,7 @@
 #define EVENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "layout.h"
@@ -26,14 +27,20 @@ struct events {
     struct event ring[EVENTS_MAX];
 };
 
-/* False: there is no room. */
-static inline bool events_put(struct events *events, const struct event *event) {
+/* The writer's next place, for events_put() when it is filled; NULL: there is no room. */
+static inline struct event *events_place(struct events *events) {
     uint32_t written = events->written;
-    if (written - __atomic_load_n(&events->taken, __ATOMIC_ACQUIRE) == EVENTS_MAX)
-        return false;
-    events->ring[written % EVENTS_MAX] = *event;
-    __atomic_store_n(&events->written, written + 1, __ATOMIC_RELEASE);
-    return true;
+    bool is_full = written - __atomic_load_n(&events->taken, __ATOMIC_ACQUIRE) == EVENTS_MAX;
+    return is_full ? NULL : &events->ring[written % EVENTS_MAX];
+}
+
+static inline void events_put(struct events *events) {
+    __atomic_store_n(&events->written, events->written + 1, __ATOMIC_RELEASE);
+}
+
+/* Whether the writer has met that caller lately. */
+static inline bool events_has_met(const struct events *events, uint32_t caller) {
+    return events->recent[caller % EVENTS_RECENT] == (uint64_t)caller + 1;
 }
 
 /* True if the writer has not met that caller lately. */

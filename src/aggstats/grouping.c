@@ -22,7 +22,7 @@ static int64_t now_ns(clockid_t clock) {
 
 /* ---- The recording threads' side ---- */
 
-static void wake(struct grouping *grouping) {
+void grouping_wake(struct grouping *grouping) {
     if (!__atomic_load_n(&grouping->is_woken, __ATOMIC_RELAXED) &&
         !__atomic_exchange_n(&grouping->is_woken, true, __ATOMIC_ACQ_REL))
         sem_post(&grouping->wake);
@@ -31,32 +31,32 @@ static void wake(struct grouping *grouping) {
 static void count(struct grouping *grouping, const struct event *event);
 static unsigned take_in(struct grouping *grouping);
 
-/* The slow way: the queue is full, or there is none. */
+/* The queue is full, or there is none. */
 static void count_now(struct grouping *grouping, const struct event *event) {
     sigset_t before;
     quiet_lock(&grouping->lock, &before);
     take_in(grouping);
     count(grouping, event);
     quiet_unlock(&grouping->lock, &before);
-    wake(grouping);
 }
 
 /* Whether the caller's thread has not been met lately. While it waits for its call it can be asked for. */
-static bool meet_caller(struct grouping *grouping, struct events *events, struct event *event) {
-    uint32_t thread = event->of.thread;
-    if (!grouping->asks_callers || thread == 0 || (events && !events_is_new(events, thread)))
-        return false;
-    event->has_asked = first_calls_meet(&grouping->first_calls, thread);
-    return true;
+static bool is_new_caller(const struct grouping *grouping, struct events *events, uint32_t thread) {
+    return grouping->asks_callers && thread != 0 && (!events || events_is_new(events, thread));
 }
 
-void grouping_add(struct grouping *grouping, struct events *events, struct event *event) {
-    bool is_new = meet_caller(grouping, events, event);
-    if (!events || !events_put(events, event))
-        count_now(grouping, event);
-    else if (is_new || events->written % (EVENTS_MAX / 2) == 0 ||
-             __atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED))
-        wake(grouping);
+void grouping_add_slowly(struct grouping *grouping, struct events *events, const struct event *event) {
+    struct event asked = *event;
+    bool is_new = is_new_caller(grouping, events, event->of.thread);
+    asked.has_asked = is_new && first_calls_meet(&grouping->first_calls, event->of.thread);
+    struct event *place = events ? events_place(events) : NULL;
+    if (place) {
+        *place = asked;
+        events_put(events);
+    } else {
+        count_now(grouping, &asked);
+    }
+    grouping_wake(grouping);
 }
 
 /* ---- Counting, under the lock ---- */
@@ -177,7 +177,8 @@ static void wait_for_names(struct grouping *grouping) {
     unsigned wanted = __atomic_add_fetch(&grouping->names_wanted, 1, __ATOMIC_ACQ_REL);
     sigset_t before;
     int error = is_hung(grouping, now) ? ETIMEDOUT : 0;
-    sem_post(&grouping->wake); /* wake() may do nothing as long as a thread is not yet up that has looked already */
+    sem_post(
+        &grouping->wake); /* grouping_wake() may do nothing as long as a thread is not yet up that has looked already */
     quiet_lock(&grouping->lock, &before);
     while (error == 0 && (int)(grouping->names_done - wanted) < 0)
         error = pthread_cond_timedwait(&grouping->named, &grouping->lock, &until);

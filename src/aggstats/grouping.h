@@ -48,7 +48,30 @@ void grouping_stop(struct grouping *grouping);
 
 /* Puts a call into its thread's queue; NULL: it has none. May ask who its caller is, and notes in it that it has.
  * Threads: the queue's */
-void grouping_add(struct grouping *grouping, struct events *events, struct event *event);
+void grouping_add_slowly(struct grouping *grouping, struct events *events, const struct event *event);
+
+/* The thread has calls to look at. Threads: any */
+void grouping_wake(struct grouping *grouping);
+
+/* The same where nobody is to be asked, and there is room. False: it is not done.
+ * Threads: the queue's */
+static inline bool grouping_add_fast(struct grouping *grouping, struct events *events, unsigned op,
+                                     const struct aggstats_call_of *of, uint64_t latency_cycles) {
+    if (!events || (grouping->asks_callers && !events_has_met(events, of->thread)))
+        return false;
+    struct event *place = events_place(events);
+    if (!place)
+        return false;
+    place->latency_cycles = latency_cycles;
+    place->of = *of;
+    place->op = (uint16_t)op;
+    place->has_asked = false;
+    events_put(events);
+    if (__builtin_expect(events->written % (EVENTS_MAX / 2) == 0, 0) ||
+        __builtin_expect(__atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED), 0))
+        grouping_wake(grouping);
+    return true;
+}
 
 /* Asks for the names of objects that have called since they were asked for: before a snapshot, so that it has those of
  * the last moment. What only the thread may ask is waited for, but not long, and not at all while the thread hangs.

@@ -18,7 +18,7 @@ AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache = {.rec
 static AGGSTATS_THREAD_LOCAL uint64_t thread_id;
 
 /* What the block in its cache is of; NULL: it shares the fallback. */
-static AGGSTATS_THREAD_LOCAL struct segment *own_segment;
+AGGSTATS_THREAD_LOCAL struct segment *threads_own_segment;
 
 /* The library's only mutable global. */
 static struct {
@@ -57,7 +57,7 @@ static void give_back_blocks(void *unused) {
     sigset_t before;
     quiet_lock(&registry.lock, &before);
     fill_cache(AGGSTATS_NO_RECORDER, NULL);
-    own_segment = NULL;
+    threads_own_segment = NULL;
     for (struct threads *threads = registry.threads; threads; threads = threads->next) {
         struct segment *segment = find_segment(threads, thread_id);
         if (!segment)
@@ -130,7 +130,7 @@ struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recor
     quiet_lock(&registry.lock, &before);
     struct segment *segment = claim_segment(threads);
     struct aggstats_block *block = segment ? segment->block : threads->fallback_block;
-    own_segment = segment;
+    threads_own_segment = segment;
     fill_cache(recorder_id, block);
     quiet_unlock(&registry.lock, &before);
     /* any value but NULL makes the destructor run. Without memory for it the block is not reused, but counts */
@@ -142,7 +142,7 @@ struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recor
 struct events *threads_own_events(struct threads *threads, uint64_t recorder_id) {
     if (aggstats_thread_cache.recorder_id != recorder_id)
         threads_own_block(threads, recorder_id);
-    struct segment *segment = own_segment;
+    struct segment *segment = threads_own_segment;
     if (!segment || segment->events)
         return segment ? segment->events : NULL;
     struct events *events = map_memory(sizeof(*events));

@@ -55,8 +55,17 @@ uint64_t threads_start_anew(struct threads *threads);
 /* The calling thread's block, which is in its cache from now on; see aggstats_thread_block_slow(). */
 struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id);
 
+/* The calling thread's segment of the recorder that its cache is for; NULL: it has none. */
+extern AGGSTATS_THREAD_LOCAL struct segment *threads_own_segment;
+
 /* The calling thread's queue. NULL: no memory is left. */
 struct events *threads_own_events(struct threads *threads, uint64_t recorder_id);
+
+/* The same, if it has been used before; NULL: else. */
+static inline struct events *threads_known_events(uint64_t recorder_id) {
+    const struct segment *segment = aggstats_thread_cache.recorder_id == recorder_id ? threads_own_segment : NULL;
+    return segment ? segment->events : NULL;
+}
 
 /* The newest, from which all others are reached. */
 static inline struct segment *threads_first_segment(const struct threads *threads) {

@@ -80,12 +80,23 @@ static void relate(struct prof *prof, enum fs_op op, unsigned values, const stru
 }
 
 /* Whose call it was. The kernel's own have no process, and no user but the one that nobody is. */
-static void group(struct prof *prof, enum fs_op op, const struct fs_caller *caller, fs_ino ino,
-                  uint64_t latency_cycles) {
+static inline void group(const struct prof *prof, enum fs_op op, const struct fs_caller *caller, fs_ino ino,
+                         uint64_t latency_cycles) {
     const struct aggstats_call_of of = {.thread = (uint32_t)caller->pid, .uid = caller->uid, .object = ino};
-    if (prof->is_grouped)
-        aggstats_group_add(prof->recorder, op, &of, latency_cycles);
+    aggstats_group_add(prof->recorder, op, &of, latency_cycles);
 }
+
+#define GROUPED_WRAPPER(NAME, member, params, args, of_call)                                                           \
+    static int grouped_##member(struct fs_layer *layer, FS_UNPACK params) {                                            \
+        const struct prof *prof = to_prof(layer);                                                                      \
+        struct fs_layer *next = layer->next;                                                                           \
+        struct aggstats_span span = aggstats_begin(prof->recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);          \
+        int result = next->ops->member(next, FS_UNPACK args);                                                          \
+        const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
+        const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
+        group(prof, FS_OP_##NAME, caller, ino, aggstats_end_with(prof->recorder, &span, &outcome));                    \
+        return result;                                                                                                 \
+    }
 
 #define DETAILED_WRAPPER(NAME, member, params, args, of_call)                                                          \
     static int detailed_##member(struct fs_layer *layer, FS_UNPACK params) {                                           \
@@ -99,7 +110,8 @@ static void group(struct prof *prof, enum fs_op op, const struct fs_caller *call
         const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
         uint64_t latency_cycles = aggstats_end_with(prof->recorder, &span, &outcome);                                  \
         relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                            \
-        group(prof, FS_OP_##NAME, caller, ino, latency_cycles);                                                        \
+        if (prof->is_grouped)                                                                                          \
+            group(prof, FS_OP_##NAME, caller, ino, latency_cycles);                                                    \
         return result;                                                                                                 \
     }
 
@@ -125,6 +137,7 @@ static void group(struct prof *prof, enum fs_op op, const struct fs_caller *call
     }
 
 FS_OPS(FULL_WRAPPER)
+FS_OPS(GROUPED_WRAPPER)
 FS_OPS(DETAILED_WRAPPER)
 FS_OPS(TSC_WRAPPER)
 FS_OPS(CALL_WRAPPER)
@@ -189,10 +202,14 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
 
 #define CHOOSE_ROW(NAME, member, params, args, values)                                                                 \
     case FS_OP_##NAME:                                                                                                 \
-        __atomic_store_n(&ops->member, is_detailed ? detailed_##member : full_##member, __ATOMIC_RELEASE);             \
+        __atomic_store_n(&ops->member,                                                                                 \
+                         is_related   ? detailed_##member                                                              \
+                         : is_grouped ? grouped_##member                                                               \
+                                      : full_##member,                                                                 \
+                         __ATOMIC_RELEASE);                                                                            \
         break;
 
-static void choose_wrapper(struct fs_ops *ops, enum fs_op op, bool is_detailed) {
+static void choose_wrapper(struct fs_ops *ops, enum fs_op op, bool is_related, bool is_grouped) {
     switch (op) {
         FS_OPS(CHOOSE_ROW)
     case FS_OP_COUNT:
@@ -205,12 +222,12 @@ int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values) {
     if (err < 0)
         return err;
     __atomic_store_n(&prof->joint[op], values, __ATOMIC_RELAXED);
-    choose_wrapper(&prof->ops, op, values != 0 || prof->is_grouped);
+    choose_wrapper(&prof->ops, op, values != 0, prof->is_grouped);
     return 0;
 }
 
 void prof_set_grouped(struct prof *prof) {
     prof->is_grouped = true;
     for (unsigned op = 0; op < FS_OP_COUNT; op++)
-        choose_wrapper(&prof->ops, (enum fs_op)op, true);
+        choose_wrapper(&prof->ops, (enum fs_op)op, prof->joint[op] != 0, true);
 }

@@ -100,6 +100,9 @@ unsigned aggstats_bucket_fine(uint64_t latency_cycles, unsigned resolution);
 /* Counts a call that failed, for aggstats_end_with(). */
 void aggstats_count_failure(struct aggstats_counters *counters, unsigned resolution, int error);
 
+/* In the hot path, which compilers else take out of line where there is much of it. */
+#define AGGSTATS_ALWAYS_INLINE inline __attribute__((always_inline))
+
 static inline const struct aggstats_recorder_hot *aggstats_hot(const struct aggstats_recorder *recorder) {
     return (const struct aggstats_recorder_hot *)(const void *)recorder;
 }

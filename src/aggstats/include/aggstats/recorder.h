@@ -79,8 +79,8 @@ struct aggstats_span {
 };
 
 /* Counts a call of op and starts its clock. object and pid only serve to list calls in flight. */
-static inline struct aggstats_span aggstats_begin(struct aggstats_recorder *recorder, unsigned op, uint64_t object,
-                                                  uint64_t pid) {
+static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_begin(struct aggstats_recorder *recorder, unsigned op,
+                                                                  uint64_t object, uint64_t pid) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
     struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == hot->id, 1)
                                        ? aggstats_thread_cache.block
@@ -107,8 +107,9 @@ struct aggstats_outcome {
 };
 
 /* Ends the call that begin started, in the same thread, and counts what came of it. Returns its latency, in cycles. */
-static inline uint64_t aggstats_end_with(struct aggstats_recorder *recorder, const struct aggstats_span *span,
-                                         const struct aggstats_outcome *outcome) {
+static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorder *recorder,
+                                                         const struct aggstats_span *span,
+                                                         const struct aggstats_outcome *outcome) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
     uint64_t latency_cycles = aggstats_clock_now(hot->clock_kind) - span->start_cycles;
     struct aggstats_counters *counters = span->counters;
