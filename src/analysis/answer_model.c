@@ -166,6 +166,38 @@ static void find_causes(const struct aggstats_profile *profile, const struct cha
     }
 }
 
+/* ---- Where peaks are ---- */
+
+static double latency_in(const struct aggstats_op_profile *op, const struct peak *peak, unsigned resolution) {
+    double cycles = 0;
+    for (unsigned bucket = peak->first; op && bucket <= peak->last; bucket++)
+        cycles += (double)op->buckets[bucket] * aggstats_bucket_mean(bucket, resolution);
+    return cycles;
+}
+
+static const struct aggstats_group *find_place(const struct aggstats_profile *profile, const struct answer_peak *peak,
+                                               enum aggstats_grouping grouping) {
+    const double least = ANSWER_PLACE_MIN * latency_in(peak->op, &peak->peak, profile->resolution);
+    for (size_t i = 0; i < profile->group_count && least > 0; i++) {
+        const struct aggstats_group *group = &profile->groups[i];
+        if (group->grouping != grouping || group->who != AGGSTATS_WHO_ID || group->name[0] != '/')
+            continue;
+        const struct aggstats_op_profile *op = aggstats_profile_op(&group->profile, peak->op->name);
+        if (latency_in(op, &peak->peak, profile->resolution) >= least)
+            return group;
+    }
+    return NULL;
+}
+
+static void find_places(const struct aggstats_profile *profile, struct answer_model *model) {
+    for (size_t i = 0; i < model->peak_count; i++) {
+        struct answer_peak *peak = &model->peaks[i];
+        peak->place = find_place(profile, peak, AGGSTATS_BY_FILE);
+        if (!peak->place)
+            peak->place = find_place(profile, peak, AGGSTATS_BY_DIRECTORY);
+    }
+}
+
 /* ---- Bytes -------------------------------------------------------------------------------------- */
 
 static void find_transfers(const struct aggstats_profile *profile, struct answer_model *model) {
@@ -228,6 +260,7 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
     find_shares(profile, &model);
     find_peaks(profile, &model);
     find_causes(profile, times, time_count, &model);
+    find_places(profile, &model);
     find_transfers(profile, &model);
     find_failures(profile, &model);
     find_oldest(profile, &model);

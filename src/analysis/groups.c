@@ -33,16 +33,28 @@ const char *groups_name(const struct aggstats_group *group) {
     return group->who == AGGSTATS_WHO_ID ? group->name : aggstats_who_name(group->who);
 }
 
+/* Where a character of UTF-8 begins, from there on, or before. */
+static bool is_within_character(char byte) {
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+static int whole_characters(const char *text, size_t bytes) {
+    size_t length = strnlen(text, bytes + 1);
+    while (bytes < length && bytes > 0 && is_within_character(text[bytes]))
+        bytes--;
+    return (int)bytes;
+}
+
 void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]) {
     const char *name = groups_name(group);
     const char *slash = aggstats_grouping_has_paths(group->grouping) ? strrchr(name, '/') : NULL;
     size_t length = strlen(name);
     if (!slash || length <= columns)
-        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, name);
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", whole_characters(name, columns), name);
     else if (strlen(slash) + 3 <= columns)
-        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "...%s", name + length - (columns - 3));
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "...%s", strchr(name + length - (columns - 3), '/'));
     else
-        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", (int)columns, slash + 1);
+        snprintf(ret_text, AGGSTATS_GROUP_NAME_SIZE, "%.*s", whole_characters(slash + 1, columns), slash + 1);
 }
 
 void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_ID_SIZE]) {

@@ -135,7 +135,7 @@ grep -Eq '^READ +1 ' "$scratch/err" || fail "no READ in the table"
 [[ $(sed -n '2,/^$/p' "$scratch/err" | tr '\n' ' ') == *" elapsed; "*"/lower"* ]] || fail "does not begin with the answer: $(head -n 3 "$scratch/err")"
 ! grep -q '[│└]' "$scratch/err" || fail "charts that nobody asked for"
 grep -q '^read      4.00 KiB, .* overall, .* within calls$' "$scratch/err" || fail "no bytes: $(<"$scratch/err")"
-next="next      osprof run -o by=program -- sh -c 'cat file >/dev/null; echo output'"
+next="next      osprof run -o by=file -- sh -c 'cat file >/dev/null; echo output'"
 grep -qxF "$next" <(sed 's/  #.*//' "$scratch/err") || fail "what is next: $(grep -A 2 ^next "$scratch/err")"
 expect 0 run --charts -- sh -c 'cat file >/dev/null'
 grep -q '[│└]' "$scratch/err" || fail "no charts"
@@ -145,6 +145,19 @@ expect_failure "osprof run: --charts is for a profile that is printed, and does 
     --charts --vs true true
 expect 0 run -o joint=read:size -- sh -c 'cat file >/dev/null'
 grep -q 'size' "$scratch/err" || fail "a joint profile that was asked for is not shown"
+# Files, directories and programs are told apart unless somebody says otherwise, but not each of them printed.
+expect 0 run -- sh -c 'cat file >/dev/null'
+for line in '^file      .*/file [0-9]' '^directory / [0-9]' '^program   .*cat [0-9]' '^ .*  READ .* /file$'; do
+    grep -q "$line" "$scratch/err" || fail "no '$line' on the first page: $(<"$scratch/err")"
+done
+! grep -q '^ *calls  *share' "$scratch/err" || fail "a table of files that nobody asked for"
+expect 0 run -p "$scratch/profile" -- sh -c 'cat file >/dev/null'
+grep -q '^# file: 0 /file$' "$scratch/profile" || fail "no file in a profile that is saved"
+assert_eq 600 "$(stat -c %a "$scratch/profile")" "mode of a profile that has names of files"
+for none in by=none timing=call; do
+    expect 0 run -o $none -p "$scratch/profile" -- sh -c 'cat file >/dev/null'
+    ! grep -qE '^# (file|directory|program): ' "$scratch/profile" || fail "groups with $none"
+done
 expect 0 run -o by=program+uid -- sh -c 'cat file >/dev/null'
 grep -q '^program  *calls' "$scratch/err" || fail "programs that were asked for are not shown"
 grep -Eq '^cat  *[0-9]' "$scratch/err" || fail "cat is not among the programs"

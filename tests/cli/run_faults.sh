@@ -14,7 +14,7 @@ unshare --mount true 2>/dev/null || skip "cannot make a mount namespace"
 begin() {
     rm -f "$lower"/* "$scratch/profile"
     set -m # a job of its own, which can be stopped
-    "${interruptible[@]}" "$OSPROF" run -o "${options:-cache=none}" -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
+    "${interruptible[@]}" "$OSPROF" run -o "${options:-cache=none,by=none}" -d "$lower" -p "$scratch/profile" -- bash -c "cd '$lower'; mkdir known-{1..7}; rmdir known-*; $1" \
         >"$scratch/out" 2>"$scratch/err" &
     run_pid=$!
     set +m
@@ -134,7 +134,7 @@ expect 0 recover --remove -o profile "$live"
 assert_profile "of a killed osprof"
 assert_nothing_left
 
-options=cache=none,live=none begin "echo \$\$ >pid; $wait_for_ever"
+options=cache=none,by=none,live=none begin "echo \$\$ >pid; $wait_for_ever"
 kill_osprof "$(<"$lower/pid")"
 sed -n '/^osproffs: # osprof 1$/,$ s/^osproffs: \(.\)/\1/p' "$scratch/err" >profile
 assert_profile "printed, for want of a live file"

@@ -287,6 +287,69 @@ START_TEST(of_calls_in_flight_the_oldest_is_told) {
 }
 END_TEST
 
+/* ---- Where peaks are ---- */
+
+static struct histogram place_histograms[4];
+static struct aggstats_group places[4];
+
+/* One more group, which has so many calls of READ. */
+static void add_place(enum aggstats_grouping grouping, const char *name, unsigned bucket, uint64_t calls) {
+    size_t i = profile.group_count++;
+    ck_assert_uint_lt(i, ARRAY_SIZE(places));
+    histogram_init(&place_histograms[i]);
+    histogram_add(&place_histograms[i], bucket, calls, 1);
+    places[i] = (struct aggstats_group){
+        .grouping = grouping,
+        .who = strcmp(name, "other") == 0 ? AGGSTATS_WHO_OTHER : AGGSTATS_WHO_ID,
+        .profile = {.resolution = 1, .ops = &place_histograms[i].op, .op_count = 1},
+    };
+    snprintf(places[i].name, sizeof(places[i].name), "%s", name);
+    profile.groups = places;
+}
+
+static const char *place_of(size_t peak) {
+    make();
+    ck_assert_uint_gt(model.peak_count, peak);
+    return model.peaks[peak].place ? model.peaks[peak].place->name : "";
+}
+
+START_TEST(file_with_half_of_a_peak_is_told) {
+    add_calls("READ", 10, 1000);
+    add_calls("READ", 20, 100);
+    add_place(AGGSTATS_BY_FILE, "/fast", 10, 1000);
+    add_place(AGGSTATS_BY_FILE, "/slow", 20, 50);
+    ck_assert_str_eq(place_of(0), "/slow");
+    ck_assert_str_eq(place_of(1), "/fast");
+}
+END_TEST
+
+START_TEST(file_with_less_than_half_of_a_peak_is_not_told_whatever_it_has_missed) {
+    add_calls("READ", 10, 1000);
+    add_place(AGGSTATS_BY_FILE, "/file", 10, 499);
+    places[0].missed_cycles_max = UINT64_MAX;
+    ck_assert_str_eq(place_of(0), "");
+}
+END_TEST
+
+START_TEST(directory_is_told_where_no_file_is) {
+    add_calls("READ", 10, 1000);
+    add_place(AGGSTATS_BY_DIRECTORY, "/directory", 10, 900);
+    add_place(AGGSTATS_BY_FILE, "/directory/file", 10, 400);
+    ck_assert_str_eq(place_of(0), "/directory");
+    add_place(AGGSTATS_BY_FILE, "/directory/other file", 10, 500);
+    ck_assert_str_eq(place_of(0), "/directory/other file");
+}
+END_TEST
+
+START_TEST(others_and_what_has_no_name_are_no_place) {
+    add_calls("READ", 10, 1000);
+    add_place(AGGSTATS_BY_FILE, "other", 10, 1000);
+    add_place(AGGSTATS_BY_FILE, "(name forgotten)", 10, 1000);
+    add_place(AGGSTATS_BY_CGROUP, "/system.slice", 10, 1000);
+    ck_assert_str_eq(place_of(0), "");
+}
+END_TEST
+
 static Suite *answer_model_suite(void) {
     Suite *suite = suite_create("answer_model");
     TCase *shares = suite_case(suite, "shares", set_up, NULL);
@@ -309,6 +372,11 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(causes, all_ops_may_wait_for_the_network);
     tcase_add_test(causes, times_of_the_machine_explain_nothing_by_themselves);
     tcase_add_test(causes, without_the_rate_of_the_clock_there_are_no_causes);
+    TCase *places_told = suite_case(suite, "places", set_up, NULL);
+    tcase_add_test(places_told, file_with_half_of_a_peak_is_told);
+    tcase_add_test(places_told, file_with_less_than_half_of_a_peak_is_not_told_whatever_it_has_missed);
+    tcase_add_test(places_told, directory_is_told_where_no_file_is);
+    tcase_add_test(places_told, others_and_what_has_no_name_are_no_place);
     TCase *facts = suite_case(suite, "facts", set_up, NULL);
     tcase_add_test(facts, bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls);
     tcase_add_test(facts, what_programs_ask_for_is_no_failure);

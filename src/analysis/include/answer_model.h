@@ -15,6 +15,7 @@
 #define ANSWER_PEAKS_MIN 3
 #define ANSWER_SHARE_MIN 0.01
 #define ANSWER_SHARE_NONE 0.0005 /* less than this is 0.0 % */
+#define ANSWER_PLACE_MIN 0.5
 #define ANSWER_FAILURES_MAX 5
 #define ANSWER_TRANSFERS_MAX 3
 
@@ -36,6 +37,8 @@ struct answer_peak {
     double cost_share;     /* of all latency, from 0 to 1 */
     double typical_cycles; /* the geometric mean of its latencies */
     enum answer_cause cause;
+    const struct aggstats_group *place; /* the file, or else the directory, that has most of it; NULL: none surely has.
+                                         * Owner: the profile */
 };
 
 struct answer_failure {
@@ -80,7 +83,9 @@ struct answer_model {
  * - memory: of the device below the times for reads are known, and nine calls in ten take less than a quarter of the
  *   lower quartile.
  * Machines' own times (sleep, quantum) are near too many things to be told without asking.
- * times:   those that may explain this profile, as calibration_for_profile() finds them */
+ * A file or directory has most of a peak if its own calls are ANSWER_PLACE_MIN of its latency, at least: what it may
+ * have missed would only be more. It is told by a path, which there is for root and the owner alone. times:   those
+ * that may explain this profile, as calibration_for_profile() finds them */
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                        struct answer_model *ret_model);
 

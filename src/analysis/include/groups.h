@@ -19,7 +19,7 @@ const char *groups_id_title(enum aggstats_grouping grouping);
 /* "grep", "kernel" or "other": any bytes. Owner: the group */
 const char *groups_name(const struct aggstats_group *group);
 
-/* The name cut to so many bytes: of a path the end is kept, but if its last part does not fit that part's beginning. */
+/* The name cut to so many bytes: of a path its last parts are kept, but if the last does not fit its beginning. */
 void groups_cut_name(const struct aggstats_group *group, size_t columns, char ret_text[AGGSTATS_GROUP_NAME_SIZE]);
 
 /* "4711"; "" for the kernel, others, and where groups have names only */

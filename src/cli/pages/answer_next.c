@@ -176,6 +176,8 @@ static void print_of_run(const struct answer_source *source, bool has_groups, bo
     CLEANUP_FREE char *directory = quote(source->directory ? source->directory : ".");
     if (!has_groups)
         print_run(source, next, "-o by=program", "which program");
+    else if (source->has_groups_unasked)
+        print_run(source, next, "-o by=file", "all of the files");
     print_run(source, next, "--charts", "latencies as charts");
     if (wants_calibration && directory)
         print_command(next, "once: then peaks have names", "osprof calibrate", directory, "DIR");

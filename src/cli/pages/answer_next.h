@@ -13,6 +13,7 @@ struct answer_source {
     bool is_live;               /* of a mount whose process still records */
     const char *directory;      /* of osprof run, as the next two */
     const char *options;        /* for osproffs; NULL: none */
+    bool has_groups_unasked;    /* their tables are not printed */
     const char *const *command; /* NULL at the end */
 };
 

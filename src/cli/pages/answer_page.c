@@ -13,7 +13,9 @@
 #define PLACE_COLUMNS 32
 #define WHOSE_COLUMNS 20
 #define NAME_COLUMNS 24
+#define PATH_COLUMNS 26
 #define NAME_COLUMNS_NARROW 10
+#define GROUPINGS_MAX 5
 #define TEXT_SIZE 512
 
 struct printer {
@@ -157,15 +159,26 @@ static void format_place(const struct printer *it, const char *preposition, char
         snprintf(ret_text, TEXT_SIZE, " %s %s", preposition, shown);
 }
 
-/* "calls", or of whom osprof show --of chose them: "calls of program cc1" */
+/* The name alone, of a label that also says how many or what may be missing. */
+static char *copy_whose(const char *value) {
+    const char *more = strstr(value, ", but for ");
+    for (const char *next = more; next; next = strstr(next + 1, ", but for "))
+        more = next;
+    return more ? strndup(value, (size_t)(more - value)) : strdup(value);
+}
+
+/* "calls", or of whom osprof show --of chose them: "calls of program cc1", "calls on /src/a.c" */
 static void format_calls(const struct printer *it, char ret_text[TEXT_SIZE]) {
     snprintf(ret_text, TEXT_SIZE, "calls");
     for (size_t i = 0; i < it->profile->label_count; i++) {
         const struct aggstats_label *label = &it->profile->labels[i];
-        if (strncmp(label->key, "calls of", strlen("calls of")) != 0)
+        bool is_path = strncmp(label->key, "calls on ", strlen("calls on ")) == 0;
+        if (!is_path && strncmp(label->key, "calls of", strlen("calls of")) != 0)
             continue;
-        CLEANUP_FREE char *key = cut_text(it->screen, label->key, WHOSE_COLUMNS, false);
-        CLEANUP_FREE char *whose = cut_text(it->screen, label->value, WHOSE_COLUMNS, false);
+        CLEANUP_FREE char *name = is_path ? copy_whose(label->value) : strdup(label->value);
+        CLEANUP_FREE char *key = cut_text(it->screen, is_path ? "calls on" : label->key, WHOSE_COLUMNS, false);
+        CLEANUP_FREE char *whose =
+            name ? cut_text(it->screen, name, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS, is_path) : NULL;
         if (key && whose)
             snprintf(ret_text, TEXT_SIZE, "%s %s", key, whose);
     }
@@ -283,14 +296,22 @@ static const char *cause_text(const struct answer_peak *peak) {
 }
 
 /* Those behind the name. Before it is the share, so that no line begins as one of the table of operations does. */
-enum cell { CELL_CALLS, CELL_TYPICAL, CELL_CAUSE, CELL_COUNT };
+enum cell { CELL_CALLS, CELL_TYPICAL, CELL_CAUSE, CELL_PLACE, CELL_COUNT };
+
+#define SHARE_COLUMNS 8
+#define GAP_COLUMNS 2 /* before texts */
+#define PATH_COLUMNS_MIN 12
 
 static const struct {
     const char *title;
     int columns;
-} cells[CELL_COUNT] = {{"calls", 13}, {"typical", 11}, {"may be", 2 + 23}};
+} cells[CELL_COUNT] = {{"calls", 13}, {"typical", 11}, {"may be", GAP_COLUMNS + 6}, {"mostly on", 0}};
 
-#define SHARE_COLUMNS 8
+/* How wide columns are; 0: the column is not there. */
+struct peak_columns {
+    int name;
+    int cells[CELL_COUNT];
+};
 
 static void format_cell(const struct printer *it, const struct answer_peak *peak, enum cell cell,
                         char ret_text[UNITS_TEXT_SIZE]) {
@@ -302,35 +323,91 @@ static void format_cell(const struct printer *it, const struct answer_peak *peak
         snprintf(ret_text, UNITS_TEXT_SIZE, "%s", cause_text(peak));
 }
 
-static void print_cell(const struct printer *it, enum ink ink, const char *text, enum cell cell) {
-    if (cell != CELL_CAUSE)
-        screen_print_right(it->screen, ink, text, cells[cell].columns);
-    else if (text[0])
-        screen_print_right(it->screen, ink, text, units_text_columns(text) + 2);
+static void print_text_cell(const struct printer *it, enum ink ink, const char *text, int columns) {
+    int used = GAP_COLUMNS + units_text_columns(text);
+    fprintf(it->stream, "%*s", GAP_COLUMNS, "");
+    screen_print(it->screen, ink, text);
+    fprintf(it->stream, "%*s", used < columns ? columns - used : 0, "");
 }
 
-static unsigned fitting_cells(const struct printer *it, int used) {
-    const struct answer_model *model = it->model;
-    unsigned count = 0;
-    bool has_cause = false;
+static void print_place(const struct printer *it, const struct answer_peak *peak, int columns) {
+    char name[AGGSTATS_GROUP_NAME_SIZE];
+    if (!peak->place)
+        return;
+    groups_cut_name(peak->place, (size_t)(columns - GAP_COLUMNS), name);
+    CLEANUP_FREE char *shown = cut_text(it->screen, name, columns - GAP_COLUMNS, true);
+    if (shown)
+        print_text_cell(it, INK_PLAIN, shown, 0);
+}
+
+/* As wide as the longest cause of these peaks. */
+static int cause_columns(const struct answer_model *model) {
+    int columns = 0;
+    for (size_t i = 0; i < model->peak_count; i++) {
+        int length = units_text_columns(cause_text(&model->peaks[i]));
+        columns = length > columns ? length : columns;
+    }
+    if (columns > 0 && columns < cells[CELL_CAUSE].columns - GAP_COLUMNS)
+        columns = cells[CELL_CAUSE].columns - GAP_COLUMNS;
+    return columns > 0 ? columns + GAP_COLUMNS : 0;
+}
+
+static bool has_places(const struct answer_model *model) {
     for (size_t i = 0; i < model->peak_count; i++)
-        has_cause = has_cause || model->peaks[i].cause != ANSWER_CAUSE_NOT_KNOWN;
-    while (count < (has_cause ? CELL_COUNT : CELL_CAUSE) && used + cells[count].columns <= it->screen->width)
-        used += cells[count++].columns;
-    return count;
+        if (model->peaks[i].place)
+            return true;
+    return false;
 }
 
-static void print_peak(const struct printer *it, const struct answer_peak *peak, int names, unsigned cell_count) {
+/* A column is there if it fits with those before it; paths get what is left. */
+static struct peak_columns find_columns(const struct printer *it, int name) {
+    struct peak_columns columns = {.name = name};
+    int left = it->screen->width - SHARE_COLUMNS - GAP_COLUMNS - name;
+    for (unsigned cell = 0; cell < CELL_PLACE; cell++) {
+        int wanted = cell == CELL_CAUSE ? cause_columns(it->model) : cells[cell].columns;
+        if (wanted > left)
+            return columns;
+        columns.cells[cell] = wanted;
+        left -= wanted;
+    }
+    if (has_places(it->model) && left >= GAP_COLUMNS + PATH_COLUMNS_MIN)
+        columns.cells[CELL_PLACE] = left;
+    return columns;
+}
+
+static void print_peak(const struct printer *it, const struct answer_peak *peak, const struct peak_columns *columns) {
     char text[UNITS_TEXT_SIZE];
+    bool is_last = !peak->place || columns->cells[CELL_PLACE] == 0;
     units_format_share(peak->cost_share, text);
     screen_print_right(it->screen, INK_PLAIN, text, SHARE_COLUMNS);
     fputs("  ", it->stream);
     screen_print_untrusted(it->screen, INK_STRONG, peak->op->name);
-    fprintf(it->stream, "%*s", names - (int)strlen(peak->op->name), "");
-    for (unsigned cell = 0; cell < cell_count; cell++) {
+    fprintf(it->stream, "%*s", columns->name - (int)strlen(peak->op->name), "");
+    for (unsigned cell = 0; cell < CELL_PLACE && columns->cells[cell] > 0; cell++) {
         format_cell(it, peak, (enum cell)cell, text);
-        print_cell(it, INK_PLAIN, text, (enum cell)cell);
+        if (cell != CELL_CAUSE)
+            screen_print_right(it->screen, INK_PLAIN, text, columns->cells[cell]);
+        else if (text[0] || !is_last)
+            print_text_cell(it, INK_PLAIN, text, is_last ? 0 : columns->cells[cell]);
     }
+    if (!is_last)
+        print_place(it, peak, columns->cells[CELL_PLACE]);
+    putc('\n', it->stream);
+}
+
+static void print_peak_titles(const struct printer *it, const char *title, const struct peak_columns *columns) {
+    screen_print_right(it->screen, INK_FAINT, "share", SHARE_COLUMNS);
+    fputs("  ", it->stream);
+    screen_print(it->screen, INK_FAINT, title);
+    fprintf(it->stream, "%*s", columns->name - (int)strlen(title), "");
+    for (unsigned cell = 0; cell < CELL_CAUSE; cell++)
+        if (columns->cells[cell] > 0)
+            screen_print_right(it->screen, INK_FAINT, cells[cell].title, columns->cells[cell]);
+    if (columns->cells[CELL_CAUSE] > 0)
+        print_text_cell(it, INK_FAINT, cells[CELL_CAUSE].title,
+                        columns->cells[CELL_PLACE] > 0 ? columns->cells[CELL_CAUSE] : 0);
+    if (columns->cells[CELL_PLACE] > 0)
+        print_text_cell(it, INK_FAINT, cells[CELL_PLACE].title, 0);
     putc('\n', it->stream);
 }
 
@@ -341,19 +418,13 @@ static void print_peaks(const struct printer *it) {
         int length = (int)strlen(it->model->peaks[i].op->name);
         names = length > names ? length : names;
     }
-    const unsigned cell_count = fitting_cells(it, SHARE_COLUMNS + 2 + names);
     if (it->model->peak_count == 0)
         return;
+    const struct peak_columns columns = find_columns(it, names);
     putc('\n', it->stream);
-    screen_print_right(it->screen, INK_FAINT, "share", SHARE_COLUMNS);
-    fputs("  ", it->stream);
-    screen_print(it->screen, INK_FAINT, title);
-    fprintf(it->stream, "%*s", names - (int)strlen(title), "");
-    for (unsigned cell = 0; cell < cell_count; cell++)
-        print_cell(it, INK_FAINT, cells[cell].title, (enum cell)cell);
-    putc('\n', it->stream);
+    print_peak_titles(it, title, &columns);
     for (size_t i = 0; i < it->model->peak_count; i++)
-        print_peak(it, &it->model->peaks[i], names, cell_count);
+        print_peak(it, &it->model->peaks[i], &columns);
 }
 
 /* ---- Who, how much, what failed ----------------------------------------------------------------- */
@@ -363,7 +434,8 @@ static void format_group(const struct printer *it, const struct aggstats_group *
     char name[AGGSTATS_GROUP_NAME_SIZE];
     char id[GROUPS_ID_SIZE];
     char part[UNITS_TEXT_SIZE];
-    int columns = it->screen->width >= 80 ? NAME_COLUMNS : NAME_COLUMNS_NARROW;
+    bool has_path = aggstats_grouping_has_objects(group->grouping);
+    int columns = it->screen->width < 80 ? NAME_COLUMNS_NARROW : has_path ? PATH_COLUMNS : NAME_COLUMNS;
     groups_cut_name(group, (size_t)columns, name);
     groups_format_id(group, id);
     units_format_share(share, part);
@@ -391,6 +463,19 @@ static void print_groups(const struct printer *it, enum aggstats_grouping groupi
     if (!list.is_begun)
         list_add(&list, "nobody");
     end_list(&list);
+}
+
+/* Where it is first. Of six kinds the last is left out, for the page has a bound. */
+static void print_all_groups(const struct printer *it) {
+    static const enum aggstats_grouping order[] = {AGGSTATS_BY_FILE,    AGGSTATS_BY_DIRECTORY, AGGSTATS_BY_PROGRAM,
+                                                   AGGSTATS_BY_PROCESS, AGGSTATS_BY_UID,       AGGSTATS_BY_CGROUP};
+    unsigned count = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(order) && count < GROUPINGS_MAX; i++) {
+        if (!(it->profile->groupings & 1U << order[i]))
+            continue;
+        print_groups(it, order[i]);
+        count++;
+    }
 }
 
 static void print_rate(struct list *list, double per_second, const char *of_what) {
@@ -441,9 +526,7 @@ static void print_facts(const struct printer *it) {
     const struct answer_model *model = it->model;
     if (model->peak_count > 0)
         putc('\n', it->stream);
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
-        if (it->profile->groupings & 1U << grouping)
-            print_groups(it, (enum aggstats_grouping)grouping);
+    print_all_groups(it);
     for (size_t i = 0; i < model->transfer_count; i++)
         print_transfer(it, &model->transfers[i]);
     print_failures(it);

@@ -163,7 +163,7 @@ static int run(const struct run_options *options) {
     int error = check_device();
     if (error == 0)
         error = run_mounts_open(&run.mounts, options->directories.texts, count, options->osproffs_options,
-                                options->osproffs_labels);
+                                options->osproffs_labels, !options->other);
     if (error == 0)
         error = keeps_sets ? run_sets_open(&run.sets, options->profile, count)
                            : run_target_open(&run.target, options->profile, count, options->other ? VS_SIDES : 1);

@@ -100,6 +100,10 @@ static void exec_osproffs(const struct run_daemon *daemon, const struct run_ospr
         arguments[count++] = "-o";
         arguments[count++] = "allow_other";
     }
+    if (options->has_groups_unasked) {
+        arguments[count++] = "-o";
+        arguments[count++] = "by=file+directory+program";
+    }
     if (options->given) {
         arguments[count++] = "-o";
         arguments[count++] = options->given;

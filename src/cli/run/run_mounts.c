@@ -42,7 +42,7 @@ static int refuse_same(const struct run_mounts *mounts) {
 }
 
 int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count, const char *options,
-                    const char *labels) {
+                    const char *labels, bool wants_groups) {
     struct run_mounts *mounts = ret_mounts;
     *mounts = (struct run_mounts){.options.live_dir_fd = -1};
     mounts->daemons = calloc(count, sizeof(*mounts->daemons));
@@ -51,7 +51,7 @@ int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directorie
         complain("no memory");
         return -ENOMEM;
     }
-    int error = run_osproffs_init(&mounts->options, options, labels);
+    int error = run_osproffs_init(&mounts->options, options, labels, wants_groups);
     for (; mounts->count < count && error == 0; mounts->count++) {
         mounts->by_depth[mounts->count] = &mounts->daemons[mounts->count];
         error = run_daemon_open(&mounts->daemons[mounts->count], directories[mounts->count]);

@@ -21,11 +21,11 @@ struct run_mounts {
 };
 
 /* Opens the directories and refuses what cannot be profiled.
- * directories, options, labels: must stay; options and labels may be NULL
+ * directories, options, labels: must stay; options and labels may be NULL. wants_groups: as for run_osproffs_init()
  * Owner:   the caller finishes *ret_mounts, also after an error
  * Errors:  told to the user */
 int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count, const char *options,
-                    const char *labels);
+                    const char *labels, bool wants_groups);
 void run_mounts_finish(struct run_mounts *mounts);
 
 /* After run_mounts_end(), for another start. */

@@ -59,7 +59,14 @@ static int open_live_dir(const char *given) {
     return open(asked ? asked : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-int run_osproffs_init(struct run_osproffs *ret_options, const char *given, const char *labels) {
+/* Whether groups that nobody has asked for go with what is given. */
+static bool may_group(const char *given) {
+    CLEANUP_FREE char *by = find_option(given, "by");
+    CLEANUP_FREE char *timing = find_option(given, "timing");
+    return !by && (!timing || strcmp(timing, "full") == 0);
+}
+
+int run_osproffs_init(struct run_osproffs *ret_options, const char *given, const char *labels, bool wants_groups) {
     CLEANUP_FREE char *profile = find_option(given, "profile");
     struct run_osproffs options = {.given = given, .labels = labels, .live_dir_fd = -1};
     if (profile) {
@@ -70,6 +77,7 @@ int run_osproffs_init(struct run_osproffs *ret_options, const char *given, const
     options.control_name = find_option(given, "control");
     if (!options.control_name)
         options.control_name = strdup(".osprof");
+    options.has_groups_unasked = wants_groups && may_group(given);
     options.live_dir_fd = open_live_dir(given);
     *ret_options = options;
     if (options.program && options.control_name)

@@ -161,14 +161,16 @@ static int show(const struct run_mounts *mounts, size_t index, const struct run_
                 const struct input *input) {
     struct show_options options = {
         .charts = shown->charts,
+        .joint = input->profile.joint_count > 0,
         .source = {.directory = mounts->daemons[index].name,
                    .options = mounts->options.given,
+                   .has_groups_unasked = mounts->options.has_groups_unasked,
                    .command = shown->command},
     };
     int error = run_report_open(&options.stream);
     if (error)
         return error;
-    error = show_all(input, &options);
+    error = options.source.has_groups_unasked ? show_page(input, &options) : show_all(input, &options);
     return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
