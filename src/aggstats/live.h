@@ -45,6 +45,7 @@ struct live_header {
     uint64_t looks;       /* the next three: struct aggstats_busy */
     uint64_t busy_looks;
     uint64_t most_busy;
+    uint64_t longest_changes; /* odd while longest calls are on their way from the blocks to the window */
 };
 
 static inline struct aggstats_busy live_busy(const struct live_header *header) {

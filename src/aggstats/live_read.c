@@ -2,8 +2,8 @@
  * turn a file cut short into SIGBUS. Nothing in it is believed before it has been checked.
  *
  * A block is read three times: what is beside the buckets comes from the earliest reading, buckets from the first and
- * calls from the second after it, which keeps calls >= sum(buckets) >= failures while a thread counts; the call in
- * flight must be the same in these two. */
+ * calls and the longest from the second after it, which keeps calls >= sum(buckets) >= failures while a thread counts;
+ * the call in flight, and what the longest worked on, must be the same in these two. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,6 +226,15 @@ struct readings {
     struct aggstats_block *second;
 };
 
+static struct longest merge_longest(const struct aggstats_counters *first, const struct aggstats_counters *second,
+                                    unsigned resolution) {
+    struct longest before = longest_read(first, resolution);
+    struct longest longest = longest_read(second, resolution);
+    if (before.object != longest.object || before.cycles != longest.cycles)
+        longest.object = 0;
+    return longest;
+}
+
 /* Makes one block of them, the first; see the top of this file. */
 static void merge_readings(const struct layout *layout, const struct readings *readings) {
     struct aggstats_block *first = readings->first;
@@ -237,12 +246,14 @@ static void merge_readings(const struct layout *layout, const struct readings *r
         struct aggstats_counters *counters = layout_counters(layout, first->counters, op);
         const struct aggstats_counters *later = layout_counters_const(layout, second->counters, op);
         bool is_still = memcmp(counters, later, layout->counters_stride_bytes) == 0;
+        const struct longest longest = merge_longest(counters, later, layout->resolution);
         counters->calls = later->calls;
         if (calls_are_possible(layout, counters))
             tally_settle_op(layout, first, op, is_still);
         memcpy(&counters->buckets[layout_bucket_count(layout)],
                &layout_counters_const(layout, readings->earliest->counters, op)->buckets[layout_bucket_count(layout)],
                AGGSTATS_BESIDE * sizeof(uint64_t));
+        longest_put(counters, layout->resolution, longest);
     }
 }
 
@@ -274,6 +285,26 @@ static int read_blocks(struct reader *reader) {
     int err = tally_init(&reader->tally, &reader->layout);
     for (uint64_t block = 0; err == 0 && block < reader->header.block_count; block++)
         err = read_block(reader, block, &readings);
+    return err;
+}
+
+/* Those that are not known together are not known. */
+static void forget_longest(struct reader *reader) {
+    const struct layout *layout = &reader->layout;
+    struct window *window = reader->window;
+    memset(window->tables + 2 * layout_table_bytes(layout), 0, 2 * layout->op_count * sizeof(struct longest));
+    for (unsigned op = 0; op < layout->op_count; op++)
+        longest_put(layout_counters(layout, reader->tally.table, op), layout->resolution, (struct longest){0});
+}
+
+/* Blocks, and whether what was taken from them is in the window that was read. */
+static int read_blocks_after_window(struct reader *reader, uint64_t changes_before_window) {
+    uint64_t changes;
+    int err = read_blocks(reader);
+    if (err == 0)
+        err = read_at(reader, &changes, sizeof(changes), offsetof(struct live_header, longest_changes));
+    if (err == 0 && (changes != changes_before_window || changes % 2 != 0))
+        forget_longest(reader);
     return err;
 }
 
@@ -314,6 +345,7 @@ static int read_everything(struct reader *reader) {
         err = read_names(reader);
     if (err == 0)
         err = read_labels(reader);
+    const uint64_t longest_changes = reader->header.longest_changes;
     if (err == 0)
         err = read_window(reader);
     if (err == 0)
@@ -321,7 +353,7 @@ static int read_everything(struct reader *reader) {
     if (err == 0)
         err = reread_header(reader); /* for what happened before the window was made */
     if (err == 0)
-        err = read_blocks(reader);
+        err = read_blocks_after_window(reader, longest_changes);
     return err;
 }
 

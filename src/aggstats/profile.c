@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "longest.h"
 #include "text.h"
 
 /* ---- Life cycle ---- */
@@ -37,6 +38,7 @@ int labels_copy(const struct aggstats_label *labels, size_t count, struct aggsta
 void profile_free_op(struct aggstats_op_profile *op) {
     free(op->buckets);
     free(op->samples);
+    free(op->longest_path);
 }
 
 void profile_free_joints(struct aggstats_profile *profile) {
@@ -118,12 +120,17 @@ int profile_append_op(struct aggstats_profile *profile, const struct aggstats_op
         return -ENOMEM;
     profile->ops = grown;
     struct aggstats_op_profile copy = *op;
+    copy.samples = NULL;
+    copy.longest_path = NULL;
     int err = copy_array(op->buckets, profile_bucket_count(profile), sizeof(*op->buckets), &copy.buckets);
     if (err < 0)
         return err;
     err = copy_array(op->samples, op->sample_count, sizeof(*op->samples), &copy.samples);
+    copy.longest_path = op->longest_path && err == 0 ? strdup(op->longest_path) : NULL;
+    if (op->longest_path && !copy.longest_path)
+        err = -ENOMEM;
     if (err < 0) {
-        free(copy.buckets);
+        profile_free_op(&copy);
         return err;
     }
     profile->ops[profile->op_count++] = copy;
@@ -208,6 +215,21 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     return 0;
 }
 
+void profile_forget_longest(struct aggstats_op_profile *op) {
+    free(op->longest_path);
+    op->longest_path = NULL;
+    op->longest_cycles = op->longest_object = 0;
+}
+
+bool profile_longest_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    return op->longest_cycles == 0 || longest_is_possible(op->buckets, profile->resolution, op->longest_cycles);
+}
+
+void profile_settle_longest(struct aggstats_op_profile *op, unsigned resolution) {
+    if (!longest_is_possible(op->buckets, resolution, op->longest_cycles))
+        profile_forget_longest(op);
+}
+
 void profile_limit_total(struct aggstats_op_profile *op, unsigned resolution) {
     double most_cycles = 0;
     for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
@@ -229,6 +251,9 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
         if (profile->in_flight[i].path)
             return true;
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (profile->ops[i].longest_path)
+            return true;
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
         if (profile->groupings & 1U << grouping && aggstats_grouping_has_paths((enum aggstats_grouping)grouping))
             return true;
@@ -237,6 +262,10 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
 
 void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
     size_t kept = 0;
+    for (size_t i = 0; i < profile->op_count; i++) {
+        free(profile->ops[i].longest_path);
+        profile->ops[i].longest_path = NULL;
+    }
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         free(profile->in_flight[i].path);
         profile->in_flight[i].path = NULL;

@@ -31,6 +31,15 @@ bool profile_failures_possible(const struct aggstats_profile *profile, const str
  * that ended just before, is none of the window's own; which one it is of those seen, nobody knows. */
 void failures_limit(uint64_t failures[AGGSTATS_FAILURES], uint64_t most);
 
+/* The longest call is not known any more, but for its bucket. */
+void profile_forget_longest(struct aggstats_op_profile *op);
+
+/* The same if it is not in the last bucket that has calls. */
+void profile_settle_longest(struct aggstats_op_profile *op, unsigned resolution);
+
+/* Whether it is there, or not known. */
+bool profile_longest_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
+
 /* Appends an empty joint profile of that op; NULL without memory. Owner: the profile */
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
 void profile_free_joints(struct aggstats_profile *profile);

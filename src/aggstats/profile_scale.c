@@ -162,6 +162,14 @@ static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, u
     return err;
 }
 
+/* Buckets are shifted as a whole, so that the longest call may seem to be in another. */
+static int rescale_longest(struct aggstats_op_profile *op, unsigned resolution, uint64_t from_hz, uint64_t to_hz) {
+    int err = op->longest_cycles > 0 ? scale(&op->longest_cycles, from_hz, to_hz) : 0;
+    if (err == 0)
+        profile_settle_longest(op, resolution);
+    return err;
+}
+
 /* A bound that is rounded is one more. */
 static int rescale_bound(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     int err = *cycles > 0 ? scale(cycles, from_hz, to_hz) : 0;
@@ -177,6 +185,8 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
         err = scale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
         if (err == 0)
             err = rescale_op(&profile->ops[i], profile_bucket_count(profile), &shift);
+        if (err == 0)
+            err = rescale_longest(&profile->ops[i], profile->resolution, old_hz, frequency_hz);
     }
     if (err == 0)
         err = rescale_borders(profile, old_hz, frequency_hz);

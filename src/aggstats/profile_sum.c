@@ -40,8 +40,40 @@ static int add_beside(struct aggstats_op_profile *a, const struct aggstats_op_pr
     return err;
 }
 
+/* Whether a latency is above all of an op's. Where its longest is not known, its buckets tell. */
+static bool is_above(uint64_t latency_cycles, const struct aggstats_op_profile *op, unsigned resolution) {
+    if (latency_cycles == 0 || op->longest_cycles > 0)
+        return latency_cycles > op->longest_cycles;
+    for (unsigned bucket = aggstats_bucket_of(latency_cycles, resolution); bucket < 64 * resolution; bucket++)
+        if (op->buckets[bucket] > 0)
+            return false;
+    return true;
+}
+
+/* The longer one. Before the buckets are added. */
+static int add_longest(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution) {
+    bool is_known = a->longest_cycles > 0 && b->longest_cycles > 0;
+    if (is_above(a->longest_cycles, b, resolution) || (is_known && a->longest_cycles == b->longest_cycles))
+        return 0;
+    bool is_longer = is_above(b->longest_cycles, a, resolution);
+    char *path = is_longer && b->longest_path ? strdup(b->longest_path) : NULL;
+    if (is_longer && b->longest_path && !path)
+        return -ENOMEM;
+    profile_forget_longest(a);
+    if (is_longer) {
+        a->longest_cycles = b->longest_cycles;
+        a->longest_object = b->longest_object;
+        a->longest_path = path;
+    }
+    return 0;
+}
+
 /* sum(buckets) <= calls in both, so that only the calls can overflow first. */
-static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
+static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution) {
+    const unsigned count = 64 * resolution;
+    int err = add_longest(a, b, resolution);
+    if (err < 0)
+        return err;
     if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->total_cycles, b->total_cycles) < 0)
         return -EOVERFLOW;
     for (unsigned bucket = 0; bucket < count; bucket++)
@@ -115,7 +147,7 @@ static int add_busy(struct aggstats_busy *a, const struct aggstats_busy *b) {
 static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
     for (size_t i = 0; i < b->op_count; i++) {
         struct aggstats_op_profile *op = profile_find_op(sum, b->ops[i].name);
-        int err = op ? add_op(op, &b->ops[i], profile_bucket_count(sum)) : profile_append_op(sum, &b->ops[i]);
+        int err = op ? add_op(op, &b->ops[i], sum->resolution) : profile_append_op(sum, &b->ops[i]);
         if (err < 0)
             return err;
     }
@@ -169,8 +201,11 @@ static int subtract_beside(struct aggstats_op_profile *a, const struct aggstats_
 }
 
 /* b's calls in flight ended after b, so they stay in the difference: only b's finished calls are taken away. */
-static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned count) {
+static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution) {
+    const unsigned count = 64 * resolution;
     uint64_t finished = 0;
+    if (!is_above(a->longest_cycles, b, resolution))
+        profile_forget_longest(a);
     int err = subtract_numbers(&a->total_cycles, b->total_cycles);
     for (unsigned bucket = 0; bucket < count && err == 0; bucket++) {
         err = subtract_numbers(&a->buckets[bucket], b->buckets[bucket]);
@@ -178,7 +213,10 @@ static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_p
             err = subtract_numbers(&a->calls, b->buckets[bucket]);
         finished += a->buckets[bucket];
     }
-    return err < 0 ? err : subtract_beside(a, b, finished);
+    if (err < 0)
+        return err;
+    profile_settle_longest(a, resolution);
+    return subtract_beside(a, b, finished);
 }
 
 static bool op_finished_none(const struct aggstats_op_profile *op, unsigned count) {
@@ -222,7 +260,7 @@ static int subtract_profile(struct aggstats_profile *difference, const struct ag
         struct aggstats_op_profile *op = profile_find_op(difference, b->ops[i].name);
         if (!op && !op_finished_none(&b->ops[i], count))
             return -ERANGE;
-        if (op && subtract_op(op, &b->ops[i], count) < 0)
+        if (op && subtract_op(op, &b->ops[i], b->resolution) < 0)
             return -ERANGE;
     }
     difference->has_elapsed = difference->has_elapsed && b->has_elapsed;

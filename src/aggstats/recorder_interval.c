@@ -11,7 +11,7 @@ static int64_t interval_ns(const struct aggstats_recorder *recorder) {
 
 static void cut_locked(struct aggstats_recorder *recorder, struct tally *tally) {
     const struct window *window = live_window(&recorder->live);
-    if (window->paused || threads_tally(&recorder->threads, tally) < 0)
+    if (window->paused || threads_tally(&recorder->threads, false, tally) < 0)
         return;
     uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
     timeline_cut(recorder->timeline, window, tally, window_elapsed_cycles(window, now_cycles));

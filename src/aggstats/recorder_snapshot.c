@@ -29,7 +29,19 @@ static void read_beside(struct aggstats_recorder *recorder) {
 /* What is to be done with the sums of all counters, while no window changes. */
 typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
 
-static int with_tally(struct aggstats_recorder *recorder, tally_fn use, void *argument) {
+/* A process that is killed between the two leaves a live file that tells no longest calls. */
+static int tally_and_keep_longest(struct aggstats_recorder *recorder, struct tally *tally) {
+    uint64_t *changes = &recorder->live.header->longest_changes;
+    __atomic_fetch_add(changes, 1, __ATOMIC_SEQ_CST);
+    int err = threads_tally(&recorder->threads, true, tally);
+    struct window *window = live_edit_window(&recorder->live, &recorder->layout);
+    window_keep_longest(window, tally);
+    live_publish_window(&recorder->live);
+    __atomic_fetch_add(changes, 1, __ATOMIC_SEQ_CST);
+    return err;
+}
+
+static int with_tally(struct aggstats_recorder *recorder, bool changes_window, tally_fn use, void *argument) {
     struct tally tally;
     int err = tally_init(&tally, &recorder->layout);
     if (err < 0)
@@ -37,7 +49,7 @@ static int with_tally(struct aggstats_recorder *recorder, tally_fn use, void *ar
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
     read_beside(recorder);
-    err = threads_tally(&recorder->threads, &tally);
+    err = changes_window ? tally_and_keep_longest(recorder, &tally) : threads_tally(&recorder->threads, false, &tally);
     if (err == 0)
         err = use(recorder, &tally, argument);
     quiet_unlock(&recorder->window_lock, &before);
@@ -74,7 +86,7 @@ static void ask_names(struct aggstats_recorder *recorder) {
 
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile) {
     ask_names(recorder);
-    return with_tally(recorder, make_snapshot, ret_profile);
+    return with_tally(recorder, false, make_snapshot, ret_profile);
 }
 
 /* ---- Reset, pause, resume ---- */
@@ -120,7 +132,7 @@ static int make_change(struct aggstats_recorder *recorder, struct tally *tally, 
 }
 
 static int change_window(struct aggstats_recorder *recorder, window_change_fn change) {
-    return with_tally(recorder, make_change, &change);
+    return with_tally(recorder, true, make_change, &change);
 }
 
 int aggstats_recorder_reset(struct aggstats_recorder *recorder) {
@@ -178,9 +190,11 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     tally_settle(tally);
     tally->in_flight_count = 0;
     read_beside(recorder);
+    struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     struct snapshot_source source = make_source(recorder, tally);
     source.marks_groups = true;
-    window_mark(source.window, tally, source.now_cycles, &rotation->span);
+    window_mark(window, tally, source.now_cycles, &rotation->span);
+    live_publish_window(&recorder->live);
     int err = snapshot_make(&source, &rotation->profile);
     if (err == 0)
         err = add_end(rotation);
@@ -221,7 +235,7 @@ int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_f
     CLEANUP_FREE void *table = calloc(1, layout_table_bytes(&recorder->layout));
     struct rotation rotation = {.span.table = table};
     ask_names(recorder);
-    int err = table ? with_tally(recorder, begin_rotation, &rotation) : -ENOMEM;
+    int err = table ? with_tally(recorder, true, begin_rotation, &rotation) : -ENOMEM;
     if (err == 0) {
         err = save(context, &rotation.profile);
         end_rotation(recorder, &rotation, err == 0);

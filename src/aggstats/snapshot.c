@@ -22,6 +22,8 @@ static int add_op(struct aggstats_profile *profile, const char *name, const stru
         .buckets = buckets,
         .asked_bytes = beside[AGGSTATS_ASKED],
         .moved_bytes = beside[AGGSTATS_MOVED],
+        .longest_cycles = visible->longest_cycles,
+        .longest_object = beside[AGGSTATS_LONGEST_OBJECT],
     };
     memcpy(op->failures, &beside[AGGSTATS_FAILED], sizeof(op->failures));
     text_name_copy(op->name, name);

@@ -1,6 +1,7 @@
 /* Summing blocks that are being written. The order of the loads carries the invariant calls >= sum(buckets) >=
  * failures: a thread counts the call first, then its bucket, and its failure last, so here failures come first, then
- * buckets, and calls last. A total may already hold a latency whose bucket was not yet seen. */
+ * buckets, and calls last. A total may already hold a latency whose bucket was not yet seen. The longest call is raised
+ * before its bucket is counted, so it is read after these. */
 #include "tally.h"
 
 #include <stdlib.h>
@@ -26,12 +27,14 @@ void tally_finish(struct tally *tally) {
 
 #define READ_ATTEMPTS_MAX 16
 
-static void read_counters(const struct aggstats_counters *counters, unsigned word_count,
+static void read_counters(const struct layout *layout, const struct aggstats_counters *counters,
                           struct aggstats_counters *ret_copy) {
-    for (unsigned word = word_count; word-- > 0;) /* from behind: what is beside the buckets before these */
+    for (unsigned word = layout_word_count(layout);
+         word-- > 0;) /* from behind: what is beside the buckets before these */
         ret_copy->buckets[word] = __atomic_load_n(&counters->buckets[word], __ATOMIC_ACQUIRE);
     ret_copy->total_cycles = __atomic_load_n(&counters->total_cycles, __ATOMIC_RELAXED);
     ret_copy->calls = __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE);
+    longest_put(ret_copy, layout->resolution, longest_read(counters, layout->resolution));
 }
 
 static void read_current(const struct aggstats_block *block, struct aggstats_block *ret_copy) {
@@ -54,14 +57,51 @@ struct reading {
     const struct layout *layout;
     const struct aggstats_block *block;
     struct aggstats_block *copy;
-    uint64_t open_calls[AGGSTATS_OPS_MAX]; /* begun and not ended, as far as the copy knows */
-    bool is_still[AGGSTATS_OPS_MAX];       /* two readings were the same: nothing happens, they are really open */
+    struct aggstats_block *takes_from;      /* the block, if its longest calls are to begin anew; or NULL */
+    struct longest taken[AGGSTATS_OPS_MAX]; /* those so far */
+    uint64_t open_calls[AGGSTATS_OPS_MAX];  /* begun and not ended, as far as the copy knows */
+    bool is_still[AGGSTATS_OPS_MAX];        /* two readings were the same: nothing happens, they are really open */
 };
+
+/* True if the longest call is one of those in the buckets, or there is none. A call may be just between the two. */
+static bool longest_is_counted(const struct layout *layout, const struct aggstats_counters *counters) {
+    unsigned bucket = aggstats_bucket_of(counters->longest_cycles, layout->resolution);
+    return counters->longest_cycles == 0 || counters->buckets[aggstats_slot(bucket, layout->resolution)] > 0;
+}
+
+static void read_shown(struct reading *reading, unsigned op) {
+    const struct layout *layout = reading->layout;
+    struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
+    int attempt = 0;
+    do
+        read_counters(layout, layout_counters_const(layout, reading->block->counters, op), copy);
+    while (!longest_is_counted(layout, copy) && ++attempt < READ_ATTEMPTS_MAX);
+}
+
+/* Again if a call has ended between the two readings: it would be in the buckets of neither side of the border. */
+static void read_and_take(struct reading *reading, unsigned op) {
+    const struct layout *layout = reading->layout;
+    const size_t counts_bytes = layout_bucket_count(layout) * sizeof(uint64_t);
+    struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
+    struct aggstats_counters *counters = layout_counters(layout, reading->takes_from->counters, op);
+    uint64_t before[AGGSTATS_BUCKETS_MAX];
+    int attempt = 0;
+    read_shown(reading, op);
+    do {
+        memcpy(before, copy->buckets, counts_bytes);
+        longest_raise(&reading->taken[op], longest_take(counters, layout->resolution));
+        read_counters(layout, counters, copy);
+    } while (memcmp(before, copy->buckets, counts_bytes) != 0 && ++attempt < READ_ATTEMPTS_MAX);
+    longest_put(copy, layout->resolution, reading->taken[op]);
+}
 
 static void read_op(struct reading *reading, unsigned op) {
     const struct layout *layout = reading->layout;
-    struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
-    read_counters(layout_counters_const(layout, reading->block->counters, op), layout_word_count(layout), copy);
+    const struct aggstats_counters *copy = layout_counters(layout, reading->copy->counters, op);
+    if (reading->takes_from)
+        read_and_take(reading, op);
+    else
+        read_shown(reading, op);
     reading->open_calls[op] = unfinished(copy, layout_bucket_count(layout));
 }
 
@@ -100,16 +140,26 @@ void tally_settle_op(const struct layout *layout, struct aggstats_block *copy, u
         copy->current_op = 0;
 }
 
+static void read_block(struct reading *reading) {
+    const struct layout *layout = reading->layout;
+    for (unsigned op = 0; op < layout->op_count; op++)
+        read_op(reading, op);
+    read_current(reading->block, reading->copy);
+    for (int attempt = 0; attempt < READ_ATTEMPTS_MAX && read_disagreeing(reading); attempt++)
+        read_current(reading->block, reading->copy);
+    for (unsigned op = 0; op < layout->op_count; op++)
+        tally_settle_op(layout, reading->copy, op, reading->is_still[op]);
+}
+
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block,
                       struct aggstats_block *ret_copy) {
     struct reading reading = {.layout = layout, .block = block, .copy = ret_copy};
-    for (unsigned op = 0; op < layout->op_count; op++)
-        read_op(&reading, op);
-    read_current(block, ret_copy);
-    for (int attempt = 0; attempt < READ_ATTEMPTS_MAX && read_disagreeing(&reading); attempt++)
-        read_current(block, ret_copy);
-    for (unsigned op = 0; op < layout->op_count; op++)
-        tally_settle_op(layout, ret_copy, op, reading.is_still[op]);
+    read_block(&reading);
+}
+
+void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy) {
+    struct reading reading = {.layout = layout, .block = block, .copy = ret_copy, .takes_from = block};
+    read_block(&reading);
 }
 
 /* ---- Summing ---- */
@@ -123,16 +173,28 @@ static bool add_to(uint64_t *sum, uint64_t value) {
  * number of failures. */
 static bool add_beside(uint64_t *sum, const uint64_t *beside) {
     bool overflow = false;
-    for (unsigned i = 0; i < AGGSTATS_BESIDE; i++) {
+    for (unsigned i = 0; i < AGGSTATS_LONGEST_OF; i++) {
         bool wraps = add_to(&sum[i], __atomic_load_n(&beside[i], __ATOMIC_RELAXED));
         overflow |= wraps && i >= AGGSTATS_FAILED;
     }
     return overflow;
 }
 
-/* Adds one op of one block. shared: see tally_add_shared_block(). */
-static int add_counters(struct aggstats_counters *sum, const struct aggstats_counters *counters, unsigned bucket_count,
+/* Of a shared block nobody knows whose object it is. */
+static void add_longest(struct aggstats_counters *sum, const struct aggstats_counters *counters, unsigned resolution,
                         bool shared) {
+    struct longest longest = longest_get(sum, resolution);
+    struct longest other = longest_read(counters, resolution);
+    if (shared)
+        other.object = 0;
+    longest_raise(&longest, other);
+    longest_put(sum, resolution, longest);
+}
+
+/* Adds one op of one block. shared: see tally_add_shared_block(). */
+static int add_counters(struct aggstats_counters *sum, const struct aggstats_counters *counters,
+                        const struct layout *layout, bool shared) {
+    const unsigned bucket_count = layout_bucket_count(layout);
     uint64_t finished = 0;
     bool overflow = add_beside(&sum->buckets[bucket_count], &counters->buckets[bucket_count]);
     for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
@@ -145,6 +207,7 @@ static int add_counters(struct aggstats_counters *sum, const struct aggstats_cou
     if (shared && calls < finished)
         calls = finished;
     overflow |= add_to(&sum->calls, calls);
+    add_longest(sum, counters, layout->resolution, shared);
     return overflow || calls < finished ? -EBADMSG : 0;
 }
 
@@ -152,7 +215,7 @@ static int add_block(struct tally *tally, const struct aggstats_block *block, bo
     const struct layout *layout = &tally->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
         int err = add_counters(layout_counters(layout, tally->table, op),
-                               layout_counters_const(layout, block->counters, op), layout_bucket_count(layout), shared);
+                               layout_counters_const(layout, block->counters, op), layout, shared);
         if (err < 0)
             return err;
     }

@@ -3,6 +3,7 @@
 #define TALLY_H
 
 #include "layout.h"
+#include "longest.h"
 
 /* A call in flight as its block shows it. */
 struct tally_call {
@@ -27,8 +28,11 @@ void tally_finish(struct tally *tally);
 
 /* Copies a block that may be counting meanwhile, as it was at some moment: calls >= sum(buckets) in the copy, and its
  * unfinished call is the one that it names as in flight. Only calls around which others are nested are unfinished
- * without a name. ret_copy: of layout_block_bytes() */
+ * without a name. Its longest calls are at least as long as all in its buckets. ret_copy: of layout_block_bytes() */
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block, struct aggstats_block *ret_copy);
+
+/* The same, and the block's longest calls begin anew: those of calls in the copy are in it, the others are not. */
+void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy);
 
 /* Makes the calls of one op in a copy agree with its buckets and with the call that the copy names as in flight: what
  * began while the buckets were being read belongs to a later snapshot. is_still: two readings of the op were the

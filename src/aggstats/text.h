@@ -13,8 +13,8 @@
  *     # incomplete: yes                only if so
  *     # failed: LOOKUP ENOENT 12 EACCES 3     a line per op that has any; of the kinds that came up
  *     # bytes: READ asked 4096 moved 100      a line per op that has any
- *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call;
- *                                      " path ..." behind it if that is known
+ *     # longest: READ 30737418 object 12     a line per op whose longest call is known, and on what; " path ..." behind
+ * it # in_flight: READ object 12 pid 4711 age 30737418240      a line per call; " path ..." behind it if that is known
  *     OP_LOOKUP 13640 3069650000
  *      0 0 0 120 4711 8809            sampled: a row per interval
  *     JOINT_LOOKUP_ERROR               behind all operations, if there are any

@@ -154,21 +154,6 @@ static int parse_busy(struct parser *parser, char *value) {
     return err;
 }
 
-/* "path /srv/a file", to the end of the line; or nothing. */
-static int parse_path(struct parser *parser, char **cursor, char **ret_path) {
-    text_skip_blanks(cursor);
-    if (!**cursor)
-        return 0;
-    int err = parser_keyword(parser, cursor, "path");
-    if (err < 0)
-        return err;
-    *ret_path = strdup(*cursor);
-    if (!*ret_path)
-        return -ENOMEM;
-    text_unescape(*ret_path);
-    return 0;
-}
-
 /* "READ object 12 pid 4711 age 30737418240" */
 static int parse_in_flight(struct parser *parser, char *value) {
     struct aggstats_profile *profile = &parser->profile;
@@ -184,7 +169,7 @@ static int parse_in_flight(struct parser *parser, char *value) {
     if (err == 0)
         err = parser_keyed_number(parser, &cursor, "age", &call.age_cycles);
     if (err == 0)
-        err = parse_path(parser, &cursor, &call.path);
+        err = parser_path(parser, &cursor, &call.path);
     if (err < 0)
         return err;
     struct aggstats_call_in_flight *grown = parser_grow(profile->in_flight, profile->in_flight_count, sizeof(call));
@@ -231,12 +216,11 @@ static const struct {
     int (*parse)(struct parser *parser, char *value);
     bool repeatable;
 } keys[] = {
-    {"clock", parse_clock, false},       {"resolution", parse_resolution, false},
-    {"start", parse_start, false},       {"elapsed", parse_elapsed, false},
-    {"clamped", parse_clamped, false},   {"incomplete", parse_incomplete, false},
-    {"failed", parser_failed, true},     {"bytes", parser_bytes, true},
-    {"busy", parse_busy, false},         {"in_flight", parse_in_flight, true},
-    {"interval", parse_interval, false}, {"borders", parse_borders, false},
+    {"clock", parse_clock, false},     {"resolution", parse_resolution, false}, {"start", parse_start, false},
+    {"elapsed", parse_elapsed, false}, {"clamped", parse_clamped, false},       {"incomplete", parse_incomplete, false},
+    {"failed", parser_failed, true},   {"bytes", parser_bytes, true},           {"longest", parser_longest, true},
+    {"busy", parse_busy, false},       {"in_flight", parse_in_flight, true},    {"interval", parse_interval, false},
+    {"borders", parse_borders, false},
 };
 
 /* ---- Header: lines ---- */

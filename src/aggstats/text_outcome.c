@@ -14,9 +14,13 @@ struct outcome {
     size_t line; /* of the latest */
     bool has_failed;
     bool has_bytes;
+    bool has_longest;
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t failures[AGGSTATS_FAILURES];
+    uint64_t longest_cycles;
+    uint64_t longest_object;
+    char *longest_path; /* NULL: none; until the op has it */
 };
 
 /* That of an op, which is added if it is new. Errors: -ENOMEM, -EBADMSG */
@@ -92,8 +96,32 @@ int parser_bytes(struct parser *parser, char *value) {
     return parser_end_of_line(parser, &cursor);
 }
 
+/* "READ 30737418 object 12 path /srv/a file" */
+int parser_longest(struct parser *parser, char *value) {
+    struct outcome *outcome;
+    char *cursor = value;
+    int err = find_outcome(parser, text_next_word(&cursor), &outcome);
+    if (err == 0 && outcome->has_longest)
+        err = fail_twice(parser, "longest", outcome->name);
+    if (err == 0)
+        err =
+            parser_number(parser, text_next_word(&cursor), "the latency of a call in cycles", &outcome->longest_cycles);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "object", &outcome->longest_object);
+    if (err < 0)
+        return err;
+    outcome->has_longest = true;
+    return parser_path(parser, &cursor, &outcome->longest_path);
+}
+
+void parser_free_outcomes(struct parser *parser) {
+    for (size_t i = 0; i < parser->outcome_count; i++)
+        free(parser->outcomes[i].longest_path);
+    free(parser->outcomes);
+}
+
 /* Gives an op what its lines say. */
-static int settle(struct parser *parser, const struct outcome *outcome) {
+static int settle(struct parser *parser, struct outcome *outcome) {
     struct aggstats_op_profile *op = profile_find_op(&parser->profile, outcome->name);
     parser->line_number = outcome->line;
     if (!op)
@@ -103,6 +131,11 @@ static int settle(struct parser *parser, const struct outcome *outcome) {
     memcpy(op->failures, outcome->failures, sizeof(op->failures));
     if (!profile_failures_possible(&parser->profile, op))
         return parser_fail(parser, "expected not more failed calls of OP_%s than calls that have ended", op->name);
+    op->longest_cycles = outcome->longest_cycles;
+    op->longest_object = outcome->longest_object;
+    op->longest_path = steal_pointer(&outcome->longest_path);
+    if (!profile_longest_possible(&parser->profile, op))
+        return parser_fail(parser, "expected the longest call of OP_%s in its last bucket that has calls", op->name);
     return 0;
 }
 

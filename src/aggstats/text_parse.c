@@ -432,7 +432,7 @@ int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, s
     int err = parse_text(&parser);
     free(parser.line);
     free(parser.grouped_calls);
-    free(parser.outcomes);
+    parser_free_outcomes(&parser);
     if (err < 0) {
         aggstats_profile_finish(&parser.profile);
         return err;

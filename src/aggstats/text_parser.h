@@ -78,11 +78,16 @@ void text_unescape(char *value);
 /* Room for one more element; moves the array. NULL: no memory. */
 void *parser_grow(void *array, size_t count, size_t size_bytes);
 
-/* The values of "failed" and "bytes" (text_outcome.c); and what they say becomes part of the profile, once it has all
- * of its ops. */
+/* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
+int parser_path(struct parser *parser, char **cursor, char **ret_path);
+
+/* The values of "failed", "bytes" and "longest" (text_outcome.c); and what they say becomes part of the profile, once
+ * it has all of its ops. */
 int parser_failed(struct parser *parser, char *value);
 int parser_bytes(struct parser *parser, char *value);
+int parser_longest(struct parser *parser, char *value);
 int parser_settle_outcomes(struct parser *parser);
+void parser_free_outcomes(struct parser *parser);
 
 /* A line that begins with '#' before the first operation. */
 int parser_header_line(struct parser *parser);

@@ -165,3 +165,17 @@ void text_unescape(char *value) {
     }
     *to = '\0';
 }
+
+int parser_path(struct parser *parser, char **cursor, char **ret_path) {
+    text_skip_blanks(cursor);
+    if (!**cursor)
+        return 0;
+    int err = parser_keyword(parser, cursor, "path");
+    if (err < 0)
+        return err;
+    *ret_path = strdup(*cursor);
+    if (!*ret_path)
+        return -ENOMEM;
+    text_unescape(*ret_path);
+    return 0;
+}

@@ -76,16 +76,30 @@ static void write_outcomes(const struct aggstats_profile *profile, FILE *stream)
     }
 }
 
+static void write_path(const char *path, FILE *stream) {
+    if (path) {
+        fputs(" path ", stream);
+        write_value(stream, path);
+    }
+    putc('\n', stream);
+}
+
+static void write_longest(const struct aggstats_profile *profile, FILE *stream) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        if (op->longest_cycles == 0)
+            continue;
+        fprintf(stream, "# longest: %s %" PRIu64 " object %" PRIu64, op->name, op->longest_cycles, op->longest_object);
+        write_path(op->longest_path, stream);
+    }
+}
+
 static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64, call->op, call->object,
                 call->pid, call->age_cycles);
-        if (call->path) {
-            fputs(" path ", stream);
-            write_value(stream, call->path);
-        }
-        putc('\n', stream);
+        write_path(call->path, stream);
     }
 }
 
@@ -117,6 +131,7 @@ static void write_header(const struct aggstats_profile *profile, FILE *stream) {
         fprintf(stream, "# busy: %" PRIu64 " looks %" PRIu64 " most %" PRIu64 "\n", profile->busy.busy,
                 profile->busy.looks, profile->busy.most);
     write_outcomes(profile, stream);
+    write_longest(profile, stream);
     write_calls_in_flight(profile, stream);
 }
 
@@ -213,7 +228,8 @@ static bool writable(const struct aggstats_profile *profile) {
         if (!text_label_valid(&profile->labels[i]))
             return false;
     for (size_t i = 0; i < profile->op_count; i++)
-        if (!text_name_valid(profile->ops[i].name) || !profile_failures_possible(profile, &profile->ops[i]))
+        if (!text_name_valid(profile->ops[i].name) || !profile_failures_possible(profile, &profile->ops[i]) ||
+            !profile_longest_possible(profile, &profile->ops[i]))
             return false;
     return groups_writable(profile);
 }

@@ -245,18 +245,29 @@ bool threads_fallback_used(const struct threads *threads) {
     return __atomic_load_n(&threads->fallback_used, __ATOMIC_RELAXED) != 0;
 }
 
-int threads_tally(const struct threads *threads, struct tally *tally) {
+static void take_shared_longest(struct aggstats_block *block, const struct layout *layout) {
+    for (unsigned op = 0; op < layout->op_count; op++)
+        longest_take(layout_counters(layout, block->counters, op), layout->resolution);
+}
+
+int threads_tally(const struct threads *threads, bool takes_longest, struct tally *tally) {
     const struct segment *segment = threads_first_segment(threads);
     size_t copy_bytes = round_up(layout_block_bytes(&tally->layout), CACHE_LINE_BYTES);
     CLEANUP_FREE struct aggstats_block *copy = aligned_alloc(CACHE_LINE_BYTES, copy_bytes);
     int err = copy ? 0 : -ENOMEM;
     for (; segment && err == 0; segment = segment->next) {
-        tally_read_block(&tally->layout, segment->block, copy);
+        if (takes_longest)
+            tally_take_block(&tally->layout, segment->block, copy);
+        else
+            tally_read_block(&tally->layout, segment->block, copy);
         err = tally_add_block(tally, copy);
         if (err == 0)
             err = tally_add_call(tally, copy);
     }
-    if (threads_fallback_used(threads))
+    if (threads_fallback_used(threads)) {
         tally_add_shared_block(tally, threads->fallback_block);
+        if (takes_longest)
+            take_shared_longest(threads->fallback_block, &tally->layout);
+    }
     return err;
 }

@@ -72,8 +72,8 @@ static inline struct segment *threads_first_segment(const struct threads *thread
     return __atomic_load_n(&threads->segments, __ATOMIC_ACQUIRE);
 }
 
-/* Adds up what all blocks hold now. Errors: as tally_add_block() */
-int threads_tally(const struct threads *threads, struct tally *tally);
+/* Adds up what all blocks hold now. takes_longest: and their longest calls begin anew. Errors: as tally_add_block() */
+int threads_tally(const struct threads *threads, bool takes_longest, struct tally *tally);
 
 /* Whether updates may have been lost, since threads shared a block. */
 bool threads_fallback_used(const struct threads *threads);

@@ -131,6 +131,7 @@ static void raise_to_samples(struct aggstats_op_profile *op, const struct aggsta
     }
     if (op->calls < finished)
         op->calls = finished;
+    profile_settle_longest(op, bucket_count / 64);
 }
 
 static int show_op(const struct timeline *timeline, unsigned op_number, const struct aggstats_counters *visible,

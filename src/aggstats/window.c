@@ -23,6 +23,14 @@ static uint64_t *frozen_words(struct window *window, const struct layout *layout
     return (uint64_t *)(void *)(window->tables + layout_table_bytes(layout));
 }
 
+static struct longest *kept_longest(struct window *window, const struct layout *layout) {
+    return (struct longest *)(void *)(window->tables + 2 * layout_table_bytes(layout));
+}
+
+static struct longest *kept_since_mark(struct window *window, const struct layout *layout) {
+    return kept_longest(window, layout) + layout->op_count;
+}
+
 static void freeze(struct window *window, const struct tally *settled) {
     memcpy(frozen_words(window, &settled->layout), settled->table, layout_table_bytes(&settled->layout));
     window->clamped_frozen = settled->clamped;
@@ -34,7 +42,20 @@ void window_start(struct window *window, uint64_t now_cycles) {
     window->paused_cycles = 0;
 }
 
+void window_keep_longest(struct window *window, const struct tally *taken) {
+    const struct layout *layout = &taken->layout;
+    if (window->paused) /* they ended in the pause */
+        return;
+    for (unsigned op = 0; op < layout->op_count; op++) {
+        struct longest longest = longest_get(layout_counters_const(layout, taken->table, op), layout->resolution);
+        longest_raise(&kept_longest(window, layout)[op], longest);
+        longest_raise(&kept_since_mark(window, layout)[op], longest);
+    }
+}
+
 void window_reset(struct window *window, const struct tally *settled, uint64_t now_cycles) {
+    const struct layout *layout = &settled->layout;
+    memset(kept_longest(window, layout), 0, 2 * layout->op_count * sizeof(struct longest));
     memcpy(baseline_words(window), settled->table, layout_table_bytes(&settled->layout));
     window->clamped_baseline = settled->clamped;
     window_start(window, now_cycles);
@@ -67,9 +88,9 @@ void window_resume(struct window *window, const struct tally *settled, uint64_t 
 
 /* ---- Rotation: what has been shown is taken away, whatever was paused and resumed meanwhile ---- */
 
-void window_mark(const struct window *window, const struct tally *settled, uint64_t now_cycles,
-                 struct window_span *span) {
+void window_mark(struct window *window, const struct tally *settled, uint64_t now_cycles, struct window_span *span) {
     const struct layout *layout = &settled->layout;
+    memset(kept_since_mark(window, layout), 0, layout->op_count * sizeof(struct longest));
     const uint64_t *baseline = window_baseline(window);
     const uint64_t *seen = window->paused ? window_frozen(window, layout) : settled->table;
     uint64_t *shown = span->table;
@@ -87,6 +108,7 @@ void window_take(struct window *window, const struct layout *layout, const struc
     const uint64_t *shown = span->table;
     for (size_t i = 0; i < table_words(layout); i++)
         baseline[i] += shown[i];
+    memcpy(kept_longest(window, layout), kept_since_mark(window, layout), layout->op_count * sizeof(struct longest));
     window->clamped_baseline += span->clamped;
     window->start_ns = span->end_ns;
     window->start_cycles = span->end_cycles;
@@ -103,6 +125,18 @@ void window_take(struct window *window, const struct layout *layout, const struc
 uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles) {
     uint64_t end_cycles = window->paused ? window->pause_start_cycles : now_cycles;
     return difference(difference(end_cycles, window->start_cycles), window->paused_cycles);
+}
+
+/* Those in the threads' blocks are of a pause while there is one. */
+static void show_longest(const struct window *window, const struct tally *tally, unsigned op,
+                         struct aggstats_counters *counters) {
+    const struct layout *layout = &tally->layout;
+    struct longest longest = window_longest(window, layout)[op];
+    if (!window->paused)
+        longest_raise(&longest, longest_get(layout_counters_const(layout, tally->table, op), layout->resolution));
+    if (!longest_is_possible(counters->buckets, layout->resolution, longest.cycles))
+        longest = (struct longest){0};
+    longest_put(counters, layout->resolution, longest);
 }
 
 void window_visible(const struct window *window, const struct tally *tally, unsigned op,
@@ -124,6 +158,7 @@ void window_visible(const struct window *window, const struct tally *tally, unsi
     ret_counters->calls = difference(seen->calls, baseline->calls);
     if (ret_counters->calls < finished)
         ret_counters->calls = finished;
+    show_longest(window, tally, op, ret_counters);
 }
 
 uint64_t window_visible_clamped(const struct window *window, const struct tally *tally) {

@@ -3,7 +3,9 @@
  * A call belongs to the window in which it ends, so a window's calls are all calls that began, ever, less those that
  * ended before it: the calls in flight at a reset are in flight in the new window. Paused time is no part of a window:
  * what ends during a pause is not counted at all, and while paused no call is shown in flight (calls = sum(buckets)).
- */
+ *
+ * A longest call cannot be subtracted. So before each change of window those that threads have noted are taken from
+ * them, and kept here, if they ended in the window and in no pause of it. */
 #ifndef WINDOW_H
 #define WINDOW_H
 
@@ -20,12 +22,19 @@ struct window {
     uint64_t clamped_frozen;
     uint64_t reserved;
     /* two tables of counters, calls = sum(buckets): the baseline, that is what had ended before the window or in its
-     * pauses; then what had ended when the pause going on began */
+     * pauses; then what had ended when the pause going on began. Of longest calls they hold nothing.
+     * Behind them, two times [op_count], the longest calls that were taken from threads: of the window; and of what of
+     * it came after the latest window_mark() */
     unsigned char tables[] __attribute__((aligned(CACHE_LINE_BYTES)));
 };
 
 static inline size_t window_bytes(const struct layout *layout) {
-    return sizeof(struct window) + 2 * layout_table_bytes(layout);
+    size_t longest_bytes = 2 * layout->op_count * sizeof(struct longest);
+    return sizeof(struct window) + 2 * layout_table_bytes(layout) + round_up(longest_bytes, CACHE_LINE_BYTES);
+}
+
+static inline const struct longest *window_longest(const struct window *window, const struct layout *layout) {
+    return (const struct longest *)(const void *)(window->tables + 2 * layout_table_bytes(layout));
 }
 
 static inline const void *window_baseline(const struct window *window) {
@@ -38,6 +47,9 @@ static inline const void *window_frozen(const struct window *window, const struc
 
 /* The first window, in zeroed memory: nothing has been counted yet. */
 void window_start(struct window *window, uint64_t now_cycles);
+
+/* Keeps the longest calls that were taken from the threads into the tally: always before one of those below. */
+void window_keep_longest(struct window *window, const struct tally *taken);
 
 /* Each takes what all blocks hold now, settled. Pausing what is paused, or resuming what runs, changes nothing. */
 void window_reset(struct window *window, const struct tally *settled, uint64_t now_cycles);
@@ -53,9 +65,8 @@ struct window_span {
     uint64_t paused_cycles; /* of the time until then */
 };
 
-/* Fills in all but the table's pointer. */
-void window_mark(const struct window *window, const struct tally *settled, uint64_t now_cycles,
-                 struct window_span *span);
+/* Fills in all but the table's pointer. From now on the longest calls that come after the span are known apart. */
+void window_mark(struct window *window, const struct tally *settled, uint64_t now_cycles, struct window_span *span);
 
 /* The window begins where the span ended, and shows what it shows now less what the span did. It may have been paused
  * and resumed since, but not reset. */
@@ -65,6 +76,7 @@ uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles)
 
 /* What the window shows of one op. tally: what all blocks hold now; unused while paused.
  * Shape:   counters with as many buckets as tally's layout says, in their own order, and what is beside them
+ *          the longest call is 0 if none is known that the buckets allow
  * A difference below 0 counts as 0: updates lost in a shared block, or blocks missing in the live file. */
 void window_visible(const struct window *window, const struct tally *tally, unsigned op,
                     struct aggstats_counters *ret_counters);

@@ -20,17 +20,26 @@ struct aggstats_recorder;
 struct aggstats_counters {
     uint64_t calls;
     uint64_t total_cycles;
+    uint64_t longest_cycles; /* in a thread's block: latency of its longest call since somebody took it; else unused */
     uint64_t buckets[];
 };
 
-/* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so a call of 2^10 to 2^16 touches
+/* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so a call of 2^10 to 2^15 touches
  * one cache line of them (resolution 1). Lines that have left the caches cost ten times as much as all the rest. */
 static inline unsigned aggstats_slot(unsigned bucket, unsigned resolution) {
     return (bucket - 10 * resolution) & (64 * resolution - 1);
 }
 
-/* What is counted of some calls only: their bytes, and failures of each kind. */
-enum { AGGSTATS_ASKED, AGGSTATS_MOVED, AGGSTATS_FAILED, AGGSTATS_BESIDE = AGGSTATS_FAILED + AGGSTATS_FAILURES };
+/* What is counted of some calls only: their bytes, and failures of each kind. Behind these stands what the longest call
+ * worked on, and of which latency that is said. */
+enum {
+    AGGSTATS_ASKED,
+    AGGSTATS_MOVED,
+    AGGSTATS_FAILED,
+    AGGSTATS_LONGEST_OF = AGGSTATS_FAILED + AGGSTATS_FAILURES,
+    AGGSTATS_LONGEST_OBJECT,
+    AGGSTATS_BESIDE,
+};
 
 static inline uint64_t *aggstats_beside(struct aggstats_counters *counters, unsigned resolution) {
     return &counters->buckets[64 * (size_t)resolution];

@@ -70,6 +70,10 @@ struct aggstats_op_profile {
     uint64_t asked_bytes; /* those that calls were to move, modulo 2^64; and those that they did move */
     uint64_t moved_bytes;
     uint64_t failures[AGGSTATS_FAILURES]; /* calls that failed, by kind (failure.h) */
+    uint64_t longest_cycles; /* latency of the longest, which is in the last bucket that has calls; 0: only this is
+                              * known */
+    uint64_t longest_object; /* what it worked on; 0: not known */
+    char *longest_path;      /* of that, where somebody has found it out; NULL: not known. Owner: the profile */
 };
 
 /* How much of the time calls were in flight, by looks at what is in flight. All 0: nobody looked. */
@@ -157,10 +161,11 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
-/* Whether it has paths, which may be nobody else's business: of a call in flight, of cgroups, or of files. */
+/* Whether it has paths, which may be nobody else's business: of a call in flight, of an op's longest, of cgroups, or of
+ * files. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
 
-/* Takes all of these out: groups named by paths are gone, calls in flight have no path. */
+/* Takes all of these out: groups named by paths are gone, calls have no path. */
 void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */
@@ -178,15 +183,15 @@ uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op);
 /* ---- Arithmetic ---- */
 
 /* Adds b to a, op by op, exactly: counts, totals, bytes, failures, clamped; the finer one is first brought to the
- * coarser resolution. Elapsed times add up; a keeps its labels, start and calls in flight. The sum has no intervals,
- * and those joint profiles that both have, and no groups. A zeroed a becomes a copy of b. Rates that differ by less
- * than 1/1000 are one rate, measured twice. Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM;
- * *a untouched */
+ * coarser resolution. The longest call of an op is the longer one, if that is known. Elapsed times add up; a keeps its
+ * labels, start and calls in flight. The sum has no intervals, and those joint profiles that both have, and no groups.
+ * A zeroed a becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice.
+ * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
- * ended. Ops that reach 0 calls are dropped. The difference starts where b ended, and has no
- * intervals, joint profiles or groups.
+ * ended. Ops that reach 0 calls are dropped. The longest call is known if it is longer than b's. The difference starts
+ * where b ended, and has no intervals, joint profiles or groups.
  * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
 int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
 

@@ -32,8 +32,8 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
 
 /* Starts recording.
  * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
- *          itself (clock, resolution, start, elapsed, clamped, incomplete, failed, bytes, in_flight, interval, borders,
- *          and names of groupings)
+ *          itself (clock, resolution, start, elapsed, clamped, incomplete, failed, bytes, longest, in_flight, interval,
+ *          borders, and names of groupings)
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
  *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
  * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, intervals,
@@ -98,6 +98,11 @@ static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_begin(struct aggstat
     return span;
 }
 
+/* Notes that a call took longer than any before, in its thread; for aggstats_end_with(). Takes members of the span, so
+ * that this needs no place in memory. */
+void aggstats_note_longest(const struct aggstats_block *block, struct aggstats_counters *counters, unsigned resolution,
+                           uint64_t latency_cycles);
+
 /* What came of a call; zeroed: nothing that is counted. */
 struct aggstats_outcome {
     int error;      /* errno value of a call that failed; 0: it did not */
@@ -117,6 +122,8 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorde
         aggstats_add(&span->block->clamped, 1);
         latency_cycles = 0;
     }
+    if (__builtin_expect(latency_cycles > __atomic_load_n(&counters->longest_cycles, __ATOMIC_RELAXED), 0))
+        aggstats_note_longest(span->block, counters, hot->resolution, latency_cycles); /* before it is in a bucket */
     unsigned slot = __builtin_expect(hot->resolution == 1, 1)
                         ? aggstats_slot(63U - (unsigned)__builtin_clzll(latency_cycles | 1), 1)
                         : aggstats_slot(aggstats_bucket_fine(latency_cycles, hot->resolution), hot->resolution);
@@ -144,7 +151,8 @@ static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const st
  * Owner:   the caller finishes *ret_profile
  * Errors:  -ENOMEM, -EBADMSG someone else has written into the counters; *ret_profile untouched
  * Threads: any, while others record; calls >= sum(buckets) >= failures always. A total may already hold the latency
- *          of a call that is just ending and not yet in its bucket; its bytes and failure may be missing then */
+ *          of a call that is just ending and not yet in its bucket, and be the longest; its bytes and failure may be
+ * missing then */
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile);
 
 /* From now on snapshots show only what happens from here. That is a new window. A call belongs to the window in which
@@ -152,8 +160,9 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
  * pause freezes what snapshots show; resume goes on as if the time between had not been: what ends in a pause is not
  * counted, and while paused nothing is shown in flight. Pausing twice, or resuming what runs, changes nothing. reset
  * while paused stays paused, and empty.
- * Errors:  as aggstats_recorder_snapshot(); nothing has changed then
- * Threads: any */
+ * Each window has its own longest call; one that ends at the very moment of the change may be missing in that, and
+ * where it makes another bucket the slowest, only that is known then. Errors:  as aggstats_recorder_snapshot(); nothing
+ * has changed then Threads: any */
 int aggstats_recorder_reset(struct aggstats_recorder *recorder);
 int aggstats_recorder_pause(struct aggstats_recorder *recorder);
 int aggstats_recorder_resume(struct aggstats_recorder *recorder);
