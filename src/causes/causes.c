@@ -1,0 +1,195 @@
+/* Patterns of kernel functions, tried from the first on. */
+#include "causes.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+#define PATTERNS_MAX 8 /* of one cause */
+
+struct cause {
+    char words[CAUSE_SIZE];
+    char patterns[PATTERNS_MAX][CAUSE_FUNCTION_SIZE];
+    size_t pattern_count;
+};
+
+struct causes {
+    struct cause *causes;
+    size_t count;
+};
+
+/* ---- Stacks ---- */
+
+/* "[<0>] jbd2_log_wait_commit+0xcd/0x140 [jbd2]" is that function. */
+static void parse_function(const char *line, size_t length, char ret_name[CAUSE_FUNCTION_SIZE]) {
+    const char *name = line;
+    if (length > 0 && line[0] == '[') {
+        const char *end = memchr(line, ']', length);
+        name = end ? end + 1 : line + length;
+    }
+    while (name < line + length && *name == ' ')
+        name++;
+    size_t rest = (size_t)(line + length - name);
+    size_t name_length = 0;
+    while (name_length < rest && (isalnum((unsigned char)name[name_length]) || name[name_length] == '_'))
+        name_length++;
+    snprintf(ret_name, CAUSE_FUNCTION_SIZE, "%.*s", (int)name_length, name);
+}
+
+void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack) {
+    ret_stack->count = 0;
+    while (*text && ret_stack->count < CAUSE_FUNCTIONS_MAX) {
+        size_t length = strcspn(text, "\n");
+        char *function = ret_stack->functions[ret_stack->count];
+        parse_function(text, length, function);
+        ret_stack->count += function[0] != '\0' && strcmp(function, "0") != 0; /* "0" is wchan's "nowhere" */
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* Functions that wait for what their callers want. */
+static bool only_waits(const char *function) {
+    static const char *const patterns[] = {
+        "*schedule*",   "*wait*",        "*mutex_lock*", "*rwsem_down*", "down_*",    "*futex*",
+        "*folio_lock*", "usleep_range*", "msleep*",      "rt_mutex*",    "hrtimer_*",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+        if (fnmatch(patterns[i], function, 0) == 0)
+            return true;
+    return false;
+}
+
+const char *kernel_stack_place(const struct kernel_stack *stack) {
+    for (size_t i = 0; i < stack->count; i++)
+        if (!only_waits(stack->functions[i]))
+            return stack->functions[i];
+    return stack->count > 0 ? stack->functions[stack->count - 1] : NULL;
+}
+
+/* ---- The table ---- */
+
+static int fail(struct causes_error *error, size_t line, const char *message) {
+    error->line = line;
+    snprintf(error->message, sizeof(error->message), "%s", message);
+    return -EBADMSG;
+}
+
+/* Cuts blanks off at both ends. Returns the beginning */
+static char *trim(char *text) {
+    while (isspace((unsigned char)*text))
+        text++;
+    char *end = text + strlen(text);
+    while (end > text && isspace((unsigned char)end[-1]))
+        *--end = '\0';
+    return text;
+}
+
+static bool is_text(const char *words) {
+    for (; *words; words++)
+        if (iscntrl((unsigned char)*words))
+            return false;
+    return true;
+}
+
+/* "FUNCTION < FUNCTION" */
+static int parse_patterns(char *patterns, size_t line, struct cause *cause, struct causes_error *ret_error) {
+    char *rest = patterns;
+    for (char *pattern = strsep(&rest, "<"); pattern; pattern = strsep(&rest, "<")) {
+        pattern = trim(pattern);
+        if (!pattern[0])
+            return fail(ret_error, line, "expected a function of the kernel on each side of <, and behind the colon");
+        if (strpbrk(pattern, " \t"))
+            return fail(ret_error, line, "expected < between two functions");
+        if (strlen(pattern) >= CAUSE_FUNCTION_SIZE)
+            return fail(ret_error, line, "the name of a function is longer than 63 characters");
+        if (cause->pattern_count == PATTERNS_MAX)
+            return fail(ret_error, line, "expected at most 8 functions");
+        strcpy(cause->patterns[cause->pattern_count++], pattern);
+    }
+    return 0;
+}
+
+/* "CAUSE: FUNCTION < FUNCTION" */
+static int parse_cause(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
+    char *colon = strchr(text, ':');
+    if (!colon)
+        return fail(ret_error, line, "expected CAUSE: FUNCTION [< FUNCTION]..., found no colon");
+    *colon = '\0';
+    const char *words = trim(text);
+    if (!words[0])
+        return fail(ret_error, line, "expected the cause in words before the colon");
+    if (strlen(words) >= CAUSE_SIZE)
+        return fail(ret_error, line, "the cause has more than 95 characters");
+    if (!is_text(words))
+        return fail(ret_error, line, "the cause has control characters");
+    *cause = (struct cause){.pattern_count = 0};
+    strcpy(cause->words, words);
+    return parse_patterns(colon + 1, line, cause, ret_error);
+}
+
+static int add_cause(struct causes *causes, const struct cause *cause) {
+    struct cause *grown = reallocarray(causes->causes, causes->count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    causes->causes = grown;
+    causes->causes[causes->count++] = *cause;
+    return 0;
+}
+
+static int parse_lines(char *text, struct causes *causes, struct causes_error *ret_error) {
+    char *rest = text;
+    size_t line = 0;
+    for (char *line_text = strsep(&rest, "\n"); line_text; line_text = strsep(&rest, "\n")) {
+        struct cause cause;
+        line++;
+        line_text = trim(line_text);
+        if (!line_text[0] || line_text[0] == '#')
+            continue;
+        int err = parse_cause(line_text, line, &cause, ret_error);
+        if (err == 0)
+            err = add_cause(causes, &cause);
+        if (err < 0)
+            return err;
+    }
+    return 0;
+}
+
+int causes_parse(const char *text, struct causes **ret_causes, struct causes_error *ret_error) {
+    CLEANUP_FREE char *copy = strdup(text);
+    struct causes *causes = calloc(1, sizeof(*causes));
+    int err = copy && causes ? parse_lines(copy, causes, ret_error) : -ENOMEM;
+    if (err < 0) {
+        causes_free(causes);
+        return err;
+    }
+    *ret_causes = causes;
+    return 0;
+}
+
+void causes_free(struct causes *causes) {
+    if (!causes)
+        return;
+    free(causes->causes);
+    free(causes);
+}
+
+/* ---- Finding ---- */
+
+static bool fits(const struct cause *cause, const struct kernel_stack *stack) {
+    size_t pattern = 0;
+    for (size_t i = 0; i < stack->count && pattern < cause->pattern_count; i++)
+        pattern += fnmatch(cause->patterns[pattern], stack->functions[i], 0) == 0;
+    return pattern == cause->pattern_count;
+}
+
+const char *causes_find(const struct causes *causes, const struct kernel_stack *stack) {
+    for (size_t i = 0; i < causes->count; i++)
+        if (fits(&causes->causes[i], stack))
+            return causes->causes[i].words;
+    return NULL;
+}
