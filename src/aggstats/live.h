@@ -5,6 +5,7 @@
  *     names[op_count][AGGSTATS_NAME_SIZE], padded with NULs
  *     labels: key NUL value NUL, label_count times; labels_bytes in all
  *     two windows, each aligned to a cache line
+ *     what is kept of slow calls (slow_store.h), aligned too
  *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move.
  *
@@ -16,6 +17,7 @@
 #ifndef LIVE_H
 #define LIVE_H
 
+#include "slow_store.h"
 #include "window.h"
 
 #define LIVE_MAGIC "OSPROFLV"
@@ -62,6 +64,7 @@ struct live_offsets {
     size_t names;
     size_t labels;
     size_t windows[2];
+    size_t slow;
     size_t end;
 };
 
@@ -69,10 +72,12 @@ static inline struct live_offsets live_offsets_make(const struct layout *layout,
     size_t labels = LIVE_HEADER_BYTES + layout->op_count * (size_t)AGGSTATS_NAME_SIZE;
     size_t window = round_up(labels + labels_bytes, CACHE_LINE_BYTES);
     size_t next_window = window + window_bytes(layout);
+    size_t slow = round_up(next_window + window_bytes(layout), CACHE_LINE_BYTES);
     return (struct live_offsets){.names = LIVE_HEADER_BYTES,
                                  .labels = labels,
                                  .windows = {window, next_window},
-                                 .end = next_window + window_bytes(layout)};
+                                 .slow = slow,
+                                 .end = slow + sizeof(struct slow_store)};
 }
 
 struct live {
@@ -82,6 +87,7 @@ struct live {
     const char *name; /* its last part, in path */
     struct live_header *header;
     struct window *windows[2];
+    struct slow_store *slow;
 };
 
 /* Creates the file, or takes anonymous memory where options->live_path is NULL.

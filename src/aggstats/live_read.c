@@ -18,6 +18,7 @@
 #include "text.h"
 
 #define WINDOW_ATTEMPTS_MAX 1000
+#define SLOW_ATTEMPTS_MAX 10
 
 struct reader {
     int fd;
@@ -29,6 +30,7 @@ struct reader {
     struct aggstats_label *labels;
     size_t label_count;
     struct window *window;
+    struct slow_store slow;
     struct tally tally;
     struct aggstats_parse_error *error;
 };
@@ -308,6 +310,23 @@ static int read_blocks_after_window(struct reader *reader, uint64_t changes_befo
     return err;
 }
 
+/* Of a process that has died it is as that has left it, perhaps half changed. */
+static int read_slow(struct reader *reader) {
+    uint64_t before = 0;
+    int err = 0;
+    for (int attempt = 0; attempt < SLOW_ATTEMPTS_MAX && err == 0; attempt++) {
+        err = read_at(reader, &before, sizeof(before), reader->offsets.slow);
+        if (err == 0)
+            err = read_at(reader, &reader->slow, sizeof(reader->slow), reader->offsets.slow);
+        uint64_t after = 0;
+        if (err == 0)
+            err = read_at(reader, &after, sizeof(after), reader->offsets.slow);
+        if (err == 0 && before == after && before % 2 == 0)
+            break;
+    }
+    return err;
+}
+
 /* What may have changed in the header; the rest must not have. */
 static int reread_header(struct reader *reader) {
     struct live_header before = reader->header;
@@ -351,6 +370,8 @@ static int read_everything(struct reader *reader) {
     if (err == 0)
         err = check_window(reader);
     if (err == 0)
+        err = read_slow(reader);
+    if (err == 0)
         err = reread_header(reader); /* for what happened before the window was made */
     if (err == 0)
         err = read_blocks_after_window(reader, longest_changes);
@@ -368,6 +389,7 @@ static int make_profile(const struct reader *reader, bool recording, struct aggs
         .label_count = reader->label_count,
         .incomplete = reader->header.incomplete != 0,
         .busy = live_busy(&reader->header),
+        .slow = &reader->slow,
     };
     return snapshot_make(&source, ret_profile);
 }

@@ -86,6 +86,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     write_labels(base + offsets.labels, options);
     for (int i = 0; i < 2; i++)
         live->windows[i] = (struct window *)(void *)(base + offsets.windows[i]);
+    live->slow = (struct slow_store *)(void *)(base + offsets.slow);
 }
 
 /* Everything else is in place: from here on readers may believe the file. */

@@ -95,6 +95,7 @@ void aggstats_profile_finish(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
         free(profile->in_flight[i].path);
     free(profile->in_flight);
+    profile_free_slow(profile);
     free(profile->borders);
     profile_free_joints(profile);
     profile_free_groups(profile);
@@ -183,6 +184,9 @@ static int fill_copy(const struct aggstats_profile *profile, struct aggstats_pro
     err = copy_calls_in_flight(profile, copy);
     if (err < 0)
         return err;
+    err = profile_copy_slow(profile, copy);
+    if (err < 0)
+        return err;
     err = copy_joints(profile, copy);
     if (err < 0)
         return err;
@@ -202,6 +206,9 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     copy.labels = NULL;
     copy.ops = NULL;
     copy.in_flight = NULL;
+    copy.causes = NULL;
+    copy.slow_calls = NULL;
+    copy.cause_count = copy.slow_call_count = 0;
     copy.borders = NULL;
     copy.joints = NULL;
     copy.groups = NULL;
@@ -254,6 +261,8 @@ bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (profile->ops[i].longest_path)
             return true;
+    if (profile->slow_call_count > 0)
+        return true;
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
         if (profile->groupings & 1U << grouping && aggstats_grouping_has_paths((enum aggstats_grouping)grouping))
             return true;
@@ -270,6 +279,7 @@ void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
         free(profile->in_flight[i].path);
         profile->in_flight[i].path = NULL;
     }
+    profile_free_slow_calls(profile);
     for (size_t i = 0; i < profile->group_count; i++) {
         if (aggstats_grouping_has_paths(profile->groups[i].grouping))
             aggstats_profile_finish(&profile->groups[i].profile);

@@ -177,6 +177,18 @@ static int rescale_bound(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     return err;
 }
 
+static int rescale_slow(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
+    int err = scale(&profile->slow_cycles, from_hz, to_hz);
+    for (size_t i = 0; i < profile->cause_count && err == 0; i++) {
+        err = scale(&profile->causes[i].total_cycles, from_hz, to_hz);
+        if (err == 0)
+            err = scale(&profile->causes[i].longest_cycles, from_hz, to_hz);
+    }
+    for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
+        err = scale(&profile->slow_calls[i].latency_cycles, from_hz, to_hz);
+    return err;
+}
+
 static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
     uint64_t old_hz = profile->clock.frequency_hz;
     struct shift shift = shift_make(profile->resolution, old_hz, frequency_hz);
@@ -194,6 +206,8 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
         err = shift_joints(profile, &shift);
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
         err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
+    if (err == 0)
+        err = rescale_slow(profile, old_hz, frequency_hz);
     for (size_t i = 0; i < profile->group_count && err == 0; i++) {
         err = rescale(&profile->groups[i].profile, frequency_hz);
         if (err == 0)

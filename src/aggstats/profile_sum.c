@@ -179,6 +179,8 @@ int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profi
     drop_dimensions(&sum);
     drop_dimensions(&addend);
     err = add_profile(&sum, &addend);
+    if (err == 0)
+        err = profile_add_slow(&sum, &addend);
     if (err < 0)
         return err;
     aggstats_profile_sort(&sum);
@@ -277,6 +279,8 @@ int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_
     int err = aggstats_profile_copy(a, &difference);
     if (err == 0)
         err = subtract_profile(&difference, b);
+    if (err == 0)
+        err = profile_subtract_slow(&difference, b);
     if (err < 0)
         return err;
     drop_dimensions(&difference);

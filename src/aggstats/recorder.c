@@ -36,6 +36,8 @@ static struct aggstats_recorder *next_recorder(const struct aggstats_recorder *r
 }
 
 static void unlock_recorder(struct aggstats_recorder *recorder) {
+    if (recorder_slow(recorder))
+        pthread_mutex_unlock(&recorder->slow->lock);
     if (recorder_grouping(recorder))
         pthread_mutex_unlock(&recorder->grouping->lock);
     pthread_mutex_unlock(&recorder->window_lock);
@@ -51,6 +53,8 @@ static void before_fork(void) {
         pthread_mutex_lock(&recorder->window_lock);
         if (recorder_grouping(recorder))
             pthread_mutex_lock(&recorder->grouping->lock);
+        if (recorder_slow(recorder))
+            pthread_mutex_lock(&recorder->slow->lock);
     }
 }
 
@@ -84,6 +88,8 @@ static void start_anew(struct aggstats_recorder *recorder) {
         recorder->watcher->is_left = true;
     if (recorder->grouping)
         recorder->grouping->is_left = true;
+    if (recorder->slow)
+        recorder->slow->is_left = true;
     set_hot(recorder, threads_start_anew(&recorder->threads));
 }
 
@@ -233,6 +239,7 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
     if (!recorder)
         return;
     recorder_unregister(recorder);
+    slow_stop(recorder->slow);
     sampler_stop(recorder->sampler);
     sampler_stop(recorder->watcher);
     grouping_stop(recorder->grouping);

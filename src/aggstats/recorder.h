@@ -8,6 +8,7 @@
 #include "grouping.h"
 #include "joint.h"
 #include "sampler.h"
+#include "slow.h"
 #include "threads.h"
 #include "timeline.h"
 
@@ -52,6 +53,7 @@ struct aggstats_recorder {
     struct sampler *sampler;      /* under its lock; NULL: not sampled */
     struct sampler *watcher;      /* set before threads count; NULL: nobody looks at calls in flight */
     struct watch watch;           /* the watcher's */
+    struct slow *slow;            /* atomic; NULL: nobody looks for slow calls */
     struct grouping *grouping;    /* set before threads count; NULL: not grouped */
     struct rotation *rotation;    /* under the window lock; NULL: none, or a reset has come between */
 };
@@ -61,8 +63,20 @@ static inline struct grouping *recorder_grouping(const struct aggstats_recorder 
     return recorder->grouping && !recorder->grouping->is_left ? recorder->grouping : NULL;
 }
 
+/* That whose thread is in this process; NULL: none. */
+static inline struct slow *recorder_slow(struct aggstats_recorder *recorder) {
+    struct slow *slow = __atomic_load_n(&recorder->slow, __ATOMIC_ACQUIRE);
+    return slow && !slow->is_left ? slow : NULL;
+}
+
 /* Takes looks from those that are shown; NULL: all of them. Under the window lock */
 void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken);
+
+/* Of slow calls that have ended: forgets them; counts none while paused; forgets those of a profile. Under the window
+ * lock; the first two under that of slow, too, if there is one. */
+void recorder_reset_slow(struct aggstats_recorder *recorder);
+void recorder_pause_slow(struct aggstats_recorder *recorder, bool paused);
+void recorder_take_slow(struct aggstats_recorder *recorder, const struct aggstats_profile *taken);
 
 static inline struct timeline *recorder_timeline(const struct aggstats_recorder *recorder) {
     return recorder->sampler && recorder->sampler->is_left ? NULL : recorder->timeline;

@@ -41,6 +41,17 @@ static int tally_and_keep_longest(struct aggstats_recorder *recorder, struct tal
     return err;
 }
 
+/* What is kept of slow calls does not change meanwhile, either. */
+static int use_tally(struct aggstats_recorder *recorder, struct tally *tally, tally_fn use, void *argument) {
+    struct slow *slow = recorder_slow(recorder);
+    if (slow)
+        pthread_mutex_lock(&slow->lock);
+    int err = use(recorder, tally, argument);
+    if (slow)
+        pthread_mutex_unlock(&slow->lock);
+    return err;
+}
+
 static int with_tally(struct aggstats_recorder *recorder, bool changes_window, tally_fn use, void *argument) {
     struct tally tally;
     int err = tally_init(&tally, &recorder->layout);
@@ -51,7 +62,7 @@ static int with_tally(struct aggstats_recorder *recorder, bool changes_window, t
     read_beside(recorder);
     err = changes_window ? tally_and_keep_longest(recorder, &tally) : threads_tally(&recorder->threads, false, &tally);
     if (err == 0)
-        err = use(recorder, &tally, argument);
+        err = use_tally(recorder, &tally, use, argument);
     quiet_unlock(&recorder->window_lock, &before);
     tally_finish(&tally);
     return err;
@@ -68,6 +79,7 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .busy = live_busy(recorder->live.header),
         .timeline = recorder_timeline(recorder),
         .joints = &recorder->joints,
+        .slow = recorder->live.slow,
         .grouping = recorder_grouping(recorder),
     };
     note_clock(recorder, &source);
@@ -99,6 +111,7 @@ static void reset_all(struct aggstats_recorder *recorder, struct window *window,
     window_reset(window, settled, now_cycles);
     recorder->rotation = NULL; /* what it would take away is gone */
     recorder_take_busy(recorder, NULL);
+    recorder_reset_slow(recorder);
     joints_reset(&recorder->joints);
     if (recorder_grouping(recorder))
         grouping_reset(recorder->grouping);
@@ -109,6 +122,7 @@ static void reset_all(struct aggstats_recorder *recorder, struct window *window,
 static void pause_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                       uint64_t now_cycles) {
     window_pause(window, settled, now_cycles);
+    recorder_pause_slow(recorder, true);
     joints_pause(&recorder->joints);
     if (recorder_grouping(recorder))
         grouping_pause(recorder->grouping);
@@ -117,6 +131,7 @@ static void pause_all(struct aggstats_recorder *recorder, struct window *window,
 static void resume_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                        uint64_t now_cycles) {
     window_resume(window, settled, now_cycles);
+    recorder_pause_slow(recorder, false);
     joints_resume(&recorder->joints);
     if (recorder_grouping(recorder))
         grouping_resume(recorder->grouping);
@@ -213,6 +228,7 @@ static void take_span(struct aggstats_recorder *recorder, const struct rotation 
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     window_take(window, &recorder->layout, &rotation->span);
     recorder_take_busy(recorder, &rotation->profile.busy);
+    recorder_take_slow(recorder, &rotation->profile);
     live_publish_window(&recorder->live);
     joints_take(&recorder->joints, (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names, &rotation->profile);
     if (recorder->timeline)

@@ -64,6 +64,16 @@ static int add_calls_in_flight(struct aggstats_profile *profile, const struct sn
     return 0;
 }
 
+static int show_slow(struct aggstats_profile *profile, const struct snapshot_source *source) {
+    const struct tally *tally = source->tally;
+    CLEANUP_FREE uint64_t *starts = calloc(profile->in_flight_count + 1, sizeof(*starts));
+    if (!starts)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        starts[i] = tally->in_flight[i].start_cycles;
+    return slow_store_show(source->slow, source->op_names, tally->layout.op_count, starts, profile);
+}
+
 static int fill_profile(struct aggstats_profile *profile, const struct snapshot_source *source) {
     *profile = (struct aggstats_profile){
         .resolution = source->tally->layout.resolution,
@@ -87,6 +97,8 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         err = timeline_show(source->timeline, source->window, source->tally, source->op_names, profile);
     if (err == 0 && source->joints)
         err = joints_show(source->joints, source->op_names, profile);
+    if (err == 0)
+        err = show_slow(profile, source);
     if (err == 0 && source->grouping)
         err = grouping_show(source->grouping, source->marks_groups, source->op_names, profile);
     return err;

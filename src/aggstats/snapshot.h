@@ -4,6 +4,7 @@
 
 #include "grouping.h"
 #include "joint.h"
+#include "slow_store.h"
 #include "timeline.h"
 
 /* All borrowed. */
@@ -20,6 +21,7 @@ struct snapshot_source {
     const struct timeline *timeline; /* NULL: not sampled */
     const struct joints *joints;     /* NULL: none are known */
     struct grouping *grouping;       /* NULL: not grouped */
+    const struct slow_store *slow;   /* whole: while it is shown nobody changes it */
     bool marks_groups;               /* for grouping_end_marks() */
 };
 

@@ -13,8 +13,15 @@
  *     # incomplete: yes                only if so
  *     # failed: LOOKUP ENOENT 12 EACCES 3     a line per op that has any; of the kinds that came up
  *     # bytes: READ asked 4096 moved 100      a line per op that has any
- *     # longest: READ 30737418 object 12     a line per op whose longest call is known, and on what; " path ..." behind
- * it # in_flight: READ object 12 pid 4711 age 30737418240      a line per call; " path ..." behind it if that is known
+ *     # longest: READ 30737418 object 12     a line per op whose longest call is known, and on what;
+ *                                      " path ..." behind it if that is known
+ *     # in_flight: READ object 12 pid 4711 age 30737418240      a line per call;
+ *                                      " path ..." behind it if that is known
+ *     # slow: 26000000               calls that took so long are slow; only if anybody looked for them
+ *     # cause: READ calls 3 total 98000000 longest 61000000 reading from the disk     a line per op and cause
+ *     # slow_call: READ latency 61000000 end 1764038400123456789 cause 1 object 12 pid 4711 uid 0 error 0 asked 4096
+ *         moved 4096 offset 0        (one line) a line per call; cause: the number of its line; " path ..." behind it
+ *     # waiting: 1 reading from the disk      what a call in flight waits for; the number of its line
  *     OP_LOOKUP 13640 3069650000
  *      0 0 0 120 4711 8809            sampled: a row per interval
  *     JOINT_LOOKUP_ERROR               behind all operations, if there are any
@@ -50,6 +57,12 @@ bool text_label_valid(const struct aggstats_label *label);
 
 /* True for keys whose values the format defines. */
 bool text_key_reserved(const char *key);
+
+/* Writes a value with what may not stand there escaped. */
+void text_write_value(FILE *stream, const char *value);
+
+/* Slow calls and causes, behind the calls in flight. */
+void text_write_slow(const struct aggstats_profile *profile, FILE *stream);
 
 static inline bool text_is_control(unsigned char c) {
     return c < ' ' || c == 0x7f;

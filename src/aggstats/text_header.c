@@ -216,11 +216,15 @@ static const struct {
     int (*parse)(struct parser *parser, char *value);
     bool repeatable;
 } keys[] = {
-    {"clock", parse_clock, false},     {"resolution", parse_resolution, false}, {"start", parse_start, false},
-    {"elapsed", parse_elapsed, false}, {"clamped", parse_clamped, false},       {"incomplete", parse_incomplete, false},
-    {"failed", parser_failed, true},   {"bytes", parser_bytes, true},           {"longest", parser_longest, true},
-    {"busy", parse_busy, false},       {"in_flight", parse_in_flight, true},    {"interval", parse_interval, false},
-    {"borders", parse_borders, false},
+    {"clock", parse_clock, false},        {"resolution", parse_resolution, false},
+    {"start", parse_start, false},        {"elapsed", parse_elapsed, false},
+    {"clamped", parse_clamped, false},    {"incomplete", parse_incomplete, false},
+    {"failed", parser_failed, true},      {"bytes", parser_bytes, true},
+    {"longest", parser_longest, true},    {"busy", parse_busy, false},
+    {"in_flight", parse_in_flight, true}, {"interval", parse_interval, false},
+    {"borders", parse_borders, false},    {"slow", parser_slow, false},
+    {"cause", parser_cause, true},        {"slow_call", parser_slow_call, true},
+    {"waiting", parser_waiting, true},
 };
 
 /* ---- Header: lines ---- */

@@ -89,6 +89,12 @@ int parser_longest(struct parser *parser, char *value);
 int parser_settle_outcomes(struct parser *parser);
 void parser_free_outcomes(struct parser *parser);
 
+/* Those of slow calls (text_slow.c). */
+int parser_slow(struct parser *parser, char *value);
+int parser_cause(struct parser *parser, char *value);
+int parser_slow_call(struct parser *parser, char *value);
+int parser_waiting(struct parser *parser, char *value);
+
 /* A line that begins with '#' before the first operation. */
 int parser_header_line(struct parser *parser);
 

@@ -8,7 +8,7 @@
 #include "profile.h"
 #include "text.h"
 
-static void write_value(FILE *stream, const char *value) {
+void text_write_value(FILE *stream, const char *value) {
     for (; *value; value++) {
         unsigned char c = (unsigned char)*value;
         if (text_is_control(c) || c == '\\')
@@ -33,7 +33,7 @@ static void write_labels(const struct aggstats_profile *profile, FILE *stream, b
         if (is_subject(label) != subjects)
             continue;
         fprintf(stream, "# %s: ", label->key);
-        write_value(stream, label->value);
+        text_write_value(stream, label->value);
         putc('\n', stream);
     }
 }
@@ -79,7 +79,7 @@ static void write_outcomes(const struct aggstats_profile *profile, FILE *stream)
 static void write_path(const char *path, FILE *stream) {
     if (path) {
         fputs(" path ", stream);
-        write_value(stream, path);
+        text_write_value(stream, path);
     }
     putc('\n', stream);
 }
@@ -133,6 +133,7 @@ static void write_header(const struct aggstats_profile *profile, FILE *stream) {
     write_outcomes(profile, stream);
     write_longest(profile, stream);
     write_calls_in_flight(profile, stream);
+    text_write_slow(profile, stream);
 }
 
 /* Without trailing zeros; at least one number, so that a row can be told from a missing one. */
@@ -181,12 +182,12 @@ static void write_joint(const struct aggstats_joint_profile *joint, FILE *stream
 
 static void write_numbered(const struct aggstats_group *group, FILE *stream) {
     fprintf(stream, "%" PRIu64 "%s", group->id, group->name[0] ? " " : "");
-    write_value(stream, group->name);
+    text_write_value(stream, group->name);
 }
 
 static void write_object(const struct aggstats_group *group, FILE *stream) {
     fprintf(stream, "%" PRIu64 "%s", group->missed_cycles_max, group->name[0] ? " " : "");
-    write_value(stream, group->name);
+    text_write_value(stream, group->name);
 }
 
 /* What is called as the kernel or the others are begins with an octal number. */
@@ -194,7 +195,7 @@ static void write_only_name(const char *name, FILE *stream) {
     bool is_ambiguous = strcmp(name, "kernel") == 0 || strcmp(name, "other") == 0;
     if (is_ambiguous)
         fprintf(stream, "\\%03o", (unsigned)name[0]);
-    write_value(stream, name + is_ambiguous);
+    text_write_value(stream, name + is_ambiguous);
 }
 
 /* "# process: 4711 grep", "# uid: kernel", "# program: grep", "# file: 1200 /src/a.c" */

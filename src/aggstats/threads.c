@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "quiet_lock.h"
@@ -121,6 +122,7 @@ static struct segment *claim_segment(struct threads *threads) {
         return NULL;
     }
     segment->owner_thread = thread_id;
+    __atomic_store_n(&segment->block->thread, (uint64_t)gettid(), __ATOMIC_RELAXED);
     return segment;
 }
 

@@ -83,6 +83,8 @@ struct aggstats_busy {
     uint64_t most; /* calls in flight at one look */
 };
 
+#define AGGSTATS_CAUSE_SIZE 96 /* the words of a cause, with their NUL */
+
 /* A call that had not returned when the snapshot was taken. */
 struct aggstats_call_in_flight {
     char op[AGGSTATS_NAME_SIZE];
@@ -90,6 +92,33 @@ struct aggstats_call_in_flight {
     uint64_t object;
     uint64_t pid;
     char *path; /* of the object, where somebody has found it out; NULL: not known. Owner: the profile */
+    char cause[AGGSTATS_CAUSE_SIZE]; /* what it waits for, if it is slow; "": not known */
+};
+
+/* What slow calls of an op have waited for. A slow call is counted for the cause that took most of its time, and each
+ * cause has the time that it took: so all of an op's have all its slow calls, and their latency, exactly. */
+struct aggstats_cause {
+    char op[AGGSTATS_NAME_SIZE];
+    char text[AGGSTATS_CAUSE_SIZE]; /* "waiting for the ext4 journal to commit" */
+    uint64_t calls;
+    uint64_t total_cycles;
+    uint64_t longest_cycles; /* latency of the longest of these calls */
+};
+
+/* A slow call that has ended. */
+struct aggstats_slow_call {
+    char op[AGGSTATS_NAME_SIZE];
+    char cause[AGGSTATS_CAUSE_SIZE]; /* which took most of its time */
+    int64_t end_ns;                  /* Unix time */
+    uint64_t latency_cycles;
+    uint64_t object;
+    uint64_t pid;
+    uint64_t uid;
+    uint64_t error; /* errno value; 0: it did not fail */
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+    uint64_t offset;
+    char *path; /* of the object; NULL: not known. Owner: the profile */
 };
 
 /* How the latencies of an op go together with a value. */
@@ -129,6 +158,12 @@ struct aggstats_profile {
     struct aggstats_joint_profile *joints; /* by op, then value, as they were asked for */
     size_t joint_count;
 
+    uint64_t slow_cycles;          /* calls that take so long are slow; 0: nobody looks for them */
+    struct aggstats_cause *causes; /* by total, largest first */
+    size_t cause_count;
+    struct aggstats_slow_call *slow_calls; /* the last ones, by their end */
+    size_t slow_call_count;
+
     unsigned groupings;            /* what groups are told apart, as bits (1 << AGGSTATS_BY_PROCESS) */
     struct aggstats_group *groups; /* by grouping, then by total latency, largest first */
     size_t group_count;
@@ -161,11 +196,11 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
-/* Whether it has paths, which may be nobody else's business: of a call in flight, of an op's longest, of cgroups, or of
- * files. */
+/* Whether it has paths, which may be nobody else's business: of a call in flight, of a slow one, of an op's longest, of
+ * cgroups, or of files. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
 
-/* Takes all of these out: groups named by paths are gone, calls have no path. */
+/* Takes all of these out: groups named by paths and slow calls are gone, other calls have no path. */
 void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */

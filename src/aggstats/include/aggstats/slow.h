@@ -1,0 +1,81 @@
+/* libaggstats: slow calls, and what they waited for. */
+#ifndef AGGSTATS_SLOW_H
+#define AGGSTATS_SLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "recorder.h"
+
+AGGSTATS_BEGIN_DECLARATIONS
+
+#define AGGSTATS_SLOW_MIN_NS 1000000U                 /* 1 ms: what can be kept up with */
+#define AGGSTATS_SLOW_MAX_NS UINT64_C(86400000000000) /* a day */
+
+/* A call in flight that is being looked at. */
+struct aggstats_look {
+    uint64_t thread;     /* the number of the thread that makes it, as gettid(2) gives it */
+    uint64_t age_cycles; /* how long it is in flight */
+    uint64_t *memory;    /* two numbers of the function's own, kept from look to look at this call; 0 at the first */
+};
+
+/* Finds what a thread waits for, in words. False: it cannot be known, and ret_cause is why.
+ * Threads: one of the recorder's own, one at a time */
+typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]);
+
+/* The path of what a call worked on; NULL: not known. Owner: who calls frees it.
+ * Threads: those that end calls */
+typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
+
+struct aggstats_slow_options {
+    uint64_t threshold_ns; /* calls that take so long, or longer, are slow; 0: none is any more */
+    aggstats_cause_fn find_cause;
+    void *context;            /* its */
+    aggstats_path_fn path_of; /* NULL: no paths */
+    void *path_context;
+};
+
+/* As aggstats_recorder_create_sized(). */
+int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options,
+                                     size_t options_bytes);
+
+/* From now on snapshots and the live file tell of slow calls: what those of each op have waited for, and the last ones
+ * in full. A thread of the recorder's looks at calls in flight before they are slow, and again whenever they have
+ * become twice as old. The time from look to look is the cause's that is seen at its end, and the rest the last one's.
+ * While nothing is in flight the thread sleeps. Only calls that are told to aggstats_slow_end() count, and only those
+ * before which aggstats_slow_begin() was called are looked at in time. Errors:  -EINVAL, -ENOMEM, those of starting a
+ * thread; nothing has changed then Threads: any, one at a time; find_cause, path_of and context are those of the first
+ * call for good */
+static inline int aggstats_recorder_set_slow(struct aggstats_recorder *recorder,
+                                             const struct aggstats_slow_options *options) {
+    return aggstats_recorder_set_slow_sized(recorder, options, sizeof(*options));
+}
+
+/* The threshold; 0: nothing is slow. Threads: any */
+uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder);
+
+/* Wakes the thread that looks, if it sleeps. Threads: any */
+void aggstats_slow_begin(struct aggstats_recorder *recorder);
+
+/* A call that has ended. */
+struct aggstats_ended_call {
+    unsigned op;
+    uint64_t latency_cycles;
+    uint64_t object;
+    uint64_t pid;
+    uint64_t uid;
+    int error; /* errno value; 0: it did not fail */
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+    uint64_t offset;
+};
+
+/* Counts a call that aggstats_end() has ended, if it was slow.
+ * Threads: the one that made it, before its next. Takes a lock */
+void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
+                       const struct aggstats_ended_call *call);
+
+AGGSTATS_END_DECLARATIONS
+
+#endif

@@ -1,0 +1,154 @@
+/* Slow calls and their causes in profiles: freeing, copying, and their arithmetic. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "profile.h"
+
+void profile_free_slow_calls(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->slow_call_count; i++)
+        free(profile->slow_calls[i].path);
+    free(profile->slow_calls);
+    profile->slow_calls = NULL;
+    profile->slow_call_count = 0;
+}
+
+void profile_free_slow(struct aggstats_profile *profile) {
+    profile_free_slow_calls(profile);
+    free(profile->causes);
+    profile->causes = NULL;
+    profile->cause_count = 0;
+    profile->slow_cycles = 0;
+}
+
+int profile_append_cause(struct aggstats_profile *profile, const struct aggstats_cause *cause) {
+    struct aggstats_cause *grown = reallocarray(profile->causes, profile->cause_count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    profile->causes = grown;
+    profile->causes[profile->cause_count++] = *cause;
+    return 0;
+}
+
+int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
+    CLEANUP_FREE char *path = call->path ? strdup(call->path) : NULL;
+    struct aggstats_slow_call *grown = reallocarray(profile->slow_calls, profile->slow_call_count + 1, sizeof(*grown));
+    if (grown)
+        profile->slow_calls = grown;
+    if (!grown || (call->path && !path))
+        return -ENOMEM;
+    struct aggstats_slow_call *added = &profile->slow_calls[profile->slow_call_count++];
+    *added = *call;
+    added->path = steal_pointer(&path);
+    return 0;
+}
+
+int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
+    int err = 0;
+    for (size_t i = 0; i < profile->cause_count && err == 0; i++)
+        err = profile_append_cause(copy, &profile->causes[i]);
+    for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
+        err = profile_append_slow_call(copy, &profile->slow_calls[i]);
+    return err;
+}
+
+struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const struct aggstats_cause *like) {
+    for (size_t i = 0; i < profile->cause_count; i++)
+        if (strcmp(profile->causes[i].op, like->op) == 0 && strcmp(profile->causes[i].text, like->text) == 0)
+            return &profile->causes[i];
+    return NULL;
+}
+
+static int compare_causes(const void *left, const void *right) {
+    const struct aggstats_cause *a = left;
+    const struct aggstats_cause *b = right;
+    if (a->total_cycles != b->total_cycles)
+        return a->total_cycles < b->total_cycles ? 1 : -1;
+    int order = strcmp(a->op, b->op);
+    return order != 0 ? order : strcmp(a->text, b->text);
+}
+
+static int compare_ends(const void *left, const void *right) {
+    const struct aggstats_slow_call *a = left;
+    const struct aggstats_slow_call *b = right;
+    return a->end_ns < b->end_ns ? -1 : a->end_ns > b->end_ns;
+}
+
+void profile_sort_slow(struct aggstats_profile *profile) {
+    if (profile->cause_count > 1)
+        qsort(profile->causes, profile->cause_count, sizeof(*profile->causes), compare_causes);
+    if (profile->slow_call_count > 1)
+        qsort(profile->slow_calls, profile->slow_call_count, sizeof(*profile->slow_calls), compare_ends);
+}
+
+/* ---- Sums ---- */
+
+static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *cause) {
+    struct aggstats_cause *same = profile_find_cause(sum, cause);
+    if (!same)
+        return profile_append_cause(sum, cause);
+    if (same->longest_cycles < cause->longest_cycles)
+        same->longest_cycles = cause->longest_cycles;
+    return __builtin_add_overflow(same->calls, cause->calls, &same->calls) ||
+                   __builtin_add_overflow(same->total_cycles, cause->total_cycles, &same->total_cycles)
+               ? -EOVERFLOW
+               : 0;
+}
+
+/* Of two thresholds the higher one holds for all. */
+int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile *addend) {
+    int err = 0;
+    if (sum->slow_cycles < addend->slow_cycles)
+        sum->slow_cycles = addend->slow_cycles;
+    for (size_t i = 0; i < addend->cause_count && err == 0; i++)
+        err = add_cause(sum, &addend->causes[i]);
+    for (size_t i = 0; i < addend->slow_call_count && err == 0; i++)
+        err = profile_append_slow_call(sum, &addend->slow_calls[i]);
+    profile_sort_slow(sum);
+    return err;
+}
+
+/* ---- Differences ---- */
+
+static bool is_same_call(const struct aggstats_slow_call *a, const struct aggstats_slow_call *b) {
+    return a->end_ns == b->end_ns && a->latency_cycles == b->latency_cycles && a->pid == b->pid &&
+           strcmp(a->op, b->op) == 0;
+}
+
+static void drop_slow_calls_of(struct aggstats_profile *difference, const struct aggstats_profile *earlier) {
+    size_t kept = 0;
+    for (size_t i = 0; i < difference->slow_call_count; i++) {
+        bool is_old = false;
+        for (size_t j = 0; j < earlier->slow_call_count && !is_old; j++)
+            is_old = is_same_call(&difference->slow_calls[i], &earlier->slow_calls[j]);
+        if (is_old)
+            free(difference->slow_calls[i].path);
+        else
+            difference->slow_calls[kept++] = difference->slow_calls[i];
+    }
+    difference->slow_call_count = kept;
+}
+
+static void drop_empty_causes(struct aggstats_profile *profile) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->cause_count; i++)
+        if (profile->causes[i].total_cycles > 0)
+            profile->causes[kept++] = profile->causes[i];
+    profile->cause_count = kept;
+}
+
+int profile_subtract_slow(struct aggstats_profile *difference, const struct aggstats_profile *earlier) {
+    for (size_t i = 0; i < earlier->cause_count; i++) {
+        const struct aggstats_cause *taken = &earlier->causes[i];
+        struct aggstats_cause *cause = profile_find_cause(difference, taken);
+        if (!cause || cause->calls < taken->calls || cause->total_cycles < taken->total_cycles)
+            return -ERANGE;
+        cause->calls -= taken->calls;
+        cause->total_cycles -= taken->total_cycles;
+    }
+    drop_slow_calls_of(difference, earlier);
+    drop_empty_causes(difference);
+    profile_sort_slow(difference);
+    return 0;
+}

@@ -1,0 +1,300 @@
+/* Looking at calls in flight, at ever older ages. */
+#include "slow.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+#include "quiet_lock.h"
+#include "quiet_thread.h"
+
+#define NS_PER_SECOND 1000000000
+#define IDLE_LOOKS 16         /* at which nothing was in flight, before it sleeps */
+#define LOOK_MAX_NS 100000000 /* while there are calls */
+#define SLEEP_NS INT64_C(2000000000)
+#define NOT_SEEN "(ended before anybody looked)"
+
+static int64_t now_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+static uint64_t threshold_of(const struct slow *slow) {
+    return __atomic_load_n(&slow->threshold_cycles, __ATOMIC_RELAXED);
+}
+
+/* ---- Pending calls; under the lock ---- */
+
+static struct slow_pending *find_pending(struct slow *slow, const struct aggstats_block *block, uint64_t start_cycles) {
+    for (size_t i = 0; i < SLOW_WAITS_MAX; i++)
+        if (slow->pendings[i].block == block && slow->pendings[i].start_cycles == start_cycles)
+            return &slow->pendings[i];
+    return NULL;
+}
+
+static struct slow_wait *wait_of(struct slow *slow, const struct slow_pending *pending) {
+    return &slow->store->waits[pending - slow->pendings];
+}
+
+static void free_pending(struct slow *slow, struct slow_pending *pending) {
+    wait_of(slow, pending)->start_cycles = 0;
+    pending->block = NULL;
+}
+
+/* The thread of a pending call has begun another: so it was not slow, or it is counted. */
+static void drop_ended(struct slow *slow) {
+    for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
+        struct slow_pending *pending = &slow->pendings[i];
+        if (pending->block &&
+            __atomic_load_n(&pending->block->current_start_cycles, __ATOMIC_RELAXED) != pending->start_cycles)
+            free_pending(slow, pending);
+    }
+}
+
+static struct slow_pending *add_pending(struct slow *slow, const struct aggstats_block *block, uint64_t start_cycles) {
+    for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
+        if (slow->pendings[i].block)
+            continue;
+        slow->pendings[i] = (struct slow_pending){.block = block, .start_cycles = start_cycles};
+        return &slow->pendings[i];
+    }
+    return NULL;
+}
+
+/* A call that waits for ever something else has more causes than there is room for: the last one takes the rest. */
+static struct slow_part *part_of(struct slow_pending *pending, const char *cause) {
+    size_t i = 0;
+    while (i < pending->part_count && strcmp(pending->parts[i].cause, cause) != 0)
+        i++;
+    if (i == SLOW_PARTS_MAX)
+        return &pending->parts[SLOW_PARTS_MAX - 1];
+    if (i == pending->part_count) {
+        pending->parts[i] = (struct slow_part){.cycles = 0};
+        snprintf(pending->parts[i].cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
+        pending->part_count++;
+    }
+    return &pending->parts[i];
+}
+
+/* ---- Looking ---- */
+
+/* A call of a thread; start_cycles 0: none that could be slow */
+struct seen {
+    const struct aggstats_block *block;
+    uint64_t start_cycles;
+};
+
+static struct seen look_at(const struct segment *segment) {
+    const struct aggstats_block *block = segment->block;
+    bool is_in_flight = __atomic_load_n(&block->current_op, __ATOMIC_ACQUIRE) != 0;
+    uint64_t start_cycles = __atomic_load_n(&block->current_start_cycles, __ATOMIC_RELAXED);
+    return (struct seen){.block = block, .start_cycles = is_in_flight ? start_cycles : 0};
+}
+
+static bool is_same(const struct seen *seen) {
+    return __atomic_load_n(&seen->block->current_op, __ATOMIC_ACQUIRE) != 0 &&
+           __atomic_load_n(&seen->block->current_start_cycles, __ATOMIC_RELAXED) == seen->start_cycles;
+}
+
+static void note_cause(struct slow *slow, struct slow_pending *pending, const char *cause, uint64_t age_cycles) {
+    struct slow_wait *wait = wait_of(slow, pending);
+    pending->last = part_of(pending, cause);
+    pending->last->cycles += age_cycles - pending->age_cycles;
+    pending->age_cycles = age_cycles;
+    slow_store_begin(slow->store);
+    wait->start_cycles = pending->start_cycles;
+    snprintf(wait->text, sizeof(wait->text), "%s", cause);
+    slow_store_end(slow->store);
+}
+
+/* Without the lock, for it may take a while: nobody but this thread adds a pending call, and none is freed before its
+ * thread has come back. */
+static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pending *pending, uint64_t age_cycles) {
+    char cause[AGGSTATS_CAUSE_SIZE] = "";
+    sigset_t before;
+    const struct aggstats_look look = {
+        .thread = __atomic_load_n(&seen->block->thread, __ATOMIC_RELAXED),
+        .age_cycles = age_cycles,
+        .memory = pending->memory,
+    };
+    slow->options.find_cause(slow->options.context, &look, cause);
+    quiet_lock(&slow->lock, &before);
+    if (is_same(seen) && pending->block == seen->block && pending->start_cycles == seen->start_cycles)
+        note_cause(slow, pending, cause, age_cycles);
+    quiet_unlock(&slow->lock, &before);
+}
+
+/* A call is looked at before it is slow, from half of that age on, and whenever it is twice as old as at the last look.
+ */
+static void look_closer(struct slow *slow, const struct seen *seen, uint64_t threshold_cycles) {
+    uint64_t age_cycles = aggstats_clock_now(slow->clock_kind) - seen->start_cycles;
+    sigset_t before;
+    if ((int64_t)age_cycles < (int64_t)(threshold_cycles / 2))
+        return;
+    quiet_lock(&slow->lock, &before);
+    struct slow_pending *pending = find_pending(slow, seen->block, seen->start_cycles);
+    if (!pending)
+        pending = add_pending(slow, seen->block, seen->start_cycles);
+    quiet_unlock(&slow->lock, &before);
+    if (pending && age_cycles >= 2 * pending->age_cycles)
+        ask_cause(slow, seen, pending, age_cycles);
+}
+
+/* Returns whether any call is in flight. */
+static bool look_at_all(struct slow *slow, uint64_t threshold_cycles) {
+    bool any = false;
+    sigset_t before;
+    quiet_lock(&slow->lock, &before);
+    drop_ended(slow);
+    quiet_unlock(&slow->lock, &before);
+    for (const struct segment *segment = threads_first_segment(slow->threads); segment; segment = segment->next) {
+        const struct seen seen = look_at(segment);
+        any = any || seen.start_cycles != 0;
+        if (seen.start_cycles != 0)
+            look_closer(slow, &seen, threshold_cycles);
+    }
+    return any;
+}
+
+static int64_t look_interval_ns(const struct slow *slow) {
+    int64_t half_ns = (int64_t)__atomic_load_n(&slow->threshold_ns, __ATOMIC_RELAXED) / 2;
+    return half_ns < LOOK_MAX_NS ? half_ns : LOOK_MAX_NS;
+}
+
+/* Asleep, it is woken by the next call. That may miss that it is about to sleep: so it sleeps for a while only. */
+static void wait_for_next(struct slow *slow, bool is_idle) {
+    int64_t until_ns = now_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
+    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    __atomic_store_n(&slow->is_asleep, is_idle, __ATOMIC_SEQ_CST);
+    while (sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until) < 0 && errno == EINTR)
+        ;
+    __atomic_store_n(&slow->is_asleep, false, __ATOMIC_SEQ_CST);
+}
+
+static void *run(void *argument) {
+    struct slow *slow = argument;
+    unsigned idle_looks = 0;
+    while (!__atomic_load_n(&slow->stop, __ATOMIC_ACQUIRE)) {
+        uint64_t threshold_cycles = threshold_of(slow);
+        bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles);
+        idle_looks = any ? 0 : idle_looks + 1;
+        wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0);
+    }
+    return NULL;
+}
+
+void slow_begin(struct slow *slow) {
+    if (__builtin_expect(__atomic_load_n(&slow->is_asleep, __ATOMIC_RELAXED), 0) &&
+        __atomic_exchange_n(&slow->is_asleep, false, __ATOMIC_ACQ_REL))
+        sem_post(&slow->wake);
+}
+
+/* ---- The end of a slow call ---- */
+
+static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SLOW_PATH_SIZE]) {
+    CLEANUP_FREE char *path = slow->options.path_of ? slow->options.path_of(slow->options.path_context, object) : NULL;
+    size_t length = path ? strlen(path) : 0;
+    ret_path[0] = '\0';
+    if (length >= SLOW_PATH_SIZE) /* of a long one the end tells more */
+        snprintf(ret_path, SLOW_PATH_SIZE, "...%s", path + length - (SLOW_PATH_SIZE - 4));
+    else if (path)
+        memcpy(ret_path, path, length + 1);
+}
+
+/* What was seen at the last look has lasted until the end. */
+static void add_last_part(struct slow_pending *pending, uint64_t latency_cycles) {
+    struct slow_part *last = pending->last ? pending->last : part_of(pending, NOT_SEEN);
+    last->cycles += latency_cycles > pending->age_cycles ? latency_cycles - pending->age_cycles : 0;
+}
+
+static void count_locked(struct slow *slow, const struct aggstats_span *span, const struct slow_call *call) {
+    struct slow_pending unseen = {.part_count = 0};
+    struct slow_pending *pending = find_pending(slow, span->block, span->start_cycles);
+    if (!slow->paused) {
+        struct slow_pending *seen = pending ? pending : &unseen;
+        add_last_part(seen, call->latency_cycles);
+        slow_store_begin(slow->store);
+        slow_store_add(slow->store, call, seen->parts, seen->part_count);
+        slow_store_end(slow->store);
+    }
+    if (pending)
+        free_pending(slow, pending);
+}
+
+void slow_end(struct slow *slow, const struct aggstats_span *span, const struct aggstats_ended_call *call) {
+    uint64_t threshold_cycles = threshold_of(slow);
+    sigset_t before;
+    if (threshold_cycles == 0 || call->latency_cycles < threshold_cycles)
+        return;
+    struct slow_call ended = {
+        .op = call->op,
+        .end_ns = now_ns(CLOCK_REALTIME),
+        .latency_cycles = call->latency_cycles,
+        .object = call->object,
+        .pid = call->pid,
+        .uid = call->uid,
+        .error = (uint64_t)call->error,
+        .asked_bytes = call->asked_bytes,
+        .moved_bytes = call->moved_bytes,
+        .offset = call->offset,
+    };
+    copy_path(slow, call->object, ended.path);
+    quiet_lock(&slow->lock, &before);
+    count_locked(slow, span, &ended);
+    quiet_unlock(&slow->lock, &before);
+}
+
+/* ---- Life cycle ---- */
+
+static void destroy(struct slow *slow) {
+    pthread_mutex_destroy(&slow->lock);
+    sem_destroy(&slow->wake);
+    free(slow);
+}
+
+int slow_start(const struct threads *threads, struct slow_store *store, uint32_t clock_kind,
+               const struct aggstats_slow_options *options, struct slow **ret_slow) {
+    struct slow *slow = calloc(1, sizeof(*slow));
+    if (!slow)
+        return -ENOMEM;
+    slow->options = *options;
+    slow->threads = threads;
+    slow->store = store;
+    slow->clock_kind = clock_kind;
+    pthread_mutex_init(&slow->lock, NULL);
+    sem_init(&slow->wake, 0, 0);
+    int err = quiet_thread_start(&slow->thread, run, slow);
+    if (err < 0)
+        destroy(slow);
+    else
+        *ret_slow = slow;
+    return err;
+}
+
+void slow_stop(struct slow *slow) {
+    if (!slow)
+        return;
+    if (slow->is_left) { /* its lock and semaphore are as the thread has left them */
+        free(slow);
+        return;
+    }
+    __atomic_store_n(&slow->stop, true, __ATOMIC_RELEASE);
+    sem_post(&slow->wake);
+    pthread_join(slow->thread, NULL);
+    destroy(slow);
+}
+
+void slow_set_threshold(struct slow *slow, uint64_t threshold_ns, uint64_t threshold_cycles) {
+    sigset_t before;
+    quiet_lock(&slow->lock, &before);
+    slow_store_begin(slow->store);
+    slow->store->threshold_cycles = threshold_cycles;
+    slow_store_end(slow->store);
+    __atomic_store_n(&slow->threshold_ns, threshold_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&slow->threshold_cycles, threshold_cycles, __ATOMIC_RELAXED);
+    quiet_unlock(&slow->lock, &before);
+    sem_post(&slow->wake);
+}

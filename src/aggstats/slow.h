@@ -1,0 +1,55 @@
+/* Private: the thread that looks at calls in flight for what they wait for. */
+#ifndef SLOW_H
+#define SLOW_H
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "slow_store.h"
+#include "threads.h"
+
+#define SLOW_PARTS_MAX 8
+
+/* A call that is, or may become, slow. */
+struct slow_pending {
+    const struct aggstats_block *block; /* of its thread; NULL: this place is free */
+    uint64_t start_cycles;
+    uint64_t age_cycles; /* at the last look */
+    uint64_t memory[2];  /* of who finds causes */
+    struct slow_part parts[SLOW_PARTS_MAX];
+    size_t part_count;
+    struct slow_part *last; /* among them; NULL: nobody has looked */
+};
+
+struct slow {
+    struct aggstats_slow_options options;
+    const struct threads *threads;
+    struct slow_store *store; /* in the live file */
+    uint32_t clock_kind;
+    pthread_t thread;
+    sem_t wake;
+    bool is_asleep; /* atomic, as the next three */
+    bool stop;
+    uint64_t threshold_ns;
+    uint64_t threshold_cycles; /* 0: nothing is slow */
+    bool is_left;         /* the thread has stayed behind in the parent process: all that can be done is to stop it */
+    bool paused;          /* under the lock, as what follows: calls that end are not counted */
+    pthread_mutex_t lock; /* taken last */
+    struct slow_pending pendings[SLOW_WAITS_MAX]; /* their places are those of the store's waits */
+};
+
+/* Errors: -ENOMEM, those of starting a thread */
+int slow_start(const struct threads *threads, struct slow_store *store, uint32_t clock_kind,
+               const struct aggstats_slow_options *options, struct slow **ret_slow);
+
+/* Ends it, and waits for that. NULL is fine. Call without the recorder's locks */
+void slow_stop(struct slow *slow);
+
+/* 0: nothing is slow any more. */
+void slow_set_threshold(struct slow *slow, uint64_t threshold_ns, uint64_t threshold_cycles);
+
+/* Those of slow.h, once it is known that there is one. */
+void slow_begin(struct slow *slow);
+void slow_end(struct slow *slow, const struct aggstats_span *span, const struct aggstats_ended_call *call);
+
+#endif

@@ -1,0 +1,203 @@
+/* Causes by op, and a ring of slow calls. */
+#include "slow_store.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "text.h"
+
+#define OTHER_CAUSES "other causes"
+
+/* ---- Counting ---- */
+
+static struct slow_cause *find_cause(struct slow_store *store, uint64_t op, const char *text) {
+    for (uint64_t i = 0; i < store->cause_count; i++)
+        if (store->causes[i].op == op && strcmp(store->causes[i].text, text) == 0)
+            return &store->causes[i];
+    return NULL;
+}
+
+static struct slow_cause *other_causes(struct slow_store *store, uint64_t op) {
+    struct slow_cause *other = &store->causes[SLOW_CAUSES_MAX + op];
+    other->op = op;
+    strcpy(other->text, OTHER_CAUSES);
+    return other;
+}
+
+static struct slow_cause *cause_of(struct slow_store *store, uint64_t op, const char *text) {
+    struct slow_cause *cause = find_cause(store, op, text);
+    if (cause)
+        return cause;
+    if (store->cause_count == SLOW_CAUSES_MAX)
+        return other_causes(store, op);
+    cause = &store->causes[store->cause_count++];
+    *cause = (struct slow_cause){.op = op};
+    snprintf(cause->text, sizeof(cause->text), "%s", text);
+    return cause;
+}
+
+static size_t largest_part(const struct slow_part *parts, size_t count) {
+    size_t largest = 0;
+    for (size_t i = 1; i < count; i++)
+        if (parts[i].cycles > parts[largest].cycles)
+            largest = i;
+    return largest;
+}
+
+void slow_store_add(struct slow_store *store, const struct slow_call *call, const struct slow_part *parts,
+                    size_t part_count) {
+    const struct slow_part *largest = &parts[largest_part(parts, part_count)];
+    struct slow_call *kept = &store->calls[store->call_count % SLOW_CALLS_MAX];
+    for (size_t i = 0; i < part_count; i++)
+        cause_of(store, call->op, parts[i].cause)->total_cycles += parts[i].cycles;
+    struct slow_cause *cause = cause_of(store, call->op, largest->cause);
+    cause->calls++;
+    if (cause->longest_cycles < call->latency_cycles)
+        cause->longest_cycles = call->latency_cycles;
+    *kept = *call;
+    snprintf(kept->cause, sizeof(kept->cause), "%s", cause->text);
+    store->call_count++;
+}
+
+void slow_store_reset(struct slow_store *store) {
+    store->cause_count = 0;
+    store->call_count = 0;
+    memset(store->causes, 0, sizeof(store->causes));
+    memset(store->calls, 0, sizeof(store->calls));
+}
+
+static int op_number(const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count, const char *name) {
+    for (unsigned op = 0; op < op_count; op++)
+        if (strcmp(op_names[op], name) == 0)
+            return (int)op;
+    return -1;
+}
+
+/* Causes whose calls were all taken stay, with nothing, and are not shown. */
+static void take_cause(struct slow_store *store, int op, const struct aggstats_cause *taken) {
+    struct slow_cause *cause = op < 0 ? NULL : find_cause(store, (uint64_t)op, taken->text);
+    if (!cause && op >= 0 && strcmp(taken->text, OTHER_CAUSES) == 0)
+        cause = other_causes(store, (uint64_t)op);
+    if (!cause)
+        return;
+    cause->calls -= taken->calls;
+    cause->total_cycles -= taken->total_cycles;
+    if (cause->calls == 0)
+        cause->longest_cycles = 0;
+}
+
+void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                     const struct aggstats_profile *profile) {
+    struct slow_call calls[SLOW_CALLS_MAX];
+    uint64_t taken_count = 0;
+    uint64_t kept_count = 0;
+    for (size_t i = 0; i < profile->cause_count; i++) {
+        take_cause(store, op_number(op_names, op_count, profile->causes[i].op), &profile->causes[i]);
+        taken_count += profile->causes[i].calls;
+    }
+    uint64_t oldest = store->call_count > SLOW_CALLS_MAX ? store->call_count - SLOW_CALLS_MAX : 0;
+    for (uint64_t i = oldest > taken_count ? oldest : taken_count; i < store->call_count; i++)
+        calls[kept_count++] = store->calls[i % SLOW_CALLS_MAX];
+    memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
+    store->call_count = kept_count;
+}
+
+/* ---- Showing ---- */
+
+/* A text of the live file, which others may have written. */
+static bool copy_text(const char *from, size_t size_bytes, char *ret_text) {
+    if (!memchr(from, '\0', size_bytes))
+        return false;
+    memcpy(ret_text, from, size_bytes);
+    return true;
+}
+
+static int compare_causes(const void *left, const void *right) {
+    const struct aggstats_cause *a = left;
+    const struct aggstats_cause *b = right;
+    if (a->total_cycles != b->total_cycles)
+        return a->total_cycles < b->total_cycles ? 1 : -1;
+    int order = strcmp(a->op, b->op);
+    return order != 0 ? order : strcmp(a->text, b->text);
+}
+
+static int show_causes(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                       struct aggstats_profile *profile) {
+    profile->causes = calloc(ARRAY_SIZE(store->causes), sizeof(*profile->causes));
+    if (!profile->causes)
+        return -ENOMEM;
+    for (size_t i = 0; i < ARRAY_SIZE(store->causes); i++) {
+        const struct slow_cause *cause = &store->causes[i];
+        struct aggstats_cause *shown = &profile->causes[profile->cause_count];
+        if (cause->total_cycles == 0 || (i >= store->cause_count && i < SLOW_CAUSES_MAX))
+            continue;
+        if (cause->op >= op_count || !copy_text(cause->text, sizeof(cause->text), shown->text))
+            return -EBADMSG;
+        text_name_copy(shown->op, op_names[cause->op]);
+        shown->calls = cause->calls;
+        shown->total_cycles = cause->total_cycles;
+        shown->longest_cycles = cause->longest_cycles;
+        profile->cause_count++;
+    }
+    qsort(profile->causes, profile->cause_count, sizeof(*profile->causes), compare_causes);
+    return 0;
+}
+
+static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                     struct aggstats_slow_call *ret_shown) {
+    char path[SLOW_PATH_SIZE];
+    *ret_shown = (struct aggstats_slow_call){
+        .end_ns = call->end_ns,
+        .latency_cycles = call->latency_cycles,
+        .object = call->object,
+        .pid = call->pid,
+        .uid = call->uid,
+        .error = call->error,
+        .asked_bytes = call->asked_bytes,
+        .moved_bytes = call->moved_bytes,
+        .offset = call->offset,
+    };
+    if (call->op >= op_count || !copy_text(call->cause, sizeof(call->cause), ret_shown->cause) ||
+        !copy_text(call->path, sizeof(call->path), path))
+        return -EBADMSG;
+    text_name_copy(ret_shown->op, op_names[call->op]);
+    ret_shown->path = path[0] ? strdup(path) : NULL;
+    return path[0] && !ret_shown->path ? -ENOMEM : 0;
+}
+
+static int show_calls(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                      struct aggstats_profile *profile) {
+    uint64_t count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
+    int err = 0;
+    if (count == 0)
+        return 0;
+    profile->slow_calls = calloc(count, sizeof(*profile->slow_calls));
+    if (!profile->slow_calls)
+        return -ENOMEM;
+    for (uint64_t i = store->call_count - count; i < store->call_count && err == 0; i++)
+        err = show_call(&store->calls[i % SLOW_CALLS_MAX], op_names, op_count,
+                        &profile->slow_calls[profile->slow_call_count++]);
+    return err;
+}
+
+static int show_waits(const struct slow_store *store, const uint64_t *starts, struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        for (size_t wait = 0; wait < SLOW_WAITS_MAX; wait++)
+            if (starts[i] != 0 && store->waits[wait].start_cycles == starts[i] &&
+                !copy_text(store->waits[wait].text, sizeof(store->waits[wait].text), profile->in_flight[i].cause))
+                return -EBADMSG;
+    return 0;
+}
+
+int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                    const uint64_t *in_flight_starts, struct aggstats_profile *profile) {
+    if (store->cause_count > SLOW_CAUSES_MAX)
+        return -EBADMSG;
+    profile->slow_cycles = store->threshold_cycles;
+    int err = show_causes(store, op_names, op_count, profile);
+    if (err == 0)
+        err = show_calls(store, op_names, op_count, profile);
+    return err < 0 ? err : show_waits(store, in_flight_starts, profile);
+}

@@ -1,0 +1,87 @@
+/* Private: what is kept of slow calls, in the live file.
+ *
+ * One thread at a time changes it, and others may read it meanwhile, also in other processes: the sequence is odd while
+ * it is being changed, and another one afterwards. All memory is bounded: of an op's causes for which there is no room,
+ * one is for all. */
+#ifndef SLOW_STORE_H
+#define SLOW_STORE_H
+
+#include "aggstats.h"
+
+#define SLOW_CAUSES_MAX 128
+#define SLOW_CALLS_MAX 32
+#define SLOW_WAITS_MAX 64
+#define SLOW_PATH_SIZE 256
+
+struct slow_cause {
+    uint64_t op;
+    char text[AGGSTATS_CAUSE_SIZE];
+    uint64_t calls;
+    uint64_t total_cycles;
+    uint64_t longest_cycles;
+};
+
+struct slow_call {
+    uint64_t op;
+    char cause[AGGSTATS_CAUSE_SIZE];
+    int64_t end_ns;
+    uint64_t latency_cycles;
+    uint64_t object;
+    uint64_t pid;
+    uint64_t uid;
+    uint64_t error;
+    uint64_t asked_bytes;
+    uint64_t moved_bytes;
+    uint64_t offset;
+    char path[SLOW_PATH_SIZE]; /* "": not known */
+};
+
+/* What a call in flight waits for. */
+struct slow_wait {
+    uint64_t start_cycles; /* of the call; 0: this place is free */
+    char text[AGGSTATS_CAUSE_SIZE];
+};
+
+struct slow_store {
+    uint64_t sequence; /* atomic */
+    uint64_t threshold_cycles;
+    uint64_t cause_count;
+    uint64_t call_count; /* since the last reset; the last SLOW_CALLS_MAX of them are kept, number i in i % that */
+    struct slow_cause causes[SLOW_CAUSES_MAX + AGGSTATS_OPS_MAX]; /* behind the first: one of each op, for all others */
+    struct slow_call calls[SLOW_CALLS_MAX];
+    struct slow_wait waits[SLOW_WAITS_MAX];
+};
+
+/* Around each change. */
+static inline void slow_store_begin(struct slow_store *store) {
+    __atomic_store_n(&store->sequence, store->sequence + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static inline void slow_store_end(struct slow_store *store) {
+    __atomic_store_n(&store->sequence, store->sequence + 1, __ATOMIC_RELEASE);
+}
+
+/* A part of a call's latency. */
+struct slow_part {
+    char cause[AGGSTATS_CAUSE_SIZE];
+    uint64_t cycles;
+};
+
+/* Adds a call that has ended, whose parts are its latency, and at least one. path: NULL: not known */
+void slow_store_add(struct slow_store *store, const struct slow_call *call, const struct slow_part *parts,
+                    size_t part_count);
+
+/* Forgets the calls so far; what is in flight stays. */
+void slow_store_reset(struct slow_store *store);
+
+/* Forgets what a profile shows of them. */
+void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                     const struct aggstats_profile *profile);
+
+/* Puts it into a profile. in_flight_starts: when the profile's calls in flight began, in their order.
+ * Errors: -ENOMEM, -EBADMSG nobody has written that */
+int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                    const uint64_t *in_flight_starts, struct aggstats_profile *profile);
+
+#endif

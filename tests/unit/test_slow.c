@@ -1,0 +1,398 @@
+/* Slow calls and their causes: what is kept, of which windows, in live files, as text, and in sums. */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "aggstats.h"
+#include "base.h"
+#include "run_suite.h"
+
+#define THRESHOLD_NS 5000000
+
+enum { OP_READ, OP_FSYNC, OP_COUNT };
+static const char *const op_names[OP_COUNT] = {"READ", "FSYNC"};
+
+static char directory[] = "/tmp/test_slow.XXXXXX";
+static char live_path[64];
+
+/* ---- Help ---- */
+
+static const char *wait_words; /* atomic; what the thread waits for */
+
+static bool find_cause(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]) {
+    (void)context;
+    ck_assert_uint_eq(look->thread, (uint64_t)getpid()); /* the test's only thread that calls */
+    look->memory[0]++;
+    snprintf(ret_cause, AGGSTATS_CAUSE_SIZE, "%s", __atomic_load_n(&wait_words, __ATOMIC_RELAXED));
+    return true;
+}
+
+static char *path_of(void *context, uint64_t object) {
+    char *path = NULL;
+    (void)context;
+    return asprintf(&path, "/path/%llu", (unsigned long long)object) < 0 ? NULL : path;
+}
+
+static struct aggstats_recorder *create_recorder(uint64_t threshold_ns) {
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
+    const struct aggstats_slow_options slow = {
+        .threshold_ns = threshold_ns, .find_cause = find_cause, .path_of = path_of};
+    struct aggstats_recorder *recorder = NULL;
+    unlink(live_path);
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+    return recorder;
+}
+
+static void sleep_ms(long ms) {
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+static struct aggstats_span begin(struct aggstats_recorder *recorder, unsigned op, const char *words) {
+    __atomic_store_n(&wait_words, words, __ATOMIC_RELAXED);
+    aggstats_slow_begin(recorder);
+    return aggstats_begin(recorder, op, 7, 4711);
+}
+
+static uint64_t end(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_span *span) {
+    const struct aggstats_ended_call call = {.op = op,
+                                             .latency_cycles = aggstats_end(recorder, span),
+                                             .object = 7,
+                                             .pid = 4711,
+                                             .uid = 5,
+                                             .error = EIO,
+                                             .asked_bytes = 100,
+                                             .moved_bytes = 10,
+                                             .offset = 4096};
+    aggstats_slow_end(recorder, span, &call);
+    return call.latency_cycles;
+}
+
+static uint64_t call_for(struct aggstats_recorder *recorder, unsigned op, long ms, const char *words) {
+    struct aggstats_span span = begin(recorder, op, words);
+    sleep_ms(ms);
+    return end(recorder, op, &span);
+}
+
+static struct aggstats_profile snapshot_of(struct aggstats_recorder *recorder) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    return profile;
+}
+
+static struct aggstats_profile live_profile(void) {
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    CLEANUP_FD int fd = open(live_path, O_RDONLY);
+    ck_assert_msg(aggstats_live_read(fd, &profile, NULL, &error) == 0, "%s", error.message);
+    return profile;
+}
+
+static const struct aggstats_cause *cause_of(const struct aggstats_profile *profile, const char *op, const char *text) {
+    for (size_t i = 0; i < profile->cause_count; i++)
+        if (strcmp(profile->causes[i].op, op) == 0 && strcmp(profile->causes[i].text, text) == 0)
+            return &profile->causes[i];
+    return NULL;
+}
+
+static void make_directory(void) {
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(live_path, sizeof(live_path), "%s/live", directory);
+}
+
+static void remove_directory(void) {
+    unlink(live_path);
+    rmdir(directory);
+}
+
+/* ---- Tests ---- */
+
+static void expect_one_call(const struct aggstats_profile *profile, uint64_t latency_cycles) {
+    const struct aggstats_cause *cause = cause_of(profile, "FSYNC", "the disk");
+    ck_assert_uint_eq(profile->cause_count, 1);
+    ck_assert_ptr_nonnull(cause);
+    ck_assert_uint_eq(cause->calls, 1);
+    ck_assert_uint_eq(cause->total_cycles, latency_cycles);
+    ck_assert_uint_eq(cause->longest_cycles, latency_cycles);
+    ck_assert_uint_eq(profile->slow_call_count, 1);
+    const struct aggstats_slow_call *call = &profile->slow_calls[0];
+    ck_assert_str_eq(call->op, "FSYNC");
+    ck_assert_str_eq(call->cause, "the disk");
+    ck_assert_str_eq(call->path, "/path/7");
+    ck_assert_uint_eq(call->latency_cycles, latency_cycles);
+    ck_assert_uint_eq(call->pid, 4711);
+    ck_assert_uint_eq(call->uid, 5);
+    ck_assert_uint_eq(call->error, EIO);
+    ck_assert_uint_eq(call->asked_bytes, 100);
+    ck_assert_uint_eq(call->moved_bytes, 10);
+    ck_assert_uint_eq(call->offset, 4096);
+}
+
+START_TEST(a_slow_call) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    call_for(recorder, OP_READ, 0, "nothing");
+    uint64_t latency_cycles = call_for(recorder, OP_FSYNC, 50, "the disk");
+    struct aggstats_profile profile = snapshot_of(recorder);
+    struct aggstats_profile live = live_profile();
+    expect_one_call(&profile, latency_cycles);
+    expect_one_call(&live, latency_cycles);
+    ck_assert_uint_gt(profile.slow_cycles, 0);
+    aggstats_profile_drop_paths(&live);
+    ck_assert_uint_eq(live.slow_call_count, 0);
+    ck_assert_uint_eq(live.cause_count, 1);
+    aggstats_profile_finish(&profile);
+    aggstats_profile_finish(&live);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* The time from look to look is the cause's that is seen then: the parts are the whole. */
+START_TEST(several_causes) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    struct aggstats_span span = begin(recorder, OP_FSYNC, "a lock");
+    sleep_ms(50);
+    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELAXED);
+    sleep_ms(400);
+    uint64_t latency_cycles = end(recorder, OP_FSYNC, &span);
+    struct aggstats_profile profile = snapshot_of(recorder);
+    const struct aggstats_cause *lock = cause_of(&profile, "FSYNC", "a lock");
+    const struct aggstats_cause *disk = cause_of(&profile, "FSYNC", "the disk");
+    ck_assert_uint_eq(profile.cause_count, 2);
+    ck_assert(lock && disk);
+    ck_assert_uint_eq(lock->total_cycles + disk->total_cycles, latency_cycles);
+    ck_assert_uint_eq(lock->calls, 0);
+    ck_assert_uint_eq(disk->calls, 1);
+    ck_assert_uint_gt(disk->total_cycles, lock->total_cycles);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static const char *cause_in_flight(void) {
+    static char cause[AGGSTATS_CAUSE_SIZE];
+    struct aggstats_profile live = live_profile();
+    ck_assert_uint_eq(live.in_flight_count, 1);
+    memcpy(cause, live.in_flight[0].cause, sizeof(cause));
+    aggstats_profile_finish(&live);
+    return cause;
+}
+
+START_TEST(a_call_in_flight) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    struct aggstats_span span = begin(recorder, OP_READ, "the server");
+    for (int i = 0; i < 1000 && !cause_in_flight()[0]; i++)
+        sleep_ms(10);
+    ck_assert_str_eq(cause_in_flight(), "the server");
+    aggstats_recorder_destroy(recorder); /* as if it had been killed */
+    ck_assert_str_eq(cause_in_flight(), "the server");
+    (void)span;
+}
+END_TEST
+
+START_TEST(windows) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    call_for(recorder, OP_FSYNC, 20, "the disk");
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    struct aggstats_profile profile = snapshot_of(recorder);
+    ck_assert_uint_eq(profile.cause_count + profile.slow_call_count, 0);
+    aggstats_profile_finish(&profile);
+
+    call_for(recorder, OP_FSYNC, 20, "the disk");
+    ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+    call_for(recorder, OP_FSYNC, 20, "not counted");
+    profile = snapshot_of(recorder);
+    ck_assert_uint_eq(profile.cause_count, 1);
+    ck_assert_uint_eq(profile.slow_call_count, 1);
+    aggstats_profile_finish(&profile);
+    ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
+    call_for(recorder, OP_FSYNC, 20, "a lock");
+    profile = snapshot_of(recorder);
+    ck_assert_uint_eq(profile.slow_call_count, 2);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+struct saving {
+    struct aggstats_recorder *recorder;
+    struct aggstats_profile saved;
+};
+
+/* A call ends while the profile is being saved: it is the next one's. */
+static int save(void *context, const struct aggstats_profile *profile) {
+    struct saving *saving = context;
+    call_for(saving->recorder, OP_READ, 20, "the disk");
+    return aggstats_profile_copy(profile, &saving->saved);
+}
+
+START_TEST(rotation) {
+    struct saving saving = {.recorder = create_recorder(THRESHOLD_NS)};
+    for (int i = 0; i < 3; i++)
+        call_for(saving.recorder, OP_FSYNC, 10, "the disk");
+    ck_assert_int_eq(aggstats_recorder_rotate(saving.recorder, save, &saving), 0);
+    struct aggstats_profile next = snapshot_of(saving.recorder);
+    ck_assert_uint_eq(saving.saved.cause_count, 1);
+    ck_assert_uint_eq(saving.saved.causes[0].calls, 3);
+    ck_assert_uint_eq(saving.saved.slow_call_count, 3);
+    ck_assert_uint_eq(next.cause_count, 1);
+    ck_assert_str_eq(next.causes[0].op, "READ");
+    ck_assert_uint_eq(next.slow_call_count, 1);
+    aggstats_profile_finish(&next);
+    aggstats_profile_finish(&saving.saved);
+    aggstats_recorder_destroy(saving.recorder);
+}
+END_TEST
+
+/* More causes and calls than there is room for: causes are added up, the last calls are kept. */
+START_TEST(bounds) {
+    static char words[400][16];
+    struct aggstats_recorder *recorder = create_recorder(AGGSTATS_SLOW_MIN_NS);
+    uint64_t total_cycles = 0;
+    for (int i = 0; i < 400; i++) {
+        snprintf(words[i], sizeof(words[i]), "cause %d", i);
+        total_cycles += call_for(recorder, OP_FSYNC, 3, words[i]);
+    }
+    struct aggstats_profile profile = snapshot_of(recorder);
+    uint64_t calls = 0;
+    for (size_t i = 0; i < profile.cause_count; i++) {
+        calls += profile.causes[i].calls;
+        total_cycles -= profile.causes[i].total_cycles;
+    }
+    ck_assert_uint_eq(calls, 400);
+    ck_assert_uint_eq(total_cycles, 0);
+    ck_assert_uint_lt(profile.cause_count, 200);
+    ck_assert_uint_gt(profile.slow_call_count, 1);
+    ck_assert_uint_lt(profile.slow_call_count, 100);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(thresholds) {
+    struct aggstats_recorder *recorder = create_recorder(0);
+    struct aggstats_slow_options options = {.threshold_ns = AGGSTATS_SLOW_MIN_NS - 1, .find_cause = find_cause};
+    call_for(recorder, OP_READ, 20, "nobody looks");
+    ck_assert_uint_eq(aggstats_recorder_slow_cycles(recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &options), -EINVAL);
+    options.threshold_ns = AGGSTATS_SLOW_MAX_NS + 1;
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &options), -EINVAL);
+    options.threshold_ns = THRESHOLD_NS;
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &options), 0);
+    ck_assert_uint_gt(aggstats_recorder_slow_cycles(recorder), 0);
+    call_for(recorder, OP_READ, 20, "the disk");
+    options.threshold_ns = 0;
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &options), 0);
+    call_for(recorder, OP_READ, 20, "nobody looks");
+    struct aggstats_profile profile = snapshot_of(recorder);
+    ck_assert_uint_eq(profile.slow_call_count, 1);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* ---- Text and sums ---- */
+
+static struct aggstats_profile parse(const char *text) {
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    CLEANUP_STREAM FILE *stream = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    int err = aggstats_profile_parse(stream, &profile, &error);
+    ck_assert_msg(err == 0, "line %zu: %s", error.line, error.message);
+    return profile;
+}
+
+static const char text[] = "# osprof 1\n"
+                           "# clock: tsc 1000000000 Hz\n"
+                           "# resolution: 1\n"
+                           "# in_flight: READ object 3 pid 5 age 60\n"
+                           "# slow: 1000\n"
+                           "# cause: READ calls 1 total 3000 longest 4000 waiting for \\033 it\n"
+                           "# cause: READ calls 0 total 1000 longest 0 a lock\n"
+                           "# slow_call: READ latency 4000 end 1764038400123456789 cause 1 object 3 pid 5 uid 6 "
+                           "error 5 asked 10 moved 2 offset 4096 path /a b\n"
+                           "# waiting: 1 the server\n"
+                           "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
+
+START_TEST(text_there_and_back) {
+    CLEANUP_FREE char *written = NULL;
+    size_t size_bytes;
+    struct aggstats_profile profile = parse(text);
+    ck_assert_str_eq(profile.causes[0].text, "waiting for \033 it");
+    ck_assert_str_eq(profile.slow_calls[0].cause, "waiting for \033 it");
+    ck_assert_str_eq(profile.slow_calls[0].path, "/a b");
+    ck_assert_str_eq(profile.in_flight[0].cause, "the server");
+    ck_assert_int_eq(aggstats_profile_format(&profile, &written, &size_bytes), 0);
+    ck_assert_str_eq(written, text);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+START_TEST(sums_and_differences) {
+    struct aggstats_profile a = parse(text);
+    struct aggstats_profile b = parse(text);
+    b.slow_calls[0].end_ns++;
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.cause_count, 2);
+    ck_assert_uint_eq(a.causes[0].calls, 2);
+    ck_assert_uint_eq(a.causes[0].total_cycles, 6000);
+    ck_assert_uint_eq(a.causes[0].longest_cycles, 4000);
+    ck_assert_uint_eq(a.slow_call_count, 2);
+    b.in_flight_count = 0;
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert_uint_eq(a.causes[0].calls, 1);
+    ck_assert_uint_eq(a.causes[0].total_cycles, 3000);
+    ck_assert_uint_eq(a.slow_call_count, 1);
+    ck_assert_int_eq(aggstats_profile_rescale(&a, 2000000000), 0);
+    ck_assert_uint_eq(a.causes[0].total_cycles, 6000);
+    ck_assert_uint_eq(a.slow_calls[0].latency_cycles, 8000);
+    ck_assert_uint_eq(a.slow_cycles, 2000);
+    aggstats_profile_finish(&a);
+    b.in_flight_count = 1;
+    aggstats_profile_finish(&b);
+}
+END_TEST
+
+static const char *const wrong_lines[] = {
+    "# slow: x",
+    "# cause: READ calls 1 total 3 longest 4",
+    "# cause: READ calls 1 total 3 words",
+    "# slow_call: READ latency 1 end 1 cause 1 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1",
+    "# slow_call: READ latency 1 end 99999999999999999999 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset "
+    "1",
+    "# slow_call: READ latency 1",
+    "# waiting: 1 words",
+    "# waiting: 0 words",
+};
+
+START_TEST(wrong_text) {
+    char wrong[512];
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    snprintf(wrong, sizeof(wrong), "# osprof 1\n%s\n", wrong_lines[_i]);
+    CLEANUP_STREAM FILE *stream = fmemopen(wrong, strlen(wrong), "r");
+    ck_assert_int_eq(aggstats_profile_parse(stream, &profile, &error), -EBADMSG);
+    ck_assert_uint_eq(error.line, 2);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("slow");
+    TCase *tcase = suite_case(suite, "recorder", make_directory, remove_directory);
+    tcase_add_test(tcase, a_slow_call);
+    tcase_add_test(tcase, several_causes);
+    tcase_add_test(tcase, a_call_in_flight);
+    tcase_add_test(tcase, windows);
+    tcase_add_test(tcase, rotation);
+    tcase_add_test(tcase, bounds);
+    tcase_add_test(tcase, thresholds);
+    tcase = suite_case(suite, "profile", NULL, NULL);
+    tcase_add_test(tcase, text_there_and_back);
+    tcase_add_test(tcase, sums_and_differences);
+    tcase_add_loop_test(tcase, wrong_text, 0, ARRAY_SIZE(wrong_lines));
+    return run_suite(suite);
+}
