@@ -88,6 +88,21 @@ static int apply_joint(const struct control *control, const char *argument) {
     return control->joint(control->joint_context, argument, true) ? -ENOMEM : 0;
 }
 
+static const char *refuse_slow(const struct control *control, const char *argument) {
+    uint64_t ns;
+    if (!argument)
+        return "the time is missing, such as 10ms, or off";
+    if (!control->slow)
+        return "not possible here";
+    return control_parse_slow(argument, &ns);
+}
+
+static int apply_slow(const struct control *control, const char *argument) {
+    uint64_t ns = 0;
+    control_parse_slow(argument, &ns);
+    return control->slow(control->slow_context, ns);
+}
+
 /* The first row is also what an empty line means. */
 static const struct verb verbs[] = {
     {.name = "reset", .argument = NULL, .apply = apply_reset},
@@ -98,6 +113,7 @@ static const struct verb verbs[] = {
     {.name = "dump", .argument = "FILE", .apply = apply_dump, .refuse = refuse_dump},
     {.name = "rotate", .argument = "FILE", .apply = apply_rotate, .refuse = refuse_rotate},
     {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
+    {.name = "slow", .argument = "TIME|off", .apply = apply_slow, .refuse = refuse_slow},
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
 };
 
@@ -268,6 +284,32 @@ const char *control_parse_interval(const char *text, uint64_t *ret_ns) {
         return wrong;
     *ret_ns = (uint64_t)ns;
     return NULL;
+}
+
+const char *control_parse_slow(const char *text, uint64_t *ret_ns) {
+    static const char wrong[] = "must be a time from 1ms to 86400s, such as 10ms or 0.5s, or off";
+    static const struct {
+        const char *name;
+        long double ns;
+    } units[] = {{"us", 1e3L}, {"ms", 1e6L}, {"s", 1e9L}, {"", 1e9L}};
+    size_t digits = strspn(text, "0123456789.");
+    char *end;
+    *ret_ns = 0;
+    if (strcmp(text, "off") == 0)
+        return NULL;
+    long double number = strtold(text, &end);
+    if (digits == 0 || end != text + digits)
+        return wrong;
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+        long double ns = number * units[i].ns + 0.5L;
+        if (strcmp(end, units[i].name) != 0)
+            continue;
+        if (ns < AGGSTATS_SLOW_MIN_NS || ns >= AGGSTATS_SLOW_MAX_NS + 1.0L)
+            return wrong;
+        *ret_ns = (uint64_t)ns;
+        return NULL;
+    }
+    return wrong;
 }
 
 /* ---- The interface ------------------------------------------------------------------------------ */

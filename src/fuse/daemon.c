@@ -28,6 +28,7 @@
 #include "ring.h"
 #include "rotator.h"
 #include "session.h"
+#include "thread_cause.h"
 
 #define LIVE_PATH_ATTEMPTS 100
 #define FORGOTTEN_INODES_MAX 262144
@@ -49,6 +50,7 @@ struct daemon {
     struct aggstats_recorder *recorder;
     struct pass *pass;
     struct node_names names;
+    struct thread_causes causes;
     struct prof prof;
     struct ctl ctl;
     struct glue glue;
@@ -335,6 +337,35 @@ static const char *set_joint(void *context, const char *argument, bool apply) {
     return ends ? change_joint(daemon, op, 0, 0) : change_joint(daemon, op, ~0U, 1U << value);
 }
 
+/* Under the lock of joint profiles, since both choose what each op's calls are recorded by. */
+static int set_slow(void *context, uint64_t ns) {
+    struct daemon *daemon = context;
+    const struct aggstats_slow_options wanted = {
+        .threshold_ns = ns,
+        .find_cause = thread_cause,
+        .context = &daemon->causes,
+        .path_of = path_of,
+        .path_context = daemon,
+    };
+    if (daemon->options->timing != PROF_TIMING_FULL)
+        return -EOPNOTSUPP;
+    pthread_mutex_lock(&daemon->joint_lock);
+    int err = aggstats_recorder_set_slow(daemon->recorder, &wanted);
+    if (err == 0)
+        prof_set_slow(&daemon->prof);
+    pthread_mutex_unlock(&daemon->joint_lock);
+    return err;
+}
+
+static int start_slow(struct daemon *daemon) {
+    if (daemon->options->slow_ns == 0)
+        return 0;
+    int err = set_slow(daemon, daemon->options->slow_ns);
+    if (err < 0)
+        log_message("cannot look for slow calls: %s", strerror(-err));
+    return err;
+}
+
 static void report_refused_command(void *context, const char *reason) {
     (void)context;
     log_message("control file: %s", reason);
@@ -391,6 +422,9 @@ static int create_layers(struct daemon *daemon) {
         log_message("cannot relate latencies to values: %s", strerror(-err));
         return err;
     }
+    err = start_slow(daemon);
+    if (err < 0)
+        return err;
     const struct ctl_options ctl_options = {
         .name = options->control_name,
         .control = {.recorder = daemon->recorder,
@@ -404,6 +438,8 @@ static int create_layers(struct daemon *daemon) {
                     .path_context = daemon,
                     .joint = set_joint,
                     .joint_context = daemon,
+                    .slow = set_slow,
+                    .slow_context = daemon,
                     .intervals_max = options->intervals_max},
         .owner_uid = getuid(),
         .owner_gid = getgid(),
@@ -634,7 +670,9 @@ static int set_up(struct daemon *daemon) {
     }
     session_prepare_signals();
     umask(0); /* callers bring their own */
-    err = create_recorder(daemon);
+    err = thread_causes_init(&daemon->causes, daemon->options->causes);
+    if (err == 0)
+        err = create_recorder(daemon);
     if (err == 0)
         err = create_layers(daemon);
     if (err == 0)
@@ -744,6 +782,7 @@ static void tear_down(struct daemon *daemon) {
         aggstats_recorder_unlink_live(daemon->recorder);
     aggstats_recorder_destroy(daemon->recorder); /* its thread asks the pass layer for paths */
     pass_destroy(daemon->pass);
+    thread_causes_finish(&daemon->causes);
     profile_target_finish(&daemon->target);
     close_fd(&daemon->lower_fd);
     free(daemon->lower);

@@ -29,6 +29,7 @@ struct raw_options {
     char *groups;
     char *rotate;
     char *keep;
+    char *slow;
     bool failed;
 };
 
@@ -50,6 +51,7 @@ static const struct fuse_opt option_table[] = {
     OPTION("profile=%s", profile),
     OPTION("control=%s", control_name),
     OPTION("live=%s", live_directory),
+    OPTION("causes=%s", causes),
     OPTION("io_uring", over_ring),
     OPTION("allow_other", allow_other),
     OPTION("default_permissions", default_permissions),
@@ -90,6 +92,7 @@ static const struct fuse_opt raw_table[] = {
     RAW_OPTION("workers=%s", workers),
     RAW_OPTION("rotate=%s", rotate),
     RAW_OPTION("keep=%s", keep),
+    RAW_OPTION("slow=%s", slow),
     FUSE_OPT_END,
 };
 
@@ -267,13 +270,24 @@ static int check_joint(struct options *options, const struct raw_options *raw) {
     return 0;
 }
 
+static int check_slow(struct options *options, const struct raw_options *raw) {
+    const char *why = raw->slow ? control_parse_slow(raw->slow, &options->slow_ns) : NULL;
+    if (why) {
+        log_message("slow=%s: %s", raw->slow, why);
+        return -EINVAL;
+    }
+    return 0;
+}
+
 /* What is recorded besides. */
 static int check_dimensions(struct options *options, const struct raw_options *raw) {
-    if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0 || check_groups(options, raw) < 0)
+    if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0 || check_groups(options, raw) < 0 ||
+        check_slow(options, raw) < 0)
         return -EINVAL;
     const char *besides = raw->joint                ? "joint"
                           : raw->interval           ? "interval"
                           : raw->rotate             ? "rotate"
+                          : raw->slow               ? "slow"
                           : options->groupings != 0 ? "by"
                                                     : NULL;
     if (options->timing != PROF_TIMING_FULL && besides) {
@@ -424,6 +438,7 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.workers);
     free(raw.interval);
     free(raw.intervals);
+    free(raw.slow);
     free(raw.joint);
     free(raw.by);
     free(raw.groups);
@@ -438,6 +453,7 @@ void options_finish(struct options *options) {
     free(options->profile);
     free(options->control_name);
     free(options->live_directory);
+    free(options->causes);
     for (size_t index = 0; index < options->label_count; index++)
         free(options->labels[index]);
     fuse_opt_free_args(&options->fuse_args);
@@ -471,6 +487,8 @@ void options_print_help(void) {
            "    -o by=KIND[+KIND...]   a profile for each process, program, cgroup, uid, file or\n"
            "                           directory (directory:N: of N components), too\n"
            "    -o groups=N            of so many at most of each kind (256); others are added up\n"
+           "    -o slow=TIME           tell what calls that take so long (10ms, 0.5s) have waited for: osprof why\n"
+           "    -o causes=FILE         more names of what they wait for; see osproffs(1)\n"
            "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"

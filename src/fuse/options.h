@@ -48,6 +48,8 @@ struct options {
     unsigned groupings;                /* whose calls are profiled apart, as bits (1 << AGGSTATS_BY_PROCESS) */
     unsigned directory_depth;          /* components of paths of groups by directory; 0: any number */
     unsigned groups_max;               /* of each grouping; 0: the default */
+    uint64_t slow_ns;                  /* calls that take so long are slow; 0: nobody looks */
+    char *causes;                      /* a file; NULL: none of one's own */
     char *labels[USER_LABELS_MAX + 1]; /* KEY=VALUE; one more, so that too many are seen */
     size_t label_count;
     int forward_posix_locks;

@@ -75,8 +75,55 @@ static void write_calls_in_flight(struct json_writer *writer, const struct aggst
         if (call->path)
             json_text(writer, "path", call->path);
         write_cycles(writer, profile, "age", call->age_cycles);
+        if (call->cause[0])
+            json_text(writer, "cause", call->cause);
         json_end(writer, '}');
     }
+    json_end(writer, ']');
+}
+
+static void write_cause(struct json_writer *writer, const struct aggstats_profile *profile,
+                        const struct aggstats_cause *cause) {
+    json_begin(writer, NULL, '{');
+    json_text(writer, "op", cause->op);
+    json_text(writer, "cause", cause->text);
+    json_count(writer, "calls", cause->calls);
+    write_cycles(writer, profile, "total", cause->total_cycles);
+    write_cycles(writer, profile, "longest", cause->longest_cycles);
+    json_end(writer, '}');
+}
+
+static void write_slow_call(struct json_writer *writer, const struct aggstats_profile *profile,
+                            const struct aggstats_slow_call *call) {
+    json_begin(writer, NULL, '{');
+    json_text(writer, "op", call->op);
+    write_cycles(writer, profile, "latency", call->latency_cycles);
+    json_count(writer, "end_ns", (uint64_t)call->end_ns);
+    if (call->cause[0])
+        json_text(writer, "cause", call->cause);
+    json_count(writer, "inode", call->object);
+    json_count(writer, "pid", call->pid);
+    json_count(writer, "uid", call->uid);
+    json_count(writer, "error", call->error);
+    json_count(writer, "asked_bytes", call->asked_bytes);
+    json_count(writer, "moved_bytes", call->moved_bytes);
+    json_count(writer, "offset", call->offset);
+    if (call->path)
+        json_text(writer, "path", call->path);
+    json_end(writer, '}');
+}
+
+static void write_slow(struct json_writer *writer, const struct aggstats_profile *profile) {
+    if (profile->slow_cycles == 0)
+        return;
+    write_cycles(writer, profile, "slow", profile->slow_cycles);
+    json_begin(writer, "causes", '[');
+    for (size_t i = 0; i < profile->cause_count; i++)
+        write_cause(writer, profile, &profile->causes[i]);
+    json_end(writer, ']');
+    json_begin(writer, "slow_calls", '[');
+    for (size_t i = 0; i < profile->slow_call_count; i++)
+        write_slow_call(writer, profile, &profile->slow_calls[i]);
     json_end(writer, ']');
 }
 
@@ -221,6 +268,7 @@ static int write_json(const struct aggstats_profile *profile, FILE *stream) {
     json_begin(&writer, NULL, '{');
     write_header(&writer, profile);
     write_calls_in_flight(&writer, profile);
+    write_slow(&writer, profile);
     write_intervals(&writer, profile);
     json_begin(&writer, "ops", '[');
     for (size_t i = 0; i < profile->op_count; i++)

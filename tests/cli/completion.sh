@@ -55,7 +55,7 @@ expect_completion _osprof "uid" osprof top --by u
 
 expect_completion _osproffs "lower" osproffs lo
 expect_completion _osproffs "lower" osproffs -o cache = none lo
-expect_completion _osproffs "cache= control=" osproffs -o c
+expect_completion _osproffs "cache= causes= control=" osproffs -o c
 expect_completion _osproffs "always auto none" osproffs -o cache =
 expect_completion _osproffs "auto" osproffs -o cache = au
 expect_completion _osproffs "none,resolution=" osproffs -o cache = none,res

@@ -20,6 +20,7 @@ struct command {
 };
 
 extern const struct command command_show;
+extern const struct command command_why;
 extern const struct command command_compare;
 extern const struct command command_top;
 extern const struct command command_serve;

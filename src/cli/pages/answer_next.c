@@ -134,7 +134,7 @@ static void print_of(const struct aggstats_group *group, struct next *next, cons
 }
 
 static void print_of_profile(const struct answer_source *source, const struct aggstats_group *group,
-                             const struct answer_model *model, struct next *next) {
+                             const struct answer_model *model, bool has_causes, struct next *next) {
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input has been read */
     CLEANUP_FREE char *profile = is_kept ? quote(source->profile) : strdup("PROFILE");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
@@ -145,6 +145,8 @@ static void print_of_profile(const struct answer_source *source, const struct ag
         return;
     print_command(next, "its latencies as a chart", command, profile, "PROFILE");
     print_of(group, next, profile);
+    if (has_causes)
+        print_command(next, "what slow calls waited for", "osprof why", profile, "PROFILE");
     if (source->is_live)
         print_command(next, "what happens now, and who does it", "osprof top", profile, "MOUNT");
 }
@@ -189,7 +191,7 @@ void answer_next_print(const struct answer_source *source, const struct aggstats
     if (model->peak_count == 0)
         return;
     if (source->profile)
-        print_of_profile(source, busiest(profile), model, &next);
+        print_of_profile(source, busiest(profile), model, profile->cause_count > 0 && !source->of, &next);
     else if (source->command)
         print_of_run(source, profile->groupings != 0, wants_calibration, &next);
 }

@@ -268,8 +268,10 @@ static void print_in_flight(const struct printer *it) {
     units_format_count(it->profile->in_flight_count, count);
     format_time(it, (double)oldest->age_cycles, age);
     CLEANUP_FREE char *op = cut_text(it->screen, oldest->op, AGGSTATS_NAME_SIZE, false);
-    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s for %.64s", count,
-             units_plural(it->profile->in_flight_count), op ? op : "", age);
+    CLEANUP_FREE char *cause = cut_text(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, false);
+    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s for %.64s%s%.100s", count,
+             units_plural(it->profile->in_flight_count), op ? op : "", age, cause && cause[0] ? ", " : "",
+             cause ? cause : "");
     print_sentence(it, text);
 }
 

@@ -26,6 +26,9 @@ typedef const char *(*control_joint_fn)(void *context, const char *argument, boo
  * Owner: the caller frees it */
 typedef char *(*control_path_fn)(void *context, uint64_t object);
 
+/* Calls that take so long are slow from now on; 0: none is. Returns 0 or -errno */
+typedef int (*control_slow_fn)(void *context, uint64_t ns);
+
 struct control {
     struct aggstats_recorder *recorder; /* borrowed */
     struct aggstats_clock steady_clock; /* of views that need a steady rate; zeroed: as well as it is known by then */
@@ -37,6 +40,8 @@ struct control {
     bool says_end;          /* a profile read has the label "end", as spans have: nothing comes after it */
     control_joint_fn joint; /* NULL: not possible */
     void *joint_context;
+    control_slow_fn slow; /* NULL: not possible */
+    void *slow_context;
     control_path_fn path_of; /* NULL: none is known */
     void *path_context;
     size_t intervals_max; /* of sampled profiles; 0: the default */
@@ -59,7 +64,7 @@ int control_read(const struct control *control, const struct view *view, bool sh
 
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate [FILE]
- *     interval SECONDS|off   joint OP VALUE|off
+ *     interval SECONDS|off   joint OP VALUE|off   slow TIME|off
  * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
  *          before it were done. ret_reason gets one line for people (untouched on success).
@@ -70,5 +75,8 @@ int control_write(const struct control *control, const char *data, size_t size_b
 /* Reads the length of an interval, in seconds: "0.5".
  * Returns NULL, or what is wrong with it, to follow it and a colon. */
 const char *control_parse_interval(const char *text, uint64_t *ret_ns);
+
+/* The same of the time from which on calls are slow: "10ms", "0.5s"; "off" is 0. */
+const char *control_parse_slow(const char *text, uint64_t *ret_ns);
 
 #endif

@@ -98,12 +98,31 @@ static inline void group(const struct prof *prof, enum fs_op op, const struct fs
         return result;                                                                                                 \
     }
 
+static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *caller, fs_ino ino,
+                      const struct fs_values *seen, const struct aggstats_span *span, uint64_t latency_cycles) {
+    const struct aggstats_ended_call call = {
+        .op = op,
+        .latency_cycles = latency_cycles,
+        .object = ino,
+        .pid = (uint64_t)caller->pid,
+        .uid = caller->uid,
+        .error = seen->error,
+        .asked_bytes = seen->has_bytes ? seen->size : 0,
+        .moved_bytes = seen->has_bytes ? seen->result : 0,
+        .offset = seen->offset,
+    };
+    aggstats_slow_end(prof->recorder, span, &call);
+}
+
 #define DETAILED_WRAPPER(NAME, member, params, args, of_call)                                                          \
     static int detailed_##member(struct fs_layer *layer, FS_UNPACK params) {                                           \
         struct prof *prof = to_prof(layer);                                                                            \
         struct fs_layer *next = layer->next;                                                                           \
         unsigned values = __atomic_load_n(&prof->joint[FS_OP_##NAME], __ATOMIC_RELAXED);                               \
+        uint64_t slow_cycles = __atomic_load_n(&prof->slow_cycles, __ATOMIC_RELAXED);                                  \
         struct usage before = usage_now(values);                                                                       \
+        if (slow_cycles != UINT64_MAX)                                                                                 \
+            aggstats_slow_begin(prof->recorder);                                                                       \
         struct aggstats_span span = aggstats_begin(prof->recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);          \
         int result = next->ops->member(next, FS_UNPACK args);                                                          \
         const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
@@ -112,6 +131,8 @@ static inline void group(const struct prof *prof, enum fs_op op, const struct fs
         relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                            \
         if (prof->is_grouped)                                                                                          \
             group(prof, FS_OP_##NAME, caller, ino, latency_cycles);                                                    \
+        if (__builtin_expect(latency_cycles >= slow_cycles, 0))                                                        \
+            tell_slow(prof, FS_OP_##NAME, caller, ino, &seen, &span, latency_cycles);                                  \
         return result;                                                                                                 \
     }
 
@@ -162,6 +183,7 @@ void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recor
         .layer.next = next,
         .recorder = recorder,
         .clock_kind = aggstats_recorder_clock(recorder).kind,
+        .slow_cycles = UINT64_MAX,
     };
     prof->layer.ops = &prof->ops;
 }
@@ -202,14 +224,16 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
 
 #define CHOOSE_ROW(NAME, member, params, args, values)                                                                 \
     case FS_OP_##NAME:                                                                                                 \
-        __atomic_store_n(&ops->member,                                                                                 \
-                         is_related   ? detailed_##member                                                              \
-                         : is_grouped ? grouped_##member                                                               \
-                                      : full_##member,                                                                 \
+        __atomic_store_n(&prof->ops.member,                                                                            \
+                         is_detailed        ? detailed_##member                                                        \
+                         : prof->is_grouped ? grouped_##member                                                         \
+                                            : full_##member,                                                           \
                          __ATOMIC_RELEASE);                                                                            \
         break;
 
-static void choose_wrapper(struct fs_ops *ops, enum fs_op op, bool is_related, bool is_grouped) {
+/* Ops of which nothing is recorded besides do without what that takes. */
+static void choose_wrapper(struct prof *prof, enum fs_op op) {
+    bool is_detailed = prof->joint[op] != 0 || prof->slow_cycles != UINT64_MAX;
     switch (op) {
         FS_OPS(CHOOSE_ROW)
     case FS_OP_COUNT:
@@ -222,12 +246,19 @@ int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values) {
     if (err < 0)
         return err;
     __atomic_store_n(&prof->joint[op], values, __ATOMIC_RELAXED);
-    choose_wrapper(&prof->ops, op, values != 0, prof->is_grouped);
+    choose_wrapper(prof, op);
     return 0;
+}
+
+void prof_set_slow(struct prof *prof) {
+    uint64_t cycles = aggstats_recorder_slow_cycles(prof->recorder);
+    __atomic_store_n(&prof->slow_cycles, cycles > 0 ? cycles : UINT64_MAX, __ATOMIC_RELAXED);
+    for (unsigned op = 0; op < FS_OP_COUNT; op++)
+        choose_wrapper(prof, (enum fs_op)op);
 }
 
 void prof_set_grouped(struct prof *prof) {
     prof->is_grouped = true;
     for (unsigned op = 0; op < FS_OP_COUNT; op++)
-        choose_wrapper(&prof->ops, (enum fs_op)op, prof->joint[op] != 0, true);
+        choose_wrapper(prof, (enum fs_op)op);
 }

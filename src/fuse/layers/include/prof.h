@@ -18,6 +18,7 @@ struct prof {
     struct aggstats_recorder *recorder; /* borrowed; its ops are fs_op_names */
     uint32_t clock_kind;
     bool is_grouped;             /* calls are counted by their callers, too */
+    uint64_t slow_cycles;        /* atomic; calls that take so long are told to the recorder; UINT64_MAX: none */
     struct fs_ops ops;           /* members are atomic */
     unsigned joint[FS_OP_COUNT]; /* atomic; values that latencies are related to, as bits */
 };
@@ -34,6 +35,10 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
  * do not notice. timing: FULL.
  * Errors:  -ENOMEM. Threads: any, one at a time, while ops are called */
 int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values);
+
+/* Tells the recorder, which looks for slow calls, of those; or no more, if it does not. timing: FULL.
+ * Threads: any, one at a time, while ops are called */
+void prof_set_slow(struct prof *prof);
 
 /* Counts all calls by their callers, too; the recorder is grouped. timing: FULL.
  * Threads: before any op is called */

@@ -1,0 +1,115 @@
+#!/bin/bash
+# Slow calls: osprof why tells what they wait for while they hang, after they have ended, and after SIGKILL. The lower
+# file system is an ext4 that is frozen. Others learn what they waited for, not of the calls themselves.
+. "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
+
+need_root
+need mkfs.ext4 fsfreeze
+frozen=
+maker=
+
+thaw() {
+    [ -z "$frozen" ] || fsfreeze -u "$lower"
+    frozen=
+}
+
+before_cleanup() {
+    thaw
+    [ -z "$maker" ] || wait "$maker" || true
+}
+
+freeze() {
+    fsfreeze -f "$lower"
+    frozen=yes
+}
+
+# make DIRECTORY: in the background, while it hangs
+make() {
+    timeout -s KILL 60 mkdir "$mnt/$1" 2>/dev/null &
+    maker=$!
+}
+
+# tells_why SOURCE LINE: osprof why has such a line, as a regular expression
+tells_why() {
+    timeout 20 "$OSPROF" why "$1" >"$scratch/why" 2>"$scratch/err" || return 1
+    grep -Eq "$2" "$scratch/why"
+}
+
+expect_why() {
+    wait_until 20 tells_why "$@" || fail "osprof why $1 does not say '$2': $(cat "$scratch/why" "$scratch/err")"
+}
+
+truncate -s 32M image
+mkfs.ext4 -q image
+mount -o loop image "$lower" 2>/dev/null || skip "no loop devices"
+chmod 777 "$lower"
+cause="waiting for a frozen file system"
+
+mount_osproffs -o slow=20ms,allow_other "$lower" "$mnt"
+live=$(live_file)
+! tells_why "$mnt" "MKDIR" || fail "knows of slow calls before there are any: $(<"$scratch/why")"
+freeze
+make first
+expect_why "$live" "^ +[0-9.]+ m?s +[0-9]+  MKDIR +$cause$"
+expect_why "$mnt" "MKDIR +$cause$"
+sleep 0.5
+thaw
+wait "$maker"
+
+# Afterwards all of its latency has that cause, to within what the call takes by itself.
+expect_why "$mnt" "^ +[0-9.]+ % +[0-9.]+ m?s +1 +[0-9.]+ m?s  MKDIR +$cause$"
+cat "$mnt/.osprof" >"$scratch/profile"
+"$OSPROF" check "$scratch/profile" >"$scratch/checked" || fail "osprof check: $(<"$scratch/checked")"
+awk '/^# cause: MKDIR / { all += $7; if (/waiting for a frozen/) seen += $7 }
+    $1 == "OP_MKDIR" { total = $3 }
+    END { exit !(all == total && seen >= 0.95 * all) }' "$scratch/profile" ||
+    fail "the latency is not the cause's: $(grep -E -A 1 'cause|OP_MKDIR' "$scratch/profile")"
+grep -Eq "^# slow_call: MKDIR .* path " "$scratch/profile" || fail "no slow call with its path"
+as_user cat "$mnt/.osprof" >"$scratch/others"
+grep -q "^# cause: MKDIR .*$cause" "$scratch/others" || fail "another user is not told causes"
+! grep -q "^# slow_call" "$scratch/others" || fail "another user is told of slow calls: $(<"$scratch/others")"
+
+# A reset forgets, off looks no more, and a wrong time is refused.
+command_control reset
+tells_why "$mnt" "^0 calls took 20.0 ms or longer$" || fail "a reset does not forget: $(<"$scratch/why")"
+command_control "slow off"
+freeze
+make second
+sleep 0.3
+thaw
+wait "$maker"
+status=0
+"$OSPROF" why "$mnt" >"$scratch/why" 2>"$scratch/err" || status=$?
+assert_eq 1 "$status" "status of osprof why where nobody looks"
+! command_control "slow 1us" 2>/dev/null || fail "takes a threshold that cannot be kept up with"
+
+# It is there after SIGKILL, also what the call in flight waits for.
+command_control "slow 0.02s"
+freeze
+make third
+expect_why "$live" "MKDIR +$cause$"
+kill -KILL "$daemon_pid"
+thaw # before that it cannot die
+wait "$daemon_pid" || true
+wait "$maker" || true
+maker=
+"$OSPROF" recover "$live" >"$scratch/recovered"
+expect_why "$scratch/recovered" "MKDIR +$cause$"
+rm "$live"
+umount "$mnt"
+
+# Causes of one's own come first, and their mistakes are told.
+echo 'my words: percpu_rwsem_wait' >"$scratch/causes"
+mount_osproffs -o slow=20ms,causes="$scratch/causes" "$lower" "$mnt"
+freeze
+make fourth
+expect_why "$(live_file)" "MKDIR +my words$"
+thaw
+wait "$maker"
+unmount_osproffs "$mnt"
+expect_why "$final_profile" "MKDIR +my words$"
+printf 'fine: a\nwrong\n' >"$scratch/causes"
+assert_refused "causes=$scratch/causes: line 2: expected CAUSE: FUNCTION [< FUNCTION]..., found no colon" \
+    "$OSPROFFS" -o causes="$scratch/causes" "$lower" "$mnt"
+umount "$lower"
