@@ -27,15 +27,19 @@ struct events {
     struct event ring[EVENTS_MAX];
 };
 
-/* The writer's next place, for events_put() when it is filled; NULL: there is no room. */
-static inline struct event *events_place(struct events *events) {
-    uint32_t written = events->written;
-    bool is_full = written - __atomic_load_n(&events->taken, __ATOMIC_ACQUIRE) == EVENTS_MAX;
-    return is_full ? NULL : &events->ring[written % EVENTS_MAX];
+/* The writer's: whether there is room for one more. */
+static inline bool events_have_room(const struct events *events, uint32_t written) {
+    return written - __atomic_load_n(&events->taken, __ATOMIC_ACQUIRE) != EVENTS_MAX;
 }
 
-static inline void events_put(struct events *events) {
-    __atomic_store_n(&events->written, events->written + 1, __ATOMIC_RELEASE);
+/* False: there is no room. */
+static inline bool events_put(struct events *events, const struct event *event) {
+    uint32_t written = events->written;
+    if (!events_have_room(events, written))
+        return false;
+    events->ring[written % EVENTS_MAX] = *event;
+    __atomic_store_n(&events->written, written + 1, __ATOMIC_RELEASE);
+    return true;
 }
 
 /* Whether the writer has met that caller lately. */

@@ -11,7 +11,7 @@
 
 #define NS_PER_SECOND 1000000000
 #define CHECK_INTERVAL_NS 100000000 /* while there are calls */
-#define NAMES_INTERVAL_NS 20000000  /* no more often, since each time all of a table may be new */
+#define NAMES_INTERVAL_NS 100000000 /* no more often, since each time all of a table may be new */
 #define NAMES_WAIT_NS 200000000     /* of who takes a snapshot, for the thread */
 
 static int64_t now_ns(clockid_t clock) {
@@ -49,13 +49,8 @@ void grouping_add_slowly(struct grouping *grouping, struct events *events, const
     struct event asked = *event;
     bool is_new = is_new_caller(grouping, events, event->of.thread);
     asked.has_asked = is_new && first_calls_meet(&grouping->first_calls, event->of.thread);
-    struct event *place = events ? events_place(events) : NULL;
-    if (place) {
-        *place = asked;
-        events_put(events);
-    } else {
+    if (!events || !events_put(events, &asked))
         count_now(grouping, &asked);
-    }
     grouping_wake(grouping);
 }
 
@@ -154,7 +149,6 @@ static bool check_callers(struct grouping *grouping) {
     unsigned table_count = grouping->table_count;
     bool names_objects = grouping->names_objects;
     pthread_mutex_unlock(&grouping->lock);
-    grouping->wait_ns = names_objects ? NAMES_INTERVAL_NS : CHECK_INTERVAL_NS;
     bool names_now = begin_names(grouping, is_wanted);
     for (unsigned i = 0; i < table_count; i++)
         if (names_now || !grouping->tables[i]->options.name_object)
@@ -206,7 +200,7 @@ void grouping_ask_names(struct grouping *grouping) {
 
 /* Until somebody wakes us or, where there are calls, a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
-    int64_t until_ns = now_ns(CLOCK_REALTIME) + grouping->wait_ns; /* as sem_timedwait() wants it */
+    int64_t until_ns = now_ns(CLOCK_REALTIME) + CHECK_INTERVAL_NS; /* as sem_timedwait() wants it */
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&grouping->is_asleep, !any_calls, __ATOMIC_RELAXED);
     while ((any_calls ? sem_timedwait(&grouping->wake, &until) : sem_wait(&grouping->wake)) < 0 && errno == EINTR)

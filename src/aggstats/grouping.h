@@ -21,8 +21,7 @@ struct grouping {
     bool is_woken; /* atomic, as the next two */
     bool is_asleep;
     bool stop;
-    int64_t wait_ns;       /* how long the thread waits where there are calls; its own, as the next */
-    int64_t names_ns;      /* when names of objects are to be asked for next */
+    int64_t names_ns;      /* when names of objects are to be asked for next; its own */
     int64_t asking_ns;     /* atomic: since when the thread asks for a name; 0: it does not */
     unsigned names_wanted; /* atomic: how often somebody has begun to wait for names */
     unsigned names_done;   /* so many of these need not wait any more; changed by the thread, under the lock */
@@ -57,17 +56,18 @@ void grouping_wake(struct grouping *grouping);
  * Threads: the queue's */
 static inline bool grouping_add_fast(struct grouping *grouping, struct events *events, unsigned op,
                                      const struct aggstats_call_of *of, uint64_t latency_cycles) {
-    if (!events || (grouping->asks_callers && !events_has_met(events, of->thread)))
+    if (!events || (grouping->asks_callers && of->thread != 0 && !events_has_met(events, of->thread)))
         return false;
-    struct event *place = events_place(events);
-    if (!place)
+    uint32_t written = events->written;
+    if (!events_have_room(events, written))
         return false;
+    struct event *place = &events->ring[written % EVENTS_MAX];
     place->latency_cycles = latency_cycles;
     place->of = *of;
     place->op = (uint16_t)op;
     place->has_asked = false;
-    events_put(events);
-    if (__builtin_expect(events->written % (EVENTS_MAX / 2) == 0, 0) ||
+    __atomic_store_n(&events->written, written + 1, __ATOMIC_RELEASE);
+    if (__builtin_expect((written + 1) % (EVENTS_MAX / 2) == 0, 0) ||
         __builtin_expect(__atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED), 0))
         grouping_wake(grouping);
     return true;

@@ -107,7 +107,6 @@ START_TEST(snapshot_does_not_wait_for_a_thread_that_hangs) {
     for (int i = 0; i < 1000; i++)
         ck_assert_uint_eq(calls_named(recorder, "/may be 7"), 1);
     ck_assert_double_lt(now_s() - start_s, 100); /* far from 1000 times 0.2 s */
-    lower.hangs = false;
     sem_post(&lower.answers);
     while (calls_named(recorder, "/7") == 0)
         ;
