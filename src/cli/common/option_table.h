@@ -81,8 +81,8 @@ struct option_row {
     }
 #define ROW_BY(text, type, member)                                                                                     \
     {                                                                                                                  \
-        .name = "by", .metavar = "KIND", WORDS("process", "program", "cgroup", "uid"), .help = text,                   \
-        INTO(WORD, type, member)                                                                                       \
+        .name = "by", .metavar = "KIND", WORDS("process", "program", "cgroup", "uid", "file", "directory"),            \
+        .help = text, INTO(WORD, type, member)                                                                         \
     }
 #define ROW_OUTPUT(text, type, member)                                                                                 \
     { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
