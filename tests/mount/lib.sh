@@ -377,7 +377,20 @@ assert_same_view() {
 wait_for_end() {
     local milliseconds_left=$(($2 * milliseconds_per_second)) pause=10
     while kill -0 "$1" 2>/dev/null; do
-        wait_a_little || return 1
+        wait_a_little || {
+            explain_running "$1"
+            return 1
+        }
+    done
+}
+
+# explain_running PID: where its threads are
+explain_running() {
+    local task
+    for task in "/proc/$1/task"/*; do
+        printf 'process %s, thread %s: %s\n' "$1" "${task##*/}" \
+            "$(grep -hsE '^(Name|State|PPid):' "$task/status" | tr '\n\t' '  ')" >&2
+        cat "$task/stack" >&2 2>/dev/null || true
     done
 }
 
