@@ -16,10 +16,12 @@ chmod -R a+rX "$lower"
 
 # look_at PROFILE-OR-MOUNT JSON: all views of it are whole
 look_at() {
-    "$OSPROF" show "$1" >"$scratch/shown"
-    "$OSPROF" show --by file "$1" >>"$scratch/shown"
-    "$OSPROF" show --by directory "$1" >>"$scratch/shown"
-    "$OSPROF" show --of "/place" --by directory "$1" >>"$scratch/shown"
+    {
+        "$OSPROF" show "$1"
+        "$OSPROF" show --by file "$1"
+        "$OSPROF" show --by directory "$1"
+        "$OSPROF" show --of "/place" --by directory "$1"
+    } >"$scratch/shown"
     ! LC_ALL=C grep -q $'[\e\a\b]' "$scratch/shown" || fail "a terminal would obey what $1 shows"
     [ "$(sed '/^$/,$d' "$scratch/shown" | wc -L)" -le 80 ] || fail "the first page is wider than 80 columns"
     cat "$2" >"$scratch/json"
