@@ -156,8 +156,8 @@ static long resident_kib(void) {
     long kib = -1;
     FILE *file = fopen("/proc/self/smaps_rollup", "r"); /* counted, where statm estimates */
     while (file && kib < 0 && fgets(line, sizeof(line), file))
-        if (sscanf(line, "Rss: %ld", &kib) != 1)
-            kib = -1;
+        if (strncmp(line, "Rss:", 4) == 0)
+            kib = strtol(line + 4, NULL, 10);
     if (kib < 0)
         fail("cannot read /proc/self/smaps_rollup");
     fclose(file);
