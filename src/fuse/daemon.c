@@ -20,6 +20,7 @@
 #include "live_directory.h"
 #include "log.h"
 #include "mountpoint.h"
+#include "mountpoint_users.h"
 #include "node_name.h"
 #include "pass.h"
 #include "process.h"
@@ -105,6 +106,25 @@ static void warn_of_hidden_files(const struct daemon *daemon) {
             log_message("warning: %s/%s exists and is hidden by osproffs; choose another name with -o control=NAME",
                         daemon->lower, name);
     }
+}
+
+/* Over the directory itself, what it was opened by before leads below the mount. A directory that is named by an open
+ * file is given by who arranges the rest too (osprof run). */
+static void warn_of_users(const struct daemon *daemon) {
+    struct mountpoint_users users;
+    if (strcmp(daemon->lower, daemon->mountpoint) != 0 || strncmp(daemon->options->lower, "/proc/self/fd/", 14) == 0)
+        return;
+    mountpoint_find_users(daemon->mountpoint, &users);
+    if (users.count == 1)
+        log_message(
+            "note: process %ld is in %s already, or has a file open there: what it does by that is not profiled, "
+            "until it goes there anew",
+            (long)users.first, daemon->mountpoint);
+    else if (users.count > 1)
+        log_message(
+            "note: %s%u processes, %ld for one, are in %s already, or have files open there: what they do by that "
+            "is not profiled, until they go there anew",
+            users.are_all ? "" : "at least ", users.count, (long)users.first, daemon->mountpoint);
 }
 
 /* ---- Recorder ---- */
@@ -662,6 +682,7 @@ static int set_up(struct daemon *daemon) {
     if (err < 0)
         return err;
     warn_of_hidden_files(daemon);
+    warn_of_users(daemon);
     if (!daemon->options->foreground)
         err = background_start(&daemon->background);
     if (err < 0) {

@@ -1,0 +1,20 @@
+/* Processes that a mount over a directory does not reach: they are there already. */
+#ifndef MOUNTPOINT_USERS_H
+#define MOUNTPOINT_USERS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct mountpoint_users {
+    unsigned count; /* of processes */
+    pid_t first;    /* one of them */
+    bool are_all;   /* else there was no time to look at all */
+};
+
+/* Finds the other processes, in this mount namespace, that have a directory, or something below it, as their current
+ * directory or open, as far as the caller may see that. Takes a fifth of a second at most, and asks the file system
+ * nothing.
+ * path: absolute, without symbolic links */
+void mountpoint_find_users(const char *path, struct mountpoint_users *ret_users);
+
+#endif
