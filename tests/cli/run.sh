@@ -245,6 +245,22 @@ unshare --mount --propagation shared -- bash -euc '
 "$OSPROF" check other
 assert_nothing_left
 
+# ---- Files that are open already
+
+note="was opened before its directory was profiled, and what was done with it is not in the profile; it is if the command \
+opens it, as in sh -c 'sort <in >out'"
+"$OSPROF" run -d "$lower" -p profile -- cat <"$lower/file" 2>err >"$lower/copy"
+assert_eq "osprof: note: the file that is standard input $note
+osprof: note: the file that is standard output $note" "$(<err)" "messages about standard files"
+assert_eq "0 0" "$(profile_calls READ profile) $(profile_calls WRITE profile)" "READ and WRITE of files opened before"
+"$OSPROF" run -d "$lower" -p profile -- true <"$lower/file" 2>err >"$lower/copy"
+assert_eq "" "$(<err)" "messages about standard files that were not used"
+rm "$lower/copy"
+mkdir "$lower-beside"
+cp lines "$lower-beside"
+"$OSPROF" run -d "$lower" -p profile -- cat <"$lower-beside/lines" 2>err >/dev/null
+assert_eq "" "$(<err)" "messages about files elsewhere"
+
 # ---- Processes that are left behind
 
 # elapsed_ms FILE: of a profile

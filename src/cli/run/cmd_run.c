@@ -167,7 +167,12 @@ static int run(const struct run_options *options) {
     if (error == 0)
         error = keeps_sets ? run_sets_open(&run.sets, options->profile, count)
                            : run_target_open(&run.target, options->profile, count, options->other ? VS_SIDES : 1);
-    int status = error ? RUN_FAILED : run_in_namespace(&run);
+    int status = RUN_FAILED;
+    if (error == 0) {
+        run_mounts_note_files(&run.mounts);
+        status = run_in_namespace(&run);
+        run_mounts_tell_files(&run.mounts);
+    }
     run_sets_finish(&run.sets);
     run_target_finish(&run.target);
     run_mounts_finish(&run.mounts);

@@ -2,6 +2,7 @@
 #include "run_mounts.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "path.h"
 
 #define ANSWER_MS 2000
 #define SETTLE_STEP_NS 1000000
@@ -68,6 +70,36 @@ void run_mounts_finish(struct run_mounts *mounts) {
     free(mounts->daemons);
     free(mounts->by_depth);
     run_osproffs_finish(&mounts->options);
+}
+
+static bool is_file_within(const struct run_mounts *mounts, int fd) {
+    char link[32];
+    char path[PATH_MAX];
+    struct stat attr;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof(path) - 1);
+    if (length < 0 || fstat(fd, &attr) < 0 || !S_ISREG(attr.st_mode))
+        return false;
+    path[length] = '\0';
+    for (size_t i = 0; i < mounts->count; i++)
+        if (path_below(path, mounts->daemons[i].path))
+            return true;
+    return false;
+}
+
+void run_mounts_note_files(struct run_mounts *mounts) {
+    for (int fd = 0; fd < RUN_FILES; fd++)
+        mounts->positions[fd] = is_file_within(mounts, fd) ? lseek(fd, 0, SEEK_CUR) : -1;
+}
+
+void run_mounts_tell_files(const struct run_mounts *mounts) {
+    static const char *const names[RUN_FILES] = {"input", "output"};
+    for (int fd = 0; fd < RUN_FILES; fd++)
+        if (mounts->positions[fd] >= 0 && lseek(fd, 0, SEEK_CUR) != mounts->positions[fd])
+            complain(
+                "note: the file that is standard %s was opened before its directory was profiled, and what was done "
+                "with it is not in the profile; it is if the command opens it, as in sh -c 'sort <in >out'",
+                names[fd]);
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */

@@ -12,12 +12,15 @@
 #include "run_daemon.h"
 #include "run_signals.h"
 
+#define RUN_FILES 2 /* standard input and output */
+
 struct run_mounts {
     struct run_daemon *daemons;   /* as they were given */
     struct run_daemon **by_depth; /* those that lie within others after them */
     size_t count;
     struct run_osproffs options;
-    bool are_ending; /* that daemons end is no surprise any more */
+    off_t positions[RUN_FILES]; /* of standard files that lie in the directories; -1: it does not */
+    bool are_ending;            /* that daemons end is no surprise any more */
 };
 
 /* Opens the directories and refuses what cannot be profiled.
@@ -27,6 +30,11 @@ struct run_mounts {
 int run_mounts_open(struct run_mounts *ret_mounts, const char *const *directories, size_t count, const char *options,
                     const char *labels, bool wants_groups);
 void run_mounts_finish(struct run_mounts *mounts);
+
+/* Standard input and output may lie in the directories, and are open already, below the mounts to be. Before the
+ * command runs, and afterwards, to tell of those that it has used. */
+void run_mounts_note_files(struct run_mounts *mounts);
+void run_mounts_tell_files(const struct run_mounts *mounts);
 
 /* After run_mounts_end(), for another start. */
 void run_mounts_renew(struct run_mounts *mounts);
