@@ -44,3 +44,22 @@ awk '/^OP_/ { op = $1 } op == "OP_OPEN" && /^ / && !done { for (i = NF; !$i; i--
 expect 1 check "$scratch/one-less"
 awk '/^OP_OPEN / { $2-- } 1' show-grep.osprof >"$scratch/one-more"
 expect 2 check "$scratch/one-more"
+
+# Cut within a line, at any byte, no profile is taken for a whole one, by whatever reads it.
+mkdir cut
+for name in show-answer compare-after show-groups; do
+    profile=$data/$name.osprof
+    size=$(stat -c %s "$profile")
+    for ((bytes = 50; bytes < size; bytes += 100)); do
+        head -c "$bytes" "$profile" >cut/profile
+        [ -n "$(tail -c 1 cut/profile)" ] || continue # a whole line: it may be whole
+        for command in check show "show --json" "compare $profile" "merge -o merged" "plot -o plotted.svg"; do
+            status=0
+            # shellcheck disable=SC2086 # words
+            "$OSPROF" $command cut/profile >out 2>err || status=$?
+            [ "$status" -eq 2 ] || fail "status $status of osprof $command of $bytes bytes of $name: $(<err)"
+            grep -q 'cut/profile' err || fail "osprof $command does not tell of $bytes bytes of $name: $(<err)"
+        done
+    done
+done
+[ ! -e merged ] || fail "the sum of what was cut is written"

@@ -156,6 +156,19 @@ static int complain_unopened(const char *argument, int error) {
     return error;
 }
 
+/* A profile ends with a line's end, so one without was cut within a line: what is left of it may look whole. */
+static bool is_cut_short(int fd, const struct stat *st) {
+    char last = '\n';
+    return S_ISREG(st->st_mode) && st->st_size > 0 && pread(fd, &last, 1, st->st_size - 1) == 1 && last != '\n';
+}
+
+/* What is no profile at all is told as that. */
+static int refuse_cut_short(const char *path, struct input *input) {
+    input_finish(input);
+    complain("%s is not a whole profile: it ends within a line, so it was cut short", path);
+    return -EBADMSG;
+}
+
 static int load_opened(int fd, const char *path, struct input *ret_input) {
     struct stat st;
     if (fd < 0 || fstat(fd, &st) < 0)
@@ -166,6 +179,8 @@ static int load_opened(int fd, const char *path, struct input *ret_input) {
     int error = is_live ? load_live(fd, path, ret_input) : load_text(fd, path, ret_input);
     if (error)
         return error;
+    if (!is_live && is_cut_short(fd, &st))
+        return refuse_cut_short(path, ret_input);
     ret_input->is_file = S_ISREG(st.st_mode);
     ret_input->device = st.st_dev;
     ret_input->inode = st.st_ino;
