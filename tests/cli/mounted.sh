@@ -105,6 +105,10 @@ hang_daemon "$daemon_pid"
 unmounting=$!
 while grep -q " $mnt fuse.osproffs " /proc/self/mounts; do sleep 0.01; done
 kill -0 "$unmounting" || fail "does not wait: $(<unmount.err)"
+cp "$data/show-bare.osprof" unmounted
+expect 0 show unmounted # waits some seconds, and says that this is an older one
+assert_eq "osprof: note: the mount whose profile goes to unmounted has not ended yet, so that this is not it" "$(<err)" \
+    "message about a profile that is not written yet"
 kill -CONT "$daemon_pid"
 wait "$unmounting" || fail "status $? of osprof unmount: $(<unmount.err)"
 assert_eq "The profile is in $scratch/unmounted." "$(<unmount.out)" "where the profile is"

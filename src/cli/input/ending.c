@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "command.h"
 #include "live_files.h"
 #include "mounts.h"
 #include "path.h"
@@ -54,6 +55,9 @@ static char *real_path(const char *path) {
 void ending_wait_for_profile(const char *path) {
     const struct timespec step = {.tv_nsec = STEP_NS};
     CLEANUP_FREE char *profile_path = real_path(path);
-    for (int steps = 0; profile_path && steps < STEPS_MAX && any_is_ending(profile_path); steps++)
+    int steps = 0;
+    for (; profile_path && steps < STEPS_MAX && any_is_ending(profile_path); steps++)
         nanosleep(&step, NULL);
+    if (steps == STEPS_MAX)
+        complain("note: the mount whose profile goes to %s has not ended yet, so that this is not it", path);
 }
