@@ -2,6 +2,7 @@
  * lower directory and profile target (opened before anything is mounted), recorder, layers, session. */
 #include "daemon.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -112,6 +113,7 @@ static void warn_of_hidden_files(const struct daemon *daemon) {
  * file is given by who arranges the rest too (osprof run). */
 static void warn_of_users(const struct daemon *daemon) {
     struct mountpoint_users users;
+    assert(daemon->lower && daemon->mountpoint);
     if (strcmp(daemon->lower, daemon->mountpoint) != 0 || strncmp(daemon->options->lower, "/proc/self/fd/", 14) == 0)
         return;
     mountpoint_find_users(daemon->mountpoint, &users);

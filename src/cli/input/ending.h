@@ -3,8 +3,8 @@
 #ifndef ENDING_H
 #define ENDING_H
 
-/* Waits, a few seconds at most, while some osproffs whose mount is gone has yet to write its final profile to path. Tells
- * the user if it still has. */
+/* Waits, a few seconds at most, while some osproffs whose mount is gone has yet to write its final profile to path.
+ * Tells the user if it still has. */
 void ending_wait_for_profile(const char *path);
 
 #endif
