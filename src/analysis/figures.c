@@ -11,40 +11,6 @@ uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolut
     return finished;
 }
 
-/* ceil(count * percent / 100), without overflow */
-static uint64_t rank_of(uint64_t count, unsigned percent) {
-    return count / 100 * percent + (count % 100 * percent + 99) / 100;
-}
-
-/* rank: of the call within its bucket, from 1 */
-static struct figures_percentile interpolate(unsigned bucket, unsigned resolution, uint64_t rank, uint64_t calls) {
-    struct figures_percentile percentile = {
-        .bucket = bucket,
-        .lower_cycles = bucket > 0 ? aggstats_bucket_lower(bucket, resolution) : 0,
-        .upper_cycles = aggstats_bucket_upper(bucket, resolution),
-    };
-    double share = ((double)rank - 0.5) / (double)calls;
-    if (bucket > 0)
-        percentile.cycles = percentile.lower_cycles * pow(percentile.upper_cycles / percentile.lower_cycles, share);
-    else
-        percentile.cycles = percentile.upper_cycles * share;
-    return percentile;
-}
-
-bool figures_percentile(const struct aggstats_op_profile *op, unsigned resolution, unsigned percent,
-                        struct figures_percentile *ret_percentile) {
-    uint64_t finished = figures_finished(op, resolution);
-    uint64_t rank = rank_of(finished, percent);
-    for (unsigned bucket = 0; finished > 0 && bucket < 64 * resolution; bucket++) {
-        if (rank <= op->buckets[bucket]) {
-            *ret_percentile = interpolate(bucket, resolution, rank, op->buckets[bucket]);
-            return true;
-        }
-        rank -= op->buckets[bucket];
-    }
-    return false;
-}
-
 double figures_percentile_error(unsigned resolution) {
     return exp2(1.0 / resolution);
 }

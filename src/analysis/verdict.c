@@ -121,8 +121,8 @@ static double figure_of(const struct aggstats_op_profile *op, unsigned resolutio
         return (double)op->total_cycles;
     if (figure == VERDICT_MEAN)
         return (double)op->total_cycles / (double)finished;
-    struct figures_percentile percentile;
-    figures_percentile(op, resolution, figures[figure].percent, &percentile);
+    struct aggstats_percentile percentile;
+    aggstats_percentile(op, resolution, 10 * figures[figure].percent, &percentile);
     return percentile.cycles;
 }
 

@@ -333,6 +333,9 @@ int control_write(const struct control *control, const char *data, size_t size_b
 static void add_paths(const struct control *control, struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
         profile->in_flight[i].path = control->path_of(control->path_context, profile->in_flight[i].object);
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (profile->ops[i].longest_object != 0)
+            profile->ops[i].longest_path = control->path_of(control->path_context, profile->ops[i].longest_object);
 }
 
 static int add_end(struct aggstats_profile *profile) {

@@ -209,12 +209,50 @@ static void write_outcome(struct json_writer *writer, const struct aggstats_op_p
     json_end(writer, '}');
 }
 
+static void write_longest(struct json_writer *writer, const struct aggstats_profile *profile,
+                          const struct aggstats_op_profile *op) {
+    if (op->longest_cycles == 0)
+        return;
+    write_cycles(writer, profile, "longest", op->longest_cycles);
+    if (op->longest_path)
+        json_text(writer, "longest_path", op->longest_path);
+}
+
+static void write_percentile(struct json_writer *writer, const struct aggstats_profile *profile, const char *name,
+                             double cycles) {
+    char key[64];
+    snprintf(key, sizeof(key), "%s_cycles", name);
+    json_real(writer, key, cycles);
+    if (!view_has_seconds(profile))
+        return;
+    snprintf(key, sizeof(key), "%s_seconds", name);
+    json_real(writer, key, view_seconds(profile, cycles));
+}
+
+static void write_percentiles(struct json_writer *writer, const struct aggstats_profile *profile,
+                              const struct aggstats_op_profile *op) {
+    static const struct {
+        const char *name;
+        unsigned per_mille;
+    } rows[] = {{"p50", 500}, {"p90", 900}, {"p99", 990}, {"p99_9", 999}};
+    struct aggstats_percentile percentile;
+    if (!aggstats_percentile(op, profile->resolution, 500, &percentile))
+        return;
+    json_begin(writer, "percentiles", '{');
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        if (aggstats_percentile(op, profile->resolution, rows[i].per_mille, &percentile))
+            write_percentile(writer, profile, rows[i].name, percentile.cycles);
+    json_end(writer, '}');
+}
+
 static void write_op(struct json_writer *writer, const struct aggstats_profile *profile,
                      const struct aggstats_op_profile *op) {
     json_begin(writer, NULL, '{');
     json_text(writer, "op", op->name);
     json_count(writer, "calls", op->calls);
     write_cycles(writer, profile, "total", op->total_cycles);
+    write_longest(writer, profile, op);
+    write_percentiles(writer, profile, op);
     write_outcome(writer, op);
     json_begin(writer, "buckets", '[');
     for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++) {

@@ -160,6 +160,14 @@ static double oldest_seconds(const struct aggstats_profile *profile, const struc
     return view_seconds(profile, (double)oldest_cycles);
 }
 
+static bool has_longest(const struct aggstats_op_profile *op) {
+    return op->longest_cycles > 0;
+}
+
+static double longest_seconds(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    return view_seconds(profile, (double)op->longest_cycles);
+}
+
 static const char *failed_calls(const struct aggstats_op_profile *op, unsigned failure, uint64_t *ret_count) {
     *ret_count = op->failures[failure];
     return *ret_count > 0 ? aggstats_failure_name(failure) : NULL;
@@ -210,6 +218,10 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
     {.name = "osprof_op_oldest_call_seconds",
      .help = "Age of the oldest call that has not returned; 0 if all have.",
      .of_op = oldest_seconds},
+    {.name = "osprof_op_longest_call_seconds",
+     .help = "Latency of the longest call that has returned, since the profile was begun or last reset.",
+     .known_of_op = has_longest,
+     .of_op = longest_seconds},
     {.name = "osprof_failed_calls_total",
      .help = "Calls that have failed, by error.",
      .type = METRICS_COUNTER,
@@ -255,6 +267,8 @@ static int visit_ops(struct metrics_sample sample, metrics_visit_fn visit, void 
     int error = 0;
     for (size_t i = 0; i < profile->op_count && !error; i++) {
         sample.op = &profile->ops[i];
+        if (sample.family->known_of_op && !sample.family->known_of_op(sample.op))
+            continue;
         sample.value = sample.family->of_op ? sample.family->of_op(profile, sample.op) : 0;
         error = sample.family->of_series ? visit_series(sample, visit, context) : visit(context, &sample);
     }

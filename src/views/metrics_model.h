@@ -46,6 +46,7 @@ struct metrics_family {
     enum metrics_type type;
     bool (*known)(const struct aggstats_profile *profile); /* NULL: of all profiles */
     double (*of_profile)(const struct aggstats_profile *profile);
+    bool (*known_of_op)(const struct aggstats_op_profile *op); /* NULL: of all ops */
     double (*of_op)(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
     /* the count of series 0, 1, ... of an op. Returns the value of its label; NULL: it has no such series */
     const char *(*of_series)(const struct aggstats_op_profile *op, unsigned series, uint64_t *ret_count);
@@ -55,7 +56,7 @@ struct metrics_family {
     bool is_up;               /* which targets are up; of them it has a sample each, where there are several */
 };
 
-#define METRICS_FAMILIES 11
+#define METRICS_FAMILIES 12
 extern const struct metrics_family metrics_families[METRICS_FAMILIES];
 
 struct metrics_sample {

@@ -4,6 +4,7 @@
 
 ln -s "$data"/show-*.osprof . # the page names them as they were given
 expect_golden show-grep show show-grep.osprof
+expect_golden show-longest show show-longest.osprof
 expect_golden show-grep-charts show --charts show-grep.osprof
 expect_golden show-grep-ascii show --ascii --op lookup --op OP_READ show-grep.osprof
 expect_golden show-grep-buckets show --buckets --op READ show-grep.osprof

@@ -5,6 +5,7 @@
 schema=$data/../../docs/profile.schema.json
 
 expect_golden show-hung-json show --json "$data/show-hung.osprof"
+expect_golden show-longest-json show --json "$data/show-longest.osprof"
 expect_golden show-bare-json show --json "$data/show-bare.osprof"
 expect_golden show-hung-csv show --csv "$data/show-hung.osprof"
 expect_golden show-bare-csv show --csv "$data/show-bare.osprof"

@@ -16,14 +16,14 @@ static void set_up(void) {
 }
 
 static unsigned percentile(unsigned percent) {
-    struct figures_percentile found = {.bucket = UINT32_MAX};
-    ck_assert(figures_percentile(&op, 1, percent, &found));
+    struct aggstats_percentile found = {.bucket = UINT32_MAX};
+    ck_assert(aggstats_percentile(&op, 1, 10 * percent, &found));
     return found.bucket;
 }
 
 START_TEST(no_calls_have_no_percentile) {
-    struct figures_percentile found = {.bucket = 77};
-    ck_assert(!figures_percentile(&op, 1, 50, &found));
+    struct aggstats_percentile found = {.bucket = 77};
+    ck_assert(!aggstats_percentile(&op, 1, 500, &found));
     ck_assert_uint_eq(found.bucket, 77);
 }
 END_TEST
@@ -59,20 +59,20 @@ START_TEST(huge_counts_do_not_overflow) {
 END_TEST
 
 START_TEST(fine_resolutions_use_all_their_buckets) {
-    struct figures_percentile found;
+    struct aggstats_percentile found;
     buckets[AGGSTATS_BUCKETS_MAX - 1] = 3;
     ck_assert_uint_eq(figures_finished(&op, 8), 3);
-    ck_assert(figures_percentile(&op, 8, 50, &found));
+    ck_assert(aggstats_percentile(&op, 8, 500, &found));
     ck_assert_uint_eq(found.bucket, AGGSTATS_BUCKETS_MAX - 1);
 }
 END_TEST
 
 /* The second of 4 calls in [1024, 2048) lies at 3/8 of the way, logarithmically. */
 START_TEST(percentiles_are_interpolated_within_their_bucket) {
-    struct figures_percentile found;
+    struct aggstats_percentile found;
     buckets[3] = 8;
     buckets[10] = 4;
-    ck_assert(figures_percentile(&op, 1, 83, &found));
+    ck_assert(aggstats_percentile(&op, 1, 830, &found));
     ck_assert_uint_eq(found.bucket, 10);
     ck_assert_double_eq(found.lower_cycles, 1024);
     ck_assert_double_eq(found.upper_cycles, 2048);
@@ -81,9 +81,10 @@ START_TEST(percentiles_are_interpolated_within_their_bucket) {
 END_TEST
 
 START_TEST(the_lowest_bucket_is_interpolated_from_zero) {
-    struct figures_percentile found;
+    struct aggstats_percentile found;
     buckets[0] = 2;
-    ck_assert(figures_percentile(&op, 1, 50, &found));
+    op.total_cycles = 2;
+    ck_assert(aggstats_percentile(&op, 1, 500, &found));
     ck_assert_double_eq(found.lower_cycles, 0);
     ck_assert_double_eq(found.cycles, 0.5);
 }
@@ -100,13 +101,49 @@ START_TEST(percentiles_are_within_their_error) {
         for (size_t i = 0; i < ARRAY_SIZE(latencies); i++)
             buckets[aggstats_bucket_of(latencies[i], resolutions[r])]++;
         for (unsigned percent = 1; percent <= 100; percent++) {
-            struct figures_percentile found;
+            struct aggstats_percentile found;
             double exact = (double)latencies[10 * percent - 1];
-            ck_assert(figures_percentile(&op, resolutions[r], percent, &found));
+            ck_assert(aggstats_percentile(&op, resolutions[r], 10 * percent, &found));
             ck_assert(found.lower_cycles <= exact && exact < found.upper_cycles);
             double ratio = found.cycles > exact ? found.cycles / exact : exact / found.cycles;
             ck_assert_double_lt(ratio, figures_percentile_error(resolutions[r]));
         }
+    }
+}
+END_TEST
+
+/* Latencies are random, and so are their number, resolution, and whether the longest is known. */
+START_TEST(percentiles_are_possible_and_in_order) {
+    static const unsigned per_milles[] = {1, 10, 250, 500, 900, 990, 999, 1000};
+    uint64_t random = 1;
+    for (unsigned round = 0; round < 3000; round++) {
+        unsigned count = 1 + (unsigned)(random >> 40) % (round % 2 ? 7 : 2000);
+        unsigned resolution = 1U << round % 4;
+        uint64_t longest = 0;
+        double before = 0;
+        op.total_cycles = 0;
+        memset(buckets, 0, sizeof(buckets));
+        for (unsigned i = 0; i < count; i++) {
+            random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+            uint64_t latency = random >> (20 + random % 40);
+            longest = latency > longest ? latency : longest;
+            op.total_cycles += latency;
+            buckets[aggstats_bucket_of(latency, resolution)]++;
+        }
+        op.longest_cycles = round % 3 ? longest : 0;
+        for (size_t i = 0; i < ARRAY_SIZE(per_milles); i++) {
+            struct aggstats_percentile found;
+            ck_assert(aggstats_percentile(&op, resolution, per_milles[i], &found));
+            ck_assert_double_ge(found.cycles, before);
+            ck_assert(found.lower_cycles <= found.cycles && found.cycles <= found.upper_cycles);
+            ck_assert_uint_gt(buckets[found.bucket], 0);
+            ck_assert_double_le(found.upper_cycles, aggstats_bucket_upper(found.bucket, resolution));
+            if (op.longest_cycles > 0)
+                ck_assert_double_le(found.cycles, (double)longest);
+            before = found.cycles;
+        }
+        if (op.longest_cycles > 0 || count == 1)
+            ck_assert_double_eq(before, (double)longest);
     }
 }
 END_TEST
@@ -158,6 +195,7 @@ static Suite *figures_suite(void) {
     tcase_add_test(percentiles, percentiles_are_interpolated_within_their_bucket);
     tcase_add_test(percentiles, the_lowest_bucket_is_interpolated_from_zero);
     tcase_add_test(percentiles, percentiles_are_within_their_error);
+    tcase_add_test(percentiles, percentiles_are_possible_and_in_order);
     suite_add_tcase(suite, percentiles);
 
     TCase *sums = tcase_create("sums");

@@ -12,7 +12,7 @@
 #include "values.h"
 #include "views.h"
 
-#define FAMILIES 11
+#define FAMILIES 12
 #define LATENCY "osprof_op_latency_seconds"
 
 static struct aggstats_profile profile;

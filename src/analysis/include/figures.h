@@ -10,22 +10,6 @@
 /* Calls of an op that have ended: the sum of its buckets. */
 uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolution);
 
-/* A percentile: the smallest latency at or below which lie so many percent of the finished calls. What is known of it
- * for certain is its bucket, [lower, upper); cycles is where it lies if the calls of that bucket are spread evenly over
- * the logarithm of latency. So it is wrong by less than the bucket's width: a factor of 2 at resolution 1, of 1.09
- * at 8. In bucket 0 calls are spread evenly over [0, upper). */
-struct figures_percentile {
-    unsigned bucket;
-    double cycles;
-    double lower_cycles;
-    double upper_cycles;
-};
-
-/* percent: 1..100
- * Errors:  false when no call has ended; *ret_percentile untouched */
-bool figures_percentile(const struct aggstats_op_profile *op, unsigned resolution, unsigned percent,
-                        struct figures_percentile *ret_percentile);
-
 /* By what factor a percentile may be wrong: a bucket's width. */
 double figures_percentile_error(unsigned resolution);
 

@@ -187,38 +187,53 @@ static void format_mean(const struct page *page, const struct aggstats_op_profil
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
 
-static void format_percentile(const struct page *page, const struct aggstats_op_profile *op, unsigned percent,
+static void format_percentile(const struct page *page, const struct aggstats_op_profile *op, unsigned per_mille,
                               char ret_text[UNITS_TEXT_SIZE]) {
-    struct figures_percentile percentile;
-    if (figures_percentile(op, page->profile->resolution, percent, &percentile))
+    struct aggstats_percentile percentile;
+    if (aggstats_percentile(op, page->profile->resolution, per_mille, &percentile))
         units_format_cycles(&page->units, percentile.cycles, ret_text);
     else
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
 
 static void format_p50(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 50, ret_text);
+    format_percentile(page, op, 500, ret_text);
 }
 
 static void format_p90(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 90, ret_text);
+    format_percentile(page, op, 900, ret_text);
 }
 
 static void format_p99(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
-    format_percentile(page, op, 99, ret_text);
+    format_percentile(page, op, 990, ret_text);
 }
 
-/* As many of these as fit are shown. */
+static void format_p999(const struct page *page, const struct aggstats_op_profile *op, char ret_text[UNITS_TEXT_SIZE]) {
+    format_percentile(page, op, 999, ret_text);
+}
+
+/* Where the longest call is not known, its bucket's upper bound is no figure of a call. */
+static void format_longest(const struct page *page, const struct aggstats_op_profile *op,
+                           char ret_text[UNITS_TEXT_SIZE]) {
+    if (op->longest_cycles > 0)
+        units_format_cycles(&page->units, (double)op->longest_cycles, ret_text);
+    else
+        snprintf(ret_text, UNITS_TEXT_SIZE, "-");
+}
+
+/* In this order. Those that fit are shown, the least ranks first. */
 static const struct table_column {
     const char *title;
     int width;
+    int rank;
     format_cell_fn format;
 } table_columns[] = {
-    {"calls", 12, format_calls}, {"share", 8, format_share}, {"total", 9, format_total}, {"mean", 9, format_mean},
-    {"p50", 9, format_p50},      {"p90", 9, format_p90},     {"p99", 9, format_p99},
+    {"calls", 12, 0, format_calls}, {"share", 8, 1, format_share}, {"total", 8, 2, format_total},
+    {"mean", 8, 7, format_mean},    {"p50", 8, 4, format_p50},     {"p90", 8, 6, format_p90},
+    {"p99", 8, 5, format_p99},      {"p99.9", 8, 8, format_p999},  {"longest", 8, 3, format_longest},
 };
 
-#define PERCENTILE_COLUMN 5 /* the first of them, counted from 1 */
+#define FIRST_LATENCY_RANK 3 /* from here on one call's */
 
 static int name_width(const struct page *page) {
     int width = (int)strlen("operation");
@@ -229,41 +244,81 @@ static int name_width(const struct page *page) {
     return width;
 }
 
-static size_t fitting_columns(const struct page *page) {
+static bool is_any_longest_known(const struct page *page) {
+    for (size_t i = 0; i < page->op_count; i++)
+        if (page->ops[i]->longest_cycles > 0)
+            return true;
+    return false;
+}
+
+static const struct table_column *column_of_rank(int rank) {
+    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++)
+        if (table_columns[i].rank == rank)
+            return &table_columns[i];
+    return NULL;
+}
+
+/* As bits by rank. */
+static unsigned fitting_columns(const struct page *page) {
     int used = name_width(page);
-    size_t count = 0;
-    while (count < ARRAY_SIZE(table_columns) && used + table_columns[count].width <= page->screen.width)
-        used += table_columns[count++].width;
-    return count;
+    unsigned fitting = 0;
+    for (int rank = 0; rank < (int)ARRAY_SIZE(table_columns); rank++) {
+        const struct table_column *column = column_of_rank(rank);
+        if (column->format == format_longest && !is_any_longest_known(page))
+            continue;
+        if (used + column->width > page->screen.width)
+            break;
+        used += column->width;
+        fitting |= 1U << rank;
+    }
+    return fitting;
 }
 
 static void print_error_of_percentiles(const struct page *page) {
-    char text[64];
-    snprintf(text, sizeof(text), "Percentiles are exact to a factor of %.3g.\n",
-             figures_percentile_error(page->profile->resolution));
+    char text[80];
+    snprintf(text, sizeof(text), "Percentiles are exact to a factor of %.3g%s.\n",
+             figures_percentile_error(page->profile->resolution),
+             is_any_longest_known(page) ? "; the longest is exact" : "");
     screen_print(&page->screen, INK_FAINT, text);
+}
+
+/* What the longest call of all worked on. */
+static void print_longest(const struct page *page) {
+    const struct aggstats_op_profile *longest = NULL;
+    for (size_t i = 0; i < page->op_count; i++)
+        if (!longest || page->ops[i]->longest_cycles > longest->longest_cycles)
+            longest = page->ops[i];
+    if (!longest || !longest->longest_path)
+        return;
+    fprintf(page->screen.stream, "The longest call, a %s, worked on ", longest->name);
+    screen_print_untrusted(&page->screen, INK_PLAIN, longest->longest_path);
+    putc('\n', page->screen.stream);
 }
 
 static void print_table(const struct page *page) {
     const struct screen *screen = &page->screen;
-    const size_t column_count = fitting_columns(page);
+    const unsigned columns = fitting_columns(page);
     const int names = name_width(page);
     fprintf(screen->stream, "\n%-*s", names, "operation");
-    for (size_t i = 0; i < column_count; i++)
-        screen_print_right(screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
+    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++)
+        if (columns & 1U << table_columns[i].rank)
+            screen_print_right(screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
     putc('\n', screen->stream);
     for (size_t row = 0; row < page->op_count; row++) {
         screen_print(screen, INK_STRONG, page->ops[row]->name);
         fprintf(screen->stream, "%*s", names - (int)strlen(page->ops[row]->name), "");
-        for (size_t i = 0; i < column_count; i++) {
+        for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++) {
+            if (!(columns & 1U << table_columns[i].rank))
+                continue;
             char text[UNITS_TEXT_SIZE];
             table_columns[i].format(page, page->ops[row], text);
             screen_print_right(screen, INK_PLAIN, text, table_columns[i].width);
         }
         putc('\n', screen->stream);
     }
-    if (column_count >= PERCENTILE_COLUMN)
+    if (columns >> (FIRST_LATENCY_RANK + 1))
         print_error_of_percentiles(page);
+    print_longest(page);
 }
 
 /* ---- Histograms --------------------------------------------------------------------------------- */

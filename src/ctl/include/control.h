@@ -22,7 +22,7 @@ typedef int (*control_dump_fn)(void *context, const char *file);
  * Returns NULL, or what is wrong */
 typedef const char *(*control_joint_fn)(void *context, const char *argument, bool apply);
 
-/* The path of the object that a call in flight works on, without waiting for any file system; NULL: not known.
+/* The path of the object that a call works on, without waiting for any file system; NULL: not known.
  * Owner: the caller frees it */
 typedef char *(*control_path_fn)(void *context, uint64_t object);
 

@@ -212,6 +212,22 @@ int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key
 /* The op of that name, or NULL. Owner: the profile. */
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
 
+/* A percentile: the smallest latency at or below which lie so many of the calls that have ended. What is known of it for
+ * certain is that it is from lower_cycles to upper_cycles: its bucket's bounds, the longest call where that is known, which
+ * is the percentile itself if it is the call that the rank asks for, or else what the total leaves to that. cycles is where it lies if the calls are
+ * spread evenly over the logarithm of latency between these; in bucket 0 over latency itself. */
+struct aggstats_percentile {
+    unsigned bucket;
+    double cycles;
+    double lower_cycles;
+    double upper_cycles;
+};
+
+/* per_mille: 1..1000
+ * Errors:  false when no call has ended; *ret_percentile untouched */
+bool aggstats_percentile(const struct aggstats_op_profile *op, unsigned resolution, unsigned per_mille,
+                         struct aggstats_percentile *ret_percentile);
+
 /* Calls of an op that failed, of all kinds. */
 uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op);
 
