@@ -143,16 +143,18 @@ static void print_calls_in_flight(const struct page *page) {
     FILE *stream = page->screen.stream;
     if (profile->in_flight_count == 0)
         return;
-    fprintf(stream, "\nCalls in flight:\n  %-20s%12s%12s  %s\n", "operation", "age", "pid", "node, path");
+    fprintf(stream, "\nCalls in flight:\n  %-20s%12s%12s  %s\n", "operation", "age", "pid", "path");
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         char age[UNITS_TEXT_SIZE];
         units_format_cycles(&page->units, (double)call->age_cycles, age);
         fprintf(stream, "  %-20s", call->op);
         screen_print_right(&page->screen, INK_STRONG, age, 12);
-        fprintf(stream, "%12" PRIu64 "  %" PRIu64 "%s", call->pid, call->object, call->path ? "  " : "");
-        if (call->path)
+        fprintf(stream, "%12" PRIu64 "  ", call->pid);
+        if (call->path) /* the number of a node tells nobody anything */
             screen_print_untrusted(&page->screen, INK_PLAIN, call->path);
+        else
+            screen_print(&page->screen, INK_FAINT, "(not known)");
         putc('\n', stream);
     }
 }

@@ -244,7 +244,7 @@ static void draw_call_titles(struct canvas *canvas, int names) {
     canvas_right(canvas, INK_FAINT, "pid", PID_COLUMNS);
     canvas_text(canvas, INK_FAINT, "  command");
     canvas_move_to(canvas, names + AGE_COLUMNS + PID_COLUMNS + 2 + COMMAND_COLUMNS);
-    canvas_line(canvas, INK_FAINT, " path or node");
+    canvas_line(canvas, INK_FAINT, " path");
 }
 
 static void draw_call(const struct top_call *call, const struct units *units, struct canvas *canvas, int names) {
@@ -259,12 +259,7 @@ static void draw_call(const struct top_call *call, const struct units *units, st
     canvas_text(canvas, INK_PLAIN, call->command[0] ? call->command : "-");
     canvas_move_to(canvas, names + AGE_COLUMNS + PID_COLUMNS + 2 + COMMAND_COLUMNS);
     canvas_text(canvas, INK_PLAIN, " ");
-    if (call->call->path) { /* else its number in the mount's own count, which is not that of ls -i */
-        canvas_text(canvas, INK_PLAIN, call->call->path);
-    } else {
-        snprintf(text, sizeof(text), "node %" PRIu64, call->call->object);
-        canvas_text(canvas, INK_PLAIN, text);
-    }
+    canvas_text(canvas, INK_PLAIN, call->call->path ? call->call->path : "(not known)");
     canvas_end_line(canvas);
 }
 
