@@ -212,10 +212,11 @@ int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key
 /* The op of that name, or NULL. Owner: the profile. */
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
 
-/* A percentile: the smallest latency at or below which lie so many of the calls that have ended. What is known of it for
- * certain is that it is from lower_cycles to upper_cycles: its bucket's bounds, the longest call where that is known, which
- * is the percentile itself if it is the call that the rank asks for, or else what the total leaves to that. cycles is where it lies if the calls are
- * spread evenly over the logarithm of latency between these; in bucket 0 over latency itself. */
+/* A percentile: the smallest latency at or below which lie so many of the calls that have ended. What is known of it
+ * for certain is that it is from lower_cycles to upper_cycles: its bucket's bounds, the longest call where that is
+ * known, which is the percentile itself if it is the call that the rank asks for, or else what the total leaves to
+ * that. cycles is where it lies if the calls are spread evenly over the logarithm of latency between these; in bucket 0
+ * over latency itself. */
 struct aggstats_percentile {
     unsigned bucket;
     double cycles;
