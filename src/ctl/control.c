@@ -330,9 +330,12 @@ int control_write(const struct control *control, const char *data, size_t size_b
     return error ? error : apply_all(control, commands, count, ret_reason);
 }
 
+/* A profile that is saved is for all to read, if it has no paths without these. */
 static void add_paths(const struct control *control, struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
         profile->in_flight[i].path = control->path_of(control->path_context, profile->in_flight[i].object);
+    if (control->is_saved && !aggstats_profile_has_paths(profile))
+        return;
     for (size_t i = 0; i < profile->op_count; i++)
         if (profile->ops[i].longest_object != 0)
             profile->ops[i].longest_path = control->path_of(control->path_context, profile->ops[i].longest_object);

@@ -298,6 +298,7 @@ static int make_profile_text(struct daemon *daemon, bool is_final, struct contro
     const struct control control = {.recorder = daemon->recorder,
                                     .path_of = path_of,
                                     .path_context = daemon,
+                                    .is_saved = true,
                                     .says_end = daemon->target.is_series && is_final};
     return control_read(&control, &view_text, true, ret_text);
 }

@@ -46,19 +46,20 @@ awk '/^OP_OPEN / { $2-- } 1' show-grep.osprof >"$scratch/one-more"
 expect 2 check "$scratch/one-more"
 
 # Cut within a line, at any byte, no profile is taken for a whole one, by whatever reads it.
-mkdir cut
+cd "$scratch"
+mkdir cuts
 for name in show-answer compare-after show-groups; do
     profile=$data/$name.osprof
     size=$(stat -c %s "$profile")
     for ((bytes = 50; bytes < size; bytes += 100)); do
-        head -c "$bytes" "$profile" >cut/profile
-        [ -n "$(tail -c 1 cut/profile)" ] || continue # a whole line: it may be whole
+        head -c "$bytes" "$profile" >cuts/profile
+        [ -n "$(tail -c 1 cuts/profile)" ] || continue # a whole line: it may be whole
         for command in check show "show --json" "compare $profile" "merge -o merged" "plot -o plotted.svg"; do
             status=0
             # shellcheck disable=SC2086 # words
-            "$OSPROF" $command cut/profile >out 2>err || status=$?
+            "$OSPROF" $command cuts/profile >out 2>err || status=$?
             [ "$status" -eq 2 ] || fail "status $status of osprof $command of $bytes bytes of $name: $(<err)"
-            grep -q 'cut/profile' err || fail "osprof $command does not tell of $bytes bytes of $name: $(<err)"
+            grep -q 'cuts/profile' err || fail "osprof $command does not tell of $bytes bytes of $name: $(<err)"
         done
     done
 done

@@ -16,8 +16,16 @@ mount_over() {
     "$OSPROFFS" -o profile="$scratch/profile" "${2:-$lower}" "${2:-$lower}" 2>err || fail "does not mount: $(<err)"
     assert_eq "$1" "$(<err)" "messages"
     ls "$lower" >/dev/null
+    end_mount
+}
+
+# The daemon has the directory open until it has ended.
+end_mount() {
+    local live pid
+    live=$(echo "$XDG_RUNTIME_DIR"/osprof/*.live)
+    pid=$(basename "$live" .live)
     unmount_below "$lower"
-    wait_until 20 test -e profile || fail "no profile"
+    wait_for_end "$pid" 20 || fail "osproffs does not end"
     rm profile
 }
 

@@ -22,12 +22,14 @@ static char live_path[64];
 /* ---- Help ---- */
 
 static const char *wait_words; /* atomic; what the thread waits for */
+static unsigned looks;         /* atomic */
 
 static bool find_cause(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]) {
     (void)context;
     ck_assert_uint_eq(look->thread, (uint64_t)getpid()); /* the test's only thread that calls */
     look->memory[0]++;
     snprintf(ret_cause, AGGSTATS_CAUSE_SIZE, "%s", __atomic_load_n(&wait_words, __ATOMIC_RELAXED));
+    __atomic_fetch_add(&looks, 1, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -71,6 +73,22 @@ static uint64_t end(struct aggstats_recorder *recorder, unsigned op, const struc
                                              .offset = 4096};
     aggstats_slow_end(recorder, span, &call);
     return call.latency_cycles;
+}
+
+/* Whatever the machine does besides, somebody looks at the next calls. */
+static void wait_for_look(unsigned looks_before) {
+    for (int i = 0; i < 3000 && __atomic_load_n(&looks, __ATOMIC_ACQUIRE) == looks_before; i++)
+        sleep_ms(10);
+    ck_assert_uint_ne(__atomic_load_n(&looks, __ATOMIC_ACQUIRE), looks_before);
+}
+
+/* A call that is looked at, and then takes so long. */
+static uint64_t call_seen(struct aggstats_recorder *recorder, unsigned op, long ms, const char *words) {
+    unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
+    struct aggstats_span span = begin(recorder, op, words);
+    wait_for_look(looks_before);
+    sleep_ms(ms);
+    return end(recorder, op, &span);
 }
 
 static uint64_t call_for(struct aggstats_recorder *recorder, unsigned op, long ms, const char *words) {
@@ -136,7 +154,7 @@ static void expect_one_call(const struct aggstats_profile *profile, uint64_t lat
 START_TEST(a_slow_call) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
     call_for(recorder, OP_READ, 0, "nothing");
-    uint64_t latency_cycles = call_for(recorder, OP_FSYNC, 50, "the disk");
+    uint64_t latency_cycles = call_seen(recorder, OP_FSYNC, 10, "the disk");
     struct aggstats_profile profile = snapshot_of(recorder);
     struct aggstats_profile live = live_profile();
     expect_one_call(&profile, latency_cycles);
@@ -154,9 +172,11 @@ END_TEST
 /* The time from look to look is the cause's that is seen then: the parts are the whole. */
 START_TEST(several_causes) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
     struct aggstats_span span = begin(recorder, OP_FSYNC, "a lock");
-    sleep_ms(50);
+    wait_for_look(looks_before);
     __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELAXED);
+    wait_for_look(__atomic_load_n(&looks, __ATOMIC_ACQUIRE));
     sleep_ms(400);
     uint64_t latency_cycles = end(recorder, OP_FSYNC, &span);
     struct aggstats_profile profile = snapshot_of(recorder);
@@ -196,21 +216,21 @@ END_TEST
 
 START_TEST(windows) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
-    call_for(recorder, OP_FSYNC, 20, "the disk");
+    call_seen(recorder, OP_FSYNC, 20, "the disk");
     ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
     struct aggstats_profile profile = snapshot_of(recorder);
     ck_assert_uint_eq(profile.cause_count + profile.slow_call_count, 0);
     aggstats_profile_finish(&profile);
 
-    call_for(recorder, OP_FSYNC, 20, "the disk");
+    call_seen(recorder, OP_FSYNC, 20, "the disk");
     ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
-    call_for(recorder, OP_FSYNC, 20, "not counted");
+    call_seen(recorder, OP_FSYNC, 20, "not counted");
     profile = snapshot_of(recorder);
     ck_assert_uint_eq(profile.cause_count, 1);
     ck_assert_uint_eq(profile.slow_call_count, 1);
     aggstats_profile_finish(&profile);
     ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
-    call_for(recorder, OP_FSYNC, 20, "a lock");
+    call_seen(recorder, OP_FSYNC, 20, "a lock");
     profile = snapshot_of(recorder);
     ck_assert_uint_eq(profile.slow_call_count, 2);
     aggstats_profile_finish(&profile);
@@ -226,14 +246,14 @@ struct saving {
 /* A call ends while the profile is being saved: it is the next one's. */
 static int save(void *context, const struct aggstats_profile *profile) {
     struct saving *saving = context;
-    call_for(saving->recorder, OP_READ, 20, "the disk");
+    call_seen(saving->recorder, OP_READ, 20, "the disk");
     return aggstats_profile_copy(profile, &saving->saved);
 }
 
 START_TEST(rotation) {
     struct saving saving = {.recorder = create_recorder(THRESHOLD_NS)};
     for (int i = 0; i < 3; i++)
-        call_for(saving.recorder, OP_FSYNC, 10, "the disk");
+        call_seen(saving.recorder, OP_FSYNC, 10, "the disk");
     ck_assert_int_eq(aggstats_recorder_rotate(saving.recorder, save, &saving), 0);
     struct aggstats_profile next = snapshot_of(saving.recorder);
     ck_assert_uint_eq(saving.saved.cause_count, 1);
@@ -284,7 +304,7 @@ START_TEST(thresholds) {
     options.threshold_ns = THRESHOLD_NS;
     ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &options), 0);
     ck_assert_uint_gt(aggstats_recorder_slow_cycles(recorder), 0);
-    call_for(recorder, OP_READ, 20, "the disk");
+    call_seen(recorder, OP_READ, 20, "the disk");
     options.threshold_ns = 0;
     ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &options), 0);
     call_for(recorder, OP_READ, 20, "nobody looks");

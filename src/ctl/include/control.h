@@ -37,6 +37,7 @@ struct control {
     control_dump_fn rotate; /* NULL: not possible */
     void *rotate_context;
     bool has_series;        /* profiles are saved as a series: rotate needs no file, and dump does */
+    bool is_saved;          /* what is read goes to a file */
     bool says_end;          /* a profile read has the label "end", as spans have: nothing comes after it */
     control_joint_fn joint; /* NULL: not possible */
     void *joint_context;
