@@ -154,14 +154,14 @@ if is_root; then
     mkdir elsewhere
     mount_osproffs -o profile="$scratch/unmounted" "$lower" "$mnt"
     mount --bind "$mnt" elsewhere
-    "$OSPROF" unmount mnt >unmount.out 2>unmount.err &
+    "$OSPROF" unmount mnt >elsewhere.out 2>elsewhere.err &
     unmounting=$!
-    wait_until 20 grep -q "lsns.*)$" unmount.err || fail "does not say what it waits for"
+    wait_until 20 grep -q "lsns.*)$" elsewhere.err || fail "does not say what it waits for"
     assert_eq "osprof: $mnt is unmounted; waiting for the profile until osproffs (process $daemon_pid) ends: it hangs, or is \
-also mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')" "$(<unmount.err)" "what it waits for"
+also mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')" "$(<elsewhere.err)" "what it waits for"
     umount elsewhere
-    wait "$unmounting" || fail "status $? of osprof unmount: $(<unmount.err)"
-    assert_eq "The profile is in $scratch/unmounted." "$(<unmount.out)" "where the profile is"
+    wait "$unmounting" || fail "status $? of osprof unmount: $(<elsewhere.err)"
+    assert_eq "The profile is in $scratch/unmounted." "$(<elsewhere.out)" "where the profile is"
     wait "$daemon_pid"
 fi
 
