@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "longest.h"
+#include "profile_slow.h"
 #include "text.h"
 
 /* ---- Life cycle ---- */

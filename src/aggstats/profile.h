@@ -21,17 +21,6 @@ void labels_free(struct aggstats_label *labels, size_t count);
 int profile_append_op(struct aggstats_profile *profile, const struct aggstats_op_profile *op);
 void profile_free_op(struct aggstats_op_profile *op);
 
-/* Slow calls and causes (profile_slow.c). Errors: -ENOMEM; of sums -EOVERFLOW; of differences -ERANGE */
-void profile_free_slow(struct aggstats_profile *profile);
-void profile_free_slow_calls(struct aggstats_profile *profile);
-int profile_append_cause(struct aggstats_profile *profile, const struct aggstats_cause *cause);
-int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call);
-int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_profile *copy);
-struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const struct aggstats_cause *like);
-void profile_sort_slow(struct aggstats_profile *profile);
-int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile *addend);
-int profile_subtract_slow(struct aggstats_profile *difference, const struct aggstats_profile *earlier);
-
 /* The op of that name, or NULL. Owner: the profile. */
 struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name);
 

@@ -1,10 +1,11 @@
 /* Slow calls and their causes in profiles: freeing, copying, and their arithmetic. */
+#include "profile_slow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
 
 void profile_free_slow_calls(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->slow_call_count; i++)

@@ -5,6 +5,7 @@
 
 #include "cells.h"
 #include "profile.h"
+#include "profile_slow.h"
 
 /* Intervals of two profiles do not meet, and the numbers of processes mean others. */
 static void drop_dimensions(struct aggstats_profile *profile) {

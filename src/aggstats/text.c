@@ -11,8 +11,8 @@ bool text_name_valid(const char *name) {
 
 bool text_key_reserved(const char *key) {
     static const char *const reserved[] = {
-        "clock",  "resolution", "start", "elapsed",   "clamped",  "incomplete",
-        "failed", "bytes",      "busy",  "in_flight", "interval", "borders",
+        "clock", "resolution", "start", "elapsed", "clamped",   "incomplete", "failed",   "bytes",   "longest",
+        "busy",  "in_flight",  "slow",  "cause",   "slow_call", "waiting",    "interval", "borders",
     };
     for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
         if (strcmp(key, reserved[i]) == 0)
@@ -61,4 +61,14 @@ bool text_label_valid(const struct aggstats_label *label) {
         if (key[i] == ':' || text_is_control((unsigned char)key[i]))
             return false;
     return true;
+}
+
+void text_write_value(FILE *stream, const char *value) {
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (text_is_control(c) || c == '\\')
+            fprintf(stream, "\\%03o", (unsigned)c);
+        else
+            putc(c, stream);
+    }
 }

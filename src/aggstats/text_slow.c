@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "profile.h"
+#include "profile_slow.h"
 #include "text_parser.h"
 
 #define CAUSES_MAX 65536 /* bounds what a hostile text can make us allocate */

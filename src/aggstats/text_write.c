@@ -8,16 +8,6 @@
 #include "profile.h"
 #include "text.h"
 
-void text_write_value(FILE *stream, const char *value) {
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        if (text_is_control(c) || c == '\\')
-            fprintf(stream, "\\%03o", (unsigned)c);
-        else
-            putc(c, stream);
-    }
-}
-
 /* True for the labels that say what was profiled; they open the header. */
 static bool is_subject(const struct aggstats_label *label) {
     static const char *const keys[] = {"layer", "host", "lower", "mount"};
