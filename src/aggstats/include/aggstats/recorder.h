@@ -32,8 +32,8 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
 
 /* Starts recording.
  * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
- *          itself (clock, resolution, start, elapsed, clamped, incomplete, failed, bytes, longest, in_flight, slow, cause, slow_call, waiting,
- *          interval, borders, and names of groupings)
+ *          itself (clock, resolution, start, elapsed, clamped, incomplete, failed, bytes, longest, in_flight, slow,
+ *          cause, slow_call, waiting, interval, borders, and names of groupings)
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
  *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
  * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, intervals,
