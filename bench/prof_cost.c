@@ -6,7 +6,7 @@
  * bytes instead (read; without the profiler: read-off).
  *
  * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
- *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|by-uid|by-process|
+ *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|slow|by-uid|by-process|
  *                  by-file|by-three|by-run N    runs that variant N times and prints nothing. For instructions per op:
  * valgrind --tool=callgrind --callgrind-out-file=/dev/null
  * --toggle-collect=run_ops prof_cost full 1000003 and divide the "Collected" figure by N. */
@@ -33,6 +33,7 @@ struct variant {
     unsigned groupings; /* as bits */
     bool is_read;
     bool is_failing;
+    bool is_slow; /* slow calls are looked for; these are none */
 };
 
 static const struct variant variants[] = {
@@ -46,6 +47,7 @@ static const struct variant variants[] = {
     {.name = "joint-error", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_ERROR},
     {.name = "joint-blocked", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_BLOCKED},
     {.name = "joint-cpu", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_CPU},
+    {.name = "slow", .timing = PROF_TIMING_FULL, .is_slow = true},
     {.name = "by-uid", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_UID},
     {.name = "by-process", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_PROCESS},
     {.name = "by-file", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_FILE},
@@ -129,6 +131,21 @@ static void stack_finish(struct stack *stack) {
     aggstats_recorder_destroy(stack->recorder);
 }
 
+static bool find_cause(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]) {
+    (void)context, (void)look;
+    ret_cause[0] = '\0';
+    return false;
+}
+
+static void look_for_slow_calls(struct stack *stack) {
+    const struct aggstats_slow_options wanted = {.threshold_ns = 10000000, .find_cause = find_cause};
+    if (aggstats_recorder_set_slow(stack->recorder, &wanted) < 0) {
+        fprintf(stderr, "prof_cost: cannot look for slow calls\n");
+        exit(EXIT_FAILURE);
+    }
+    prof_set_slow(&stack->prof);
+}
+
 static void stack_init(struct stack *stack, const struct variant *variant) {
     stack->recorder = create_recorder(variant->groupings);
     stack->null_layer = (struct fs_layer){.ops = variant->is_failing ? &failing_ops : &null_ops};
@@ -142,6 +159,8 @@ static void stack_init(struct stack *stack, const struct variant *variant) {
     }
     if (variant->groupings != 0)
         prof_set_grouped(&stack->prof);
+    if (variant->is_slow)
+        look_for_slow_calls(stack);
     stack->top = &stack->prof.layer;
 }
 

@@ -156,6 +156,11 @@ static void print_calls_in_flight(const struct page *page) {
         else
             screen_print(&page->screen, INK_FAINT, "(not known)");
         putc('\n', stream);
+        if (!call->cause[0])
+            continue;
+        fprintf(stream, "%48s", "");
+        screen_print_untrusted(&page->screen, INK_WARNING, call->cause);
+        putc('\n', stream);
     }
 }
 

@@ -261,6 +261,12 @@ static void draw_call(const struct top_call *call, const struct units *units, st
     canvas_text(canvas, INK_PLAIN, " ");
     canvas_text(canvas, INK_PLAIN, call->call->path ? call->call->path : "(not known)");
     canvas_end_line(canvas);
+    if (!call->call->cause[0])
+        return;
+    canvas_move_to(canvas, names + AGE_COLUMNS + PID_COLUMNS + 2 + COMMAND_COLUMNS);
+    canvas_text(canvas, INK_WARNING, " ");
+    canvas_text(canvas, INK_WARNING, call->call->cause);
+    canvas_end_line(canvas);
 }
 
 static void draw_calls(const struct top_watch *watch, struct canvas *canvas) {

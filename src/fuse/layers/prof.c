@@ -120,7 +120,7 @@ static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *
         struct fs_layer *next = layer->next;                                                                           \
         unsigned values = __atomic_load_n(&prof->joint[FS_OP_##NAME], __ATOMIC_RELAXED);                               \
         uint64_t slow_cycles = __atomic_load_n(&prof->slow_cycles, __ATOMIC_RELAXED);                                  \
-        struct usage before = usage_now(values);                                                                       \
+        struct usage before = values != 0 ? usage_now(values) : (struct usage){0};                                     \
         if (slow_cycles != UINT64_MAX)                                                                                 \
             aggstats_slow_begin(prof->recorder);                                                                       \
         struct aggstats_span span = aggstats_begin(prof->recorder, FS_OP_##NAME, ino, (uint64_t)caller->pid);          \
@@ -128,7 +128,8 @@ static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *
         const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
         const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
         uint64_t latency_cycles = aggstats_end_with(prof->recorder, &span, &outcome);                                  \
-        relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                            \
+        if (values != 0)                                                                                               \
+            relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                        \
         if (prof->is_grouped)                                                                                          \
             group(prof, FS_OP_##NAME, caller, ino, latency_cycles);                                                    \
         if (__builtin_expect(latency_cycles >= slow_cycles, 0))                                                        \
