@@ -122,6 +122,16 @@ static enum answer_cause cause_of(const struct evidence *it) {
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
+#define KERNELS_MIN 0.95
+
+/* Before a file is written to for the first time the kernel asks for its security.capability, of a FUSE mount by a
+ * GETXATTR. Nearly always there is none: these calls are not what the program asks for. */
+bool answer_is_kernels(const struct aggstats_op_profile *op, unsigned resolution) {
+    uint64_t none = op->failures[aggstats_failure_of_name("ENODATA")];
+    return strcmp(op->name, "GETXATTR") == 0 && none > 0 &&
+           (double)none >= KERNELS_MIN * (double)figures_finished(op, resolution);
+}
+
 /* Puts it in its place, if it is one of the most expensive. */
 static void add_peak(struct answer_model *model, const struct answer_peak *peak) {
     size_t place = model->peak_count;
@@ -138,7 +148,7 @@ static void find_peaks(const struct aggstats_profile *profile, struct answer_mod
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         struct peak peaks[PEAKS_MAX];
-        size_t count = peaks_find(op, profile->resolution, peaks);
+        size_t count = answer_is_kernels(op, profile->resolution) ? 0 : peaks_find(op, profile->resolution, peaks);
         double op_share = model->sum.total_cycles > 0 ? (double)op->total_cycles / model->sum.total_cycles : 0;
         for (size_t j = 0; j < count; j++) {
             const struct answer_peak peak = {.op = op,
@@ -221,7 +231,8 @@ static void find_transfers(const struct aggstats_profile *profile, struct answer
 static bool is_asked_for(const char *op, unsigned failure) {
     const char *name = aggstats_failure_name(failure);
     return (strcmp(op, "LOOKUP") == 0 && strcmp(name, "ENOENT") == 0) ||
-           (strcmp(op, "GETXATTR") == 0 && strcmp(name, "ENODATA") == 0);
+           (strcmp(op, "GETXATTR") == 0 && strcmp(name, "ENODATA") == 0) ||
+           (strcmp(op, "IOCTL") == 0 && strcmp(name, "ENOTTY") == 0); /* whether it is a terminal */
 }
 
 static void add_failure(struct answer_model *model, const struct answer_failure *failure) {

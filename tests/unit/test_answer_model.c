@@ -160,6 +160,19 @@ START_TEST(a_fourth_peak_that_costs_nothing_is_not_told) {
 }
 END_TEST
 
+START_TEST(calls_that_only_the_kernel_makes_are_no_peaks) {
+    add_calls("WRITE", 10, 100);
+    add_calls("GETXATTR", 20, 100);
+    ops[1].failures[aggstats_failure_of_name("ENODATA")] = 96;
+    make();
+    ck_assert_uint_eq(model.peak_count, 1);
+    ck_assert_str_eq(model.peaks[0].op->name, "WRITE");
+    ops[1].failures[aggstats_failure_of_name("ENODATA")] = 90; /* programs ask, too */
+    make();
+    ck_assert_uint_eq(model.peak_count, 2);
+}
+END_TEST
+
 START_TEST(a_profile_without_calls_has_no_peaks) {
     make();
     ck_assert_uint_eq(model.peak_count, 0);
@@ -363,6 +376,7 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(peaks, peaks_are_in_the_order_of_their_cost);
     tcase_add_test(peaks, of_many_peaks_the_five_most_expensive_are_told);
     tcase_add_test(peaks, a_fourth_peak_that_costs_nothing_is_not_told);
+    tcase_add_test(peaks, calls_that_only_the_kernel_makes_are_no_peaks);
     tcase_add_test(peaks, a_profile_without_calls_has_no_peaks);
     TCase *causes = suite_case(suite, "causes", set_up, NULL);
     tcase_add_test(causes, reads_near_the_device_have_read_the_device);

@@ -89,4 +89,8 @@ struct answer_model {
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                        struct answer_model *ret_model);
 
+/* Whether calls of an op are the kernel's own, made since the directory is behind a mount, and not what programs asked
+ * for: those do not count as peaks. */
+bool answer_is_kernels(const struct aggstats_op_profile *op, unsigned resolution);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer_model.h"
 #include "base.h"
 #include "calibration.h"
 #include "chart.h"
@@ -289,6 +290,14 @@ static void print_error_of_percentiles(const struct page *page) {
     screen_print(&page->screen, INK_FAINT, text);
 }
 
+static void print_kernels(const struct page *page) {
+    for (size_t i = 0; i < page->op_count; i++)
+        if (answer_is_kernels(page->ops[i], page->profile->resolution))
+            screen_print(
+                &page->screen, INK_FAINT,
+                "GETXATTR: the kernel's own, before a file's first write (security.capability).\n");
+}
+
 /* What the longest call of all worked on. */
 static void print_longest(const struct page *page) {
     const struct aggstats_op_profile *longest = NULL;
@@ -323,6 +332,7 @@ static void print_table(const struct page *page) {
         }
         putc('\n', screen->stream);
     }
+    print_kernels(page);
     if (columns >> (FIRST_LATENCY_RANK + 1))
         print_error_of_percentiles(page);
     print_longest(page);
