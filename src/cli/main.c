@@ -52,7 +52,7 @@ static enum status help(int argc, char **argv) {
     return STATUS_OK;
 }
 
-/* For completions/osprof: the commands, or what may follow one of them. */
+/* For completions/: the commands, or what may follow one of them. */
 static enum status complete(const char *name) {
     const struct command *command = name ? command_find(name) : NULL;
     if (command)

@@ -23,6 +23,7 @@
 #include "mountpoint.h"
 #include "mountpoint_users.h"
 #include "node_name.h"
+#include "options_table.h"
 #include "pass.h"
 #include "process.h"
 #include "prof.h"

@@ -2,7 +2,7 @@
 #ifndef DAEMON_H
 #define DAEMON_H
 
-#include "options.h"
+#include "mount_options.h"
 
 /* Mounts, serves until unmounted or told to end, and saves the profile. Says what goes wrong.
  * Returns the exit status: 0 if the profile was saved. */

@@ -2,6 +2,7 @@
 #include "base.h"
 #include "daemon.h"
 #include "options.h"
+#include "options_help.h"
 
 static int run(const struct options *options) {
     switch (options->action) {
@@ -10,6 +11,9 @@ static int run(const struct options *options) {
         return 0;
     case OPTIONS_VERSION:
         options_print_version();
+        return 0;
+    case OPTIONS_COMPLETE:
+        options_print_completion();
         return 0;
     case OPTIONS_MOUNT:
         break;

@@ -12,89 +12,12 @@
 #include "control.h"
 #include "ctl.h"
 #include "log.h"
+#include "options_table.h"
 #include "ring.h"
 
-/* Values as given, before they are checked. */
-struct raw_options {
-    struct options *options;
-    char *resolution;
-    char *cache;
-    char *timing;
-    char *data;
-    char *workers;
-    char *interval;
-    char *intervals;
-    char *joint;
-    char *by;
-    char *groups;
-    char *rotate;
-    char *keep;
-    char *slow;
-    bool failed;
-};
-
-enum { KEY_HELP, KEY_VERSION, KEY_MAX_READ, KEY_LABEL };
-
-#define OPTION(text, member)                                                                                           \
-    { text, offsetof(struct options, member), 1 }
-#define OPPOSITE_OPTION(text, member)                                                                                  \
-    { text, offsetof(struct options, member), 0 }
 #define ROTATE_MAX_S 31536000 /* a year */
 #define KEEP_MAX 1000000
 #define DEPTH_MAX 64
-
-static const struct fuse_opt option_table[] = {
-    OPTION("-f", foreground),
-    OPTION("-s", single_threaded),
-    OPTION("-d", debug),
-    OPTION("debug", debug),
-    OPTION("profile=%s", profile),
-    OPTION("control=%s", control_name),
-    OPTION("live=%s", live_directory),
-    OPTION("causes=%s", causes),
-    OPTION("io_uring", over_ring),
-    OPTION("allow_other", allow_other),
-    OPTION("default_permissions", default_permissions),
-    OPTION("no_default_permissions", no_default_permissions),
-    OPTION("pseudofs", shows_pseudo),
-    OPTION("posix_lock", forward_posix_locks),
-    OPTION("flock", forward_flocks),
-    OPTION("noatime", no_atime),
-    OPTION("nodiratime", no_directory_atime),
-    OPPOSITE_OPTION("atime", no_atime),
-    OPPOSITE_OPTION("diratime", no_directory_atime),
-    FUSE_OPT_KEY("-h", KEY_HELP),
-    FUSE_OPT_KEY("--help", KEY_HELP),
-    FUSE_OPT_KEY("-V", KEY_VERSION),
-    FUSE_OPT_KEY("--version", KEY_VERSION),
-    FUSE_OPT_KEY("max_read=", KEY_MAX_READ),
-    FUSE_OPT_KEY("label=", KEY_LABEL),
-    FUSE_OPT_KEY("allow_other", FUSE_OPT_KEY_KEEP), /* libfuse wants to know too */
-    FUSE_OPT_KEY("default_permissions", FUSE_OPT_KEY_KEEP),
-    FUSE_OPT_KEY("-d", FUSE_OPT_KEY_KEEP),
-    FUSE_OPT_KEY("debug", FUSE_OPT_KEY_KEEP),
-    FUSE_OPT_KEY("io_uring", FUSE_OPT_KEY_KEEP),
-    FUSE_OPT_END,
-};
-
-#define RAW_OPTION(text, member)                                                                                       \
-    { text, offsetof(struct raw_options, member), 1 }
-static const struct fuse_opt raw_table[] = {
-    RAW_OPTION("resolution=%s", resolution),
-    RAW_OPTION("cache=%s", cache),
-    RAW_OPTION("timing=%s", timing),
-    RAW_OPTION("data=%s", data),
-    RAW_OPTION("interval=%s", interval),
-    RAW_OPTION("intervals=%s", intervals),
-    RAW_OPTION("joint=%s", joint),
-    RAW_OPTION("by=%s", by),
-    RAW_OPTION("groups=%s", groups),
-    RAW_OPTION("workers=%s", workers),
-    RAW_OPTION("rotate=%s", rotate),
-    RAW_OPTION("keep=%s", keep),
-    RAW_OPTION("slow=%s", slow),
-    FUSE_OPT_END,
-};
 
 static int take_path(struct options *options, const char *argument) {
     char **place = !options->lower ? &options->lower : !options->mountpoint ? &options->mountpoint : NULL;
@@ -126,6 +49,9 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     case KEY_VERSION:
         options->action = OPTIONS_VERSION;
         return 0;
+    case KEY_COMPLETE:
+        options->action = OPTIONS_COMPLETE;
+        return 0;
     case KEY_MAX_READ: /* the kernel would be told one size now and another later, and refuse everything */
         log_message("%s: osproffs takes reads as large as the kernel makes them; leave the option out", argument);
         return -1;
@@ -138,28 +64,19 @@ static int take_argument(void *data, const char *argument, int key, struct fuse_
     }
 }
 
-static const char *const cache_names[] = {[CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always"};
-static const char *const data_names[] = {"copy", "passthrough"};
-static const char *const workers_names[] = {"adaptive", "plain"};
-static const char *const timing_names[] = {
-    [PROF_TIMING_OFF] = "off", [PROF_TIMING_CALL] = "call", [PROF_TIMING_TSC] = "tsc", [PROF_TIMING_FULL] = "full"};
-
-const char *cache_mode_name(enum cache_mode mode) {
-    return cache_names[mode];
-}
-
-/* The index of value among names; -1 and a message if it is none of them. NULL: index_default. */
-static int choose(const char *option, const char *value, const char *const *names, size_t count, int index_default) {
+/* The place of value among the option's words; -1 and a message if it is none of them. NULL: place_default. */
+static int choose(const char *option, const char *value, int place_default) {
+    const char *const *words = options_words(option);
     if (!value)
-        return index_default;
-    for (size_t index = 0; index < count; index++) {
-        if (strcmp(value, names[index]) == 0)
-            return (int)index;
+        return place_default;
+    for (int place = 0; words[place]; place++) {
+        if (strcmp(value, words[place]) == 0)
+            return place;
     }
     char known[64] = "";
-    for (size_t index = 0; index < count; index++) {
-        strncat(known, index == 0 ? "" : index + 1 < count ? ", " : " or ", sizeof(known) - strlen(known) - 1);
-        strncat(known, names[index], sizeof(known) - strlen(known) - 1);
+    for (size_t place = 0; words[place]; place++) {
+        strncat(known, place == 0 ? "" : words[place + 1] ? ", " : " or ", sizeof(known) - strlen(known) - 1);
+        strncat(known, words[place], sizeof(known) - strlen(known) - 1);
     }
     log_message("%s=%s: must be %s", option, value, known);
     return -1;
@@ -321,12 +238,11 @@ static int check_labels(const struct options *options) {
 }
 
 static int check_values(struct options *options, const struct raw_options *raw) {
-    static const char *const resolutions[] = {"1", "2", "4", "8"};
-    int resolution = choose("resolution", raw->resolution, resolutions, ARRAY_SIZE(resolutions), 0);
-    int cache = choose("cache", raw->cache, cache_names, ARRAY_SIZE(cache_names), CACHE_AUTO);
-    int timing = choose("timing", raw->timing, timing_names, ARRAY_SIZE(timing_names), PROF_TIMING_FULL);
-    int data = choose("data", raw->data, data_names, ARRAY_SIZE(data_names), 0);
-    int workers = choose("workers", raw->workers, workers_names, ARRAY_SIZE(workers_names), 0);
+    int resolution = choose("resolution", raw->resolution, 0);
+    int cache = choose("cache", raw->cache, CACHE_AUTO);
+    int timing = choose("timing", raw->timing, PROF_TIMING_FULL);
+    int data = choose("data", raw->data, 0);
+    int workers = choose("workers", raw->workers, 0);
     if (resolution < 0 || cache < 0 || timing < 0 || data < 0 || workers < 0)
         return -EINVAL;
     if (data == 1 && !OSPROFFS_HAS_PASSTHROUGH) {
@@ -420,8 +336,8 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
             return -ENOMEM;
     }
     int err = 0;
-    if (fuse_opt_parse(&options->fuse_args, &raw, raw_table, NULL) < 0 ||
-        fuse_opt_parse(&options->fuse_args, options, option_table, take_argument) < 0)
+    if (fuse_opt_parse(&options->fuse_args, &raw, options_raw_table, NULL) < 0 ||
+        fuse_opt_parse(&options->fuse_args, options, options_table, take_argument) < 0)
         err = -EINVAL;
     if (err == 0 && options->action == OPTIONS_MOUNT)
         err = check_values(options, &raw);
@@ -457,56 +373,4 @@ void options_finish(struct options *options) {
     for (size_t index = 0; index < options->label_count; index++)
         free(options->labels[index]);
     fuse_opt_free_args(&options->fuse_args);
-}
-
-void options_print_help(void) {
-    printf("usage: osproffs [options] LOWER MOUNTPOINT\n"
-           "\n"
-           "Shows the directory LOWER at MOUNTPOINT and profiles every operation on it.\n"
-           "Read the profile from MOUNTPOINT/.osprof, or look at it with osprof show MOUNTPOINT; other programs\n"
-           "read it as MOUNTPOINT/.osprof.json and as MOUNTPOINT/.osprof.metrics (Prometheus).\n"
-           "\n"
-           "    -f                     stay in the foreground\n"
-           "    -s                     one request at a time\n"
-           "    -d, -o debug           print libfuse's debugging messages (implies -f)\n"
-           "    -h, --help             print this help\n"
-           "    -V, --version          print versions\n"
-           "    -o profile=FILE        where the final profile goes (osprof.out; - with -f: standard output)\n"
-           "    -o rotate=S            save a profile every S seconds, in the directory that profile= names\n"
-           "    -o keep=N              of these only the latest N\n"
-           "    -o resolution=R        buckets per power of two: 1, 2, 4 or 8 (1)\n"
-           "    -o cache=MODE          what the kernel may answer by itself: auto, none, always (auto)\n"
-           "    -o timing=HOW          how much of the profiler runs: full, tsc, call, off (full)\n"
-           "    -o data=HOW            who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)\n"
-           "    -o workers=HOW         adaptive: bound to the CPUs of callers while requests are short; plain: never\n"
-           "    -o io_uring            requests come over io_uring (libfuse 3.18.2, Linux 6.14)\n"
-           "    -o interval=S          a sampled profile: cut into intervals of S seconds\n"
-           "    -o intervals=N         at most so many; then they become twice as long (1024)\n"
-           "    -o joint=OP:VALUE[+...]\n"
-           "                           relate latencies to size, result, offset, error, past_eof, blocked or cpu\n"
-           "    -o by=KIND[+KIND...]   a profile for each process, program, cgroup, uid, file or\n"
-           "                           directory (directory:N: of N components), too\n"
-           "    -o groups=N            of so many at most of each kind (256); others are added up\n"
-           "    -o slow=TIME           tell what calls that take so long (10ms, 0.5s) have waited for: osprof why\n"
-           "    -o causes=FILE         more names of what they wait for; see osproffs(1)\n"
-           "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
-           "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
-           "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
-           "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
-           "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
-           "    -o noatime, nodiratime reading leaves access times in LOWER as they are; of directories only\n"
-           "    -o no_default_permissions\n"
-           "                           with allow_other: LOWER checks permissions, not the kernel\n"
-           "    -o pseudofs            with allow_other: others also get into /proc, /sys and the like (unsafe)\n"
-           "\n"
-           "Options of libfuse:\n");
-    fuse_lowlevel_help();
-}
-
-void options_print_version(void) {
-    printf("osproffs %s\n", OSPROFFS_VERSION);
-    printf("libfuse %s (built against %d.%d)%s%s%s%s%s\n", fuse_pkgversion(), FUSE_MAJOR_VERSION, FUSE_MINOR_VERSION,
-           OSPROFFS_HAS_TMPFILE ? " +tmpfile" : "", OSPROFFS_HAS_STATX ? " +statx" : "",
-           OSPROFFS_HAS_SYNCFS ? " +syncfs" : "", OSPROFFS_HAS_PASSTHROUGH ? " +passthrough" : "",
-           ring_is_built_in() ? " +io_uring" : "");
 }

@@ -1,74 +1,13 @@
-/* The command line, as one struct before anything is done. */
+/* Reading the command line. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include <fuse_opt.h>
-#include <stdbool.h>
-
-#include "prof.h"
-#include "user_label.h"
-
-enum options_action {
-    OPTIONS_MOUNT,
-    OPTIONS_HELP,
-    OPTIONS_VERSION,
-};
-
-enum cache_mode {
-    CACHE_AUTO,   /* the kernel may answer by itself for a second */
-    CACHE_NONE,   /* every request reaches the profiler */
-    CACHE_ALWAYS, /* as long as it likes: nothing changes the lower directory but this mount */
-};
-
-struct options {
-    enum options_action action;
-    char *lower;
-    char *mountpoint;
-    char *profile;     /* NULL: the default */
-    unsigned rotate_s; /* 0: not by the clock */
-    unsigned keep;     /* profiles; 0: all */
-    char *control_name;
-    char *live_directory; /* NULL: the default; "none" */
-    unsigned resolution;
-    enum cache_mode cache;
-    enum prof_timing timing;
-    bool kernel_data; /* data=passthrough */
-    bool plain_workers;
-    int over_ring; /* io_uring */
-    int foreground;
-    int debug;
-    int single_threaded;
-    int allow_other;
-    int default_permissions; /* worked out: on with allow_other unless told otherwise */
-    int no_default_permissions;
-    int shows_pseudo;            /* worked out: on without allow_other */
-    unsigned joint[FS_OP_COUNT]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
-    uint64_t interval_ns;        /* of a sampled profile; 0: none */
-    unsigned intervals_max;
-    unsigned groupings;                /* whose calls are profiled apart, as bits (1 << AGGSTATS_BY_PROCESS) */
-    unsigned directory_depth;          /* components of paths of groups by directory; 0: any number */
-    unsigned groups_max;               /* of each grouping; 0: the default */
-    uint64_t slow_ns;                  /* calls that take so long are slow; 0: nobody looks */
-    char *causes;                      /* a file; NULL: none of one's own */
-    char *labels[USER_LABELS_MAX + 1]; /* KEY=VALUE; one more, so that too many are seen */
-    size_t label_count;
-    int forward_posix_locks;
-    int forward_flocks;
-    int no_atime;
-    int no_directory_atime;
-    struct fuse_args fuse_args; /* what is left, for libfuse */
-};
+#include "mount_options.h"
 
 /* Says what is wrong, in one line on stderr.
  * Owner:   the caller calls options_finish(), also on error
  * Errors:  -EINVAL, -ENOMEM */
 int options_parse(int argc, char **argv, struct options *ret_options);
 void options_finish(struct options *options);
-
-void options_print_help(void);
-void options_print_version(void);
-
-/* "auto", "none", "always" */
-const char *cache_mode_name(enum cache_mode mode);
 
 #endif

@@ -14,10 +14,11 @@ compopt() { # only readline has the real one
 # expect_completion FUNCTION EXPECTED WORD...: what is offered for the last of the words; an order is not promised. bash
 # passes the command as it was typed.
 expect_completion() {
-    local function=$1 expected=$2
+    local function=$1 expected=$2 program=$OSPROF
     shift 2
+    [ "$function" = _osprof ] || program=$OSPROFFS
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
-    "$function" "$OSPROF"
+    "$function" "$program"
     assert_eq "$expected" "$(printf '%s\n' "${COMPREPLY[@]}" | sort | paste -sd ' ')" "completion of: $*"
 }
 
@@ -60,12 +61,22 @@ expect_completion _osproffs "always auto none" osproffs -o cache =
 expect_completion _osproffs "auto" osproffs -o cache = au
 expect_completion _osproffs "none,resolution=" osproffs -o cache = none,res
 expect_completion _osproffs "1 2 4 8" osproffs -o cache = none,resolution =
+expect_completion _osproffs "uid" osproffs -o by = u
+expect_completion _osproffs "process+file" osproffs -o by = process+f
+expect_completion _osproffs "none" osproffs -o live = no
+expect_completion _osproffs "lower" osproffs -o live = lo
+expect_completion _osproffs "" osproffs -o label = ""
+expect_completion _osproffs "--help --version" osproffs --
 expect_completion _osproffs "lower" osproffs -o profile = lo
 
-# Every option that the programs' own help names is known here, and no other.
-"$OSPROFFS" -h | grep -o '^    -o [a-z_]*' | sed 's/.* //' | sort -u >documented
-tr -s ' =\n' '\n' <<<"$_osproffs_options" | sed '/^$/d' | sort -u >completed
+# Every option that the programs' own help names is offered, and none that has no place in the help or the manual.
+"$OSPROFFS" --complete | sed '/^[*-]/d; s/[ =].*//' | sort -u >completed
+"$OSPROFFS" -h | sed -n 's/^    -o \([a-z_]*\).*/\1/p' | sort -u >documented
+[ "$(wc -l <documented)" -gt 20 ] || fail "few options in osproffs -h: $(<documented)"
 ! grep -vxFf completed documented || fail "osproffs -h names options that are not completed"
+while read -r name; do
+    grep -qE "(Cm|Op|Fl o) .*\\b$name\\b" "$tests_dir/../../man/osproffs.1" || fail "osproffs(1) does not tell $name"
+done <completed
 "$OSPROF" help | sed -n 's/^  \([a-z]\{1,\}\) .*/\1/p' | sort | paste -sd ' ' >documented
 expect_completion _osprof "$(<documented)" osprof help ""
 for command in $("$OSPROF" --complete); do

@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "options.h"
+#include "options_table.h"
 #include "ring.h"
 #include "run_suite.h"
 #include "said.h"
@@ -194,6 +195,12 @@ START_TEST(help_and_version_need_nothing_else) {
 }
 END_TEST
 
+START_TEST(completion_needs_nothing_else) {
+    parse_good("--complete");
+    ck_assert_int_eq(options.action, OPTIONS_COMPLETE);
+}
+END_TEST
+
 static const struct {
     const char *line;
     const char *named; /* in the message */
@@ -306,6 +313,7 @@ int main(void) {
     tcase_add_test(tcase, control_name_leaves_room_for_the_suffixes);
     tcase_add_test(tcase, rings_are_refused_where_libfuse_has_none);
     tcase_add_loop_test(tcase, help_and_version_need_nothing_else, 0, 4);
+    tcase_add_test(tcase, completion_needs_nothing_else);
     tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

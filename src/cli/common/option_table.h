@@ -108,7 +108,7 @@ const char *options_given(const struct arguments *arguments, const char *names);
 /* Prints usage and help of a command on standard output. */
 void options_print_help(const struct command *command);
 
-/* Prints for completions/osprof what may stand on the command line, on standard output: a line for each way to write an
+/* Prints for completions/ what may stand on the command line, on standard output: a line for each way to write an
  * option, and for the arguments, as "*"; what it takes; and words. */
 void options_print_completion(const struct command *command);
 

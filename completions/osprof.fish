@@ -1,0 +1,86 @@
+# fish completion for osprof(1). Commands, options and what these take come from "osprof --complete", as in completions/osprof.
+
+# The operations of the profile on the command line, or of osprof.out: text profiles only.
+function __osprof_ops
+    set -l profile osprof.out
+    for word in (commandline -opc)[3..]
+        string match -q -- '-*' $word; or not test -f $word; or set profile $word
+    end
+    test -f $profile; and string replace -rf '^OP_(\S+) .*' '$1' <$profile
+end
+
+# __osprof_argument CURRENT KIND [WORD]...
+function __osprof_argument
+    switch "$argv[2]"
+        case word
+            string join \n -- $argv[3..]
+        case op
+            __osprof_ops
+        case directory
+            __fish_complete_directories $argv[1] ''
+        case command
+            __fish_complete_command
+        case file
+            __fish_complete_path $argv[1]
+    end
+end
+
+# __osprof_kind NAME LINE...: what comes after that word, if it is an option that takes something, else nothing
+function __osprof_kind
+    for line in $argv[2..]
+        set -l parts (string split ' ' -- $line)
+        if test "$parts[1]" = "$argv[1]"; and test "$parts[2]" != flag
+            string join \n -- $parts[2..]
+        end
+    end
+end
+
+# The place, among the caller's $words, at which a command of its own begins, as "osprof run" has one; nothing if none does
+function __osprof_command_at --no-scope-shadowing
+    contains -- '* command' $table; or return
+    set -l place 3
+    while test $place -le (count $words)
+        set -l word $words[$place]
+        if test "$word" = --
+            math $place + 1
+            return
+        else if not string match -q -- '-*' $word
+            echo $place
+            return
+        else if test (count (__osprof_kind $word $table)) -gt 0
+            set place (math $place + 1)
+        end
+        set place (math $place + 1)
+    end
+end
+
+function __osprof_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l osprof $words[1]
+    if test (count $words) -eq 1; or test "$words[2]" = help
+        $osprof --complete
+        echo help
+        test (count $words) -gt 1; or string join \n -- --help --version
+        return
+    end
+    set -l table ($osprof --complete $words[2] 2>/dev/null)
+    set -l command_at (__osprof_command_at)
+    if test -n "$command_at"; and test $command_at -le (count $words)
+        complete -C (string join ' ' -- (string escape -- $words[$command_at..]) "$current")
+        return
+    end
+    set -l kind (__osprof_kind $words[-1] $table)
+    if test -n "$kind"
+        __osprof_argument $current $kind
+    else if string match -q -- '--*=*' $current
+        set -l parts (string split -m 1 = -- $current)
+        __osprof_argument "$parts[2]" (__osprof_kind $parts[1] $table) | string replace -r '^' -- "$parts[1]="
+    else if string match -q -- '-*' $current
+        string match -r -- '^--\S+' $table
+    else
+        __osprof_argument $current (__osprof_kind '*' $table)
+    end
+end
+
+complete -c osprof -f -a '(__osprof_complete)'

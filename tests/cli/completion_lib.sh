@@ -1,0 +1,63 @@
+# shellcheck shell=bash
+# What a shell that completes whole lines must offer: a test sources this and has expect_offers LINE EXPECTED, which asks
+# the shell and compares. An order is not promised; a shell whose answers are whole words passes them on without what the
+# line has already, and without the "/" of directories.
+
+# shellcheck source=lib.sh
+. "$(dirname -- "${BASH_SOURCE[0]}")/lib.sh"
+
+# shellcheck disable=SC2034,SC2154 # for those that source this; set by the harness
+completions=$(realpath -- "$tests_dir/../../completions")
+
+# The programs under their names, as the shells look for them.
+mkdir programs
+ln -s "$OSPROF" programs/osprof
+ln -s "$OSPROFFS" programs/osproffs
+
+expect_all_offers() {
+    local command
+    cp "$data/show-grep.osprof" osprof.out
+    cp "$data/show-bare.osprof" bare.osprof
+    expect_offers "osprof re" "recover reset"
+    expect_offers "osprof help re" "recover reset"
+    expect_offers "osprof --" "--help --version"
+    expect_offers "osprof recover --o" "--output"
+    expect_offers "osprof show --width " ""
+    expect_offers "osprof compare --method G" "GROUPLAT GROUPOPS"
+    expect_offers "osprof compare --method=E" "EARTHMOVER"
+    expect_offers "osprof import --unit " "ms ns us"
+    expect_offers "osprof show --op READ" "READ READDIR READDIRPLUS"
+    expect_offers "osprof show --op=READDIR" "READDIR READDIRPLUS"
+    expect_offers "osprof show bare.osprof --op " "WRITE_SUPER"
+    expect_offers "osprof show ba" "bare.osprof"
+    expect_offers "osprof reset lo" "lower"
+    expect_offers "osprof run -d lo" "lower"
+    expect_offers "osprof run -p mn" "mnt"
+    expect_offers "osprof run --directory lo" "lower"
+    expect_offers "osprof run sha256su" "sha256sum"
+    expect_offers "osprof run -- sha256su" "sha256sum"
+    expect_offers "osprof run -d lower sha256sum lo" "lower"
+    expect_offers "osprof run --vs sha256su" "sha256sum"
+    expect_offers "osprof nonsense --" ""
+    for command in $("$OSPROF" --complete); do
+        expect_offers "osprof $command --" \
+            "$("$OSPROF" --complete "$command" | sed -n 's/^\(--[^ ]*\) .*/\1/p' | sort | paste -sd ' ')"
+    done
+
+    expect_offers "osproffs lo" "lower"
+    expect_offers "osproffs -o cache=none lo" "lower"
+    expect_offers "osproffs lower mn" "mnt"
+    expect_offers "osproffs --" "--help --version"
+    expect_offers "osproffs -o c" "cache= causes= control="
+    expect_offers "osproffs -o cache=" "always auto none"
+    expect_offers "osproffs -o cache=none,res" "resolution="
+    expect_offers "osproffs -o cache=none,resolution=" "1 2 4 8"
+    expect_offers "osproffs -o noatime,nod" "nodiratime"
+    expect_offers "osproffs -o by=process+f" "file"
+    expect_offers "osproffs -o by=process,cache=n" "none"
+    expect_offers "osproffs -o profile=ba" "bare.osprof"
+    expect_offers "osproffs -o live=no" "none"
+    expect_offers "osproffs -o live=lo" "lower"
+    expect_offers "osproffs -o label=" ""
+    expect_offers "osproffs -o " "$("$OSPROFFS" --complete | sed '/^[*-]/d; s/ .*//' | sort | paste -sd ' ')"
+}
