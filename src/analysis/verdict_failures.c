@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base.h"
 #include "shares.h"
 
 /* Of a run. NAN: no call has ended */
@@ -22,24 +23,37 @@ static bool any_failed(const struct verdict_op *op) {
     return (op->a_sum && aggstats_failed_calls(op->a_sum) > 0) || (op->b_sum && aggstats_failed_calls(op->b_sum) > 0);
 }
 
-bool verdict_failures_compare(const struct aggstats_profile *profiles, size_t a_count, size_t count,
-                              struct verdict_op *op, double *scratch) {
+/* Returns whether there is anything to judge: a call has failed, and both sides have runs enough. */
+static bool compare_failures(const struct verdict_runs *runs, struct verdict_op *op) {
     struct verdict_failures *failures = &op->failures;
     double shares[2] = {0, 0};
     if (!any_failed(op))
         return false;
-    for (size_t run = 0; run < count; run++) {
+    for (size_t run = 0; run < runs->count; run++) {
         double share;
-        scratch[run] = logit_of_failures(&profiles[run], op->name, &share);
-        shares[run >= a_count] += share;
+        runs->scratch[run] = logit_of_failures(&runs->profiles[run], op->name, &share);
+        shares[run >= runs->a_count] += share;
     }
-    failures->effect = effect_of(scratch, a_count, count);
+    failures->effect = effect_of(runs->scratch, runs->a_count, runs->count);
     failures->a_share = failures->effect.a_count > 0 ? shares[0] / (double)failures->effect.a_count : 0;
     failures->b_share = failures->effect.b_count > 0 ? shares[1] / (double)failures->effect.b_count : 0;
     double least = share_variance((failures->a_share + failures->b_share) / 2, (op->a_calls + op->b_calls) / 2);
     failures->effect.variance = fmax(failures->effect.variance, least);
     failures->effect.is_known &= failures->effect.a_count > 1 && failures->effect.b_count > 1;
     return failures->effect.is_known;
+}
+
+int verdict_compare_failures(struct verdict_runs *runs) {
+    struct verdict_result *result = runs->result;
+    CLEANUP_FREE struct effect **effects = calloc(result->op_count + 1, sizeof(struct effect *));
+    size_t count = 0;
+    if (!effects)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->op_count; i++)
+        if (verdict_op_is_judged(&result->ops[i]) && compare_failures(runs, &result->ops[i]))
+            effects[count++] = &result->ops[i].failures.effect;
+    verdict_judge_all(runs, effects, count);
+    return 0;
 }
 
 bool verdict_failures_changed(const struct verdict_failures *failures, double at_least) {
