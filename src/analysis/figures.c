@@ -11,6 +11,10 @@ uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolut
     return finished;
 }
 
+uint64_t figures_count(double count) {
+    return count < 0x1p64 ? (uint64_t)round(count) : UINT64_MAX; /* what is below is so once rounded, too */
+}
+
 double figures_percentile_error(unsigned resolution) {
     return exp2(1.0 / resolution);
 }

@@ -6,14 +6,18 @@
 #include "base.h"
 #include "shares.h"
 
-/* Both sides' calls, as if there were as many of either: where the larger is scaled down to the smaller. */
+#define SIDE_CALLS_MAX 0x1p62 /* of a mixture */
+
+/* Both sides' calls, as if there were as many of either: where the larger is scaled down to the smaller, and both to
+ * what may be added in 64 bits. */
 static struct aggstats_op_profile mix(const struct verdict_op *op, unsigned resolution, uint64_t *buckets) {
     const double a = (double)figures_finished(op->a_sum, resolution);
     const double b = (double)figures_finished(op->b_sum, resolution);
+    const double calls = fmin(fmin(a, b), SIDE_CALLS_MAX); /* 0 / 0 below is no number, and 1 then */
     struct aggstats_op_profile mixed = {.buckets = buckets};
     for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
-        buckets[bucket] = (uint64_t)llround((double)op->a_sum->buckets[bucket] * fmin(1, b / a)) +
-                          (uint64_t)llround((double)op->b_sum->buckets[bucket] * fmin(1, a / b));
+        buckets[bucket] = figures_count((double)op->a_sum->buckets[bucket] * fmin(1, calls / a)) +
+                          figures_count((double)op->b_sum->buckets[bucket] * fmin(1, calls / b));
     return mixed;
 }
 

@@ -21,6 +21,15 @@ static unsigned percentile(unsigned percent) {
     return found.bucket;
 }
 
+START_TEST(computed_counts_are_rounded_and_stay_within_64_bits) {
+    ck_assert_uint_eq(figures_count(0.49), 0);
+    ck_assert_uint_eq(figures_count(2.5), 3);
+    ck_assert_uint_eq(figures_count(0x1p63), UINT64_C(1) << 63);
+    ck_assert_uint_eq(figures_count(nextafter(0x1p64, 0)), UINT64_MAX - 2047);
+    ck_assert_uint_eq(figures_count(0x1p64), UINT64_MAX);
+}
+END_TEST
+
 START_TEST(no_calls_have_no_percentile) {
     struct aggstats_percentile found = {.bucket = 77};
     ck_assert(!aggstats_percentile(&op, 1, 500, &found));
@@ -204,6 +213,7 @@ static Suite *figures_suite(void) {
     tcase_add_test(sums, the_lowest_bucket_may_hold_nothing_but_zeros);
     tcase_add_test(sums, sums_count_all_ops);
     tcase_add_test(sums, calls_in_flight_are_counted_by_op);
+    tcase_add_test(sums, computed_counts_are_rounded_and_stay_within_64_bits);
     suite_add_tcase(suite, sums);
     return suite;
 }

@@ -250,6 +250,27 @@ START_TEST(new_slow_mode_is_found_by_its_share) {
 }
 END_TEST
 
+/* A side's sum of a bucket, and both together, come near 2^64. */
+START_TEST(peaks_are_found_whatever_the_counts) {
+    for (size_t run = 0; run < 2 * RUNS; run++) {
+        struct aggstats_op_profile *op = op_of(&profiles[run], "READ");
+        memset(op->buckets, 0, 64 * sizeof(*op->buckets));
+        op->buckets[10] = UINT64_C(5) << 59;
+        op->buckets[20] = UINT64_C(1) << 58;
+        op->calls = op->buckets[10] + op->buckets[20];
+        op->total_cycles = UINT64_C(1) << 59;
+    }
+    compare();
+    const struct verdict_op *op = verdict_of("READ");
+    ck_assert_uint_eq(op->peak_count, 2);
+    ck_assert_uint_eq(op->peaks[0].place.mode, 10);
+    ck_assert_uint_eq(op->peaks[1].place.mode, 20);
+    ck_assert_double_eq_tol(op->peaks[0].a_share, 10.0 / 11, 1e-12);
+    ck_assert_double_eq_tol(op->peaks[1].b_share, 1.0 / 11, 1e-12);
+    ck_assert(!op->peaks[0].is_changed && !op->peaks[1].is_changed);
+}
+END_TEST
+
 START_TEST(more_calls_take_more_time) {
     for (size_t run = RUNS; run < 2 * RUNS; run++)
         add_calls(op_of(&profiles[run], "LOOKUP"), CALLS, 24000);
@@ -423,6 +444,7 @@ int main(void) {
     tcase_add_test(tcase, one_op_faster_is_no_slowdown);
     tcase_add_test(tcase, small_change_that_is_sure_is_none);
     tcase_add_test(tcase, new_slow_mode_is_found_by_its_share);
+    tcase_add_test(tcase, peaks_are_found_whatever_the_counts);
     tcase_add_test(tcase, more_calls_take_more_time);
     tcase_add_test(tcase, busy_runs_do_not_hide_an_op_that_changed);
     tcase_add_test(tcase, everything_slower_is_told_once);

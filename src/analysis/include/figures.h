@@ -10,6 +10,9 @@
 /* Calls of an op that have ended: the sum of its buckets. */
 uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolution);
 
+/* A count that was computed, to the nearest whole number; beyond 64 bits the largest. count: at least 0, a number */
+uint64_t figures_count(double count);
+
 /* By what factor a percentile may be wrong: a bucket's width. */
 double figures_percentile_error(unsigned resolution);
 

@@ -277,8 +277,8 @@ static void print_figure(const struct printer *it, const struct verdict_op *op, 
     char b[UNITS_TEXT_SIZE];
     char text[CELL_SIZE];
     if (figure == VERDICT_CALLS) {
-        units_format_count((uint64_t)llround(op->a_calls), a);
-        units_format_count((uint64_t)llround(op->b_calls), b);
+        units_format_count(figures_count(op->a_calls), a);
+        units_format_count(figures_count(op->b_calls), b);
     } else {
         units_format_cycles(&it->units, ratio->a, a);
         units_format_cycles(&it->units, ratio->b, b);
