@@ -18,26 +18,22 @@
 #include "ctl.h"
 #include "device.h"
 #include "glue.h"
-#include "live_directory.h"
 #include "log.h"
 #include "mountpoint.h"
 #include "mountpoint_users.h"
 #include "node_name.h"
-#include "options_table.h"
 #include "pass.h"
-#include "process.h"
 #include "prof.h"
 #include "profile_target.h"
+#include "recorder_start.h"
 #include "ring.h"
 #include "rotator.h"
 #include "session.h"
 #include "thread_cause.h"
 
-#define LIVE_PATH_ATTEMPTS 100
 #define FORGOTTEN_INODES_MAX 262144
 #define CACHE_AUTO_S 1.0
 #define CACHE_ALWAYS_S 86400.0
-#define DAEMON_LABELS 9 /* that it gives by itself, at most */
 
 struct daemon {
     const struct options *options;
@@ -132,160 +128,23 @@ static void warn_of_users(const struct daemon *daemon) {
 
 /* ---- Recorder ---- */
 
-static int try_live_path(struct daemon *daemon, struct aggstats_recorder_options *wanted) {
-    int err = -EEXIST;
-    for (unsigned attempt = 0; err == -EEXIST && attempt < LIVE_PATH_ATTEMPTS; attempt++) {
-        CLEANUP_FREE char *path = NULL;
-        err = live_directory_path(daemon->options->live_directory, attempt, &path);
-        wanted->live_path = path;
-        if (err == 0)
-            err = aggstats_recorder_create(wanted, &daemon->recorder);
-        wanted->live_path = NULL;
-    }
-    return err;
-}
-
-static int create_recorder_in_memory(struct daemon *daemon, const struct aggstats_recorder_options *wanted) {
-    int err = aggstats_recorder_create(wanted, &daemon->recorder);
-    if (err < 0)
-        log_message("cannot start the recorder: %s", strerror(-err));
-    return err;
-}
-
-/* A live file that was asked for must be there; the default one may be missing, and then that is said. */
-static int create_recorder_live(struct daemon *daemon, struct aggstats_recorder_options *wanted) {
-    const char *asked = daemon->options->live_directory;
-    if (asked && strcmp(asked, "none") == 0)
-        return create_recorder_in_memory(daemon, wanted);
-    int err = try_live_path(daemon, wanted);
-    if (err == 0)
-        return 0;
-    if (asked) {
-        log_message("cannot keep the live file in %s: %s; choose another place with -o live=DIR or -o live=none", asked,
-                    strerror(-err));
-        return err;
-    }
-    log_message("warning: no live file (%s): if osproffs is killed, the profile is lost; choose a place with "
-                "-o live=DIR",
-                strerror(-err));
-    return create_recorder_in_memory(daemon, wanted);
-}
-
-static int start_sampling(struct daemon *daemon) {
-    const struct options *options = daemon->options;
-    if (options->interval_ns == 0)
-        return 0;
-    int err = aggstats_recorder_set_interval(daemon->recorder, options->interval_ns, options->intervals_max);
-    if (err < 0)
-        log_message("cannot sample the profile: %s", strerror(-err));
-    return err;
-}
-
-static int start_grouping(struct daemon *daemon, enum aggstats_grouping grouping) {
-    static const struct {
-        aggstats_identify_fn identify;
-        aggstats_identify_fn identify_first;
-    } ways[AGGSTATS_GROUPINGS] = {
-        [AGGSTATS_BY_PROCESS] = {process_identify, process_identify_first},
-        [AGGSTATS_BY_PROGRAM] = {process_identify, process_identify_first},
-        [AGGSTATS_BY_CGROUP] = {process_identify_cgroup, NULL},
-    };
-    const struct aggstats_grouping_options wanted = {
-        .grouping = grouping,
-        .groups_max = daemon->options->groups_max,
-        .identify = ways[grouping].identify,
-        .identify_first = ways[grouping].identify_first,
-        .name_object = aggstats_grouping_has_objects(grouping) ? node_name : NULL,
-        .place_of = grouping == AGGSTATS_BY_DIRECTORY ? node_directory : NULL,
-        .context = aggstats_grouping_has_objects(grouping) ? &daemon->names : NULL,
-    };
-    int err = aggstats_recorder_group(daemon->recorder, &wanted);
-    if (err < 0)
-        log_message("cannot profile by %s: %s", aggstats_grouping_name(grouping), strerror(-err));
-    return err;
-}
-
-static int start_groupings(struct daemon *daemon) {
-    int err = 0;
-    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++)
-        if (daemon->options->groupings & 1U << grouping)
-            err = start_grouping(daemon, (enum aggstats_grouping)grouping);
-    return err;
-}
-
-static int start_watching(struct daemon *daemon) {
-    int err = daemon->options->timing == PROF_TIMING_FULL ? aggstats_recorder_watch(daemon->recorder) : 0;
-    if (err < 0)
-        log_message("cannot look at calls in flight: %s", strerror(-err));
-    return err;
-}
-
-/* Returns how many are left. */
-static size_t keep_labels_with_values(struct aggstats_label *labels, size_t count) {
-    size_t kept = 0;
-    for (size_t index = 0; index < count; index++) {
-        if (labels[index].value)
-            labels[kept++] = labels[index];
-    }
-    return kept;
-}
-
-/* Keys of labels that the user gave: where they are kept while the recorder copies them. */
-struct user_keys {
-    char texts[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
-};
-
-/* Puts what the user gave behind the first count labels. Returns how many there are then */
-static size_t append_user_labels(const struct options *options, struct user_keys *keys, struct aggstats_label *labels,
-                                 size_t count) {
-    for (size_t index = 0; index < options->label_count; index++) {
-        const char *value = user_label_split(options->labels[index], keys->texts[index]);
-        labels[count++] = (struct aggstats_label){keys->texts[index], (char *)(uintptr_t)value};
-    }
-    return count;
-}
-
 static int create_recorder(struct daemon *daemon) {
-    char host[HOST_NAME_MAX + 1] = "";
-    gethostname(host, sizeof(host) - 1);
-    CLEANUP_FREE char *control_name = strdup(daemon->options->control_name);
-    CLEANUP_FREE char *cache = strdup(cache_mode_name(daemon->options->cache));
-    if (!control_name || !cache)
-        return say_no_memory();
-    char layer[] = "fs";
-    char data[] = "passthrough";
-    char workers[] = "plain";
-    const struct options *options = daemon->options;
-    struct user_keys keys;
-    struct aggstats_label labels[DAEMON_LABELS + USER_LABELS_MAX] = {
-        {(char[]){"layer"}, layer},
-        {(char[]){"host"}, host},
-        {(char[]){"lower"}, daemon->lower},
-        {(char[]){"mount"}, daemon->mountpoint},
-        {(char[]){"cache"}, cache},
-        {(char[]){"control"}, control_name},
-        {(char[]){"profile"}, daemon->target.shown},
-        {(char[]){"data"}, options->kernel_data ? data : NULL},
-        {(char[]){"workers"}, options->plain_workers ? workers : NULL},
+    const struct recorder_wanted wanted = {
+        .options = daemon->options,
+        .lower = daemon->lower,
+        .mountpoint = daemon->mountpoint,
+        .profile = daemon->target.shown,
+        .names = &daemon->names,
     };
-    struct aggstats_recorder_options wanted = {
-        .op_names = fs_op_names,
-        .op_count = FS_OP_COUNT,
-        .resolution = daemon->options->resolution,
-        .labels = labels,
-    };
-    wanted.label_count = append_user_labels(options, &keys, labels, keep_labels_with_values(labels, DAEMON_LABELS));
-    int err = create_recorder_live(daemon, &wanted);
+    int err = recorder_start(&wanted, &daemon->recorder);
+    if (err < 0)
+        return err;
     daemon->rotator.recorder = daemon->recorder;
     daemon->rotator.target = &daemon->target;
-    const char *live_path = err == 0 ? aggstats_recorder_live_path(daemon->recorder) : NULL;
+    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
     if (live_path)
         profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
-    if (err == 0)
-        err = start_sampling(daemon);
-    if (err == 0)
-        err = start_groupings(daemon);
-    return err < 0 ? err : start_watching(daemon);
+    return 0;
 }
 
 /* ---- Layers ---- */

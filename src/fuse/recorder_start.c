@@ -1,0 +1,185 @@
+/* The recorder: its labels and live file, then what it records besides. */
+#include "recorder_start.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "live_directory.h"
+#include "log.h"
+#include "options_table.h"
+#include "process.h"
+
+#define LIVE_PATH_ATTEMPTS 100
+#define DAEMON_LABELS 9 /* that it gives by itself, at most */
+
+static int try_live_path(const struct options *options, struct aggstats_recorder_options *wanted,
+                         struct aggstats_recorder **ret_recorder) {
+    int err = -EEXIST;
+    for (unsigned attempt = 0; err == -EEXIST && attempt < LIVE_PATH_ATTEMPTS; attempt++) {
+        CLEANUP_FREE char *path = NULL;
+        err = live_directory_path(options->live_directory, attempt, &path);
+        wanted->live_path = path;
+        if (err == 0)
+            err = aggstats_recorder_create(wanted, ret_recorder);
+        wanted->live_path = NULL;
+    }
+    return err;
+}
+
+static int create_in_memory(const struct aggstats_recorder_options *wanted, struct aggstats_recorder **ret_recorder) {
+    int err = aggstats_recorder_create(wanted, ret_recorder);
+    if (err < 0)
+        log_message("cannot start the recorder: %s", strerror(-err));
+    return err;
+}
+
+/* A live file that was asked for must be there; the default one may be missing, and then that is said. */
+static int create_live(const struct options *options, struct aggstats_recorder_options *wanted,
+                       struct aggstats_recorder **ret_recorder) {
+    const char *asked = options->live_directory;
+    if (asked && strcmp(asked, "none") == 0)
+        return create_in_memory(wanted, ret_recorder);
+    int err = try_live_path(options, wanted, ret_recorder);
+    if (err == 0)
+        return 0;
+    if (asked) {
+        log_message("cannot keep the live file in %s: %s; choose another place with -o live=DIR or -o live=none", asked,
+                    strerror(-err));
+        return err;
+    }
+    log_message("warning: no live file (%s): if osproffs is killed, the profile is lost; choose a place with "
+                "-o live=DIR",
+                strerror(-err));
+    return create_in_memory(wanted, ret_recorder);
+}
+
+static int start_sampling(const struct options *options, struct aggstats_recorder *recorder) {
+    if (options->interval_ns == 0)
+        return 0;
+    int err = aggstats_recorder_set_interval(recorder, options->interval_ns, options->intervals_max);
+    if (err < 0)
+        log_message("cannot sample the profile: %s", strerror(-err));
+    return err;
+}
+
+static int start_grouping(const struct recorder_wanted *wanted, struct aggstats_recorder *recorder,
+                          enum aggstats_grouping grouping) {
+    static const struct {
+        aggstats_identify_fn identify;
+        aggstats_identify_fn identify_first;
+    } ways[AGGSTATS_GROUPINGS] = {
+        [AGGSTATS_BY_PROCESS] = {process_identify, process_identify_first},
+        [AGGSTATS_BY_PROGRAM] = {process_identify, process_identify_first},
+        [AGGSTATS_BY_CGROUP] = {process_identify_cgroup, NULL},
+    };
+    const struct aggstats_grouping_options grouping_options = {
+        .grouping = grouping,
+        .groups_max = wanted->options->groups_max,
+        .identify = ways[grouping].identify,
+        .identify_first = ways[grouping].identify_first,
+        .name_object = aggstats_grouping_has_objects(grouping) ? node_name : NULL,
+        .place_of = grouping == AGGSTATS_BY_DIRECTORY ? node_directory : NULL,
+        .context = aggstats_grouping_has_objects(grouping) ? wanted->names : NULL,
+    };
+    int err = aggstats_recorder_group(recorder, &grouping_options);
+    if (err < 0)
+        log_message("cannot profile by %s: %s", aggstats_grouping_name(grouping), strerror(-err));
+    return err;
+}
+
+static int start_groupings(const struct recorder_wanted *wanted, struct aggstats_recorder *recorder) {
+    int err = 0;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && err == 0; grouping++)
+        if (wanted->options->groupings & 1U << grouping)
+            err = start_grouping(wanted, recorder, (enum aggstats_grouping)grouping);
+    return err;
+}
+
+static int start_watching(const struct options *options, struct aggstats_recorder *recorder) {
+    int err = options->timing == PROF_TIMING_FULL ? aggstats_recorder_watch(recorder) : 0;
+    if (err < 0)
+        log_message("cannot look at calls in flight: %s", strerror(-err));
+    return err;
+}
+
+/* Returns how many are left. */
+static size_t keep_labels_with_values(struct aggstats_label *labels, size_t count) {
+    size_t kept = 0;
+    for (size_t index = 0; index < count; index++) {
+        if (labels[index].value)
+            labels[kept++] = labels[index];
+    }
+    return kept;
+}
+
+/* Keys of labels that the user gave: where they are kept while the recorder copies them. */
+struct user_keys {
+    char texts[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
+};
+
+/* Puts what the user gave behind the first count labels. Returns how many there are then */
+static size_t append_user_labels(const struct options *options, struct user_keys *keys, struct aggstats_label *labels,
+                                 size_t count) {
+    for (size_t index = 0; index < options->label_count; index++) {
+        const char *value = user_label_split(options->labels[index], keys->texts[index]);
+        labels[count++] = (struct aggstats_label){keys->texts[index], (char *)(uintptr_t)value};
+    }
+    return count;
+}
+
+static int create(const struct recorder_wanted *wanted, struct aggstats_recorder **ret_recorder) {
+    const struct options *options = wanted->options;
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof(host) - 1);
+    CLEANUP_FREE char *control_name = strdup(options->control_name);
+    CLEANUP_FREE char *cache = strdup(cache_mode_name(options->cache));
+    if (!control_name || !cache) {
+        log_message("cannot mount: %s", strerror(ENOMEM));
+        return -ENOMEM;
+    }
+    char layer[] = "fs";
+    char data[] = "passthrough";
+    char workers[] = "plain";
+    struct user_keys keys;
+    struct aggstats_label labels[DAEMON_LABELS + USER_LABELS_MAX] = {
+        {(char[]){"layer"}, layer},
+        {(char[]){"host"}, host},
+        {(char[]){"lower"}, wanted->lower},
+        {(char[]){"mount"}, wanted->mountpoint},
+        {(char[]){"cache"}, cache},
+        {(char[]){"control"}, control_name},
+        {(char[]){"profile"}, wanted->profile},
+        {(char[]){"data"}, options->kernel_data ? data : NULL},
+        {(char[]){"workers"}, options->plain_workers ? workers : NULL},
+    };
+    struct aggstats_recorder_options recorder_options = {
+        .op_names = fs_op_names,
+        .op_count = FS_OP_COUNT,
+        .resolution = options->resolution,
+        .labels = labels,
+    };
+    recorder_options.label_count =
+        append_user_labels(options, &keys, labels, keep_labels_with_values(labels, DAEMON_LABELS));
+    return create_live(options, &recorder_options, ret_recorder);
+}
+
+int recorder_start(const struct recorder_wanted *wanted, struct aggstats_recorder **ret_recorder) {
+    struct aggstats_recorder *recorder = NULL;
+    int err = create(wanted, &recorder);
+    if (err < 0)
+        return err;
+    err = start_sampling(wanted->options, recorder);
+    if (err == 0)
+        err = start_groupings(wanted, recorder);
+    if (err == 0)
+        err = start_watching(wanted->options, recorder);
+    if (err < 0) {
+        aggstats_recorder_unlink_live(recorder);
+        aggstats_recorder_destroy(recorder);
+        return err;
+    }
+    *ret_recorder = recorder;
+    return 0;
+}
