@@ -5,20 +5,17 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysinfo.h>
 #include <time.h>
 
 #include "background.h"
-#include "backing_ioctl.h"
 #include "base.h"
 #include "config.h"
 #include "ctl.h"
-#include "device.h"
 #include "glue.h"
 #include "log.h"
+#include "mounting.h"
 #include "mountpoint.h"
 #include "mountpoint_users.h"
 #include "node_name.h"
@@ -40,7 +37,6 @@ struct daemon {
     char *lower;      /* absolute */
     char *mountpoint; /* absolute */
     int lower_fd;
-    dev_t own_device;
     struct profile_target target;
     struct rotator rotator;
     pthread_mutex_t target_lock; /* several workers may be told to dump at once */
@@ -53,17 +49,10 @@ struct daemon {
     struct prof prof;
     struct ctl ctl;
     struct glue glue;
-    struct fuse_session *fuse;
-    struct session *session;
+    struct mounting mounting;
     bool is_wrong_usage;
     bool live_is_needed; /* nothing else holds the profile */
 };
-
-/* Of what needs so little that there is nothing more to say of it. */
-static int say_no_memory(void) {
-    log_message("cannot mount: %s", strerror(ENOMEM));
-    return -ENOMEM;
-}
 
 /* ---- What is asked for ---- */
 
@@ -170,7 +159,7 @@ static int dump_profile(void *context, const char *file) {
     if (err < 0)
         return err;
     pthread_mutex_lock(&daemon->target_lock);
-    err = file ? profile_target_save_as(&daemon->target, file, daemon->own_device, &text)
+    err = file ? profile_target_save_as(&daemon->target, file, daemon->mounting.device, &text)
                : profile_target_save(&daemon->target, &text);
     pthread_mutex_unlock(&daemon->target_lock);
     free(text.text);
@@ -364,175 +353,30 @@ static int init_glue(struct daemon *daemon) {
 #ifdef HAVE_FUSE_PASSTHROUGH
     if (options->kernel_data) {
         daemon->glue.backings = glue_create_backings(pass_file_fd);
-        return daemon->glue.backings ? 0 : say_no_memory();
+        if (!daemon->glue.backings) {
+            log_message("cannot mount: %s", strerror(ENOMEM));
+            return -ENOMEM;
+        }
     }
 #endif
     return 0;
 }
 
-/* ---- Mount ---- */
+/* ---- Start ---- */
 
-static int add_option(struct fuse_args *args, const char *option) {
-    return fuse_opt_insert_arg(args, 1, "-o") < 0 || fuse_opt_insert_arg(args, 2, option) < 0 ? -ENOMEM : 0;
-}
-
-/* Commas and backslashes would end the option. */
-static int add_source(struct fuse_args *args, const char *lower) {
-    CLEANUP_FREE char *option = malloc(sizeof("fsname=") + 2 * strlen(lower));
-    if (!option)
-        return -ENOMEM;
-    char *at = stpcpy(option, "fsname=");
-    for (; *lower; lower++) {
-        if (*lower == ',' || *lower == '\\')
-            *at++ = '\\';
-        *at++ = *lower;
-    }
-    *at = '\0';
-    return add_option(args, option);
-}
-
-/* The mount allows what the lower one does; libfuse would refuse set-id programs and devices. Only root may ask
- * for that. Options that the user gave come later and win. */
-static int add_lower_flags(struct fuse_args *args, const char *lower) {
-    struct statvfs fs;
-    if (geteuid() != 0 || statvfs(lower, &fs) < 0)
-        return 0;
-    int err = fs.f_flag & ST_NOSUID ? 0 : add_option(args, "suid");
-    if (err == 0)
-        err = fs.f_flag & ST_NODEV ? 0 : add_option(args, "dev");
-    if (err == 0)
-        err = fs.f_flag & ST_NOEXEC ? add_option(args, "noexec") : 0;
-    return err;
-}
-
-static bool is_disconnected(struct fuse_session *fuse) {
-    struct pollfd device = {.fd = fuse_session_fd(fuse)};
-    return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
-}
-
-/* libfuse gives up where it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
- * everything. */
-static int check_agreement(const struct daemon *daemon) {
-    if (!fuse_session_exited(daemon->fuse) || is_disconnected(daemon->fuse))
-        return 0;
-    log_message("cannot serve %s: libfuse and the kernel do not agree (see the line above)", daemon->mountpoint);
-    return -EPROTO;
-}
-
-/* Whether the kernel reads and writes by itself as it was asked to. */
-static int check_kernel_data(const struct daemon *daemon) {
-#ifdef HAVE_FUSE_PASSTHROUGH
-    if (!daemon->options->kernel_data)
-        return 0;
-    if (daemon->glue.cannot_hand_over) {
-        log_message("data=passthrough: this kernel cannot; Linux 6.9 and later can, with CONFIG_FUSE_PASSTHROUGH");
-        return -EOPNOTSUPP;
-    }
-    struct fuse_backing_map map = {.fd = -1};
-    if (ioctl(fuse_session_fd(daemon->fuse), FUSE_DEV_IOC_BACKING_OPEN, &map) < 0 && errno == EPERM) {
-        log_message("data=passthrough: the kernel allows it only to root (CAP_SYS_ADMIN)");
-        return -EPERM;
-    }
-#else
-    (void)daemon;
-#endif
-    return 0;
-}
-
-/* Whether requests come over rings as they were asked to: libfuse goes on without if they cannot. */
-static int check_ring(const struct daemon *daemon, unsigned threads_before) {
-    if (!daemon->options->over_ring)
-        return 0;
-    switch (ring_find_obstacle(daemon->glue.ring_offered, threads_before)) {
-    case RING_NONE:
-        return 0;
-    case RING_KERNEL_CANNOT:
-        log_message("io_uring: this kernel cannot; Linux 6.14 and later can, with CONFIG_FUSE_IO_URING");
-        break;
-    case RING_KERNEL_MAY_NOT:
-        log_message("io_uring: it is switched off in this kernel; as root, echo Y > %s", RING_SWITCH);
-        break;
-    case RING_TOO_FEW:
-        log_message(
-            "io_uring: this machine may get more CPUs than it has, for which libfuse makes no rings; boot Linux "
-            "with nr_cpus=%d",
-            get_nprocs_conf());
-        break;
-    case RING_THREADS_MISSING:
-        log_message("io_uring: libfuse cannot make its rings (see the line above); io_uring may be forbidden in "
-                    "/proc/sys/kernel/io_uring_disabled, or to this container");
-        break;
-    }
-    return -EOPNOTSUPP;
-}
-
-/* A connection that is gone again is for session_run() to find. */
-static int start_serving(const struct daemon *daemon) {
-    int err = fuse_session_exited(daemon->fuse) ? 0 : session_start(daemon->session);
+/* What must know the mount's device number is told before anything is served. */
+static int mount_and_serve(struct daemon *daemon) {
+    struct mounting *mounting = &daemon->mounting;
+    mounting->lower = daemon->lower;
+    mounting->mountpoint = daemon->mountpoint;
+    int err = mounting_mount(mounting);
+    daemon->is_wrong_usage = err == -EINVAL && !mounting->fuse;
     if (err < 0)
-        log_message("cannot serve %s: cannot start a thread: %s; limits are ulimit -u and pids.max of the cgroup",
-                    daemon->mountpoint, strerror(-err));
-    return err;
-}
-
-static int negotiate(struct daemon *daemon) {
-    const struct session_options options = {
-        .clock = aggstats_recorder_clock(daemon->recorder),
-        .owner_uid = getuid(),
-        .single = daemon->options->single_threaded,
-        .plain = daemon->options->plain_workers,
-        .over_ring = daemon->options->over_ring,
-    };
-    int err = device_attach(daemon->fuse);
-    if (err == 0)
-        err = session_create(daemon->fuse, &options, &daemon->session);
-    if (err < 0) {
-        log_message("cannot serve %s: %s", daemon->mountpoint, strerror(-err));
         return err;
-    }
-    daemon->glue.session = daemon->session;
-    unsigned threads_before = ring_threads();
-    session_negotiate(daemon->session);
-    err = check_agreement(daemon);
-    if (err == 0)
-        err = check_kernel_data(daemon);
-    if (err == 0)
-        err = check_ring(daemon, threads_before);
-    if (err == 0)
-        err = start_serving(daemon);
-    if (err < 0)
-        session_stop(daemon->session);
-    return err;
-}
-
-static int mount_session(struct daemon *daemon) {
-    struct fuse_args *args = (struct fuse_args *)(uintptr_t)&daemon->options->fuse_args;
-    if (add_lower_flags(args, daemon->lower) < 0 || add_option(args, "subtype=osproffs") < 0 ||
-        add_source(args, daemon->lower) < 0)
-        return say_no_memory();
-    daemon->fuse = fuse_session_new(args, &glue_operations, sizeof(glue_operations), &daemon->glue);
-    if (!daemon->fuse) {
-        daemon->is_wrong_usage = true; /* libfuse has said which option it does not know */
-        return -EINVAL;
-    }
-    daemon->glue.fuse = daemon->fuse;
-    if (fuse_session_mount(daemon->fuse, daemon->mountpoint) != 0) {
-        log_message("cannot mount on %s (see the line above)", daemon->mountpoint);
-        return -EIO;
-    }
-    int err = mountpoint_device(daemon->mountpoint, &daemon->own_device);
-    if (err < 0) {
-        log_message("cannot see the mount on %s: %s", daemon->mountpoint, strerror(-err));
-        fuse_session_unmount(daemon->fuse);
-        return err;
-    }
-    daemon->rotator.own_device = daemon->own_device;
-    pass_set_own_device(daemon->pass, daemon->own_device);
-    pass_set_own_mount_flags(daemon->pass, mountpoint_flags(daemon->own_device));
-    err = negotiate(daemon);
-    if (err < 0)
-        fuse_session_unmount(daemon->fuse);
-    return err;
+    daemon->rotator.own_device = mounting->device;
+    pass_set_own_device(daemon->pass, mounting->device);
+    pass_set_own_mount_flags(daemon->pass, mountpoint_flags(mounting->device));
+    return mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
 }
 
 static int set_up(struct daemon *daemon) {
@@ -561,7 +405,7 @@ static int set_up(struct daemon *daemon) {
         err = create_layers(daemon);
     if (err == 0)
         err = init_glue(daemon);
-    return err < 0 ? err : mount_session(daemon);
+    return err < 0 ? err : mount_and_serve(daemon);
 }
 
 /* ---- The end ---- */
@@ -612,21 +456,11 @@ static int save_final_profile(struct daemon *daemon) {
     return err;
 }
 
-/* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted
- * there by now. Once the connection is gone its function only frees. */
-static void unmount(struct daemon *daemon, bool abort_calls) {
-    int err = mountpoint_unmount(daemon->own_device, !is_disconnected(daemon->fuse), abort_calls);
-    if (err < 0)
-        log_message("cannot unmount %s: %s; use umount or fusermount3 -u -z", daemon->mountpoint, strerror(-err));
-    if (is_disconnected(daemon->fuse))
-        fuse_session_unmount(daemon->fuse);
-}
-
 /* Their threads still use what would be freed, so nothing is. The connection ends now, not when the last of them
  * comes back: what they hang in may itself wait for an answer from us. (Rings keep the device open: there the
  * unmounting has ended it.) */
 static _Noreturn void leave_hung_workers(const struct daemon *daemon, int status) {
-    close(fuse_session_fd(daemon->fuse));
+    close(fuse_session_fd(daemon->mounting.fuse));
     _exit(status);
 }
 
@@ -639,9 +473,9 @@ static void start_rotations(struct daemon *daemon) {
 }
 
 static int serve(struct daemon *daemon) {
-    struct session_outcome outcome = session_run(daemon->session);
+    struct session_outcome outcome = session_run(daemon->mounting.session);
     unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
-    hung += session_stop(daemon->session);
+    hung += session_stop(daemon->mounting.session);
     if (outcome.end == SESSION_FAILED)
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
     if (hung > 0)
@@ -649,16 +483,15 @@ static int serve(struct daemon *daemon) {
     bool is_rotating = !rotator_end(&daemon->rotator);
     int err = save_final_profile(daemon);
     bool is_naming = !node_names_end(&daemon->names);
-    unmount(daemon, hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
+    mounting_unmount(&daemon->mounting,
+                     hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
     if (hung > 0 || is_rotating || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
 
 static void tear_down(struct daemon *daemon) {
-    session_destroy(daemon->session);
-    if (daemon->fuse)
-        fuse_session_destroy(daemon->fuse);
+    mounting_finish(&daemon->mounting);
 #ifdef HAVE_FUSE_PASSTHROUGH
     glue_destroy_backings(daemon->glue.backings);
 #endif
@@ -684,6 +517,7 @@ int daemon_run(const struct options *options) {
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };
     int status = 1;
+    daemon.mounting = (struct mounting){.options = options, .glue = &daemon.glue};
     rotator_init(&daemon.rotator);
     if (set_up(&daemon) == 0) {
         start_rotations(&daemon);

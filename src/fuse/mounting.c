@@ -1,0 +1,200 @@
+/* From the command line to a mount whose requests are answered, and back. */
+#include "mounting.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include "backing_ioctl.h"
+#include "base.h"
+#include "device.h"
+#include "log.h"
+#include "mountpoint.h"
+#include "ring.h"
+
+static int add_option(struct fuse_args *args, const char *option) {
+    return fuse_opt_insert_arg(args, 1, "-o") < 0 || fuse_opt_insert_arg(args, 2, option) < 0 ? -ENOMEM : 0;
+}
+
+/* Commas and backslashes would end the option. */
+static int add_source(struct fuse_args *args, const char *lower) {
+    CLEANUP_FREE char *option = malloc(sizeof("fsname=") + 2 * strlen(lower));
+    if (!option)
+        return -ENOMEM;
+    char *at = stpcpy(option, "fsname=");
+    for (; *lower; lower++) {
+        if (*lower == ',' || *lower == '\\')
+            *at++ = '\\';
+        *at++ = *lower;
+    }
+    *at = '\0';
+    return add_option(args, option);
+}
+
+/* The mount allows what the lower one does; libfuse would refuse set-id programs and devices. Only root may ask
+ * for that. Options that the user gave come later and win. */
+static int add_lower_flags(struct fuse_args *args, const char *lower) {
+    struct statvfs fs;
+    if (geteuid() != 0 || statvfs(lower, &fs) < 0)
+        return 0;
+    int err = fs.f_flag & ST_NOSUID ? 0 : add_option(args, "suid");
+    if (err == 0)
+        err = fs.f_flag & ST_NODEV ? 0 : add_option(args, "dev");
+    if (err == 0)
+        err = fs.f_flag & ST_NOEXEC ? add_option(args, "noexec") : 0;
+    return err;
+}
+
+static bool is_disconnected(const struct mounting *mounting) {
+    struct pollfd device = {.fd = fuse_session_fd(mounting->fuse)};
+    return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
+}
+
+/* libfuse gives up where it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
+ * everything. */
+static int check_agreement(const struct mounting *mounting) {
+    if (!fuse_session_exited(mounting->fuse) || is_disconnected(mounting))
+        return 0;
+    log_message("cannot serve %s: libfuse and the kernel do not agree (see the line above)", mounting->mountpoint);
+    return -EPROTO;
+}
+
+/* Whether the kernel reads and writes by itself as it was asked to. */
+static int check_kernel_data(const struct mounting *mounting) {
+#ifdef HAVE_FUSE_PASSTHROUGH
+    if (!mounting->options->kernel_data)
+        return 0;
+    if (mounting->glue->cannot_hand_over) {
+        log_message("data=passthrough: this kernel cannot; Linux 6.9 and later can, with CONFIG_FUSE_PASSTHROUGH");
+        return -EOPNOTSUPP;
+    }
+    struct fuse_backing_map map = {.fd = -1};
+    if (ioctl(fuse_session_fd(mounting->fuse), FUSE_DEV_IOC_BACKING_OPEN, &map) < 0 && errno == EPERM) {
+        log_message("data=passthrough: the kernel allows it only to root (CAP_SYS_ADMIN)");
+        return -EPERM;
+    }
+#else
+    (void)mounting;
+#endif
+    return 0;
+}
+
+/* Whether requests come over rings as they were asked to: libfuse goes on without if they cannot. */
+static int check_ring(const struct mounting *mounting, unsigned threads_before) {
+    if (!mounting->options->over_ring)
+        return 0;
+    switch (ring_find_obstacle(mounting->glue->ring_offered, threads_before)) {
+    case RING_NONE:
+        return 0;
+    case RING_KERNEL_CANNOT:
+        log_message("io_uring: this kernel cannot; Linux 6.14 and later can, with CONFIG_FUSE_IO_URING");
+        break;
+    case RING_KERNEL_MAY_NOT:
+        log_message("io_uring: it is switched off in this kernel; as root, echo Y > %s", RING_SWITCH);
+        break;
+    case RING_TOO_FEW:
+        log_message(
+            "io_uring: this machine may get more CPUs than it has, for which libfuse makes no rings; boot Linux "
+            "with nr_cpus=%d",
+            get_nprocs_conf());
+        break;
+    case RING_THREADS_MISSING:
+        log_message("io_uring: libfuse cannot make its rings (see the line above); io_uring may be forbidden in "
+                    "/proc/sys/kernel/io_uring_disabled, or to this container");
+        break;
+    }
+    return -EOPNOTSUPP;
+}
+
+/* A connection that is gone again is for session_run() to find. */
+static int start_serving(const struct mounting *mounting) {
+    int err = fuse_session_exited(mounting->fuse) ? 0 : session_start(mounting->session);
+    if (err < 0)
+        log_message("cannot serve %s: cannot start a thread: %s; limits are ulimit -u and pids.max of the cgroup",
+                    mounting->mountpoint, strerror(-err));
+    return err;
+}
+
+int mounting_mount(struct mounting *mounting) {
+    struct fuse_args *args = (struct fuse_args *)(uintptr_t)&mounting->options->fuse_args;
+    if (add_lower_flags(args, mounting->lower) < 0 || add_option(args, "subtype=osproffs") < 0 ||
+        add_source(args, mounting->lower) < 0) {
+        log_message("cannot mount: %s", strerror(ENOMEM));
+        return -ENOMEM;
+    }
+    mounting->fuse = fuse_session_new(args, &glue_operations, sizeof(glue_operations), mounting->glue);
+    if (!mounting->fuse)
+        return -EINVAL; /* libfuse has said which option it does not know */
+    mounting->glue->fuse = mounting->fuse;
+    if (fuse_session_mount(mounting->fuse, mounting->mountpoint) != 0) {
+        log_message("cannot mount on %s (see the line above)", mounting->mountpoint);
+        return -EIO;
+    }
+    int err = mountpoint_device(mounting->mountpoint, &mounting->device);
+    if (err < 0) {
+        log_message("cannot see the mount on %s: %s", mounting->mountpoint, strerror(-err));
+        fuse_session_unmount(mounting->fuse);
+    }
+    return err;
+}
+
+static int create_session(struct mounting *mounting, struct aggstats_clock clock) {
+    const struct session_options options = {
+        .clock = clock,
+        .owner_uid = getuid(),
+        .single = mounting->options->single_threaded,
+        .plain = mounting->options->plain_workers,
+        .over_ring = mounting->options->over_ring,
+    };
+    int err = device_attach(mounting->fuse);
+    if (err == 0)
+        err = session_create(mounting->fuse, &options, &mounting->session);
+    if (err < 0)
+        log_message("cannot serve %s: %s", mounting->mountpoint, strerror(-err));
+    return err;
+}
+
+static int negotiate(struct mounting *mounting) {
+    mounting->glue->session = mounting->session;
+    unsigned threads_before = ring_threads();
+    session_negotiate(mounting->session);
+    int err = check_agreement(mounting);
+    if (err == 0)
+        err = check_kernel_data(mounting);
+    if (err == 0)
+        err = check_ring(mounting, threads_before);
+    if (err == 0)
+        err = start_serving(mounting);
+    if (err < 0)
+        session_stop(mounting->session);
+    return err;
+}
+
+int mounting_serve(struct mounting *mounting, struct aggstats_clock clock) {
+    int err = create_session(mounting, clock);
+    if (err == 0)
+        err = negotiate(mounting);
+    if (err < 0)
+        fuse_session_unmount(mounting->fuse);
+    return err;
+}
+
+/* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted
+ * there by now. Once the connection is gone its function only frees. */
+void mounting_unmount(const struct mounting *mounting, bool abort_calls) {
+    int err = mountpoint_unmount(mounting->device, !is_disconnected(mounting), abort_calls);
+    if (err < 0)
+        log_message("cannot unmount %s: %s; use umount or fusermount3 -u -z", mounting->mountpoint, strerror(-err));
+    if (is_disconnected(mounting))
+        fuse_session_unmount(mounting->fuse);
+}
+
+void mounting_finish(struct mounting *mounting) {
+    session_destroy(mounting->session);
+    if (mounting->fuse)
+        fuse_session_destroy(mounting->fuse);
+}
