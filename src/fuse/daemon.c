@@ -13,6 +13,7 @@
 #include "base.h"
 #include "config.h"
 #include "ctl.h"
+#include "final_profile.h"
 #include "glue.h"
 #include "log.h"
 #include "mounting.h"
@@ -23,6 +24,7 @@
 #include "prof.h"
 #include "profile_target.h"
 #include "recorder_start.h"
+#include "recording.h"
 #include "ring.h"
 #include "rotator.h"
 #include "session.h"
@@ -40,13 +42,13 @@ struct daemon {
     struct profile_target target;
     struct rotator rotator;
     pthread_mutex_t target_lock; /* several workers may be told to dump at once */
-    pthread_mutex_t joint_lock;
     struct background background;
     struct aggstats_recorder *recorder;
     struct pass *pass;
     struct node_names names;
     struct thread_causes causes;
     struct prof prof;
+    struct recording recording;
     struct ctl ctl;
     struct glue glue;
     struct mounting mounting;
@@ -171,73 +173,6 @@ static int rotate_profile(void *context, const char *file) {
     return rotator_rotate(&daemon->rotator, file);
 }
 
-/* Keeps of the op's values those in kept, and adds some. */
-static const char *change_joint(struct daemon *daemon, unsigned op, unsigned kept, unsigned added) {
-    pthread_mutex_lock(&daemon->joint_lock);
-    unsigned values = (daemon->prof.joint[op] & kept) | added;
-    bool is_changed = daemon->prof.joint[op] != values;
-    int err = is_changed ? prof_set_joint(&daemon->prof, (enum fs_op)op, values) : 0;
-    pthread_mutex_unlock(&daemon->joint_lock);
-    return err < 0 ? strerror(-err) : NULL;
-}
-
-static const char *end_all_joints(struct daemon *daemon) {
-    const char *why = NULL;
-    for (unsigned op = 0; op < FS_OP_COUNT && !why; op++)
-        why = change_joint(daemon, op, 0, 0);
-    return why;
-}
-
-/* "OP VALUE", "OP off" or "off". */
-static const char *set_joint(void *context, const char *argument, bool apply) {
-    struct daemon *daemon = context;
-    char op_name[AGGSTATS_NAME_SIZE];
-    char value_name[AGGSTATS_NAME_SIZE];
-    enum fs_op op = FS_OP_COUNT;
-    enum aggstats_value value = AGGSTATS_ERROR; /* which every op has */
-    if (daemon->options->timing != PROF_TIMING_FULL)
-        return "nothing is recorded here (timing)";
-    if (strcmp(argument, "off") == 0)
-        return apply ? end_all_joints(daemon) : NULL;
-    char rest = '\0';
-    if (sscanf(argument, "%31s %31s %c", op_name, value_name, &rest) != 2)
-        return "must be OP VALUE, OP off, or off";
-    bool ends = strcmp(value_name, "off") == 0;
-    const char *why = prof_find_joint(op_name, ends ? "error" : value_name, &op, &value);
-    if (why || !apply)
-        return why;
-    return ends ? change_joint(daemon, op, 0, 0) : change_joint(daemon, op, ~0U, 1U << value);
-}
-
-/* Under the lock of joint profiles, since both choose what each op's calls are recorded by. */
-static int set_slow(void *context, uint64_t ns) {
-    struct daemon *daemon = context;
-    const struct aggstats_slow_options wanted = {
-        .threshold_ns = ns,
-        .find_cause = thread_cause,
-        .context = &daemon->causes,
-        .path_of = path_of,
-        .path_context = daemon,
-    };
-    if (daemon->options->timing != PROF_TIMING_FULL)
-        return -EOPNOTSUPP;
-    pthread_mutex_lock(&daemon->joint_lock);
-    int err = aggstats_recorder_set_slow(daemon->recorder, &wanted);
-    if (err == 0)
-        prof_set_slow(&daemon->prof);
-    pthread_mutex_unlock(&daemon->joint_lock);
-    return err;
-}
-
-static int start_slow(struct daemon *daemon) {
-    if (daemon->options->slow_ns == 0)
-        return 0;
-    int err = set_slow(daemon, daemon->options->slow_ns);
-    if (err < 0)
-        log_message("cannot look for slow calls: %s", strerror(-err));
-    return err;
-}
-
 static void report_refused_command(void *context, const char *reason) {
     (void)context;
     log_message("control file: %s", reason);
@@ -287,14 +222,13 @@ static int create_layers(struct daemon *daemon) {
             prof_set_grouped(&daemon->prof);
         top = &daemon->prof.layer;
     }
-    for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)
-        if (options->joint[op])
-            err = prof_set_joint(&daemon->prof, (enum fs_op)op, options->joint[op]);
-    if (err < 0) {
-        log_message("cannot relate latencies to values: %s", strerror(-err));
-        return err;
-    }
-    err = start_slow(daemon);
+    daemon->recording.is_recorded = options->timing == PROF_TIMING_FULL;
+    daemon->recording.recorder = daemon->recorder;
+    daemon->recording.prof = &daemon->prof;
+    daemon->recording.causes = &daemon->causes;
+    daemon->recording.path_of = path_of;
+    daemon->recording.path_context = daemon;
+    err = recording_start(&daemon->recording, options);
     if (err < 0)
         return err;
     const struct ctl_options ctl_options = {
@@ -308,10 +242,10 @@ static int create_layers(struct daemon *daemon) {
                     .has_series = daemon->target.is_series,
                     .path_of = path_of,
                     .path_context = daemon,
-                    .joint = set_joint,
-                    .joint_context = daemon,
-                    .slow = set_slow,
-                    .slow_context = daemon,
+                    .joint = recording_set_joint,
+                    .joint_context = &daemon->recording,
+                    .slow = recording_set_slow,
+                    .slow_context = &daemon->recording,
                     .intervals_max = options->intervals_max},
         .owner_uid = getuid(),
         .owner_gid = getgid(),
@@ -410,46 +344,13 @@ static int set_up(struct daemon *daemon) {
 
 /* ---- The end ---- */
 
-/* The last resort when nothing can be written anywhere. */
-static void print_profile(const char *text) {
-    for (const char *end; *text; text = *end ? end + 1 : end) {
-        end = strchrnul(text, '\n');
-        log_message("%.*s", (int)(end - text), text);
-    }
-}
-
-/* The profile cannot be written: it stays in the live file, if that lacks nothing, or goes beside it. Says where it is.
- * text: without one if there was no memory for it. Returns true if the live file must stay. */
-static bool keep_elsewhere(const struct daemon *daemon, const struct control_text *text, int err) {
-    const char *why = strerror(-err);
-    const char *shown = daemon->target.shown;
-    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
-    bool is_live_whole = live_path && aggstats_recorder_live_complete(daemon->recorder) && !text->exceeds_live;
-    CLEANUP_FREE char *second = NULL;
-    if (text->text && is_live_whole) {
-        log_message("cannot write profile %s: %s; saved in %s (osprof recover %s)", shown, why, live_path, live_path);
-    } else if (text->text && profile_target_save_second(&daemon->target, text, &second) == 0) {
-        log_message("cannot write profile %s: %s; saved in %s", shown, why, second);
-        return false;
-    } else if (text->text) {
-        log_message("cannot write profile %s: %s; it follows", shown, why);
-        print_profile(text->text);
-    } else if (live_path) {
-        log_message("cannot write profile %s: %s; its counters are in %s (osprof recover %s), the rest is lost", shown,
-                    why, live_path, live_path);
-    } else {
-        log_message("cannot write profile %s: %s; it is lost", shown, why);
-    }
-    return true;
-}
-
 static int save_final_profile(struct daemon *daemon) {
     struct control_text text = {0};
     int err = make_profile_text(daemon, true, &text);
     if (err == 0)
         err = daemon->target.is_series ? rotator_save_last(&daemon->rotator, &text)
                                        : profile_target_save(&daemon->target, &text);
-    daemon->live_is_needed = err < 0 && keep_elsewhere(daemon, &text, err);
+    daemon->live_is_needed = err < 0 && final_profile_keep(&daemon->target, daemon->recorder, &text, err);
     if (!daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
     free(text.text);
@@ -512,7 +413,7 @@ int daemon_run(const struct options *options) {
         .lower_fd = -1,
         .background.ready_fd = -1,
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
-        .joint_lock = PTHREAD_MUTEX_INITIALIZER,
+        .recording.lock = PTHREAD_MUTEX_INITIALIZER,
         .rotator = {.interval_s = options->rotate_s, .keep = options->keep},
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };

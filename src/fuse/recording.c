@@ -1,0 +1,79 @@
+/* Joint profiles and slow calls, asked for on the command line and in the control file. */
+#include "recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "log.h"
+
+/* Keeps of the op's values those in kept, and adds some. */
+static const char *change_joint(struct recording *recording, unsigned op, unsigned kept, unsigned added) {
+    pthread_mutex_lock(&recording->lock);
+    unsigned values = (recording->prof->joint[op] & kept) | added;
+    bool is_changed = recording->prof->joint[op] != values;
+    int err = is_changed ? prof_set_joint(recording->prof, (enum fs_op)op, values) : 0;
+    pthread_mutex_unlock(&recording->lock);
+    return err < 0 ? strerror(-err) : NULL;
+}
+
+static const char *end_all_joints(struct recording *recording) {
+    const char *why = NULL;
+    for (unsigned op = 0; op < FS_OP_COUNT && !why; op++)
+        why = change_joint(recording, op, 0, 0);
+    return why;
+}
+
+const char *recording_set_joint(void *context, const char *argument, bool apply) {
+    struct recording *recording = context;
+    char op_name[AGGSTATS_NAME_SIZE];
+    char value_name[AGGSTATS_NAME_SIZE];
+    enum fs_op op = FS_OP_COUNT;
+    enum aggstats_value value = AGGSTATS_ERROR; /* which every op has */
+    if (!recording->is_recorded)
+        return "nothing is recorded here (timing)";
+    if (strcmp(argument, "off") == 0)
+        return apply ? end_all_joints(recording) : NULL;
+    char rest = '\0';
+    if (sscanf(argument, "%31s %31s %c", op_name, value_name, &rest) != 2)
+        return "must be OP VALUE, OP off, or off";
+    bool ends = strcmp(value_name, "off") == 0;
+    const char *why = prof_find_joint(op_name, ends ? "error" : value_name, &op, &value);
+    if (why || !apply)
+        return why;
+    return ends ? change_joint(recording, op, 0, 0) : change_joint(recording, op, ~0U, 1U << value);
+}
+
+int recording_set_slow(void *context, uint64_t ns) {
+    struct recording *recording = context;
+    const struct aggstats_slow_options wanted = {
+        .threshold_ns = ns,
+        .find_cause = thread_cause,
+        .context = recording->causes,
+        .path_of = recording->path_of,
+        .path_context = recording->path_context,
+    };
+    if (!recording->is_recorded)
+        return -EOPNOTSUPP;
+    pthread_mutex_lock(&recording->lock);
+    int err = aggstats_recorder_set_slow(recording->recorder, &wanted);
+    if (err == 0)
+        prof_set_slow(recording->prof);
+    pthread_mutex_unlock(&recording->lock);
+    return err;
+}
+
+int recording_start(struct recording *recording, const struct options *options) {
+    int err = 0;
+    for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)
+        if (options->joint[op])
+            err = prof_set_joint(recording->prof, (enum fs_op)op, options->joint[op]);
+    if (err < 0) {
+        log_message("cannot relate latencies to values: %s", strerror(-err));
+        return err;
+    }
+    err = options->slow_ns > 0 ? recording_set_slow(recording, options->slow_ns) : 0;
+    if (err < 0)
+        log_message("cannot look for slow calls: %s", strerror(-err));
+    return err;
+}

@@ -1,0 +1,35 @@
+/* What is recorded of calls beside their latency, and changed while they are served: joint profiles, and what slow
+ * calls wait for. */
+#ifndef RECORDING_H
+#define RECORDING_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "aggstats.h"
+#include "mount_options.h"
+#include "prof.h"
+#include "thread_cause.h"
+
+struct recording {
+    bool is_recorded;                   /* else nothing can be changed (timing) */
+    struct aggstats_recorder *recorder; /* borrowed, as all that follows */
+    struct prof *prof;
+    struct thread_causes *causes;
+    aggstats_path_fn path_of;
+    void *path_context;
+    pthread_mutex_t lock; /* of both, since both choose what each op's calls are recorded by */
+};
+
+/* Begins what the command line asks for, before any call. Says what goes wrong. Errors: those of the recorder */
+int recording_start(struct recording *recording, const struct options *options);
+
+/* "OP VALUE", "OP off" or "off": see struct control. Returns why it cannot be; NULL: it can, and was if apply.
+ * context: a struct recording. Threads: any */
+const char *recording_set_joint(void *context, const char *argument, bool apply);
+
+/* How long calls take that are slow; 0: none is. context: a struct recording. Threads: any
+ * Errors: -EOPNOTSUPP nothing is recorded here; those of the recorder */
+int recording_set_slow(void *context, uint64_t ns);
+
+#endif
