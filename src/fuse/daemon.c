@@ -399,6 +399,7 @@ static void tear_down(struct daemon *daemon) {
     if (daemon->recorder && !daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
     aggstats_recorder_destroy(daemon->recorder); /* its thread asks the pass layer for paths */
+    ctl_finish(&daemon->ctl);
     pass_destroy(daemon->pass);
     thread_causes_finish(&daemon->causes);
     profile_target_finish(&daemon->target);

@@ -11,6 +11,7 @@ need_fuse
 probe=$TEST_PROGRAMS/permissions
 every=${PERMISSIONS_EVERY:-23} # of all calls on all objects only one in so many; 1 takes some minutes
 image_mib=$((150 + 1000 / every))
+[ -z "${ASAN_OPTIONS:-}" ] || image_mib=$((4 * image_mib)) # programs are larger then
 image_inodes=$((30000 + 400000 / every))
 
 # Where the mount may differ: scenario, line, reason, all but the last as extended regular expressions. A line is
@@ -178,7 +179,7 @@ mount_ramfs() {
 }
 
 mount_tmpfs() {
-    mount -t tmpfs -o "mode=0755,size=200m,$2" tmpfs "$1"
+    mount -t tmpfs -o "mode=0755,size=800m,$2" tmpfs "$1"
 }
 
 # ---- Scenarios

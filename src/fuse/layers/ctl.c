@@ -50,6 +50,8 @@ static fs_ino served_as(const struct ctl *ctl, fs_ino parent, const char *name) 
 
 /* One open: the text that was current then. */
 struct ctl_file {
+    struct ctl_file *next; /* of those that are open; under their lock, as the next */
+    struct ctl_file *before;
     struct control_text text;
     uid_t counted_for;
     size_t counted_bytes; /* among the bytes of others; 0: none */
@@ -147,6 +149,26 @@ static int make_text(struct ctl *ctl, const struct fs_caller *caller, const stru
                                    : make_text_for_other(ctl, caller->uid, view, file);
 }
 
+static void add_open_file(struct ctl *ctl, struct ctl_file *file) {
+    pthread_mutex_lock(&ctl->files_lock);
+    file->next = ctl->open_files;
+    if (file->next)
+        file->next->before = file;
+    ctl->open_files = file;
+    pthread_mutex_unlock(&ctl->files_lock);
+}
+
+static void remove_open_file(struct ctl *ctl, struct ctl_file *file) {
+    pthread_mutex_lock(&ctl->files_lock);
+    if (file->before)
+        file->before->next = file->next;
+    else
+        ctl->open_files = file->next;
+    if (file->next)
+        file->next->before = file->before;
+    pthread_mutex_unlock(&ctl->files_lock);
+}
+
 static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) {
     struct ctl *ctl = to_ctl(layer);
     if ((flags & O_ACCMODE) != O_RDONLY && !may_write(ctl, ino, caller))
@@ -159,6 +181,7 @@ static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret
         if (err < 0)
             return err;
     }
+    add_open_file(ctl, file);
     *ret_file = (fs_file)(uintptr_t)steal_pointer(&file);
     return 0;
 }
@@ -166,6 +189,7 @@ static int control_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret
 static int control_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     struct ctl_file *open_file = to_ctl_file(file);
     (void)caller, (void)ino;
+    remove_open_file(to_ctl(layer), open_file);
     free(open_file->text.text);
     user_shares_give(&to_ctl(layer)->others_bytes, open_file->counted_for, open_file->counted_bytes);
     free(open_file);
@@ -399,8 +423,11 @@ static int readdirplus_filtered(struct fs_layer *layer, FS_CALL, fs_file file, o
 }
 
 void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next) {
-    *ctl = (struct ctl){
-        .ops = routed_ops, .options = *options, .layer.next = next, .others_lock = PTHREAD_MUTEX_INITIALIZER};
+    *ctl = (struct ctl){.ops = routed_ops,
+                        .options = *options,
+                        .layer.next = next,
+                        .files_lock = PTHREAD_MUTEX_INITIALIZER,
+                        .others_lock = PTHREAD_MUTEX_INITIALIZER};
     user_shares_init(&ctl->others_bytes, CTL_OTHERS_BYTES_MAX, options->owner_uid);
     ctl->layer.ops = &ctl->ops;
     ctl->ops.forget = forget;
@@ -418,4 +445,14 @@ void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_laye
     ctl->ops.readdir = readdir_filtered;
     ctl->ops.readdirplus = readdirplus_filtered;
     clock_gettime(CLOCK_REALTIME, &ctl->started);
+}
+
+void ctl_finish(struct ctl *ctl) {
+    struct ctl_file *next;
+    for (struct ctl_file *file = ctl->open_files; file; file = next) {
+        next = file->next;
+        free(file->text.text);
+        free(file);
+    }
+    ctl->open_files = NULL;
 }

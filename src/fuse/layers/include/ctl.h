@@ -43,11 +43,17 @@ struct ctl {
     struct fs_ops ops;
     struct ctl_options options;
     struct timespec started;
+    pthread_mutex_t files_lock;
+    struct ctl_file *open_files; /* under the lock */
     pthread_mutex_t others_lock;
     struct user_shares others_bytes; /* of the texts that others have open; taken under the lock */
 };
 
 /* next is borrowed and outlives the layer. */
 void ctl_init(struct ctl *ctl, const struct ctl_options *options, struct fs_layer *next);
+
+/* Frees what is open still, when nobody calls any more: the kernel closes nothing of a connection that has ended. A
+ * zeroed layer is fine. */
+void ctl_finish(struct ctl *ctl);
 
 #endif
