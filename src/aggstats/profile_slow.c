@@ -85,16 +85,35 @@ void profile_sort_slow(struct aggstats_profile *profile) {
 
 /* ---- Sums ---- */
 
+/* Where there is no room for more, the rest of an op's causes are one. */
 static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *cause) {
-    struct aggstats_cause *same = profile_find_cause(sum, cause);
+    struct aggstats_cause added = *cause;
+    struct aggstats_cause *same = profile_find_cause(sum, &added);
+    if (!same && sum->cause_count >= PROFILE_CAUSES_MAX - AGGSTATS_OPS_MAX) {
+        strcpy(added.text, OTHER_CAUSES);
+        same = profile_find_cause(sum, &added);
+    }
     if (!same)
-        return profile_append_cause(sum, cause);
+        return profile_append_cause(sum, &added);
     if (same->longest_cycles < cause->longest_cycles)
         same->longest_cycles = cause->longest_cycles;
     return __builtin_add_overflow(same->calls, cause->calls, &same->calls) ||
                    __builtin_add_overflow(same->total_cycles, cause->total_cycles, &same->total_cycles)
                ? -EOVERFLOW
                : 0;
+}
+
+/* The last ones stay, as in a recorder. */
+static void drop_oldest_slow_calls(struct aggstats_profile *profile) {
+    size_t dropped =
+        profile->slow_call_count > PROFILE_SLOW_CALLS_MAX ? profile->slow_call_count - PROFILE_SLOW_CALLS_MAX : 0;
+    if (dropped == 0)
+        return;
+    for (size_t i = 0; i < dropped; i++)
+        free(profile->slow_calls[i].path);
+    profile->slow_call_count -= dropped;
+    memmove(profile->slow_calls, profile->slow_calls + dropped,
+            profile->slow_call_count * sizeof(*profile->slow_calls));
 }
 
 /* Of two thresholds the higher one holds for all. */
@@ -107,6 +126,7 @@ int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile
     for (size_t i = 0; i < addend->slow_call_count && err == 0; i++)
         err = profile_append_slow_call(sum, &addend->slow_calls[i]);
     profile_sort_slow(sum);
+    drop_oldest_slow_calls(sum);
     return err;
 }
 

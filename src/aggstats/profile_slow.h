@@ -4,6 +4,11 @@
 
 #include "aggstats.h"
 
+/* Of one profile; bounds what a hostile text costs, since causes are looked for one by one. */
+#define PROFILE_CAUSES_MAX 4096
+#define PROFILE_SLOW_CALLS_MAX 1024
+#define OTHER_CAUSES "other causes" /* of an op, where there is no room for more */
+
 /* Errors: -ENOMEM; of sums -EOVERFLOW; of differences -ERANGE */
 void profile_free_slow(struct aggstats_profile *profile);
 void profile_free_slow_calls(struct aggstats_profile *profile);

@@ -14,9 +14,14 @@ static bool is_possible(const struct aggstats_slow_options *options) {
 static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options) {
     struct slow *left = __atomic_exchange_n(&recorder->slow, NULL, __ATOMIC_ACQ_REL);
     struct slow *slow = NULL;
+    sigset_t before;
     slow_stop(left); /* the parent's */
     int err = slow_start(&recorder->threads, recorder->live.slow, recorder->clock.kind, options, &slow);
+    quiet_lock(&recorder->window_lock, &before); /* neither while somebody forks, nor while it is paused */
+    if (slow)
+        slow->paused = live_window(&recorder->live)->paused;
     __atomic_store_n(&recorder->slow, slow, __ATOMIC_RELEASE);
+    quiet_unlock(&recorder->window_lock, &before);
     return err;
 }
 

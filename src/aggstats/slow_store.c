@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "base.h"
+#include "profile_slow.h"
 #include "text.h"
-
-#define OTHER_CAUSES "other causes"
 
 /* ---- Counting ---- */
 
@@ -75,7 +74,6 @@ static int op_number(const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_cou
     return -1;
 }
 
-/* Causes whose calls were all taken stay, with nothing, and are not shown. */
 static void take_cause(struct slow_store *store, int op, const struct aggstats_cause *taken) {
     struct slow_cause *cause = op < 0 ? NULL : find_cause(store, (uint64_t)op, taken->text);
     if (!cause && op >= 0 && strcmp(taken->text, OTHER_CAUSES) == 0)
@@ -84,8 +82,29 @@ static void take_cause(struct slow_store *store, int op, const struct aggstats_c
         return;
     cause->calls -= taken->calls;
     cause->total_cycles -= taken->total_cycles;
-    if (cause->calls == 0)
-        cause->longest_cycles = 0;
+    cause->longest_cycles = 0;
+}
+
+/* Of calls that ended since; of more than are kept, of the last ones. */
+static void find_longest_again(struct slow_store *store) {
+    uint64_t kept_count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
+    for (uint64_t i = 0; i < kept_count; i++) {
+        const struct slow_call *call = &store->calls[i];
+        struct slow_cause *cause = find_cause(store, call->op, call->cause);
+        if (!cause && strcmp(call->cause, OTHER_CAUSES) == 0)
+            cause = other_causes(store, call->op);
+        if (cause && cause->longest_cycles < call->latency_cycles)
+            cause->longest_cycles = call->latency_cycles;
+    }
+}
+
+/* Makes room for others. */
+static void drop_empty_causes(struct slow_store *store) {
+    uint64_t kept_count = 0;
+    for (uint64_t i = 0; i < store->cause_count; i++)
+        if (store->causes[i].total_cycles > 0 || store->causes[i].calls > 0)
+            store->causes[kept_count++] = store->causes[i];
+    store->cause_count = kept_count;
 }
 
 void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
@@ -102,6 +121,8 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
         calls[kept_count++] = store->calls[i % SLOW_CALLS_MAX];
     memcpy(store->calls, calls, kept_count * sizeof(calls[0]));
     store->call_count = kept_count;
+    find_longest_again(store);
+    drop_empty_causes(store);
 }
 
 /* ---- Showing ---- */
@@ -159,7 +180,7 @@ static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTA
         .moved_bytes = call->moved_bytes,
         .offset = call->offset,
     };
-    if (call->op >= op_count || !copy_text(call->cause, sizeof(call->cause), ret_shown->cause) ||
+    if (call->op >= op_count || call->end_ns < 0 || !copy_text(call->cause, sizeof(call->cause), ret_shown->cause) ||
         !copy_text(call->path, sizeof(call->path), path))
         return -EBADMSG;
     text_name_copy(ret_shown->op, op_names[call->op]);

@@ -8,9 +8,6 @@
 #include "profile_slow.h"
 #include "text_parser.h"
 
-#define CAUSES_MAX 65536 /* bounds what a hostile text can make us allocate */
-#define SLOW_CALLS_MAX 65536
-
 /* ---- Writing ---- */
 
 static void write_cause(const struct aggstats_cause *cause, FILE *stream) {
@@ -79,8 +76,8 @@ static int parse_cause_text(struct parser *parser, char *cursor, char ret_text[A
 int parser_cause(struct parser *parser, char *value) {
     struct aggstats_cause cause = {.calls = 0};
     char *cursor = value;
-    if (parser->profile.cause_count == CAUSES_MAX)
-        return parser_fail(parser, "expected at most %d causes", CAUSES_MAX);
+    if (parser->profile.cause_count == PROFILE_CAUSES_MAX)
+        return parser_fail(parser, "expected at most %d causes", PROFILE_CAUSES_MAX);
     int err = parser_name(parser, text_next_word(&cursor), cause.op);
     if (err == 0)
         err = parser_keyed_number(parser, &cursor, "calls", &cause.calls);
@@ -136,8 +133,8 @@ static int parse_slow_numbers(struct parser *parser, char **cursor, struct aggst
 int parser_slow_call(struct parser *parser, char *value) {
     struct aggstats_slow_call call = {.path = NULL};
     char *cursor = value;
-    if (parser->profile.slow_call_count == SLOW_CALLS_MAX)
-        return parser_fail(parser, "expected at most %d slow calls", SLOW_CALLS_MAX);
+    if (parser->profile.slow_call_count == PROFILE_SLOW_CALLS_MAX)
+        return parser_fail(parser, "expected at most %d slow calls", PROFILE_SLOW_CALLS_MAX);
     int err = parser_name(parser, text_next_word(&cursor), call.op);
     if (err == 0)
         err = parse_slow_numbers(parser, &cursor, &call);

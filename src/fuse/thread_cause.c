@@ -20,8 +20,17 @@ static_assert(CAUSE_SIZE <= AGGSTATS_CAUSE_SIZE, "a cause fits");
 
 /* ---- The tables --------------------------------------------------------------------------------- */
 
+/* Does not wait for who writes to a FIFO: it is empty. */
+static FILE *open_file(const char *path) {
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+    if (stream)
+        steal_fd(&fd);
+    return stream;
+}
+
 static int read_file(const char *path, char **ret_text) {
-    CLEANUP_STREAM FILE *stream = fopen(path, "re");
+    CLEANUP_STREAM FILE *stream = open_file(path);
     CLEANUP_FREE char *text = stream ? malloc(FILE_BYTES_MAX + 1) : NULL;
     if (!text)
         return stream ? -ENOMEM : negative_errno();
@@ -31,6 +40,8 @@ static int read_file(const char *path, char **ret_text) {
         return negative_errno();
     if (size_bytes > FILE_BYTES_MAX)
         return -EFBIG;
+    if (memchr(text, '\0', size_bytes))
+        return -EILSEQ;
     text[size_bytes] = '\0';
     *ret_text = steal_pointer(&text);
     return 0;
@@ -45,7 +56,7 @@ static int load_own(const char *file, struct causes **ret_causes) {
     if (err == -EBADMSG)
         log_message("causes=%s: line %zu: %s", file, error.line, error.message);
     else if (err < 0)
-        log_message("causes=%s: cannot read it: %s", file, strerror(-err));
+        log_message("causes=%s: cannot read it: %s", file, err == -EILSEQ ? "it is not a text" : strerror(-err));
     return err;
 }
 

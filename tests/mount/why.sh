@@ -112,4 +112,10 @@ expect_why "$final_profile" "MKDIR +my words$"
 printf 'fine: a\nwrong\n' >"$scratch/causes"
 assert_refused "causes=$scratch/causes: line 2: expected CAUSE: FUNCTION [< FUNCTION]..., found no colon" \
     "$OSPROFFS" -o causes="$scratch/causes" "$lower" "$mnt"
+printf 'fine: a\0wrong\n' >"$scratch/causes"
+assert_refused "causes=$scratch/causes: cannot read it: it is not a text" \
+    "$OSPROFFS" -o causes="$scratch/causes" "$lower" "$mnt"
+mkfifo "$scratch/fifo" # nobody is waited for
+mount_osproffs -o causes="$scratch/fifo" "$lower" "$mnt"
+unmount_osproffs "$mnt"
 umount "$lower"

@@ -238,6 +238,61 @@ START_TEST(windows) {
 }
 END_TEST
 
+/* Whoever begins to look during a pause counts nothing before its end. */
+START_TEST(begun_in_a_pause) {
+    const struct aggstats_slow_options slow = {.threshold_ns = THRESHOLD_NS, .find_cause = find_cause};
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
+    struct aggstats_recorder *recorder = NULL;
+    unlink(live_path);
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+    call_seen(recorder, OP_FSYNC, 20, "not counted");
+    ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
+    call_seen(recorder, OP_FSYNC, 20, "a lock");
+    struct aggstats_profile profile = snapshot_of(recorder);
+    ck_assert_uint_eq(profile.cause_count, 1);
+    ck_assert_str_eq(profile.causes[0].text, "a lock");
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* Sums of very many profiles can be read again: the last calls stay, and causes beyond what there is room for are one. */
+START_TEST(sums_of_many) {
+    struct aggstats_profile addend = {.resolution = 1, .clock = {.frequency_hz = 1000000000}, .cause_count = 5000};
+    struct aggstats_profile sum = {.resolution = 1, .clock = {.frequency_hz = 1000000000}};
+    addend.causes = calloc(addend.cause_count, sizeof(*addend.causes));
+    for (size_t i = 0; i < addend.cause_count; i++) {
+        addend.causes[i] = (struct aggstats_cause){.op = "READ", .calls = 1, .total_cycles = 1};
+        snprintf(addend.causes[i].text, AGGSTATS_CAUSE_SIZE, "cause %zu", i);
+    }
+    addend.slow_call_count = 3000;
+    addend.slow_calls = calloc(addend.slow_call_count, sizeof(*addend.slow_calls));
+    for (size_t i = 0; i < addend.slow_call_count; i++)
+        addend.slow_calls[i] = (struct aggstats_slow_call){.op = "READ", .end_ns = (int64_t)i, .path = strdup("/p")};
+    ck_assert_int_eq(aggstats_profile_add(&sum, &addend), 0);
+    uint64_t calls = 0;
+    for (size_t i = 0; i < sum.cause_count; i++)
+        calls += sum.causes[i].calls;
+    ck_assert_uint_eq(calls, 5000);
+    ck_assert_int_eq(sum.slow_calls[sum.slow_call_count - 1].end_ns, 2999);
+    char *text = NULL;
+    size_t size_bytes = 0;
+    struct aggstats_profile again;
+    struct aggstats_parse_error error;
+    ck_assert_int_eq(aggstats_profile_format(&sum, &text, &size_bytes), 0);
+    FILE *stream = fmemopen(text, size_bytes, "r");
+    ck_assert_msg(aggstats_profile_parse(stream, &again, &error) == 0, "%s", error.message);
+    fclose(stream);
+    free(text);
+    aggstats_profile_finish(&again);
+    aggstats_profile_finish(&sum);
+    aggstats_profile_finish(&addend);
+}
+END_TEST
+
 struct saving {
     struct aggstats_recorder *recorder;
     struct aggstats_profile saved;
@@ -247,21 +302,26 @@ struct saving {
 static int save(void *context, const struct aggstats_profile *profile) {
     struct saving *saving = context;
     call_seen(saving->recorder, OP_READ, 20, "the disk");
+    call_seen(saving->recorder, OP_FSYNC, 6, "the disk");
     return aggstats_profile_copy(profile, &saving->saved);
 }
 
 START_TEST(rotation) {
     struct saving saving = {.recorder = create_recorder(THRESHOLD_NS)};
     for (int i = 0; i < 3; i++)
-        call_seen(saving.recorder, OP_FSYNC, 10, "the disk");
+        call_seen(saving.recorder, OP_FSYNC, 500, "the disk");
     ck_assert_int_eq(aggstats_recorder_rotate(saving.recorder, save, &saving), 0);
     struct aggstats_profile next = snapshot_of(saving.recorder);
     ck_assert_uint_eq(saving.saved.cause_count, 1);
     ck_assert_uint_eq(saving.saved.causes[0].calls, 3);
     ck_assert_uint_eq(saving.saved.slow_call_count, 3);
-    ck_assert_uint_eq(next.cause_count, 1);
-    ck_assert_str_eq(next.causes[0].op, "READ");
-    ck_assert_uint_eq(next.slow_call_count, 1);
+    ck_assert_uint_eq(next.cause_count, 2);
+    ck_assert_ptr_nonnull(cause_of(&next, "READ", "the disk"));
+    ck_assert_uint_eq(next.slow_call_count, 2);
+    const struct aggstats_cause *later = cause_of(&next, "FSYNC", "the disk");
+    ck_assert_ptr_nonnull(later);
+    ck_assert_uint_eq(later->longest_cycles, next.slow_calls[1].latency_cycles);
+    ck_assert_uint_lt(later->longest_cycles, saving.saved.causes[0].longest_cycles);
     aggstats_profile_finish(&next);
     aggstats_profile_finish(&saving.saved);
     aggstats_recorder_destroy(saving.recorder);
@@ -406,12 +466,14 @@ int main(void) {
     tcase_add_test(tcase, several_causes);
     tcase_add_test(tcase, a_call_in_flight);
     tcase_add_test(tcase, windows);
+    tcase_add_test(tcase, begun_in_a_pause);
     tcase_add_test(tcase, rotation);
     tcase_add_test(tcase, bounds);
     tcase_add_test(tcase, thresholds);
     tcase = suite_case(suite, "profile", NULL, NULL);
     tcase_add_test(tcase, text_there_and_back);
     tcase_add_test(tcase, sums_and_differences);
+    tcase_add_test(tcase, sums_of_many);
     tcase_add_loop_test(tcase, wrong_text, 0, ARRAY_SIZE(wrong_lines));
     return run_suite(suite);
 }
