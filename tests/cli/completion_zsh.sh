@@ -4,11 +4,19 @@
 
 need zsh
 
+# All are asked at once: starting zsh's completion takes long.
+lines=()
+expected=()
 expect_offers() {
-    local offered
-    # shellcheck disable=SC2154 # set by completion_lib.sh
-    offered=$(zsh -f "$tests_dir/../cli/complete.zsh" "$completions" "$PWD/programs" "$1") || fail "zsh: $1"
-    assert_eq "$2" "$offered" "completion of: $1"
+    lines+=("$1")
+    expected+=("$2")
 }
 
 expect_all_offers
+# shellcheck disable=SC2154 # set by completion_lib.sh
+zsh -f "$tests_dir/../cli/complete.zsh" "$completions" "$PWD/programs" "${lines[@]}" >answers || fail "zsh: see above"
+mapfile -t answers <answers
+assert_eq "${#lines[@]}" "${#answers[@]}" "answers"
+for i in "${!lines[@]}"; do
+    assert_eq "${expected[i]}" "${answers[i]}" "completion of: ${lines[i]}"
+done
