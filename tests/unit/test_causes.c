@@ -108,6 +108,8 @@ START_TEST(real_stacks) {
     } rows[] = {
         {"percpu_rwsem_wait\nmnt_want_write\npath_openat\ndo_filp_open\n", "waiting for a frozen file system"},
         {"jbd2_log_wait_commit\next4_sync_file\ndo_fsync\n", "waiting for the ext4 journal to commit"},
+        {"fcntl_setlk\n", "waiting for a lock of a file that another holds (fcntl)"},
+        {"__x64_sys_flock\n", "waiting for a lock of a file that another holds (flock)"},
         {"rwsem_down_write_slowpath\ndown_write\npath_openat\ndo_filp_open\n", "waiting for a lock of a directory"},
         {"rwsem_down_write_slowpath\next4_buffered_write_iter\nvfs_write\n", "waiting for a lock of a file"},
         {"folio_wait_bit_common\nfilemap_get_pages\nfilemap_read\nvfs_read\n", "reading from the disk"},

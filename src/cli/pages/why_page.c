@@ -68,7 +68,8 @@ static void print_sum(const struct why_page *page, const struct sums *sums) {
     units_format_count(sums->calls, calls);
     units_format_cycles(&page->units, (double)page->profile->slow_cycles, threshold);
     units_format_cycles(&page->units, sums->total_cycles, total);
-    units_format_share(all > 0 ? sums->total_cycles / all : 0, share);
+    /* Just after a rotation causes may have a call that the operations had before it. */
+    units_format_share(sums->total_cycles < all ? sums->total_cycles / all : all > 0, share);
     fprintf(page->screen->stream, "%s call%s took %s or longer", calls, units_plural(sums->calls), threshold);
     if (sums->calls > 0)
         fprintf(page->screen->stream, ", %s in all, which is %s of the latency", total, share);
