@@ -153,7 +153,6 @@ static void expect_one_call(const struct aggstats_profile *profile, uint64_t lat
 
 START_TEST(a_slow_call) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
-    call_for(recorder, OP_READ, 0, "nothing");
     uint64_t latency_cycles = call_seen(recorder, OP_FSYNC, 10, "the disk");
     struct aggstats_profile profile = snapshot_of(recorder);
     struct aggstats_profile live = live_profile();
