@@ -378,7 +378,7 @@ static int read_everything(struct reader *reader) {
     return err;
 }
 
-static int make_profile(const struct reader *reader, bool recording, struct aggstats_profile *ret_profile) {
+static int make_profile(struct reader *reader, bool recording, struct aggstats_profile *ret_profile) {
     const struct snapshot_source source = {
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])reader->op_names,
         .window = reader->window,
@@ -391,7 +391,8 @@ static int make_profile(const struct reader *reader, bool recording, struct aggs
         .busy = live_busy(&reader->header),
         .slow = &reader->slow,
     };
-    return snapshot_make(&source, ret_profile);
+    int err = snapshot_make(&source, ret_profile);
+    return err == -EBADMSG ? fail(reader, "live file has impossible slow calls") : err;
 }
 
 static void reader_finish(struct reader *reader) {

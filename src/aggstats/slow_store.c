@@ -154,9 +154,11 @@ static int show_causes(const struct slow_store *store, const char (*op_names)[AG
         struct aggstats_cause *shown = &profile->causes[profile->cause_count];
         if (cause->total_cycles == 0 || (i >= store->cause_count && i < SLOW_CAUSES_MAX))
             continue;
-        if (cause->op >= op_count || !copy_text(cause->text, sizeof(cause->text), shown->text))
+        if (cause->op >= op_count || !copy_text(cause->text, sizeof(cause->text), shown->text) || !shown->text[0])
             return -EBADMSG;
         text_name_copy(shown->op, op_names[cause->op]);
+        if (profile_find_cause(profile, shown))
+            return -EBADMSG;
         shown->calls = cause->calls;
         shown->total_cycles = cause->total_cycles;
         shown->longest_cycles = cause->longest_cycles;

@@ -292,6 +292,32 @@ START_TEST(sums_of_many) {
 }
 END_TEST
 
+/* Puts the second text in the place of the first in the live file. */
+static void replace_in_live(const char *text, const char *with, size_t size_bytes) {
+    static char bytes[1 << 20];
+    CLEANUP_FD int fd = open(live_path, O_RDWR);
+    ssize_t got = pread(fd, bytes, sizeof(bytes), 0);
+    const char *found = got > 0 ? memmem(bytes, (size_t)got, text, size_bytes) : NULL;
+    ck_assert_ptr_nonnull(found);
+    ck_assert_int_eq(pwrite(fd, with, size_bytes, found - bytes), (ssize_t)size_bytes);
+}
+
+/* What no recorder has written, and no reader of the profile's text would take. */
+START_TEST(impossible_live_files) {
+    static const char *const wrong[] = {"\0\0\0\0\0\0", "second"};
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    call_seen(recorder, OP_FSYNC, 20, "first!");
+    call_seen(recorder, OP_FSYNC, 20, "second");
+    replace_in_live("first!", wrong[_i], strlen("first!"));
+    CLEANUP_FD int fd = open(live_path, O_RDONLY);
+    ck_assert_int_eq(aggstats_live_read(fd, &profile, NULL, &error), -EBADMSG);
+    ck_assert_str_eq(error.message, "live file has impossible slow calls");
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 struct saving {
     struct aggstats_recorder *recorder;
     struct aggstats_profile saved;
@@ -466,6 +492,7 @@ int main(void) {
     tcase_add_test(tcase, a_call_in_flight);
     tcase_add_test(tcase, windows);
     tcase_add_test(tcase, begun_in_a_pause);
+    tcase_add_loop_test(tcase, impossible_live_files, 0, 2);
     tcase_add_test(tcase, rotation);
     tcase_add_test(tcase, bounds);
     tcase_add_test(tcase, thresholds);
