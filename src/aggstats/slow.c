@@ -164,14 +164,17 @@ static int64_t look_interval_ns(const struct slow *slow) {
     return half_ns < LOOK_MAX_NS ? half_ns : LOOK_MAX_NS;
 }
 
-/* Asleep, it is woken by the next call. That may miss that it is about to sleep: so it sleeps for a while only. */
-static void wait_for_next(struct slow *slow, bool is_idle) {
+/* Asleep, it is woken by the next call. That may miss that it is about to sleep: so it sleeps for a while only. Returns
+ * whether it was woken. */
+static bool wait_for_next(struct slow *slow, bool is_idle) {
     int64_t until_ns = now_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&slow->is_asleep, is_idle, __ATOMIC_SEQ_CST);
-    while (sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until) < 0 && errno == EINTR)
-        ;
+    int err = sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until);
+    while (err < 0 && errno == EINTR)
+        err = sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until);
     __atomic_store_n(&slow->is_asleep, false, __ATOMIC_SEQ_CST);
+    return err == 0;
 }
 
 static void *run(void *argument) {
@@ -181,7 +184,9 @@ static void *run(void *argument) {
         uint64_t threshold_cycles = threshold_of(slow);
         bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles);
         idle_looks = any ? 0 : idle_looks + 1;
-        wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0);
+        /* Who wakes it has yet to begin its call, and may be kept from that for a while. */
+        if (wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0))
+            idle_looks = 0;
     }
     return NULL;
 }

@@ -258,7 +258,7 @@ START_TEST(begun_in_a_pause) {
 }
 END_TEST
 
-/* Sums of very many profiles can be read again: the last calls stay, and causes beyond what there is room for are one. */
+/* Sums of very many profiles can be read again: the last calls stay, and causes without room are one. */
 START_TEST(sums_of_many) {
     struct aggstats_profile addend = {.resolution = 1, .clock = {.frequency_hz = 1000000000}, .cause_count = 5000};
     struct aggstats_profile sum = {.resolution = 1, .clock = {.frequency_hz = 1000000000}};
@@ -314,6 +314,22 @@ START_TEST(impossible_live_files) {
     CLEANUP_FD int fd = open(live_path, O_RDONLY);
     ck_assert_int_eq(aggstats_live_read(fd, &profile, NULL, &error), -EBADMSG);
     ck_assert_str_eq(error.message, "live file has impossible slow calls");
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+/* Whoever has woken the thread that looks may be kept from beginning its call. */
+START_TEST(begun_late) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    sleep_ms(500); /* nothing is in flight: it falls asleep */
+    aggstats_slow_begin(recorder);
+    sleep_ms(10);
+    unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELAXED);
+    struct aggstats_span span = aggstats_begin(recorder, OP_FSYNC, 7, 4711);
+    sleep_ms(500);
+    ck_assert_uint_ne(__atomic_load_n(&looks, __ATOMIC_ACQUIRE), looks_before);
+    end(recorder, OP_FSYNC, &span);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
@@ -492,6 +508,7 @@ int main(void) {
     tcase_add_test(tcase, a_call_in_flight);
     tcase_add_test(tcase, windows);
     tcase_add_test(tcase, begun_in_a_pause);
+    tcase_add_test(tcase, begun_late);
     tcase_add_loop_test(tcase, impossible_live_files, 0, 2);
     tcase_add_test(tcase, rotation);
     tcase_add_test(tcase, bounds);
