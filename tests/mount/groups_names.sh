@@ -60,8 +60,10 @@ unmount_osproffs "$mnt"
 "$OSPROF" show --json "$final_profile" >"$scratch/final.json"
 look_at "$final_profile" "$scratch/final.json"
 "$OSPROF" show --of "x, but for 3 cycles at most" --by file "$final_profile" 2>/dev/null && fail "a part of a path is no path"
-"$OSPROF" merge "$final_profile" "$final_profile" >"$scratch/merged"
-! LC_ALL=C grep -q $'lines\|\e' "$scratch/merged" || fail "a sum has names of files"
+"$OSPROF" merge -o "$scratch/merged" "$final_profile" "$final_profile"
+! LC_ALL=C grep -q $'\e' "$scratch/merged" || fail "a sum has control characters"
+! grep -qE '^# (file|directory):' "$scratch/merged" || fail "a sum has files"
+! grep -q ' path ' "$scratch/merged" || [ "$(stat -c %a "$scratch/merged")" = 600 ] || fail "a sum tells all of a file"
 
 # Others are told no names in any view, however permissions are checked.
 [ "$(id -u)" = 0 ] || exit 0
