@@ -38,14 +38,8 @@ const char *aggstats_clock_name(uint32_t kind) {
     }
 }
 
-static uint64_t clock_ns(clockid_t id) {
-    struct timespec ts;
-    clock_gettime(id, &ts);
-    return (uint64_t)ts.tv_sec * NS_PER_SECOND + (uint64_t)ts.tv_nsec;
-}
-
 uint64_t clock_realtime_ns(void) {
-    return clock_ns(CLOCK_REALTIME);
+    return (uint64_t)read_clock_ns(CLOCK_REALTIME);
 }
 
 #if defined(__x86_64__)
@@ -140,7 +134,7 @@ struct clock_pair clock_pair_now(uint32_t kind) {
     uint64_t gap_min_cycles = UINT64_MAX;
     for (int i = 0; i < 8; i++) {
         uint64_t before_cycles = aggstats_clock_now(kind);
-        uint64_t raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+        uint64_t raw_ns = (uint64_t)read_clock_ns(CLOCK_MONOTONIC_RAW);
         uint64_t gap_cycles = aggstats_clock_now(kind) - before_cycles;
         if (gap_cycles >= gap_min_cycles)
             continue;

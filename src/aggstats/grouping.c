@@ -14,12 +14,6 @@
 #define NAMES_INTERVAL_NS 100000000 /* no more often, since each time all of a table may be new */
 #define NAMES_WAIT_NS 200000000     /* of who takes a snapshot, for the thread */
 
-static int64_t now_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
 /* ---- The recording threads' side ---- */
 
 void grouping_wake(struct grouping *grouping) {
@@ -97,7 +91,7 @@ static bool name(struct grouping *grouping, struct grouping_table *table, uint64
 }
 
 static void name_waiting(struct grouping *grouping, struct grouping_table *table, uint64_t object) {
-    __atomic_store_n(&grouping->asking_ns, now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+    __atomic_store_n(&grouping->asking_ns, read_clock_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
     name(grouping, table, object, true);
     __atomic_store_n(&grouping->asking_ns, 0, __ATOMIC_RELAXED);
 }
@@ -125,7 +119,7 @@ static void check_callers_of(struct grouping *grouping, struct grouping_table *t
 
 /* Whether it is time for names, or somebody waits for them; if so, the next time is later. */
 static bool begin_names(struct grouping *grouping, bool is_wanted) {
-    int64_t now = now_ns(CLOCK_MONOTONIC);
+    int64_t now = read_clock_ns(CLOCK_MONOTONIC);
     if (now < grouping->names_ns && !is_wanted)
         return false;
     grouping->names_ns = now + NAMES_INTERVAL_NS;
@@ -165,7 +159,7 @@ static bool is_hung(struct grouping *grouping, int64_t now) {
 }
 
 static void wait_for_names(struct grouping *grouping) {
-    int64_t now = now_ns(CLOCK_MONOTONIC);
+    int64_t now = read_clock_ns(CLOCK_MONOTONIC);
     int64_t until_ns = now + NAMES_WAIT_NS;
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     unsigned wanted = __atomic_add_fetch(&grouping->names_wanted, 1, __ATOMIC_ACQ_REL);
@@ -200,7 +194,7 @@ void grouping_ask_names(struct grouping *grouping) {
 
 /* Until somebody wakes us or, where there are calls, a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
-    int64_t until_ns = now_ns(CLOCK_REALTIME) + CHECK_INTERVAL_NS; /* as sem_timedwait() wants it */
+    int64_t until_ns = read_clock_ns(CLOCK_REALTIME) + CHECK_INTERVAL_NS; /* as sem_timedwait() wants it */
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&grouping->is_asleep, !any_calls, __ATOMIC_RELAXED);
     while ((any_calls ? sem_timedwait(&grouping->wake, &until) : sem_wait(&grouping->wake)) < 0 && errno == EINTR)

@@ -5,15 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define NS_PER_SECOND 1000000000
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
+#include "base.h"
 
 static_assert(AGGSTATS_GROUPS_MAX <= CALLERS_MAX, "as many objects as callers may be due");
 
@@ -132,7 +125,7 @@ static void take_first_identity(struct grouping_table *table, struct caller *cal
 static struct caller *put(struct grouping_table *table, struct caller *place, uint64_t key) {
     if (place->is_used && !place->group)
         settle_unknown(table, place, place->is_gone);
-    if (callers_put(&table->callers, place, key, now_ns()) < 0)
+    if (callers_put(&table->callers, place, key, read_clock_ns(CLOCK_MONOTONIC)) < 0)
         return NULL;
     if (!table->options.identify)
         place->group = find_or_add(table, &place->pending.identity);
@@ -219,11 +212,11 @@ void grouping_table_note(struct grouping_table *table, uint64_t key, const struc
         first_calls_forget(table->first_calls, (uint32_t)key);
     if (caller->is_gone && !caller->group)
         caller->group = settle_unknown(table, caller, true);
-    callers_set_next_check(caller, now_ns());
+    callers_set_next_check(caller, read_clock_ns(CLOCK_MONOTONIC));
 }
 
 void grouping_table_note_name(struct grouping_table *table, uint64_t object, bool is_known, const char *name) {
-    heavy_note(table->heavy, object, is_known, name, now_ns());
+    heavy_note(table->heavy, object, is_known, name, read_clock_ns(CLOCK_MONOTONIC));
 }
 
 void grouping_table_guess_name(struct grouping_table *table, uint64_t object, const char *name) {
@@ -232,8 +225,8 @@ void grouping_table_guess_name(struct grouping_table *table, uint64_t object, co
 
 unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]) {
     if (table->heavy)
-        return heavy_due(table->heavy, now_ns(), all, ret_keys);
-    return table->options.identify ? callers_due(&table->callers, now_ns(), ret_keys) : 0;
+        return heavy_due(table->heavy, read_clock_ns(CLOCK_MONOTONIC), all, ret_keys);
+    return table->options.identify ? callers_due(&table->callers, read_clock_ns(CLOCK_MONOTONIC), ret_keys) : 0;
 }
 
 /* ---- Reset, showing ----------------------------------------------------------------------------- */

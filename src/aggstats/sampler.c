@@ -10,12 +10,6 @@
 
 #define NS_PER_SECOND 1000000000
 
-static int64_t monotonic_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
 enum wake { BORDER, REWIND, STOP };
 
 /* ret_interval_ns: of the first interval, where it begins now */
@@ -35,12 +29,12 @@ static enum wake wait_until(struct sampler *sampler, int64_t until_ns, int64_t *
 static void *run(void *argument) {
     struct sampler *sampler = argument;
     int64_t interval_ns = sampler->interval_ns; /* before anybody can have changed it */
-    int64_t next_ns = monotonic_ns() + interval_ns;
+    int64_t next_ns = read_clock_ns(CLOCK_MONOTONIC) + interval_ns;
     enum wake wake;
     while ((wake = wait_until(sampler, next_ns, &interval_ns)) != STOP) {
         if (wake == BORDER)
             interval_ns = sampler->cut(sampler->context);
-        int64_t now_ns = monotonic_ns();
+        int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
         next_ns += interval_ns;
         if (next_ns < now_ns || wake == REWIND)
             next_ns = now_ns + interval_ns;

@@ -16,12 +16,6 @@
 #define SLEEP_NS INT64_C(2000000000)
 #define NOT_SEEN "(ended before anybody looked)"
 
-static int64_t now_ns(clockid_t clock) {
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
-}
-
 static uint64_t threshold_of(const struct slow *slow) {
     return __atomic_load_n(&slow->threshold_cycles, __ATOMIC_RELAXED);
 }
@@ -167,7 +161,7 @@ static int64_t look_interval_ns(const struct slow *slow) {
 /* Asleep, it is woken by the next call. That may miss that it is about to sleep: so it sleeps for a while only. Returns
  * whether it was woken. */
 static bool wait_for_next(struct slow *slow, bool is_idle) {
-    int64_t until_ns = now_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
+    int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&slow->is_asleep, is_idle, __ATOMIC_SEQ_CST);
     int err = sem_clockwait(&slow->wake, CLOCK_MONOTONIC, &until);
@@ -236,7 +230,7 @@ void slow_end(struct slow *slow, const struct aggstats_span *span, const struct 
         return;
     struct slow_call ended = {
         .op = call->op,
-        .end_ns = now_ns(CLOCK_REALTIME),
+        .end_ns = read_clock_ns(CLOCK_REALTIME),
         .latency_cycles = call->latency_cycles,
         .object = call->object,
         .pid = call->pid,

@@ -1,9 +1,15 @@
-/* Time as text. */
+/* Reading clocks, and time as text. */
 #include <time.h>
 
 #include "base.h"
 
 #define NS_PER_SECOND 1000000000
+
+int64_t read_clock_ns(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
 
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]) {
     int64_t ns = unix_ns % NS_PER_SECOND;

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base.h"
 #include "path.h"
@@ -18,12 +17,6 @@ struct search {
     char namespace[64]; /* ours */
     int64_t end_ns;
 };
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* Errors: -errno; nobody's to see, for one */
 static int read_link(int dir_fd, const char *name, char *ret_target, size_t size) {
@@ -51,7 +44,8 @@ static DIR *open_dir_at(int dir_fd, const char *name) {
 static bool any_numbered(DIR *dir, struct search *search, void *context,
                          bool (*check)(struct search *search, int dir_fd, const char *name, void *context)) {
     bool found = false;
-    for (const struct dirent *entry; !found && now_ns() < search->end_ns && (entry = readdir(dir));)
+    for (const struct dirent *entry;
+         !found && read_clock_ns(CLOCK_MONOTONIC) < search->end_ns && (entry = readdir(dir));)
         if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
             found = check(search, dirfd(dir), entry->d_name, context);
     return found;
@@ -91,12 +85,12 @@ static bool look_at_process(struct search *search, int dir_fd, const char *name,
 }
 
 void mountpoint_find_users(const char *path, struct mountpoint_users *ret_users) {
-    struct search search = {.path = path, .end_ns = now_ns() + PATIENCE_NS};
+    struct search search = {.path = path, .end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS};
     *ret_users = (struct mountpoint_users){.count = 0};
     DIR *processes = open_dir_at(AT_FDCWD, "/proc");
     if (processes && read_link(AT_FDCWD, "/proc/self/ns/mnt", search.namespace, sizeof(search.namespace)) == 0)
         any_numbered(processes, &search, ret_users, look_at_process);
-    ret_users->are_all = now_ns() < search.end_ns;
+    ret_users->are_all = read_clock_ns(CLOCK_MONOTONIC) < search.end_ns;
     if (processes)
         closedir(processes);
 }

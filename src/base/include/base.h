@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
@@ -90,6 +91,9 @@ int open_parent(int dir_fd, const char *path, int *ret_dir_fd, const char **ret_
 bool may_be_planted(const char *path);
 
 #define UTC_TEXT_SIZE 64
+
+/* What a clock says, in nanoseconds. clock: CLOCK_MONOTONIC or another that every kernel has */
+int64_t read_clock_ns(clockid_t clock);
 
 /* A moment as text to the nanosecond, "2026-11-21T02:30:00.123456789Z" (RFC 3339). unix_ns: since 1970 */
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);

@@ -19,12 +19,6 @@ struct header {
     size_t text_bytes;
 };
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* Appends what can be read at once, a chunk at most.
  * Returns how many bytes; 0: it has ended; or -errno */
 static ssize_t append_chunk(int fd, char **text, size_t *bytes) {
@@ -113,7 +107,8 @@ int control_reader_begin_with(struct control_reader *reader, control_read_fn rea
         return negative_errno();
     int error = start_child(read_name, name, write_fd, &pid);
     if (!error)
-        *reader = (struct control_reader){.pid = pid, .fd = steal_fd(&read_fd), .began_ns = now_ns()};
+        *reader =
+            (struct control_reader){.pid = pid, .fd = steal_fd(&read_fd), .began_ns = read_clock_ns(CLOCK_MONOTONIC)};
     return error;
 }
 
@@ -174,7 +169,7 @@ void control_reader_wait(const struct control_reader *reader, int64_t timeout_ns
 }
 
 int64_t control_reader_age_ns(const struct control_reader *reader) {
-    return reader->pid > 0 ? now_ns() - reader->began_ns : 0;
+    return reader->pid > 0 ? read_clock_ns(CLOCK_MONOTONIC) - reader->began_ns : 0;
 }
 
 void control_reader_finish(struct control_reader *reader) {

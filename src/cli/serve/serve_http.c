@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -15,12 +14,6 @@
 
 #define REQUEST_BYTES_MAX 16384 /* with its headers */
 #define TICK_MS 1000            /* between looks for connections that take too long */
-
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
@@ -99,15 +92,15 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     for (size_t i = 0; i < ARRAY_SIZE(http->connections); i++) {
         if (http->connections[i].connection != (begins ? NULL : connection))
             continue;
-        http->connections[i] =
-            (struct serve_connection){.connection = begins ? connection : NULL, .began_ns = now_ns()};
+        http->connections[i] = (struct serve_connection){.connection = begins ? connection : NULL,
+                                                         .began_ns = read_clock_ns(CLOCK_MONOTONIC)};
         return;
     }
 }
 
 /* The library ends those that send and take nothing; these do so a little at a time. */
 static void end_slow_connections(const struct serve_http *http) {
-    const int64_t latest_ns = now_ns() - SERVE_CONNECTION_SECONDS * INT64_C(1000000000);
+    const int64_t latest_ns = read_clock_ns(CLOCK_MONOTONIC) - SERVE_CONNECTION_SECONDS * INT64_C(1000000000);
     for (size_t i = 0; i < ARRAY_SIZE(http->connections); i++) {
         const struct serve_connection *slow = &http->connections[i];
         const union MHD_ConnectionInfo *info = NULL;

@@ -3,7 +3,6 @@
 
 #include <curses.h>
 #include <string.h>
-#include <time.h>
 
 #include "base.h"
 #include "screen.h"
@@ -272,14 +271,8 @@ static void draw(struct top_screen *screen) {
 
 /* ---- Time --------------------------------------------------------------------------------------- */
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void refresh_now(struct top_screen *screen) {
-    screen->next_ns = now_ns() + screen->delay_ns;
+    screen->next_ns = read_clock_ns(CLOCK_MONOTONIC) + screen->delay_ns;
     if (!screen->watch->has_ended)
         screen->error = top_watch_refresh(screen->watch);
 }
@@ -288,7 +281,7 @@ static void refresh_now(struct top_screen *screen) {
 static int64_t time_left_ns(const struct top_screen *screen) {
     if (screen->frozen || screen->watch->has_ended)
         return -1;
-    int64_t left_ns = screen->next_ns - now_ns();
+    int64_t left_ns = screen->next_ns - read_clock_ns(CLOCK_MONOTONIC);
     return left_ns > 0 ? left_ns : 0;
 }
 
@@ -327,7 +320,7 @@ enum status top_screen_run(struct top_watch *watch, const struct top_view *view,
                                 .view = (size_t)(view - top_views),
                                 .ascii = screen_of_stdout(0, ascii).ascii,
                                 .delay_ns = delay_ns,
-                                .next_ns = now_ns() + delay_ns};
+                                .next_ns = read_clock_ns(CLOCK_MONOTONIC) + delay_ns};
     if (terminal_enter() < 0)
         return STATUS_TROUBLE;
     draw(&screen);

@@ -57,12 +57,6 @@ static bool has_interrupts(struct session *session) {
     return __atomic_load_n(&session->interrupt_count, __ATOMIC_SEQ_CST) > 0;
 }
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * NS_PER_S + now.tv_nsec;
-}
-
 bool session_call_later(void (*call)(void *data), void *data) {
     if (!session_this_server)
         return false;
@@ -85,7 +79,7 @@ static void do_later(struct session *session) {
     void (*call)(void *data) = __atomic_exchange_n(&session->later, NULL, __ATOMIC_ACQ_REL);
     void *data = session->later_data;
     pthread_mutex_unlock(&session->lock);
-    session->called_ns = now_ns();
+    session->called_ns = read_clock_ns(CLOCK_MONOTONIC);
     call(data);
 }
 
@@ -103,7 +97,7 @@ static void tick(struct session *session) {
         session_find_lost_interrupts(session);
     if (!pool_is_plain(&session->pool))
         check_pool(session);
-    if (has_later(session) && now_ns() - session->called_ns >= LATER_NS)
+    if (has_later(session) && read_clock_ns(CLOCK_MONOTONIC) - session->called_ns >= LATER_NS)
         do_later(session);
 }
 
@@ -124,13 +118,13 @@ static int wait_for_signal(struct session *session, int64_t *ret_ticked_ns) {
     int64_t step_ns = tick_step_ns(session);
     if (step_ns == 0)
         return sigwaitinfo(&ending, NULL);
-    int64_t left_ns = *ret_ticked_ns + step_ns - now_ns();
+    int64_t left_ns = *ret_ticked_ns + step_ns - read_clock_ns(CLOCK_MONOTONIC);
     left_ns = left_ns < 0 ? 0 : left_ns < step_ns ? left_ns : step_ns;
     const struct timespec left = {.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S};
     int signal = sigtimedwait(&ending, NULL, &left);
-    if (now_ns() - *ret_ticked_ns >= step_ns) {
+    if (read_clock_ns(CLOCK_MONOTONIC) - *ret_ticked_ns >= step_ns) {
         tick(session);
-        *ret_ticked_ns = now_ns();
+        *ret_ticked_ns = read_clock_ns(CLOCK_MONOTONIC);
     }
     return signal;
 }
@@ -180,12 +174,12 @@ static unsigned signal_servers(struct session *session) {
 /* Waits for threads to leave, as long as that is a matter of patience. Returns how many hang. */
 static unsigned wait_for_servers(struct session *session) {
     const struct timespec step = {.tv_nsec = SIGNAL_EVERY_NS};
-    const int64_t end_ns = now_ns() + STOP_PATIENCE_NS;
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + STOP_PATIENCE_NS;
     sigset_t wakeup;
     sigemptyset(&wakeup);
     sigaddset(&wakeup, MAIN_SIGNAL);
     unsigned running = signal_servers(session);
-    while (running > 0 && now_ns() < end_ns) {
+    while (running > 0 && read_clock_ns(CLOCK_MONOTONIC) < end_ns) {
         sigtimedwait(&wakeup, NULL, &step);
         running = signal_servers(session);
     }
