@@ -54,9 +54,9 @@ int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_pr
     return err;
 }
 
-struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const struct aggstats_cause *like) {
+struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op, const char *text) {
     for (size_t i = 0; i < profile->cause_count; i++)
-        if (strcmp(profile->causes[i].op, like->op) == 0 && strcmp(profile->causes[i].text, like->text) == 0)
+        if (strcmp(profile->causes[i].op, op) == 0 && strcmp(profile->causes[i].text, text) == 0)
             return &profile->causes[i];
     return NULL;
 }
@@ -88,10 +88,10 @@ void profile_sort_slow(struct aggstats_profile *profile) {
 /* Where there is no room for more, the rest of an op's causes are one. */
 static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *cause) {
     struct aggstats_cause added = *cause;
-    struct aggstats_cause *same = profile_find_cause(sum, &added);
+    struct aggstats_cause *same = profile_find_cause(sum, added.op, added.text);
     if (!same && sum->cause_count >= PROFILE_CAUSES_MAX - AGGSTATS_OPS_MAX) {
         strcpy(added.text, OTHER_CAUSES);
-        same = profile_find_cause(sum, &added);
+        same = profile_find_cause(sum, added.op, added.text);
     }
     if (!same)
         return profile_append_cause(sum, &added);
@@ -162,7 +162,7 @@ static void drop_empty_causes(struct aggstats_profile *profile) {
 int profile_subtract_slow(struct aggstats_profile *difference, const struct aggstats_profile *earlier) {
     for (size_t i = 0; i < earlier->cause_count; i++) {
         const struct aggstats_cause *taken = &earlier->causes[i];
-        struct aggstats_cause *cause = profile_find_cause(difference, taken);
+        struct aggstats_cause *cause = profile_find_cause(difference, taken->op, taken->text);
         if (!cause || cause->calls < taken->calls || cause->total_cycles < taken->total_cycles)
             return -ERANGE;
         cause->calls -= taken->calls;

@@ -15,7 +15,7 @@ void profile_free_slow_calls(struct aggstats_profile *profile);
 int profile_append_cause(struct aggstats_profile *profile, const struct aggstats_cause *cause);
 int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call);
 int profile_copy_slow(const struct aggstats_profile *profile, struct aggstats_profile *copy);
-struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const struct aggstats_cause *like);
+struct aggstats_cause *profile_find_cause(const struct aggstats_profile *profile, const char *op, const char *text);
 void profile_sort_slow(struct aggstats_profile *profile);
 int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile *addend);
 int profile_subtract_slow(struct aggstats_profile *difference, const struct aggstats_profile *earlier);

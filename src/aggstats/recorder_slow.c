@@ -42,7 +42,7 @@ int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const s
 }
 
 uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder) {
-    return recorder->live.slow->threshold_cycles;
+    return __atomic_load_n(&recorder->live.slow->threshold_cycles, __ATOMIC_RELAXED);
 }
 
 void aggstats_slow_begin(struct aggstats_recorder *recorder) {

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "path.h"
 #include "quiet_lock.h"
 #include "quiet_thread.h"
 
@@ -17,7 +18,7 @@
 #define NOT_SEEN "(ended before anybody looked)"
 
 static uint64_t threshold_of(const struct slow *slow) {
-    return __atomic_load_n(&slow->threshold_cycles, __ATOMIC_RELAXED);
+    return __atomic_load_n(&slow->store->threshold_cycles, __ATOMIC_RELAXED);
 }
 
 /* ---- Pending calls; under the lock ---- */
@@ -195,12 +196,7 @@ void slow_begin(struct slow *slow) {
 
 static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SLOW_PATH_SIZE]) {
     CLEANUP_FREE char *path = slow->options.path_of ? slow->options.path_of(slow->options.path_context, object) : NULL;
-    size_t length = path ? strlen(path) : 0;
-    ret_path[0] = '\0';
-    if (length >= SLOW_PATH_SIZE) /* of a long one the end tells more */
-        snprintf(ret_path, SLOW_PATH_SIZE, "...%s", path + length - (SLOW_PATH_SIZE - 4));
-    else if (path)
-        memcpy(ret_path, path, length + 1);
+    path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
 }
 
 /* What was seen at the last look has lasted until the end. */
@@ -290,10 +286,9 @@ void slow_set_threshold(struct slow *slow, uint64_t threshold_ns, uint64_t thres
     sigset_t before;
     quiet_lock(&slow->lock, &before);
     slow_store_begin(slow->store);
-    slow->store->threshold_cycles = threshold_cycles;
+    __atomic_store_n(&slow->store->threshold_cycles, threshold_cycles, __ATOMIC_RELAXED);
     slow_store_end(slow->store);
     __atomic_store_n(&slow->threshold_ns, threshold_ns, __ATOMIC_RELAXED);
-    __atomic_store_n(&slow->threshold_cycles, threshold_cycles, __ATOMIC_RELAXED);
     quiet_unlock(&slow->lock, &before);
     sem_post(&slow->wake);
 }

@@ -28,10 +28,9 @@ struct slow {
     uint32_t clock_kind;
     pthread_t thread;
     sem_t wake;
-    bool is_asleep; /* atomic, as the next three */
+    bool is_asleep; /* atomic, as the next two */
     bool stop;
     uint64_t threshold_ns;
-    uint64_t threshold_cycles; /* 0: nothing is slow */
     bool is_left;         /* the thread has stayed behind in the parent process: all that can be done is to stop it */
     bool paused;          /* under the lock, as what follows: calls that end are not counted */
     pthread_mutex_t lock; /* taken last */

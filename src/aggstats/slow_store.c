@@ -25,6 +25,12 @@ static struct slow_cause *other_causes(struct slow_store *store, uint64_t op) {
     return other;
 }
 
+/* One that has been counted; NULL: none has. */
+static struct slow_cause *counted_cause(struct slow_store *store, uint64_t op, const char *text) {
+    struct slow_cause *cause = find_cause(store, op, text);
+    return cause || strcmp(text, OTHER_CAUSES) != 0 ? cause : other_causes(store, op);
+}
+
 static struct slow_cause *cause_of(struct slow_store *store, uint64_t op, const char *text) {
     struct slow_cause *cause = find_cause(store, op, text);
     if (cause)
@@ -75,9 +81,7 @@ static int op_number(const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_cou
 }
 
 static void take_cause(struct slow_store *store, int op, const struct aggstats_cause *taken) {
-    struct slow_cause *cause = op < 0 ? NULL : find_cause(store, (uint64_t)op, taken->text);
-    if (!cause && op >= 0 && strcmp(taken->text, OTHER_CAUSES) == 0)
-        cause = other_causes(store, (uint64_t)op);
+    struct slow_cause *cause = op < 0 ? NULL : counted_cause(store, (uint64_t)op, taken->text);
     if (!cause)
         return;
     cause->calls -= taken->calls;
@@ -90,9 +94,7 @@ static void find_longest_again(struct slow_store *store) {
     uint64_t kept_count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
     for (uint64_t i = 0; i < kept_count; i++) {
         const struct slow_call *call = &store->calls[i];
-        struct slow_cause *cause = find_cause(store, call->op, call->cause);
-        if (!cause && strcmp(call->cause, OTHER_CAUSES) == 0)
-            cause = other_causes(store, call->op);
+        struct slow_cause *cause = counted_cause(store, call->op, call->cause);
         if (cause && cause->longest_cycles < call->latency_cycles)
             cause->longest_cycles = call->latency_cycles;
     }
@@ -135,43 +137,31 @@ static bool copy_text(const char *from, size_t size_bytes, char *ret_text) {
     return true;
 }
 
-static int compare_causes(const void *left, const void *right) {
-    const struct aggstats_cause *a = left;
-    const struct aggstats_cause *b = right;
-    if (a->total_cycles != b->total_cycles)
-        return a->total_cycles < b->total_cycles ? 1 : -1;
-    int order = strcmp(a->op, b->op);
-    return order != 0 ? order : strcmp(a->text, b->text);
+static int show_cause(const struct slow_cause *cause, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                      struct aggstats_profile *profile) {
+    struct aggstats_cause shown = {
+        .calls = cause->calls, .total_cycles = cause->total_cycles, .longest_cycles = cause->longest_cycles};
+    if (cause->op >= op_count || !copy_text(cause->text, sizeof(cause->text), shown.text) || !shown.text[0])
+        return -EBADMSG;
+    text_name_copy(shown.op, op_names[cause->op]);
+    return profile_find_cause(profile, shown.op, shown.text) ? -EBADMSG : profile_append_cause(profile, &shown);
 }
 
 static int show_causes(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                        struct aggstats_profile *profile) {
-    profile->causes = calloc(ARRAY_SIZE(store->causes), sizeof(*profile->causes));
-    if (!profile->causes)
-        return -ENOMEM;
-    for (size_t i = 0; i < ARRAY_SIZE(store->causes); i++) {
-        const struct slow_cause *cause = &store->causes[i];
-        struct aggstats_cause *shown = &profile->causes[profile->cause_count];
-        if (cause->total_cycles == 0 || (i >= store->cause_count && i < SLOW_CAUSES_MAX))
-            continue;
-        if (cause->op >= op_count || !copy_text(cause->text, sizeof(cause->text), shown->text) || !shown->text[0])
-            return -EBADMSG;
-        text_name_copy(shown->op, op_names[cause->op]);
-        if (profile_find_cause(profile, shown))
-            return -EBADMSG;
-        shown->calls = cause->calls;
-        shown->total_cycles = cause->total_cycles;
-        shown->longest_cycles = cause->longest_cycles;
-        profile->cause_count++;
+    int err = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(store->causes) && err == 0; i++) {
+        bool is_used = i < store->cause_count || i >= SLOW_CAUSES_MAX;
+        if (is_used && store->causes[i].total_cycles > 0)
+            err = show_cause(&store->causes[i], op_names, op_count, profile);
     }
-    qsort(profile->causes, profile->cause_count, sizeof(*profile->causes), compare_causes);
-    return 0;
+    return err;
 }
 
 static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                     struct aggstats_slow_call *ret_shown) {
+                     struct aggstats_profile *profile) {
     char path[SLOW_PATH_SIZE];
-    *ret_shown = (struct aggstats_slow_call){
+    struct aggstats_slow_call shown = {
         .end_ns = call->end_ns,
         .latency_cycles = call->latency_cycles,
         .object = call->object,
@@ -182,26 +172,20 @@ static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTA
         .moved_bytes = call->moved_bytes,
         .offset = call->offset,
     };
-    if (call->op >= op_count || call->end_ns < 0 || !copy_text(call->cause, sizeof(call->cause), ret_shown->cause) ||
+    if (call->op >= op_count || call->end_ns < 0 || !copy_text(call->cause, sizeof(call->cause), shown.cause) ||
         !copy_text(call->path, sizeof(call->path), path))
         return -EBADMSG;
-    text_name_copy(ret_shown->op, op_names[call->op]);
-    ret_shown->path = path[0] ? strdup(path) : NULL;
-    return path[0] && !ret_shown->path ? -ENOMEM : 0;
+    text_name_copy(shown.op, op_names[call->op]);
+    shown.path = path[0] ? path : NULL;
+    return profile_append_slow_call(profile, &shown);
 }
 
 static int show_calls(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                       struct aggstats_profile *profile) {
     uint64_t count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
     int err = 0;
-    if (count == 0)
-        return 0;
-    profile->slow_calls = calloc(count, sizeof(*profile->slow_calls));
-    if (!profile->slow_calls)
-        return -ENOMEM;
     for (uint64_t i = store->call_count - count; i < store->call_count && err == 0; i++)
-        err = show_call(&store->calls[i % SLOW_CALLS_MAX], op_names, op_count,
-                        &profile->slow_calls[profile->slow_call_count++]);
+        err = show_call(&store->calls[i % SLOW_CALLS_MAX], op_names, op_count, profile);
     return err;
 }
 
@@ -222,5 +206,6 @@ int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGST
     int err = show_causes(store, op_names, op_count, profile);
     if (err == 0)
         err = show_calls(store, op_names, op_count, profile);
+    profile_sort_slow(profile);
     return err < 0 ? err : show_waits(store, in_flight_starts, profile);
 }

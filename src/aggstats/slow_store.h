@@ -43,8 +43,8 @@ struct slow_wait {
 };
 
 struct slow_store {
-    uint64_t sequence; /* atomic */
-    uint64_t threshold_cycles;
+    uint64_t sequence;         /* atomic */
+    uint64_t threshold_cycles; /* atomic; 0: nothing is slow */
     uint64_t cause_count;
     uint64_t call_count; /* since the last reset; the last SLOW_CALLS_MAX of them are kept, number i in i % that */
     struct slow_cause causes[SLOW_CAUSES_MAX + AGGSTATS_OPS_MAX]; /* behind the first: one of each op, for all others */

@@ -72,3 +72,11 @@ void text_write_value(FILE *stream, const char *value) {
             putc(c, stream);
     }
 }
+
+void text_write_path(const char *path, FILE *stream) {
+    if (path) {
+        fputs(" path ", stream);
+        text_write_value(stream, path);
+    }
+    putc('\n', stream);
+}

@@ -61,6 +61,9 @@ bool text_key_reserved(const char *key);
 /* Writes a value with what may not stand there escaped. */
 void text_write_value(FILE *stream, const char *value);
 
+/* Ends a line, with the path before that if it is known. */
+void text_write_path(const char *path, FILE *stream);
+
 /* Slow calls and causes, behind the calls in flight. */
 void text_write_slow(const struct aggstats_profile *profile, FILE *stream);
 

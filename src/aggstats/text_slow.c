@@ -19,10 +19,7 @@ static void write_cause(const struct aggstats_cause *cause, FILE *stream) {
 
 /* The number of its cause among the lines of causes, from 1; 0: it is none of them. */
 static size_t cause_number(const struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
-    struct aggstats_cause like = {.calls = 0};
-    memcpy(like.op, call->op, sizeof(like.op));
-    memcpy(like.text, call->cause, sizeof(like.text));
-    const struct aggstats_cause *cause = profile_find_cause(profile, &like);
+    const struct aggstats_cause *cause = profile_find_cause(profile, call->op, call->cause);
     return cause ? (size_t)(cause - profile->causes) + 1 : 0;
 }
 
@@ -33,11 +30,7 @@ static void write_slow_call(const struct aggstats_profile *profile, const struct
             " uid %" PRIu64 " error %" PRIu64 " asked %" PRIu64 " moved %" PRIu64 " offset %" PRIu64,
             call->op, call->latency_cycles, (uint64_t)call->end_ns, cause_number(profile, call), call->object,
             call->pid, call->uid, call->error, call->asked_bytes, call->moved_bytes, call->offset);
-    if (call->path) {
-        fputs(" path ", stream);
-        text_write_value(stream, call->path);
-    }
-    putc('\n', stream);
+    text_write_path(call->path, stream);
 }
 
 void text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
@@ -87,7 +80,7 @@ int parser_cause(struct parser *parser, char *value) {
         err = parser_keyed_number(parser, &cursor, "longest", &cause.longest_cycles);
     if (err == 0)
         err = parse_cause_text(parser, cursor, cause.text);
-    if (err == 0 && profile_find_cause(&parser->profile, &cause))
+    if (err == 0 && profile_find_cause(&parser->profile, cause.op, cause.text))
         err = parser_fail(parser, "expected every cause of OP_%s once, found one a second time", cause.op);
     return err < 0 ? err : profile_append_cause(&parser->profile, &cause);
 }

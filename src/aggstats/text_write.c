@@ -66,21 +66,13 @@ static void write_outcomes(const struct aggstats_profile *profile, FILE *stream)
     }
 }
 
-static void write_path(const char *path, FILE *stream) {
-    if (path) {
-        fputs(" path ", stream);
-        text_write_value(stream, path);
-    }
-    putc('\n', stream);
-}
-
 static void write_longest(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         if (op->longest_cycles == 0)
             continue;
         fprintf(stream, "# longest: %s %" PRIu64 " object %" PRIu64, op->name, op->longest_cycles, op->longest_object);
-        write_path(op->longest_path, stream);
+        text_write_path(op->longest_path, stream);
     }
 }
 
@@ -89,7 +81,7 @@ static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64, call->op, call->object,
                 call->pid, call->age_cycles);
-        write_path(call->path, stream);
+        text_write_path(call->path, stream);
     }
 }
 
