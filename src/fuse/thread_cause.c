@@ -12,6 +12,7 @@
 
 #include "base.h"
 #include "log.h"
+#include "proc_stat.h"
 
 #define STACK_BYTES 8192
 #define FILE_BYTES_MAX 1048576
@@ -79,11 +80,9 @@ static bool read_thread(uint64_t thread, const char *name, char *ret_text, size_
     return read_beginning(AT_FDCWD, path, ret_text, size_bytes);
 }
 
-/* "4711 (name) R 1 ..." */
 static bool can_run(uint64_t thread) {
-    char text[256];
-    const char *name_end = read_thread(thread, "stat", text, sizeof(text)) ? strrchr(text, ')') : NULL;
-    return name_end && name_end[1] == ' ' && name_end[2] == 'R';
+    struct proc_stat stat;
+    return proc_stat_read(thread, &stat) && stat.state[0] == 'R';
 }
 
 /* How long it has waited for a CPU, in its life. */
