@@ -5,11 +5,14 @@
  * costs to relate latencies to a value, to count calls by caller, and if getattr fails (failed), or it is a read of
  * bytes instead (read; without the profiler: read-off).
  *
- * usage: prof_cost                       cycles per op of all variants, and how much memory the counters take
- *        prof_cost off|call|tsc|full|failed|read-off|read|joint-error|joint-blocked|joint-cpu|slow|by-uid|by-process|
- *                  by-file|by-three|by-run N    runs that variant N times and prints nothing. For instructions per op:
- * valgrind --tool=callgrind --callgrind-out-file=/dev/null
- * --toggle-collect=run_ops prof_cost full 1000003 and divide the "Collected" figure by N. */
+ * usage: prof_cost                cycles per op of all variants, and how much memory the counters take
+ *        prof_cost VARIANT N      runs that variant N times and prints nothing. VARIANT: off, call, tsc, full, failed,
+ *                                 read-off, read, joint-error, joint-blocked, joint-cpu, slow, by-uid, by-process,
+ *                                 by-file, by-three, by-run
+ *
+ * For instructions per op, of which the "Collected" figure is divided by N:
+ *     valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=run_ops prof_cost full 1000003
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
