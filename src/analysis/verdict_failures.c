@@ -34,12 +34,7 @@ static bool compare_failures(const struct verdict_runs *runs, struct verdict_op 
         runs->scratch[run] = logit_of_failures(&runs->profiles[run], op->name, &share);
         shares[run >= runs->a_count] += share;
     }
-    failures->effect = effect_of(runs->scratch, runs->a_count, runs->count);
-    failures->a_share = failures->effect.a_count > 0 ? shares[0] / (double)failures->effect.a_count : 0;
-    failures->b_share = failures->effect.b_count > 0 ? shares[1] / (double)failures->effect.b_count : 0;
-    double least = share_variance((failures->a_share + failures->b_share) / 2, (op->a_calls + op->b_calls) / 2);
-    failures->effect.variance = fmax(failures->effect.variance, least);
-    failures->effect.is_known &= failures->effect.a_count > 1 && failures->effect.b_count > 1;
+    failures->effect = verdict_effect_of_shares(runs, op, shares, &failures->a_share, &failures->b_share);
     return failures->effect.is_known;
 }
 

@@ -44,12 +44,7 @@ static void compare_peak(const struct verdict_runs *runs, const struct verdict_o
             logit_of_share(aggstats_profile_op(profile, op->name), profile->resolution, &peak->place, &share);
         shares[run >= runs->a_count] += share;
     }
-    peak->effect = effect_of(runs->scratch, runs->a_count, runs->count);
-    peak->a_share = peak->effect.a_count > 0 ? shares[0] / (double)peak->effect.a_count : 0;
-    peak->b_share = peak->effect.b_count > 0 ? shares[1] / (double)peak->effect.b_count : 0;
-    double least = share_variance((peak->a_share + peak->b_share) / 2, (op->a_calls + op->b_calls) / 2);
-    peak->effect.variance = fmax(peak->effect.variance, least);
-    peak->effect.is_known &= peak->effect.a_count > 1 && peak->effect.b_count > 1;
+    peak->effect = verdict_effect_of_shares(runs, op, shares, &peak->a_share, &peak->b_share);
     double moved_cycles = (peak->b_share - peak->a_share) * exp2(peak->place.centre);
     peak->cost = moved_cycles / op->ratios[VERDICT_MEAN].a;
 }

@@ -27,6 +27,11 @@ void verdict_judge(struct verdict_runs *runs, struct effect *effect);
  * effect_conclude() does. */
 void verdict_judge_all(struct verdict_runs *runs, struct effect **effects, size_t count);
 
+/* The effect of a share of an op's calls. Its logits in each run are in runs->scratch, NAN where it is not known.
+ * sums: of the share over the runs of each side. ret_a_share, ret_b_share: its means */
+struct effect verdict_effect_of_shares(const struct verdict_runs *runs, const struct verdict_op *op,
+                                       const double sums[2], double *ret_a_share, double *ret_b_share);
+
 /* Called often enough on both sides. */
 bool verdict_op_is_judged(const struct verdict_op *op);
 
