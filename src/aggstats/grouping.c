@@ -22,48 +22,48 @@ void grouping_wake(struct grouping *grouping) {
         sem_post(&grouping->wake);
 }
 
-static void count(struct grouping *grouping, const struct event *event);
+static void count(struct grouping *grouping, const struct queued_call *call);
 static unsigned take_in(struct grouping *grouping);
 
 /* The queue is full, or there is none. */
-static void count_now(struct grouping *grouping, const struct event *event) {
+static void count_now(struct grouping *grouping, const struct queued_call *call) {
     sigset_t before;
     quiet_lock(&grouping->lock, &before);
     take_in(grouping);
-    count(grouping, event);
+    count(grouping, call);
     quiet_unlock(&grouping->lock, &before);
 }
 
 /* Whether the caller's thread has not been met lately. While it waits for its call it can be asked for. */
-static bool is_new_caller(const struct grouping *grouping, struct events *events, uint32_t thread) {
-    return grouping->asks_callers && thread != 0 && (!events || events_is_new(events, thread));
+static bool is_new_caller(const struct grouping *grouping, struct call_queue *queue, uint32_t thread) {
+    return grouping->asks_callers && thread != 0 && (!queue || call_queue_is_new(queue, thread));
 }
 
-void grouping_add_slowly(struct grouping *grouping, struct events *events, const struct event *event) {
-    struct event asked = *event;
-    bool is_new = is_new_caller(grouping, events, event->of.thread);
-    asked.has_asked = is_new && first_calls_meet(&grouping->first_calls, event->of.thread);
-    if (!events || !events_put(events, &asked))
+void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, const struct queued_call *call) {
+    struct queued_call asked = *call;
+    bool is_new = is_new_caller(grouping, queue, call->of.thread);
+    asked.has_asked = is_new && first_calls_meet(&grouping->first_calls, call->of.thread);
+    if (!queue || !call_queue_put(queue, &asked))
         count_now(grouping, &asked);
     grouping_wake(grouping);
 }
 
 /* ---- Counting, under the lock ---- */
 
-static void count(struct grouping *grouping, const struct event *event) {
+static void count(struct grouping *grouping, const struct queued_call *call) {
     for (unsigned i = 0; i < grouping->table_count && !grouping->paused; i++)
-        grouping_table_count(grouping->tables[i], event);
+        grouping_table_count(grouping->tables[i], call);
 }
 
 /* Returns how many there were. */
 static unsigned take_in(struct grouping *grouping) {
     unsigned taken = 0;
     for (struct segment *segment = threads_first_segment(grouping->threads); segment; segment = segment->next) {
-        struct events *events = __atomic_load_n(&segment->events, __ATOMIC_ACQUIRE);
-        struct event event;
+        struct call_queue *queue = __atomic_load_n(&segment->queue, __ATOMIC_ACQUIRE);
+        struct queued_call call;
         /* bounded: a thread may go on putting */
-        for (unsigned i = 0; events && i < EVENTS_MAX && events_take(events, &event); i++, taken++)
-            count(grouping, &event);
+        for (unsigned i = 0; queue && i < CALL_QUEUE_MAX && call_queue_take(queue, &call); i++, taken++)
+            count(grouping, &call);
     }
     return taken;
 }

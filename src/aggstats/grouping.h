@@ -1,7 +1,7 @@
 /* Private: a recorder's groupings, and the thread that finds out who the callers are.
  *
- * Threads that record put the calls that ended into queues of their own (events.h). Whoever takes them out holds the
- * grouping's lock, under which the tables are, one for each grouping: the thread here, who takes a snapshot, or a
+ * Threads that record put the calls that ended into queues of their own (call_queue.h). Whoever takes them out holds
+ * the grouping's lock, under which the tables are, one for each grouping: the thread here, who takes a snapshot, or a
  * recording thread whose queue is full. Who a caller is is asked without the lock. */
 #ifndef GROUPING_H
 #define GROUPING_H
@@ -47,27 +47,27 @@ void grouping_stop(struct grouping *grouping);
 
 /* Puts a call into its thread's queue; NULL: it has none. May ask who its caller is, and notes in it that it has.
  * Threads: the queue's */
-void grouping_add_slowly(struct grouping *grouping, struct events *events, const struct event *event);
+void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, const struct queued_call *call);
 
 /* The thread has calls to look at. Threads: any */
 void grouping_wake(struct grouping *grouping);
 
 /* The same where nobody is to be asked, and there is room. False: it is not done.
  * Threads: the queue's */
-static inline bool grouping_add_fast(struct grouping *grouping, struct events *events, unsigned op,
+static inline bool grouping_add_fast(struct grouping *grouping, struct call_queue *queue, unsigned op,
                                      const struct aggstats_call_of *of, uint64_t latency_cycles) {
-    if (!events || (grouping->asks_callers && of->thread != 0 && !events_has_met(events, of->thread)))
+    if (!queue || (grouping->asks_callers && of->thread != 0 && !call_queue_has_met(queue, of->thread)))
         return false;
-    uint32_t written = events->written;
-    if (!events_have_room(events, written))
+    uint32_t written = queue->written;
+    if (!call_queue_has_room(queue, written))
         return false;
-    struct event *place = &events->ring[written % EVENTS_MAX];
+    struct queued_call *place = &queue->ring[written % CALL_QUEUE_MAX];
     place->latency_cycles = latency_cycles;
     place->of = *of;
     place->op = (uint16_t)op;
     place->has_asked = false;
-    __atomic_store_n(&events->written, written + 1, __ATOMIC_RELEASE);
-    if (__builtin_expect((written + 1) % (EVENTS_MAX / 2) == 0, 0) ||
+    __atomic_store_n(&queue->written, written + 1, __ATOMIC_RELEASE);
+    if (__builtin_expect((written + 1) % (CALL_QUEUE_MAX / 2) == 0, 0) ||
         __builtin_expect(__atomic_load_n(&grouping->is_asleep, __ATOMIC_RELAXED), 0))
         grouping_wake(grouping);
     return true;

@@ -13,16 +13,16 @@ static_assert(AGGSTATS_GROUPS_MAX <= CALLERS_MAX, "as many objects as callers ma
 /* ---- What of a call is its caller --------------------------------------------------------------- */
 
 /* False: the kernel's own. */
-typedef bool (*key_fn)(const struct event *event, uint64_t *ret_key);
+typedef bool (*key_fn)(const struct queued_call *call, uint64_t *ret_key);
 
-static bool key_thread(const struct event *event, uint64_t *ret_key) {
-    *ret_key = event->of.thread;
-    return event->of.thread != 0;
+static bool key_thread(const struct queued_call *call, uint64_t *ret_key) {
+    *ret_key = call->of.thread;
+    return call->of.thread != 0;
 }
 
-static bool key_uid(const struct event *event, uint64_t *ret_key) {
-    *ret_key = event->of.uid;
-    return event->of.thread != 0 || event->of.uid != 0;
+static bool key_uid(const struct queued_call *call, uint64_t *ret_key) {
+    *ret_key = call->of.uid;
+    return call->of.thread != 0 || call->of.uid != 0;
 }
 
 static const key_fn key_of[AGGSTATS_GROUPINGS] = {
@@ -143,14 +143,14 @@ static struct caller *renew(struct grouping_table *table, struct caller *caller)
     return caller;
 }
 
-static struct group *group_of(struct grouping_table *table, const struct event *event) {
+static struct group *group_of(struct grouping_table *table, const struct queued_call *call) {
     uint64_t key;
-    if (!key_of[table->options.grouping](event, &key))
+    if (!key_of[table->options.grouping](call, &key))
         return &table->groups.kernel;
     struct caller *caller = callers_find(&table->callers, key);
     if (!caller)
         caller = put(table, callers_place(&table->callers, key), key);
-    else if (event->has_asked && table->options.identify_first)
+    else if (call->has_asked && table->options.identify_first)
         caller = renew(table, caller);
     if (!caller)
         return &table->groups.other;
@@ -160,17 +160,17 @@ static struct group *group_of(struct grouping_table *table, const struct event *
 }
 
 /* What the call counts to. */
-static uint64_t object_of(const struct grouping_table *table, const struct event *event) {
+static uint64_t object_of(const struct grouping_table *table, const struct queued_call *call) {
     const struct aggstats_grouping_options *options = &table->options;
-    uint64_t object = event->of.object;
+    uint64_t object = call->of.object;
     return options->place_of && object ? options->place_of(options->context, object) : object;
 }
 
-void grouping_table_count(struct grouping_table *table, const struct event *event) {
+void grouping_table_count(struct grouping_table *table, const struct queued_call *call) {
     if (table->heavy)
-        heavy_count(table->heavy, object_of(table, event), event->op, event->latency_cycles);
+        heavy_count(table->heavy, object_of(table, call), call->op, call->latency_cycles);
     else
-        groups_count(&table->groups, group_of(table, event), event->op, event->latency_cycles);
+        groups_count(&table->groups, group_of(table, call), call->op, call->latency_cycles);
 }
 
 /* ---- Who they are ------------------------------------------------------------------------------- */

@@ -2,8 +2,8 @@
 #ifndef GROUPING_TABLE_H
 #define GROUPING_TABLE_H
 
+#include "call_queue.h"
 #include "callers.h"
-#include "events.h"
 #include "first_calls.h"
 #include "heavy.h"
 
@@ -24,7 +24,7 @@ struct grouping_table *grouping_table_create(const struct layout *layout,
 /* NULL is fine. */
 void grouping_table_destroy(struct grouping_table *table);
 
-void grouping_table_count(struct grouping_table *table, const struct event *event);
+void grouping_table_count(struct grouping_table *table, const struct queued_call *call);
 
 /* The callers, or objects, to be asked for by now; all: objects also earlier. Returns how many */
 unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64_t ret_keys[CALLERS_MAX]);

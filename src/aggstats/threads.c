@@ -141,16 +141,16 @@ struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recor
     return block;
 }
 
-struct events *threads_own_events(struct threads *threads, uint64_t recorder_id) {
+struct call_queue *threads_own_queue(struct threads *threads, uint64_t recorder_id) {
     if (aggstats_thread_cache.recorder_id != recorder_id)
         threads_own_block(threads, recorder_id);
     struct segment *segment = threads_own_segment;
-    if (!segment || segment->events)
-        return segment ? segment->events : NULL;
-    struct events *events = map_memory(sizeof(*events));
-    if (events)
-        __atomic_store_n(&segment->events, events, __ATOMIC_RELEASE);
-    return events;
+    if (!segment || segment->queue)
+        return segment ? segment->queue : NULL;
+    struct call_queue *queue = map_memory(sizeof(*queue));
+    if (queue)
+        __atomic_store_n(&segment->queue, queue, __ATOMIC_RELEASE);
+    return queue;
 }
 
 /* ---- Life cycle ---- */
@@ -173,8 +173,8 @@ void threads_finish(struct threads *threads) {
     for (struct segment *segment = threads->segments; segment; segment = next) {
         next = segment->next;
         munmap(segment->block, segment->size_bytes);
-        if (segment->events)
-            munmap(segment->events, sizeof(*segment->events));
+        if (segment->queue)
+            munmap(segment->queue, sizeof(*segment->queue));
         munmap(segment, sizeof(*segment));
     }
     free(threads->fallback_block);
@@ -233,8 +233,8 @@ uint64_t threads_start_anew(struct threads *threads) {
             live_replace_memory(segment->block, segment->size_bytes);
             segment->owner_thread = 0;
         }
-        if (segment->events)
-            live_replace_memory(segment->events, sizeof(*segment->events));
+        if (segment->queue)
+            live_replace_memory(segment->queue, sizeof(*segment->queue));
     }
     memset(threads->fallback_block, 0, layout_block_bytes(&threads->layout));
     threads->fallback_used = 0;

@@ -9,7 +9,7 @@
 
 #include <signal.h>
 
-#include "events.h"
+#include "call_queue.h"
 #include "live.h"
 #include "tally.h"
 
@@ -18,8 +18,8 @@ struct segment {
     struct segment *next; /* set before the segment is published */
     struct aggstats_block *block;
     size_t size_bytes;
-    uint64_t owner_thread; /* 0: free; under the registry's lock */
-    struct events *events; /* written by its owner; atomic; NULL until it has any */
+    uint64_t owner_thread;    /* 0: free; under the registry's lock */
+    struct call_queue *queue; /* written by its owner; atomic; NULL until it has any */
 };
 
 /* All threads that count for one recorder. */
@@ -59,12 +59,12 @@ struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recor
 extern AGGSTATS_THREAD_LOCAL struct segment *threads_own_segment;
 
 /* The calling thread's queue. NULL: no memory is left. */
-struct events *threads_own_events(struct threads *threads, uint64_t recorder_id);
+struct call_queue *threads_own_queue(struct threads *threads, uint64_t recorder_id);
 
 /* The same, if it has been used before; NULL: else. */
-static inline struct events *threads_known_events(uint64_t recorder_id) {
+static inline struct call_queue *threads_known_queue(uint64_t recorder_id) {
     const struct segment *segment = aggstats_thread_cache.recorder_id == recorder_id ? threads_own_segment : NULL;
-    return segment ? segment->events : NULL;
+    return segment ? segment->queue : NULL;
 }
 
 /* The newest, from which all others are reached. */
