@@ -300,6 +300,20 @@ START_TEST(calls_that_were_put_off_can_be_interrupted) {
 }
 END_TEST
 
+/* As if the worker that took the call had been without a CPU. */
+static void interrupt_before_the_call(void) {
+    const struct timespec shortly = {.tv_nsec = 100000000};
+    send_interrupt(2);
+    nanosleep(&shortly, NULL);
+    send_getattr(2, HANGS, USER);
+    expect_answer(2, EINTR);
+}
+
+START_TEST(an_interrupt_may_come_before_its_call_has_begun) {
+    run(false, interrupt_before_the_call);
+}
+END_TEST
+
 static void call_one_after_the_other(void) {
     for (uint64_t unique = 2; unique < 2003; unique++) {
         send_getattr(unique, 3, USER);
@@ -325,6 +339,7 @@ int main(void) {
     tcase_add_test(tcase, calls_of_one_user_leave_workers_to_others);
     tcase_add_test(tcase, calls_of_many_users_leave_workers_to_the_trusted);
     tcase_add_test(tcase, calls_that_were_put_off_can_be_interrupted);
+    tcase_add_test(tcase, an_interrupt_may_come_before_its_call_has_begun);
     tcase_add_test(tcase, one_worker_serves_all_in_turn);
     tcase_add_test(tcase, calls_one_after_the_other_are_answered_once);
     suite_add_tcase(suite, tcase);

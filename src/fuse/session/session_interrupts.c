@@ -9,7 +9,10 @@
 
 #include "proc_status.h"
 
-#define INTERRUPT_MISSES 3U
+/* An interrupt is repeated until nobody is at the request so many ticks in a row: a worker that has taken a request,
+ * and does not get a CPU, may begin with it long after the interrupt has come. */
+#define MISSES_AFTER_ITS_END 3U
+#define MISSES_BEFORE_IT_BEGAN 100U
 #define RING_CHECKS_PER_LOCK 50U
 
 _Thread_local struct session_server *session_this_server;
@@ -42,10 +45,10 @@ static bool interrupt_locked(struct session *session, uint64_t request) {
 }
 
 static void interrupt_and_repeat_locked(struct session *session, uint64_t request) {
-    interrupt_locked(session, request);
+    bool has_begun = interrupt_locked(session, request);
     unsigned count = session->interrupt_count;
     if (count < WORKERS_MAX) {
-        session->interrupts[count] = (struct interrupt){.request = request};
+        session->interrupts[count] = (struct interrupt){.request = request, .has_begun = has_begun};
         __atomic_store_n(&session->interrupt_count, count + 1, __ATOMIC_SEQ_CST);
     }
 }
@@ -59,13 +62,20 @@ void session_interrupt(struct session *session, uint64_t request) {
     session_wake_main_thread(session);
 }
 
+/* Returns whether to go on with it. */
+static bool repeat_locked(struct session *session, struct interrupt *interrupt) {
+    bool is_found = interrupt_locked(session, interrupt->request);
+    interrupt->has_begun |= is_found;
+    interrupt->misses = is_found ? 0 : interrupt->misses + 1;
+    return interrupt->misses < (interrupt->has_begun ? MISSES_AFTER_ITS_END : MISSES_BEFORE_IT_BEGAN);
+}
+
 void session_repeat_interrupts(struct session *session) {
     unsigned kept = 0;
     pthread_mutex_lock(&session->lock);
     for (unsigned index = 0; index < session->interrupt_count; index++) {
         struct interrupt interrupt = session->interrupts[index];
-        interrupt.misses = interrupt_locked(session, interrupt.request) ? 0 : interrupt.misses + 1;
-        if (interrupt.misses < INTERRUPT_MISSES)
+        if (repeat_locked(session, &interrupt))
             session->interrupts[kept++] = interrupt;
     }
     __atomic_store_n(&session->interrupt_count, kept, __ATOMIC_SEQ_CST);

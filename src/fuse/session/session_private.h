@@ -20,7 +20,8 @@
 /* A request to be interrupted. */
 struct interrupt {
     uint64_t request;
-    unsigned misses; /* scans in a row that found no worker at it: not yet, or no longer */
+    bool has_begun;  /* a thread was seen at it */
+    unsigned misses; /* scans in a row that found no thread at it: not yet, or no longer */
 };
 
 /* A thread that serves requests: a worker, libfuse's for a ring, or one that waits for a lock. */
