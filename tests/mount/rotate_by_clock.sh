@@ -74,9 +74,9 @@ together_they_have_each_call() {
 
 # Names that the series could have made, but has not.
 old_ones_are_removed_and_nothing_else() {
-    local foreign="mnt-20200101T000000.000Z.osprof"
-    echo precious >"$profiles/$foreign"
-    ln -s "$foreign" "$profiles/mnt-20200101T000000.001Z.osprof"
+    local other="mnt-20200101T000000.000Z.osprof"
+    echo precious >"$profiles/$other"
+    ln -s "$other" "$profiles/mnt-20200101T000000.001Z.osprof"
     mkdir "$profiles/mnt-20200101T000000.002Z.osprof"
     mount_osproffs -o "rotate=1,keep=3,profile=$profiles" "$lower" "$mnt"
     next_profile
@@ -98,7 +98,7 @@ old_ones_are_removed_and_nothing_else() {
     expected+=" other-20200101T000000.005Z.osprof"
     assert_eq "$expected" "$(listed "$profiles" | tr ' ' '\n' | grep 2020 | paste -sd ' ')" "old files that are left"
     assert_eq 3 "$(listed "$profiles" | tr ' ' '\n' | grep -vc 2020)" "profiles that are kept"
-    assert_eq precious "$(<"$profiles/$foreign")" "a file that is no profile"
+    assert_eq precious "$(<"$profiles/$other")" "a file that is no profile"
     empty "$profiles"
 }
 
