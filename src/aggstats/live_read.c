@@ -294,7 +294,7 @@ static int read_blocks(struct reader *reader) {
 static void forget_longest(struct reader *reader) {
     const struct layout *layout = &reader->layout;
     struct window *window = reader->window;
-    memset(window->tables + 2 * layout_table_bytes(layout), 0, 2 * layout->op_count * sizeof(struct longest));
+    memset(window->tables + 2 * layout_table_bytes(layout), 0, 2 * sizeof(struct longest) * layout->op_count);
     for (unsigned op = 0; op < layout->op_count; op++)
         longest_put(layout_counters(layout, reader->tally.table, op), layout->resolution, (struct longest){0});
 }

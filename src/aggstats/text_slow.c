@@ -61,7 +61,7 @@ static int parse_cause_text(struct parser *parser, char *cursor, char ret_text[A
     text_unescape(cursor);
     if (!cursor[0] || strlen(cursor) >= AGGSTATS_CAUSE_SIZE)
         return parser_fail(parser, "expected a cause of 1 to %d characters", AGGSTATS_CAUSE_SIZE - 1);
-    strcpy(ret_text, cursor);
+    snprintf(ret_text, AGGSTATS_CAUSE_SIZE, "%s", cursor);
     return 0;
 }
 

@@ -55,7 +55,7 @@ void window_keep_longest(struct window *window, const struct tally *taken) {
 
 void window_reset(struct window *window, const struct tally *settled, uint64_t now_cycles) {
     const struct layout *layout = &settled->layout;
-    memset(kept_longest(window, layout), 0, 2 * layout->op_count * sizeof(struct longest));
+    memset(kept_longest(window, layout), 0, 2 * sizeof(struct longest) * layout->op_count);
     memcpy(baseline_words(window), settled->table, layout_table_bytes(&settled->layout));
     window->clamped_baseline = settled->clamped;
     window_start(window, now_cycles);

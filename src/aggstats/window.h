@@ -29,7 +29,7 @@ struct window {
 };
 
 static inline size_t window_bytes(const struct layout *layout) {
-    size_t longest_bytes = 2 * layout->op_count * sizeof(struct longest);
+    size_t longest_bytes = 2 * sizeof(struct longest) * layout->op_count;
     return sizeof(struct window) + 2 * layout_table_bytes(layout) + round_up(longest_bytes, CACHE_LINE_BYTES);
 }
 

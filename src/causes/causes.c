@@ -109,7 +109,7 @@ static int parse_patterns(char *patterns, size_t line, struct cause *cause, stru
             return fail(ret_error, line, "the name of a function is longer than 63 characters");
         if (cause->pattern_count == PATTERNS_MAX)
             return fail(ret_error, line, "expected at most 8 functions");
-        strcpy(cause->patterns[cause->pattern_count++], pattern);
+        snprintf(cause->patterns[cause->pattern_count++], CAUSE_FUNCTION_SIZE, "%s", pattern);
     }
     return 0;
 }
@@ -128,7 +128,7 @@ static int parse_cause(char *text, size_t line, struct cause *cause, struct caus
     if (!is_text(words))
         return fail(ret_error, line, "the cause has control characters");
     *cause = (struct cause){.pattern_count = 0};
-    strcpy(cause->words, words);
+    snprintf(cause->words, sizeof(cause->words), "%s", words);
     return parse_patterns(colon + 1, line, cause, ret_error);
 }
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -87,8 +88,14 @@ static bool can_run(uint64_t thread) {
 
 /* How long it has waited for a CPU, in its life. */
 static bool read_delay_ns(uint64_t thread, uint64_t *ret_ns) {
-    char text[96];
-    return read_thread(thread, "schedstat", text, sizeof(text)) && sscanf(text, "%*u %" SCNu64, ret_ns) == 1;
+    char text[96]; /* time on a CPU, time waiting for one, how often it was on one */
+    char *second = NULL;
+    char *end = NULL;
+    if (!read_thread(thread, "schedstat", text, sizeof(text)))
+        return false;
+    strtoull(text, &second, 10);
+    *ret_ns = strtoull(second, &end, 10);
+    return end > second;
 }
 
 /* memory: its delay at the last look, and 1: there was one */
