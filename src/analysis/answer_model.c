@@ -34,92 +34,6 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
     model->has_busy = model->busy_error <= BUSY_ERROR_MAX * model->busy_share || model->elapsed_share > 1;
 }
 
-/* ---- What a peak may be ------------------------------------------------------------------------- */
-
-#define NEAR_CALLS_MIN 0.5
-#define MEMORY_CALLS_MIN 0.9
-#define MEMORY_FACTOR 4
-
-enum waits { WAITS_FOR_NONE, WAITS_FOR_READS, WAITS_FOR_WRITES, WAITS_FOR_FLUSHES };
-
-static enum waits waits_of(const char *op) {
-    static const struct {
-        const char *op;
-        enum waits waits;
-    } rows[] = {
-        {"READ", WAITS_FOR_READS},       {"READDIR", WAITS_FOR_READS}, {"READDIRPLUS", WAITS_FOR_READS},
-        {"LOOKUP", WAITS_FOR_READS},     {"GETATTR", WAITS_FOR_READS}, {"STATX", WAITS_FOR_READS},
-        {"OPEN", WAITS_FOR_READS},       {"OPENDIR", WAITS_FOR_READS}, {"GETXATTR", WAITS_FOR_READS},
-        {"READLINK", WAITS_FOR_READS},   {"WRITE", WAITS_FOR_WRITES},  {"FSYNC", WAITS_FOR_FLUSHES},
-        {"FSYNCDIR", WAITS_FOR_FLUSHES},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-        if (strcmp(rows[i].op, op) == 0)
-            return rows[i].waits;
-    return WAITS_FOR_NONE;
-}
-
-/* What the causes of a peak are judged by. */
-struct evidence {
-    const struct aggstats_op_profile *op;
-    const struct peak *peak;
-    unsigned resolution;
-    double cycles_per_ns;
-    const struct characteristic *times;
-    size_t time_count;
-};
-
-/* The part of the peak's calls whose bucket's mean is between two latencies. */
-static double part_between(const struct evidence *it, double from_ns, double to_ns) {
-    uint64_t calls = 0;
-    for (unsigned bucket = it->peak->first; bucket <= it->peak->last; bucket++) {
-        double ns = aggstats_bucket_mean(bucket, it->resolution) / it->cycles_per_ns;
-        calls += ns > from_ns && ns < to_ns ? it->op->buckets[bucket] : 0;
-    }
-    return it->peak->calls > 0 ? (double)calls / (double)it->peak->calls : 0;
-}
-
-static const struct characteristic *time_of(const struct evidence *it, enum characteristic_kind kind) {
-    for (size_t i = 0; i < it->time_count; i++)
-        if (it->times[i].kind == kind)
-            return &it->times[i];
-    return NULL;
-}
-
-static bool is_near(const struct evidence *it, enum characteristic_kind kind) {
-    const struct characteristic *time = time_of(it, kind);
-    return time && part_between(it, time->ns.median / 2, time->ns.median * 2) >= NEAR_CALLS_MIN;
-}
-
-static bool is_memory(const struct evidence *it) {
-    const struct characteristic *read = time_of(it, CHARACTERISTIC_DEVICE_READ);
-    return read && part_between(it, -1, read->ns.lower / MEMORY_FACTOR) >= MEMORY_CALLS_MIN;
-}
-
-static enum answer_cause cause_of_writes(const struct evidence *it, bool may_flush) {
-    bool is_write = is_near(it, CHARACTERISTIC_DEVICE_WRITE);
-    bool is_flush = may_flush && is_near(it, CHARACTERISTIC_DEVICE_FLUSH);
-    if (is_write && is_flush)
-        return ANSWER_CAUSE_DEVICE_WRITE_OR_FLUSH;
-    return is_write ? ANSWER_CAUSE_DEVICE_WRITE : is_flush ? ANSWER_CAUSE_DEVICE_FLUSH : ANSWER_CAUSE_NOT_KNOWN;
-}
-
-static enum answer_cause cause_of(const struct evidence *it) {
-    const enum waits waits = waits_of(it->op->name);
-    enum answer_cause cause = ANSWER_CAUSE_NOT_KNOWN;
-    if (it->cycles_per_ns <= 0)
-        return cause;
-    if (waits == WAITS_FOR_READS && is_near(it, CHARACTERISTIC_DEVICE_READ))
-        cause = ANSWER_CAUSE_DEVICE_READ;
-    else if (waits == WAITS_FOR_WRITES || waits == WAITS_FOR_FLUSHES)
-        cause = cause_of_writes(it, waits == WAITS_FOR_FLUSHES);
-    if (cause == ANSWER_CAUSE_NOT_KNOWN && is_near(it, CHARACTERISTIC_ROUND_TRIP))
-        cause = ANSWER_CAUSE_ROUND_TRIP;
-    if (cause == ANSWER_CAUSE_NOT_KNOWN && is_memory(it))
-        cause = ANSWER_CAUSE_MEMORY;
-    return cause;
-}
-
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
 #define KERNELS_MIN 0.95
@@ -165,15 +79,9 @@ static void find_peaks(const struct aggstats_profile *profile, struct answer_mod
 
 static void find_causes(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                         struct answer_model *model) {
-    for (size_t i = 0; i < model->peak_count; i++) {
-        const struct evidence evidence = {.op = model->peaks[i].op,
-                                          .peak = &model->peaks[i].peak,
-                                          .resolution = profile->resolution,
-                                          .cycles_per_ns = (double)profile->clock.frequency_hz / 1e9,
-                                          .times = times,
-                                          .time_count = time_count};
-        model->peaks[i].cause = cause_of(&evidence);
-    }
+    const struct peak_times held_against = {profile->resolution, profile->clock.frequency_hz, times, time_count};
+    for (size_t i = 0; i < model->peak_count; i++)
+        model->peaks[i].reason = peak_reason_of(model->peaks[i].op, &model->peaks[i].peak, &held_against);
 }
 
 /* ---- Where peaks are ---- */

@@ -175,28 +175,54 @@ expect_labels() {
     assert_eq "$expected" "$(grep '^  peak at' "$scratch/out" || true)" "labels"
 }
 
-# Of 2^17 to 2^18 cycles of 1 GHz the mean is 196.608 us.
-calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 98000 200000 9 5' 'quantum 1 390000.0 400000 9 5'
-profile node1 'tsc 1000000000 Hz' >planted
-expect_labels "  peak at 197 us ~ scheduler quantum 390 us" <planted
+source=$(awk -v dir=/proc '$2 == dir { print $1; exit }' /proc/self/mounts)
+below='# lower: /proc/self'
+read_in() { echo "device_read 1 $1 $1 9 5 $source on /proc"; }
+
+# Of 2^17 to 2^18 cycles of 1 GHz the mean is 196.608 us, the geometric mean 185 us.
+calibrate_as node1 'tsc 1000000000 Hz' "$(read_in 390000)"
+profile node1 'tsc 1000000000 Hz' "$below" >planted
+expect_labels "  peak at 185 us: one disk read" <planted
 [ ! -s "$scratch/err" ] || fail "complains: $(<"$scratch/err")"
-expect_labels "  peak at 197 us ~ scheduler quantum 390 us" --buckets <planted
+expect_labels "  peak at 185 us: one disk read" --buckets <planted
 expect_labels "" --no-labels <planted
-calibrate_as node1 'tsc 1000000000 Hz' 'system_call 99 99 99 9 5' 'sleep 1 99000 200000 9 5' 'quantum 1 110000.0 400000 9 5'
-expect_labels "  peak at 197 us ~ scheduler quantum 110 us or shortest sleep 99.0 us" <planted
-calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 98000 200000 9 5' 'quantum 1 394000 400000 9 5'
+calibrate_as node1 'tsc 1000000000 Hz' "$(read_in 394000)"
+expect_labels "" <planted
+# Times of the machine itself are no evidence, however near.
+calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 196000 200000 9 5' 'quantum 1 200000.0 400000 9 5'
 expect_labels "" <planted
 
+# explained ARGUMENT...: why, in a line
+explained() {
+    expect 0 show --ascii --explain "$@" planted
+    awk '/^READ$/ { on = 1; next } /^$/ { on = 0 } on && !/[|+]/' "$scratch/out" | tr -s ' \n' ' '
+}
+why=" peak at 185 us: no name, as of the calibrated times none is one that this operation waits for;\
+ as near, but no evidence: shortest sleep 196 us, scheduler quantum 200 us "
+assert_eq "$why" "$(explained)" "why there is no name"
+calibrate_as node1 'tsc 1000000000 Hz' "$(read_in 390000)"
+assert_eq " peak at 185 us: one disk read, as 100.0 % of its calls take between half and twice as long as a device read, 390 us " \
+    "$(explained)" "why it is a disk read"
+[[ $(explained --op READ) = *" peak at 185 us: one disk read, as 100.0 % of its calls take"* ]] || fail "histograms are not explained"
+calibrate_as node1 'tsc 1000000000 Hz' "$(read_in 400000)"
+assert_eq " peak at 185 us: no name, as 0.0 % of its calls take between half and twice as long as a device read, 400 us; 50.0 % would be evidence " \
+    "$(explained)" "how far evidence falls short"
+rm "$XDG_STATE_HOME/osprof/node1.calibration"
+assert_eq " peak at 185 us: no name, as no times that 'osprof calibrate' measured are for this profile " "$(explained)" \
+    "why, without times"
+expect_trouble "osprof show: --explain is about the names of peaks, and --no-labels leaves them out; see 'osprof help show'" \
+    show --explain --no-labels planted
+
 # Another host, no host, no rate, several hosts: no labels, and no word of it.
-calibrate_as node1 'tsc 1000000000 Hz' 'sleep 1 197000 200000 9 5'
+calibrate_as node1 'tsc 1000000000 Hz' "$(read_in 197000)"
 for header in "node2|tsc 1000000000 Hz" "../osprof/node1|tsc 1000000000 Hz" "node1, node2|tsc 1000000000 Hz" "node1|tsc"; do
-    expect_labels "" < <(profile "${header%|*}" "${header#*|}")
+    expect_labels "" < <(profile "${header%|*}" "${header#*|}" "$below")
     [ ! -s "$scratch/err" ] || fail "complains: $(<"$scratch/err")"
 done
-expect_labels "  peak at 197 us ~ shortest sleep 197 us" < <(profile node1 'monotonic 1000000000 Hz')
+expect_labels "  peak at 185 us: one disk read" < <(profile node1 'monotonic 1000000000 Hz' "$below")
 
 # A file that is there and cannot be used is told of, and the profile is shown all the same.
-expect_labels "" < <(profile node1 'tsc 1100000000 Hz')
+expect_labels "" < <(profile node1 'tsc 1100000000 Hz' "$below")
 own=$XDG_STATE_HOME/osprof/node1.calibration
 rates="with a clock of 1000.000 MHz, the profile with one of 1100.000 MHz"
 assert_eq "osprof: no labels: $own was taken $rates" "$(<"$scratch/err")" "message"
@@ -217,10 +243,9 @@ expect_labels "" <planted
 rm "$own"
 
 # Times of a device are for profiles of what lies on it, and round trips for those of no device of this machine.
-source=$(awk -v dir=/proc '$2 == dir { print $1; exit }' /proc/self/mounts)
 calibrate_as node1 'tsc 1000000000 Hz' "device_read 1 197000 200000 9 5 $source on /proc" \
     "round_trip 1 300000 300000 9 5 server:1"
-expect_labels "  peak at 197 us ~ device read 197 us or network round trip 300 us" \
+expect_labels "  peak at 185 us: one disk read" \
     < <(profile node1 'tsc 1000000000 Hz' '# lower: /proc/self')
 # expect_cause EXPECTED ARGUMENT...: what the page that answers takes the peak of the profile on standard input for
 expect_cause() {

@@ -164,27 +164,6 @@ START_TEST(files_are_where_state_is_kept) {
 }
 END_TEST
 
-/* ---- Labels ------------------------------------------------------------------------------------- */
-
-/* At 2.5 GHz the mean of bucket 17 is 78.6 us, of bucket 23 5.03 ms. */
-START_TEST(peaks_are_labelled_with_what_is_near) {
-    struct aggstats_profile profile = {.resolution = 1, .clock = {AGGSTATS_CLOCK_TSC, 2500000000}};
-    const struct units unicode = {.frequency_hz = 2500000000};
-    const struct units ascii = {.frequency_hz = 2500000000, .ascii = true};
-    char label[CALIBRATION_LABEL_SIZE];
-    ck_assert_int_eq(parse(whole, sizeof(whole) - 1), 0);
-    calibration_label(&calibration, &profile, 23, &unicode, label);
-    ck_assert_str_eq(label, "≈ scheduler quantum 4.00 ms");
-    calibration_label(&calibration, &profile, 17, &ascii, label);
-    ck_assert_str_eq(label, "~ device read 90.0 us or network round trip 112 us");
-    calibration_label(&calibration, &profile, 30, &ascii, label);
-    ck_assert_str_eq(label, "");
-    profile.clock.frequency_hz = 0;
-    calibration_label(&calibration, &profile, 17, &ascii, label);
-    ck_assert_str_eq(label, "");
-}
-END_TEST
-
 int main(void) {
     Suite *suite = suite_create("calibration");
     TCase *all = tcase_create("calibration");
@@ -195,7 +174,6 @@ int main(void) {
     tcase_add_test(all, nul_bytes_and_endless_lines_are_refused);
     tcase_add_test(all, a_machine_is_told_by_name_and_clock_rate);
     tcase_add_loop_test(all, files_are_where_state_is_kept, 0, ARRAY_SIZE(places));
-    tcase_add_test(all, peaks_are_labelled_with_what_is_near);
     suite_add_tcase(suite, all);
     return run_suite(suite);
 }

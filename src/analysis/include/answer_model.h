@@ -7,9 +7,8 @@
 #include <stddef.h>
 
 #include "aggstats.h"
-#include "characteristic.h"
 #include "figures.h"
-#include "peaks.h"
+#include "peak_cause.h"
 
 #define ANSWER_PEAKS_MAX 5
 #define ANSWER_PEAKS_MIN 3
@@ -19,24 +18,13 @@
 #define ANSWER_FAILURES_MAX 5
 #define ANSWER_TRANSFERS_MAX 3
 
-/* What most calls of a peak have waited for, where characteristic times are evidence enough. */
-enum answer_cause {
-    ANSWER_CAUSE_NOT_KNOWN,
-    ANSWER_CAUSE_MEMORY, /* too fast for the device below */
-    ANSWER_CAUSE_DEVICE_READ,
-    ANSWER_CAUSE_DEVICE_WRITE,
-    ANSWER_CAUSE_DEVICE_FLUSH,
-    ANSWER_CAUSE_DEVICE_WRITE_OR_FLUSH, /* both take about as long */
-    ANSWER_CAUSE_ROUND_TRIP,
-};
-
 /* A peak of an op. */
 struct answer_peak {
     const struct aggstats_op_profile *op; /* Owner: the profile */
     struct peak peak;
-    double cost_share;     /* of all latency, from 0 to 1 */
-    double typical_cycles; /* the geometric mean of its latencies */
-    enum answer_cause cause;
+    double cost_share;                  /* of all latency, from 0 to 1 */
+    double typical_cycles;              /* the geometric mean of its latencies */
+    struct peak_reason reason;          /* what its calls have waited for; its time is of those given */
     const struct aggstats_group *place; /* the file, or else the directory, that has most of it; NULL: none surely has.
                                          * Owner: the profile */
 };
@@ -74,18 +62,11 @@ struct answer_model {
 };
 
 /* Peaks beyond ANSWER_PEAKS_MIN are those that cost ANSWER_SHARE_MIN at least; beyond the first, those that cost
- * anything that can be seen. Not counted as failures are ENOENT of
- * LOOKUP and ENODATA of GETXATTR: that is how programs find out what is there.
- *
- * A cause is told of a peak only if it holds for most of its calls:
- * - a device, or a round trip: half of the calls take between a half and twice its median, and the op asks for such
- *   (READ does not wait for writes);
- * - memory: of the device below the times for reads are known, and nine calls in ten take less than a quarter of the
- *   lower quartile.
- * Machines' own times (sleep, quantum) are near too many things to be told without asking.
+ * anything that can be seen. Not counted as failures are ENOENT of LOOKUP and ENODATA of GETXATTR: that is how programs
+ * find out what is there.
  * A file or directory has most of a peak if its own calls are ANSWER_PLACE_MIN of its latency, at least: what it may
- * have missed would only be more. It is told by a path, which there is for root and the owner alone. times:   those
- * that may explain this profile, as calibration_for_profile() finds them */
+ * have missed would only be more. It is told by a path, which there is for root and the owner alone.
+ * times:   those that may explain this profile, as calibration_for_profile() finds them */
 void answer_model_make(const struct aggstats_profile *profile, const struct characteristic *times, size_t time_count,
                        struct answer_model *ret_model);
 

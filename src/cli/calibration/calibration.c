@@ -189,31 +189,6 @@ void calibration_for_pair(const struct aggstats_profile *a, const struct aggstat
         find_for_profile(b, ret_b);
 }
 
-/* ---- Labels ------------------------------------------------------------------------------------- */
-
-size_t calibration_near(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned bucket,
-                        const struct characteristic **ret_near) {
-    if (profile->clock.frequency_hz == 0)
-        return 0;
-    double latency_ns = aggstats_bucket_mean(bucket, profile->resolution) / (double)profile->clock.frequency_hz * 1e9;
-    return characteristic_near(calibration->times, calibration->count, latency_ns, ret_near);
-}
-
-void calibration_label(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned mode,
-                       const struct units *units, char ret_label[CALIBRATION_LABEL_SIZE]) {
-    ret_label[0] = '\0';
-    const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];
-    size_t count = calibration_near(calibration, profile, mode, near);
-    size_t length = 0;
-    for (size_t i = 0; i < count; i++) {
-        char time[UNITS_TEXT_SIZE];
-        const char *sign = units->ascii ? "~ " : "≈ ";
-        units_format_seconds(units, near[i]->ns.median / 1e9, time);
-        length += (size_t)snprintf(ret_label + length, CALIBRATION_LABEL_SIZE - length, "%s%s %s",
-                                   i == 0 ? sign : " or ", characteristic_title(near[i]->kind), time);
-    }
-}
-
 const struct characteristic *calibration_time(const struct calibration *calibration, enum characteristic_kind kind) {
     for (size_t i = 0; i < calibration->count; i++)
         if (calibration->times[i].kind == kind && !calibration->times[i].place)

@@ -40,18 +40,6 @@ void calibration_for_profile(const struct aggstats_profile *profile, struct cali
 void calibration_for_pair(const struct aggstats_profile *a, const struct aggstats_profile *b, struct calibration *ret_a,
                           struct calibration *ret_b);
 
-/* The times near to a bucket of the profile, by the rule of characteristic_near(). Returns how many */
-size_t calibration_near(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned bucket,
-                        const struct characteristic **ret_near);
-
-#define CALIBRATION_LABEL_SIZE 160
-
-/* What a peak may be, "≈ device read 92.1 µs or shortest sleep 57.3 µs": the times near to its mode, three at most,
- * by the rule of characteristic_near(). Empty if none is near.
- * mode:    a bucket of the profile */
-void calibration_label(const struct calibration *calibration, const struct aggstats_profile *profile, unsigned mode,
-                       const struct units *units, char ret_label[CALIBRATION_LABEL_SIZE]);
-
 /* The time of that kind, of the machine; NULL: none. Owner: calibration */
 const struct characteristic *calibration_time(const struct calibration *calibration, enum characteristic_kind kind);
 

@@ -183,6 +183,9 @@ static const struct option_row rows[] = {
              "or other",
      INTO(TEXT, struct show_command, of)},
     ROW_NO_LABELS(struct show_command, page.no_labels),
+    {.name = "explain",
+     .help = "why peaks are said to be what they may be, or why nothing is said of them",
+     INTO(FLAG, struct show_command, page.explain)},
     ROW_ASCII(struct show_command, page.ascii),
     ROW_WIDTH(struct show_command, page.width),
     {.kind = OPTION_HEADING, .help = "For other programs, see osprof(5):"},
@@ -208,15 +211,17 @@ static const struct view *find_view(const char *name) {
 
 static enum status check_options(const struct command *command, const struct show_command *options,
                                  const struct arguments *arguments) {
-    if (options->view && options_given(arguments, "ascii buckets charts joint no-labels width"))
-        return usage_error(command,
-                           "--ascii, --buckets, --charts, --joint, --no-labels and --width do not go with --%s",
-                           options->view->name);
+    if (options->view && options_given(arguments, "ascii buckets charts explain joint no-labels width"))
+        return usage_error(
+            command, "--ascii, --buckets, --charts, --explain, --joint, --no-labels and --width do not go with --%s",
+            options->view->name);
     if (options->view && options->by && !options->of)
         return usage_error(command, "--by prints a table, and does not go with --%s without --of", options->view->name);
-    if (options->by && !options->of && options_given(arguments, "op joint charts buckets no-labels"))
-        return usage_error(command,
-                           "--by prints a table: leave out --op, --joint, --charts, --buckets and --no-labels");
+    if (options->by && !options->of && options_given(arguments, "op joint charts buckets no-labels explain"))
+        return usage_error(
+            command, "--by prints a table: leave out --op, --joint, --charts, --buckets, --no-labels and --explain");
+    if (options->page.explain && options->page.no_labels)
+        return usage_error(command, "--explain is about the names of peaks, and --no-labels leaves them out");
     if (options->of && options->page.joint)
         return usage_error(command, "--of and --joint exclude each other: joint profiles are of all calls");
     if (arguments->rest_count > 1)

@@ -76,7 +76,7 @@ struct option_row {
     }
 #define ROW_NO_LABELS(type, member)                                                                                    \
     {                                                                                                                  \
-        .name = "no-labels", .help = "do not say which of the times of 'osprof calibrate' a peak lies near",           \
+        .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof calibrate'",           \
         INTO(FLAG, type, member)                                                                                       \
     }
 #define ROW_BY(text, type, member)                                                                                     \

@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "groups.h"
+#include "peak_labels.h"
 
 #define KEY_COLUMNS 10 /* as screen_print_key() has them */
 #define PLACE_COLUMNS 32
@@ -62,42 +63,6 @@ static char *cut_text(const struct screen *screen, const char *text, int columns
     return cut;
 }
 
-/* A blank within a number and its unit, at which no line ends. Texts of the profile have no such character when they
- * are put into a sentence. */
-#define FIRM_BLANK '\1'
-
-static void make_blanks_firm(char *text) {
-    for (; *text; text++)
-        if (*text == ' ')
-            *text = FIRM_BLANK;
-}
-
-static void print_firm_word(FILE *stream, const char *word) {
-    for (; *word; word++)
-        putc(*word == FIRM_BLANK ? ' ' : *word, stream);
-}
-
-/* Prints words, from the left edge, with breaks between them. */
-static void print_sentence(const struct printer *it, const char *text) {
-    int column = 0;
-    while (*text) {
-        char word[TEXT_SIZE];
-        size_t length = strcspn(text, " ");
-        snprintf(word, sizeof(word), "%.*s", (int)length, text);
-        int columns = units_text_columns(word);
-        if (column > 0 && column + 1 + columns > it->screen->width) {
-            putc('\n', it->stream);
-            column = 0;
-        }
-        if (column > 0)
-            putc(' ', it->stream);
-        print_firm_word(it->stream, word);
-        column += columns + (column > 0);
-        text += length + (text[length] == ' ');
-    }
-    putc('\n', it->stream);
-}
-
 /* A line or more that begin with a key. */
 struct list {
     const struct printer *it;
@@ -145,7 +110,7 @@ static void format_time(const struct printer *it, double cycles, char ret_text[T
     char text[UNITS_TEXT_SIZE];
     units_format_cycles(it->units, cycles, text);
     snprintf(ret_text, TEXT_SIZE, "%s%s", text, it->units->frequency_hz > 0 ? "" : " cycles");
-    make_blanks_firm(ret_text);
+    screen_make_blanks_firm(ret_text);
 }
 
 /* "to /srv/data", or "" */
@@ -206,7 +171,7 @@ static void format_busy_share(const struct printer *it, char ret_text[UNITS_TEXT
     int digits = error >= 0.95 ? 0 : error >= 0.095 ? 1 : 2;
     snprintf(ret_text, UNITS_TEXT_SIZE, "%.*f %% %s %.*f", digits, 100 * it->model->busy_share,
              it->screen->ascii ? "+-" : "±", digits, error);
-    make_blanks_firm(ret_text);
+    screen_make_blanks_firm(ret_text);
 }
 
 static void format_busy(const struct printer *it, char ret_text[TEXT_SIZE]) {
@@ -233,7 +198,7 @@ static void format_sum(const struct printer *it, char ret_text[TEXT_SIZE]) {
     format_place(it, "to", place);
     format_time(it, model->sum.total_cycles, time);
     units_format_share(model->elapsed_share, share);
-    make_blanks_firm(share);
+    screen_make_blanks_firm(share);
     if (model->sum.calls == 0)
         snprintf(ret_text, TEXT_SIZE, "no %.160s%.160s", calls, place);
     else if (model->elapsed_share > 0)
@@ -254,7 +219,7 @@ static void print_time(const struct printer *it) {
     if (!elapsed[0] && calls[0] >= 'a' && calls[0] <= 'z')
         calls[0] = (char)(calls[0] - 'a' + 'A');
     snprintf(text, sizeof(text), "%s%s", elapsed, calls);
-    print_sentence(it, text);
+    screen_print_sentence(it->screen, 0, text);
 }
 
 /* A call that hangs is the answer. */
@@ -272,29 +237,13 @@ static void print_in_flight(const struct printer *it) {
     snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s for %.64s%s%.100s", count,
              units_plural(it->profile->in_flight_count), op ? op : "", age, cause && cause[0] ? ", " : "",
              cause ? cause : "");
-    print_sentence(it, text);
+    screen_print_sentence(it->screen, 0, text);
 }
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
 static const char *cause_text(const struct answer_peak *peak) {
-    switch (peak->cause) {
-    case ANSWER_CAUSE_MEMORY:
-        return strncmp(peak->op->name, "READ", 4) == 0 ? "from memory" : "in memory";
-    case ANSWER_CAUSE_DEVICE_READ:
-        return "one disk read";
-    case ANSWER_CAUSE_DEVICE_WRITE:
-        return "one disk write";
-    case ANSWER_CAUSE_DEVICE_FLUSH:
-        return "one disk flush";
-    case ANSWER_CAUSE_DEVICE_WRITE_OR_FLUSH:
-        return "one disk write or flush";
-    case ANSWER_CAUSE_ROUND_TRIP:
-        return "one network round trip";
-    case ANSWER_CAUSE_NOT_KNOWN:
-        break;
-    }
-    return "";
+    return peak_cause_text(peak->reason.cause, peak->op);
 }
 
 /* Those behind the name. Before it is the share, so that no line begins as one of the table of operations does. */
@@ -534,6 +483,18 @@ static void print_facts(const struct printer *it) {
     print_failures(it);
 }
 
+/* ---- Why peaks have these names ----------------------------------------------------------------- */
+
+static void print_reasons(const struct printer *it, const struct calibration *calibration) {
+    const struct peak_times times = peak_labels_times(it->profile, calibration);
+    for (size_t i = 0; i < it->model->peak_count; i++) {
+        putc('\n', it->stream);
+        screen_print_untrusted(it->screen, INK_STRONG, it->model->peaks[i].op->name);
+        putc('\n', it->stream);
+        peak_labels_explain(it->model->peaks[i].op, &it->model->peaks[i].peak, &times, it->units, it->screen);
+    }
+}
+
 /* ---- The whole ---------------------------------------------------------------------------------- */
 
 void answer_page_print(const struct answer_page *page, const struct units *units, const struct screen *screen) {
@@ -545,4 +506,6 @@ void answer_page_print(const struct answer_page *page, const struct units *units
     print_peaks(&it);
     print_facts(&it);
     answer_next_print(page->source, page->profile, &model, page->calibration->count == 0 && !page->no_labels, screen);
+    if (page->explain)
+        print_reasons(&it, page->calibration);
 }

@@ -12,6 +12,7 @@ struct answer_page {
     const struct calibration *calibration; /* may have no times */
     const struct answer_source *source;
     bool no_labels; /* the user wants no calibrated times */
+    bool explain;   /* then why peaks have the names that they have follows, beyond the 24 lines */
 };
 
 /* Prints it: at most 24 lines where the screen has 80 columns or more, and none wider than the screen. */

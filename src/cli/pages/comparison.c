@@ -8,6 +8,7 @@
 #include "base.h"
 #include "chart.h"
 #include "figures.h"
+#include "peak_labels.h"
 #include "units.h"
 
 #define SCORE_TEXT_SIZE 48
@@ -315,31 +316,30 @@ static void print_peak_pair(const struct page *page, const struct peak_pair *pai
 }
 
 /* What the peak may be; empty: nothing is known, or there is no such peak. */
-static void label_peak(const struct page *page, const struct calibration *times, const struct aggstats_profile *profile,
-                       const struct peak *peak, char ret_label[CALIBRATION_LABEL_SIZE]) {
-    ret_label[0] = '\0';
-    if (peak->calls > 0)
-        calibration_label(times, profile, peak->mode, &page->units, ret_label);
+static const char *label_of(const struct calibration *calibration, const struct aggstats_profile *profile,
+                            const struct aggstats_op_profile *op, const struct peak *peak) {
+    const struct peak_times times = peak_labels_times(profile, calibration);
+    return peak->calls > 0 ? peak_cause_text(peak_reason_of(op, peak, &times).cause, op) : "";
 }
 
 /* Said once if it is the same of both. */
-static void print_peak_labels(const struct page *page, const struct peak_pair *pair) {
-    char a[CALIBRATION_LABEL_SIZE] = "";
-    char b[CALIBRATION_LABEL_SIZE] = "";
+static void print_peak_labels(const struct page *page, const struct compare_op *op, const struct peak_pair *pair) {
+    const char *a = "";
+    const char *b = "";
     if (pair->change != PEAK_APPEARED)
-        label_peak(page, page->comparison->a_times, &page->result->a, &pair->a, a);
+        a = label_of(page->comparison->a_times, &page->result->a, op->a, &pair->a);
     if (pair->change != PEAK_VANISHED)
-        label_peak(page, page->comparison->b_times, &page->result->b, &pair->b, b);
+        b = label_of(page->comparison->b_times, &page->result->b, op->b, &pair->b);
     bool is_lone = pair->change == PEAK_APPEARED || pair->change == PEAK_VANISHED;
     if (is_lone || strcmp(a, b) == 0) {
         if (a[0] || b[0])
-            fprintf(page->stream, "    %s\n", a[0] ? a : b);
+            fprintf(page->stream, "    may be %s\n", a[0] ? a : b);
         return;
     }
     if (a[0])
-        fprintf(page->stream, "    A %s\n", a);
+        fprintf(page->stream, "    A may be %s\n", a);
     if (b[0])
-        fprintf(page->stream, "    B %s\n", b);
+        fprintf(page->stream, "    B may be %s\n", b);
 }
 
 static void print_peaks(const struct page *page, const struct compare_op *op) {
@@ -351,7 +351,7 @@ static void print_peaks(const struct page *page, const struct compare_op *op) {
             print_lone_peak(page, &pair->a, "vanished");
         else
             print_peak_pair(page, pair);
-        print_peak_labels(page, pair);
+        print_peak_labels(page, op, pair);
     }
 }
 

@@ -14,6 +14,7 @@
 #include "groups_table.h"
 #include "joint_table.h"
 #include "outcome_line.h"
+#include "peak_labels.h"
 #include "peak_line.h"
 #include "screen.h"
 #include "units.h"
@@ -359,18 +360,13 @@ static void print_peaks(const struct page *page, const struct aggstats_op_profil
         peak_line_print(&peaks[i], page->profile->resolution, &page->units, &page->screen);
 }
 
-/* A line for each peak that is near a characteristic time. */
+/* What they may be, or why that is said and nothing else. */
 static void print_peak_labels(const struct page *page, const struct aggstats_op_profile *op) {
-    struct peak peaks[PEAKS_MAX];
-    size_t count = page->calibration.count > 0 ? peaks_find(op, page->profile->resolution, peaks) : 0;
-    for (size_t i = 0; i < count; i++) {
-        char mode[UNITS_TEXT_SIZE];
-        char label[CALIBRATION_LABEL_SIZE];
-        calibration_label(&page->calibration, page->profile, peaks[i].mode, &page->units, label);
-        units_format_cycles(&page->units, peaks[i].mode_cycles, mode);
-        if (label[0])
-            fprintf(page->screen.stream, "  peak at %s %s\n", mode, label);
-    }
+    const struct peak_times times = peak_labels_times(page->profile, &page->calibration);
+    if (page->options->explain)
+        peak_labels_explain_all(op, &times, &page->units, &page->screen);
+    else
+        peak_labels_print(op, &times, &page->units, &page->screen);
 }
 
 static void print_histogram(const struct page *page, const struct aggstats_op_profile *op,
@@ -409,11 +405,16 @@ static bool is_whole(const struct page *page) {
     return page->options->ops.count == 0;
 }
 
+static bool has_charts(const struct page *page) {
+    return page->options->charts || page->options->buckets || !is_whole(page);
+}
+
 static void print_answer(const struct page *page) {
     const struct answer_page answer = {.profile = page->profile,
                                        .calibration = &page->calibration,
                                        .source = &page->options->source,
-                                       .no_labels = page->options->no_labels};
+                                       .no_labels = page->options->no_labels,
+                                       .explain = page->options->explain && !has_charts(page)};
     answer_page_print(&answer, &page->units, &page->screen);
     putc('\n', page->screen.stream);
 }
@@ -426,7 +427,7 @@ static void print_page(const struct page *page) {
     if (page->op_count == 0)
         return;
     print_table(page);
-    if (page->options->charts || page->options->buckets || !is_whole(page))
+    if (has_charts(page))
         print_charts(page);
     for (size_t i = 0; page->options->joint && i < page->op_count; i++)
         print_joints(page, page->ops[i]);

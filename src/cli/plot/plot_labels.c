@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "peaks.h"
+#include "peak_labels.h"
 #include "units.h"
 
 #define TEXT_SIZE 48
@@ -31,19 +31,11 @@ struct labels {
 
 /* ---- Which -------------------------------------------------------------------------------------- */
 
-/* The likeliest; where a device's reads, writes and flushes take about as long, only that it is the device.
- * Returns NULL if there is none */
-static const char *title_of(const struct plot *plot, size_t profile, const struct peak *peak) {
-    const struct characteristic *near[CHARACTERISTIC_NEAR_MAX];
-    size_t count = calibration_near(&plot->times[profile], plot->profiles[profile], peak->mode, near);
-    size_t device_count = 0;
-    for (size_t i = 0; i < count; i++)
-        device_count += characteristic_scope(near[i]->kind) == SCOPE_DEVICE;
-    if (count == 0)
-        return NULL;
-    if (device_count > 1 && characteristic_scope(near[0]->kind) == SCOPE_DEVICE)
-        return "device";
-    return characteristic_title(near[0]->kind);
+/* Empty if there is none. */
+static const char *title_of(const struct plot *plot, const struct plot_op *op, size_t profile,
+                            const struct peak *peak) {
+    const struct peak_times times = peak_labels_times(plot->profiles[profile], &plot->times[profile]);
+    return peak_cause_text(peak_reason_of(op->of[profile], peak, &times).cause, op->of[profile]);
 }
 
 static size_t find_peaks(const struct plot *plot, const struct plot_op *op, size_t profile, struct peak *ret_peaks) {
@@ -57,7 +49,7 @@ bool plot_labels_any(const struct plot *plot) {
     for (size_t i = 0; i < plot->op_count; i++)
         for (size_t profile = 0; profile < plot->profile_count; profile++)
             for (size_t j = find_peaks(plot, &plot->ops[i], profile, peaks); j-- > 0;)
-                if (title_of(plot, profile, &peaks[j]))
+                if (title_of(plot, &plot->ops[i], profile, &peaks[j])[0])
                     return true;
     return false;
 }
@@ -112,11 +104,11 @@ static void find(struct labels *it, size_t profile) {
     struct peak peaks[PEAKS_MAX];
     size_t count = find_peaks(it->plot, it->op, profile, peaks);
     for (size_t i = 0; i < count; i++) {
-        const char *title = title_of(it->plot, profile, &peaks[i]);
+        const char *title = title_of(it->plot, it->op, profile, &peaks[i]);
         struct label label = {.share = peaks[i].latency_share};
-        if (!title)
+        if (!title[0])
             continue;
-        snprintf(label.text, sizeof(label.text), "≈ %s", title);
+        snprintf(label.text, sizeof(label.text), "%s", title);
         place(it, profile, peaks[i].mode, &label);
         add(it, &label);
     }

@@ -1,5 +1,4 @@
-/* What peaks of histograms may be, where they stand: the likeliest of the characteristic times that they lie near, over
- * their bars. */
+/* What peaks of histograms may be, by the rule of peak_cause.h, over their bars. */
 #ifndef PLOT_LABELS_H
 #define PLOT_LABELS_H
 

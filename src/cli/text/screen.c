@@ -108,3 +108,39 @@ int screen_print_word(const struct screen *screen, int column, const char *word)
         column = fprintf(screen->stream, "\n ") - 1;
     return column + fprintf(screen->stream, " %s", word);
 }
+
+#define FIRM_BLANK '\1'
+
+void screen_make_blanks_firm(char *text) {
+    for (; *text; text++)
+        if (*text == ' ')
+            *text = FIRM_BLANK;
+}
+
+static void print_word(FILE *stream, const char *word, size_t length_bytes) {
+    for (size_t i = 0; i < length_bytes; i++)
+        putc(word[i] == FIRM_BLANK ? ' ' : word[i], stream);
+}
+
+static int word_columns(const char *word, size_t length_bytes) {
+    int columns = 0;
+    for (size_t i = 0; i < length_bytes; i++)
+        columns += ((unsigned char)word[i] & 0xc0) != 0x80; /* not a continuation byte */
+    return columns;
+}
+
+void screen_print_sentence(const struct screen *screen, int indent, const char *text) {
+    int column = fprintf(screen->stream, "%*s", indent, "");
+    for (bool is_first = true; *text; is_first = false) {
+        size_t length = strcspn(text, " ");
+        int columns = word_columns(text, length);
+        if (!is_first && column + 1 + columns > screen->width)
+            column = fprintf(screen->stream, "\n%*s", 2 * indent, "") - 1;
+        else if (!is_first)
+            column += fprintf(screen->stream, " ");
+        column += columns;
+        print_word(screen->stream, text, length);
+        text += length + (text[length] == ' ');
+    }
+    putc('\n', screen->stream);
+}

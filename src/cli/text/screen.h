@@ -44,6 +44,14 @@ void screen_print_key(const struct screen *screen, const char *key);
  * are columns Returns where this one ends */
 int screen_print_word(const struct screen *screen, int column, const char *word);
 
+/* Within a sentence: makes blanks of a number and its unit such that no line ends there. Texts that came from a file
+ * must have been cleaned of characters that terminals obey before they are put into a sentence. */
+void screen_make_blanks_firm(char *text);
+
+/* Prints words with a blank, or where they do not fit a new line, between them, then a new line. indent: blanks before
+ * the first word; further lines have twice as many */
+void screen_print_sentence(const struct screen *screen, int indent, const char *text);
+
 /* Prints text that came from a file: what a terminal might obey becomes '?'. */
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);
 
