@@ -54,6 +54,18 @@ void top_figures_relate(struct top_figures *figures, double total_cycles) {
         figures->mean_cycles = figures->total_cycles / (double)figures->ended;
 }
 
+static struct top_figures figures_of(const struct aggstats_op_profile *op, unsigned resolution) {
+    struct top_figures figures = {.name = op->name,
+                                  .ended = figures_finished(op, resolution),
+                                  .total_cycles = (double)op->total_cycles,
+                                  .max_bucket = top_highest_bucket(op, resolution),
+                                  .longest_cycles = op->longest_cycles};
+    struct aggstats_percentile percentile;
+    if (aggstats_percentile(op, resolution, 999, &percentile))
+        figures.p999_cycles = percentile.cycles;
+    return figures;
+}
+
 static int make_ops(struct top_frame *frame) {
     const struct aggstats_profile *profile = &frame->profile;
     frame->total_cycles = figures_sum(profile).total_cycles;
@@ -64,10 +76,7 @@ static int make_ops(struct top_frame *frame) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         struct top_op *row = &frame->ops[frame->op_count++];
         row->profile = op;
-        row->figures = (struct top_figures){.name = op->name,
-                                            .ended = figures_finished(op, profile->resolution),
-                                            .total_cycles = (double)op->total_cycles,
-                                            .max_bucket = top_highest_bucket(op, profile->resolution)};
+        row->figures = figures_of(op, profile->resolution);
         top_figures_relate(&row->figures, frame->total_cycles);
         frame->ended += row->figures.ended;
         frame->failed += aggstats_failed_calls(op);
@@ -162,6 +171,8 @@ static int compare_max(const void *left, const void *right) {
     const struct top_figures *a = left;
     const struct top_figures *b = right;
     int order = (a->max_bucket < b->max_bucket) - (a->max_bucket > b->max_bucket);
+    if (order == 0 && a->longest_cycles > 0 && b->longest_cycles > 0)
+        order = (a->longest_cycles < b->longest_cycles) - (a->longest_cycles > b->longest_cycles);
     if (order == 0)
         order = (a->ended == 0) - (b->ended == 0);
     return order ? order : compare_shares(a, b);

@@ -60,11 +60,18 @@ keys() {
     tmux -S "$scratch/tmux" send-keys "$@"
 }
 
-# drive ARGUMENT...: runs osprof top on a cleared screen, and waits for it
-drive() {
+# drive_summary ARGUMENT...: runs osprof top on a cleared screen, and waits for it
+drive_summary() {
     rm -f modes-before modes-after
     keys "clear; bash drive $*" Enter
-    wait_shows '(operation|No operation)'
+    wait_shows '1 summary|^[Pp]rocess|^h help'
+}
+
+# drive ARGUMENT...: the same, then chooses the operations
+drive() {
+    drive_summary "$@"
+    keys 2
+    wait_shows '(operation .*longest|No operation)'
 }
 
 # ended STATUS: osprof top has ended with it, and the terminal is as before
@@ -263,13 +270,13 @@ echo resume >"$mnt/.osprof"
 keys Space
 shows_no_more 'Recording is paused' || fail "paused for ever"
 
-keys 2
+keys 3
 wait_shows 'No call is in flight'
 keys h
 wait_shows 'orders operations and callers by mean'
 keys h
 wait_shows 'No call is in flight'
-keys 1
+keys 2
 expect_calls MKDIR 53
 keys p
 wait_shows 'This screen is paused'
@@ -343,6 +350,31 @@ expect_calls RMDIR 3
 keys q
 ended 0
 
+# ---- The first view is the page that answers, with what the mount tells
+
+mount_osproffs -o by=file+program "$lower" "$mnt"
+drive_summary --delay 3600 mnt
+printf 'a line\n' >"$mnt/summarised"
+cat "$mnt/summarised" >/dev/null
+keys Space
+wait_shows '^[0-9.]+ m?s elapsed; '
+wait_shows ' most time in  *calls  *typical'
+wait_shows '^file  .*/summarised'
+wait_shows '^program  .*cat'
+wait_shows '^next  *osprof show --op [A-Z]+ '
+keys s # orders are of the operations
+wait_shows '^operation .*p99.9 +longest'
+keys 1
+wait_shows '^file  .*/summarised'
+rm "$mnt/summarised"
+keys q
+ended 0
+# The same in a report, which does not ask the mount.
+expect 0 top --batch --count 1 --delay 0.1 --ascii mnt
+grep -q '^[0-9.]* ms elapsed; ' "$scratch/out" || fail "a report does not begin with the page that answers"
+grep -q '^operation .*p99.9 *longest\|^No operation was called' "$scratch/out" || fail "a report without operations"
+unmount_osproffs "$mnt"
+
 # ---- Whose calls they are
 
 mount_osproffs "$lower" "$mnt"
@@ -354,7 +386,7 @@ for by in process uid; do
         "message about a mount that records no callers"
 done
 drive --delay 3600 mnt
-keys 3
+keys 4
 wait_shows '^No calls by process are recorded; osproffs -o by=process records them\.$'
 keys q
 ended 0
@@ -407,7 +439,7 @@ wait "$watcher" || true
 
 # On the screen: the view asks the mount at once, and then with each snapshot.
 drive --delay 3600 mnt
-keys 3
+keys 4
 wait_shows '^Calls by process, [0-9.]+ m?s since '
 wait_shows "^ev\?\[7mil +$caller_pid +[0-9.]+ % "
 printf 'then-%s\n' {1..7} >&7
@@ -439,7 +471,7 @@ wait_shows 'begun anew'
 wait_until 30 shows_caller_calls 0 || fail "calls from before a reset are shown"
 keys q
 ended 0
-drive --by process --delay 3600 mnt
+drive_summary --by process --delay 3600 mnt
 wait_shows '^(Calls by process, )'
 keys r
 wait_shows '^Nobody has called\.$'
@@ -450,9 +482,9 @@ hang_daemon "$hung_daemon"
 keys Space
 wait_shows "^The mount does not answer: ${mnt:0:12}"
 shows '^Nobody has called\.$' || fail "the picture is gone"
-keys 1
+keys 2
 wait_shows '^(operation|No operation)'
-keys 3
+keys 4
 wait_shows '^The mount does not answer'
 keys q
 ended 0
@@ -514,9 +546,9 @@ in_flight() {
 wait_until 30 in_flight || fail "the call in flight is not reported: $(<report)"
 drive --delay 0.1 upper
 wait_shows "1 in flight, the oldest [A-Z]+ for [0-9.]+ m?s"
-keys 3
+keys 4
 wait_shows '^(Calls by process, |The mount does not answer: )' # as far as it has to ask the mount below
-keys 2
+keys 3
 wait_shows "^[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +\(not known\)\$"
 wait_shows "^[A-Z]+ +[1-9][0-9.]* s +$hung_pid " # it gets older
 kill -CONT "$hung_daemon"

@@ -28,7 +28,8 @@ static void set_up(void) {
     read_buckets[12] = 20;
     fsync_buckets[24] = 3;
     ops[0] = (struct aggstats_op_profile){"FSYNC", 5, 75000000, fsync_buckets, NULL, 0, 0, 0, {0}};
-    ops[1] = (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0, 0, 0, {0}};
+    ops[1] =
+        (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0, 0, 0, {0}, .longest_cycles = 7500};
     calls[0] = (struct aggstats_call_in_flight){"FSYNC", 500, 7, 4711, NULL};
     calls[1] = (struct aggstats_call_in_flight){"FSYNC", 9000000000, 8, 0, path};
     watch = (struct top_watch){.has_latest = true, .is_fresh = true, .since_beginning = true};
@@ -83,23 +84,23 @@ static void assert_drawn(const char *drawn, const char *table) {
 }
 
 START_TEST(operations_have_a_chart_and_calls_in_flight_below_them) {
-    CLEANUP_FREE char *text = draw(0, 80, false);
-    assert_drawn(text, "operation   share      calls     mean    max ≤  1 µs      1 ms\n"
-                       "FSYNC      75.0 %          3  25.0 ms  33.6 ms                ▁\n"
-                       "READ       25.0 %      1,020  24.5 µs  8.19 µs  ▄ ▂\n\n");
+    CLEANUP_FREE char *text = draw(1, 80, false);
+    assert_drawn(text, "operation   share      calls     mean    p99.9   longest  1 µs      1 ms\n"
+                       "FSYNC      75.0 %          3  25.0 ms  29.9 ms  ≤33.6 ms                ▁\n"
+                       "READ       25.0 %      1,020  24.5 µs  7.17 µs   7.50 µs  ▄ ▂\n\n");
 }
 END_TEST
 
 START_TEST(in_ascii_a_digit_stands_for_a_height) {
-    CLEANUP_FREE char *text = draw(0, 80, true);
-    assert_drawn(text, "operation   share      calls     mean   max <=  1 us      1 ms\n"
-                       "FSYNC      75.0 %          3  25.0 ms  33.6 ms                1\n"
-                       "READ       25.0 %      1,020  24.5 us  8.19 us  4 2\n\n");
+    CLEANUP_FREE char *text = draw(1, 80, true);
+    assert_drawn(text, "operation   share      calls     mean    p99.9   longest  1 us      1 ms\n"
+                       "FSYNC      75.0 %          3  25.0 ms  29.9 ms <=33.6 ms                1\n"
+                       "READ       25.0 %      1,020  24.5 us  7.17 us   7.50 us  4 2\n\n");
 }
 END_TEST
 
 START_TEST(what_does_not_fit_is_left_out) {
-    CLEANUP_FREE char *text = draw(0, 40, true);
+    CLEANUP_FREE char *text = draw(1, 40, true);
     assert_drawn(text, "operation   share      calls     mean\n"
                        "FSYNC      75.0 %          3  25.0 ms\n"
                        "READ       25.0 %      1,020  24.5 us\n\n");
@@ -116,31 +117,33 @@ static void move_and_fail(void) {
 
 START_TEST(rates_of_bytes_and_failures_are_below_the_operations) {
     move_and_fail();
-    CLEANUP_FREE char *text = draw(0, 80, false);
+    CLEANUP_FREE char *text = draw(1, 80, false);
     ck_assert_ptr_nonnull(
-        strstr(text, "1,020  24.5 µs  8.19 µs  ▄ ▂\nAll: 4.00 MiB/s moved, 0.43/s failed\n\noperation"));
+        strstr(text, "1,020  24.5 µs  7.17 µs   7.50 µs  ▄ ▂\nAll: 4.00 MiB/s moved, 0.43/s failed\n\noperation"));
 }
 END_TEST
 
 START_TEST(rates_of_operations_have_columns_where_there_is_room) {
     move_and_fail();
-    CLEANUP_FREE char *text = draw(0, 110, false);
-    ck_assert_ptr_nonnull(strstr(text, "    mean    max ≤       moved    failed  "));
-    ck_assert_ptr_nonnull(strstr(text, "FSYNC      75.0 %          3  25.0 ms  33.6 ms                0.43/s  "));
-    ck_assert_ptr_nonnull(strstr(text, "READ       25.0 %      1,020  24.5 µs  8.19 µs  4.00 MiB/s            "));
+    CLEANUP_FREE char *text = draw(1, 110, false);
+    ck_assert_ptr_nonnull(strstr(text, "    mean    p99.9   longest       moved    failed  "));
+    ck_assert_ptr_nonnull(
+        strstr(text, "FSYNC      75.0 %          3  25.0 ms  29.9 ms  ≤33.6 ms                0.43/s  "));
+    ck_assert_ptr_nonnull(
+        strstr(text, "READ       25.0 %      1,020  24.5 µs  7.17 µs   7.50 µs  4.00 MiB/s            "));
 }
 END_TEST
 
 START_TEST(rates_need_the_time) {
     move_and_fail();
     watch.latest.profile.has_elapsed = false;
-    CLEANUP_FREE char *text = draw(0, 110, false);
+    CLEANUP_FREE char *text = draw(1, 110, false);
     ck_assert_ptr_null(strstr(text, "moved"));
 }
 END_TEST
 
 START_TEST(calls_in_flight_alone) {
-    CLEANUP_FREE char *text = draw(1, 80, false);
+    CLEANUP_FREE char *text = draw(2, 80, false);
     assert_drawn(text, "");
 }
 END_TEST
@@ -148,8 +151,8 @@ END_TEST
 START_TEST(what_has_not_ended_has_no_mean) {
     ops[0].total_cycles = 0;
     fsync_buckets[24] = 0;
-    CLEANUP_FREE char *text = draw(0, 80, true);
-    ck_assert_ptr_nonnull(strstr(text, "\nFSYNC       0.0 %          0        -        -\n"));
+    CLEANUP_FREE char *text = draw(1, 80, true);
+    ck_assert_ptr_nonnull(strstr(text, "\nFSYNC       0.0 %          0        -        -         -\n"));
 }
 END_TEST
 
@@ -171,10 +174,30 @@ START_TEST(nothing_is_told_as_nothing) {
     fclose(screen.stream);
     ck_assert_str_eq(text, "2001-09-09 01:46:47 UTC  time not known since the beginning  /srv/a?b\n"
                            "0 calls ended, 0 ns in all; none in flight\n"
+                           "No calls\n"
                            "No operation was called.\n"
                            "No call is in flight.\n"
                            "The mount is being asked.\n");
     free(text);
+}
+END_TEST
+
+/* ---- The page that answers ---- */
+
+START_TEST(the_first_view_is_the_page_that_answers) {
+    CLEANUP_FREE char *text = draw(0, 80, true);
+    char expected[1024];
+    snprintf(expected, sizeof(expected), "%s%s", heading,
+             "7.00 s elapsed; calls to /mnt?[2J took 100 ms, summed over callers (1.4 %)\n"
+             "In flight: 2 calls, the oldest FSYNC for 9.00 s\n"
+             "\n"
+             "   share  most time in        calls    typical\n"
+             "  75.0 %  FSYNC                   3    23.7 ms\n"
+             "  23.1 %  READ                1,000    1.45 us\n"
+             "   1.9 %  READ                   20    5.79 us\n"
+             "\n"
+             "next      osprof show --op FSYNC '/mnt?[2J'  # its latencies as a chart\n");
+    ck_assert_str_eq(text, expected);
 }
 END_TEST
 
@@ -206,16 +229,32 @@ static void tear_down_callers(void) {
     tear_down();
 }
 
-static char *draw_callers(int width) {
+/* A view alone, in ASCII; the caller frees it. */
+static char *draw_view(size_t view, int width) {
     char *text = NULL;
     size_t size_bytes;
     const struct screen screen = {.width = width, .ascii = true, .stream = open_memstream(&text, &size_bytes)};
     struct canvas_stream stream;
     canvas_stream_init(&stream, &screen);
-    top_view_of_callers()->draw(&watch, &stream.canvas);
+    top_views[view].draw(&watch, &stream.canvas);
     fclose(screen.stream);
     return text;
 }
+
+static char *draw_callers(int width) {
+    return draw_view((size_t)(top_view_of_callers() - top_views), width);
+}
+
+START_TEST(what_the_mount_tells_is_on_the_first_view_until_it_does_not_answer) {
+    ck_assert_int_eq(top_frame_make(NULL, &watch.latest.profile, &watch.frame), 0);
+    CLEANUP_FREE char *text = draw_view(0, 80);
+    ck_assert_ptr_nonnull(strstr(text, "\nprocess   ev?[7mil 4711 100.0 %, kernel 75.0 %\n"));
+    watch.callers.is_late = true;
+    CLEANUP_FREE char *late = draw_view(0, 80);
+    ck_assert_ptr_null(strstr(late, "process"));
+    ck_assert_ptr_nonnull(strstr(late, "7.00 s elapsed; "));
+}
+END_TEST
 
 START_TEST(callers_have_figures_and_what_they_mostly_call) {
     CLEANUP_FREE char *text = draw_callers(90);
@@ -322,6 +361,7 @@ static Suite *top_page_suite(void) {
     Suite *suite = suite_create("top_page");
     TCase *pages = tcase_create("pages");
     tcase_add_checked_fixture(pages, set_up, tear_down);
+    tcase_add_test(pages, the_first_view_is_the_page_that_answers);
     tcase_add_test(pages, operations_have_a_chart_and_calls_in_flight_below_them);
     tcase_add_test(pages, in_ascii_a_digit_stands_for_a_height);
     tcase_add_test(pages, what_does_not_fit_is_left_out);
@@ -336,6 +376,7 @@ static Suite *top_page_suite(void) {
 
     TCase *callers = tcase_create("callers");
     tcase_add_checked_fixture(callers, set_up_callers, tear_down_callers);
+    tcase_add_test(callers, what_the_mount_tells_is_on_the_first_view_until_it_does_not_answer);
     tcase_add_test(callers, callers_have_figures_and_what_they_mostly_call);
     tcase_add_test(callers, others_are_told_at_the_top_where_they_are_much);
     tcase_add_test(callers, what_does_not_fit_of_callers_is_left_out);

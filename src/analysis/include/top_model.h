@@ -12,9 +12,11 @@ struct top_figures {
     const char *name; /* whose they are. Owner: the frame */
     uint64_t ended;   /* calls that returned in that time */
     double total_cycles;
-    double share;        /* of the latency of all calls: 0..1 */
-    double mean_cycles;  /* this and the next are meaningful if calls have ended */
-    unsigned max_bucket; /* the highest that got a call */
+    double share;            /* of the latency of all calls: 0..1 */
+    double mean_cycles;      /* this and the next are meaningful if calls have ended */
+    unsigned max_bucket;     /* the highest that got a call */
+    double p999_cycles;      /* of operations: 99.9 of 100 calls took at most this long */
+    uint64_t longest_cycles; /* of operations: what the longest took; 0: only its bucket is known */
 };
 
 /* An operation. */

@@ -8,6 +8,7 @@
 #include "top_callers_page.h"
 #include "top_page.h"
 #include "top_screen.h"
+#include "top_summary.h"
 
 struct top_options {
     bool batch;
@@ -61,10 +62,13 @@ static void print_report(const struct top_watch *watch, bool ascii) {
     }
     top_page_draw_heading(watch, &stream.canvas);
     canvas_end_line(&stream.canvas);
-    if (watch->callers.is_wanted)
+    if (watch->callers.wanted != TOP_CALLERS_UNWANTED) {
         draw_callers(watch, &stream.canvas);
-    else
-        top_views[0].draw(watch, &stream.canvas);
+        return;
+    }
+    top_summary_draw(watch, &stream.canvas);
+    canvas_end_line(&stream.canvas);
+    top_view_of_operations()->draw(watch, &stream.canvas);
 }
 
 /* Reports of an interval each; without a count until the mount ends. main() tells if they cannot be written. */
@@ -94,7 +98,7 @@ static enum status print_reports(struct top_watch *watch, const struct top_optio
 static enum status begin_with_callers(struct top_watch *watch, const struct top_options *options) {
     const char *by = aggstats_grouping_name(options->by);
     watch->callers.by = options->by;
-    top_watch_want_callers(watch, true);
+    top_watch_want_callers(watch, TOP_CALLERS_WANTED);
     top_watch_await_callers(watch);
     if (watch->callers.error == -ENODATA) { /* the very first calls may not have come to a group yet */
         top_watch_ask_callers(watch);
@@ -119,11 +123,14 @@ static enum status run_watch(struct top_watch *watch, const struct top_options *
         complain("cannot watch %s: %s", watch->source.path, top_source_reason(error));
         return STATUS_TROUBLE;
     }
+    calibration_for_profile(&watch->latest.profile, &watch->calibration); /* complains before there is a screen */
     enum status status = options->by == AGGSTATS_UNGROUPED ? STATUS_OK : begin_with_callers(watch, options);
     if (status != STATUS_OK)
         return status;
     if (options->batch)
         return print_reports(watch, options);
+    if (options->by == AGGSTATS_UNGROUPED)
+        top_watch_want_callers(watch, top_views->callers);
     return top_screen_run(watch, options->by == AGGSTATS_UNGROUPED ? top_views : top_view_of_callers(),
                           llround(options->delay_seconds * 1e9), options->ascii);
 }
@@ -142,6 +149,7 @@ static enum status top(const struct top_options *options) {
     struct top_watch watch;
     top_watch_init(&watch, &source, find_order(options->order_name));
     enum status status = run_watch(&watch, options);
+    calibration_finish(&watch.calibration);
     top_watch_finish(&watch);
     return status;
 }

@@ -93,7 +93,7 @@ static void set_mark(struct top_callers *callers) {
 }
 
 void top_callers_begin_here(struct top_callers *callers) {
-    callers->mark_next = !callers->is_wanted || !is_there(&callers->latest);
+    callers->mark_next = callers->wanted == TOP_CALLERS_UNWANTED || !is_there(&callers->latest);
     if (!callers->mark_next)
         set_mark(callers);
 }
@@ -165,7 +165,7 @@ bool top_callers_collect(struct top_callers *callers, const struct aggstats_prof
 /* ---- Waiting ------------------------------------------------------------------------------------ */
 
 int top_callers_fd(const struct top_callers *callers) {
-    return callers->is_wanted && callers->reader.pid > 0 ? callers->reader.fd : -1;
+    return callers->wanted != TOP_CALLERS_UNWANTED && callers->reader.pid > 0 ? callers->reader.fd : -1;
 }
 
 int64_t top_callers_due_ns(const struct top_callers *callers) {

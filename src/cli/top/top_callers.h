@@ -9,9 +9,16 @@
 /* A mount that has not answered after so long is said not to. */
 #define TOP_CALLERS_PATIENCE_NS INT64_C(2000000000)
 
+/* Whether to ask. */
+enum top_callers_wanted {
+    TOP_CALLERS_UNWANTED,
+    TOP_CALLERS_IF_ANY, /* but not again once the mount has said that it tells none apart */
+    TOP_CALLERS_WANTED,
+};
+
 /* A zeroed one has seen nothing, and may be finished. */
 struct top_callers {
-    bool is_wanted;
+    enum top_callers_wanted wanted;
     enum aggstats_grouping by;       /* nothing else will do; AGGSTATS_UNGROUPED: whatever there is */
     enum aggstats_grouping grouping; /* what is shown; AGGSTATS_UNGROUPED until somebody has called */
     char *path;                      /* of the control file that was asked last; NULL: there is none */

@@ -68,7 +68,7 @@ struct table {
 
 static struct table table_of(const struct top_callers *callers, const struct canvas *canvas) {
     struct table table = {.main_ops_columns = 0};
-    top_table_init(&table.figures, &callers->latest, canvas);
+    top_table_init(&table.figures, &callers->latest, false, canvas);
     int left = top_table_fit(&table.figures, canvas->width - GROUPS_NAME_COLUMNS - GROUPS_ID_COLUMNS) - MAIN_OPS_GAP;
     if (left >= GROUPS_MAIN_OPS_COLUMNS)
         table.main_ops_columns = left;

@@ -8,6 +8,7 @@
 #include "base.h"
 #include "chart.h"
 #include "top_callers_page.h"
+#include "top_summary.h"
 #include "top_table.h"
 #include "units.h"
 
@@ -165,7 +166,7 @@ static struct chart_axis axis_of(const struct top_frame *frame, int columns) {
 static struct table table_of(const struct top_watch *watch, const struct canvas *canvas) {
     const struct top_frame *frame = &watch->frame;
     struct table table = {.frame = frame, .name_columns = name_columns(watch)};
-    top_table_init(&table.figures, &watch->latest.profile, canvas);
+    top_table_init(&table.figures, &watch->latest.profile, true, canvas);
     int left = top_table_fit(&table.figures, canvas->width - table.name_columns) - CHART_GAP;
     table.has_rates = has_rates(frame) && left >= MOVED_COLUMNS + FAILED_COLUMNS + RATES_CHART_COLUMNS_MIN;
     left -= table.has_rates ? MOVED_COLUMNS + FAILED_COLUMNS : 0;
@@ -292,16 +293,20 @@ static void draw_overview(const struct top_watch *watch, struct canvas *canvas) 
     draw_calls(watch, canvas);
 }
 
+enum view { VIEW_SUMMARY, VIEW_OPERATIONS, VIEW_CALLS, VIEW_CALLERS };
+
 const struct top_view top_views[] = {
-    {'1', "operations", draw_overview, .of_callers = false},
-    {'2', "calls in flight", draw_calls, .of_callers = false},
-    {'3', "callers", top_callers_page_draw, .of_callers = true},
+    [VIEW_SUMMARY] = {'1', "summary", top_summary_draw, TOP_CALLERS_IF_ANY, .has_orders = false},
+    [VIEW_OPERATIONS] = {'2', "operations", draw_overview, TOP_CALLERS_UNWANTED, .has_orders = true},
+    [VIEW_CALLS] = {'3', "calls in flight", draw_calls, TOP_CALLERS_UNWANTED, .has_orders = false},
+    [VIEW_CALLERS] = {'4', "callers", top_callers_page_draw, TOP_CALLERS_WANTED, .has_orders = true},
 };
 const size_t top_view_count = ARRAY_SIZE(top_views);
 
 const struct top_view *top_view_of_callers(void) {
-    const struct top_view *view = top_views;
-    while (!view->of_callers)
-        view++;
-    return view;
+    return &top_views[VIEW_CALLERS];
+}
+
+const struct top_view *top_view_of_operations(void) {
+    return &top_views[VIEW_OPERATIONS];
 }

@@ -10,14 +10,16 @@ struct top_view {
     int key;
     const char *title;
     void (*draw)(const struct top_watch *watch, struct canvas *canvas);
-    bool of_callers; /* it needs watch->callers */
+    enum top_callers_wanted callers; /* whether it needs watch->callers */
+    bool has_orders;                 /* its rows may be ordered */
 };
 
 extern const struct top_view top_views[];
 extern const size_t top_view_count;
 
-/* The view of callers. */
+/* The view of callers, and that of operations. */
 const struct top_view *top_view_of_callers(void);
+const struct top_view *top_view_of_operations(void);
 
 /* When the snapshot was taken, over which time, of what, and the sums; then a line for each thing that one should know.
  */

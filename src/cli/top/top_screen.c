@@ -73,7 +73,7 @@ static void draw_everything(struct top_screen *screen) {
 }
 
 static void regroup(struct top_screen *screen) {
-    if (top_views[screen->view].of_callers)
+    if (top_views[screen->view].callers == TOP_CALLERS_WANTED)
         top_watch_regroup(screen->watch);
 }
 
@@ -106,13 +106,14 @@ static void choose_view(struct top_screen *screen, size_t view) {
     screen->view = view;
     screen->scroll = 0;
     screen->help = false;
-    top_watch_want_callers(screen->watch, top_views[view].of_callers);
+    top_watch_want_callers(screen->watch, top_views[view].callers);
 }
 
-/* Orders are of operations, which the first view shows, and of callers. */
+/* Where there is nothing to be ordered, it is operations that shall be. */
 static void choose_order(struct top_screen *screen, enum top_order order) {
     top_watch_sort(screen->watch, order);
-    choose_view(screen, top_views[screen->view].of_callers ? screen->view : 0);
+    choose_view(screen,
+                top_views[screen->view].has_orders ? screen->view : (size_t)(top_view_of_operations() - top_views));
 }
 
 static void take_key(struct top_screen *screen, int key) {

@@ -12,11 +12,14 @@ struct top_table {
     struct units units;
     unsigned resolution;
     size_t column_count; /* that fit */
+    bool is_of_ops;      /* these have percentiles, and often exactly the longest call */
     bool ascii;
 };
 
-/* profile: of which clock and resolution the figures are */
-void top_table_init(struct top_table *table, const struct aggstats_profile *profile, const struct canvas *canvas);
+/* profile: of which clock and resolution the figures are
+ * is_of_ops: they are operations', else callers' */
+void top_table_init(struct top_table *table, const struct aggstats_profile *profile, bool is_of_ops,
+                    const struct canvas *canvas);
 
 /* Finds out how many columns of figures fit into so many columns of the screen. Returns how many of these are left
  * behind all of them; -1 if not all of them fit. */

@@ -74,6 +74,7 @@ static int take(struct top_watch *watch, const struct top_snapshot *snapshot) {
     watch->has_previous = watch->has_latest;
     watch->latest = *snapshot;
     watch->has_latest = true;
+    watch->has_asked = false;
     watch->is_fresh = true;
     watch->has_ended = snapshot->has_ended;
     watch->is_paused = is_paused(watch);
@@ -90,16 +91,19 @@ bool top_watch_collect_callers(struct top_watch *watch) {
 
 /* An answer that nobody has taken yet is the last one, not the next. */
 void top_watch_ask_callers(struct top_watch *watch) {
-    if (!watch->callers.is_wanted || !watch->has_latest || watch->has_ended)
+    if (watch->callers.wanted == TOP_CALLERS_UNWANTED || !watch->has_latest || watch->has_ended)
         return;
     top_watch_collect_callers(watch);
+    if (watch->callers.wanted == TOP_CALLERS_IF_ANY && watch->callers.error == -ENODATA && !watch->began_anew)
+        return;
+    watch->has_asked = true;
     top_callers_ask(&watch->callers, &watch->latest.profile, watch->source.live_fd < 0 ? watch->source.path : NULL);
 }
 
-void top_watch_want_callers(struct top_watch *watch, bool wanted) {
-    bool begins = wanted && !watch->callers.is_wanted;
-    watch->callers.is_wanted = wanted;
-    if (begins)
+void top_watch_want_callers(struct top_watch *watch, enum top_callers_wanted wanted) {
+    bool begins = wanted > watch->callers.wanted;
+    watch->callers.wanted = wanted;
+    if (begins && (!watch->has_asked || watch->callers.error))
         top_watch_ask_callers(watch);
 }
 

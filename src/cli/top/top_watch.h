@@ -2,6 +2,7 @@
 #ifndef TOP_WATCH_H
 #define TOP_WATCH_H
 
+#include "calibration.h"
 #include "top_callers.h"
 #include "top_model.h"
 #include "top_source.h"
@@ -14,10 +15,12 @@ struct top_watch {
     bool has_mark;
     bool has_previous;
     bool has_latest;
+    bool has_asked; /* the mount, for callers, since the latest was taken */
 
     bool summing; /* the frame is since the mark; else since the previous snapshot */
     enum top_order order;
 
+    struct calibration calibration; /* what peaks are held against; Owner: whoever has loaded it */
     struct top_callers callers;
     struct top_frame frame;
     bool since_beginning; /* the frame shows the profile from its beginning */
@@ -37,7 +40,7 @@ void top_watch_finish(struct top_watch *watch);
 int top_watch_refresh(struct top_watch *watch);
 
 /* Whether to ask the mount for callers with each snapshot, beginning with this moment. */
-void top_watch_want_callers(struct top_watch *watch, bool wanted);
+void top_watch_want_callers(struct top_watch *watch, enum top_callers_wanted wanted);
 
 /* Asks once more, if they are wanted. */
 void top_watch_ask_callers(struct top_watch *watch);
