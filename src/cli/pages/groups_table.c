@@ -7,9 +7,8 @@
 #include "figures.h"
 #include "groups.h"
 
-#define TABLE_COLUMNS (GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS + 11 + 9 + 10 + 10)
-#define FILE_COLUMNS (11 + 9 + 10 + 10 + 10)
-#define MAIN_OPS_GAP 2
+#define WHO_COLUMNS (GROUPS_NAME_COLUMNS + GROUPS_ID_COLUMNS)
+#define TEXT_GAP 2
 #define OPS_NAMED_MAX 3
 #define OTHER_SHARE_MIN 0.05
 
@@ -43,50 +42,115 @@ static void print_who(const struct aggstats_group *group, const struct screen *s
         screen_print_right(screen, INK_PLAIN, id, GROUPS_ID_COLUMNS);
 }
 
-static void print_cycles(double cycles, const struct units *units, const struct screen *screen) {
-    char text[UNITS_TEXT_SIZE];
-    units_format_cycles(units, cycles, text);
-    screen_print_right(screen, INK_PLAIN, text, 10);
+/* ---- Columns of figures ------------------------------------------------------------------------- */
+
+enum column { COLUMN_CALLS, COLUMN_SHARE, COLUMN_TOTAL, COLUMN_MEAN, COLUMN_MISSED, COLUMN_COUNT };
+
+struct table {
+    double whole_cycles;
+    enum aggstats_grouping grouping;
+    const struct units *units;
+    const struct screen *screen;
+    int columns[COLUMN_COUNT]; /* how wide; 0: it is not there */
+    int text_columns;          /* for what stands behind the figures: a path, or operations; 0: nothing does */
+};
+
+/* What may be missing is known of files and directories; their paths are behind the figures. */
+static bool has_paths_last(const struct table *table) {
+    return aggstats_grouping_has_objects(table->grouping);
 }
 
-static void print_main_ops(const struct aggstats_profile *profile, double total_cycles, const struct screen *screen) {
+static void format_cell(const struct table *table, const struct aggstats_group *group, enum column column,
+                        char ret_text[UNITS_TEXT_SIZE]) {
+    const struct figures_sum sum = figures_sum(&group->profile);
+    ret_text[0] = '\0';
+    if (column == COLUMN_CALLS)
+        units_format_count(sum.calls, ret_text);
+    else if (column == COLUMN_SHARE)
+        snprintf(ret_text, UNITS_TEXT_SIZE, "%.1f %%",
+                 table->whole_cycles > 0 ? 100 * sum.total_cycles / table->whole_cycles : 0);
+    else if (column == COLUMN_TOTAL)
+        units_format_cycles(table->units, sum.total_cycles, ret_text);
+    else if (column == COLUMN_MEAN)
+        units_format_cycles(table->units, sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0, ret_text);
+    else if (group->missed_cycles_max > 0)
+        units_format_cycles(table->units, (double)group->missed_cycles_max, ret_text);
+}
+
+/* A blank is before each cell. */
+static int column_width(const struct table *table, const struct aggstats_profile *profile, enum column column) {
+    static const int least[COLUMN_COUNT] = {11, 9, 10, 10, 10};
+    int width = least[column];
+    for (size_t i = 0; i < profile->group_count; i++) {
+        char text[UNITS_TEXT_SIZE];
+        if (profile->groups[i].grouping != table->grouping)
+            continue;
+        format_cell(table, &profile->groups[i], column, text);
+        int needed = 1 + units_text_columns(text);
+        width = needed > width ? needed : width;
+    }
+    return width;
+}
+
+/* Those that fit are there, the first of these first; what they leave is for paths or operations. */
+static void find_columns(struct table *table, const struct aggstats_profile *profile) {
+    static const enum column order[] = {COLUMN_SHARE, COLUMN_TOTAL, COLUMN_CALLS, COLUMN_MISSED, COLUMN_MEAN};
+    int left = table->screen->width - (has_paths_last(table) ? TEXT_GAP + GROUPS_NAME_COLUMNS : WHO_COLUMNS);
+    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
+        if (order[i] == COLUMN_MISSED && !has_paths_last(table))
+            continue;
+        int width = column_width(table, profile, order[i]);
+        if (width > left)
+            return;
+        table->columns[order[i]] = width;
+        left -= width;
+    }
+    table->text_columns = has_paths_last(table) ? GROUPS_NAME_COLUMNS + left : left - TEXT_GAP;
+    if (!has_paths_last(table) && table->text_columns < GROUPS_MAIN_OPS_COLUMNS)
+        table->text_columns = 0;
+}
+
+static struct table table_of(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
+                             const struct units *units, const struct screen *screen) {
+    struct table table = {.whole_cycles = figures_sum(profile).total_cycles,
+                          .grouping = grouping,
+                          .units = units,
+                          .screen = screen,
+                          .text_columns = aggstats_grouping_has_objects(grouping) ? GROUPS_NAME_COLUMNS : 0};
+    find_columns(&table, profile);
+    return table;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------- */
+
+static void print_main_ops(const struct table *table, const struct aggstats_profile *profile) {
     char text[GROUPS_MAIN_OPS_SIZE];
-    groups_table_format_main_ops(profile, total_cycles, screen->width - TABLE_COLUMNS - MAIN_OPS_GAP, text);
+    groups_table_format_main_ops(profile, figures_sum(profile).total_cycles, table->text_columns, text);
     if (text[0])
-        fprintf(screen->stream, "%*s%s", MAIN_OPS_GAP, "", text);
+        fprintf(table->screen->stream, "%*s%s", TEXT_GAP, "", text);
 }
 
-/* What may be missing of its total, and its path, as much of it as fits. */
-static void print_file(const struct aggstats_group *group, const struct units *units, const struct screen *screen) {
+static void print_path(const struct table *table, const struct aggstats_group *group) {
     char name[AGGSTATS_GROUP_NAME_SIZE];
-    int columns = screen->width - FILE_COLUMNS - MAIN_OPS_GAP;
-    if (group->missed_cycles_max > 0)
-        print_cycles((double)group->missed_cycles_max, units, screen);
-    else
-        screen_print_right(screen, INK_PLAIN, "", 10);
-    groups_cut_name(group, columns > GROUPS_NAME_COLUMNS ? (size_t)columns : GROUPS_NAME_COLUMNS, name);
-    fprintf(screen->stream, "%*s", MAIN_OPS_GAP, "");
-    screen_print_untrusted(screen, INK_STRONG, name);
+    groups_cut_name(group, (size_t)table->text_columns, name);
+    fprintf(table->screen->stream, "%*s", TEXT_GAP, "");
+    screen_print_untrusted(table->screen, INK_STRONG, name);
 }
 
-static void print_row(const struct aggstats_group *group, double whole_cycles, const struct units *units,
-                      const struct screen *screen) {
-    struct figures_sum sum = figures_sum(&group->profile);
-    char text[UNITS_TEXT_SIZE];
-    bool is_path_last = aggstats_grouping_has_objects(group->grouping);
-    if (!is_path_last)
-        print_who(group, screen);
-    units_format_count(sum.calls, text);
-    screen_print_right(screen, INK_PLAIN, text, 11);
-    snprintf(text, sizeof(text), "%.1f %%", whole_cycles > 0 ? 100 * sum.total_cycles / whole_cycles : 0);
-    screen_print_right(screen, INK_PLAIN, text, 9);
-    print_cycles(sum.total_cycles, units, screen);
-    print_cycles(sum.calls > 0 ? sum.total_cycles / (double)sum.calls : 0, units, screen);
-    if (is_path_last)
-        print_file(group, units, screen);
-    else
-        print_main_ops(&group->profile, sum.total_cycles, screen);
-    putc('\n', screen->stream);
+static void print_row(const struct table *table, const struct aggstats_group *group) {
+    if (!has_paths_last(table))
+        print_who(group, table->screen);
+    for (unsigned column = 0; column < COLUMN_COUNT; column++) {
+        char text[UNITS_TEXT_SIZE];
+        format_cell(table, group, (enum column)column, text);
+        if (table->columns[column] > 0)
+            screen_print_right(table->screen, INK_PLAIN, text, table->columns[column]);
+    }
+    if (has_paths_last(table))
+        print_path(table, group);
+    else if (table->text_columns > 0)
+        print_main_ops(table, &group->profile);
+    putc('\n', table->screen->stream);
 }
 
 static const char *plural_of(enum aggstats_grouping grouping) {
@@ -119,29 +183,48 @@ bool groups_table_format_other(const struct aggstats_profile *profile, enum aggs
     return true;
 }
 
-static void print_titles(enum aggstats_grouping grouping, const struct screen *screen) {
+static void print_titles(const struct table *table) {
+    static const char *const titles[COLUMN_COUNT] = {"calls", "share", "total", "mean", "missed"};
+    const struct screen *screen = table->screen;
     screen_ink(screen, INK_FAINT);
-    if (aggstats_grouping_has_objects(grouping))
-        fprintf(screen->stream, "%11s%9s%10s%10s%10s  %s\n", "calls", "share", "total", "mean", "missed",
-                groups_name_title(grouping));
-    else
-        fprintf(screen->stream, "%-*s%*s%11s%9s%10s%10s%s\n", GROUPS_NAME_COLUMNS, groups_name_title(grouping),
-                GROUPS_ID_COLUMNS, groups_id_title(grouping), "calls", "share", "total", "mean",
-                screen->width >= TABLE_COLUMNS + GROUPS_MAIN_OPS_COLUMNS ? "  mostly in" : "");
+    if (!has_paths_last(table))
+        fprintf(screen->stream, "%-*s%*s", GROUPS_NAME_COLUMNS, groups_name_title(table->grouping), GROUPS_ID_COLUMNS,
+                groups_id_title(table->grouping));
+    for (unsigned column = 0; column < COLUMN_COUNT; column++)
+        if (table->columns[column] > 0)
+            fprintf(screen->stream, "%*s", table->columns[column], titles[column]);
+    if (has_paths_last(table))
+        fprintf(screen->stream, "%*s%s", TEXT_GAP, "", groups_name_title(table->grouping));
+    else if (table->text_columns > 0)
+        fprintf(screen->stream, "%*smostly in", TEXT_GAP, "");
+    putc('\n', screen->stream);
     screen_ink(screen, INK_PLAIN);
 }
 
-void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
-                        const struct units *units, const struct screen *screen) {
-    double whole_cycles = figures_sum(profile).total_cycles;
+size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping, size_t row_max,
+                          const struct units *units, const struct screen *screen) {
+    const struct table table = table_of(profile, grouping, units, screen);
     char other[GROUPS_OTHER_SIZE];
+    size_t row_count = 0;
     putc('\n', screen->stream);
     if (groups_table_format_other(profile, grouping, other)) {
-        screen_print(screen, INK_WARNING, other);
-        putc('\n', screen->stream);
+        screen_ink(screen, INK_WARNING);
+        screen_print_sentence(screen, 0, other);
+        screen_ink(screen, INK_PLAIN);
     }
-    print_titles(grouping, screen);
+    print_titles(&table);
     for (size_t i = 0; i < profile->group_count; i++)
-        if (profile->groups[i].grouping == grouping)
-            print_row(&profile->groups[i], whole_cycles, units, screen);
+        if (profile->groups[i].grouping == grouping && row_count++ < row_max)
+            print_row(&table, &profile->groups[i]);
+    return row_count > row_max ? row_count - row_max : 0;
+}
+
+void groups_table_print_left_out(enum aggstats_grouping grouping, size_t count, const char *how,
+                                 const struct screen *screen) {
+    char number[UNITS_TEXT_SIZE];
+    char text[256];
+    units_format_count(count, number);
+    snprintf(text, sizeof(text), "And %s more %s: %s.", number,
+             count == 1 ? groups_name_title(grouping) : plural_of(grouping), how);
+    screen_print_sentence(screen, 0, text);
 }

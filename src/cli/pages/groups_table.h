@@ -24,10 +24,14 @@ void groups_table_format_main_ops(const struct aggstats_profile *profile, double
 bool groups_table_format_other(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
                                char ret_text[GROUPS_OTHER_SIZE]);
 
-/* Prints what is not told apart, and a row for each group of a grouping: calls, share, total, mean, and the operations
- * that take most of its time.
+/* Prints what is not told apart, and a row for each group of a grouping, at most row_max: calls, share, total, mean,
+ * and the operations that take most of its time, or its path; as much of it as fits. Returns how many rows are left out
  */
-void groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping,
-                        const struct units *units, const struct screen *screen);
+size_t groups_table_print(const struct aggstats_profile *profile, enum aggstats_grouping grouping, size_t row_max,
+                          const struct units *units, const struct screen *screen);
+
+/* "And 240 more files: ", and how one can see them. */
+void groups_table_print_left_out(enum aggstats_grouping grouping, size_t count, const char *how,
+                                 const struct screen *screen);
 
 #endif

@@ -465,10 +465,17 @@ int show_page(const struct input *input, const struct show_options *options) {
     return 0;
 }
 
+static void print_grouping(const struct page *page, enum aggstats_grouping grouping) {
+    const size_t row_max = page->options->group_rows_max > 0 ? page->options->group_rows_max : SIZE_MAX;
+    size_t left_out = groups_table_print(page->profile, grouping, row_max, &page->units, &page->screen);
+    if (left_out > 0)
+        groups_table_print_left_out(grouping, left_out, page->options->how_all_groups, &page->screen);
+}
+
 static void print_groups(const struct page *page, unsigned groupings) {
     for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS; grouping++)
         if (groupings & 1U << grouping)
-            groups_table_print(page->profile, (enum aggstats_grouping)grouping, &page->units, &page->screen);
+            print_grouping(page, (enum aggstats_grouping)grouping);
 }
 
 void show_groups(const struct input *input, unsigned groupings, const struct show_options *options) {

@@ -16,8 +16,10 @@ struct show_options {
     bool buckets; /* these with a row per bucket instead of columns */
     bool joint;   /* also the joint profiles */
     bool no_labels;
-    bool explain;   /* why peaks have the names that they have, or none */
-    unsigned width; /* columns; 0: as screen_of() finds them */
+    bool explain;               /* why peaks have the names that they have, or none */
+    unsigned group_rows_max;    /* of a table of groups; 0: all */
+    const char *how_all_groups; /* how one can see those beyond */
+    unsigned width;             /* columns; 0: as screen_of() finds them */
     FILE *stream;
     struct answer_source source; /* where the profile comes from */
 };

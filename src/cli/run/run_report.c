@@ -12,6 +12,7 @@
 #include "show.h"
 
 #define COMMAND_BYTES_MAX 1024 /* of the header line */
+#define GROUP_ROWS_MAX 18      /* a table of them fits a screen of 24 lines, with what is said of it */
 
 /* ---- The target --------------------------------------------------------------------------------- */
 
@@ -162,6 +163,8 @@ static int show(const struct run_mounts *mounts, size_t index, const struct run_
     struct show_options options = {
         .charts = shown->charts,
         .joint = input->profile.joint_count > 0,
+        .group_rows_max = GROUP_ROWS_MAX,
+        .how_all_groups = "with -p FILE the profile is kept, and 'osprof show --by all FILE' lists all",
         .source = {.directory = mounts->daemons[index].name,
                    .options = mounts->options.given,
                    .has_groups_unasked = mounts->options.has_groups_unasked,
