@@ -131,6 +131,30 @@ for width in 40 60 80; do
     [ "$widest" -le "$width" ] || fail "$widest columns, not $width"
 done
 
+# The same of numbers that are as long as they can be, and of long names, with all that can be asked for.
+long=$(printf '/a directory with a long name%.0s' {1..9})
+{
+    printf '%s\n' '# osprof 1' "# lower: $long" "# mount: /m${long// /_}" '# clock: monotonic' '# incomplete: yes' '# clamped: 9223372036854775807' \
+        '# elapsed: 9223372036854775808' '# failed: READ EIO 100000000000000 EACCES 5 ENOSPC 7' \
+        '# bytes: READ asked 18446744073709551615 moved 9223372036854775808' \
+        "# longest: READ 18446744073709551615 object 5 path $long" \
+        "# in_flight: COPY_FILE_RANGE object 5 pid 4294967295 age 9223372036854775808 path ${long// /_}" \
+        '# waiting: 1 waiting for something that has as many words as the words of a cause can have, all in all'
+    printf 'OP_READ 9223372036854775808 18446744073709551615\n 9223372036854775807%s 1\n' "$(printf ' 0%.0s' {1..62})"
+    printf 'OP_COPY_FILE_RANGE 1 0\n 0\n'
+} >wide
+for width in 40 41 60 80; do
+    for options in "" --charts --buckets "--explain --op READ"; do
+        # shellcheck disable=SC2086 # options, split
+        expect 0 show --width "$width" $options wide
+        [ "$(grep -v ' │' "$scratch/out" | wc -L)" -le "$width" ] || fail "$(wc -L <"$scratch/out") columns, not $width: $(<"$scratch/out")"
+    done
+    for by in all file process; do
+        expect 0 show --width "$width" --by $by show-groups.osprof
+        [ "$(wc -L <"$scratch/out")" -le "$width" ] || fail "$(wc -L <"$scratch/out") columns, not $width: $(<"$scratch/out")"
+    done
+done
+
 # In a locale without UTF-8 all is ASCII, also what a profile says.
 LC_ALL=C expect_golden show-grep-ascii show --op READ --op LOOKUP "$data/show-grep.osprof"
 printf '# mount: /m\303\274ll\nOP_READ 1 5\n 0 0 1\n' >umlaut

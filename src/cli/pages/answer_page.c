@@ -303,6 +303,18 @@ static int cause_columns(const struct answer_model *model) {
     return columns > 0 ? columns + GAP_COLUMNS : 0;
 }
 
+/* With two blanks before each. */
+static int number_columns(const struct printer *it, enum cell cell) {
+    int columns = cells[cell].columns;
+    for (size_t i = 0; i < it->model->peak_count; i++) {
+        char text[UNITS_TEXT_SIZE];
+        format_cell(it, &it->model->peaks[i], cell, text);
+        int length = GAP_COLUMNS + units_text_columns(text);
+        columns = length > columns ? length : columns;
+    }
+    return columns;
+}
+
 static bool has_places(const struct answer_model *model) {
     for (size_t i = 0; i < model->peak_count; i++)
         if (model->peaks[i].place)
@@ -315,9 +327,9 @@ static struct peak_columns find_columns(const struct printer *it, int name) {
     struct peak_columns columns = {.name = name};
     int left = it->screen->width - SHARE_COLUMNS - GAP_COLUMNS - name;
     for (unsigned cell = 0; cell < CELL_PLACE; cell++) {
-        int wanted = cell == CELL_CAUSE ? cause_columns(it->model) : cells[cell].columns;
+        int wanted = cell == CELL_CAUSE ? cause_columns(it->model) : number_columns(it, (enum cell)cell);
         if (wanted > left)
-            return columns;
+            continue;
         columns.cells[cell] = wanted;
         left -= wanted;
     }
@@ -334,7 +346,9 @@ static void print_peak(const struct printer *it, const struct answer_peak *peak,
     fputs("  ", it->stream);
     screen_print_untrusted(it->screen, INK_STRONG, peak->op->name);
     fprintf(it->stream, "%*s", columns->name - (int)strlen(peak->op->name), "");
-    for (unsigned cell = 0; cell < CELL_PLACE && columns->cells[cell] > 0; cell++) {
+    for (unsigned cell = 0; cell < CELL_PLACE; cell++) {
+        if (columns->cells[cell] == 0)
+            continue;
         format_cell(it, peak, (enum cell)cell, text);
         if (cell != CELL_CAUSE)
             screen_print_right(it->screen, INK_PLAIN, text, columns->cells[cell]);

@@ -40,32 +40,48 @@ static bool is_shown(const char *key) {
     return strcmp(key, "control") != 0 && strcmp(key, "profile") != 0;
 }
 
+#define KEY_COLUMNS 10 /* as screen_print_key() has them */
+
+/* A line or more of the heading. */
+static void print_entry(const struct page *page, const char *key, const char *text) {
+    int columns = units_text_columns(key);
+    screen_print_key(&page->screen, key);
+    screen_print_wrapped(&page->screen, columns < KEY_COLUMNS ? KEY_COLUMNS : columns + 1, KEY_COLUMNS, text);
+}
+
+static void print_label(const struct page *page, const struct aggstats_label *label) {
+    const char *user_key = user_label_of_key(label->key);
+    CLEANUP_FREE char *text = NULL;
+    if (!user_key)
+        print_entry(page, label->key, label->value);
+    else if (asprintf(&text, "%s=%s", user_key, label->value) >= 0)
+        print_entry(page, "label", text);
+    else
+        text = NULL;
+}
+
 static void print_labels(const struct page *page) {
     for (size_t i = 0; i < page->profile->label_count; i++) {
         const struct aggstats_label *label = &page->profile->labels[i];
-        if (!is_shown(label->key) || !label->value[0])
-            continue;
-        const char *user_key = user_label_of_key(label->key);
-        screen_print_key(&page->screen, user_key ? "label" : label->key);
-        if (user_key)
-            fprintf(page->screen.stream, "%s=", user_key);
-        screen_print_untrusted(&page->screen, INK_PLAIN, label->value);
-        putc('\n', page->screen.stream);
+        if (is_shown(label->key) && label->value[0])
+            print_label(page, label);
     }
 }
 
 static void print_clock(const struct page *page) {
     const struct aggstats_clock *clock = &page->profile->clock;
     const char *name = aggstats_clock_name(clock->kind);
-    screen_print_key(&page->screen, "clock");
+    char rate[64];
+    char buckets[48] = "a bucket per power of two";
+    char text[160];
     if (clock->frequency_hz > 0)
-        fprintf(page->screen.stream, "%s, %.3f MHz; ", name ? name : "unknown", (double)clock->frequency_hz / 1e6);
+        snprintf(rate, sizeof(rate), "%s, %.3f MHz", name ? name : "unknown", (double)clock->frequency_hz / 1e6);
     else
-        fprintf(page->screen.stream, "%s%sof unknown rate, latencies in cycles; ", name ? name : "", name ? " " : "");
-    if (page->profile->resolution == 1)
-        fputs("a bucket per power of two\n", page->screen.stream);
-    else
-        fprintf(page->screen.stream, "%u buckets per power of two\n", page->profile->resolution);
+        snprintf(rate, sizeof(rate), "%s%sof unknown rate, latencies in cycles", name ? name : "", name ? " " : "");
+    if (page->profile->resolution != 1)
+        snprintf(buckets, sizeof(buckets), "%u buckets per power of two", page->profile->resolution);
+    snprintf(text, sizeof(text), "%s; %s", rate, buckets);
+    print_entry(page, "clock", text);
 }
 
 static void print_span(const struct page *page) {
@@ -74,59 +90,61 @@ static void print_span(const struct page *page) {
     if (profile->has_start) {
         time_t seconds = (time_t)(profile->start_ns / 1000000000);
         struct tm tm;
-        if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm) > 0) {
-            screen_print_key(&page->screen, "start");
-            fprintf(page->screen.stream, "%s\n", text);
-        }
+        if (localtime_r(&seconds, &tm) && strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S %Z", &tm) > 0)
+            print_entry(page, "start", text);
     }
     if (profile->has_elapsed) {
         units_format_cycles(&page->units, (double)profile->elapsed_cycles, text);
-        screen_print_key(&page->screen, "elapsed");
-        fprintf(page->screen.stream, "%s\n", text);
+        print_entry(page, "elapsed", text);
     }
     if (profile->interval_cycles > 0) {
-        units_format_cycles(&page->units, (double)profile->interval_cycles, text);
-        screen_print_key(&page->screen, "intervals");
-        fprintf(page->screen.stream, "%zu of %s\n", profile->interval_count, text);
+        char interval[UNITS_TEXT_SIZE];
+        units_format_cycles(&page->units, (double)profile->interval_cycles, interval);
+        snprintf(text, sizeof(text), "%zu of %s", profile->interval_count, interval);
+        print_entry(page, "intervals", text);
     }
 }
 
 static void print_sum(const struct page *page) {
     char total[UNITS_TEXT_SIZE];
     char calls[UNITS_TEXT_SIZE];
-    screen_print_key(&page->screen, "total");
-    if (page->sum.calls == 0) {
-        fputs("nothing: no operation has been called\n", page->screen.stream);
-        return;
-    }
+    char text[160];
     units_format_cycles(&page->units, page->sum.total_cycles, total);
     units_format_count(page->sum.calls, calls);
-    fprintf(page->screen.stream, "%s in %s call%s of %zu operation%s\n", total, calls, units_plural(page->sum.calls),
-            page->profile->op_count, units_plural(page->profile->op_count));
+    snprintf(text, sizeof(text), "%s in %s call%s of %zu operation%s", total, calls, units_plural(page->sum.calls),
+             page->profile->op_count, units_plural(page->profile->op_count));
+    print_entry(page, "total", page->sum.calls > 0 ? text : "nothing: no operation has been called");
 }
 
 /* Of a live file: whether it still grows. */
 static void print_state(const struct page *page) {
     const struct aggstats_live_info *live = &page->input->live;
+    char text[96];
     if (!page->input->is_live)
         return;
-    screen_print_key(&page->screen, "state");
-    fprintf(page->screen.stream, "%s by process %" PRId64 "%s\n", live->recording ? "being recorded" : "left behind",
-            live->pid, live->paused ? ", paused" : "");
+    snprintf(text, sizeof(text), "%s by process %" PRId64 "%s", live->recording ? "being recorded" : "left behind",
+             live->pid, live->paused ? ", paused" : "");
+    print_entry(page, "state", text);
+}
+
+static void print_in_ink(const struct page *page, enum ink ink, const char *sentence) {
+    screen_ink(&page->screen, ink);
+    screen_print_sentence(&page->screen, 0, sentence);
+    screen_ink(&page->screen, INK_PLAIN);
 }
 
 static void print_warnings(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     char count[UNITS_TEXT_SIZE];
+    char text[128];
     if (profile->incomplete)
-        screen_print(&page->screen, INK_WARNING, "Incomplete: memory or disk space ran out, some calls are missing.\n");
-    if (profile->clamped > 0) {
-        units_format_count(profile->clamped, count);
-        screen_ink(&page->screen, INK_WARNING);
-        fprintf(page->screen.stream, "The clock ran backwards in %s call%s: counted as 0 cycles.\n", count,
-                units_plural(profile->clamped));
-        screen_ink(&page->screen, INK_PLAIN);
-    }
+        print_in_ink(page, INK_WARNING, "Incomplete: memory or disk space ran out, some calls are missing.");
+    if (profile->clamped == 0)
+        return;
+    units_format_count(profile->clamped, count);
+    snprintf(text, sizeof(text), "The clock ran backwards in %s call%s: counted as 0 cycles.", count,
+             units_plural(profile->clamped));
+    print_in_ink(page, INK_WARNING, text);
 }
 
 static void print_heading(const struct page *page) {
@@ -140,30 +158,57 @@ static void print_heading(const struct page *page) {
 
 /* ---- Calls in flight ---------------------------------------------------------------------------- */
 
+#define FLIGHT_INDENT 2
+#define FLIGHT_NAME_COLUMNS 20
+#define FLIGHT_NUMBER_COLUMNS 12
+#define FLIGHT_PATH_COLUMNS_MIN 20
+
+/* Where paths begin. Where the screen is too narrow they are on a line of their own. */
+#define FLIGHT_PATH_COLUMN (FLIGHT_INDENT + FLIGHT_NAME_COLUMNS + 2 * FLIGHT_NUMBER_COLUMNS + 2)
+
+static bool has_flight_columns(const struct page *page) {
+    return page->screen.width >= FLIGHT_PATH_COLUMN + FLIGHT_PATH_COLUMNS_MIN;
+}
+
+/* Returns the column where the path begins. */
+static int print_who_is_in_flight(const struct page *page, const struct aggstats_call_in_flight *call) {
+    FILE *stream = page->screen.stream;
+    char age[UNITS_TEXT_SIZE];
+    char text[AGGSTATS_NAME_SIZE + 2 * UNITS_TEXT_SIZE];
+    units_format_cycles(&page->units, (double)call->age_cycles, age);
+    if (!has_flight_columns(page)) {
+        snprintf(text, sizeof(text), "%s for %s, pid %" PRIu64, call->op, age, call->pid);
+        screen_print_sentence(&page->screen, FLIGHT_INDENT, text);
+        fprintf(stream, "%*s", 2 * FLIGHT_INDENT, "");
+        return 2 * FLIGHT_INDENT;
+    }
+    fprintf(stream, "%*s%-*s", FLIGHT_INDENT, "", FLIGHT_NAME_COLUMNS, call->op);
+    screen_print_right(&page->screen, INK_STRONG, age, FLIGHT_NUMBER_COLUMNS);
+    fprintf(stream, "%*" PRIu64 "  ", FLIGHT_NUMBER_COLUMNS, call->pid);
+    return FLIGHT_PATH_COLUMN;
+}
+
+static void print_call_in_flight(const struct page *page, const struct aggstats_call_in_flight *call) {
+    int column = print_who_is_in_flight(page, call);
+    /* the number of a node tells nobody anything */
+    screen_print_wrapped(&page->screen, column, column, call->path ? call->path : "(not known)");
+    if (!call->cause[0])
+        return;
+    fprintf(page->screen.stream, "%*s", column, "");
+    screen_ink(&page->screen, INK_WARNING);
+    screen_print_wrapped(&page->screen, column, column, call->cause);
+    screen_ink(&page->screen, INK_PLAIN);
+}
+
 static void print_calls_in_flight(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
-    FILE *stream = page->screen.stream;
     if (profile->in_flight_count == 0)
         return;
-    fprintf(stream, "\nCalls in flight:\n  %-20s%12s%12s  %s\n", "operation", "age", "pid", "path");
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        char age[UNITS_TEXT_SIZE];
-        units_format_cycles(&page->units, (double)call->age_cycles, age);
-        fprintf(stream, "  %-20s", call->op);
-        screen_print_right(&page->screen, INK_STRONG, age, 12);
-        fprintf(stream, "%12" PRIu64 "  ", call->pid);
-        if (call->path) /* the number of a node tells nobody anything */
-            screen_print_untrusted(&page->screen, INK_PLAIN, call->path);
-        else
-            screen_print(&page->screen, INK_FAINT, "(not known)");
-        putc('\n', stream);
-        if (!call->cause[0])
-            continue;
-        fprintf(stream, "%48s", "");
-        screen_print_untrusted(&page->screen, INK_WARNING, call->cause);
-        putc('\n', stream);
-    }
+    fputs("\nCalls in flight:\n", page->screen.stream);
+    if (has_flight_columns(page))
+        fprintf(page->screen.stream, "  %-20s%12s%12s  %s\n", "operation", "age", "pid", "path");
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        print_call_in_flight(page, &profile->in_flight[i]);
 }
 
 /* ---- Table of operations ------------------------------------------------------------------------ */
@@ -267,35 +312,53 @@ static const struct table_column *column_of_rank(int rank) {
     return NULL;
 }
 
-/* As bits by rank. */
-static unsigned fitting_columns(const struct page *page) {
-    int used = name_width(page);
-    unsigned fitting = 0;
+/* With a blank before each cell. */
+static int column_width(const struct page *page, const struct table_column *column) {
+    int width = column->width;
+    for (size_t i = 0; i < page->op_count; i++) {
+        char text[UNITS_TEXT_SIZE];
+        column->format(page, page->ops[i], text);
+        int needed = 1 + units_text_columns(text);
+        width = needed > width ? needed : width;
+    }
+    return width;
+}
+
+struct fitting {
+    unsigned ranks; /* as bits */
+    int widths[ARRAY_SIZE(table_columns)];
+};
+
+static struct fitting fitting_columns(const struct page *page) {
+    int left = page->screen.width - name_width(page);
+    struct fitting fitting = {.ranks = 0};
     for (int rank = 0; rank < (int)ARRAY_SIZE(table_columns); rank++) {
         const struct table_column *column = column_of_rank(rank);
+        int width = column_width(page, column);
         if (column->format == format_longest && !is_any_longest_known(page))
             continue;
-        if (used + column->width > page->screen.width)
-            break;
-        used += column->width;
-        fitting |= 1U << rank;
+        if (width > left)
+            continue;
+        left -= width;
+        fitting.ranks |= 1U << rank;
+        fitting.widths[column - table_columns] = width;
     }
     return fitting;
 }
 
 static void print_error_of_percentiles(const struct page *page) {
     char text[80];
-    snprintf(text, sizeof(text), "Percentiles are exact to a factor of %.3g%s.\n",
+    snprintf(text, sizeof(text), "Percentiles are exact to a factor of %.3g%s.",
              figures_percentile_error(page->profile->resolution),
              is_any_longest_known(page) ? "; the longest is exact" : "");
-    screen_print(&page->screen, INK_FAINT, text);
+    print_in_ink(page, INK_FAINT, text);
 }
 
 static void print_kernels(const struct page *page) {
     for (size_t i = 0; i < page->op_count; i++)
         if (answer_is_kernels(page->ops[i], page->profile->resolution))
-            screen_print(&page->screen, INK_FAINT,
-                         "GETXATTR: the kernel's own, before a file's first write (security.capability).\n");
+            print_in_ink(page, INK_FAINT,
+                         "GETXATTR: the kernel's own, before a file's first write (security.capability).");
 }
 
 /* What the longest call of all worked on. */
@@ -306,34 +369,43 @@ static void print_longest(const struct page *page) {
             longest = page->ops[i];
     if (!longest || !longest->longest_path)
         return;
-    fprintf(page->screen.stream, "The longest call, a %s, worked on ", longest->name);
-    screen_print_untrusted(&page->screen, INK_PLAIN, longest->longest_path);
+    CLEANUP_FREE char *text = NULL;
+    if (asprintf(&text, "The longest call, a %s, worked on %s", longest->name, longest->longest_path) >= 0)
+        screen_print_wrapped(&page->screen, 0, 2, text);
+    else
+        text = NULL;
+}
+
+static void print_table_titles(const struct page *page, const struct fitting *fitting, int names) {
+    fprintf(page->screen.stream, "\n%-*s", fitting->ranks ? names : 0, "operation");
+    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++)
+        if (fitting->widths[i] > 0)
+            screen_print_right(&page->screen, INK_FAINT, table_columns[i].title, fitting->widths[i]);
+    putc('\n', page->screen.stream);
+}
+
+static void print_table_row(const struct page *page, const struct aggstats_op_profile *op,
+                            const struct fitting *fitting, int names) {
+    screen_print(&page->screen, INK_STRONG, op->name);
+    fprintf(page->screen.stream, "%*s", fitting->ranks ? names - (int)strlen(op->name) : 0, "");
+    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++) {
+        char text[UNITS_TEXT_SIZE];
+        if (fitting->widths[i] == 0)
+            continue;
+        table_columns[i].format(page, op, text);
+        screen_print_right(&page->screen, INK_PLAIN, text, fitting->widths[i]);
+    }
     putc('\n', page->screen.stream);
 }
 
 static void print_table(const struct page *page) {
-    const struct screen *screen = &page->screen;
-    const unsigned columns = fitting_columns(page);
+    const struct fitting fitting = fitting_columns(page);
     const int names = name_width(page);
-    fprintf(screen->stream, "\n%-*s", names, "operation");
-    for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++)
-        if (columns & 1U << table_columns[i].rank)
-            screen_print_right(screen, INK_FAINT, table_columns[i].title, table_columns[i].width);
-    putc('\n', screen->stream);
-    for (size_t row = 0; row < page->op_count; row++) {
-        screen_print(screen, INK_STRONG, page->ops[row]->name);
-        fprintf(screen->stream, "%*s", names - (int)strlen(page->ops[row]->name), "");
-        for (size_t i = 0; i < ARRAY_SIZE(table_columns); i++) {
-            if (!(columns & 1U << table_columns[i].rank))
-                continue;
-            char text[UNITS_TEXT_SIZE];
-            table_columns[i].format(page, page->ops[row], text);
-            screen_print_right(screen, INK_PLAIN, text, table_columns[i].width);
-        }
-        putc('\n', screen->stream);
-    }
+    print_table_titles(page, &fitting, names);
+    for (size_t row = 0; row < page->op_count; row++)
+        print_table_row(page, page->ops[row], &fitting, names);
     print_kernels(page);
-    if (columns >> (FIRST_LATENCY_RANK + 1))
+    if (fitting.ranks >> (FIRST_LATENCY_RANK + 1))
         print_error_of_percentiles(page);
     print_longest(page);
 }
@@ -341,15 +413,15 @@ static void print_table(const struct page *page) {
 /* ---- Histograms --------------------------------------------------------------------------------- */
 
 static void print_scale(const struct page *page, const struct chart_axis *axis) {
-    FILE *stream = page->screen.stream;
-    if (page->options->buckets) {
-        fputs("\nCalls by latency: a row per bucket, with its lower bound. Bars are logarithmic.\n", stream);
-        return;
-    }
-    fputs("\nCalls by latency, both logarithmic: a row of a bar is a factor of 10 in calls", stream);
+    char text[160] = "Calls by latency: a row per bucket, with its lower bound. Bars are logarithmic.";
+    char merged[48] = "";
     if (axis->merged > 1)
-        fprintf(stream, ",\na column is %u buckets", axis->merged);
-    fputs(".\n", stream);
+        snprintf(merged, sizeof(merged), ", a column is %u buckets", axis->merged);
+    if (!page->options->buckets)
+        snprintf(text, sizeof(text), "Calls by latency, both logarithmic: a row of a bar is a factor of 10 in calls%s.",
+                 merged);
+    putc('\n', page->screen.stream);
+    screen_print_sentence(&page->screen, 0, text);
 }
 
 /* Where there is only one, the chart says it all. */

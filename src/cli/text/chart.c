@@ -341,16 +341,15 @@ static void print_bar_right(unsigned eighths, const struct screen *screen) {
 
 /* full_height: of the count whose bar reaches the right edge */
 static void print_bucket(const struct aggstats_op_profile *op, unsigned bucket, unsigned resolution, double full_height,
-                         const struct units *units, const struct screen *screen) {
+                         int count_columns, const struct units *units, const struct screen *screen) {
     const int bound_columns = 12;
-    const int count_columns = 20;
     char text[UNITS_TEXT_SIZE];
     units_format_cycles(units, aggstats_bucket_lower(bucket, resolution), text);
     screen_print_right(screen, INK_FAINT, text, bound_columns);
     units_format_count(op->buckets[bucket], text);
     screen_print_right(screen, INK_PLAIN, text, count_columns);
     if (op->buckets[bucket] > 0) {
-        double eighths_max = 8.0 * (screen->width - bound_columns - count_columns - 2);
+        double eighths_max = 8.0 * fmax(screen->width - bound_columns - count_columns - 2, 0);
         fputs("  ", screen->stream);
         screen_ink(screen, INK_BAR);
         print_bar_right((unsigned)ceil(height_of(op->buckets[bucket]) / full_height * eighths_max), screen);
@@ -363,8 +362,14 @@ void chart_print_buckets(const struct aggstats_op_profile *op, unsigned resoluti
                          const struct screen *screen) {
     struct range range = counted_range(op, resolution);
     double full_height = 1;
-    for (unsigned bucket = range.first; bucket < range.end; bucket++)
+    int count_columns = 20;
+    for (unsigned bucket = range.first; bucket < range.end; bucket++) {
+        char text[UNITS_TEXT_SIZE];
+        units_format_count(op->buckets[bucket], text);
+        int columns = 1 + units_text_columns(text);
+        count_columns = columns > count_columns ? columns : count_columns;
         full_height = fmax(full_height, height_of(op->buckets[bucket]));
+    }
     for (unsigned bucket = range.first; bucket < range.end; bucket++)
-        print_bucket(op, bucket, resolution, full_height, units, screen);
+        print_bucket(op, bucket, resolution, full_height, count_columns, units, screen);
 }

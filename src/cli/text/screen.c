@@ -144,3 +144,36 @@ void screen_print_sentence(const struct screen *screen, int indent, const char *
     }
     putc('\n', screen->stream);
 }
+
+/* Columns up to the next blank, or the end. */
+static int columns_to_blank(const char *text) {
+    const char *character;
+    int columns = 0;
+    while (*text && *text != ' ' && next_character(&text, &character) > 0)
+        columns++;
+    return columns;
+}
+
+static int break_line(const struct screen *screen, int indent) {
+    return fprintf(screen->stream, "\n%*s", indent, "") - 1;
+}
+
+void screen_print_wrapped(const struct screen *screen, int column, int indent, const char *text) {
+    const char *character;
+    size_t length;
+    while (*text) {
+        const char *start = text;
+        int needed = *text == ' ' ? 1 + columns_to_blank(text + 1) : 1;
+        length = next_character(&text, &character);
+        if (column + needed > screen->width && (column > indent || needed == 1)) {
+            column = break_line(screen, indent);
+            if (*start == ' ')
+                continue; /* the end of the line stands for it */
+        }
+        char one[8] = "";
+        memcpy(one, character, length < sizeof(one) ? length : 0);
+        screen_print_untrusted(screen, INK_PLAIN, one);
+        column++;
+    }
+    putc('\n', screen->stream);
+}

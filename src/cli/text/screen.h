@@ -52,6 +52,10 @@ void screen_make_blanks_firm(char *text);
  * the first word; further lines have twice as many */
 void screen_print_sentence(const struct screen *screen, int indent, const char *text);
 
+/* Prints text that came from a file from a column of the line on, then a new line: where it does not fit it is broken,
+ * at a blank if there is one, and goes on behind `indent` blanks. */
+void screen_print_wrapped(const struct screen *screen, int column, int indent, const char *text);
+
 /* Prints text that came from a file: what a terminal might obey becomes '?'. */
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);
 
