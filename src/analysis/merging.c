@@ -49,8 +49,8 @@ static int add_rescaled(struct aggstats_profile *sum, const struct aggstats_prof
     return error;
 }
 
-/* Adds to the sum of the same rate, or begins one. */
-static int add_numbers(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
+/* Adds to the sum of the same rate, or begins one; the groups are not added. */
+static int add_without_groups(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
     for (size_t i = 0; i < merging->sum_count; i++) {
         int error = add_to_sum(&merging->sums[i], profile);
         *ret_sum_index = i;
@@ -64,8 +64,27 @@ static int add_numbers(struct merging *merging, const struct aggstats_profile *p
         return add_rescaled(&merging->sums[0], profile);
     int error = aggstats_profile_copy(profile, &merging->sums[merging->sum_count]);
     if (!error)
-        merging->sum_count++;
+        merging_groups_drop(&merging->sums[merging->sum_count++]);
     return error;
+}
+
+/* Beyond the rates that have sums of their own it is rescaled to the first. */
+static int add_groups(struct merging *merging, size_t sum_index, const struct aggstats_profile *profile) {
+    struct aggstats_profile rescaled = {0};
+    if (sum_index < MERGING_RATES_MAX)
+        return merging_groups_add(&merging->groups[sum_index], profile);
+    int error = aggstats_profile_copy(profile, &rescaled);
+    if (!error)
+        error = aggstats_profile_rescale(&rescaled, merging->sums[0].clock.frequency_hz);
+    if (!error)
+        error = merging_groups_add(&merging->groups[0], &rescaled);
+    aggstats_profile_finish(&rescaled);
+    return error;
+}
+
+static int add_numbers(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
+    int error = add_without_groups(merging, profile, ret_sum_index);
+    return error ? error : add_groups(merging, *ret_sum_index, profile);
 }
 
 static void note_start(struct merging *merging, const struct aggstats_profile *profile) {
@@ -107,6 +126,22 @@ const char *merging_layer(const struct merging *merging) {
     return NULL;
 }
 
+/* Those kept are the first in their order, so that it does not matter which profile came first. Takes *value over, if
+ * it is one of them. */
+static void insert_value(struct merging_label *label, char **value) {
+    size_t at = 0;
+    while (at < label->value_count && strcmp(label->values[at], *value) < 0)
+        at++;
+    label->more = label->more || label->value_count == MERGING_VALUES_MAX;
+    if (at == MERGING_VALUES_MAX)
+        return;
+    if (label->value_count == MERGING_VALUES_MAX)
+        free(label->values[--label->value_count]);
+    memmove(&label->values[at + 1], &label->values[at], (label->value_count - at) * sizeof(label->values[0]));
+    label->values[at] = steal_pointer(value);
+    label->value_count++;
+}
+
 static int add_value(struct merging_label *label, const char *value, size_t length) {
     if (length == strlen(MORE) && strncmp(value, MORE, length) == 0) {
         label->more = true;
@@ -116,14 +151,10 @@ static int add_value(struct merging_label *label, const char *value, size_t leng
         if (strlen(label->values[i]) == length && strncmp(label->values[i], value, length) == 0)
             return 0;
     }
-    if (label->value_count == MERGING_VALUES_MAX) {
-        label->more = true;
-        return 0;
-    }
-    char *copy = strndup(value, length);
+    CLEANUP_FREE char *copy = strndup(value, length);
     if (!copy)
         return -ENOMEM;
-    label->values[label->value_count++] = copy;
+    insert_value(label, &copy);
     return 0;
 }
 
@@ -257,11 +288,30 @@ static int replace_labels(struct merging *merging, struct aggstats_profile *prof
     return error ? error : append_count(profile, merging->merged_count);
 }
 
+/* The sum of another rate, and its groups, into the first. */
+static int add_sum(struct merging *merging, size_t index) {
+    struct aggstats_profile *sum = &merging->sums[index];
+    struct aggstats_profile rescaled = {0};
+    int error = merging_groups_give(&merging->groups[index], sum);
+    if (!error)
+        error = aggstats_profile_copy(sum, &rescaled);
+    if (!error)
+        error = aggstats_profile_rescale(&rescaled, merging->sums[0].clock.frequency_hz);
+    if (!error)
+        error = add_to_sum(&merging->sums[0], &rescaled);
+    if (!error)
+        error = merging_groups_add(&merging->groups[0], &rescaled);
+    aggstats_profile_finish(&rescaled);
+    return error;
+}
+
 int merging_result(struct merging *merging, struct aggstats_profile *ret_profile) {
     struct aggstats_profile *sum = &merging->sums[0];
     int error = merging->sum_count > 0 ? 0 : -EINVAL;
     for (size_t i = 1; i < merging->sum_count && !error; i++)
-        error = add_rescaled(sum, &merging->sums[i]);
+        error = add_sum(merging, i);
+    if (!error)
+        error = merging_groups_give(&merging->groups[0], sum);
     if (!error)
         error = replace_labels(merging, sum);
     if (error)
@@ -281,8 +331,10 @@ static void label_finish(struct merging_label *label) {
 }
 
 void merging_finish(struct merging *merging) {
-    for (size_t i = 0; i < merging->sum_count; i++)
+    for (size_t i = 0; i < MERGING_RATES_MAX; i++) {
         aggstats_profile_finish(&merging->sums[i]);
+        merging_groups_finish(&merging->groups[i]);
+    }
     for (size_t i = 0; i < merging->label_count; i++)
         label_finish(&merging->labels[i]);
     *merging = (struct merging){0};

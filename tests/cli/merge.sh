@@ -146,6 +146,79 @@ assert_eq "# host: a, b, c, d, ...|# merged: 6" "$(grep -E '^# (host|merged)' ou
 expect 0 merge ab.osprof host-b.osprof host-c.osprof
 assert_eq "# host: a, b, c|# merged: 4" "$(grep -E '^# (host|merged)' out | paste -sd '|')" "labels of a sum of sums"
 
+# Which is first does not matter.
+expect 0 merge host-f.osprof host-a.osprof host-c.osprof host-e.osprof host-b.osprof
+mv out one-way
+expect 0 merge host-c.osprof host-b.osprof host-e.osprof host-a.osprof host-f.osprof
+diff one-way out >&2 || fail "the order of profiles matters"
+expect 0 merge host-a.osprof ./host-a.osprof
+assert_eq "osprof: ./host-a.osprof has been merged already: its calls are in the sum once more" "$(<"$scratch/err")" \
+    "message about a file that is given twice"
+ln -s host-a.osprof another-name
+expect 0 merge host-a.osprof another-name
+grep -q 'another-name has been merged already' "$scratch/err" || fail "nothing is said of another name of a file"
+expect 0 merge host-a.osprof host-b.osprof
+[ ! -s "$scratch/err" ] || fail "complains of different files: $(<"$scratch/err")"
+
+# ---- Groups: by name, users by number, those of profiles without are the others'
+
+# group_lines: of the last output: kind, who, and the calls of each operation
+group_lines() {
+    awk '/^# (process|program|uid|file|directory|cgroup): / { kind = $2; sub(/^# [a-z]*: /, ""); who = $0; named = 1; next }
+        named && /^OP_/ { print kind " " who " " $1 " " $2 " " $3 }' out
+}
+profile grouped-a 1000 1 'OP_READ 9 90' ' 0 0 0 9' 'OP_OPEN 2 20' ' 0 0 0 2' '# file: 5 /src/a.c' 'OP_READ 4 40' ' 0 0 0 4' \
+    '# file: 7 /src/b.c' 'OP_READ 3 30' ' 0 0 0 3' '# file: other' 'OP_READ 2 20' ' 0 0 0 2' 'OP_OPEN 2 20' ' 0 0 0 2' \
+    '# process: 11 cc1' 'OP_READ 5 50' ' 0 0 0 5' '# process: 12 cc1' 'OP_READ 4 40' ' 0 0 0 4' '# process: kernel' \
+    'OP_OPEN 2 20' ' 0 0 0 2'
+profile grouped-b 1000 1 'OP_READ 6 60' ' 0 0 0 6' '# file: 1 /src/a.c' 'OP_READ 5 50' ' 0 0 0 5' '# file: other' \
+    'OP_READ 1 10' ' 0 0 0 1' '# program: cc1' 'OP_READ 6 60' ' 0 0 0 6'
+expect 0 merge grouped-a.osprof grouped-b.osprof
+assert_eq "program: cc1 OP_READ 15 150
+program: kernel OP_OPEN 2 20
+file: 6 /src/a.c OP_READ 9 90
+file: other OP_READ 3 30
+file: other OP_OPEN 2 20
+file: 17 /src/b.c OP_READ 3 30" "$(group_lines)" "groups of a sum"
+mv out one-way
+"$OSPROF" check one-way >&2 || fail "inconsistent groups"
+expect 0 merge grouped-b.osprof grouped-a.osprof
+diff one-way out >&2 || fail "the order of profiles with groups matters"
+# Of a profile without groups, first or last, and of a sum.
+profile ungrouped 1000 1 'OP_READ 8 80' ' 0 0 0 8' 'OP_MKDIR 1 10' ' 0 0 0 1'
+for order in "ungrouped.osprof one-way" "one-way ungrouped.osprof"; do
+    # shellcheck disable=SC2086 # two names
+    expect 0 merge $order
+    "$OSPROF" check out >&2 || fail "inconsistent groups: $order"
+    assert_eq "file: other OP_READ 11 110
+file: other OP_OPEN 2 20
+file: other OP_MKDIR 1 10
+file: 96 /src/a.c OP_READ 9 90
+file: 107 /src/b.c OP_READ 3 30" "$(group_lines | grep file:)" "groups of a sum with calls of nobody known"
+    assert_eq "8 1" "$(group_lines | awk '/program: other/ { calls[$3] = $4 } END { print calls["OP_READ"], calls["OP_MKDIR"] }')" \
+        "calls of no program known"
+done
+# Of other resolutions and rates they add up too.
+profile grouped-fast 2000 2 'OP_READ 6 720' ' 0 0 0 0 0 0 0 0 0 0 0 0 0 6' '# file: 1 /src/a.c' 'OP_READ 5 600' \
+    ' 0 0 0 0 0 0 0 0 0 0 0 0 0 5' '# file: other' 'OP_READ 1 120' ' 0 0 0 0 0 0 0 0 0 0 0 0 0 1'
+expect 0 merge grouped-a.osprof grouped-fast.osprof
+"$OSPROF" check out >&2 || fail "inconsistent groups of two rates"
+assert_eq 9 "$(group_lines | awk '/a\.c OP_READ/ { print $5 }' FS=' ')" "calls of a file at two rates"
+# There is a bound. What is beyond it is among the others, and no less than that is told to be missing.
+many() {
+    printf '%s\n' '# osprof 1' '# clock: tsc 1000000000 Hz' "OP_READ $1 $((10 * $1))" " 0 0 0 $1"
+    seq "$2" $(($1 + $2 - 1)) | awk '{ print "# file: 0 /file-" $1 "\nOP_READ 1 10\n 0 0 0 1" }'
+}
+many 900 1 >many-a.osprof
+many 900 801 >many-b.osprof
+for order in "many-a.osprof many-b.osprof" "many-b.osprof many-a.osprof"; do
+    # shellcheck disable=SC2086 # two names
+    expect 0 merge $order
+    "$OSPROF" check out >&2 || fail "inconsistent groups beyond the bound"
+    assert_eq "1024 1" "$(awk '/^# file: [0-9]/ { named++ } /^# file: other/ { others++ } END { print named, others }' out)" "groups"
+    assert_eq 1800 "$(group_lines | awk '{ sum += $(NF - 1) } END { print sum }')" "calls in all groups"
+done
+
 # Labels of users are labels as any other.
 profile rack-7 1000 1 '# label rack: 7' '# label row: a' 'OP_A 1 1' ' 1'
 profile rack-8 1000 1 '# label rack: 8' '# label row: a' 'OP_A 1 1' ' 1'
@@ -174,7 +247,8 @@ expect_untouched() {
 
 huge=18446744073709551615
 profile huge 1000000000 1 "OP_READ 1 $huge" ' 0'
-expect_untouched "osprof: cannot merge huge.osprof: the sum does not fit 64 bits" huge.osprof huge.osprof
+cp huge.osprof huge-too.osprof
+expect_untouched "osprof: cannot merge huge-too.osprof: the sum does not fit 64 bits" huge.osprof huge-too.osprof
 profile huge-half 500000000 1 "OP_READ 1 $huge" ' 0'
 expect_untouched "osprof: cannot merge: the sum does not fit 64 bits" one.osprof huge-half.osprof
 expect_untouched "osprof: cannot open profile no/such: No such file or directory; a profile file, a mount point, a \

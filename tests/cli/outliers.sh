@@ -62,6 +62,10 @@ echo odd >list
 expect 1 outliers @list
 cmp expected out
 touch odd/.hidden.osprof odd/notes.txt # neither is a profile
+# A file that is named again, by whatever name, is judged once.
+expect 1 outliers odd odd/node7.osprof
+cmp expected out
+assert_eq "osprof: odd/node7.osprof has been read already: it is judged once" "$(<"$scratch/err")" "message about a file given twice"
 
 # ---- Peers
 

@@ -155,6 +155,13 @@ for width in 40 41 60 80; do
     done
 done
 
+# Where no call has ended nobody can be told apart, whatever was recorded.
+printf '# osprof 1\n# mount: /mnt\nOP_READ 1 0\n 0\n' >nobody
+for by in file all; do
+    expect 1 show --by $by nobody
+    grep -q "^osprof: no calls by [a-z]* in nobody: no call has ended in its time\$" "$scratch/err" || fail "says: $(<"$scratch/err")"
+done
+
 # In a locale without UTF-8 all is ASCII, also what a profile says.
 LC_ALL=C expect_golden show-grep-ascii show --op READ --op LOOKUP "$data/show-grep.osprof"
 printf '# mount: /m\303\274ll\nOP_READ 1 5\n 0 0 1\n' >umlaut

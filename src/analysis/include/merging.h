@@ -1,13 +1,14 @@
 /* The sum of many profiles: of any resolution, added up at the coarsest of them, and of any clock rate.
  *
  * Memory does not grow with their number: there is one sum per clock rate, up to a bound, and of each label only the
- * first few values. Only calls in flight, which are kept all, add to it. Each rate has its own sum so that it is
- * rescaled once, in the end: rounding the few calls of many small profiles each by itself would shift them all the
- * same way. */
+ * first few values, of groups a bounded number. Only calls in flight, which are kept all, add to it. Each rate has its
+ * own sum so that it is rescaled once, in the end: rounding the few calls of many small profiles each by itself would
+ * shift them all the same way. */
 #ifndef MERGING_H
 #define MERGING_H
 
 #include "aggstats.h"
+#include "merging_groups.h"
 
 #define MERGING_RATES_MAX 16
 #define MERGING_LABELS_MAX 64
@@ -17,7 +18,7 @@
 struct merging_label {
     char *key;
     char *value;                      /* of the first that has it */
-    char *values[MERGING_VALUES_MAX]; /* different ones, in order of appearance */
+    char *values[MERGING_VALUES_MAX]; /* different ones: the first by their bytes */
     size_t value_count;
     uint64_t holder_count; /* profiles that have it */
     bool differs;
@@ -27,6 +28,7 @@ struct merging_label {
 /* Zeroed: the sum of no profiles. */
 struct merging {
     struct aggstats_profile sums[MERGING_RATES_MAX]; /* [0]: at the rate of the first profile */
+    struct merging_groups groups[MERGING_RATES_MAX]; /* of each */
     size_t sum_count;
     uint64_t added_count;
     uint64_t merged_count;   /* as added_count, but a profile that was merged counts for those it was made of */
@@ -46,10 +48,9 @@ int merging_add(struct merging *merging, const struct aggstats_profile *profile)
 /* The layer of the profiles added so far, or NULL. Owner: merging */
 const char *merging_layer(const struct merging *merging);
 
-/* The sum. Labels that differ list their values, "..." for those beyond; "merged" is the number of profiles,
- * "approximate" says what was rounded.
- * Owner:   the caller finishes *ret_profile
- * Errors:  -EINVAL nothing was added, and as above; *ret_profile untouched */
+/* The sum, with groups. Labels that differ list their values, "..." for those beyond; "merged" is the number of
+ * profiles, "approximate" says what was rounded. Owner:   the caller finishes *ret_profile Errors:  -EINVAL nothing was
+ * added, and as above; *ret_profile untouched */
 int merging_result(struct merging *merging, struct aggstats_profile *ret_profile);
 
 void merging_finish(struct merging *merging);

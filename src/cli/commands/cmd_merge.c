@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "file_set.h"
 #include "input.h"
 #include "merging.h"
 #include "name_list.h"
@@ -24,7 +25,8 @@ struct merge_options {
 struct merge_run {
     const struct merge_options *options;
     struct merging merging;
-    bool progress; /* standard error is a terminal */
+    struct file_set files; /* merged so far */
+    bool progress;         /* standard error is a terminal */
     uint64_t progress_shown_ns;
 };
 
@@ -83,6 +85,8 @@ static enum status merge_one(struct merge_run *run, const char *name) {
     struct input input;
     if (input_load(name, &input) != 0)
         return STATUS_TROUBLE;
+    if (file_set_add(&run->files, &input) == 0)
+        complain("%s has been merged already: its calls are in the sum once more", name);
     int error = merging_add(&run->merging, &input.profile);
     enum status status = error ? complain_unmerged(run, name, &input.profile, error) : STATUS_OK;
     input_finish(&input);
@@ -150,6 +154,7 @@ static enum status merge(const struct merge_options *options) {
     if (status == STATUS_OK)
         status = write_sum(&run);
     merging_finish(&run.merging);
+    file_set_finish(&run.files);
     return status;
 }
 

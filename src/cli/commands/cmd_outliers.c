@@ -3,6 +3,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "file_set.h"
 #include "input.h"
 #include "name_list.h"
 #include "name_set.h"
@@ -25,8 +26,9 @@ struct outliers_options {
 struct outliers_run {
     const struct outliers_options *options;
     struct outliers *outliers;
-    bool has_trouble; /* told already: something could not be read */
-    bool has_failed;  /* there is no memory: nothing can be judged */
+    struct file_set files; /* read so far */
+    bool has_trouble;      /* told already: something could not be read */
+    bool has_failed;       /* there is no memory: nothing can be judged */
 };
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
@@ -47,6 +49,11 @@ static void add_profile(struct outliers_run *run, const char *name, input_load_f
     struct input input;
     if (load(name, &input) != 0) {
         run->has_trouble = true;
+        return;
+    }
+    if (file_set_add(&run->files, &input) == 0) {
+        complain("%s has been read already: it is judged once", name);
+        input_finish(&input);
         return;
     }
     const char *value = run->options->by ? value_of(&input.profile, run->options->by) : "";
@@ -158,6 +165,7 @@ static enum status find_outliers(const struct outliers_options *options, char *c
     }
     enum status status = run.has_failed ? STATUS_TROUBLE : judge(&run);
     outliers_destroy(run.outliers);
+    file_set_finish(&run.files);
     return status;
 }
 

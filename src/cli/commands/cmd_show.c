@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "figures.h"
 #include "groups.h"
 #include "input.h"
 #include "option_table.h"
@@ -55,11 +56,21 @@ static unsigned groupings_wanted(const struct show_command *options) {
     return is_by_all(options) ? ~0U : 1U << aggstats_grouping_of_name(options->by);
 }
 
+/* Only calls that have ended are told apart. */
+static bool has_ended_calls(const struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (figures_finished(&profile->ops[i], profile->resolution) > 0)
+            return true;
+    return false;
+}
+
 static enum status report_no_groups(const struct show_command *options, const struct input *input) {
     const char *wanted = is_by_all(options) ? "process" : options->by;
     if (input->profile.groupings & groupings_wanted(options))
         return STATUS_OK;
-    if (input->is_live)
+    if (!has_ended_calls(&input->profile))
+        complain("no calls by %s in %s: no call has ended in its time", wanted, options->profile);
+    else if (input->is_live)
         complain("no calls by %s in %s; live files have none", wanted, options->profile);
     else
         complain("no calls by %s in %s; osproffs -o by=%s records them, but what recover saves has none", wanted,

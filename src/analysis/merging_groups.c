@@ -1,0 +1,370 @@
+/* Adding groups up. */
+#include "merging_groups.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "figures.h"
+
+static uint64_t saturating_add(uint64_t a, uint64_t b) {
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t total_of(const struct aggstats_profile *profile) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        total = saturating_add(total, profile->ops[i].total_cycles);
+    return total;
+}
+
+/* Source: Fowler, Noll, Vo: FNV-1a */
+static uint64_t hash_of(const char *text) {
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------- */
+
+static struct merging_group *find_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
+    for (size_t i = 0; i < kind->count; i++) {
+        struct aggstats_group *row = &kind->rows[i].group;
+        if (row->who != group->who || kind->rows[i].hash != hash || row->id != group->id)
+            continue;
+        if (group->who != AGGSTATS_WHO_ID || strcmp(row->name, group->name) == 0)
+            return &kind->rows[i];
+    }
+    return NULL;
+}
+
+/* Empty. Room for the kernel and the others, too */
+static struct merging_group *new_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
+    if (!kind->rows)
+        kind->rows = calloc(MERGING_GROUPS_MAX + 2, sizeof(*kind->rows));
+    if (!kind->rows)
+        return NULL;
+    struct merging_group *row = &kind->rows[kind->count++];
+    *row = (struct merging_group){.group = *group, .hash = hash, .carried_cycles = kind->evicted_cycles_max};
+    row->group.missed_cycles_max = 0;
+    row->group.profile = (struct aggstats_profile){.resolution = 0};
+    return row;
+}
+
+static struct merging_group *find_or_add(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
+    struct merging_group *row = find_row(kind, group, hash);
+    return row ? row : new_row(kind, group, hash);
+}
+
+static int add_to_others(struct merging_kind *kind, enum aggstats_grouping grouping,
+                         const struct aggstats_profile *calls) {
+    const struct aggstats_group others = {.grouping = grouping, .who = AGGSTATS_WHO_OTHER};
+    struct merging_group *row = find_or_add(kind, &others, hash_of(""));
+    return row ? aggstats_profile_add(&row->group.profile, calls) : -ENOMEM;
+}
+
+static size_t count_named(const struct merging_kind *kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < kind->count; i++)
+        count += kind->rows[i].group.who == AGGSTATS_WHO_ID;
+    return count;
+}
+
+static struct merging_group *cheapest(const struct merging_kind *kind, uint64_t *ret_cycles) {
+    struct merging_group *found = NULL;
+    *ret_cycles = UINT64_MAX;
+    for (size_t i = 0; i < kind->count; i++) {
+        uint64_t cycles = total_of(&kind->rows[i].group.profile);
+        if (kind->rows[i].group.who != AGGSTATS_WHO_ID || (found && cycles >= *ret_cycles))
+            continue;
+        found = &kind->rows[i];
+        *ret_cycles = cycles;
+    }
+    return found;
+}
+
+static void note_evicted(struct merging_kind *kind, uint64_t carried_cycles, uint64_t cycles) {
+    uint64_t sum = saturating_add(carried_cycles, cycles);
+    if (sum > kind->evicted_cycles_max)
+        kind->evicted_cycles_max = sum;
+}
+
+/* Gives the one with least latency to the others; its place is the last one's. */
+static int evict(struct merging_kind *kind, struct merging_group *row, uint64_t cycles) {
+    struct merging_group evicted = *row;
+    int error = add_to_others(kind, evicted.group.grouping, &evicted.group.profile);
+    if (error)
+        return error;
+    row = find_row(kind, &evicted.group, evicted.hash);
+    *row = kind->rows[--kind->count];
+    note_evicted(kind, evicted.carried_cycles, cycles);
+    aggstats_profile_finish(&evicted.group.profile);
+    return 0;
+}
+
+/* Where there are too many, the cheapest goes, which may be this one. Returns NULL if it is, or after an error */
+static struct merging_group *make_room(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash,
+                                       int *ret_error) {
+    uint64_t own_cycles = total_of(&group->profile);
+    uint64_t least_cycles;
+    struct merging_group *least = cheapest(kind, &least_cycles);
+    if (own_cycles > least_cycles) {
+        *ret_error = evict(kind, least, least_cycles);
+        return *ret_error ? NULL : new_row(kind, group, hash);
+    }
+    *ret_error = add_to_others(kind, group->grouping, &group->profile);
+    note_evicted(kind, kind->evicted_cycles_max, own_cycles);
+    return NULL;
+}
+
+/* others_cycles: of its profile */
+static int add_group(struct merging_groups *groups, const struct aggstats_group *group, uint64_t others_cycles) {
+    struct merging_kind *kind = &groups->kinds[group->grouping];
+    uint64_t hash = hash_of(group->name);
+    int error = 0;
+    struct merging_group *row = find_row(kind, group, hash);
+    if (!row && group->who == AGGSTATS_WHO_ID && count_named(kind) >= MERGING_GROUPS_MAX)
+        row = make_room(kind, group, hash, &error);
+    else if (!row && !(row = new_row(kind, group, hash)))
+        error = -ENOMEM;
+    if (!row)
+        return error;
+    if (row->profile_number != groups->profile_count) {
+        row->profile_number = groups->profile_count;
+        row->others_seen_cycles = saturating_add(row->others_seen_cycles, others_cycles);
+    }
+    row->group.missed_cycles_max = saturating_add(row->group.missed_cycles_max, group->missed_cycles_max);
+    return aggstats_profile_add(&row->group.profile, &group->profile);
+}
+
+/* ---- Kinds -------------------------------------------------------------------------------------- */
+
+/* What a group is in a sum, and under which name. */
+static struct aggstats_group as_in_sum(const struct aggstats_group *group) {
+    struct aggstats_group shown = *group;
+    if (group->grouping != AGGSTATS_BY_PROCESS)
+        return shown;
+    shown.grouping = AGGSTATS_BY_PROGRAM;
+    shown.id = 0;
+    if (shown.who == AGGSTATS_WHO_ID && !shown.name[0])
+        shown.who = AGGSTATS_WHO_OTHER;
+    return shown;
+}
+
+/* Programs are told by groups of programs, where there are such. */
+static bool is_of_kind(const struct aggstats_profile *profile, const struct aggstats_group *group,
+                       enum aggstats_grouping grouping) {
+    if (group->grouping == AGGSTATS_BY_PROCESS)
+        return grouping == AGGSTATS_BY_PROGRAM && !(profile->groupings & 1U << AGGSTATS_BY_PROGRAM);
+    return group->grouping == grouping;
+}
+
+static bool has_kind(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (is_of_kind(profile, &profile->groups[i], grouping))
+            return true;
+    return false;
+}
+
+static uint64_t others_of(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
+    uint64_t cycles = 0;
+    for (size_t i = 0; i < profile->group_count; i++)
+        if (is_of_kind(profile, &profile->groups[i], grouping) &&
+            as_in_sum(&profile->groups[i]).who == AGGSTATS_WHO_OTHER)
+            cycles = saturating_add(cycles, total_of(&profile->groups[i].profile));
+    return cycles;
+}
+
+static int add_kind(struct merging_groups *groups, const struct aggstats_profile *profile,
+                    enum aggstats_grouping grouping) {
+    struct merging_kind *kind = &groups->kinds[grouping];
+    const bool is_new = kind->count == 0 && !kind->has_remainder;
+    uint64_t others_cycles = others_of(profile, grouping);
+    int error = 0;
+    if (is_new && groups->total_cycles > 0) {
+        kind->has_remainder = true;
+        kind->others_cycles = groups->total_cycles;
+    }
+    for (size_t i = 0; i < profile->group_count && !error; i++) {
+        const struct aggstats_group group = as_in_sum(&profile->groups[i]);
+        if (is_of_kind(profile, &profile->groups[i], grouping))
+            error = add_group(groups, &group, others_cycles);
+    }
+    kind->others_cycles = saturating_add(kind->others_cycles, others_cycles);
+    return error;
+}
+
+int merging_groups_add(struct merging_groups *groups, const struct aggstats_profile *profile) {
+    uint64_t total_cycles = total_of(profile);
+    int error = 0;
+    groups->profile_count++;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && !error; grouping++) {
+        struct merging_kind *kind = &groups->kinds[grouping];
+        if (has_kind(profile, (enum aggstats_grouping)grouping)) {
+            error = add_kind(groups, profile, (enum aggstats_grouping)grouping);
+        } else if (kind->count > 0 && total_cycles > 0) {
+            kind->has_remainder = true;
+            kind->others_cycles = saturating_add(kind->others_cycles, total_cycles);
+        }
+    }
+    groups->total_cycles = saturating_add(groups->total_cycles, total_cycles);
+    return error;
+}
+
+/* ---- The result --------------------------------------------------------------------------------- */
+
+static uint64_t missed_of(const struct merging_kind *kind, const struct merging_group *row) {
+    uint64_t not_seen = kind->others_cycles - row->others_seen_cycles;
+    if (kind->others_cycles == UINT64_MAX || row->group.who != AGGSTATS_WHO_ID)
+        not_seen = row->group.who == AGGSTATS_WHO_ID ? UINT64_MAX : 0;
+    return saturating_add(saturating_add(row->group.missed_cycles_max, row->carried_cycles), not_seen);
+}
+
+/* At the sum's resolution. */
+static int append_calls(struct aggstats_profile *sum, const struct aggstats_group *group, uint64_t missed_cycles_max) {
+    struct aggstats_group *given = &sum->groups[sum->group_count++];
+    *given = *group;
+    given->missed_cycles_max = missed_cycles_max;
+    given->profile = (struct aggstats_profile){.resolution = sum->resolution, .clock = sum->clock};
+    int error = aggstats_profile_add(&given->profile, &group->profile);
+    given->profile.clock = sum->clock;
+    return error;
+}
+
+static void subtract_calls(struct aggstats_op_profile *from, const struct aggstats_op_profile *calls,
+                           unsigned resolution) {
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
+        from->buckets[bucket] -=
+            calls->buckets[bucket] < from->buckets[bucket] ? calls->buckets[bucket] : from->buckets[bucket];
+    from->total_cycles -= calls->total_cycles < from->total_cycles ? calls->total_cycles : from->total_cycles;
+}
+
+/* A total that these buckets can have. */
+static void settle_op(struct aggstats_op_profile *op, unsigned resolution) {
+    const struct figures_bounds bounds = figures_total_bounds(op, resolution);
+    op->calls = figures_finished(op, resolution);
+    if ((long double)op->total_cycles < bounds.lower_cycles)
+        op->total_cycles = (uint64_t)fminl(bounds.lower_cycles, 0x1p64L - 1);
+    else if ((long double)op->total_cycles > bounds.upper_cycles)
+        op->total_cycles = (uint64_t)bounds.upper_cycles;
+}
+
+/* What the whole has and no group of that kind. */
+static int find_remainder(const struct aggstats_profile *sum, enum aggstats_grouping grouping,
+                          struct aggstats_profile *ret_rest) {
+    const struct aggstats_profile whole = {
+        .resolution = sum->resolution, .clock = sum->clock, .ops = sum->ops, .op_count = sum->op_count};
+    *ret_rest = (struct aggstats_profile){.resolution = sum->resolution, .clock = sum->clock};
+    int error = aggstats_profile_add(ret_rest, &whole);
+    for (size_t i = 0; i < ret_rest->op_count && !error; i++) {
+        struct aggstats_op_profile *op = &ret_rest->ops[i];
+        for (size_t j = 0; j < sum->group_count; j++) {
+            const struct aggstats_op_profile *of_group =
+                sum->groups[j].grouping == grouping ? aggstats_profile_op(&sum->groups[j].profile, op->name) : NULL;
+            if (of_group)
+                subtract_calls(op, of_group, sum->resolution);
+        }
+        settle_op(op, sum->resolution);
+    }
+    return error;
+}
+
+static void make_plain(struct aggstats_profile *rest) {
+    size_t kept = 0;
+    for (size_t i = 0; i < rest->op_count; i++) {
+        struct aggstats_op_profile *op = &rest->ops[i];
+        free(op->longest_path);
+        op->longest_path = NULL;
+        op->longest_cycles = op->longest_object = op->asked_bytes = op->moved_bytes = 0;
+        memset(op->failures, 0, sizeof(op->failures));
+        if (op->calls > 0)
+            rest->ops[kept++] = *op;
+        else
+            free(op->buckets);
+    }
+    rest->op_count = kept;
+}
+
+/* Calls of profiles that had no such groups are the others'. */
+static int give_remainder(struct aggstats_profile *sum, enum aggstats_grouping grouping) {
+    struct aggstats_profile rest;
+    struct aggstats_group *others = NULL;
+    int error = find_remainder(sum, grouping, &rest);
+    make_plain(&rest);
+    for (size_t i = 0; i < sum->group_count; i++)
+        if (sum->groups[i].grouping == grouping && sum->groups[i].who == AGGSTATS_WHO_OTHER)
+            others = &sum->groups[i];
+    if (!error && others) {
+        error = aggstats_profile_add(&others->profile, &rest);
+    } else if (!error && rest.op_count > 0) {
+        const struct aggstats_group whose = {.grouping = grouping, .who = AGGSTATS_WHO_OTHER, .profile = rest};
+        error = append_calls(sum, &whose, 0);
+    }
+    aggstats_profile_finish(&rest);
+    return error;
+}
+
+static int give_kind(const struct merging_kind *kind, enum aggstats_grouping grouping, struct aggstats_profile *sum) {
+    bool has_missed = aggstats_grouping_has_objects(grouping);
+    int error = 0;
+    for (size_t i = 0; i < kind->count && !error; i++)
+        error = append_calls(sum, &kind->rows[i].group, has_missed ? missed_of(kind, &kind->rows[i]) : 0);
+    if (kind->count > 0)
+        sum->groupings |= 1U << grouping;
+    return error || !kind->has_remainder || kind->count == 0 ? error : give_remainder(sum, grouping);
+}
+
+/* The same whatever the order in which profiles were added. */
+static int compare_groups(const void *left, const void *right) {
+    const struct aggstats_group *a = left;
+    const struct aggstats_group *b = right;
+    uint64_t a_cycles = total_of(&a->profile);
+    uint64_t b_cycles = total_of(&b->profile);
+    if (a->grouping != b->grouping)
+        return a->grouping < b->grouping ? -1 : 1;
+    if (a_cycles != b_cycles)
+        return a_cycles > b_cycles ? -1 : 1;
+    if (a->who != b->who)
+        return a->who < b->who ? -1 : 1;
+    return a->id != b->id ? (a->id < b->id ? -1 : 1) : strcmp(a->name, b->name);
+}
+
+int merging_groups_give(const struct merging_groups *groups, struct aggstats_profile *sum) {
+    size_t count = 0;
+    int error = 0;
+    for (unsigned grouping = 0; grouping < AGGSTATS_GROUPINGS; grouping++)
+        count += groups->kinds[grouping].count > 0 ? groups->kinds[grouping].count + 1 : 0; /* with its remainder */
+    sum->groups = count > 0 ? calloc(count, sizeof(*sum->groups)) : NULL;
+    if (count > 0 && !sum->groups)
+        return -ENOMEM;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && !error; grouping++)
+        error = give_kind(&groups->kinds[grouping], (enum aggstats_grouping)grouping, sum);
+    if (error)
+        merging_groups_drop(sum);
+    else if (count > 0)
+        qsort(sum->groups, sum->group_count, sizeof(*sum->groups), compare_groups);
+    return error;
+}
+
+void merging_groups_drop(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->group_count; i++)
+        aggstats_profile_finish(&profile->groups[i].profile);
+    free(profile->groups);
+    profile->groups = NULL;
+    profile->group_count = 0;
+    profile->groupings = 0;
+}
+
+void merging_groups_finish(struct merging_groups *groups) {
+    for (unsigned grouping = 0; grouping < AGGSTATS_GROUPINGS; grouping++) {
+        struct merging_kind *kind = &groups->kinds[grouping];
+        for (size_t i = 0; i < kind->count; i++)
+            aggstats_profile_finish(&kind->rows[i].group.profile);
+        free(kind->rows);
+    }
+    *groups = (struct merging_groups){.profile_count = 0};
+}
