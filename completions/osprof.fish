@@ -9,6 +9,24 @@ function __osprof_ops
     test -f $profile; and string replace -rf '^OP_(\S+) .*' '$1' <$profile
 end
 
+set -g __osprof_completions (status dirname)
+
+# Where osproffs is mounted now.
+function __osprof_mounts
+    test -r /proc/self/mounts; or return
+    for line in (string match -r '^\S+ \S+ fuse\.osproffs ' </proc/self/mounts)
+        string replace -ra '\\\\(\d{3})' '\\\\$1' -- (string split ' ' -- $line)[2] | string unescape
+    end
+end
+
+# Options of osproffs, by its own completion.
+function __osprof_mount_options
+    functions -q __osproffs_list; or source $__osprof_completions/osproffs.fish
+    set -l osproffs osproffs
+    set -q OSPROFFS; and set osproffs $OSPROFFS
+    __osproffs_list "$argv[1]" ($osproffs --complete 2>/dev/null)
+end
+
 # __osprof_argument CURRENT KIND [WORD]...
 function __osprof_argument
     switch "$argv[2]"
@@ -20,6 +38,11 @@ function __osprof_argument
             __fish_complete_directories $argv[1] ''
         case command
             __fish_complete_command
+        case mount
+            __osprof_mounts
+            __fish_complete_path $argv[1]
+        case options
+            __osprof_mount_options $argv[1]
         case file
             __fish_complete_path $argv[1]
     end

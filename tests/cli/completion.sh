@@ -54,6 +54,20 @@ expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "calls" osprof top --sort c
 expect_completion _osprof "uid" osprof top --by u
 
+expect_completion _osprof "cache= causes= control=" osprof run -o c
+expect_completion _osprof "none,resolution=" osprof run -o cache = none,res
+expect_completion _osprof "process+file" osprof run -d lower --options by = process+f
+expect_completion _osprof "lower" osprof run -o cache = none -d lo
+expect_completion _osprof "auto" osprof run -o cache = au
+mkdir -p "place/.a mount"
+if ! fuse_missing >/dev/null; then
+    mount_osproffs "$lower" "$PWD/place/.a mount"
+    expect_completion _osprof "$PWD/place/.a mount" osprof unmount "$PWD/place/"
+    COMP_WORDS=(osprof show "") COMP_CWORD=2 COMPREPLY=()
+    _osprof "$OSPROF"
+    printf '%s\n' "${COMPREPLY[@]}" | grep -qxF "$PWD/place/.a mount" || fail "the mount is not offered: ${COMPREPLY[*]}"
+fi
+
 expect_completion _osproffs "lower" osproffs lo
 expect_completion _osproffs "lower" osproffs -o cache = none lo
 expect_completion _osproffs "cache= causes= control=" osproffs -o c

@@ -14,6 +14,14 @@ mkdir programs
 ln -s "$OSPROF" programs/osprof
 ln -s "$OSPROFFS" programs/osproffs
 
+# Where osproffs is mounted is offered by name. No file is: its name begins with a dot.
+mkdir -p place/.mount
+mount_offered=
+if ! fuse_missing >/dev/null; then
+    mount_osproffs "$lower" "$PWD/place/.mount"
+    mount_offered=$PWD/place/.mount
+fi
+
 expect_all_offers() {
     local command
     cp "$data/show-grep.osprof" osprof.out
@@ -38,6 +46,12 @@ expect_all_offers() {
     expect_offers "osprof run -- sha256su" "sha256sum"
     expect_offers "osprof run -d lower sha256sum lo" "lower"
     expect_offers "osprof run --vs sha256su" "sha256sum"
+    expect_offers "osprof run -o c" "cache= causes= control="
+    expect_offers "osprof run -o cache=none,res" "resolution="
+    expect_offers "osprof run -d lower -o by=process+f" "file"
+    expect_offers "osprof run -o cache=none -d lo" "lower"
+    expect_offers "osprof unmount $PWD/place/" "$mount_offered"
+    expect_offers "osprof show $PWD/place/" "$mount_offered"
     expect_offers "osprof nonsense --" ""
     for command in $("$OSPROF" --complete); do
         expect_offers "osprof $command --" \

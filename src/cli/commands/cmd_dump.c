@@ -14,7 +14,7 @@ static enum status dump(const char *mount, const char *file) {
 }
 
 static const struct option_row rows[] = {
-    ROW_ARGUMENTS(FILE, "MOUNT [FILE]"),
+    ROW_MOUNT_ARGUMENTS(FILE, "MOUNT [FILE]"),
     {.kind = OPTION_END},
 };
 

@@ -21,7 +21,7 @@ static enum status reset(const char *mount) {
 }
 
 static const struct option_row rows[] = {
-    ROW_ARGUMENTS(DIRECTORIES, "MOUNT"),
+    ROW_MOUNT_ARGUMENTS(DIRECTORIES, "MOUNT"),
     {.kind = OPTION_END},
 };
 

@@ -208,7 +208,7 @@ static const struct option_row rows[] = {
     {.name = "protobuf",
      .help = "Prometheus metrics as protobuf, with native histograms",
      INTO(VARIANT, struct show_command, view_name)},
-    ROW_ARGUMENTS(FILE, "[PROFILE]"),
+    ROW_MOUNT_ARGUMENTS(FILE, "[PROFILE]"),
     {.kind = OPTION_END},
 };
 

@@ -147,7 +147,7 @@ static enum status unmount(const char *mount) {
 }
 
 static const struct option_row rows[] = {
-    ROW_ARGUMENTS(DIRECTORIES, "MOUNT"),
+    ROW_MOUNT_ARGUMENTS(DIRECTORIES, "MOUNT"),
     {.kind = OPTION_END},
 };
 

@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
     ROW_OP(struct why_options, ops),
     ROW_ASCII(struct why_options, ascii),
     ROW_WIDTH(struct why_options, width),
-    ROW_ARGUMENTS(FILE, "[PROFILE]"),
+    ROW_MOUNT_ARGUMENTS(FILE, "[PROFILE]"),
     {.kind = OPTION_END},
 };
 

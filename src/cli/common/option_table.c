@@ -344,6 +344,8 @@ void options_print_help(const struct command *command) {
 /* ---- Completion --------------------------------------------------------------------------------- */
 
 static const char *completion_kind(const struct option_row *row) {
+    if (row->completed_as)
+        return row->completed_as;
     switch (row->kind) {
     case OPTION_FLAG:
     case OPTION_VARIANT:

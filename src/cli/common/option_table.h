@@ -52,6 +52,8 @@ struct option_row {
     double max;               /* 0: as large as the member can be */
     const char *const *words; /* NULL at the end */
     const char *help;         /* {} stands for the bounds or the words */
+    const char *completed_as; /* what shells offer: "mount", mounts of osproffs and files; "options", its options. NULL:
+                               * what the kind says */
 };
 
 /* The kind of a row, and its member, whose type must be the kind's. */
@@ -76,7 +78,7 @@ struct option_row {
     }
 #define ROW_NO_LABELS(type, member)                                                                                    \
     {                                                                                                                  \
-        .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof calibrate'",           \
+        .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof calibrate'",                \
         INTO(FLAG, type, member)                                                                                       \
     }
 #define ROW_BY(text, type, member)                                                                                     \
@@ -86,6 +88,8 @@ struct option_row {
     }
 #define ROW_OUTPUT(text, type, member)                                                                                 \
     { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
+#define ROW_MOUNT_ARGUMENTS(option_kind, text)                                                                         \
+    { .kind = OPTION_##option_kind, .metavar = text, .completed_as = "mount" }
 #define ROW_ARGUMENTS(option_kind, text)                                                                               \
     { .kind = OPTION_##option_kind, .metavar = text }
 

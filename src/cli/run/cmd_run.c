@@ -191,6 +191,7 @@ static const struct option_row rows[] = {
      .letter = 'o',
      .metavar = "LIST",
      .help = "options for osproffs, such as cache=none,resolution=4; may be repeated",
+     .completed_as = "options",
      INTO(TEXTS, struct run_options, osproffs_lists)},
     {.name = "profile",
      .letter = 'p',

@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
      .help = "where to listen: ADDRESS:PORT, [ADDRESS]:PORT for IPv6, or the path of a socket that only you can open; "
              "default: " SERVE_DEFAULT_ADDRESS ", which is for this machine only",
      INTO(TEXT, struct serve_command, listen)},
-    ROW_ARGUMENTS(FILE, "[MOUNT|FILE]..."),
+    ROW_MOUNT_ARGUMENTS(FILE, "[MOUNT|FILE]..."),
     {.kind = OPTION_END},
 };
 

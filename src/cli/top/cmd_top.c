@@ -177,7 +177,7 @@ static const struct option_row rows[] = {
      .min = 1,
      .help = "of --batch: end after so many reports, {}",
      INTO(UNSIGNED, struct top_options, count)},
-    ROW_ARGUMENTS(FILE, "[MOUNT|LIVE]"),
+    ROW_MOUNT_ARGUMENTS(FILE, "[MOUNT|LIVE]"),
     {.kind = OPTION_END},
 };
 
