@@ -109,6 +109,8 @@ static int subject_init(struct metrics_subject *subject, const struct view_targe
     error = add_labels_of(&subject->info, profile, info, ARRAY_SIZE(info));
     if (!error)
         error = add_user_labels(&subject->info, profile);
+    if (!error)
+        error = metrics_causes_init(&subject->causes, profile, harmless);
     return error ? error : add_scale(&subject->info, profile);
 }
 
@@ -139,6 +141,7 @@ void metrics_model_finish(struct metrics_model *model) {
     for (size_t i = 0; i < model->count && model->subjects; i++) {
         labels_finish(&model->subjects[i].common);
         labels_finish(&model->subjects[i].info);
+        metrics_causes_finish(&model->subjects[i].causes);
     }
     free(model->subjects);
     *model = (struct metrics_model){0};
@@ -234,6 +237,16 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
      .of_series = bytes,
      .series_count = 2,
      .series_label = "kind"},
+    {.name = "osprof_slow_calls_total",
+     .help = "Slow calls that have returned, by what took most of their time.",
+     .type = METRICS_COUNTER,
+     .series_label = "cause",
+     .is_of_causes = true},
+    {.name = "osprof_slow_seconds_total",
+     .help = "Latency of the slow calls that have returned, by what they have waited for.",
+     .type = METRICS_SUM,
+     .series_label = "cause",
+     .is_of_causes = true},
     {.name = "osprof_start_time_seconds",
      .help = "When the profile was begun or last reset, in Unix time.",
      .known = has_start,
@@ -267,10 +280,24 @@ static int visit_ops(struct metrics_sample sample, metrics_visit_fn visit, void 
     int error = 0;
     for (size_t i = 0; i < profile->op_count && !error; i++) {
         sample.op = &profile->ops[i];
+        sample.op_name = sample.op->name;
         if (sample.family->known_of_op && !sample.family->known_of_op(sample.op))
             continue;
         sample.value = sample.family->of_op ? sample.family->of_op(profile, sample.op) : 0;
         error = sample.family->of_series ? visit_series(sample, visit, context) : visit(context, &sample);
+    }
+    return error;
+}
+
+static int visit_causes(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
+    const struct metrics_causes *causes = &sample.subject->causes;
+    int error = 0;
+    for (size_t i = 0; i < causes->count && !error; i++) {
+        sample.op_name = causes->causes[i].op;
+        sample.series = causes->causes[i].text;
+        sample.count = causes->causes[i].calls;
+        sample.value = view_seconds(sample.subject->profile, causes->causes[i].total_cycles);
+        error = visit(context, &sample);
     }
     return error;
 }
@@ -285,6 +312,8 @@ static int visit_subject(struct metrics_sample sample, metrics_visit_fn visit, v
         return 0;
     if (sample.family->known && !sample.family->known(profile))
         return 0;
+    if (sample.family->is_of_causes)
+        return visit_causes(sample, visit, context);
     if (!sample.family->of_profile)
         return visit_ops(sample, visit, context);
     sample.value = sample.family->of_profile(profile);

@@ -7,6 +7,7 @@
 #ifndef METRICS_MODEL_H
 #define METRICS_MODEL_H
 
+#include "metrics_causes.h"
 #include "views.h"
 
 struct metrics_label {
@@ -24,7 +25,8 @@ struct metrics_subject {
     const struct aggstats_profile *profile;
     struct metrics_labels common; /* of all of its samples */
     struct metrics_labels info;   /* of the info alone */
-    bool is_up;                   /* else it has nothing but that it is not */
+    struct metrics_causes causes;
+    bool is_up; /* else it has nothing but that it is not */
 };
 
 struct metrics_model {
@@ -36,10 +38,11 @@ struct metrics_model {
 enum metrics_type {
     METRICS_GAUGE,
     METRICS_COUNTER,
+    METRICS_SUM,       /* a counter of something that is no whole number */
     METRICS_HISTOGRAM, /* of the latencies of an op */
 };
 
-/* A row has one of the three functions, unless it is a histogram. */
+/* A row has one of the three functions, unless it is a histogram, of causes, or tells which targets are up. */
 struct metrics_family {
     const char *name;
     const char *help;
@@ -52,19 +55,21 @@ struct metrics_family {
     const char *(*of_series)(const struct aggstats_op_profile *op, unsigned series, uint64_t *ret_count);
     unsigned series_count;    /* the most */
     const char *series_label; /* name of the label */
+    bool is_of_causes;        /* counts the calls of each cause, or sums up their seconds, by type */
     bool has_info;            /* its samples have the info's labels, too */
     bool is_up;               /* which targets are up; of them it has a sample each, where there are several */
 };
 
-#define METRICS_FAMILIES 12
+#define METRICS_FAMILIES 14
 extern const struct metrics_family metrics_families[METRICS_FAMILIES];
 
 struct metrics_sample {
     const struct metrics_family *family;
     const struct metrics_subject *subject;
-    const struct aggstats_op_profile *op; /* also the value of its label "op"; NULL: of the whole profile */
+    const struct aggstats_op_profile *op; /* NULL: of the whole profile, or of a cause */
+    const char *op_name;                  /* value of the label "op"; NULL: it has none */
     const char *series;                   /* value of the label of its series; NULL: it has none */
-    double value;                         /* meaningful for gauges */
+    double value;                         /* meaningful for gauges and sums */
     uint64_t count;                       /* meaningful for counters */
 };
 

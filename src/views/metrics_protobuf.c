@@ -52,8 +52,8 @@ static void add_sample_labels(struct protobuf_writer *writer, Prometheus__Metric
                               const struct metrics_sample *sample) {
     metric->label = writer->label_pointers;
     add_labels(writer, metric, &sample->subject->common);
-    if (sample->op)
-        add_label(writer, metric, "op", sample->op->name);
+    if (sample->op_name)
+        add_label(writer, metric, "op", sample->op_name);
     if (sample->series)
         add_label(writer, metric, sample->family->series_label, sample->series);
     if (sample->family->has_info)
@@ -158,6 +158,7 @@ static int append(struct protobuf_writer *writer, const Prometheus__MetricFamily
 static int append_head(struct protobuf_writer *writer, const struct metrics_family *family) {
     static const Prometheus__MetricType types[] = {[METRICS_GAUGE] = PROMETHEUS__METRIC_TYPE__GAUGE,
                                                    [METRICS_COUNTER] = PROMETHEUS__METRIC_TYPE__COUNTER,
+                                                   [METRICS_SUM] = PROMETHEUS__METRIC_TYPE__COUNTER,
                                                    [METRICS_HISTOGRAM] = PROMETHEUS__METRIC_TYPE__HISTOGRAM};
     Prometheus__MetricFamily head = PROMETHEUS__METRIC_FAMILY__INIT;
     head.name = (char *)(uintptr_t)family->name; /* only read */
@@ -180,9 +181,9 @@ static int append_sample(void *context, const struct metrics_sample *sample) {
     if (sample->family->type == METRICS_HISTOGRAM) {
         error = fill_histogram(writer, &histogram, sample);
         metric.histogram = &histogram;
-    } else if (sample->family->type == METRICS_COUNTER) {
+    } else if (sample->family->type != METRICS_GAUGE) {
         counter.has_value = true;
-        counter.value = (double)sample->count;
+        counter.value = sample->family->type == METRICS_COUNTER ? (double)sample->count : sample->value;
         metric.counter = &counter;
     } else {
         gauge.has_value = true;

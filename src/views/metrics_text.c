@@ -55,8 +55,8 @@ static void begin_sample(FILE *stream, const struct metrics_sample *sample, cons
     const char *separator = "";
     fprintf(stream, "%s%s{", sample->family->name, suffix);
     write_labels(stream, &separator, &sample->subject->common);
-    if (sample->op)
-        write_label(stream, &separator, "op", sample->op->name);
+    if (sample->op_name)
+        write_label(stream, &separator, "op", sample->op_name);
     if (sample->series)
         write_label(stream, &separator, sample->family->series_label, sample->series);
     if (sample->family->has_info)
@@ -134,7 +134,7 @@ static int write_sample(void *context, const struct metrics_sample *sample) {
 
 static void write_family(FILE *stream, const struct metrics_family *family) {
     fprintf(stream, "# HELP %s %s\n", family->name, family->help);
-    if (family->type != METRICS_COUNTER)
+    if (family->type != METRICS_COUNTER && family->type != METRICS_SUM)
         fprintf(stream, "# TYPE %s %s\n", family->name, family->type == METRICS_HISTOGRAM ? "histogram" : "gauge");
 }
 

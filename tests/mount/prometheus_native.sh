@@ -20,13 +20,23 @@ make_load() {
     done
 }
 
+# Somebody waits for the lock of another, in the first mount.
+make_slow() {
+    local holder
+    flock "${mounts[0]}/lock" sleep 0.2 &
+    holder=$!
+    sleep 0.1
+    flock "${mounts[0]}/lock" true
+    wait "$holder"
+}
+
 # The rules by themselves.
 cp "$share"/*.yml "$tests_dir/../data/prometheus-rules-test.yml" .
 promtool check rules osprof.rules.yml osprof.alerts.yml >&2 || fail "promtool finds fault with the rules"
 promtool test rules prometheus-rules-test.yml >&2 || fail "the rules do not as they should"
 
 # Two servers, with mounts of different resolution.
-mount_osproffs -o resolution=2 "$lower" "${mounts[0]}"
+mount_osproffs -o resolution=2,slow=10ms,flock "$lower" "${mounts[0]}"
 for number in 2 3 4 5; do
     mount_osproffs -o resolution=4 "$lower" "${mounts[number - 1]}"
 done
@@ -42,6 +52,7 @@ scrape_configs:
 EOF
 start_prometheus --enable-feature=native-histograms
 wait_until 20 is_answer 5 'sum(osprof_up)' || fail "not all mounts are scraped: $(<prometheus.log)"
+make_slow
 make_load 101
 wait_until 20 is_answer 5 'count(histogram_count(osprof_op_latency_seconds{op="MKDIR"}) > 101)' ||
     fail "no native histograms: $(<prometheus.log)"
@@ -87,7 +98,9 @@ query "histogram_sum(osprof_op_latency_seconds{op=\"MKDIR\",mount=\"${mounts[2]}
 # Rules: each has been evaluated without an error, and has what it should.
 make_load 307
 have_recorded() {
-    is_answer 5 'count(op:osprof_calls:rate5m{op="MKDIR"})' && query 'job_op:osprof_latency_seconds:p99_5m_median{op="MKDIR"}'
+    make_slow
+    query 'sum(op_cause:osprof_slow_busy:rate5m)' && is_answer 5 'count(op:osprof_calls:rate5m{op="MKDIR"})' &&
+        query 'job_op:osprof_latency_seconds:p99_5m_median{op="MKDIR"}'
 }
 wait_until 20 have_recorded || fail "the rules record nothing: $(<prometheus.log)"
 count_rules() {
@@ -98,7 +111,7 @@ print("\n".join(wrong), file=sys.stderr)
 print(len(rules))
 sys.exit(bool(wrong))' "$api"
 }
-assert_eq 11 "$(count_rules)" "rules, all of which work"
+assert_eq 12 "$(count_rules)" "rules, all of which work"
 
 # The dashboard.
 ask_dashboard() {

@@ -12,7 +12,7 @@
 #include "values.h"
 #include "views.h"
 
-#define FAMILIES 12
+#define FAMILIES 14
 #define LATENCY "osprof_op_latency_seconds"
 
 static struct aggstats_profile profile;
@@ -249,7 +249,7 @@ static void expect_in_text(const Prometheus__MetricFamily *family, const char *t
             used += snprintf(line + used, sizeof(line) - (size_t)used, "%s%s=\"%s\"", j > 0 ? "," : "",
                              metric->label[j]->name, metric->label[j]->value);
         if (metric->counter)
-            snprintf(value, sizeof(value), "%.0f", metric->counter->value);
+            format_real(metric->counter->value, value);
         else
             format_real(metric->gauge->value, value);
         snprintf(line + used, sizeof(line) - (size_t)used, "} %s\n", value);
@@ -271,6 +271,7 @@ static size_t count_lines(const char *text, const char *beginning) {
     "# cache: none\n# label rack: 7\n# start: 1970-01-01T00:00:01.5Z\n# elapsed: 2500000000\n# clamped: 3\n"           \
     "# incomplete: yes\n# failed: READ EIO 5 ENOENT 3\n# bytes: READ asked 4096 moved 100\n"                           \
     "# in_flight: READ object 9 pid 4711 age 2500000000\n"                                                             \
+    "# slow: 20000000\n# cause: READ calls 9 total 3000000000 longest 2000000 waiting for the disk\n"                  \
     "OP_READ 12 140000000000\n 1 1 0 0 0 9\nOP_WRITE 1 7\n 0 1\n"
 
 static bool is_counter(const Prometheus__MetricFamily *family) {
@@ -311,6 +312,11 @@ START_TEST(gauges_counters_and_labels_are_those_of_the_text) {
     ck_assert_uint_eq(find_family("osprof_failed_calls_total")->n_metric, 2);
     ck_assert_str_eq(label_of(find_family("osprof_failed_calls_total")->metric[1], "errno"), "EIO");
     ck_assert_double_eq(find_family("osprof_bytes_total")->metric[1]->counter->value, 100);
+    const Prometheus__Metric *slow = find_family("osprof_slow_seconds_total")->metric[0];
+    ck_assert_str_eq(label_of(slow, "op"), "READ");
+    ck_assert_str_eq(label_of(slow, "cause"), "waiting for the disk");
+    ck_assert_double_eq(slow->counter->value, 1.5);
+    ck_assert_double_eq(find_family("osprof_slow_calls_total")->metric[0]->counter->value, 9);
 }
 END_TEST
 

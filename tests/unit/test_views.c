@@ -422,6 +422,42 @@ START_TEST(metrics_tell_of_the_whole_profile) {
 }
 END_TEST
 
+START_TEST(metrics_count_slow_calls_by_cause) {
+    given("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 2 total 1500 longest 900 waiting for \"a\\033\"\n"
+          "# cause: FSYNC calls 1 total 20 longest 20 waiting for \"a\\033\"\n"
+          "# cause: READ calls 3 total 250 longest 90 waiting for \"a\\007\"\n"
+          "OP_READ 5 1750\n 0 0 0 0 0 0 0 0 0 0 5\n");
+    view(&view_metrics);
+    expect_line("osprof_slow_calls_total{op=\"READ\",cause=\"waiting for \\\"a?\\\"\"} 5");
+    expect_line("osprof_slow_seconds_total{op=\"READ\",cause=\"waiting for \\\"a?\\\"\"} 1.75");
+    expect_line("osprof_slow_calls_total{op=\"FSYNC\",cause=\"waiting for \\\"a?\\\"\"} 1");
+    expect_line("osprof_slow_seconds_total{op=\"FSYNC\",cause=\"waiting for \\\"a?\\\"\"} 0.02");
+    expect_nowhere("# TYPE osprof_slow");
+}
+END_TEST
+
+/* A recorder has no more with names of their own, so none of its series ends because of others. */
+START_TEST(metrics_have_a_bounded_number_of_causes) {
+    CLEANUP_FREE char *lines = NULL;
+    size_t size_bytes;
+    FILE *stream = open_memstream(&lines, &size_bytes);
+    fputs("# clock: 1000 Hz\n# slow: 10\n# cause: READ calls 7 total 7000 longest 1 other causes\n", stream);
+    for (int i = 0; i < 128 + 5; i++)
+        fprintf(stream, "# cause: READ calls 1 total %d longest 1 cause %d\n", 6000 - i, i);
+    fputs("OP_READ 1 1\n 1\n", stream);
+    fclose(stream);
+    given(lines);
+    int series = 0;
+    for (const char *at = view(&view_metrics); (at = strstr(at, "\nosprof_slow_calls_total{")); at++)
+        series++;
+    ck_assert_int_eq(series, 129);
+    expect_line("osprof_slow_calls_total{op=\"READ\",cause=\"cause 127\"} 1");
+    expect_line("osprof_slow_calls_total{op=\"READ\",cause=\"other causes\"} 12");
+    expect_line("osprof_slow_seconds_total{op=\"READ\",cause=\"other causes\"} 36.35");
+    expect_nowhere("cause 128");
+}
+END_TEST
+
 /* A label's name has no escapes, so what could be none is left out. */
 START_TEST(metrics_tell_labels_of_users_in_the_info) {
     given("# clock: 1000 Hz\n# label rack: 7 \"a\" \\134\n# label b\"} 1: x\n# label UP: x\n# label rack: 8\nOP_READ 1 "
@@ -497,6 +533,8 @@ static void add_metrics(Suite *suite) {
     tcase_add_test(tcase, metrics_escape_what_labels_hold);
     tcase_add_test(tcase, metrics_tell_of_the_whole_profile);
     tcase_add_test(tcase, metrics_count_failures_and_bytes_exactly);
+    tcase_add_test(tcase, metrics_count_slow_calls_by_cause);
+    tcase_add_test(tcase, metrics_have_a_bounded_number_of_causes);
     tcase_add_test(tcase, metrics_tell_labels_of_users_in_the_info);
     tcase_add_test(tcase, metrics_need_the_clocks_rate);
 }

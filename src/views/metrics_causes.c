@@ -1,0 +1,64 @@
+/* Causes as series: one for each op and label, and not more than there is room for. */
+#include "metrics_causes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+#define OTHER_CAUSES "other causes" /* as recorders have it */
+
+static struct metrics_cause *find(const struct metrics_causes *causes, const char *op, const char *text) {
+    for (size_t i = 0; i < causes->count; i++)
+        if (strcmp(causes->causes[i].op, op) == 0 && strcmp(causes->causes[i].text, text) == 0)
+            return &causes->causes[i];
+    return NULL;
+}
+
+/* Takes the text. */
+static struct metrics_cause *append(struct metrics_causes *causes, const char *op, char **text) {
+    struct metrics_cause *grown = reallocarray(causes->causes, causes->count + 1, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    causes->causes = grown;
+    causes->causes[causes->count] = (struct metrics_cause){.op = op, .text = steal_pointer(text)};
+    return &causes->causes[causes->count++];
+}
+
+static int add(struct metrics_causes *causes, const struct aggstats_cause *added, const char *text,
+               char *(*label_of)(const char *text)) {
+    CLEANUP_FREE char *label = label_of(text);
+    if (!label)
+        return -ENOMEM;
+    struct metrics_cause *cause = find(causes, added->op, label);
+    if (!cause)
+        cause = append(causes, added->op, &label);
+    if (!cause)
+        return -ENOMEM;
+    cause->calls += added->calls;
+    cause->total_cycles += (double)added->total_cycles;
+    return 0;
+}
+
+/* Those for which a recorder had no room do not count, so that none of its causes lacks room here. */
+int metrics_causes_init(struct metrics_causes *causes, const struct aggstats_profile *profile,
+                        char *(*label_of)(const char *text)) {
+    size_t named = 0;
+    int error = 0;
+    *causes = (struct metrics_causes){.count = 0};
+    for (size_t i = 0; i < profile->cause_count && !error; i++) {
+        const struct aggstats_cause *cause = &profile->causes[i];
+        bool is_other = strcmp(cause->text, OTHER_CAUSES) == 0 || named == METRICS_CAUSES_MAX;
+        named += !is_other;
+        error = add(causes, cause, is_other ? OTHER_CAUSES : cause->text, label_of);
+    }
+    return error;
+}
+
+void metrics_causes_finish(struct metrics_causes *causes) {
+    for (size_t i = 0; i < causes->count; i++)
+        free(causes->causes[i].text);
+    free(causes->causes);
+    *causes = (struct metrics_causes){.count = 0};
+}
