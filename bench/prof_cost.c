@@ -134,9 +134,8 @@ static void stack_finish(struct stack *stack) {
     aggstats_recorder_destroy(stack->recorder);
 }
 
-static bool find_cause(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]) {
-    (void)context, (void)look;
-    ret_cause[0] = '\0';
+static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
+    (void)context, (void)look, (void)ret_wait;
     return false;
 }
 

@@ -88,13 +88,20 @@ void profile_free_groups(struct aggstats_profile *profile) {
     profile->groupings = 0;
 }
 
+static void forget_place(struct aggstats_call_in_flight *call) {
+    free(call->path);
+    free(call->stack);
+    call->path = NULL;
+    call->stack = NULL;
+}
+
 void aggstats_profile_finish(struct aggstats_profile *profile) {
     labels_free(profile->labels, profile->label_count);
     for (size_t i = 0; i < profile->op_count; i++)
         profile_free_op(&profile->ops[i]);
     free(profile->ops);
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        free(profile->in_flight[i].path);
+        forget_place(&profile->in_flight[i]);
     free(profile->in_flight);
     profile_free_slow(profile);
     free(profile->borders);
@@ -168,11 +175,12 @@ static int copy_groups(const struct aggstats_profile *profile, struct aggstats_p
 static int copy_calls_in_flight(const struct aggstats_profile *profile, struct aggstats_profile *copy) {
     int err = copy_array(profile->in_flight, profile->in_flight_count, sizeof(*profile->in_flight), &copy->in_flight);
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++) {
-        const char *path = profile->in_flight[i].path;
-        copy->in_flight[i].path = path ? strdup(path) : NULL;
-        if (path && !copy->in_flight[i].path)
+        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        copy->in_flight[i].path = call->path ? strdup(call->path) : NULL;
+        copy->in_flight[i].stack = call->stack ? strdup(call->stack) : NULL;
+        if ((call->path && !copy->in_flight[i].path) || (call->stack && !copy->in_flight[i].stack))
             err = -ENOMEM;
-        copy->in_flight_count = i + 1; /* of those the path is the copy's own */
+        copy->in_flight_count = i + 1; /* of those path and stack are the copy's own */
     }
     return err;
 }
@@ -257,7 +265,7 @@ void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *
 
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        if (profile->in_flight[i].path)
+        if (profile->in_flight[i].path || profile->in_flight[i].stack)
             return true;
     for (size_t i = 0; i < profile->op_count; i++)
         if (profile->ops[i].longest_path)
@@ -276,10 +284,8 @@ void aggstats_profile_drop_paths(struct aggstats_profile *profile) {
         free(profile->ops[i].longest_path);
         profile->ops[i].longest_path = NULL;
     }
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        free(profile->in_flight[i].path);
-        profile->in_flight[i].path = NULL;
-    }
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        forget_place(&profile->in_flight[i]);
     profile_free_slow_calls(profile);
     for (size_t i = 0; i < profile->group_count; i++) {
         if (aggstats_grouping_has_paths(profile->groups[i].grouping))

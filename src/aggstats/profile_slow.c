@@ -7,9 +7,14 @@
 
 #include "base.h"
 
+static void free_texts(struct aggstats_slow_call *call) {
+    free(call->path);
+    free(call->stack);
+}
+
 void profile_free_slow_calls(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->slow_call_count; i++)
-        free(profile->slow_calls[i].path);
+        free_texts(&profile->slow_calls[i]);
     free(profile->slow_calls);
     profile->slow_calls = NULL;
     profile->slow_call_count = 0;
@@ -34,14 +39,16 @@ int profile_append_cause(struct aggstats_profile *profile, const struct aggstats
 
 int profile_append_slow_call(struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
     CLEANUP_FREE char *path = call->path ? strdup(call->path) : NULL;
+    CLEANUP_FREE char *stack = call->stack ? strdup(call->stack) : NULL;
     struct aggstats_slow_call *grown = reallocarray(profile->slow_calls, profile->slow_call_count + 1, sizeof(*grown));
     if (grown)
         profile->slow_calls = grown;
-    if (!grown || (call->path && !path))
+    if (!grown || (call->path && !path) || (call->stack && !stack))
         return -ENOMEM;
     struct aggstats_slow_call *added = &profile->slow_calls[profile->slow_call_count++];
     *added = *call;
     added->path = steal_pointer(&path);
+    added->stack = steal_pointer(&stack);
     return 0;
 }
 
@@ -110,7 +117,7 @@ static void drop_oldest_slow_calls(struct aggstats_profile *profile) {
     if (dropped == 0)
         return;
     for (size_t i = 0; i < dropped; i++)
-        free(profile->slow_calls[i].path);
+        free_texts(&profile->slow_calls[i]);
     profile->slow_call_count -= dropped;
     memmove(profile->slow_calls, profile->slow_calls + dropped,
             profile->slow_call_count * sizeof(*profile->slow_calls));
@@ -144,7 +151,7 @@ static void drop_slow_calls_of(struct aggstats_profile *difference, const struct
         for (size_t j = 0; j < earlier->slow_call_count && !is_old; j++)
             is_old = is_same_call(&difference->slow_calls[i], &earlier->slow_calls[j]);
         if (is_old)
-            free(difference->slow_calls[i].path);
+            free_texts(&difference->slow_calls[i]);
         else
             difference->slow_calls[kept++] = difference->slow_calls[i];
     }

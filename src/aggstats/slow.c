@@ -94,31 +94,33 @@ static bool is_same(const struct seen *seen) {
            __atomic_load_n(&seen->block->current_start_cycles, __ATOMIC_RELAXED) == seen->start_cycles;
 }
 
-static void note_cause(struct slow *slow, struct slow_pending *pending, const char *cause, uint64_t age_cycles) {
+static void note_cause(struct slow *slow, struct slow_pending *pending, const struct aggstats_wait *seen,
+                       uint64_t age_cycles) {
     struct slow_wait *wait = wait_of(slow, pending);
-    pending->last = part_of(pending, cause);
+    pending->last = part_of(pending, seen->cause);
+    memcpy(pending->last->stack, seen->stack, sizeof(seen->stack));
     pending->last->cycles += age_cycles - pending->age_cycles;
     pending->age_cycles = age_cycles;
     slow_store_begin(slow->store);
     wait->start_cycles = pending->start_cycles;
-    snprintf(wait->text, sizeof(wait->text), "%s", cause);
+    wait->seen = *seen;
     slow_store_end(slow->store);
 }
 
 /* Without the lock, for it may take a while: nobody but this thread adds a pending call, and none is freed before its
  * thread has come back. */
 static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pending *pending, uint64_t age_cycles) {
-    char cause[AGGSTATS_CAUSE_SIZE] = "";
+    struct aggstats_wait found = {.cause = ""};
     sigset_t before;
     const struct aggstats_look look = {
         .thread = __atomic_load_n(&seen->block->thread, __ATOMIC_RELAXED),
         .age_cycles = age_cycles,
         .memory = pending->memory,
     };
-    slow->options.find_cause(slow->options.context, &look, cause);
+    slow->options.find_cause(slow->options.context, &look, &found);
     quiet_lock(&slow->lock, &before);
     if (is_same(seen) && pending->block == seen->block && pending->start_cycles == seen->start_cycles)
-        note_cause(slow, pending, cause, age_cycles);
+        note_cause(slow, pending, &found, age_cycles);
     quiet_unlock(&slow->lock, &before);
 }
 
@@ -199,6 +201,15 @@ static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SL
     path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
 }
 
+static void find_caller(const struct slow *slow, struct slow_call *call) {
+    struct aggstats_identity identity = {.id = 0};
+    if (!slow->options.identify ||
+        !slow->options.identify(slow->options.identify_context, (uint32_t)call->pid, &identity))
+        return;
+    call->process = identity.id;
+    snprintf(call->program, sizeof(call->program), "%.*s", AGGSTATS_PROGRAM_SIZE - 1, identity.name);
+}
+
 /* What was seen at the last look has lasted until the end. */
 static void add_last_part(struct slow_pending *pending, uint64_t latency_cycles) {
     struct slow_part *last = pending->last ? pending->last : part_of(pending, NOT_SEEN);
@@ -237,6 +248,7 @@ void slow_end(struct slow *slow, const struct aggstats_span *span, const struct 
         .offset = call->offset,
     };
     copy_path(slow, call->object, ended.path);
+    find_caller(slow, &ended);
     quiet_lock(&slow->lock, &before);
     count_locked(slow, span, &ended);
     quiet_unlock(&slow->lock, &before);

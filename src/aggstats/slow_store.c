@@ -63,6 +63,7 @@ void slow_store_add(struct slow_store *store, const struct slow_call *call, cons
         cause->longest_cycles = call->latency_cycles;
     *kept = *call;
     snprintf(kept->cause, sizeof(kept->cause), "%s", cause->text);
+    memcpy(kept->stack, largest->stack, sizeof(kept->stack));
     store->call_count++;
 }
 
@@ -158,25 +159,41 @@ static int show_causes(const struct slow_store *store, const char (*op_names)[AG
     return err;
 }
 
+/* The texts of a call, and what the shown one points to. */
+struct call_texts {
+    char path[SLOW_PATH_SIZE];
+    char stack[AGGSTATS_STACK_SIZE];
+};
+
+static bool copy_texts(const struct slow_call *call, struct aggstats_slow_call *shown, struct call_texts *texts) {
+    if (!copy_text(call->cause, sizeof(call->cause), shown->cause) ||
+        !copy_text(call->program, sizeof(call->program), shown->program) ||
+        !copy_text(call->path, sizeof(call->path), texts->path) ||
+        !copy_text(call->stack, sizeof(call->stack), texts->stack))
+        return false;
+    shown->path = texts->path[0] ? texts->path : NULL;
+    shown->stack = texts->stack[0] ? texts->stack : NULL;
+    return true;
+}
+
 static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                      struct aggstats_profile *profile) {
-    char path[SLOW_PATH_SIZE];
+    struct call_texts texts;
     struct aggstats_slow_call shown = {
         .end_ns = call->end_ns,
         .latency_cycles = call->latency_cycles,
         .object = call->object,
         .pid = call->pid,
+        .process = call->process,
         .uid = call->uid,
         .error = call->error,
         .asked_bytes = call->asked_bytes,
         .moved_bytes = call->moved_bytes,
         .offset = call->offset,
     };
-    if (call->op >= op_count || call->end_ns < 0 || !copy_text(call->cause, sizeof(call->cause), shown.cause) ||
-        !copy_text(call->path, sizeof(call->path), path))
+    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, &shown, &texts))
         return -EBADMSG;
     text_name_copy(shown.op, op_names[call->op]);
-    shown.path = path[0] ? path : NULL;
     return profile_append_slow_call(profile, &shown);
 }
 
@@ -189,13 +206,24 @@ static int show_calls(const struct slow_store *store, const char (*op_names)[AGG
     return err;
 }
 
+static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_flight *call) {
+    char stack[AGGSTATS_STACK_SIZE];
+    if (!copy_text(wait->seen.cause, sizeof(wait->seen.cause), call->cause) ||
+        !copy_text(wait->seen.stack, sizeof(wait->seen.stack), stack))
+        return -EBADMSG;
+    if (!call->cause[0] || !stack[0] || call->stack)
+        return 0;
+    call->stack = strdup(stack);
+    return call->stack ? 0 : -ENOMEM;
+}
+
 static int show_waits(const struct slow_store *store, const uint64_t *starts, struct aggstats_profile *profile) {
+    int err = 0;
     for (size_t i = 0; i < profile->in_flight_count; i++)
-        for (size_t wait = 0; wait < SLOW_WAITS_MAX; wait++)
-            if (starts[i] != 0 && store->waits[wait].start_cycles == starts[i] &&
-                !copy_text(store->waits[wait].text, sizeof(store->waits[wait].text), profile->in_flight[i].cause))
-                return -EBADMSG;
-    return 0;
+        for (size_t wait = 0; wait < SLOW_WAITS_MAX && err == 0; wait++)
+            if (starts[i] != 0 && store->waits[wait].start_cycles == starts[i])
+                err = show_wait(&store->waits[wait], &profile->in_flight[i]);
+    return err;
 }
 
 int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,

@@ -28,18 +28,21 @@ struct slow_call {
     uint64_t latency_cycles;
     uint64_t object;
     uint64_t pid;
+    uint64_t process;
+    char program[AGGSTATS_PROGRAM_SIZE];
     uint64_t uid;
     uint64_t error;
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
-    char path[SLOW_PATH_SIZE]; /* "": not known */
+    char path[SLOW_PATH_SIZE];       /* "": not known, as the next */
+    char stack[AGGSTATS_STACK_SIZE]; /* when its cause was seen last */
 };
 
 /* What a call in flight waits for. */
 struct slow_wait {
     uint64_t start_cycles; /* of the call; 0: this place is free */
-    char text[AGGSTATS_CAUSE_SIZE];
+    struct aggstats_wait seen;
 };
 
 struct slow_store {
@@ -65,6 +68,7 @@ static inline void slow_store_end(struct slow_store *store) {
 /* A part of a call's latency. */
 struct slow_part {
     char cause[AGGSTATS_CAUSE_SIZE];
+    char stack[AGGSTATS_STACK_SIZE]; /* at the last look at which it was seen */
     uint64_t cycles;
 };
 

@@ -19,9 +19,11 @@
  *                                      " path ..." behind it if that is known
  *     # slow: 26000000               calls that took so long are slow; only if anybody looked for them
  *     # cause: READ calls 3 total 98000000 longest 61000000 reading from the disk     a line per op and cause
+ *     # stack: io_schedule < filemap_read     where threads wait in the kernel, each once
  *     # slow_call: READ latency 61000000 end 1764038400123456789 cause 1 object 12 pid 4711 uid 0 error 0 asked 4096
- *         moved 4096 offset 0        (one line) a line per call; cause: the number of its line; " path ..." behind it
- *     # waiting: 1 reading from the disk      what a call in flight waits for; the number of its line
+ *         moved 4096 offset 0 stack 1 process 4711        (one line) a line per call; cause and stack: the number of
+ *                                      its line; " program ...", " path ..." behind it
+ *     # waiting: 1 stack 2 reading from the disk     what a call in flight waits for; the number of its line
  *     OP_LOOKUP 13640 3069650000
  *      0 0 0 120 4711 8809            sampled: a row per interval
  *     JOINT_LOOKUP_ERROR               behind all operations, if there are any
@@ -64,8 +66,8 @@ void text_write_value(FILE *stream, const char *value);
 /* Ends a line, with the path before that if it is known. */
 void text_write_path(const char *path, FILE *stream);
 
-/* Slow calls and causes, behind the calls in flight. */
-void text_write_slow(const struct aggstats_profile *profile, FILE *stream);
+/* Slow calls and causes, behind the calls in flight. Errors: -ENOMEM */
+int text_write_slow(const struct aggstats_profile *profile, FILE *stream);
 
 static inline bool text_is_control(unsigned char c) {
     return c < ' ' || c == 0x7f;

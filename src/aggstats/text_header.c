@@ -224,7 +224,7 @@ static const struct {
     {"in_flight", parse_in_flight, true}, {"interval", parse_interval, false},
     {"borders", parse_borders, false},    {"slow", parser_slow, false},
     {"cause", parser_cause, true},        {"slow_call", parser_slow_call, true},
-    {"waiting", parser_waiting, true},
+    {"waiting", parser_waiting, true},    {"stack", parser_stack, true},
 };
 
 /* ---- Header: lines ---- */

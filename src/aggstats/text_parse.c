@@ -433,6 +433,7 @@ int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, s
     free(parser.line);
     free(parser.grouped_calls);
     parser_free_outcomes(&parser);
+    parser_free_stacks(&parser);
     if (err < 0) {
         aggstats_profile_finish(&parser.profile);
         return err;

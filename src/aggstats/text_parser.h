@@ -33,6 +33,8 @@ struct parser {
     size_t group_op_count;    /* in all groups so far */
     struct outcome *outcomes; /* what the header tells of calls of ops, which follow */
     size_t outcome_count;
+    char **stacks; /* so far */
+    size_t stack_count;
     struct aggstats_parse_error *error;
 };
 
@@ -92,8 +94,10 @@ void parser_free_outcomes(struct parser *parser);
 /* Those of slow calls (text_slow.c). */
 int parser_slow(struct parser *parser, char *value);
 int parser_cause(struct parser *parser, char *value);
+int parser_stack(struct parser *parser, char *value);
 int parser_slow_call(struct parser *parser, char *value);
 int parser_waiting(struct parser *parser, char *value);
+void parser_free_stacks(struct parser *parser);
 
 /* A line that begins with '#' before the first operation. */
 int parser_header_line(struct parser *parser);

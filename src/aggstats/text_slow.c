@@ -8,6 +8,9 @@
 #include "profile_slow.h"
 #include "text_parser.h"
 
+/* More than a recorder has: bounds what a hostile text makes us compare. */
+#define STACKS_MAX 2048
+
 /* ---- Writing ---- */
 
 static void write_cause(const struct aggstats_cause *cause, FILE *stream) {
@@ -23,30 +26,94 @@ static size_t cause_number(const struct aggstats_profile *profile, const struct 
     return cause ? (size_t)(cause - profile->causes) + 1 : 0;
 }
 
-static void write_slow_call(const struct aggstats_profile *profile, const struct aggstats_slow_call *call,
-                            FILE *stream) {
+/* ---- Stacks, each once ---- */
+
+/* Those of all calls; the number of one is its place, from 1. */
+struct stacks {
+    const char **texts; /* the calls' */
+    size_t count;
+};
+
+static size_t stack_number(const struct stacks *stacks, const char *stack) {
+    for (size_t i = 0; stack && i < stacks->count; i++)
+        if (strcmp(stacks->texts[i], stack) == 0)
+            return i + 1;
+    return 0;
+}
+
+static void add_stack(struct stacks *stacks, const char *stack, FILE *stream) {
+    if (!stack || stack_number(stacks, stack) > 0 || stacks->count == STACKS_MAX)
+        return;
+    stacks->texts[stacks->count++] = stack;
+    fputs("# stack: ", stream);
+    text_write_value(stream, stack);
+    putc('\n', stream);
+}
+
+static int write_stacks(const struct aggstats_profile *profile, struct stacks *stacks, FILE *stream) {
+    stacks->count = 0;
+    stacks->texts = calloc(STACKS_MAX, sizeof(*stacks->texts));
+    if (!stacks->texts)
+        return -ENOMEM;
+    for (size_t i = 0; i < profile->slow_call_count; i++)
+        add_stack(stacks, profile->slow_calls[i].stack, stream);
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        add_stack(stacks, profile->in_flight[i].stack, stream);
+    return 0;
+}
+
+/* ---- Calls ---- */
+
+/* " program cc1", of which nothing is a blank */
+static void write_program(const char *program, FILE *stream) {
+    fputs(" program ", stream);
+    for (; *program; program++) {
+        const char character[2] = {*program, '\0'};
+        if (*program == ' ')
+            fputs("\\040", stream);
+        else
+            text_write_value(stream, character);
+    }
+}
+
+static void write_slow_call(const struct aggstats_profile *profile, const struct stacks *stacks,
+                            const struct aggstats_slow_call *call, FILE *stream) {
     fprintf(stream,
             "# slow_call: %s latency %" PRIu64 " end %" PRIu64 " cause %zu object %" PRIu64 " pid %" PRIu64
-            " uid %" PRIu64 " error %" PRIu64 " asked %" PRIu64 " moved %" PRIu64 " offset %" PRIu64,
+            " uid %" PRIu64 " error %" PRIu64 " asked %" PRIu64 " moved %" PRIu64 " offset %" PRIu64 " stack %zu"
+            " process %" PRIu64,
             call->op, call->latency_cycles, (uint64_t)call->end_ns, cause_number(profile, call), call->object,
-            call->pid, call->uid, call->error, call->asked_bytes, call->moved_bytes, call->offset);
+            call->pid, call->uid, call->error, call->asked_bytes, call->moved_bytes, call->offset,
+            stack_number(stacks, call->stack), call->process);
+    if (call->program[0])
+        write_program(call->program, stream);
     text_write_path(call->path, stream);
 }
 
-void text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
+static void write_waits(const struct aggstats_profile *profile, const struct stacks *stacks, FILE *stream) {
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        if (!call->cause[0])
+            continue;
+        fprintf(stream, "# waiting: %zu stack %zu ", i + 1, stack_number(stacks, call->stack));
+        text_write_value(stream, call->cause);
+        putc('\n', stream);
+    }
+}
+
+int text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
+    struct stacks stacks = {.texts = NULL};
     if (profile->slow_cycles > 0)
         fprintf(stream, "# slow: %" PRIu64 "\n", profile->slow_cycles);
     for (size_t i = 0; i < profile->cause_count; i++)
         write_cause(&profile->causes[i], stream);
-    for (size_t i = 0; i < profile->slow_call_count; i++)
-        write_slow_call(profile, &profile->slow_calls[i], stream);
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        if (!profile->in_flight[i].cause[0])
-            continue;
-        fprintf(stream, "# waiting: %zu ", i + 1);
-        text_write_value(stream, profile->in_flight[i].cause);
-        putc('\n', stream);
-    }
+    int err = write_stacks(profile, &stacks, stream);
+    for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
+        write_slow_call(profile, &stacks, &profile->slow_calls[i], stream);
+    if (err == 0)
+        write_waits(profile, &stacks, stream);
+    free(stacks.texts);
+    return err;
 }
 
 /* ---- Reading ---- */
@@ -85,6 +152,36 @@ int parser_cause(struct parser *parser, char *value) {
     return err < 0 ? err : profile_append_cause(&parser->profile, &cause);
 }
 
+/* "ext4_sync_file < do_fsync < do_syscall_64" */
+int parser_stack(struct parser *parser, char *value) {
+    text_unescape(value);
+    if (parser->stack_count == STACKS_MAX)
+        return parser_fail(parser, "expected at most %d stacks", STACKS_MAX);
+    if (!value[0] || strlen(value) >= AGGSTATS_STACK_SIZE)
+        return parser_fail(parser, "expected a stack of 1 to %d characters", AGGSTATS_STACK_SIZE - 1);
+    char **grown = parser_grow(parser->stacks, parser->stack_count, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    parser->stacks = grown;
+    grown[parser->stack_count] = strdup(value);
+    return grown[parser->stack_count++] ? 0 : -ENOMEM;
+}
+
+void parser_free_stacks(struct parser *parser) {
+    for (size_t i = 0; i < parser->stack_count; i++)
+        free(parser->stacks[i]);
+    free(parser->stacks);
+}
+
+/* Owner: the parser */
+static int settle_stack(struct parser *parser, uint64_t number, char **ret_stack) {
+    if (number > parser->stack_count)
+        return parser_fail(parser, "expected one of the %zu stacks so far, found number %" PRIu64, parser->stack_count,
+                           number);
+    *ret_stack = number > 0 ? parser->stacks[number - 1] : NULL;
+    return 0;
+}
+
 static int settle_cause(struct parser *parser, uint64_t number, struct aggstats_slow_call *call) {
     const struct aggstats_profile *profile = &parser->profile;
     if (number == 0)
@@ -99,6 +196,7 @@ static int settle_cause(struct parser *parser, uint64_t number, struct aggstats_
 static int parse_slow_numbers(struct parser *parser, char **cursor, struct aggstats_slow_call *call) {
     uint64_t end_ns = 0;
     uint64_t cause = 0;
+    uint64_t stack = 0;
     const struct {
         const char *keyword;
         uint64_t *number;
@@ -111,7 +209,9 @@ static int parse_slow_numbers(struct parser *parser, char **cursor, struct aggst
                    {"error", &call->error},
                    {"asked", &call->asked_bytes},
                    {"moved", &call->moved_bytes},
-                   {"offset", &call->offset}};
+                   {"offset", &call->offset},
+                   {"stack", &stack},
+                   {"process", &call->process}};
     int err = 0;
     for (size_t i = 0; i < ARRAY_SIZE(numbers) && err == 0; i++)
         err = parser_keyed_number(parser, cursor, numbers[i].keyword, numbers[i].number);
@@ -120,7 +220,23 @@ static int parse_slow_numbers(struct parser *parser, char **cursor, struct aggst
     if (end_ns > INT64_MAX)
         return parser_fail(parser, "expected nanoseconds since 1970 as the end of a slow call");
     call->end_ns = (int64_t)end_ns;
-    return settle_cause(parser, cause, call);
+    err = settle_cause(parser, cause, call);
+    return err < 0 ? err : settle_stack(parser, stack, &call->stack);
+}
+
+/* "program cc1", or nothing */
+static int parse_program(struct parser *parser, char **cursor, char ret_program[AGGSTATS_PROGRAM_SIZE]) {
+    char *rest = *cursor;
+    text_skip_blanks(&rest);
+    if (strncmp(rest, "program ", strlen("program ")) != 0)
+        return 0;
+    text_next_word(cursor);
+    char *program = text_next_word(cursor);
+    text_unescape(program);
+    if (strlen(program) >= AGGSTATS_PROGRAM_SIZE)
+        return parser_fail(parser, "expected a program's name of at most %d characters", AGGSTATS_PROGRAM_SIZE - 1);
+    strcpy(ret_program, program);
+    return 0;
 }
 
 int parser_slow_call(struct parser *parser, char *value) {
@@ -131,6 +247,8 @@ int parser_slow_call(struct parser *parser, char *value) {
     int err = parser_name(parser, text_next_word(&cursor), call.op);
     if (err == 0)
         err = parse_slow_numbers(parser, &cursor, &call);
+    if (err == 0)
+        err = parse_program(parser, &cursor, call.program);
     CLEANUP_FREE char *path = NULL;
     if (err == 0)
         err = parser_path(parser, &cursor, &path);
@@ -138,14 +256,25 @@ int parser_slow_call(struct parser *parser, char *value) {
     return err < 0 ? err : profile_append_slow_call(&parser->profile, &call);
 }
 
-/* "1 waiting for the disk": of the first call in flight */
+/* "1 stack 2 waiting for the disk": of the first call in flight */
 int parser_waiting(struct parser *parser, char *value) {
     const struct aggstats_profile *profile = &parser->profile;
     uint64_t number = 0;
+    uint64_t stack_number = 0;
+    char *stack = NULL;
     char *cursor = value;
     int err = parser_number(parser, text_next_word(&cursor), "the number of a call in flight", &number);
-    if (err == 0 && (number == 0 || number > profile->in_flight_count))
-        err = parser_fail(parser, "expected one of the %zu calls in flight so far, found number %" PRIu64,
+    if (err == 0 && (number == 0 || number > profile->in_flight_count || profile->in_flight[number - 1].cause[0]))
+        err = parser_fail(parser, "expected one of the %zu calls in flight so far, once, found number %" PRIu64,
                           profile->in_flight_count, number);
-    return err < 0 ? err : parse_cause_text(parser, cursor, profile->in_flight[number - 1].cause);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "stack", &stack_number);
+    if (err == 0)
+        err = settle_stack(parser, stack_number, &stack);
+    if (err == 0)
+        err = parse_cause_text(parser, cursor, profile->in_flight[number - 1].cause);
+    if (err < 0 || !stack)
+        return err;
+    profile->in_flight[number - 1].stack = strdup(stack);
+    return profile->in_flight[number - 1].stack ? 0 : -ENOMEM;
 }

@@ -94,7 +94,7 @@ static void write_intervals(const struct aggstats_profile *profile, FILE *stream
     putc('\n', stream);
 }
 
-static void write_header(const struct aggstats_profile *profile, FILE *stream) {
+static int write_header(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# osprof %d\n", TEXT_VERSION);
     write_labels(profile, stream, true);
     write_clock(&profile->clock, stream);
@@ -115,7 +115,7 @@ static void write_header(const struct aggstats_profile *profile, FILE *stream) {
     write_outcomes(profile, stream);
     write_longest(profile, stream);
     write_calls_in_flight(profile, stream);
-    text_write_slow(profile, stream);
+    return text_write_slow(profile, stream);
 }
 
 /* Without trailing zeros; at least one number, so that a row can be told from a missing one. */
@@ -221,7 +221,9 @@ int aggstats_profile_write(const struct aggstats_profile *profile, FILE *stream)
     if (!writable(profile))
         return -EINVAL;
     errno = 0;
-    write_header(profile, stream);
+    int err = write_header(profile, stream);
+    if (err < 0)
+        return err;
     for (size_t i = 0; i < profile->op_count; i++)
         write_op(&profile->ops[i], profile, stream);
     for (size_t i = 0; i < profile->joint_count; i++)

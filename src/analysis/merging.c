@@ -22,10 +22,13 @@ static int append_in_flight(struct aggstats_profile *sum, const struct aggstats_
         return -ENOMEM;
     sum->in_flight = grown;
     for (size_t i = 0; sum->in_flight_count < count; i++) {
-        struct aggstats_call_in_flight call = profile->in_flight[i];
-        if (call.path && !(call.path = strdup(call.path)))
+        const struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        struct aggstats_call_in_flight *added = &sum->in_flight[sum->in_flight_count++];
+        *added = *call;
+        added->path = call->path ? strdup(call->path) : NULL;
+        added->stack = call->stack ? strdup(call->stack) : NULL;
+        if ((call->path && !added->path) || (call->stack && !added->stack))
             return -ENOMEM;
-        sum->in_flight[sum->in_flight_count++] = call;
     }
     return 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "process.h"
 
 /* Keeps of the op's values those in kept, and adds some. */
 static const char *change_joint(struct recording *recording, unsigned op, unsigned kept, unsigned added) {
@@ -52,6 +53,7 @@ int recording_set_slow(void *context, uint64_t ns) {
         .context = recording->causes,
         .path_of = recording->path_of,
         .path_context = recording->path_context,
+        .identify = process_identify_first,
     };
     if (!recording->is_recorded)
         return -EOPNOTSUPP;

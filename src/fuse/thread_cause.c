@@ -117,23 +117,39 @@ static bool read_stack(uint64_t thread, struct kernel_stack *ret_stack) {
     return ret_stack->count > 0;
 }
 
-bool thread_cause(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]) {
+/* Of one that is too long the innermost functions. */
+static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTATS_STACK_SIZE]) {
+    static const char more[] = " < ...";
+    size_t length = 0;
+    for (size_t i = 0; i < stack->count; i++) {
+        size_t added = strlen(stack->functions[i]) + (i > 0 ? strlen(" < ") : 0);
+        if (length + added + sizeof(more) > AGGSTATS_STACK_SIZE) {
+            strcpy(ret_text + length, more);
+            return;
+        }
+        snprintf(ret_text + length, AGGSTATS_STACK_SIZE - length, "%s%s", i > 0 ? " < " : "", stack->functions[i]);
+        length += added;
+    }
+}
+
+bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     const struct thread_causes *causes = context;
     struct kernel_stack stack = {.count = 0};
     if (can_run(look->thread)) {
-        snprintf(ret_cause, AGGSTATS_CAUSE_SIZE, "%s", name_running(look));
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", name_running(look));
         return true;
     }
     if (!read_stack(look->thread, &stack)) {
-        snprintf(ret_cause, AGGSTATS_CAUSE_SIZE, "(where it waits cannot be seen)");
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "(where it waits cannot be seen)");
         return false;
     }
+    format_stack(&stack, ret_wait->stack);
     const char *cause = causes->own ? causes_find(causes->own, &stack) : NULL;
     if (!cause)
         cause = causes_find(causes->known, &stack);
     if (cause)
-        snprintf(ret_cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", cause);
     else
-        snprintf(ret_cause, AGGSTATS_CAUSE_SIZE, "in %s", kernel_stack_place(&stack));
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "in %s", kernel_stack_place(&stack));
     return true;
 }

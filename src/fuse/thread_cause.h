@@ -17,6 +17,6 @@ void thread_causes_finish(struct thread_causes *causes);
 
 /* As root from the kernel's stack of the thread; else from the one function in which it waits. An aggstats_cause_fn;
  * context: a struct thread_causes */
-bool thread_cause(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]);
+bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
 #endif

@@ -77,6 +77,8 @@ static void write_calls_in_flight(struct json_writer *writer, const struct aggst
         write_cycles(writer, profile, "age", call->age_cycles);
         if (call->cause[0])
             json_text(writer, "cause", call->cause);
+        if (call->stack)
+            json_text(writer, "stack", call->stack);
         json_end(writer, '}');
     }
     json_end(writer, ']');
@@ -103,6 +105,10 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
         json_text(writer, "cause", call->cause);
     json_count(writer, "inode", call->object);
     json_count(writer, "pid", call->pid);
+    if (call->process > 0)
+        json_count(writer, "process", call->process);
+    if (call->program[0])
+        json_text(writer, "program", call->program);
     json_count(writer, "uid", call->uid);
     json_count(writer, "error", call->error);
     json_count(writer, "asked_bytes", call->asked_bytes);
@@ -110,13 +116,17 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
     json_count(writer, "offset", call->offset);
     if (call->path)
         json_text(writer, "path", call->path);
+    if (call->stack)
+        json_text(writer, "stack", call->stack);
     json_end(writer, '}');
 }
 
+/* Also of a profile in which nobody looks for them any more. */
 static void write_slow(struct json_writer *writer, const struct aggstats_profile *profile) {
-    if (profile->slow_cycles == 0)
+    if (profile->slow_cycles == 0 && profile->cause_count == 0 && profile->slow_call_count == 0)
         return;
-    write_cycles(writer, profile, "slow", profile->slow_cycles);
+    if (profile->slow_cycles > 0)
+        write_cycles(writer, profile, "slow", profile->slow_cycles);
     json_begin(writer, "causes", '[');
     for (size_t i = 0; i < profile->cause_count; i++)
         write_cause(writer, profile, &profile->causes[i]);

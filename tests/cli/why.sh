@@ -23,7 +23,11 @@ import json, sys
 profile = json.load(open(sys.argv[1]))
 assert [cause["calls"] for cause in profile["causes"]] == [11, 1, 0]
 assert profile["slow_calls"][0]["path"] == "/srv/data/file" and profile["slow_calls"][0]["error"] == 5
+assert profile["slow_calls"][0]["program"] == "dd" and profile["slow_calls"][0]["process"] == 6
+assert profile["slow_calls"][0]["stack"].startswith("io_schedule < folio_wait_bit_common < ")
+assert "stack" not in profile["slow_calls"][1]
 assert profile["in_flight"][0]["cause"] == "waiting for the ext4 journal to commit"
+assert profile["in_flight"][0]["stack"].startswith("jbd2_log_wait_commit < ")
 assert "cause" not in profile["in_flight"][1]
 END
 fi

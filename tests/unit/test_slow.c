@@ -24,11 +24,13 @@ static char live_path[64];
 static const char *wait_words; /* atomic; what the thread waits for */
 static unsigned looks;         /* atomic */
 
-static bool find_cause(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]) {
+static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     (void)context;
     ck_assert_uint_eq(look->thread, (uint64_t)getpid()); /* the test's only thread that calls */
     look->memory[0]++;
-    snprintf(ret_cause, AGGSTATS_CAUSE_SIZE, "%s", __atomic_load_n(&wait_words, __ATOMIC_RELAXED));
+    const char *words = __atomic_load_n(&wait_words, __ATOMIC_RELAXED);
+    snprintf(ret_wait->cause, sizeof(ret_wait->cause), "%s", words);
+    snprintf(ret_wait->stack, sizeof(ret_wait->stack), "wait_for_%s < do_call", words);
     __atomic_fetch_add(&looks, 1, __ATOMIC_RELEASE);
     return true;
 }
@@ -39,11 +41,18 @@ static char *path_of(void *context, uint64_t object) {
     return asprintf(&path, "/path/%llu", (unsigned long long)object) < 0 ? NULL : path;
 }
 
+static bool identify(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
+    (void)context;
+    ck_assert_uint_eq(thread, 4711);
+    *ret_identity = (struct aggstats_identity){.id = 4700, .name = "a program whose name is longer than is kept"};
+    return true;
+}
+
 static struct aggstats_recorder *create_recorder(uint64_t threshold_ns) {
     const struct aggstats_recorder_options options = {
         .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = live_path};
     const struct aggstats_slow_options slow = {
-        .threshold_ns = threshold_ns, .find_cause = find_cause, .path_of = path_of};
+        .threshold_ns = threshold_ns, .find_cause = find_cause, .path_of = path_of, .identify = identify};
     struct aggstats_recorder *recorder = NULL;
     unlink(live_path);
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
@@ -143,7 +152,10 @@ static void expect_one_call(const struct aggstats_profile *profile, uint64_t lat
     ck_assert_str_eq(call->cause, "the disk");
     ck_assert_str_eq(call->path, "/path/7");
     ck_assert_uint_eq(call->latency_cycles, latency_cycles);
+    ck_assert_str_eq(call->stack, "wait_for_the disk < do_call");
     ck_assert_uint_eq(call->pid, 4711);
+    ck_assert_uint_eq(call->process, 4700);
+    ck_assert_str_eq(call->program, "a program whose name is longer ");
     ck_assert_uint_eq(call->uid, 5);
     ck_assert_uint_eq(call->error, EIO);
     ck_assert_uint_eq(call->asked_bytes, 100);
@@ -192,11 +204,17 @@ START_TEST(several_causes) {
 }
 END_TEST
 
+/* Also where it waits, which is nobody else's business. */
 static const char *cause_in_flight(void) {
     static char cause[AGGSTATS_CAUSE_SIZE];
     struct aggstats_profile live = live_profile();
     ck_assert_uint_eq(live.in_flight_count, 1);
     memcpy(cause, live.in_flight[0].cause, sizeof(cause));
+    if (cause[0])
+        ck_assert_str_eq(live.in_flight[0].stack, "wait_for_the server < do_call");
+    ck_assert(aggstats_profile_has_paths(&live) == (cause[0] != '\0'));
+    aggstats_profile_drop_paths(&live);
+    ck_assert_ptr_null(live.in_flight[0].stack);
     aggstats_profile_finish(&live);
     return cause;
 }
@@ -434,9 +452,15 @@ static const char text[] = "# osprof 1\n"
                            "# slow: 1000\n"
                            "# cause: READ calls 1 total 3000 longest 4000 waiting for \\033 it\n"
                            "# cause: READ calls 0 total 1000 longest 0 a lock\n"
+                           "# stack: disk_wait < do_call\n"
+                           "# stack: server\\033 < do_call\n"
                            "# slow_call: READ latency 4000 end 1764038400123456789 cause 1 object 3 pid 5 uid 6 "
-                           "error 5 asked 10 moved 2 offset 4096 path /a b\n"
-                           "# waiting: 1 the server\n"
+                           "error 5 asked 10 moved 2 offset 4096 stack 1 process 4 program a\\040\\134b path /a b\n"
+                           "# slow_call: READ latency 4000 end 1764038400123456790 cause 2 object 3 pid 5 uid 6 "
+                           "error 0 asked 10 moved 2 offset 4096 stack 1 process 0\n"
+                           "# slow_call: READ latency 4000 end 1764038400123456791 cause 0 object 3 pid 5 uid 6 "
+                           "error 0 asked 10 moved 2 offset 4096 stack 0 process 0 path program x\n"
+                           "# waiting: 1 stack 2 the server\n"
                            "OP_READ 2 4000\n 0 0 0 0 0 0 0 0 0 0 0 1\n";
 
 START_TEST(text_there_and_back) {
@@ -446,6 +470,10 @@ START_TEST(text_there_and_back) {
     ck_assert_str_eq(profile.causes[0].text, "waiting for \033 it");
     ck_assert_str_eq(profile.slow_calls[0].cause, "waiting for \033 it");
     ck_assert_str_eq(profile.slow_calls[0].path, "/a b");
+    ck_assert_str_eq(profile.slow_calls[0].program, "a \\b");
+    ck_assert_str_eq(profile.slow_calls[1].stack, "disk_wait < do_call");
+    ck_assert_str_eq(profile.slow_calls[2].path, "program x");
+    ck_assert_str_eq(profile.in_flight[0].stack, "server\033 < do_call");
     ck_assert_str_eq(profile.in_flight[0].cause, "the server");
     ck_assert_int_eq(aggstats_profile_format(&profile, &written, &size_bytes), 0);
     ck_assert_str_eq(written, text);
@@ -456,18 +484,20 @@ END_TEST
 START_TEST(sums_and_differences) {
     struct aggstats_profile a = parse(text);
     struct aggstats_profile b = parse(text);
-    b.slow_calls[0].end_ns++;
+    for (size_t i = 0; i < b.slow_call_count; i++)
+        b.slow_calls[i].end_ns += 10;
     ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
     ck_assert_uint_eq(a.cause_count, 2);
     ck_assert_uint_eq(a.causes[0].calls, 2);
     ck_assert_uint_eq(a.causes[0].total_cycles, 6000);
     ck_assert_uint_eq(a.causes[0].longest_cycles, 4000);
-    ck_assert_uint_eq(a.slow_call_count, 2);
+    ck_assert_uint_eq(a.slow_call_count, 6);
     b.in_flight_count = 0;
     ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
     ck_assert_uint_eq(a.causes[0].calls, 1);
     ck_assert_uint_eq(a.causes[0].total_cycles, 3000);
-    ck_assert_uint_eq(a.slow_call_count, 1);
+    ck_assert_uint_eq(a.slow_call_count, 3);
+    ck_assert_str_eq(a.slow_calls[0].stack, "disk_wait < do_call");
     ck_assert_int_eq(aggstats_profile_rescale(&a, 2000000000), 0);
     ck_assert_uint_eq(a.causes[0].total_cycles, 6000);
     ck_assert_uint_eq(a.slow_calls[0].latency_cycles, 8000);
@@ -482,11 +512,16 @@ static const char *const wrong_lines[] = {
     "# slow: x",
     "# cause: READ calls 1 total 3 longest 4",
     "# cause: READ calls 1 total 3 words",
-    "# slow_call: READ latency 1 end 1 cause 1 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1",
+    "# slow_call: READ latency 1 end 1 cause 1 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process 1",
+    "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 1 process 1",
+    "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process 1 "
+    "program 12345678901234567890123456789012",
+    "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1",
+    "# stack: ",
     "# slow_call: READ latency 1 end 99999999999999999999 cause 0",
     "# slow_call: READ latency 1",
-    "# waiting: 1 words",
-    "# waiting: 0 words",
+    "# waiting: 1 stack 0 words",
+    "# waiting: 0 stack 0 words",
 };
 
 START_TEST(wrong_text) {

@@ -83,7 +83,9 @@ struct aggstats_busy {
     uint64_t most; /* calls in flight at one look */
 };
 
-#define AGGSTATS_CAUSE_SIZE 96 /* the words of a cause, with their NUL */
+#define AGGSTATS_CAUSE_SIZE 96   /* the words of a cause, with their NUL */
+#define AGGSTATS_STACK_SIZE 768  /* where a thread waits in the kernel, with its NUL */
+#define AGGSTATS_PROGRAM_SIZE 32 /* the name of a program, with its NUL; of a longer one the beginning */
 
 /* A call that had not returned when the snapshot was taken. */
 struct aggstats_call_in_flight {
@@ -93,6 +95,8 @@ struct aggstats_call_in_flight {
     uint64_t pid;
     char *path; /* of the object, where somebody has found it out; NULL: not known. Owner: the profile */
     char cause[AGGSTATS_CAUSE_SIZE]; /* what it waits for, if it is slow; "": not known */
+    char *stack; /* where in the kernel: functions, the innermost first, and " < " between them. NULL: not known.
+                  * Owner: the profile */
 };
 
 /* What slow calls of an op have waited for. A slow call is counted for the cause that took most of its time, and each
@@ -112,13 +116,17 @@ struct aggstats_slow_call {
     int64_t end_ns;                  /* Unix time */
     uint64_t latency_cycles;
     uint64_t object;
-    uint64_t pid;
+    uint64_t pid;                        /* of the thread that called */
+    uint64_t process;                    /* whose thread that is; 0: not known */
+    char program[AGGSTATS_PROGRAM_SIZE]; /* what the process calls itself; "": not known */
     uint64_t uid;
     uint64_t error; /* errno value; 0: it did not fail */
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
-    char *path; /* of the object; NULL: not known. Owner: the profile */
+    char *path;  /* of the object; NULL: not known. Owner: the profile */
+    char *stack; /* where its thread waited in the kernel for the cause, when that was seen last; as that of a call in
+                  * flight */
 };
 
 /* How the latencies of an op go together with a value. */
@@ -197,10 +205,10 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
 /* Whether it has paths, which may be nobody else's business: of a call in flight, of a slow one, of an op's longest, of
- * cgroups, or of files. */
+ * cgroups, or of files; or says where in the kernel a call waits. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
 
-/* Takes all of these out: groups named by paths and slow calls are gone, other calls have no path. */
+/* Takes all of these out: groups named by paths and slow calls are gone, other calls have no path and no stack. */
 void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */

@@ -20,9 +20,15 @@ struct aggstats_look {
     uint64_t *memory;    /* two numbers of the function's own, kept from look to look at this call; 0 at the first */
 };
 
-/* Finds what a thread waits for, in words. False: it cannot be known, and ret_cause is why.
- * Threads: one of the recorder's own, one at a time */
-typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, char ret_cause[AGGSTATS_CAUSE_SIZE]);
+/* What is seen at a look. */
+struct aggstats_wait {
+    char cause[AGGSTATS_CAUSE_SIZE]; /* what the thread waits for, in words */
+    char stack[AGGSTATS_STACK_SIZE]; /* where in the kernel, as in struct aggstats_slow_call; "": not known */
+};
+
+/* Finds what a thread waits for. False: it cannot be known, and the cause is why.
+ * Threads: one of the recorder's own, one at a time. ret_wait is zeroed before */
+typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
 /* The path of what a call worked on; NULL: not known. Owner: who calls frees it.
  * Threads: those that end calls */
@@ -34,6 +40,9 @@ struct aggstats_slow_options {
     void *context;            /* its */
     aggstats_path_fn path_of; /* NULL: no paths */
     void *path_context;
+    aggstats_identify_fn identify; /* whose slow calls they are; NULL: nobody is asked. By the threads that end calls,
+                                    * while their callers wait: must not wait for these */
+    void *identify_context;
 };
 
 /* As aggstats_recorder_create_sized(). */
