@@ -5,6 +5,9 @@
  * FUSE_HANDLE_KILLPRIV_V2 (libfuse has it since 3.17): the set-id bits and capabilities that a write takes away are the
  * lower file system's business. Without it the kernel asks for security.capability before each single write.
  *
+ * FUSE_PARALLEL_DIROPS: names of one directory are looked up, and it is listed, by several at a time. libfuse 3.14.0
+ * takes the wish for it, and does not pass it on.
+ *
  * FUSE_DIRECT_IO_ALLOW_MMAP (since 3.16): files that are read and written past the page cache may be mapped shared. */
 #include "init_answer.h"
 
@@ -21,7 +24,7 @@
 static _Thread_local uint64_t offered_flags; /* of those, when this thread has received INIT and not answered it */
 
 static uint64_t wanted_flags(const struct glue *glue) {
-    return FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
+    return FUSE_PARALLEL_DIROPS | FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
 }
 
 void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes) {
