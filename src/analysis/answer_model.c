@@ -159,9 +159,15 @@ static void add_failure(struct answer_model *model, const struct answer_failure 
 static void find_failures(const struct aggstats_profile *profile, struct answer_model *model) {
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
-        for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)
-            if (op->failures[failure] > 0 && !is_asked_for(op->name, failure))
+        for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++) {
+            if (is_asked_for(op->name, failure))
+                model->asked_for += op->failures[failure];
+            else if (op->failures[failure] > 0)
                 add_failure(model, &(struct answer_failure){op, failure, op->failures[failure]});
+        }
+        /* A recorder that tells one of these tells all. */
+        model->knows_outcomes =
+            model->knows_outcomes || op->longest_cycles > 0 || op->asked_bytes > 0 || aggstats_failed_calls(op) > 0;
     }
 }
 

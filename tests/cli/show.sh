@@ -56,6 +56,18 @@ assert_eq "3 runs, 1.00 ms elapsed in all; calls took 150 µs, summed over calle
 assert_eq "1.00 ms elapsed; calls took 150 µs, summed over callers (15.0 %)" \
     "$(first_line '# elapsed: 1000000' '# runs: 3 or so')" "no number of runs"
 
+# What failed is always answered, if it is known.
+printf '%s\n' '# osprof 1' '# failed: LOOKUP ENOENT 1234' 'OP_LOOKUP 2000 2000000' ' 0 0 0 0 0 0 0 0 0 2000' >asked
+expect 0 show asked
+assert_eq "failed    nothing but 1,234 queries for what is not there" "$(grep '^failed' "$scratch/out")" "look-ups alone"
+assert_eq "bytes     none read or written" "$(grep '^bytes' "$scratch/out")" "no bytes"
+sed -i 's/ENOENT 1234/ENOENT 1234 EIO 2/' asked
+expect 0 show asked
+assert_eq "failed    LOOKUP EIO 2" "$(grep '^failed' "$scratch/out")" "failures beside look-ups"
+sed -i '/^# failed/d' asked
+expect 0 show asked
+! grep -q '^failed\|^bytes' "$scratch/out" || fail "tells of failures that nobody counted"
+
 # Of whom it is, also in what to type next, which works as it stands.
 expect 0 show --by process --of cc1 show-groups.osprof
 assert_eq "5.00 ms elapsed; calls of cc1 took 90.0 µs, summed over callers (1.8 %)" \

@@ -215,6 +215,23 @@ START_TEST(what_programs_ask_for_is_no_failure) {
 }
 END_TEST
 
+START_TEST(what_is_not_told_has_not_happened_only_if_outcomes_are_told) {
+    add_calls("LOOKUP", 10, 100);
+    make();
+    ck_assert(!model.knows_outcomes); /* an imported histogram */
+    ops[0].longest_cycles = 1100;
+    make();
+    ck_assert(model.knows_outcomes);
+    ck_assert_uint_eq(model.asked_for, 0);
+    ops[0].longest_cycles = 0;
+    ops[0].failures[aggstats_failure_of_name("ENOENT")] = 7;
+    make();
+    ck_assert(model.knows_outcomes);
+    ck_assert_uint_eq(model.asked_for, 7);
+    ck_assert_uint_eq(model.failure_count, 0);
+}
+END_TEST
+
 START_TEST(of_many_failures_the_commonest_are_told_and_all_counted) {
     add_calls("WRITE", 10, 100);
     for (unsigned failure = 0; failure < 8; failure++)
@@ -326,6 +343,7 @@ static Suite *answer_model_suite(void) {
     TCase *facts = suite_case(suite, "facts", set_up, NULL);
     tcase_add_test(facts, bytes_have_a_rate_of_the_elapsed_time_and_one_of_the_calls);
     tcase_add_test(facts, what_programs_ask_for_is_no_failure);
+    tcase_add_test(facts, what_is_not_told_has_not_happened_only_if_outcomes_are_told);
     tcase_add_test(facts, of_many_failures_the_commonest_are_told_and_all_counted);
     tcase_add_test(facts, of_calls_in_flight_the_oldest_is_told);
     return suite;

@@ -464,13 +464,37 @@ static void print_transfer(const struct printer *it, const struct answer_transfe
     end_list(&list);
 }
 
+static void print_no_bytes(const struct printer *it) {
+    struct list list = begin_list(it, "bytes", 1);
+    list_add(&list, "none read or written");
+    end_list(&list);
+}
+
+static void print_no_failures(const struct printer *it) {
+    char count[UNITS_TEXT_SIZE];
+    char text[TEXT_SIZE] = "nothing";
+    if (!it->model->knows_outcomes)
+        return;
+    struct list list = begin_list(it, "failed", 1);
+    units_format_count(it->model->asked_for, count);
+    if (it->model->asked_for > 0)
+        snprintf(text, sizeof(text), "nothing but %s quer%s for what is not there", count,
+                 it->model->asked_for == 1 ? "y" : "ies");
+    if (list.column + units_text_columns(text) > it->screen->width)
+        snprintf(text, sizeof(text), "nothing");
+    list_add(&list, text);
+    end_list(&list);
+}
+
 static void print_failures(const struct printer *it) {
     const struct answer_model *model = it->model;
     uint64_t told = 0;
     char count[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE];
-    if (model->failure_count == 0)
+    if (model->failure_count == 0) {
+        print_no_failures(it);
         return;
+    }
     struct list list = begin_list(it, "failed", 2);
     for (size_t i = 0; i < model->failure_count; i++) {
         const struct answer_failure *failure = &model->failures[i];
@@ -494,6 +518,8 @@ static void print_facts(const struct printer *it) {
     print_all_groups(it);
     for (size_t i = 0; i < model->transfer_count; i++)
         print_transfer(it, &model->transfers[i]);
+    if (model->transfer_count == 0 && model->knows_outcomes)
+        print_no_bytes(it);
     print_failures(it);
 }
 
