@@ -40,7 +40,7 @@ expect_trouble "osprof show: --json and --csv exclude each other: give one; see 
 expect_trouble "osprof show: --metrics and --json exclude each other: give one; see 'osprof help show'" \
     show --metrics --op READ --json osprof.out
 for option in --ascii --buckets --width=80; do
-    expect_trouble "osprof show: --ascii, --buckets, --charts, --joint, --no-labels and --width do not go with --csv; see 'osprof help show'" \
+    expect_trouble "osprof show: --ascii, --buckets, --charts, --explain, --joint, --no-labels and --width do not go with --csv; see 'osprof help show'" \
         show "$option" --csv
 done
 expect_trouble "osprof show: one profile at a time, not 2; see 'osprof help show'" show --json a b
