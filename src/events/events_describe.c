@@ -1,0 +1,170 @@
+/* The description of an events file: lines of text. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base.h"
+#include "events_private.h"
+
+/* "\n", "\r" and "\\", in place. */
+static void unescape(char *text) {
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        char next = *from;
+        if (next == '\\' && from[1]) {
+            from++;
+            next = *from == 'n' ? '\n' : *from == 'r' ? '\r' : *from;
+        }
+        *to++ = next;
+    }
+    *to = '\0';
+}
+
+/* The first word; *text is what follows it. */
+static char *take_word(char **text) {
+    char *word = strsep(text, " ");
+    if (!*text)
+        *text = word + strlen(word);
+    return word;
+}
+
+static int keep(char **place, char *value) {
+    unescape(value);
+    free(*place);
+    *place = strdup(value);
+    return *place ? 0 : -ENOMEM;
+}
+
+static bool take_number(const char *text, uint64_t most, uint64_t *ret_number) {
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || *end || errno != 0 || number > most)
+        return false;
+    *ret_number = number;
+    return true;
+}
+
+static int describe_clock(struct events_file *file, char *rest) {
+    char *kind = take_word(&rest);
+    if (!take_number(rest, UINT64_MAX, &file->clock_hz))
+        file->clock_hz = 0;
+    return keep(&file->clock_kind, kind);
+}
+
+static int describe_label(struct events_file *file, char *rest) {
+    struct events_label *grown = reallocarray(file->labels, file->label_count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    file->labels = grown;
+    struct events_label *label = &grown[file->label_count];
+    *label = (struct events_label){0};
+    int err = keep(&label->key, take_word(&rest));
+    if (err == 0)
+        err = keep(&label->value, rest);
+    if (err == 0)
+        file->label_count++;
+    else
+        free(label->key);
+    return err;
+}
+
+/* Appends the names of a list. False: they are too many. */
+static bool take_names(char *list, const char **names, unsigned *count, unsigned most) {
+    while (list && *list) {
+        const char *name = strsep(&list, " ");
+        if (*name == '\0')
+            continue;
+        if (*count == most)
+            return false;
+        names[(*count)++] = name;
+    }
+    return true;
+}
+
+static bool take_lists(struct events_op *op, char *rest) {
+    char *always = strsep(&rest, "|");
+    char *more = strsep(&rest, "|");
+    char *texts = strsep(&rest, "|");
+    bool fits = take_names(always, op->columns, &op->column_count, EVENTS_COLUMNS_MAX);
+    op->column_count_all = op->column_count;
+    return fits && take_names(more, op->columns, &op->column_count_all, EVENTS_COLUMNS_MAX) &&
+           take_names(texts, op->texts, &op->text_count, EVENTS_TEXTS_MAX);
+}
+
+/* An op of which more is said than can be read stays unknown. The first line of a number counts: records are read by
+ * it. */
+static int describe_op(struct events_file *file, char *rest) {
+    uint64_t number;
+    if (!take_number(take_word(&rest), EVENTS_OPS_MAX - 1, &number) || file->ops[number].name)
+        return 0;
+    struct events_op op = {.lists = strdup(rest)};
+    if (!op.lists)
+        return -ENOMEM;
+    char *lists = op.lists;
+    char *names = strsep(&lists, "|");
+    const char *name = strsep(&names, " ");
+    op.counts_bytes = names && strcmp(names, "bytes") == 0;
+    if (*name && take_lists(&op, lists))
+        op.name = strdup(name);
+    if (op.name)
+        file->ops[number] = op;
+    else
+        free(op.lists);
+    return 0;
+}
+
+static int describe_host(struct events_file *file, char *rest) {
+    return keep(&file->host, rest);
+}
+
+static int describe_version(struct events_file *file, char *rest) {
+    return keep(&file->version, rest);
+}
+
+static int describe_boot(struct events_file *file, char *rest) {
+    return keep(&file->boot, rest);
+}
+
+static int describe_pid(struct events_file *file, char *rest) {
+    take_number(rest, UINT64_MAX, &file->pid); /* else it stays unknown */
+    return 0;
+}
+
+static int describe_resolution(struct events_file *file, char *rest) {
+    uint64_t resolution;
+    if (take_number(rest, 8, &resolution) && (resolution == 1 || resolution == 2 || resolution == 4 || resolution == 8))
+        file->resolution = (unsigned)resolution;
+    return 0;
+}
+
+int events_describe(struct events_file *file, char *line) {
+    static const struct {
+        const char *word;
+        int (*take)(struct events_file *file, char *rest);
+    } words[] = {
+        {"host", describe_host}, {"osproffs", describe_version}, {"boot", describe_boot},
+        {"pid", describe_pid},   {"clock", describe_clock},      {"resolution", describe_resolution},
+        {"op", describe_op},     {"label", describe_label},
+    };
+    const char *word = take_word(&line);
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (strcmp(word, words[i].word) == 0)
+            return words[i].take(file, line);
+    return 0;
+}
+
+void events_description_free(struct events_file *file) {
+    free(file->host);
+    free(file->version);
+    free(file->boot);
+    free(file->clock_kind);
+    for (size_t i = 0; i < file->label_count; i++) {
+        free(file->labels[i].key);
+        free(file->labels[i].value);
+    }
+    free(file->labels);
+    for (unsigned op = 0; op < EVENTS_OPS_MAX; op++) {
+        free(file->ops[op].name);
+        free(file->ops[op].lists);
+    }
+}

@@ -1,0 +1,280 @@
+/* The chunks of an events file, one after the other, until one is not whole. */
+#include <string.h>
+
+#include "base.h"
+#include "events_private.h"
+
+/* A chunk that is whole. */
+struct chunk {
+    struct events_chunk head;
+    const unsigned char *inside; /* behind the head */
+    size_t inside_bytes;
+};
+
+/* An array that grows by doubling. */
+static int grow(void *array_pointer, size_t count, size_t member_bytes) {
+    void **array = array_pointer;
+    if (count != 0 && (count & (count - 1)) != 0)
+        return 0;
+    void *grown = reallocarray(*array, count == 0 ? 1 : 2 * count, member_bytes);
+    if (!grown)
+        return -ENOMEM;
+    *array = grown;
+    return 0;
+}
+
+/* ---- Kinds of chunks ---- */
+
+static int take_description(struct events_file *file, const struct chunk *chunk) {
+    CLEANUP_FREE char *text = strndup((const char *)chunk->inside, chunk->inside_bytes);
+    char *rest = text;
+    int err = text ? 0 : -ENOMEM;
+    while (err == 0 && rest)
+        err = events_describe(file, strsep(&rest, "\n"));
+    return err;
+}
+
+/* Copies the struct of the chunk's kind, as much of it as both sides know. Returns what is behind it. */
+static const unsigned char *take_head(const struct chunk *chunk, void *ret_head, size_t head_bytes,
+                                      size_t *ret_rest_bytes) {
+    if (chunk->head.head_bytes < head_bytes || chunk->head.head_bytes > chunk->inside_bytes)
+        return NULL;
+    memcpy(ret_head, chunk->inside, head_bytes);
+    *ret_rest_bytes = chunk->inside_bytes - chunk->head.head_bytes;
+    return chunk->inside + chunk->head.head_bytes;
+}
+
+static int take_clock(struct events_file *file, const struct chunk *chunk) {
+    struct events_clock clock;
+    size_t rest_bytes;
+    if (!take_head(chunk, &clock, sizeof(clock), &rest_bytes))
+        return -EBADMSG;
+    int err = grow(&file->clocks, file->clock_count, sizeof(*file->clocks));
+    if (err == 0)
+        file->clocks[file->clock_count++] = clock;
+    return err;
+}
+
+static int take_buffer(struct events_file *file, const struct chunk *chunk) {
+    struct events_run run = {.sequence = chunk->head.sequence};
+    run.records = take_head(chunk, &run.buffer, sizeof(run.buffer), &run.records_bytes);
+    if (!run.records || run.buffer.first_index > UINT64_MAX - run.buffer.record_count)
+        return -EBADMSG;
+    int err = grow(&file->runs, file->run_count, sizeof(*file->runs));
+    if (err == 0)
+        file->runs[file->run_count++] = run;
+    return err;
+}
+
+static int by_stream(const void *a, const void *b) {
+    const struct events_mark_stream *one = a;
+    const struct events_mark_stream *other = b;
+    return one->stream < other->stream ? -1 : one->stream > other->stream;
+}
+
+static int take_mark(struct events_file *file, const struct chunk *chunk) {
+    struct events_mark_seen seen = {.sequence = chunk->head.sequence};
+    size_t rest_bytes;
+    const unsigned char *streams = take_head(chunk, &seen.mark, sizeof(seen.mark), &rest_bytes);
+    size_t streams_bytes = (size_t)seen.mark.stream_count * sizeof(struct events_mark_stream);
+    if (!streams || streams_bytes > rest_bytes)
+        return -EBADMSG;
+    struct events_mark_stream *copy = malloc(streams_bytes + 1);
+    if (!copy || grow(&file->marks, file->mark_count, sizeof(*file->marks)) < 0) {
+        free(copy);
+        return -ENOMEM;
+    }
+    memcpy(copy, streams, streams_bytes);
+    qsort(copy, seen.mark.stream_count, sizeof(*copy), by_stream);
+    seen.streams = copy;
+    file->marks[file->mark_count++] = seen;
+    return 0;
+}
+
+static int add_string(struct events_file *file, const struct events_string_seen *string) {
+    int err = grow(&file->strings, file->string_count, sizeof(*file->strings));
+    if (err == 0)
+        file->strings[file->string_count++] = *string;
+    return err;
+}
+
+static int take_strings(struct events_file *file, const struct chunk *chunk) {
+    const unsigned char *at = chunk->inside;
+    const unsigned char *end = at + chunk->inside_bytes;
+    int err = 0;
+    while (err == 0 && at < end) {
+        struct events_string_seen string = {.sequence = chunk->head.sequence};
+        if ((size_t)(end - at) < sizeof(string.head))
+            return -EBADMSG;
+        memcpy(&string.head, at, sizeof(string.head));
+        at += sizeof(string.head);
+        size_t padded_bytes = ((size_t)string.head.length_bytes + 7) / 8 * 8;
+        if ((size_t)(end - at) < padded_bytes)
+            return -EBADMSG;
+        string.bytes = (const char *)at;
+        string.length = strnlen(string.bytes, string.head.length_bytes);
+        at += padded_bytes;
+        err = add_string(file, &string);
+    }
+    return err;
+}
+
+/* What is not known, or broken inside, is left out and counted. */
+static int take_chunk(struct events_file *file, const struct chunk *chunk) {
+    static int (*const kinds[])(struct events_file * file, const struct chunk *chunk) = {
+        [EVENTS_DESCRIPTION] = take_description, [EVENTS_CLOCK] = take_clock,
+        [EVENTS_BUFFER] = take_buffer,           [EVENTS_MARK] = take_mark,
+        [EVENTS_STRINGS] = take_strings,
+    };
+    unsigned kind = chunk->head.kind;
+    int err = kind < ARRAY_SIZE(kinds) && kinds[kind] ? kinds[kind](file, chunk) : -EBADMSG;
+    if (err == -EBADMSG)
+        file->losses.skipped++;
+    return err == -EBADMSG ? 0 : err;
+}
+
+/* ---- Chunks ---- */
+
+/* Returns its length; 0: it is not whole. */
+static size_t find_chunk(const unsigned char *at, size_t size_bytes, struct chunk *ret_chunk) {
+    struct events_chunk head;
+    if (size_bytes < sizeof(head))
+        return 0;
+    memcpy(&head, at, sizeof(head));
+    if (head.magic != EVENTS_CHUNK_MAGIC || head.size_bytes < sizeof(head) || head.size_bytes > size_bytes ||
+        head.size_bytes > EVENTS_CHUNK_MAX || head.size_bytes % 8 != 0)
+        return 0;
+    ret_chunk->head = head;
+    ret_chunk->inside = at + sizeof(head);
+    ret_chunk->inside_bytes = head.size_bytes - sizeof(head);
+    head.checksum = 0;
+    struct events_sum sum = events_sum_add((struct events_sum){0}, &head, sizeof(head));
+    sum = events_sum_add(sum, ret_chunk->inside, ret_chunk->inside_bytes);
+    return events_checksum(sum) == ret_chunk->head.checksum ? head.size_bytes : 0;
+}
+
+static int take_chunks(struct events_file *file, const unsigned char *at, size_t size_bytes) {
+    struct chunk chunk;
+    size_t length_bytes;
+    int err = 0;
+    while (err == 0 && (length_bytes = find_chunk(at, size_bytes, &chunk)) > 0) {
+        err = take_chunk(file, &chunk);
+        at += length_bytes;
+        size_bytes -= length_bytes;
+    }
+    file->losses.cut_bytes = size_bytes;
+    return err;
+}
+
+/* ---- Sorting ---- */
+
+static int compare(uint64_t a, uint64_t b) {
+    return a < b ? -1 : a > b;
+}
+
+static int by_cycles(const void *a, const void *b) {
+    const struct events_clock *one = a;
+    const struct events_clock *other = b;
+    return compare(one->cycles, other->cycles);
+}
+
+static int by_sequence(const void *a, const void *b) {
+    const struct events_mark_seen *one = a;
+    const struct events_mark_seen *other = b;
+    return compare(one->sequence, other->sequence);
+}
+
+static int by_place(const void *a, const void *b) {
+    const struct events_run *one = a;
+    const struct events_run *other = b;
+    int order = compare(one->buffer.stream, other->buffer.stream);
+    if (order == 0)
+        order = compare(one->buffer.first_index, other->buffer.first_index);
+    return order ? order : compare(one->sequence, other->sequence);
+}
+
+static int by_key(const void *a, const void *b) {
+    const struct events_string_seen *one = a;
+    const struct events_string_seen *other = b;
+    int order = compare(one->head.kind, other->head.kind);
+    if (order == 0)
+        order = compare(one->head.key, other->head.key);
+    if (order == 0)
+        order = compare(one->sequence, other->sequence);
+    return order ? order : compare((uintptr_t)one->bytes, (uintptr_t)other->bytes); /* in one chunk */
+}
+
+static void sort(void *array, size_t count, size_t member_bytes, int (*order)(const void *, const void *)) {
+    if (count > 1)
+        qsort(array, count, member_bytes, order);
+}
+
+static void sort_all(struct events_file *file) {
+    sort(file->clocks, file->clock_count, sizeof(*file->clocks), by_cycles);
+    sort(file->marks, file->mark_count, sizeof(*file->marks), by_sequence);
+    sort(file->runs, file->run_count, sizeof(*file->runs), by_place);
+    sort(file->strings, file->string_count, sizeof(*file->strings), by_key);
+}
+
+/* ---- The interface ---- */
+
+static int check_start(const struct events_start *start, size_t size_bytes, char ret_complaint[EVENTS_COMPLAINT_SIZE]) {
+    if (size_bytes < sizeof(*start) || memcmp(start->magic, EVENTS_MAGIC, sizeof(start->magic)) != 0) {
+        snprintf(ret_complaint, EVENTS_COMPLAINT_SIZE, "no events file of osproffs");
+        return -EBADMSG;
+    }
+    if (start->byte_order != EVENTS_BYTE_ORDER) {
+        snprintf(ret_complaint, EVENTS_COMPLAINT_SIZE, "recorded by a machine of the other byte order; read it there");
+        return -EPROTO;
+    }
+    if (start->major != EVENTS_MAJOR) {
+        snprintf(ret_complaint, EVENTS_COMPLAINT_SIZE, "of version %u of the format; this program reads version %u",
+                 start->major, EVENTS_MAJOR);
+        return -EPROTO;
+    }
+    if (start->start_bytes < sizeof(*start) || start->start_bytes > size_bytes || start->start_bytes % 8 != 0) {
+        snprintf(ret_complaint, EVENTS_COMPLAINT_SIZE, "its first %zu bytes are broken", sizeof(*start));
+        return -EBADMSG;
+    }
+    return 0;
+}
+
+int events_open(const void *data, size_t size_bytes, struct events_file **ret_file,
+                char ret_complaint[EVENTS_COMPLAINT_SIZE]) {
+    struct events_start start = {0};
+    if (size_bytes >= sizeof(start))
+        memcpy(&start, data, sizeof(start));
+    int err = check_start(&start, size_bytes, ret_complaint);
+    if (err < 0)
+        return err;
+    struct events_file *file = calloc(1, sizeof(*file));
+    if (file) {
+        file->flags = start.flags;
+        file->resolution = 1;
+        file->losses.is_newer = start.minor > EVENTS_MINOR;
+    }
+    err = file ? take_chunks(file, (const unsigned char *)data + start.start_bytes, size_bytes - start.start_bytes)
+               : -ENOMEM;
+    if (err < 0) {
+        snprintf(ret_complaint, EVENTS_COMPLAINT_SIZE, "%s", strerror(-err));
+        events_close(file);
+        return err;
+    }
+    sort_all(file);
+    events_count_losses(file);
+    *ret_file = file;
+    return 0;
+}
+
+void events_close(struct events_file *file) {
+    if (!file)
+        return;
+    for (size_t i = 0; i < file->mark_count; i++)
+        free((void *)(uintptr_t)file->marks[i].streams);
+    free(file->marks);
+    free(file->clocks);
+    free(file->runs);
+    free(file->strings);
+    events_description_free(file);
+    free(file);
+}

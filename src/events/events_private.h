@@ -1,0 +1,28 @@
+/* Private: an events file while it is read. */
+#ifndef EVENTS_PRIVATE_H
+#define EVENTS_PRIVATE_H
+
+#include "events_reader.h"
+
+struct events_string_seen {
+    struct events_string head;
+    uint64_t sequence;
+    const char *bytes;
+    size_t length;
+};
+
+/* Takes one line of the description; `line` may be changed. What it does not know it leaves. Errors: -ENOMEM */
+int events_describe(struct events_file *file, char *line);
+void events_description_free(struct events_file *file);
+
+/* Decodes the record at the start of some bytes. Returns its length, 0: it is broken, or its op is not known. */
+size_t events_decode(const struct events_file *file, const unsigned char *bytes, size_t size_bytes,
+                     struct event *ret_event);
+
+/* What a mark says of a stream; NULL: nothing. */
+const struct events_mark_stream *events_mark_find(const struct events_mark_seen *mark, uint32_t stream);
+
+/* Counts what is missing, once all chunks are read and sorted. */
+void events_count_losses(struct events_file *file);
+
+#endif

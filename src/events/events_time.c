@@ -1,0 +1,79 @@
+/* The wall clock's time of a moment on the clock of the calls. */
+#include "events_private.h"
+
+#define STA_UNSYNC 0x0040U /* <sys/timex.h>, of Linux everywhere */
+#define NS_PER_SECOND 1000000000.0L
+
+/* The two pairs whose line is taken: those around the moment, or the nearest. */
+static bool find_pairs(const struct events_file *file, uint64_t cycles, const struct events_clock **ret_from,
+                       const struct events_clock **ret_to) {
+    size_t from = 0;
+    size_t to = file->clock_count;
+    if (file->clock_count < 2)
+        return false;
+    while (from < to) { /* the first pair after the moment */
+        size_t middle = from + (to - from) / 2;
+        if (file->clocks[middle].cycles <= cycles)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    size_t next = from == 0 ? 1 : from == file->clock_count ? file->clock_count - 1 : from;
+    *ret_from = &file->clocks[next - 1];
+    *ret_to = &file->clocks[next];
+    return (*ret_to)->cycles > (*ret_from)->cycles && (*ret_to)->realtime_ns > (*ret_from)->realtime_ns;
+}
+
+/* hostile numbers must not overflow. */
+static int64_t to_ns(long double ns) {
+    const long double most = 9.2e18L;
+    return ns > most ? INT64_MAX : ns < -most ? INT64_MIN : (int64_t)ns;
+}
+
+static long double passed(uint64_t from, uint64_t to) {
+    return to >= from ? (long double)(to - from) : -(long double)(from - to);
+}
+
+int64_t events_unix_ns(const struct events_file *file, uint64_t cycles) {
+    const struct events_clock *from;
+    const struct events_clock *to;
+    if (file->clock_count == 0)
+        return 0;
+    if (find_pairs(file, cycles, &from, &to)) {
+        long double slope =
+            ((long double)to->realtime_ns - (long double)from->realtime_ns) / passed(from->cycles, to->cycles);
+        return to_ns((long double)from->realtime_ns + slope * passed(from->cycles, cycles));
+    }
+    const struct events_clock *only = &file->clocks[0];
+    if (file->clock_hz == 0)
+        return 0;
+    return to_ns((long double)only->realtime_ns +
+                 passed(only->cycles, cycles) * NS_PER_SECOND / (long double)file->clock_hz);
+}
+
+static uint64_t error_of(const struct events_file *file, const struct events_clock *clock) {
+    long double read_ns =
+        file->clock_hz ? (long double)clock->gap_cycles / 2 * NS_PER_SECOND / (long double)file->clock_hz : 0;
+    long double error_ns = (long double)clock->error_ns + read_ns;
+    return clock->status & STA_UNSYNC || error_ns > 1.8e19L ? UINT64_MAX : (uint64_t)error_ns;
+}
+
+/* By how much the wall clock went otherwise than the monotonic one, which nobody sets. */
+static uint64_t set_between(const struct events_clock *from, const struct events_clock *to) {
+    long double wall_ns = (long double)to->realtime_ns - (long double)from->realtime_ns;
+    long double steady_ns = (long double)to->monotonic_ns - (long double)from->monotonic_ns;
+    long double difference_ns = wall_ns > steady_ns ? wall_ns - steady_ns : steady_ns - wall_ns;
+    return difference_ns > 1.8e19L ? UINT64_MAX : (uint64_t)difference_ns;
+}
+
+uint64_t events_error_ns(const struct events_file *file, uint64_t cycles) {
+    const struct events_clock *from;
+    const struct events_clock *to;
+    if (file->clock_count == 0)
+        return UINT64_MAX;
+    if (!find_pairs(file, cycles, &from, &to))
+        return error_of(file, &file->clocks[0]);
+    uint64_t error_ns = error_of(file, from) > error_of(file, to) ? error_of(file, from) : error_of(file, to);
+    uint64_t set_ns = set_between(from, to);
+    return error_ns > UINT64_MAX - set_ns ? UINT64_MAX : error_ns + set_ns;
+}

@@ -1,0 +1,156 @@
+/* Making chunks. */
+#include "events_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+#define TEXT_MAX 3900U /* two of them, and all columns, fit in a record */
+
+static void add(struct events_writer *writer, const void *data, size_t size_bytes) {
+    if (writer->error || size_bytes == 0)
+        return;
+    if (size_bytes > writer->room_bytes - writer->size_bytes) {
+        size_t room_bytes = 2 * (writer->size_bytes + size_bytes);
+        unsigned char *grown = realloc(writer->bytes, room_bytes);
+        if (!grown) {
+            writer->error = -ENOMEM;
+            return;
+        }
+        writer->bytes = grown;
+        writer->room_bytes = room_bytes;
+    }
+    memcpy(writer->bytes + writer->size_bytes, data, size_bytes);
+    writer->size_bytes += size_bytes;
+}
+
+static void pad(struct events_writer *writer) {
+    static const char zeros[8];
+    add(writer, zeros, (8 - writer->size_bytes % 8) % 8);
+}
+
+void events_write_start(struct events_writer *writer, uint32_t flags) {
+    const struct events_start start = {
+        .magic = EVENTS_MAGIC,
+        .byte_order = EVENTS_BYTE_ORDER,
+        .major = EVENTS_MAJOR,
+        .minor = EVENTS_MINOR,
+        .start_bytes = sizeof(start),
+        .flags = flags,
+    };
+    add(writer, &start, sizeof(start));
+}
+
+/* ---- Chunks ---- */
+
+struct events_chunk events_chunk_seal(enum events_chunk_kind kind, uint64_t sequence, const void *head,
+                                      size_t head_bytes, const void *rest, size_t rest_bytes) {
+    struct events_chunk chunk = {
+        .magic = EVENTS_CHUNK_MAGIC,
+        .kind = (uint16_t)kind,
+        .head_bytes = (uint16_t)head_bytes,
+        .size_bytes = (uint32_t)(sizeof(chunk) + head_bytes + rest_bytes),
+        .sequence = sequence,
+    };
+    struct events_sum sum = events_sum_add((struct events_sum){0}, &chunk, sizeof(chunk));
+    sum = events_sum_add(sum, head, head_bytes);
+    chunk.checksum = events_checksum(events_sum_add(sum, rest, rest_bytes));
+    return chunk;
+}
+
+void events_chunk_begin(struct events_writer *writer, enum events_chunk_kind kind, const void *head,
+                        size_t head_bytes) {
+    const struct events_chunk chunk = {.kind = (uint16_t)kind, .head_bytes = (uint16_t)head_bytes};
+    writer->chunk_at = writer->size_bytes;
+    add(writer, &chunk, sizeof(chunk));
+    add(writer, head, head_bytes);
+}
+
+void events_chunk_add(struct events_writer *writer, const void *data, size_t size_bytes) {
+    add(writer, data, size_bytes);
+}
+
+void events_chunk_end(struct events_writer *writer) {
+    struct events_chunk chunk;
+    pad(writer);
+    if (writer->error)
+        return;
+    unsigned char *at = writer->bytes + writer->chunk_at;
+    size_t size_bytes = writer->size_bytes - writer->chunk_at;
+    if (size_bytes > EVENTS_CHUNK_MAX) {
+        writer->error = -E2BIG;
+        return;
+    }
+    memcpy(&chunk, at, sizeof(chunk));
+    unsigned char *inside = at + sizeof(chunk);
+    size_t rest_bytes = size_bytes - sizeof(chunk) - chunk.head_bytes;
+    chunk = events_chunk_seal((enum events_chunk_kind)chunk.kind, writer->sequence++, inside, chunk.head_bytes,
+                              inside + chunk.head_bytes, rest_bytes);
+    memcpy(at, &chunk, sizeof(chunk));
+}
+
+/* ---- What is inside ---- */
+
+void events_write_line(struct events_writer *writer, const char *word, const char *value) {
+    add(writer, word, strlen(word));
+    add(writer, " ", value ? 1 : 0);
+    for (; value && *value; value++) {
+        const char *escaped = *value == '\n' ? "\\n" : *value == '\r' ? "\\r" : *value == '\\' ? "\\\\" : NULL;
+        add(writer, escaped ? escaped : value, escaped ? 2 : 1);
+    }
+    add(writer, "\n", 1);
+}
+
+void events_write_string(struct events_writer *writer, enum events_string_kind kind, uint64_t key, uint64_t value,
+                         const char *text, size_t length) {
+    const struct events_string head = {
+        .kind = (uint32_t)kind, .length_bytes = (uint32_t)length, .key = key, .value = value};
+    add(writer, &head, sizeof(head));
+    add(writer, text, length);
+    pad(writer);
+}
+
+static void add_text(struct events_writer *writer, const char *text) {
+    size_t length = strlen(text);
+    uint16_t lengths[2] = {(uint16_t)(length < TEXT_MAX ? length : TEXT_MAX),
+                           (uint16_t)(length < UINT16_MAX ? length : UINT16_MAX)};
+    add(writer, lengths, sizeof(lengths));
+    add(writer, text, lengths[0]);
+}
+
+void events_write_record(struct events_writer *writer, const struct events_call *call) {
+    bool is_long = call->latency_cycles > UINT32_MAX;
+    size_t at = writer->size_bytes;
+    struct events_record record = {
+        .start_cycles = call->start_cycles,
+        .node = call->node,
+        .latency_cycles = (uint32_t)call->latency_cycles,
+        .thread = call->thread,
+        .uid = call->uid,
+    };
+    add(writer, &record, sizeof(record));
+    add(writer, &call->latency_cycles, is_long ? sizeof(call->latency_cycles) : 0);
+    add(writer, call->columns, call->column_count * sizeof(*call->columns));
+    for (unsigned i = 0; i < call->text_count; i++)
+        add_text(writer, call->texts[i]);
+    pad(writer);
+    if (writer->error)
+        return;
+    unsigned words = (unsigned)((writer->size_bytes - at) / 8);
+    record.head = events_head(call->op, words, call->error, call->flags | (is_long ? EVENTS_LONG : 0));
+    memcpy(writer->bytes + at, &record, sizeof(record));
+}
+
+void events_write_record_count(struct events_writer *writer, uint32_t record_count) {
+    if (!writer->error)
+        memcpy(writer->bytes + writer->chunk_at + sizeof(struct events_chunk) +
+                   offsetof(struct events_buffer, record_count),
+               &record_count, sizeof(record_count));
+}
+
+int events_writer_finish(struct events_writer *writer) {
+    free(writer->bytes);
+    writer->bytes = NULL;
+    return writer->error;
+}

@@ -1,0 +1,224 @@
+/* Events files: every call with all that is known of it.
+ *
+ * A file is a struct events_start and then chunks, one after the other. A chunk is a struct events_chunk and what its
+ * kind says. Numbers are in the byte order of the machine that recorded; `byte_order` tells which that is. Everything
+ * is a multiple of 8 bytes long and lies at such an offset.
+ *
+ * Room to grow: a reader refuses a file of another major version. In a newer minor version there may be chunks of
+ * unknown kinds, lines of the description with unknown words, entries of unknown kinds, and structs may be longer at
+ * their end: `start_bytes` and `head_bytes` tell where what follows begins. All these are skipped.
+ *
+ * A torn file: the last chunk may be cut off, or hold something else (the machine has crashed). Its size or its
+ * checksum tells. All before it is whole. A file that was ended properly ends with a mark EVENTS_MARK_STOP.
+ *
+ * Streams: a stream is the calls that are counted in one place, one after the other: those of one thread of osproffs,
+ * and, when it has ended, maybe of another (`worker`). Its calls are numbered from 0, recorded or not. Calls of a
+ * stream are in the file in this order, and a call of a stream begins after the one before has ended. Chunks of
+ * different streams are in no order.
+ *
+ * What is missing is known exactly: from the numbers of a chunk's calls and of the stream's chunk before it follows how
+ * many calls lie between, and `dropped` how many of them nobody had room for. The others were in chunks that are
+ * missing here (a ring keeps the last ones only). */
+#ifndef EVENTS_FORMAT_H
+#define EVENTS_FORMAT_H
+
+#include <stdint.h>
+
+#define EVENTS_MAGIC "OSPEVENT" /* 8 bytes */
+#define EVENTS_BYTE_ORDER 0x01020304U
+#define EVENTS_MAJOR 1U
+#define EVENTS_MINOR 0U
+
+struct events_start {
+    char magic[8];
+    uint32_t byte_order; /* EVENTS_BYTE_ORDER */
+    uint16_t major;
+    uint16_t minor;
+    uint32_t start_bytes; /* of this struct: the first chunk begins there */
+    uint32_t flags;       /* enum events_flag */
+    uint64_t reserved;
+};
+
+enum events_flag {
+    EVENTS_RING = 1 << 0,  /* what a ring held: earlier calls are not in the file */
+    EVENTS_NAMES = 1 << 1, /* names were asked for: records have EVENTS_MORE */
+};
+
+#define EVENTS_CHUNK_MAGIC 0x4b4e4843U /* "CHNK" on a little-endian machine */
+#define EVENTS_CHUNK_MAX (4U << 20)    /* bytes of a chunk, at most */
+
+enum events_chunk_kind {
+    EVENTS_DESCRIPTION = 1, /* text; see below. The first chunk is one */
+    EVENTS_CLOCK = 2,       /* struct events_clock */
+    EVENTS_BUFFER = 3,      /* struct events_buffer, then records */
+    EVENTS_MARK = 4,        /* struct events_mark, then struct events_mark_stream[] */
+    EVENTS_STRINGS = 5,     /* struct events_string, each with its text behind it, padded with zeros to 8 bytes */
+};
+
+struct events_chunk {
+    uint32_t magic; /* EVENTS_CHUNK_MAGIC */
+    uint16_t kind;
+    uint16_t head_bytes; /* of the struct of this kind, behind this one; 0: the kind has none (text, strings) */
+    uint32_t size_bytes; /* of the chunk, with this struct; a multiple of 8, EVENTS_CHUNK_MAX at most */
+    uint32_t checksum;   /* events_checksum() of the chunk, where this is 0 */
+    uint64_t sequence;   /* 0, 1, 2... in the order of writing; in a ring the first may have any number */
+};
+
+/* The description is text of lines, "word rest". Words that are defined:
+ *
+ *   host NAME              of the machine
+ *   osproffs VERSION       of the program
+ *   boot ID                of this boot of the machine: its clocks and numbers of processes belong together
+ *   pid NUMBER             of osproffs
+ *   clock KIND HZ          as in profiles: "tsc 2994372000"; cycles are those of this clock. The rate is what was known
+ *                          when recording began; pairs of the clock tell it better
+ *   resolution R           of the recorded profile
+ *   label KEY VALUE        a line of the recorded profile's header, such as "label lower /srv"
+ *   op NUMBER NAME [bytes]|COLUMNS|MORE|TEXTS
+ *                          an operation: its number in records and its name in profiles, without OP_; "bytes" if its
+ *                          columns `size` and `result` are bytes asked for and moved, and are counted in the profile.
+ *                          Then three lists of names, separated by blanks: of the columns that each record has, of
+ *                          those that records with EVENTS_MORE have too, and of the texts that these have.
+ *
+ * In a name or value that is cut to a line of its own, newline, carriage return and backslash are written \n, \r, \\.
+ *
+ * Columns of osproffs (a column is 64 bits; columns that nothing is known of are 0):
+ *
+ *   size, offset, result   bytes asked for, where, and what came of it: bytes moved, entries listed, position found
+ *   file                   the handle of the open file or directory; of ops that open, the one that is returned. 0:
+ * none entry                  the node that was found or made (LOOKUP, CREATE, MKDIR...); 0: none was parent the
+ * directory of the other name (RENAME, LINK) out_node, out_file, out_offset    where COPY_FILE_RANGE writes to mode,
+ * umask, flags, device, which, owner, group, atime_s, atime_ns, mtime_s, mtime_ns, mask, whence, data_only, lock_owner,
+ * lock_type, lock_start, lock_length, is_flock, command, block, gid arguments of the call, as in fs_ops.h: for doing it
+ * again. umask and gid are the caller's size of SETATTR is the new size of the file, if `which` says so; size of
+ * FALLOCATE the length.
+ *
+ * Texts: name, new_name (in `parent`), target (of a symbolic link). */
+
+/* A moment on both clocks. They are written at both ends and every few seconds. */
+struct events_clock {
+    uint64_t cycles;
+    int64_t realtime_ns;  /* CLOCK_REALTIME, since 1970 */
+    int64_t monotonic_ns; /* CLOCK_MONOTONIC */
+    uint64_t gap_cycles;  /* it was read within so many: so the pair errs by half of that at most */
+    uint64_t error_ns;    /* by how much the kernel says that its wall clock may be off (adjtimex(2), maxerror) */
+    uint32_t status;      /* adjtimex(2), status; STA_UNSYNC: nobody sets the clock, and error_ns says nothing */
+    uint32_t reserved;
+};
+
+struct events_buffer {
+    uint32_t stream;
+    uint32_t worker;      /* the thread of osproffs that made the calls */
+    uint64_t first_index; /* number of the first call in the stream; the others follow without a gap */
+    uint64_t dropped;     /* calls of the stream that were dropped before the first, since recording began */
+    uint32_t record_count;
+    uint32_t reserved;
+};
+
+/* A call that has ended. Behind it: the latency as a number of 64 bits if EVENTS_LONG, then the op's columns; and if
+ * EVENTS_MORE, the op's further columns, and its texts: each a uint16_t length, one uint16_t true length, and the
+ * bytes; after the last zeros up to a multiple of 8. A text whose length is not its true length was cut. */
+struct events_record {
+    uint64_t start_cycles;
+    uint64_t node;           /* what is worked on, or the directory of `name`. The root is 1. A node stays one file */
+    uint32_t latency_cycles; /* exactly as it was counted; its lower half if EVENTS_LONG */
+    uint32_t thread;         /* the caller's, as gettid(2) gives it; 0: the kernel itself */
+    uint32_t uid;            /* the caller's */
+    uint32_t head;           /* the four below */
+};
+
+#define EVENTS_OPS_MAX 64U
+#define EVENTS_WORDS_MAX 1023U
+static inline uint32_t events_head(unsigned op, unsigned words, unsigned error, unsigned flags) {
+    return op | words << 6 | error << 16 | flags << 28;
+}
+static inline unsigned events_head_op(uint32_t head) {
+    return head & 63U;
+}
+/* The record's length in units of 8 bytes, with all that stands behind it. */
+static inline unsigned events_head_words(uint32_t head) {
+    return head >> 6 & 1023U;
+}
+/* errno value; 0: the call did not fail. */
+static inline unsigned events_head_error(uint32_t head) {
+    return head >> 16 & 4095U;
+}
+static inline unsigned events_head_flags(uint32_t head) {
+    return head >> 28;
+}
+
+enum events_record_flag {
+    EVENTS_LONG = 1 << 0,     /* the latency has more than 32 bits */
+    EVENTS_MORE = 1 << 1,     /* further columns and texts follow */
+    EVENTS_PAST_EOF = 1 << 2, /* there was nothing left to read */
+};
+
+#define EVENTS_COLUMNS_MAX 16U /* of an op, all together */
+#define EVENTS_TEXTS_MAX 2U
+
+/* What was done to the whole profile. A call is before the mark if its number is less than `index` of its stream here,
+ * or if its stream has ended before; calls of streams that are not listed are after it. So each call is on the same
+ * side as it is in the recorded profile. */
+struct events_mark {
+    uint32_t kind;         /* enum events_mark_kind */
+    uint32_t stream_count; /* of struct events_mark_stream behind this */
+    uint64_t cycles;       /* when; also what the recorded profile's window begins or ends with */
+    int64_t realtime_ns;
+    uint64_t number; /* of a rotation: its three marks have the same */
+};
+
+enum events_mark_kind {
+    EVENTS_MARK_START = 1,   /* recording began; calls that were in flight are missing. With index 0: with the mount */
+    EVENTS_MARK_STOP = 2,    /* recording ended; `index` and `dropped` are the last ones. The last chunk */
+    EVENTS_MARK_RESET = 3,   /* the profile begins anew */
+    EVENTS_MARK_PAUSE = 4,   /* what ends after it is not counted */
+    EVENTS_MARK_RESUME = 5,  /* from here on calls that end are counted again */
+    EVENTS_MARK_ROTATE = 6,  /* a span of the profile ends here, if it can be saved */
+    EVENTS_MARK_ROTATED = 7, /* it was: the profile begins at the mark ROTATE of that number. Of no time of its own */
+    EVENTS_MARK_NOT_ROTATED = 8, /* it was not: nothing has changed */
+    EVENTS_MARK_SLOW = 9,        /* a slow call has ended: why a ring was written */
+};
+
+struct events_mark_stream {
+    uint32_t stream;
+    uint32_t is_inexact; /* 1: a call that was just ending may be on the other side */
+    uint64_t index;
+    uint64_t dropped; /* of the calls before */
+};
+
+/* The string table. An entry holds until another of the same kind and key, later in the file. */
+struct events_string {
+    uint32_t kind;         /* enum events_string_kind */
+    uint32_t length_bytes; /* of the text behind it, without the padding; any bytes but 0 */
+    uint64_t key;
+    uint64_t value;
+};
+
+enum events_string_kind {
+    EVENTS_STRING_PATH =
+        1, /* key: node; text: its path below the mount, "/" the mount itself; value: when, in cycles */
+    EVENTS_STRING_TASK = 2, /* key: thread of a caller; value: its process, 0: not known; text: the thread's name */
+};
+
+/* Of 64-bit words, Fletcher's way. sum: what came out for the words before; {0, 0} at first. size_bytes: a multiple of
+ * 8 */
+struct events_sum {
+    uint64_t a;
+    uint64_t b;
+};
+static inline struct events_sum events_sum_add(struct events_sum sum, const void *data, uint64_t size_bytes) {
+    const unsigned char *bytes = (const unsigned char *)data;
+    for (uint64_t at = 0; at + 8 <= size_bytes; at += 8) {
+        uint64_t word;
+        __builtin_memcpy(&word, bytes + at, sizeof(word));
+        sum.a += word;
+        sum.b += sum.a;
+    }
+    return sum;
+}
+static inline uint32_t events_checksum(struct events_sum sum) {
+    uint64_t both = sum.a ^ (sum.b << 32 | sum.b >> 32);
+    return (uint32_t)(both ^ both >> 32);
+}
+
+#endif
