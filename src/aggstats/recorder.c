@@ -81,6 +81,7 @@ static void set_hot(struct aggstats_recorder *recorder, uint64_t id) {
 static void start_anew(struct aggstats_recorder *recorder) {
     live_leave(&recorder->live);
     recorder->rotation = NULL;
+    recorder->changed = NULL;
     joints_end(&recorder->joints);
     if (recorder->sampler)
         recorder->sampler->is_left = true;

@@ -56,6 +56,8 @@ struct aggstats_recorder {
     struct slow *slow;            /* atomic; NULL: nobody looks for slow calls */
     struct grouping *grouping;    /* set before threads count; NULL: not grouped */
     struct rotation *rotation;    /* under the window lock; NULL: none, or a reset has come between */
+    aggstats_changed_fn changed;  /* under the window lock, as the next; NULL: nobody wants to know */
+    void *changed_context;
 };
 
 /* Those whose threads are in this process; NULL: none. */

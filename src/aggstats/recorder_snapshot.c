@@ -103,6 +103,28 @@ int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggsta
 
 /* ---- Reset, pause, resume ---- */
 
+void aggstats_recorder_tell_changes(struct aggstats_recorder *recorder, aggstats_changed_fn changed, void *context) {
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
+    recorder->changed = changed;
+    recorder->changed_context = context;
+    quiet_unlock(&recorder->window_lock, &before);
+}
+
+/* tally: NULL: no blocks. Under the window lock */
+static void tell_change(const struct aggstats_recorder *recorder, enum aggstats_change change,
+                        const struct tally *tally, uint64_t cycles, int64_t realtime_ns) {
+    const struct aggstats_changed changed = {
+        .change = change,
+        .cycles = cycles,
+        .realtime_ns = realtime_ns,
+        .blocks = tally ? tally->numbered : NULL,
+        .block_count = tally ? tally->numbered_count : 0,
+    };
+    if (recorder->changed)
+        recorder->changed(recorder->changed_context, &changed);
+}
+
 typedef void (*window_change_fn)(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                                  uint64_t now_cycles);
 
@@ -137,29 +159,39 @@ static void resume_all(struct aggstats_recorder *recorder, struct window *window
         grouping_resume(recorder->grouping);
 }
 
+static const window_change_fn changes[] = {
+    [AGGSTATS_CHANGE_RESET] = reset_all,
+    [AGGSTATS_CHANGE_PAUSE] = pause_all,
+    [AGGSTATS_CHANGE_RESUME] = resume_all,
+};
+
 static int make_change(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
-    const window_change_fn *change = argument;
+    const enum aggstats_change *change = argument;
     tally_settle(tally);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
-    (*change)(recorder, window, tally, aggstats_clock_now(recorder->clock.kind));
+    uint64_t now_cycles = aggstats_clock_now(recorder->clock.kind);
+    changes[*change](recorder, window, tally, now_cycles);
+    int64_t start_ns = window->start_ns;
     live_publish_window(&recorder->live);
+    tell_change(recorder, *change, tally, now_cycles,
+                *change == AGGSTATS_CHANGE_RESET ? start_ns : (int64_t)clock_realtime_ns());
     return 0;
 }
 
-static int change_window(struct aggstats_recorder *recorder, window_change_fn change) {
+static int change_window(struct aggstats_recorder *recorder, enum aggstats_change change) {
     return with_tally(recorder, true, make_change, &change);
 }
 
 int aggstats_recorder_reset(struct aggstats_recorder *recorder) {
-    return change_window(recorder, reset_all);
+    return change_window(recorder, AGGSTATS_CHANGE_RESET);
 }
 
 int aggstats_recorder_pause(struct aggstats_recorder *recorder) {
-    return change_window(recorder, pause_all);
+    return change_window(recorder, AGGSTATS_CHANGE_PAUSE);
 }
 
 int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
-    return change_window(recorder, resume_all);
+    return change_window(recorder, AGGSTATS_CHANGE_RESUME);
 }
 
 /* ---- Rotation ----
@@ -220,6 +252,7 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     agree(recorder, rotation);
     joints_mark(&recorder->joints);
     recorder->rotation = rotation;
+    tell_change(recorder, AGGSTATS_CHANGE_ROTATE, tally, rotation->span.end_cycles, rotation->span.end_ns);
     return 0;
 }
 
@@ -238,12 +271,15 @@ static void take_span(struct aggstats_recorder *recorder, const struct rotation 
 static void end_rotation(struct aggstats_recorder *recorder, const struct rotation *rotation, bool is_saved) {
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
+    bool is_taken = is_saved && recorder->rotation == rotation;
     if (recorder->rotation == rotation) {
         if (is_saved)
             take_span(recorder, rotation);
         end_group_marks(recorder, is_saved);
         recorder->rotation = NULL;
     }
+    tell_change(recorder, is_taken ? AGGSTATS_CHANGE_ROTATED : AGGSTATS_CHANGE_NOT_ROTATED, NULL,
+                rotation->span.end_cycles, rotation->span.end_ns);
     quiet_unlock(&recorder->window_lock, &before);
 }
 

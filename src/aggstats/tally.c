@@ -4,6 +4,7 @@
  * before its bucket is counted, so it is read after these. */
 #include "tally.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,19 +21,21 @@ int tally_init(struct tally *tally, const struct layout *layout) {
 void tally_finish(struct tally *tally) {
     free(tally->table);
     free(tally->in_flight);
+    free(tally->numbered);
     *tally = (struct tally){0};
 }
 
 /* ---- Reading a block that counts ---- */
 
 #define READ_ATTEMPTS_MAX 16
+#define BETWEEN_CALLS_ATTEMPTS_MAX 2000
 
 static void read_counters(const struct layout *layout, const struct aggstats_counters *counters,
                           struct aggstats_counters *ret_copy) {
     for (unsigned word = layout_word_count(layout);
          word-- > 0;) /* from behind: what is beside the buckets before these */
         ret_copy->buckets[word] = __atomic_load_n(&counters->buckets[word], __ATOMIC_ACQUIRE);
-    ret_copy->total_cycles = __atomic_load_n(&counters->total_cycles, __ATOMIC_RELAXED);
+    ret_copy->total_cycles = __atomic_load_n(&counters->total_cycles, __ATOMIC_ACQUIRE);
     ret_copy->calls = __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE);
     longest_put(ret_copy, layout->resolution, longest_read(counters, layout->resolution));
 }
@@ -157,9 +160,34 @@ void tally_read_block(const struct layout *layout, const struct aggstats_block *
     read_block(&reading);
 }
 
-void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy) {
+/* What is read is that of one moment if no numbered call was being counted meanwhile: that takes a thread some ten
+ * nanoseconds, unless it loses its CPU. */
+void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy,
+                      struct aggstats_numbered *ret_numbered) {
     struct reading reading = {.layout = layout, .block = block, .copy = ret_copy, .takes_from = block};
-    read_block(&reading);
+    uint64_t turns = 0;
+    bool is_exact = false;
+    for (int attempt = 0; attempt < BETWEEN_CALLS_ATTEMPTS_MAX && !is_exact; attempt++) {
+        turns = __atomic_load_n(&block->turns, __ATOMIC_ACQUIRE);
+        if (turns % 2 != 0 && attempt + 1 < BETWEEN_CALLS_ATTEMPTS_MAX) {
+            sched_yield();
+            continue;
+        }
+        read_block(&reading);
+        is_exact = turns % 2 == 0 && __atomic_load_n(&block->turns, __ATOMIC_ACQUIRE) == turns;
+    }
+    *ret_numbered = (struct aggstats_numbered){.block = block, .count = turns / 2, .is_inexact = !is_exact};
+}
+
+int tally_add_numbered(struct tally *tally, const struct aggstats_numbered *numbered) {
+    if (numbered->count == 0)
+        return 0;
+    struct aggstats_numbered *grown = reallocarray(tally->numbered, tally->numbered_count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    tally->numbered = grown;
+    tally->numbered[tally->numbered_count++] = *numbered;
+    return 0;
 }
 
 /* ---- Summing ---- */

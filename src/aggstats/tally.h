@@ -20,6 +20,8 @@ struct tally {
     uint64_t last_start_cycles; /* of the latest call of all */
     struct tally_call *in_flight;
     size_t in_flight_count;
+    struct aggstats_numbered *numbered; /* of blocks whose longest calls were taken, and whose calls are numbered */
+    size_t numbered_count;
 };
 
 /* An empty tally. Errors: -ENOMEM */
@@ -31,8 +33,13 @@ void tally_finish(struct tally *tally);
  * without a name. Its longest calls are at least as long as all in its buckets. ret_copy: of layout_block_bytes() */
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block, struct aggstats_block *ret_copy);
 
-/* The same, and the block's longest calls begin anew: those of calls in the copy are in it, the others are not. */
-void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy);
+/* The same, and the block's longest calls begin anew: those of calls in the copy are in it, the others are not. Where
+ * calls are numbered no call is being counted at that moment; ret_numbered: how many were. */
+void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy,
+                      struct aggstats_numbered *ret_numbered);
+
+/* Adds what it gave, if any call is numbered. Errors: -ENOMEM */
+int tally_add_numbered(struct tally *tally, const struct aggstats_numbered *numbered);
 
 /* Makes the calls of one op in a copy agree with its buckets and with the call that the copy names as in flight: what
  * began while the buckets were being read belongs to a later snapshot. is_still: two readings of the op were the

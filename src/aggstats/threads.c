@@ -258,11 +258,14 @@ int threads_tally(const struct threads *threads, bool takes_longest, struct tall
     CLEANUP_FREE struct aggstats_block *copy = aligned_alloc(CACHE_LINE_BYTES, copy_bytes);
     int err = copy ? 0 : -ENOMEM;
     for (; segment && err == 0; segment = segment->next) {
+        struct aggstats_numbered numbered = {0};
         if (takes_longest)
-            tally_take_block(&tally->layout, segment->block, copy);
+            tally_take_block(&tally->layout, segment->block, copy, &numbered);
         else
             tally_read_block(&tally->layout, segment->block, copy);
-        err = tally_add_block(tally, copy);
+        err = tally_add_numbered(tally, &numbered);
+        if (err == 0)
+            err = tally_add_block(tally, copy);
         if (err == 0)
             err = tally_add_call(tally, copy);
     }

@@ -17,6 +17,16 @@ static const struct events_mark_stream *find_stream(const struct events_mark_see
     return mark ? events_mark_find(mark, stream) : NULL;
 }
 
+/* The last mark that tells where all streams are. */
+static const struct events_mark_seen *find_end(const struct events_file *file) {
+    for (size_t i = file->mark_count; i-- > 0;) {
+        uint32_t kind = file->marks[i].mark.kind;
+        if (kind == EVENTS_MARK_STOP || kind == EVENTS_MARK_WRITTEN || kind == EVENTS_MARK_SLOW)
+            return &file->marks[i];
+    }
+    return NULL;
+}
+
 static const struct events_mark_seen *find_mark(const struct events_file *file, uint32_t kind) {
     for (size_t i = 0; i < file->mark_count; i++)
         if (file->marks[i].mark.kind == kind)
@@ -104,7 +114,7 @@ static void count_absent_streams(struct events_file *file, const struct ends *en
 }
 
 void events_count_losses(struct events_file *file) {
-    const struct ends ends = {find_mark(file, EVENTS_MARK_START), find_mark(file, EVENTS_MARK_STOP)};
+    const struct ends ends = {find_mark(file, EVENTS_MARK_START), find_end(file)};
     size_t end;
     for (size_t run = 0; run < file->run_count; run = end) {
         for (end = run + 1; end < file->run_count && file->runs[end].buffer.stream == file->runs[run].buffer.stream;)

@@ -176,7 +176,8 @@ enum events_mark_kind {
     EVENTS_MARK_ROTATE = 6,  /* a span of the profile ends here, if it can be saved */
     EVENTS_MARK_ROTATED = 7, /* it was: the profile begins at the mark ROTATE of that number. Of no time of its own */
     EVENTS_MARK_NOT_ROTATED = 8, /* it was not: nothing has changed */
-    EVENTS_MARK_SLOW = 9,        /* a slow call has ended: why a ring was written */
+    EVENTS_MARK_WRITTEN = 9,     /* a ring was written on command: as STOP, but recording went on */
+    EVENTS_MARK_SLOW = 10,       /* the same, since a slow call had ended */
 };
 
 struct events_mark_stream {

@@ -55,7 +55,8 @@ struct aggstats_block {
     uint64_t current_pid;    /* on whose behalf */
     uint64_t clamped;        /* negative differences, counted in bucket 0 */
     uint64_t thread;         /* the number of the thread that counts here, as gettid(2) gives it */
-    uint64_t reserved[2];
+    uint64_t turns;          /* twice the number of numbered calls that have ended; odd while one is being counted */
+    uint64_t reserved;
     /* op_count counters of counters_stride_bytes each */
     unsigned char counters[] __attribute__((aligned(64)));
 };

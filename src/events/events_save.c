@@ -1,0 +1,477 @@
+/* The thread that saves: records from the threads' buffers, and beside them marks, moments on both clocks, and strings.
+ * Whatever could not be written is cut off again, so that the file stays readable; it is tried anew each second. */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+
+#include "base.h"
+#include "recorder_private.h"
+
+#define NS_PER_SECOND 1000000000
+#define FLUSH_NS NS_PER_SECOND
+#define CLOCK_NS (5 * (int64_t)NS_PER_SECOND)
+#define SLOW_NS (60 * (int64_t)NS_PER_SECOND)
+#define END_BYTES 65536U /* of a file of limited size, for what comes last */
+#define STRINGS_CHUNK_BYTES (1U << 20)
+#define BESIDE_WAITING_MAX (4U << 20)
+
+static int64_t now_ns(void) {
+    return read_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- Writing ---- */
+
+static int write_parts(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]) {
+    struct iovec vectors[3];
+    size_t total_bytes = 0;
+    for (int i = 0; i < 3; i++) {
+        vectors[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i], .iov_len = part_bytes[i]};
+        total_bytes += part_bytes[i];
+    }
+    ssize_t written = pwritev(events->wanted.fd, vectors, 3, (off_t)events->size_bytes);
+    if (written == (ssize_t)total_bytes) {
+        events->size_bytes += total_bytes;
+        return 0;
+    }
+    int err = written < 0 ? negative_errno() : -ENOSPC;
+    if (ftruncate(events->wanted.fd, (off_t)events->size_bytes) < 0)
+        return negative_errno();
+    return err;
+}
+
+/* Errors: -EFBIG the file is as large as it may be */
+static int put_records(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]) {
+    if (events->wanted.ring_bytes > 0) {
+        pthread_mutex_lock(&events->ring_lock);
+        int err = ring_add_records(&events->ring, parts, part_bytes);
+        pthread_mutex_unlock(&events->ring_lock);
+        return err;
+    }
+    uint64_t limit_bytes = events->wanted.size_bytes;
+    uint64_t end_bytes = events->size_bytes + part_bytes[0] + part_bytes[1] + part_bytes[2] + END_BYTES;
+    return limit_bytes > 0 && end_bytes > limit_bytes ? -EFBIG : write_parts(events, parts, part_bytes);
+}
+
+static void end_strings(struct events_recorder *events) {
+    if (events->is_in_strings)
+        events_chunk_end(&events->beside);
+    events->is_in_strings = false;
+}
+
+/* What could not be written is tried again, unless it becomes too much. */
+static int put_beside(struct events_recorder *events) {
+    struct events_writer *beside = &events->beside;
+    int err = beside->error;
+    end_strings(events);
+    if (beside->size_bytes == 0 || err < 0)
+        return err;
+    if (events->wanted.ring_bytes > 0) {
+        pthread_mutex_lock(&events->ring_lock);
+        err = ring_add_beside(&events->ring, beside->bytes, beside->size_bytes);
+        pthread_mutex_unlock(&events->ring_lock);
+    } else {
+        const void *const parts[3] = {beside->bytes};
+        const size_t part_bytes[3] = {beside->size_bytes};
+        err = write_parts(events, parts, part_bytes);
+    }
+    if (err == -ENOSPC && events->wanted.ring_bytes > 0) {
+        seen_clear(&events->nodes);
+        seen_clear(&events->tasks);
+        err = 0;
+    }
+    if (err == 0 || beside->size_bytes > BESIDE_WAITING_MAX)
+        beside->size_bytes = 0;
+    return err;
+}
+
+/* ---- The beginning ---- */
+
+static void write_op(struct events_recorder *events, unsigned op) {
+    char number[32];
+    snprintf(number, sizeof(number), "op %u", op);
+    events_write_line(&events->beside, number, events->source.ops[op]);
+}
+
+static void write_description(struct events_recorder *events) {
+    const struct events_source *source = &events->source;
+    struct events_writer *writer = &events->beside;
+    struct aggstats_clock clock = aggstats_recorder_clock(source->recorder);
+    struct utsname host;
+    char line[64];
+    events_chunk_begin(writer, EVENTS_DESCRIPTION, NULL, 0);
+    events_write_line(writer, "host", uname(&host) == 0 ? host.nodename : "");
+    events_write_line(writer, "osproffs", source->version);
+    if (read_beginning(AT_FDCWD, "/proc/sys/kernel/random/boot_id", line, sizeof(line))) {
+        line[strcspn(line, "\n")] = '\0';
+        events_write_line(writer, "boot", line);
+    }
+    snprintf(line, sizeof(line), "pid %ld", (long)getpid());
+    events_write_line(writer, line, NULL);
+    snprintf(line, sizeof(line), "clock %s %llu", aggstats_clock_name(clock.kind),
+             (unsigned long long)clock.frequency_hz);
+    events_write_line(writer, line, NULL);
+    snprintf(line, sizeof(line), "resolution %u", source->resolution);
+    events_write_line(writer, line, NULL);
+    for (size_t i = 0; i < source->label_count; i++) {
+        CLEANUP_FREE char *word = NULL;
+        if (asprintf(&word, "label %s", source->labels[i].key) >= 0)
+            events_write_line(writer, word, source->labels[i].value);
+    }
+    for (unsigned op = 0; op < source->op_count; op++)
+        write_op(events, op);
+    events_chunk_end(writer);
+}
+
+static void write_clock(struct events_recorder *events) {
+    struct events_clock clock;
+    end_strings(events);
+    events_clock_read(aggstats_hot(events->source.recorder)->clock_kind, &clock);
+    events_chunk_begin(&events->beside, EVENTS_CLOCK, &clock, sizeof(clock));
+    events_chunk_end(&events->beside);
+    events->clock_written_ns = now_ns();
+}
+
+static void write_mark(struct events_recorder *events, const struct events_mark *head,
+                       const struct events_mark_stream *streams) {
+    end_strings(events);
+    events_chunk_begin(&events->beside, EVENTS_MARK, head, sizeof(*head));
+    events_chunk_add(&events->beside, streams, head->stream_count * sizeof(*streams));
+    events_chunk_end(&events->beside);
+}
+
+static void write_mark_now(struct events_recorder *events, enum events_mark_kind kind,
+                           const struct events_mark_stream *streams, size_t stream_count) {
+    const struct events_mark head = {
+        .kind = (uint32_t)kind,
+        .stream_count = (uint32_t)stream_count,
+        .cycles = aggstats_clock_now(aggstats_hot(events->source.recorder)->clock_kind),
+        .realtime_ns = read_clock_ns(CLOCK_REALTIME),
+    };
+    write_mark(events, &head, streams);
+}
+
+int events_save_beginning(struct events_recorder *events) {
+    struct events_writer *writer = &events->beside;
+    const struct events_wanted *wanted = &events->wanted;
+    events_write_start(writer, (wanted->ring_bytes > 0 ? EVENTS_RING : 0U) | (wanted->names ? EVENTS_NAMES : 0U));
+    write_description(events);
+    if (wanted->ring_bytes > 0 && !writer->error) {
+        int err = ring_begin(&events->ring, writer->bytes, writer->size_bytes);
+        if (err < 0)
+            return err;
+        writer->size_bytes = 0;
+    }
+    CLEANUP_FREE struct events_mark_stream *streams = NULL;
+    size_t stream_count = events_streams_now(events, false, &streams);
+    write_clock(events);
+    write_mark_now(events, EVENTS_MARK_START, streams, stream_count);
+    return put_beside(events);
+}
+
+/* ---- Strings ---- */
+
+static void add_string(struct events_recorder *events, enum events_string_kind kind, uint64_t key, uint64_t value,
+                       const char *text) {
+    struct events_writer *beside = &events->beside;
+    if (events->is_in_strings && beside->size_bytes - beside->chunk_at > STRINGS_CHUNK_BYTES)
+        end_strings(events);
+    if (!events->is_in_strings)
+        events_chunk_begin(beside, EVENTS_STRINGS, NULL, 0);
+    events->is_in_strings = true;
+    events_write_string(beside, kind, key, value, text, strlen(text));
+}
+
+/* So that a caller which gets another name, or whose number another caller gets, is seen as new. */
+static uint64_t note_of(uint64_t process, const char *name) {
+    uint64_t note = process;
+    for (; *name; name++)
+        note = note * 31 + (unsigned char)*name;
+    return note;
+}
+
+static void ask_task(struct events_recorder *events, uint32_t thread) {
+    char name[EVENTS_TASK_NAME_SIZE] = "";
+    uint64_t process = 0;
+    if (!events->source.find_task || !events->source.find_task(events->source.context, thread, &process, name))
+        return;
+    if (seen_is_new(&events->tasks, thread, note_of(process, name)))
+        add_string(events, EVENTS_STRING_TASK, thread, process, name);
+}
+
+static void ask_tasks(struct events_recorder *events, struct events_stream *stream) {
+    uint32_t written = __atomic_load_n(&stream->new_written, __ATOMIC_ACQUIRE);
+    for (uint32_t taken = stream->new_taken; taken != written; taken++) {
+        ask_task(events, stream->new_tasks[taken % EVENTS_MET_COUNT]);
+        __atomic_store_n(&stream->new_taken, taken + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static void ask_path(struct events_recorder *events, uint64_t node, uint64_t cycles) {
+    if (node == 0 || !seen_is_new(&events->nodes, node, 0) || !events->source.find_path)
+        return;
+    CLEANUP_FREE char *path = events->source.find_path(events->source.context, node);
+    if (path)
+        add_string(events, EVENTS_STRING_PATH, node, cycles, path);
+}
+
+/* Nodes that calls find or make have names in their records. All others that they work on are asked for. */
+static void ask_paths(struct events_recorder *events, const unsigned char *records, size_t size_bytes) {
+    struct events_record record;
+    for (size_t at = 0; at < size_bytes; at += (size_t)events_head_words(record.head) * 8) {
+        memcpy(&record, records + at, sizeof(record));
+        int column = events->entry_columns[events_head_op(record.head)];
+        uint64_t entry = 0;
+        if (column >= 0) {
+            size_t place = sizeof(record) + (events_head_flags(record.head) & EVENTS_LONG ? 8 : 0) + 8 * (size_t)column;
+            memcpy(&entry, records + at + place, sizeof(entry));
+        }
+        ask_path(events, record.node, record.start_cycles);
+        if (entry != 0)
+            seen_is_new(&events->nodes, entry, 0);
+    }
+}
+
+/* ---- Records ---- */
+
+static void count_recorded(struct events_recorder *events, uint64_t count) {
+    pthread_mutex_lock(&events->lock);
+    events->state.recorded += count;
+    events->state.saved_bytes = events->size_bytes;
+    pthread_mutex_unlock(&events->lock);
+}
+
+static int save_run(struct events_recorder *events, const struct events_stream *stream, struct events_half *half,
+                    uint64_t published) {
+    const unsigned char *records = half->bytes + (uint32_t)half->saved;
+    uint64_t saved_count = half->saved >> 32;
+    size_t size_bytes = (uint32_t)published - (uint32_t)half->saved;
+    const struct events_buffer head = {
+        .stream = stream->number,
+        .worker = half->worker,
+        .first_index = half->first_index + saved_count,
+        .dropped = half->dropped,
+        .record_count = (uint32_t)((published >> 32) - saved_count),
+    };
+    const struct events_chunk chunk =
+        events_chunk_seal(EVENTS_BUFFER, events->beside.sequence, &head, sizeof(head), records, size_bytes);
+    const void *const parts[3] = {&chunk, &head, records};
+    const size_t part_bytes[3] = {sizeof(chunk), sizeof(head), size_bytes};
+    int err = put_records(events, parts, part_bytes);
+    if (err < 0)
+        return err;
+    events->beside.sequence++;
+    half->saved = published;
+    count_recorded(events, head.record_count);
+    if (events->wanted.names)
+        ask_paths(events, records, size_bytes);
+    return 0;
+}
+
+/* all: also of a buffer that is being filled */
+static int save_half(struct events_recorder *events, const struct events_stream *stream, struct events_half *half,
+                     bool all) {
+    uint64_t state = __atomic_load_n(&half->state, __ATOMIC_ACQUIRE);
+    if (state == EVENTS_HALF_FREE || (state == EVENTS_HALF_FILLING && !all))
+        return 0;
+    uint64_t published = __atomic_load_n(&half->published, __ATOMIC_ACQUIRE);
+    int err = published != half->saved ? save_run(events, stream, half, published) : 0;
+    if (err == 0 && state == EVENTS_HALF_FULL)
+        __atomic_store_n(&half->state, EVENTS_HALF_FREE, __ATOMIC_RELEASE);
+    return err;
+}
+
+static bool is_of_session(const struct events_recorder *events, const struct events_stream *stream) {
+    return __atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session;
+}
+
+/* Callers first: they may be gone soon. */
+static int save_streams(struct events_recorder *events, bool all) {
+    struct events_stream *first = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
+    int err = 0;
+    for (struct events_stream *stream = first; stream; stream = stream->next)
+        if (is_of_session(events, stream))
+            ask_tasks(events, stream);
+    for (struct events_stream *stream = first; stream && err == 0; stream = stream->next)
+        for (int i = 0; i < 2 && err == 0 && is_of_session(events, stream); i++)
+            err = save_half(events, stream, &stream->halves[i], all);
+    return err;
+}
+
+static int save_marks(struct events_recorder *events) {
+    for (struct pending_mark *mark; (mark = events_take_mark(events));) {
+        write_mark(events, &mark->head, mark->streams);
+        free(mark);
+    }
+    return put_beside(events);
+}
+
+static int save_all(struct events_recorder *events, bool all) {
+    if (now_ns() - events->clock_written_ns >= CLOCK_NS)
+        write_clock(events);
+    int err = save_streams(events, all);
+    int other = save_marks(events);
+    return err < 0 ? err : other;
+}
+
+static void tell(struct events_recorder *events, int err) {
+    bool is_new = err != events->state.error && (err == 0 || events->state.error == 0);
+    pthread_mutex_lock(&events->lock);
+    events->state.error = err;
+    pthread_mutex_unlock(&events->lock);
+    if (is_new && events->source.tell)
+        events->source.tell(events->source.context, err);
+}
+
+/* ---- The end ---- */
+
+/* Records that a stream still holds, since they could not be saved. */
+static uint64_t count_unsaved(const struct events_recorder *events, uint32_t number) {
+    const struct events_stream *stream = events->streams;
+    uint64_t count = 0;
+    while (stream && stream->number != number)
+        stream = stream->next;
+    for (int i = 0; i < 2 && stream && is_of_session(events, stream); i++) {
+        const struct events_half *half = &stream->halves[i];
+        if (__atomic_load_n(&half->state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE)
+            count += (__atomic_load_n(&half->published, __ATOMIC_ACQUIRE) >> 32) - (half->saved >> 32);
+    }
+    return count;
+}
+
+static uint64_t count_dropped(const struct events_recorder *events, uint32_t number) {
+    const struct events_stream *stream = events->streams;
+    while (stream && stream->number != number)
+        stream = stream->next;
+    return stream && is_of_session(events, stream) ? __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED) : 0;
+}
+
+/* Where all streams are, with what they have dropped. Numbers first: what is dropped after them is not of them. */
+static size_t streams_with_drops(struct events_recorder *events, bool is_end, struct events_mark_stream **ret_streams) {
+    size_t count = events_streams_now(events, is_end, ret_streams);
+    for (size_t i = 0; i < count; i++)
+        (*ret_streams)[i].dropped = count_dropped(events, (*ret_streams)[i].stream);
+    return count;
+}
+
+/* A thread that has begun to end a call either has seen the session's end, or is seen to be there. */
+static void end_session(struct events_recorder *events) {
+    const struct timespec moment = {.tv_nsec = 10000000};
+    __atomic_store_n(&events->hot.session, 0, __ATOMIC_SEQ_CST);
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) < 0)
+        nanosleep(&moment, NULL);
+}
+
+static void save_end(struct events_recorder *events, bool is_full) {
+    CLEANUP_FREE struct events_mark_stream *streams = NULL;
+    uint64_t unsaved = 0;
+    end_session(events);
+    size_t count = streams_with_drops(events, true, &streams);
+    int err = is_full ? save_marks(events) : save_all(events, true);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t here = count_unsaved(events, streams[i].stream);
+        streams[i].dropped += here;
+        unsaved += here;
+    }
+    write_clock(events);
+    write_mark_now(events, EVENTS_MARK_STOP, streams, count);
+    int other = put_beside(events);
+    tell(events, err < 0 && err != -EFBIG ? err : other);
+    close_fd(&events->wanted.fd);
+    pthread_mutex_lock(&events->lock);
+    events->state.is_on = false;
+    events->state.is_full = is_full || err == -EFBIG;
+    events->state.dropped += unsaved;
+    events->state.saved_bytes = events->size_bytes;
+    pthread_cond_broadcast(&events->flushed);
+    pthread_mutex_unlock(&events->lock);
+}
+
+/* ---- The thread ---- */
+
+static void note_flush(struct events_recorder *events, uint32_t wanted) {
+    pthread_mutex_lock(&events->lock);
+    events->flushes_done = wanted;
+    pthread_cond_broadcast(&events->flushed);
+    pthread_mutex_unlock(&events->lock);
+}
+
+static uint32_t flushes_wanted(struct events_recorder *events) {
+    pthread_mutex_lock(&events->lock);
+    uint32_t wanted = events->flushes_wanted;
+    pthread_mutex_unlock(&events->lock);
+    return wanted;
+}
+
+/* Brings all that was recorded until now into the ring, and a mark that says so. */
+static int complete_ring(struct events_recorder *events, enum events_mark_kind kind) {
+    CLEANUP_FREE struct events_mark_stream *streams = NULL;
+    size_t count = streams_with_drops(events, false, &streams);
+    int err = save_all(events, true);
+    write_mark_now(events, kind, streams, count);
+    int other = put_beside(events);
+    return err < 0 ? err : other;
+}
+
+static bool is_to_write_for_slow_call(struct events_recorder *events) {
+    bool has_slow_call = __atomic_exchange_n(&events->has_slow_call, false, __ATOMIC_SEQ_CST);
+    return has_slow_call && events->wanted.ring_bytes > 0 && events->source.open_slow &&
+           (events->slow_written_ns == 0 || now_ns() - events->slow_written_ns >= SLOW_NS);
+}
+
+static void write_for_slow_call(struct events_recorder *events) {
+    events->slow_written_ns = now_ns();
+    int err = complete_ring(events, EVENTS_MARK_SLOW);
+    CLEANUP_FD int fd = events->source.open_slow(events->source.context);
+    if (fd < 0)
+        return;
+    pthread_mutex_lock(&events->ring_lock);
+    int other = ring_write(&events->ring, fd);
+    pthread_mutex_unlock(&events->ring_lock);
+    tell(events, err < 0 ? err : other);
+}
+
+static void sleep_until_woken(struct events_recorder *events, uint32_t wakes, int64_t for_ns) {
+    const struct timespec timeout = {.tv_sec = for_ns / NS_PER_SECOND, .tv_nsec = for_ns % NS_PER_SECOND};
+    __atomic_store_n(&events->is_asleep, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&events->wakes, __ATOMIC_SEQ_CST) == wakes)
+        syscall(SYS_futex, &events->wakes, FUTEX_WAIT_PRIVATE, wakes, &timeout, NULL, 0);
+    __atomic_store_n(&events->is_asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+/* One turn of the thread. Errors: those of saving; -EFBIG: the file is as large as it may be */
+static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
+    uint32_t wanted = flushes_wanted(events);
+    int64_t now = now_ns();
+    bool is_written = wanted != events->flushes_done;
+    bool all = is_written || now - *flushed_ns >= FLUSH_NS;
+    int err = is_written && events->wanted.ring_bytes > 0 ? complete_ring(events, EVENTS_MARK_WRITTEN)
+                                                          : save_all(events, all);
+    if (err != -EFBIG)
+        tell(events, err);
+    if (all) {
+        *flushed_ns = now;
+        note_flush(events, wanted);
+    }
+    if (is_to_write_for_slow_call(events))
+        write_for_slow_call(events);
+    return err;
+}
+
+void *events_save(void *recorder) {
+    struct events_recorder *events = recorder;
+    int64_t flushed_ns = now_ns();
+    int err = 0;
+    while (err != -EFBIG && !__atomic_load_n(&events->is_ending, __ATOMIC_SEQ_CST)) {
+        uint32_t wakes = __atomic_load_n(&events->wakes, __ATOMIC_SEQ_CST);
+        err = save_turn(events, &flushed_ns);
+        int64_t left_ns = flushed_ns + FLUSH_NS - now_ns();
+        if (err != -EFBIG && left_ns > 0)
+            sleep_until_woken(events, wakes, left_ns);
+    }
+    save_end(events, err == -EFBIG);
+    return NULL;
+}

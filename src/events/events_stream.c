@@ -1,0 +1,183 @@
+/* Streams, as the threads that record see them: what is rare. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "recorder_private.h"
+
+AGGSTATS_THREAD_LOCAL struct events_thread_cache events_thread_cache;
+
+static void *map_memory(size_t size_bytes) {
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+static struct events_stream *first_stream(const struct events_recorder *events) {
+    return __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
+}
+
+static struct events_stream *add_stream(struct events_recorder *events, const struct aggstats_block *block) {
+    struct events_stream *stream = calloc(1, sizeof(*stream));
+    unsigned char *bytes = map_memory(2 * EVENTS_HALF_BYTES);
+    if (!stream || !bytes) {
+        free(stream);
+        if (bytes)
+            munmap(bytes, 2 * EVENTS_HALF_BYTES);
+        return NULL;
+    }
+    stream->halves[0].bytes = bytes;
+    stream->halves[1].bytes = bytes + EVENTS_HALF_BYTES;
+    stream->block = block;
+    pthread_mutex_lock(&events->streams_lock);
+    stream->number = ++events->stream_count;
+    stream->next = events->streams;
+    __atomic_store_n(&events->streams, stream, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&events->streams_lock);
+    return stream;
+}
+
+/* A block that several threads share, since there was no memory, is none of ours. */
+static struct events_stream *stream_of_block(struct events_recorder *events, const struct aggstats_block *block,
+                                             uint32_t thread) {
+    if (block->thread != thread)
+        return NULL;
+    struct events_stream *stream = first_stream(events);
+    while (stream && stream->block != block)
+        stream = stream->next;
+    return stream ? stream : add_stream(events, block);
+}
+
+static void begin_session(struct events_stream *stream, uint64_t session) {
+    for (int i = 0; i < 2; i++) {
+        stream->halves[i].saved = 0;
+        __atomic_store_n(&stream->halves[i].published, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&stream->halves[i].state, EVENTS_HALF_FREE, __ATOMIC_RELAXED);
+    }
+    stream->half = NULL;
+    stream->at = NULL;
+    stream->end = NULL;
+    memset(stream->met, 0, sizeof(stream->met));
+    __atomic_store_n(&stream->dropped, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&stream->session, session, __ATOMIC_RELEASE); /* from here on it is saved */
+}
+
+/* No more records come into the half. */
+static void end_half(struct events_stream *stream) {
+    if (stream->half)
+        __atomic_store_n(&stream->half->state, EVENTS_HALF_FULL, __ATOMIC_RELEASE);
+    stream->half = NULL;
+    stream->at = NULL;
+    stream->end = NULL;
+}
+
+/* False: both are full. */
+static bool begin_half(struct events_stream *stream, uint64_t number) {
+    for (int i = 0; i < 2; i++) {
+        struct events_half *half = &stream->halves[i];
+        if (__atomic_load_n(&half->state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE)
+            continue;
+        half->saved = 0;
+        half->first_index = number;
+        half->dropped = stream->dropped;
+        half->worker = stream->worker;
+        __atomic_store_n(&half->published, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&half->state, EVENTS_HALF_FILLING, __ATOMIC_RELEASE);
+        stream->half = half;
+        stream->at = half->bytes;
+        stream->end = half->bytes + EVENTS_HALF_BYTES;
+        return true;
+    }
+    return false;
+}
+
+bool events_stream_turn(struct events_recorder *events, struct events_stream *stream, uint64_t number) {
+    bool was_full = stream->half;
+    end_half(stream);
+    bool has_room = begin_half(stream, number);
+    if (!has_room)
+        __atomic_store_n(&stream->dropped, stream->dropped + 1, __ATOMIC_RELAXED);
+    if (was_full)
+        events_wake(events);
+    return has_room;
+}
+
+struct events_stream *events_stream_find(struct events_recorder *events, const struct aggstats_block *block) {
+    uint64_t session = __atomic_load_n(&events->hot.session, __ATOMIC_ACQUIRE);
+    uint32_t thread = (uint32_t)syscall(SYS_gettid);
+    struct events_stream *stream = session == 0 ? NULL : stream_of_block(events, block, thread);
+    if (!stream)
+        return NULL;
+    if (stream->worker != thread && stream->session == session)
+        end_half(stream); /* what another thread has recorded */
+    stream->worker = thread;
+    if (stream->session != session)
+        begin_session(stream, session);
+    events_thread_cache = (struct events_thread_cache){session, block, stream};
+    return stream;
+}
+
+/* Where too many are new at once some stay unknown. */
+void events_stream_meet(struct events_recorder *events, struct events_stream *stream, uint32_t thread) {
+    uint32_t written = stream->new_written;
+    stream->met[thread % EVENTS_MET_COUNT] = thread;
+    if (thread == 0 || written - __atomic_load_n(&stream->new_taken, __ATOMIC_ACQUIRE) == EVENTS_MET_COUNT)
+        return;
+    stream->new_tasks[written % EVENTS_MET_COUNT] = thread;
+    __atomic_store_n(&stream->new_written, written + 1, __ATOMIC_RELEASE);
+    events_wake(events);
+}
+
+/* ---- Records of any length ---- */
+
+#define TEXT_MAX 3900U /* two of them, and all columns, fit in a record */
+
+static size_t text_length(const char *text) {
+    size_t length = strlen(text);
+    return length < TEXT_MAX ? length : TEXT_MAX;
+}
+
+static size_t more_bytes(const struct events_ended *call) {
+    size_t size_bytes = call->more_count * sizeof(uint64_t);
+    for (unsigned i = 0; i < call->text_count; i++)
+        size_bytes += 2 * sizeof(uint16_t) + text_length(call->texts[i]);
+    return (size_bytes + 7) / 8 * 8;
+}
+
+static unsigned char *put(unsigned char *at, const void *data, size_t size_bytes) {
+    memcpy(at, data, size_bytes);
+    return at + size_bytes;
+}
+
+static void put_more(unsigned char *at, const struct events_ended *call) {
+    at = put(at, call->more, call->more_count * sizeof(uint64_t));
+    for (unsigned i = 0; i < call->text_count; i++) {
+        size_t length = text_length(call->texts[i]);
+        const uint16_t lengths[2] = {(uint16_t)length, (uint16_t)strlen(call->texts[i])};
+        at = put(at, lengths, sizeof(lengths));
+        at = put(at, call->texts[i], length);
+    }
+}
+
+void events_add_more(struct events_recorder *events, struct events_stream *stream, uint64_t number,
+                     uint64_t start_cycles, const struct events_ended *call) {
+    bool has_more = events_wants_names(events);
+    bool is_long = call->latency_cycles > UINT32_MAX;
+    size_t columns_bytes = call->column_count * sizeof(uint64_t);
+    size_t size_bytes = sizeof(struct events_record) + (is_long ? sizeof(uint64_t) : 0) + columns_bytes +
+                        (has_more ? more_bytes(call) : 0);
+    struct events_ended flagged = *call;
+    flagged.flags |= (is_long ? EVENTS_LONG : 0U) | (has_more ? EVENTS_MORE : 0U);
+    if ((size_t)(stream->end - stream->at) < size_bytes && !events_stream_turn(events, stream, number))
+        return;
+    unsigned char *at = stream->at;
+    memset(at + size_bytes - 8, 0, 8); /* what pads the texts */
+    events_fill(at, &flagged, start_cycles, (unsigned)(size_bytes / 8));
+    at += sizeof(struct events_record);
+    if (is_long)
+        at = put(at, &call->latency_cycles, sizeof(call->latency_cycles));
+    at = put(at, call->columns, columns_bytes);
+    if (has_more)
+        put_more(at, call);
+    events_publish(stream, size_bytes);
+}

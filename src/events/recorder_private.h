@@ -1,0 +1,91 @@
+/* Private: the recorder behind events_recorder.h.
+ *
+ * A session is one recording, from start to stop. Threads look at its number at the end of each call. When it ends, the
+ * number becomes 0, and then each thread is waited for until it is not at the end of a call (aggstats: turns is even):
+ * after that none records for the session any more. What belongs to a thread's buffers is begun anew by the thread
+ * itself, at its first call in the next session. */
+#ifndef RECORDER_PRIVATE_H
+#define RECORDER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "events_recorder.h"
+#include "events_writer.h"
+#include "ring.h"
+#include "seen.h"
+
+enum events_half_state {
+    EVENTS_HALF_FREE,    /* the thread's to take */
+    EVENTS_HALF_FILLING, /* records are being added */
+    EVENTS_HALF_FULL,    /* no more are: free once it is saved */
+};
+
+/* A mark that is to be saved. */
+struct pending_mark {
+    struct pending_mark *next;
+    struct events_mark head;
+    struct events_mark_stream streams[];
+};
+
+struct events_recorder {
+    struct events_hot hot; /* first: events_hot() */
+    struct events_source source;
+    int entry_columns[EVENTS_OPS_MAX]; /* which of an op's columns is the node that it found or made; -1: none */
+
+    pthread_mutex_t streams_lock;  /* of those who add one */
+    struct events_stream *streams; /* atomic; newest first, grows only */
+    uint32_t stream_count;
+
+    pthread_mutex_t lock;       /* of what follows, up to the next empty line */
+    struct pending_mark *marks; /* oldest first */
+    struct pending_mark **marks_end;
+    struct events_state state;
+    uint64_t rotations;
+
+    uint32_t wakes;          /* a futex: changes when somebody wakes the saving thread */
+    uint32_t is_asleep;      /* atomic */
+    bool is_ending;          /* atomic: it is to save the rest, and end */
+    bool has_slow_call;      /* atomic */
+    uint32_t flushes_wanted; /* under the lock, as the next two */
+    uint32_t flushes_done;
+    pthread_cond_t flushed; /* by the monotonic clock */
+    bool has_thread;
+    pthread_t thread;
+
+    /* The saving thread's, while there is one. */
+    uint64_t last_session;
+    struct events_wanted wanted;
+    struct events_writer beside; /* chunks other than records, on their way */
+    bool is_in_strings;          /* a chunk of strings is being made there */
+    uint64_t size_bytes;         /* of the file */
+    struct seen nodes;
+    struct seen tasks;
+    int64_t slow_written_ns; /* when the ring was last written for a slow call */
+    int64_t clock_written_ns;
+    pthread_mutex_t ring_lock; /* of the ring, which others read */
+    struct ring ring;
+};
+
+/* Wakes the saving thread. Threads: any */
+void events_wake(struct events_recorder *events);
+
+/* Saves until it is to end; the function of a thread. */
+void *events_save(void *recorder);
+
+/* Writes what a file begins with. Errors: those of writing */
+int events_save_beginning(struct events_recorder *events);
+
+/* An aggstats_changed_fn: queues a mark. */
+void events_note_change(void *context, const struct aggstats_changed *changed);
+
+/* The next of the marks that were queued; NULL: there is none. Owner: the caller frees it */
+struct pending_mark *events_take_mark(struct events_recorder *events);
+
+/* Where all streams are. is_end: each is waited for, a moment at most, until no thread is at the end of a call.
+ * Owner: the caller frees *ret_streams; NULL: there are none, or no memory */
+size_t events_streams_now(struct events_recorder *events, bool is_end, struct events_mark_stream **ret_streams);
+
+/* A moment on both clocks. */
+void events_clock_read(uint32_t kind, struct events_clock *ret_clock);
+
+#endif

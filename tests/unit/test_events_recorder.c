@@ -1,0 +1,533 @@
+/* Recording calls one by one: what is in the file is what was counted, exactly, whatever comes between. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "events_reader.h"
+#include "events_recorder.h"
+#include "run_suite.h"
+
+enum { LOOKUP, READ, OPS };
+
+static const char *const names[OPS] = {"LOOKUP", "READ"};
+static const char *const ops[OPS] = {"LOOKUP|entry||name", "READ bytes|file size offset result||"};
+
+static struct aggstats_recorder *recorder;
+static struct events_recorder *events;
+static struct events_source source;
+static int told;
+static unsigned paths_asked;
+
+static bool find_task(void *context, uint32_t thread, uint64_t *ret_process, char ret_name[EVENTS_TASK_NAME_SIZE]) {
+    (void)context;
+    *ret_process = thread / 10;
+    snprintf(ret_name, EVENTS_TASK_NAME_SIZE, "task %u", thread);
+    return true;
+}
+
+static char *find_path(void *context, uint64_t node) {
+    char *path;
+    (void)context;
+    paths_asked++;
+    return asprintf(&path, "/node %llu", (unsigned long long)node) < 0 ? NULL : path;
+}
+
+static void tell(void *context, int err) {
+    (void)context;
+    told = err;
+}
+
+static void set_up(void) {
+    static char text[2][8] = {"lower", "/lower"};
+    static const struct aggstats_label labels[] = {{.key = text[0], .value = text[1]}};
+    const struct aggstats_recorder_options options = {.op_names = names, .op_count = OPS, .resolution = 1};
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    source = (struct events_source){.recorder = recorder,
+                                    .ops = ops,
+                                    .op_count = OPS,
+                                    .resolution = 1,
+                                    .version = "1.2",
+                                    .labels = labels,
+                                    .label_count = 1,
+                                    .find_task = find_task,
+                                    .find_path = find_path,
+                                    .tell = tell};
+    ck_assert_int_eq(events_recorder_create(&source, &events), 0);
+    told = 0;
+    paths_asked = 0;
+}
+
+static void tear_down(void) {
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    events_recorder_destroy(events);
+    aggstats_recorder_destroy(recorder);
+}
+
+/* ---- Calls ---- */
+
+static uint64_t finish(struct aggstats_span *span, const struct aggstats_outcome *outcome, struct events_ended *call) {
+    uint64_t number = aggstats_number_begin(span);
+    call->latency_cycles = aggstats_end_with(recorder, span, outcome);
+    if (events_add(events, span, number, call))
+        aggstats_number_end(span, number);
+    else
+        aggstats_number_cancel(span, number);
+    return call->latency_cycles;
+}
+
+static uint64_t call_read(uint64_t node, uint64_t offset) {
+    const struct aggstats_outcome outcome = {.has_bytes = true, .asked_bytes = 4096, .moved_bytes = 100};
+    const uint64_t columns[] = {3, 4096, offset, 100};
+    struct events_ended call = {
+        .node = node, .thread = 4711, .uid = 1000, .op = READ, .columns = columns, .column_count = 4};
+    struct aggstats_span span = aggstats_begin(recorder, READ, node, 4711);
+    return finish(&span, &outcome, &call);
+}
+
+static uint64_t call_lookup(uint64_t directory, const char *name, uint64_t found) {
+    const struct aggstats_outcome outcome = {.error = found ? 0 : ENOENT};
+    const uint64_t columns[] = {found};
+    struct events_ended call = {.node = directory,
+                                .thread = 4712,
+                                .uid = 1000,
+                                .op = LOOKUP,
+                                .error = found ? 0 : ENOENT,
+                                .columns = columns,
+                                .column_count = 1,
+                                .texts = &name,
+                                .text_count = 1};
+    struct aggstats_span span = aggstats_begin(recorder, LOOKUP, directory, 4712);
+    return finish(&span, &outcome, &call);
+}
+
+/* ---- Files ---- */
+
+static int new_file(void) {
+    int fd = memfd_create("events", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    ck_assert_int_ge(fd, 0);
+    return fd;
+}
+
+static void start(const struct events_wanted *wanted) {
+    ck_assert_int_eq(events_recorder_start(events, wanted), 0);
+}
+
+/* A file that is read. */
+struct copy {
+    struct events_file *file;
+    void *data;
+    size_t size_bytes;
+};
+
+static void read_copy(int fd, struct copy *ret_copy) {
+    char complaint[EVENTS_COMPLAINT_SIZE];
+    struct stat attr;
+    ck_assert_int_eq(fstat(fd, &attr), 0);
+    *ret_copy = (struct copy){.size_bytes = (size_t)attr.st_size};
+    ret_copy->data = mmap(NULL, ret_copy->size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    ck_assert_ptr_ne(ret_copy->data, MAP_FAILED);
+    int err = events_open(ret_copy->data, ret_copy->size_bytes, &ret_copy->file, complaint);
+    ck_assert_msg(err == 0, "%s", complaint);
+}
+
+static void free_copy(struct copy *copy) {
+    events_close(copy->file);
+    munmap(copy->data, copy->size_bytes);
+}
+
+/* Counts the calls, and calls `each` for each. */
+static unsigned count_calls(const struct copy *copy,
+                            void (*each)(const struct events_file *file, const struct event *event)) {
+    struct events_cursor *cursor;
+    struct event event;
+    unsigned count = 0;
+    ck_assert_int_eq(events_cursor_open(copy->file, &cursor), 0);
+    for (; events_next(cursor, &event); count++)
+        if (each)
+            each(copy->file, &event);
+    events_cursor_close(cursor);
+    return count;
+}
+
+/* ---- Tests ---- */
+
+static void check_call(const struct events_file *file, const struct event *event) {
+    ck_assert_uint_eq(event->uid, 1000);
+    ck_assert_uint_eq(event->worker, (uint32_t)syscall(SYS_gettid));
+    if (event->op == READ) {
+        ck_assert_uint_eq(events_value(file, event, "offset"), event->index);
+        ck_assert_uint_eq(events_value(file, event, "size"), 4096);
+        ck_assert(event->node == 7 && event->thread == 4711 && event->error == 0);
+    } else {
+        ck_assert(event->error == ENOENT && events_value(file, event, "entry") == 0);
+    }
+}
+
+START_TEST(calls_are_in_the_file) {
+    int fd = new_file();
+    struct copy copy;
+    start(&(struct events_wanted){.fd = dup(fd)});
+    for (uint64_t i = 0; i < 100; i++)
+        call_read(7, i);
+    call_lookup(1, "name", 0);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(count_calls(&copy, check_call), 101);
+    const struct events_losses *losses = &copy.file->losses;
+    ck_assert(losses->dropped == 0 && losses->missing == 0 && losses->disordered == 0 && losses->unreadable == 0);
+    ck_assert(losses->cut_bytes == 0 && losses->skipped == 0 && !losses->is_open);
+    ck_assert_str_eq(copy.file->labels[0].value, "/lower");
+    ck_assert_str_eq(copy.file->version, "1.2");
+    ck_assert_uint_ge(copy.file->clock_count, 2);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+START_TEST(time_of_calls_is_that_of_the_wall_clock) {
+    int fd = new_file();
+    struct copy copy;
+    int64_t before_ns = read_clock_ns(CLOCK_REALTIME);
+    start(&(struct events_wanted){.fd = dup(fd)});
+    call_read(7, 0);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    int64_t after_ns = read_clock_ns(CLOCK_REALTIME);
+    read_copy(fd, &copy);
+    struct events_cursor *cursor;
+    struct event event;
+    ck_assert_int_eq(events_cursor_open(copy.file, &cursor), 0);
+    ck_assert(events_next(cursor, &event));
+    int64_t when_ns = events_unix_ns(copy.file, event.start_cycles);
+    ck_assert_int_gt(when_ns, before_ns - 1000000);
+    ck_assert_int_lt(when_ns, after_ns + 1000000);
+    events_cursor_close(cursor);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+START_TEST(callers_have_names) {
+    int fd = new_file();
+    struct copy copy;
+    struct events_text name;
+    start(&(struct events_wanted){.fd = dup(fd)});
+    call_read(7, 0);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(events_task(copy.file, 4711, &name), 471);
+    ck_assert(name.length == 9 && memcmp(name.bytes, "task 4711", 9) == 0);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+static void check_name(const struct events_file *file, const struct event *event) {
+    struct events_text name = events_text_of(file, event, "name");
+    if (event->op == LOOKUP)
+        ck_assert(name.length == 8 && memcmp(name.bytes, "the name", 8) == 0 && event->has_more);
+}
+
+START_TEST(names_and_paths_are_recorded_where_wanted) {
+    int fd = new_file();
+    struct copy copy;
+    start(&(struct events_wanted){.fd = dup(fd), .names = true});
+    call_lookup(5, "the name", 99);
+    call_read(99, 0); /* which has been found by name */
+    call_read(98, 0);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(count_calls(&copy, check_name), 3);
+    ck_assert_uint_eq(events_path(copy.file, 5, 0).length, 7);
+    ck_assert_ptr_nonnull(events_path(copy.file, 98, 0).bytes);
+    ck_assert_ptr_null(events_path(copy.file, 99, 0).bytes);
+    ck_assert_uint_eq(paths_asked, 2);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+START_TEST(no_name_is_recorded_where_none_is_wanted) {
+    int fd = new_file();
+    struct copy copy;
+    start(&(struct events_wanted){.fd = dup(fd)});
+    call_lookup(5, "secret", 99);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_ptr_null(memmem(copy.data, copy.size_bytes, "secret", 6));
+    ck_assert_uint_eq(paths_asked, 0);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+/* More than a file system lets us write: what does not fit is counted, and the rest stays readable. */
+START_TEST(drops_are_counted_exactly_when_nothing_can_be_saved) {
+    int fd = new_file();
+    struct copy copy;
+    struct events_state state;
+    const unsigned calls = 50021;
+    start(&(struct events_wanted){.fd = dup(fd)});
+    ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0); /* EPERM from here on */
+    for (uint64_t i = 0; i < calls; i++)
+        call_read(7, i);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    events_recorder_state(events, &state);
+    ck_assert_int_eq(told, -EPERM);
+    ck_assert_int_eq(state.error, -EPERM);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(count_calls(&copy, NULL), state.recorded);
+    ck_assert_uint_eq(state.recorded + state.dropped, calls);
+    ck_assert(copy.file->losses.cut_bytes == 0 && copy.file->losses.is_open);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+/* Without a thread that saves: one that waits for a lock of ours, in find_task. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static bool wait_at_gate(void *context, uint32_t thread, uint64_t *ret_process, char ret_name[EVENTS_TASK_NAME_SIZE]) {
+    (void)context, (void)thread, (void)ret_process, (void)ret_name;
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+    return false;
+}
+
+START_TEST(full_buffers_drop_and_are_gone_on_with) {
+    int fd = new_file();
+    struct copy copy;
+    struct events_state state;
+    const unsigned per_half = EVENTS_HALF_BYTES / 64;
+    const unsigned calls = 2 * per_half + 997;
+    events_recorder_destroy(events);
+    source.find_task = wait_at_gate;
+    ck_assert_int_eq(events_recorder_create(&source, &events), 0);
+    start(&(struct events_wanted){.fd = dup(fd)});
+    pthread_mutex_lock(&gate);
+    call_read(7, 0);
+    usleep(100000); /* it waits there now, or a little later for sure */
+    for (uint64_t i = 1; i < calls; i++)
+        call_read(7, i);
+    events_recorder_state(events, &state);
+    ck_assert_uint_eq(state.dropped, 997);
+    pthread_mutex_unlock(&gate);
+    for (int i = 0; i < 1000 && state.recorded < 2 * per_half; i++) {
+        usleep(10000);
+        events_recorder_state(events, &state);
+    }
+    call_read(7, 99);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(count_calls(&copy, NULL), 2 * per_half + 1);
+    ck_assert_uint_eq(copy.file->losses.dropped, 997);
+    ck_assert_uint_eq(copy.file->losses.missing, 0);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+START_TEST(file_of_limited_size_ends_there) {
+    int fd = new_file();
+    struct copy copy;
+    struct events_state state = {.is_on = true};
+    uint64_t made = 0;
+    start(&(struct events_wanted){.fd = dup(fd), .size_bytes = 1U << 20});
+    for (; state.is_on && made < 10000000; made++) {
+        call_read(7, made);
+        if (made % 1000 == 0)
+            events_recorder_state(events, &state);
+    }
+    ck_assert(!state.is_on && state.is_full);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_le(copy.size_bytes, 1U << 20);
+    ck_assert_uint_gt(copy.size_bytes, 1U << 19);
+    ck_assert(!copy.file->losses.is_open && copy.file->losses.missing == 0);
+    ck_assert_uint_eq(count_calls(&copy, NULL), state.recorded);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+START_TEST(ring_holds_the_last_calls) {
+    int fd = new_file();
+    struct copy copy;
+    const unsigned calls = 100003;
+    start(&(struct events_wanted){.fd = -1, .ring_bytes = 1U << 20});
+    for (uint64_t i = 0; i < calls; i++) {
+        call_read(7, i);
+        if (i % 1000 == 0)
+            usleep(1000);
+    }
+    ck_assert_int_eq(events_recorder_write_ring(events, fd), 0);
+    read_copy(fd, &copy);
+    unsigned held = count_calls(&copy, NULL);
+    const struct events_losses *losses = &copy.file->losses;
+    ck_assert_uint_gt(held, 10000);
+    ck_assert_uint_lt(held, 1U << 14);
+    ck_assert_uint_eq(held + losses->dropped + losses->missing, calls);
+    ck_assert(copy.file->flags & EVENTS_RING && !losses->is_open);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+START_TEST(ring_that_has_ended_can_be_written) {
+    int fd = new_file();
+    struct copy copy;
+    start(&(struct events_wanted){.fd = -1, .ring_bytes = 1U << 20});
+    call_read(7, 0);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    ck_assert_int_eq(events_recorder_write_ring(events, fd), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(count_calls(&copy, NULL), 1);
+    ck_assert(!copy.file->losses.is_open);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+START_TEST(recording_begins_and_ends_at_any_time) {
+    struct copy copy;
+    uint64_t all = 0;
+    for (unsigned round = 1; round < 5; round++) {
+        int fd = new_file();
+        call_read(7, 0); /* before */
+        start(&(struct events_wanted){.fd = dup(fd)});
+        ck_assert_int_eq(events_recorder_start(events, &(struct events_wanted){.fd = -1}), -EBUSY);
+        for (unsigned i = 0; i < round; i++)
+            call_read(7, i);
+        ck_assert_int_eq(events_recorder_stop(events), 0);
+        call_read(7, 0); /* after */
+        read_copy(fd, &copy);
+        all += count_calls(&copy, NULL);
+        ck_assert(copy.file->losses.missing == 0 && copy.file->losses.dropped == 0);
+        free_copy(&copy);
+        close(fd);
+    }
+    ck_assert_uint_eq(all, 1 + 2 + 3 + 4);
+}
+END_TEST
+
+/* ---- The profile made of calls is the recorded one ---- */
+
+/* What a profile says of an op. */
+struct sums {
+    uint64_t total_cycles;
+    uint64_t asked_bytes;
+    uint64_t buckets[64];
+};
+
+static struct sums sums_of_window(const struct events_file *file, unsigned op) {
+    struct sums sums = {0};
+    struct events_cursor *cursor;
+    struct event event;
+    ck_assert_int_eq(events_cursor_open(file, &cursor), 0);
+    while (events_next(cursor, &event)) {
+        bool counts = true;
+        for (size_t i = 0; i < file->mark_count; i++) {
+            const struct events_mark_seen *mark = &file->marks[i];
+            bool is_after = !events_is_before(mark, &event);
+            if (mark->mark.kind == EVENTS_MARK_RESET)
+                counts = counts && is_after;
+            if (mark->mark.kind == EVENTS_MARK_PAUSE && i + 1 < file->mark_count)
+                counts = counts && !(is_after && events_is_before(&file->marks[i + 1], &event));
+        }
+        if (!counts || event.op != op)
+            continue;
+        sums.total_cycles += event.latency_cycles;
+        sums.asked_bytes += events_value(file, &event, "size");
+        sums.buckets[aggstats_bucket_of(event.latency_cycles, 1)]++;
+    }
+    events_cursor_close(cursor);
+    return sums;
+}
+
+static void check_equal(const struct events_file *file, const struct aggstats_profile *profile) {
+    for (unsigned op = 0; op < OPS; op++) {
+        struct sums sums = sums_of_window(file, op);
+        const struct aggstats_op_profile *counted = aggstats_profile_op(profile, names[op]);
+        ck_assert_ptr_nonnull(counted);
+        ck_assert_uint_eq(counted->total_cycles, sums.total_cycles);
+        ck_assert_uint_eq(counted->asked_bytes, sums.asked_bytes);
+        for (unsigned bucket = 0; bucket < 64; bucket++)
+            ck_assert_uint_eq(counted->buckets[bucket], sums.buckets[bucket]);
+    }
+}
+
+static bool is_over;
+
+/* Not more than can be saved: this is about sides, not about drops. */
+static void *make_calls(void *unused) {
+    (void)unused;
+    for (uint64_t i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++) {
+        call_read(7, i);
+        call_lookup(1, "name", 0);
+        if (i % 128 == 0)
+            usleep(1000);
+    }
+    return NULL;
+}
+
+/* The marks on whose sides calls count: a pause and its resume follow one another. */
+static void change_windows(unsigned rounds) {
+    for (unsigned round = 0; round < rounds; round++) {
+        usleep(2000);
+        if (round == rounds / 2)
+            ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+        ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+        usleep(500);
+        ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
+    }
+}
+
+START_TEST(profile_of_calls_is_the_recorded_one) {
+    int fd = new_file();
+    struct copy copy;
+    struct aggstats_profile profile;
+    pthread_t threads[2];
+    start(&(struct events_wanted){.fd = dup(fd)});
+    __atomic_store_n(&is_over, false, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, make_calls, NULL), 0);
+    change_windows(60);
+    __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_eq(copy.file->losses.dropped, 0);
+    ck_assert_uint_eq(copy.file->mark_count, 2 + 2 * 60 + 1);
+    check_equal(copy.file, &profile);
+    aggstats_profile_finish(&profile);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("events_recorder");
+    TCase *tcase = suite_case(suite, "recording", set_up, tear_down);
+    tcase_add_test(tcase, calls_are_in_the_file);
+    tcase_add_test(tcase, time_of_calls_is_that_of_the_wall_clock);
+    tcase_add_test(tcase, callers_have_names);
+    tcase_add_test(tcase, names_and_paths_are_recorded_where_wanted);
+    tcase_add_test(tcase, no_name_is_recorded_where_none_is_wanted);
+    tcase_add_test(tcase, recording_begins_and_ends_at_any_time);
+    tcase_add_test(tcase, profile_of_calls_is_the_recorded_one);
+    tcase = suite_case(suite, "no room", set_up, tear_down);
+    tcase_add_test(tcase, drops_are_counted_exactly_when_nothing_can_be_saved);
+    tcase_add_test(tcase, full_buffers_drop_and_are_gone_on_with);
+    tcase_add_test(tcase, file_of_limited_size_ends_there);
+    tcase_add_test(tcase, ring_holds_the_last_calls);
+    tcase_add_test(tcase, ring_that_has_ended_can_be_written);
+    return run_suite(suite);
+}
