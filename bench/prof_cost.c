@@ -7,8 +7,8 @@
  *
  * usage: prof_cost                cycles per op of all variants, and how much memory the counters take
  *        prof_cost VARIANT N      runs that variant N times and prints nothing. VARIANT: off, call, tsc, full, failed,
- *                                 read-off, read, joint-error, joint-blocked, joint-cpu, slow, by-uid, by-process,
- *                                 by-file, by-three, by-run
+ *                                 read-off, read, joint-error, joint-blocked, joint-cpu, slow, events, read-events,
+ *                                 by-uid, by-process, by-file, by-three, by-run
  *
  * For instructions per op, of which the "Collected" figure is divided by N:
  *     valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=run_ops prof_cost full 1000003
@@ -36,7 +36,8 @@ struct variant {
     unsigned groupings; /* as bits */
     bool is_read;
     bool is_failing;
-    bool is_slow; /* slow calls are looked for; these are none */
+    bool is_slow;   /* slow calls are looked for; these are none */
+    bool is_events; /* calls are recorded one by one, in memory */
 };
 
 static const struct variant variants[] = {
@@ -51,6 +52,8 @@ static const struct variant variants[] = {
     {.name = "joint-blocked", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_BLOCKED},
     {.name = "joint-cpu", .timing = PROF_TIMING_FULL, .joint = 1U << AGGSTATS_CPU},
     {.name = "slow", .timing = PROF_TIMING_FULL, .is_slow = true},
+    {.name = "events", .timing = PROF_TIMING_FULL, .is_events = true},
+    {.name = "read-events", .timing = PROF_TIMING_FULL, .is_read = true, .is_events = true},
     {.name = "by-uid", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_UID},
     {.name = "by-process", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_PROCESS},
     {.name = "by-file", .timing = PROF_TIMING_FULL, .groupings = 1U << AGGSTATS_BY_FILE},
@@ -89,6 +92,7 @@ struct stack {
     struct fs_layer null_layer;
     struct prof prof;
     struct fs_layer *top;
+    struct events_recorder *events; /* NULL: none */
 };
 
 static bool identify(void *unused, uint32_t caller, struct aggstats_identity *ret_identity) {
@@ -131,6 +135,11 @@ static struct aggstats_recorder *create_recorder(unsigned groupings) {
 }
 
 static void stack_finish(struct stack *stack) {
+    if (stack->events) {
+        prof_set_events(&stack->prof, NULL);
+        events_recorder_stop(stack->events);
+        events_recorder_destroy(stack->events);
+    }
     aggstats_recorder_destroy(stack->recorder);
 }
 
@@ -148,7 +157,19 @@ static void look_for_slow_calls(struct stack *stack) {
     prof_set_slow(&stack->prof);
 }
 
+static void record_events(struct stack *stack) {
+    const struct events_source source = {
+        .recorder = stack->recorder, .ops = fs_op_events, .op_count = FS_OP_COUNT, .resolution = 1, .version = "bench"};
+    const struct events_wanted wanted = {.fd = -1, .ring_bytes = 64U << 20};
+    if (events_recorder_create(&source, &stack->events) < 0 || events_recorder_start(stack->events, &wanted) < 0) {
+        fprintf(stderr, "prof_cost: cannot record events\n");
+        exit(EXIT_FAILURE);
+    }
+    prof_set_events(&stack->prof, stack->events);
+}
+
 static void stack_init(struct stack *stack, const struct variant *variant) {
+    stack->events = NULL;
     stack->recorder = create_recorder(variant->groupings);
     stack->null_layer = (struct fs_layer){.ops = variant->is_failing ? &failing_ops : &null_ops};
     stack->top = &stack->null_layer;
@@ -163,6 +184,8 @@ static void stack_init(struct stack *stack, const struct variant *variant) {
         prof_set_grouped(&stack->prof);
     if (variant->is_slow)
         look_for_slow_calls(stack);
+    if (variant->is_events)
+        record_events(stack);
     stack->top = &stack->prof.layer;
 }
 

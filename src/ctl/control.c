@@ -103,6 +103,16 @@ static int apply_slow(const struct control *control, const char *argument) {
     return control->slow(control->slow_context, ns);
 }
 
+static const char *refuse_events(const struct control *control, const char *argument) {
+    if (!argument)
+        return "the file is missing, or off";
+    return control->events ? NULL : "not possible here";
+}
+
+static int apply_events(const struct control *control, const char *argument) {
+    return control->events(control->events_context, argument);
+}
+
 /* The first row is also what an empty line means. */
 static const struct verb verbs[] = {
     {.name = "reset", .argument = NULL, .apply = apply_reset},
@@ -114,6 +124,7 @@ static const struct verb verbs[] = {
     {.name = "rotate", .argument = "FILE", .apply = apply_rotate, .refuse = refuse_rotate},
     {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
     {.name = "slow", .argument = "TIME|off", .apply = apply_slow, .refuse = refuse_slow},
+    {.name = "events", .argument = "FILE|off", .apply = apply_events, .refuse = refuse_events},
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
 };
 

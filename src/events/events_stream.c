@@ -137,10 +137,10 @@ static size_t text_length(const char *text) {
     return length < TEXT_MAX ? length : TEXT_MAX;
 }
 
-static size_t more_bytes(const struct events_ended *call) {
-    size_t size_bytes = call->more_count * sizeof(uint64_t);
-    for (unsigned i = 0; i < call->text_count; i++)
-        size_bytes += 2 * sizeof(uint16_t) + text_length(call->texts[i]);
+static size_t more_bytes(const struct events_more *more) {
+    size_t size_bytes = more->column_count * sizeof(uint64_t);
+    for (unsigned i = 0; i < more->text_count; i++)
+        size_bytes += 2 * sizeof(uint16_t) + text_length(more->texts[i]);
     return (size_bytes + 7) / 8 * 8;
 }
 
@@ -149,35 +149,33 @@ static unsigned char *put(unsigned char *at, const void *data, size_t size_bytes
     return at + size_bytes;
 }
 
-static void put_more(unsigned char *at, const struct events_ended *call) {
-    at = put(at, call->more, call->more_count * sizeof(uint64_t));
-    for (unsigned i = 0; i < call->text_count; i++) {
-        size_t length = text_length(call->texts[i]);
-        const uint16_t lengths[2] = {(uint16_t)length, (uint16_t)strlen(call->texts[i])};
+static void put_more(unsigned char *at, const struct events_more *more) {
+    at = put(at, more->columns, more->column_count * sizeof(uint64_t));
+    for (unsigned i = 0; i < more->text_count; i++) {
+        size_t length = text_length(more->texts[i]);
+        const uint16_t lengths[2] = {(uint16_t)length, (uint16_t)strlen(more->texts[i])};
         at = put(at, lengths, sizeof(lengths));
-        at = put(at, call->texts[i], length);
+        at = put(at, more->texts[i], length);
     }
 }
 
-void events_add_more(struct events_recorder *events, struct events_stream *stream, uint64_t number,
-                     uint64_t start_cycles, const struct events_ended *call) {
-    bool has_more = events_wants_names(events);
-    bool is_long = call->latency_cycles > UINT32_MAX;
-    size_t columns_bytes = call->column_count * sizeof(uint64_t);
-    size_t size_bytes = sizeof(struct events_record) + (is_long ? sizeof(uint64_t) : 0) + columns_bytes +
-                        (has_more ? more_bytes(call) : 0);
-    struct events_ended flagged = *call;
-    flagged.flags |= (is_long ? EVENTS_LONG : 0U) | (has_more ? EVENTS_MORE : 0U);
+void events_add_long(struct events_recorder *events, struct events_stream *stream, uint64_t number,
+                     uint64_t start_cycles, struct events_ended call, const struct events_more *more) {
+    bool is_long = call.latency_cycles > UINT32_MAX;
+    size_t columns_bytes = call.column_count * sizeof(uint64_t);
+    size_t size_bytes =
+        sizeof(struct events_record) + (is_long ? sizeof(uint64_t) : 0) + columns_bytes + (more ? more_bytes(more) : 0);
+    call.flags |= (is_long ? EVENTS_LONG : 0U) | (more ? EVENTS_MORE : 0U);
     if ((size_t)(stream->end - stream->at) < size_bytes && !events_stream_turn(events, stream, number))
         return;
     unsigned char *at = stream->at;
     memset(at + size_bytes - 8, 0, 8); /* what pads the texts */
-    events_fill(at, &flagged, start_cycles, (unsigned)(size_bytes / 8));
+    events_fill(at, &call, start_cycles, (unsigned)(size_bytes / 8));
     at += sizeof(struct events_record);
     if (is_long)
-        at = put(at, &call->latency_cycles, sizeof(call->latency_cycles));
-    at = put(at, call->columns, columns_bytes);
-    if (has_more)
-        put_more(at, call);
+        at = put(at, &call.latency_cycles, sizeof(call.latency_cycles));
+    at = put(at, call.columns, columns_bytes);
+    if (more)
+        put_more(at, more);
     events_publish(stream, size_bytes);
 }

@@ -13,6 +13,7 @@
 #include "base.h"
 #include "config.h"
 #include "ctl.h"
+#include "event_files.h"
 #include "final_profile.h"
 #include "glue.h"
 #include "log.h"
@@ -49,6 +50,7 @@ struct daemon {
     struct thread_causes causes;
     struct prof prof;
     struct recording recording;
+    struct event_files events;
     struct ctl ctl;
     struct glue glue;
     struct mounting mounting;
@@ -195,7 +197,7 @@ static int create_pass(struct daemon *daemon, const struct pass_options *pass_op
 }
 
 static bool names_objects(const struct options *options) {
-    return options->groupings & (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
+    return options->events_names || options->groupings & (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
 }
 
 static int create_layers(struct daemon *daemon) {
@@ -246,6 +248,8 @@ static int create_layers(struct daemon *daemon) {
                     .joint_context = &daemon->recording,
                     .slow = recording_set_slow,
                     .slow_context = &daemon->recording,
+                    .events = event_files_command,
+                    .events_context = &daemon->events,
                     .intervals_max = options->intervals_max},
         .owner_uid = getuid(),
         .owner_gid = getgid(),
@@ -298,6 +302,16 @@ static int init_glue(struct daemon *daemon) {
 
 /* ---- Start ---- */
 
+static int start_events(struct daemon *daemon) {
+    daemon->events.options = daemon->options;
+    daemon->events.recorder = daemon->recorder;
+    daemon->events.recording = &daemon->recording;
+    daemon->events.target = &daemon->target;
+    daemon->events.names = &daemon->names;
+    daemon->events.version = OSPROFFS_VERSION;
+    return event_files_start(&daemon->events);
+}
+
 /* What must know the mount's device number is told before anything is served. */
 static int mount_and_serve(struct daemon *daemon) {
     struct mounting *mounting = &daemon->mounting;
@@ -308,9 +322,11 @@ static int mount_and_serve(struct daemon *daemon) {
     if (err < 0)
         return err;
     daemon->rotator.own_device = mounting->device;
+    daemon->events.own_device = mounting->device;
     pass_set_own_device(daemon->pass, mounting->device);
     pass_set_own_mount_flags(daemon->pass, mountpoint_flags(mounting->device));
-    return mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
+    err = start_events(daemon);
+    return err < 0 ? err : mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
 }
 
 static int set_up(struct daemon *daemon) {
@@ -320,6 +336,8 @@ static int set_up(struct daemon *daemon) {
         err = find_mountpoint(daemon);
     if (err == 0)
         err = settle_target(daemon);
+    if (err == 0)
+        err = event_files_find(&daemon->events, daemon->options->events);
     if (err < 0)
         return err;
     warn_of_hidden_files(daemon);
@@ -382,11 +400,12 @@ static int serve(struct daemon *daemon) {
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
     bool is_rotating = !rotator_end(&daemon->rotator);
+    bool is_saving = !event_files_end(&daemon->events);
     int err = save_final_profile(daemon);
     bool is_naming = !node_names_end(&daemon->names);
     mounting_unmount(&daemon->mounting,
                      hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
-    if (hung > 0 || is_rotating || is_naming)
+    if (hung > 0 || is_rotating || is_saving || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
@@ -398,6 +417,7 @@ static void tear_down(struct daemon *daemon) {
 #endif
     if (daemon->recorder && !daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
+    event_files_finish(&daemon->events);
     aggstats_recorder_destroy(daemon->recorder); /* its thread asks the pass layer for paths */
     ctl_finish(&daemon->ctl);
     pass_destroy(daemon->pass);
@@ -415,6 +435,7 @@ int daemon_run(const struct options *options) {
         .background.ready_fd = -1,
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
         .recording.lock = PTHREAD_MUTEX_INITIALIZER,
+        .events = EVENT_FILES_NONE,
         .rotator = {.interval_s = options->rotate_s, .keep = options->keep},
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };

@@ -46,10 +46,14 @@ struct options {
     unsigned joint[FS_OP_COUNT]; /* values that latencies are related to, as bits (1 << AGGSTATS_SIZE) */
     uint64_t interval_ns;        /* of a sampled profile; 0: none */
     unsigned intervals_max;
-    unsigned groupings;                /* whose calls are profiled apart, as bits (1 << AGGSTATS_BY_PROCESS) */
-    unsigned directory_depth;          /* components of paths of groups by directory; 0: any number */
-    unsigned groups_max;               /* of each grouping; 0: the default */
-    uint64_t slow_ns;                  /* calls that take so long are slow; 0: nobody looks */
+    unsigned groupings;         /* whose calls are profiled apart, as bits (1 << AGGSTATS_BY_PROCESS) */
+    unsigned directory_depth;   /* components of paths of groups by directory; 0: any number */
+    unsigned groups_max;        /* of each grouping; 0: the default */
+    uint64_t slow_ns;           /* calls that take so long are slow; 0: nobody looks */
+    char *events;               /* a file of single calls; NULL: none */
+    uint64_t events_size_bytes; /* of the file; 0: any */
+    uint64_t events_ring_bytes; /* of the last calls, in memory; 0: all go to the file */
+    int events_names;
     char *causes;                      /* a file; NULL: none of one's own */
     char *labels[USER_LABELS_MAX + 1]; /* KEY=VALUE; one more, so that too many are seen */
     size_t label_count;

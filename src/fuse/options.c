@@ -18,6 +18,7 @@
 #define ROTATE_MAX_S 31536000 /* a year */
 #define KEEP_MAX 1000000
 #define DEPTH_MAX 64
+#define EVENTS_BYTES_MIN (1U << 20)
 
 static int take_path(struct options *options, const char *argument) {
     char **place = !options->lower ? &options->lower : !options->mountpoint ? &options->mountpoint : NULL;
@@ -196,15 +197,46 @@ static int check_slow(struct options *options, const struct raw_options *raw) {
     return 0;
 }
 
+/* "64M" */
+static bool parse_bytes(const char *text, uint64_t least, uint64_t *ret_bytes) {
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+    if (text[0] < '0' || text[0] > '9' || errno != 0 || (*end && (!unit || end[1])) || number > UINT64_MAX >> shift ||
+        (uint64_t)number << shift < least)
+        return false;
+    *ret_bytes = (uint64_t)number << shift;
+    return true;
+}
+
+static int check_events(struct options *options, const struct raw_options *raw) {
+    static const char rule[] = "must be a number of bytes, 1M or more, such as 64M";
+    if (options->events && !options->events[0])
+        log_message("events=: the name is missing");
+    else if (raw->events_size && raw->events_ring)
+        log_message("events_size and events_ring exclude each other: a ring goes on, and keeps the last calls");
+    else if (raw->events_size && !parse_bytes(raw->events_size, EVENTS_BYTES_MIN, &options->events_size_bytes))
+        log_message("events_size=%s: %s", raw->events_size, rule);
+    else if (raw->events_ring && !parse_bytes(raw->events_ring, EVENTS_BYTES_MIN, &options->events_ring_bytes))
+        log_message("events_ring=%s: %s", raw->events_ring, rule);
+    else
+        return 0;
+    return -EINVAL;
+}
+
 /* What is recorded besides. */
 static int check_dimensions(struct options *options, const struct raw_options *raw) {
     if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0 || check_groups(options, raw) < 0 ||
-        check_slow(options, raw) < 0)
+        check_slow(options, raw) < 0 || check_events(options, raw) < 0)
         return -EINVAL;
     const char *besides = raw->joint                ? "joint"
                           : raw->interval           ? "interval"
                           : raw->rotate             ? "rotate"
                           : raw->slow               ? "slow"
+                          : options->events         ? "events"
                           : options->groupings != 0 ? "by"
                                                     : NULL;
     if (options->timing != PROF_TIMING_FULL && besides) {
@@ -355,6 +387,8 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.interval);
     free(raw.intervals);
     free(raw.slow);
+    free(raw.events_size);
+    free(raw.events_ring);
     free(raw.joint);
     free(raw.by);
     free(raw.groups);
@@ -370,6 +404,7 @@ void options_finish(struct options *options) {
     free(options->control_name);
     free(options->live_directory);
     free(options->causes);
+    free(options->events);
     for (size_t index = 0; index < options->label_count; index++)
         free(options->labels[index]);
     fuse_opt_free_args(&options->fuse_args);

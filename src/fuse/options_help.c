@@ -41,6 +41,10 @@ void options_print_help(void) {
            "                           directory (directory:N: of N components), too\n"
            "    -o groups=N            of so many at most of each kind (256); others are added up\n"
            "    -o slow=TIME           tell what calls that take so long (10ms, 0.5s) have waited for: osprof why\n"
+           "    -o events=FILE         record each call: when, whose, what came of it: osprof events\n"
+           "    -o events_names        and its names and arguments, as osprof events replay needs them\n"
+           "    -o events_size=BYTES   until the file is so large (64M, 2G)\n"
+           "    -o events_ring=BYTES   keep the last so many in memory: for events FILE, the end, and slow calls\n"
            "    -o causes=FILE         more names of what they wait for; see osproffs(1)\n"
            "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
@@ -74,6 +78,7 @@ static const char *kind_of_argument(const char *option) {
     } kinds[] = {
         {"profile", "file"},
         {"causes", "file"},
+        {"events", "file"},
         {"live", "directory none"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {

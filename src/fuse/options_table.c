@@ -20,6 +20,8 @@ const struct fuse_opt options_table[] = {
     OPTION("control=%s", control_name),
     OPTION("live=%s", live_directory),
     OPTION("causes=%s", causes),
+    OPTION("events=%s", events),
+    OPTION("events_names", events_names),
     OPTION("io_uring", over_ring),
     OPTION("allow_other", allow_other),
     OPTION("default_permissions", default_permissions),
@@ -62,6 +64,8 @@ const struct fuse_opt options_raw_table[] = {
     RAW_OPTION("rotate=%s", rotate),
     RAW_OPTION("keep=%s", keep),
     RAW_OPTION("slow=%s", slow),
+    RAW_OPTION("events_size=%s", events_size),
+    RAW_OPTION("events_ring=%s", events_ring),
     FUSE_OPT_END,
 };
 

@@ -22,6 +22,8 @@ struct raw_options {
     char *rotate;
     char *keep;
     char *slow;
+    char *events_size;
+    char *events_ring;
 };
 
 enum { KEY_HELP, KEY_VERSION, KEY_COMPLETE, KEY_MAX_READ, KEY_LABEL };

@@ -65,6 +65,12 @@ int recording_set_slow(void *context, uint64_t ns) {
     return err;
 }
 
+void recording_set_events(struct recording *recording, struct events_recorder *events) {
+    pthread_mutex_lock(&recording->lock);
+    prof_set_events(recording->prof, events);
+    pthread_mutex_unlock(&recording->lock);
+}
+
 int recording_start(struct recording *recording, const struct options *options) {
     int err = 0;
     for (unsigned op = 0; op < FS_OP_COUNT && err == 0; op++)

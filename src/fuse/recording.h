@@ -32,4 +32,7 @@ const char *recording_set_joint(void *context, const char *argument, bool apply)
  * Errors: -EOPNOTSUPP nothing is recorded here; those of the recorder */
 int recording_set_slow(void *context, uint64_t ns);
 
+/* Calls are recorded one by one, too; NULL: no more. Threads: any */
+void recording_set_events(struct recording *recording, struct events_recorder *events);
+
 #endif

@@ -72,10 +72,12 @@ static void tear_down(void) {
 
 /* ---- Calls ---- */
 
-static uint64_t finish(struct aggstats_span *span, const struct aggstats_outcome *outcome, struct events_ended *call) {
+static uint64_t finish(struct aggstats_span *span, const struct aggstats_outcome *outcome, struct events_ended *call,
+                       const struct events_more *more) {
     uint64_t number = aggstats_number_begin(span);
     call->latency_cycles = aggstats_end_with(recorder, span, outcome);
-    if (events_add(events, span, number, call))
+    if (events_wants_names(events) ? events_add_named(events, span, number, *call, more)
+                                   : events_add(events, span, number, call))
         aggstats_number_end(span, number);
     else
         aggstats_number_cancel(span, number);
@@ -88,7 +90,7 @@ static uint64_t call_read(uint64_t node, uint64_t offset) {
     struct events_ended call = {
         .node = node, .thread = 4711, .uid = 1000, .op = READ, .columns = columns, .column_count = 4};
     struct aggstats_span span = aggstats_begin(recorder, READ, node, 4711);
-    return finish(&span, &outcome, &call);
+    return finish(&span, &outcome, &call, &(struct events_more){0});
 }
 
 static uint64_t call_lookup(uint64_t directory, const char *name, uint64_t found) {
@@ -100,11 +102,10 @@ static uint64_t call_lookup(uint64_t directory, const char *name, uint64_t found
                                 .op = LOOKUP,
                                 .error = found ? 0 : ENOENT,
                                 .columns = columns,
-                                .column_count = 1,
-                                .texts = &name,
-                                .text_count = 1};
+                                .column_count = 1};
+    const struct events_more more = {.texts = &name, .text_count = 1};
     struct aggstats_span span = aggstats_begin(recorder, LOOKUP, directory, 4712);
-    return finish(&span, &outcome, &call);
+    return finish(&span, &outcome, &call, &more);
 }
 
 /* ---- Files ---- */

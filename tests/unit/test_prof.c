@@ -5,9 +5,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "aggstats.h"
 #include "base.h"
+#include "events_reader.h"
 #include "layer_delay.h"
 #include "layer_failing.h"
 #include "op_calls.h"
@@ -405,7 +408,118 @@ START_TEST(every_op_has_the_name_of_its_row) {
 }
 END_TEST
 
+/* ---- Single calls ---- */
+
+static struct events_recorder *events;
+
+/* Calls every op once, and gives the file. */
+static struct events_file *record_all_ops(bool with_names, void **ret_data) {
+    const struct events_source source = {
+        .recorder = recorder, .ops = fs_op_events, .op_count = FS_OP_COUNT, .resolution = 1, .version = "test"};
+    int fd = memfd_create("events", MFD_CLOEXEC);
+    struct layer_delay delay;
+    char complaint[EVENTS_COMPLAINT_SIZE];
+    struct events_file *file = NULL;
+    layer_delay_init(&delay, aggstats_recorder_clock(recorder));
+    prof_init(&prof, PROF_TIMING_FULL, recorder, &delay.layer);
+    ck_assert_int_eq(events_recorder_create(&source, &events), 0);
+    const struct events_wanted wanted = {.fd = dup(fd), .names = with_names};
+    ck_assert_int_eq(events_recorder_start(events, &wanted), 0);
+    prof_set_events(&prof, events);
+    for (unsigned op = 0; op < FS_OP_COUNT; op++)
+        ck_assert_int_eq(op_call(&prof.layer, (enum fs_op)op, &arguments), 0);
+    prof_set_events(&prof, NULL);
+    op_call(&prof.layer, FS_OP_GETATTR, &arguments); /* not recorded any more */
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    events_recorder_destroy(events);
+    size_t size_bytes = (size_t)lseek(fd, 0, SEEK_END);
+    *ret_data = mmap(NULL, size_bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+    ck_assert_int_eq(events_open(*ret_data, size_bytes, &file, complaint), 0);
+    close(fd);
+    return file;
+}
+
+/* The length is that of all columns that the row names, neither more nor less. */
+static void check_record(const struct events_file *file, const unsigned char *bytes, unsigned op, bool with_names) {
+    struct events_record record;
+    memcpy(&record, bytes, sizeof(record));
+    const struct events_op *described = &file->ops[op];
+    unsigned words = 4 + (with_names ? described->column_count_all : described->column_count);
+    size_t text_bytes = 0;
+    for (unsigned i = 0; with_names && i < described->text_count; i++)
+        text_bytes += 4 + strlen(strcmp(described->texts[i], "name") == 0       ? arguments.name
+                                 : strcmp(described->texts[i], "new_name") == 0 ? arguments.new_name
+                                                                                : arguments.results.target);
+    ck_assert_str_eq(described->name, fs_op_names[op]);
+    ck_assert_uint_eq(events_head_op(record.head), op);
+    if (op != FS_OP_SYMLINK || !with_names) /* whose target is another's buffer */
+        ck_assert_uint_eq(events_head_words(record.head), words + (text_bytes + 7) / 8);
+    if (!with_names)
+        ck_assert_uint_le(events_head_words(record.head), 8);
+    ck_assert_uint_eq(record.node, arguments.ino);
+    ck_assert_uint_eq(record.thread, (uint32_t)arguments.caller.pid);
+    ck_assert_uint_eq(record.uid, arguments.caller.uid);
+}
+
+START_TEST(every_op_is_recorded_with_what_its_row_names) {
+    create_recorder(1);
+    void *data;
+    struct events_file *file = record_all_ops(_i == 1, &data);
+    size_t at = 0;
+    ck_assert_uint_eq(file->run_count, 1);
+    ck_assert_uint_eq(file->runs[0].buffer.record_count, FS_OP_COUNT);
+    for (unsigned op = 0; op < FS_OP_COUNT; op++) {
+        struct events_record record;
+        memcpy(&record, file->runs[0].records + at, sizeof(record));
+        check_record(file, file->runs[0].records + at, op, _i == 1);
+        at += (size_t)events_head_words(record.head) * 8;
+    }
+    ck_assert_uint_eq(at, file->runs[0].records_bytes);
+    ck_assert_uint_eq(file->losses.unreadable, 0);
+    events_close(file);
+    tear_down();
+}
+END_TEST
+
+static void check_create(const struct events_file *file, const struct event *event) {
+    struct events_text name = events_text_of(file, event, "name");
+    ck_assert_uint_eq(events_value(file, event, "umask"), 027);
+    ck_assert_uint_eq(events_value(file, event, "gid"), 67);
+    ck_assert(name.length == strlen(arguments.name) && memcmp(name.bytes, arguments.name, name.length) == 0);
+}
+
+START_TEST(columns_have_the_arguments_of_the_call) {
+    create_recorder(1);
+    void *data;
+    struct events_file *file = record_all_ops(true, &data);
+    struct events_cursor *cursor;
+    struct event event;
+    ck_assert_int_eq(events_cursor_open(file, &cursor), 0);
+    while (events_next(cursor, &event)) {
+        if (event.op == FS_OP_SETATTR)
+            ck_assert_uint_eq(events_value(file, &event, "size"), 73);
+        if (event.op == FS_OP_IOCTL)
+            ck_assert_uint_eq(events_value(file, &event, "command"), 79);
+        if (event.op == FS_OP_READ || event.op == FS_OP_GETATTR || event.op == FS_OP_FSYNC)
+            ck_assert_uint_eq(events_value(file, &event, "file"), 2011);
+        if (event.op == FS_OP_CREATE)
+            check_create(file, &event);
+    }
+    events_cursor_close(cursor);
+    events_close(file);
+    tear_down();
+}
+END_TEST
+
 /* ---- Run ---- */
+
+static void add_events(Suite *suite) {
+    TCase *tcase = tcase_create("single calls");
+    tcase_add_loop_test(tcase, every_op_is_recorded_with_what_its_row_names, 0, 2);
+    tcase_add_test(tcase, columns_have_the_arguments_of_the_call);
+    tcase_set_timeout(tcase, 60);
+    suite_add_tcase(suite, tcase);
+}
 
 static void add_truth(Suite *suite) {
     TCase *tcase = tcase_create("truth");
@@ -442,5 +556,6 @@ int main(void) {
     add_truth(suite);
     add_passing_on(suite);
     add_threaded(suite);
+    add_events(suite);
     return run_suite(suite);
 }

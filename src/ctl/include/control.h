@@ -43,6 +43,8 @@ struct control {
     void *joint_context;
     control_slow_fn slow; /* NULL: not possible */
     void *slow_context;
+    control_dump_fn events; /* with "FILE" or "off"; NULL: not possible */
+    void *events_context;
     control_path_fn path_of; /* NULL: none is known */
     void *path_context;
     size_t intervals_max; /* of sampled profiles; 0: the default */
@@ -65,7 +67,7 @@ int control_read(const struct control *control, const struct view *view, bool sh
 
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate [FILE]
- *     interval SECONDS|off   joint OP VALUE|off   slow TIME|off
+ *     interval SECONDS|off   joint OP VALUE|off   slow TIME|off   events FILE|off
  * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
  * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
  *          before it were done. ret_reason gets one line for people (untouched on success).

@@ -158,8 +158,12 @@ struct events_ended {
     unsigned flags;
     const uint64_t *columns;
     unsigned column_count;
-    const uint64_t *more; /* used if texts are wanted, as the next */
-    unsigned more_count;
+};
+
+/* And where names are wanted. */
+struct events_more {
+    const uint64_t *columns;
+    unsigned column_count;
     const char *const *texts;
     unsigned text_count;
 };
@@ -192,9 +196,9 @@ static AGGSTATS_ALWAYS_INLINE void events_fill(unsigned char *at, const struct e
     memcpy(at, &record, sizeof(record));
 }
 
-/* A record that has texts, or a latency of more than 32 bits. */
-void events_add_more(struct events_recorder *events, struct events_stream *stream, uint64_t number,
-                     uint64_t start_cycles, const struct events_ended *call);
+/* A record with a latency of more than 32 bits, or with texts (more: else NULL). */
+void events_add_long(struct events_recorder *events, struct events_stream *stream, uint64_t number,
+                     uint64_t start_cycles, struct events_ended call, const struct events_more *more);
 
 /* Records a call, after aggstats_end() and before aggstats_number_end(). number: from aggstats_number_begin(). False:
  * nothing is recorded now: aggstats_number_cancel() is to be called instead.
@@ -203,22 +207,34 @@ void events_add_more(struct events_recorder *events, struct events_stream *strea
  *          caller that was not met lately, which wakes it too */
 static AGGSTATS_ALWAYS_INLINE bool events_add(struct events_recorder *events, const struct aggstats_span *span,
                                               uint64_t number, const struct events_ended *call) {
+    const size_t size_bytes = sizeof(struct events_record) + call->column_count * sizeof(uint64_t);
     struct events_stream *stream = events_own_stream(events, span->block);
     if (__builtin_expect(!stream, 0))
         return false;
     if (__builtin_expect(stream->met[call->thread % EVENTS_MET_COUNT] != call->thread, 0))
         events_stream_meet(events, stream, call->thread);
-    if (__builtin_expect(call->latency_cycles > UINT32_MAX || events_wants_names(events), 0)) {
-        events_add_more(events, stream, number, span->start_cycles, call);
+    if (__builtin_expect(call->latency_cycles > UINT32_MAX, 0)) {
+        events_add_long(events, stream, number, span->start_cycles, *call, NULL);
         return true;
     }
-    const size_t size_bytes = sizeof(struct events_record) + call->column_count * sizeof(uint64_t);
     if (__builtin_expect((size_t)(stream->end - stream->at) < size_bytes, 0) &&
         !events_stream_turn(events, stream, number))
         return true;
     events_fill(stream->at, call, span->start_cycles, (unsigned)(size_bytes / 8));
     memcpy(stream->at + sizeof(struct events_record), call->columns, call->column_count * sizeof(uint64_t));
     events_publish(stream, size_bytes);
+    return true;
+}
+
+/* The same where names are wanted. */
+static inline bool events_add_named(struct events_recorder *events, const struct aggstats_span *span, uint64_t number,
+                                    struct events_ended call, const struct events_more *more) {
+    struct events_stream *stream = events_own_stream(events, span->block);
+    if (!stream)
+        return false;
+    if (stream->met[call.thread % EVENTS_MET_COUNT] != call.thread)
+        events_stream_meet(events, stream, call.thread);
+    events_add_long(events, stream, number, span->start_cycles, call, more);
     return true;
 }
 

@@ -10,9 +10,15 @@
 #include "base.h"
 
 const char *const fs_op_names[FS_OP_COUNT] = {
-#define NAME_ROW(NAME, member, params, args, values) [FS_OP_##NAME] = #NAME,
+#define NAME_ROW(NAME, member, params, args, values, ...) [FS_OP_##NAME] = #NAME,
     FS_OPS(NAME_ROW)
 #undef NAME_ROW
+};
+
+const char *const fs_op_events[FS_OP_COUNT] = {
+#define EVENTS_ROW(NAME, member, params, args, values, lists, ...) [FS_OP_##NAME] = #NAME lists,
+    FS_OPS(EVENTS_ROW)
+#undef EVENTS_ROW
 };
 
 static_assert(FS_OP_COUNT <= AGGSTATS_OPS_MAX, "the recorder has room for every op");
@@ -27,7 +33,7 @@ static inline struct aggstats_outcome outcome_of(const struct fs_values *seen) {
         .error = seen->error, .has_bytes = seen->has_bytes, .asked_bytes = seen->size, .moved_bytes = seen->result};
 }
 
-#define FULL_WRAPPER(NAME, member, params, args, of_call)                                                              \
+#define FULL_WRAPPER(NAME, member, params, args, of_call, ...)                                                         \
     static int full_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
         struct aggstats_recorder *recorder = to_prof(layer)->recorder;                                                 \
         struct fs_layer *next = layer->next;                                                                           \
@@ -86,7 +92,7 @@ static inline void group(const struct prof *prof, enum fs_op op, const struct fs
     aggstats_group_add(prof->recorder, op, &of, latency_cycles);
 }
 
-#define GROUPED_WRAPPER(NAME, member, params, args, of_call)                                                           \
+#define GROUPED_WRAPPER(NAME, member, params, args, of_call, ...)                                                      \
     static int grouped_##member(struct fs_layer *layer, FS_UNPACK params) {                                            \
         const struct prof *prof = to_prof(layer);                                                                      \
         struct fs_layer *next = layer->next;                                                                           \
@@ -112,14 +118,57 @@ static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *
         .offset = seen->offset,
     };
     aggstats_slow_end(prof->recorder, span, &call);
+    struct events_recorder *events = __atomic_load_n(&prof->events, __ATOMIC_RELAXED);
+    if (events)
+        events_note_slow(events);
 }
 
-#define DETAILED_WRAPPER(NAME, member, params, args, of_call)                                                          \
-    static int detailed_##member(struct fs_layer *layer, FS_UNPACK params) {                                           \
+/* What an event has of a call, but for what its row in FS_OPS adds. */
+static inline struct events_ended ended_call(enum fs_op op, const struct fs_caller *caller, fs_ino ino,
+                                             const struct fs_values *seen, uint64_t latency_cycles) {
+    return (struct events_ended){
+        .latency_cycles = latency_cycles,
+        .node = ino,
+        .thread = (uint32_t)caller->pid,
+        .uid = caller->uid,
+        .op = op,
+        .error = (unsigned)seen->error,
+        .flags = seen->past_eof ? EVENTS_PAST_EOF : 0,
+    };
+}
+
+static inline void end_number(const struct aggstats_span *span, uint64_t number, bool is_recorded) {
+    if (__builtin_expect(is_recorded, 1))
+        aggstats_number_end(span, number);
+    else
+        aggstats_number_cancel(span, number);
+}
+
+/* Lists of a row as arrays, whose first member keeps them from being empty. Texts are only looked at where they are
+ * wanted. */
+#define RECORD_EVENT(columns_of, more_of, texts_of)                                                                    \
+    do {                                                                                                               \
+        const uint64_t column[] = {0, FS_UNPACK columns_of};                                                           \
+        ended.columns = column + 1;                                                                                    \
+        ended.column_count = ARRAY_SIZE(column) - 1;                                                                   \
+        if (__builtin_expect(events_wants_names(events), 0)) {                                                         \
+            const uint64_t further[] = {0, FS_UNPACK more_of};                                                         \
+            const char *const text[] = {NULL, FS_UNPACK texts_of};                                                     \
+            const struct events_more more = {further + 1, ARRAY_SIZE(further) - 1, text + 1, ARRAY_SIZE(text) - 1};    \
+            end_number(&span, number, events_add_named(events, &span, number, ended, &more));                          \
+        } else {                                                                                                       \
+            end_number(&span, number, events_add(events, &span, number, &ended));                                      \
+        }                                                                                                              \
+    } while (0)
+
+/* records: a constant: calls are recorded one by one, too */
+#define WRAPPER_OF(prefix, records, NAME, member, params, args, of_call, columns_of, more_of, texts_of)                \
+    static int prefix##_##member(struct fs_layer *layer, FS_UNPACK params) {                                           \
         struct prof *prof = to_prof(layer);                                                                            \
         struct fs_layer *next = layer->next;                                                                           \
         unsigned values = __atomic_load_n(&prof->joint[FS_OP_##NAME], __ATOMIC_RELAXED);                               \
         uint64_t slow_cycles = __atomic_load_n(&prof->slow_cycles, __ATOMIC_RELAXED);                                  \
+        struct events_recorder *events = (records) ? __atomic_load_n(&prof->events, __ATOMIC_RELAXED) : NULL;          \
         struct usage before = values != 0 ? usage_now(values) : (struct usage){0};                                     \
         if (slow_cycles != UINT64_MAX)                                                                                 \
             aggstats_slow_begin(prof->recorder);                                                                       \
@@ -127,7 +176,12 @@ static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *
         int result = next->ops->member(next, FS_UNPACK args);                                                          \
         const struct fs_values seen = {.error = -result, FS_UNPACK of_call};                                           \
         const struct aggstats_outcome outcome = outcome_of(&seen);                                                     \
+        uint64_t number = events ? aggstats_number_begin(&span) : 0;                                                   \
         uint64_t latency_cycles = aggstats_end_with(prof->recorder, &span, &outcome);                                  \
+        if (events) {                                                                                                  \
+            struct events_ended ended = ended_call(FS_OP_##NAME, caller, ino, &seen, latency_cycles);                  \
+            RECORD_EVENT(columns_of, more_of, texts_of);                                                               \
+        }                                                                                                              \
         if (values != 0)                                                                                               \
             relate(prof, FS_OP_##NAME, values, &seen, &before, latency_cycles);                                        \
         if (prof->is_grouped)                                                                                          \
@@ -137,9 +191,14 @@ static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *
         return result;                                                                                                 \
     }
 
+#define DETAILED_WRAPPER(NAME, member, params, args, of_call, lists, columns_of, more_of, texts_of)                    \
+    WRAPPER_OF(detailed, false, NAME, member, params, args, of_call, columns_of, more_of, texts_of)
+#define RECORDING_WRAPPER(NAME, member, params, args, of_call, lists, columns_of, more_of, texts_of)                   \
+    WRAPPER_OF(recording, true, NAME, member, params, args, of_call, columns_of, more_of, texts_of)
+
 /* ---- Less of the profiler ---- */
 
-#define TSC_WRAPPER(NAME, member, params, args, values)                                                                \
+#define TSC_WRAPPER(NAME, member, params, args, values, ...)                                                           \
     static int tsc_##member(struct fs_layer *layer, FS_UNPACK params) {                                                \
         uint32_t clock_kind = to_prof(layer)->clock_kind;                                                              \
         struct fs_layer *next = layer->next;                                                                           \
@@ -150,7 +209,7 @@ static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *
         return result;                                                                                                 \
     }
 
-#define CALL_WRAPPER(NAME, member, params, args, values)                                                               \
+#define CALL_WRAPPER(NAME, member, params, args, values, ...)                                                          \
     static int call_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
         struct fs_layer *next = layer->next;                                                                           \
         int result = next->ops->member(next, FS_UNPACK args);                                                          \
@@ -161,6 +220,7 @@ static void tell_slow(struct prof *prof, enum fs_op op, const struct fs_caller *
 FS_OPS(FULL_WRAPPER)
 FS_OPS(GROUPED_WRAPPER)
 FS_OPS(DETAILED_WRAPPER)
+FS_OPS(RECORDING_WRAPPER)
 FS_OPS(TSC_WRAPPER)
 FS_OPS(CALL_WRAPPER)
 
@@ -168,9 +228,9 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
     layer->next->ops->forget(layer->next, ino, count);
 }
 
-#define FULL_ROW(NAME, member, params, args, values) .member = full_##member,
-#define TSC_ROW(NAME, member, params, args, values) .member = tsc_##member,
-#define CALL_ROW(NAME, member, params, args, values) .member = call_##member,
+#define FULL_ROW(NAME, member, params, args, values, ...) .member = full_##member,
+#define TSC_ROW(NAME, member, params, args, values, ...) .member = tsc_##member,
+#define CALL_ROW(NAME, member, params, args, values, ...) .member = call_##member,
 
 static const struct fs_ops full_ops = {FS_OPS(FULL_ROW).forget = forget};
 static const struct fs_ops tsc_ops = {FS_OPS(TSC_ROW).forget = forget};
@@ -192,7 +252,7 @@ void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recor
 /* ---- Choosing what is recorded besides ---- */
 
 #define TEXT_OF(tokens) #tokens
-#define VALUES_ROW(NAME, member, params, args, values) [FS_OP_##NAME] = TEXT_OF(values),
+#define VALUES_ROW(NAME, member, params, args, values, ...) [FS_OP_##NAME] = TEXT_OF(values),
 static const char *const values_of_ops[FS_OP_COUNT] = {FS_OPS(VALUES_ROW)};
 
 /* Read off the op's row, where they stand as ".size = ...". */
@@ -223,10 +283,11 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
     return NULL;
 }
 
-#define CHOOSE_ROW(NAME, member, params, args, values)                                                                 \
+#define CHOOSE_ROW(NAME, member, params, args, values, ...)                                                            \
     case FS_OP_##NAME:                                                                                                 \
         __atomic_store_n(&prof->ops.member,                                                                            \
-                         is_detailed        ? detailed_##member                                                        \
+                         records            ? recording_##member                                                       \
+                         : is_detailed      ? detailed_##member                                                        \
                          : prof->is_grouped ? grouped_##member                                                         \
                                             : full_##member,                                                           \
                          __ATOMIC_RELEASE);                                                                            \
@@ -235,6 +296,7 @@ const char *prof_find_joint(const char *op_name, const char *value_name, enum fs
 /* Ops of which nothing is recorded besides do without what that takes. */
 static void choose_wrapper(struct prof *prof, enum fs_op op) {
     bool is_detailed = prof->joint[op] != 0 || prof->slow_cycles != UINT64_MAX;
+    bool records = prof->events;
     switch (op) {
         FS_OPS(CHOOSE_ROW)
     case FS_OP_COUNT:
@@ -254,6 +316,12 @@ int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values) {
 void prof_set_slow(struct prof *prof) {
     uint64_t cycles = aggstats_recorder_slow_cycles(prof->recorder);
     __atomic_store_n(&prof->slow_cycles, cycles > 0 ? cycles : UINT64_MAX, __ATOMIC_RELAXED);
+    for (unsigned op = 0; op < FS_OP_COUNT; op++)
+        choose_wrapper(prof, (enum fs_op)op);
+}
+
+void prof_set_events(struct prof *prof, struct events_recorder *events) {
+    __atomic_store_n(&prof->events, events, __ATOMIC_RELAXED);
     for (unsigned op = 0; op < FS_OP_COUNT; op++)
         choose_wrapper(prof, (enum fs_op)op);
 }

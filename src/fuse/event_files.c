@@ -1,0 +1,306 @@
+/* Files of events are their owner's alone, for they tell names and who did what. They are never written over: what the
+ * command line names is kept as NAME.old once, and others are new. */
+#include "event_files.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base.h"
+#include "log.h"
+#include "process.h"
+
+#define BACKUP_SUFFIX ".old"
+#define SLOW_FILES_MAX 16U /* each may be as large as the ring */
+
+/* ---- Files ---- */
+
+static int create_file(int dir_fd, const char *name) {
+    int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    return fd < 0 ? negative_errno() : fd;
+}
+
+/* What is there is kept as NAME.old. */
+static int create_own_file(int dir_fd, const char *name) {
+    CLEANUP_FREE char *backup = NULL;
+    if (asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
+        return -ENOMEM;
+    if (renameat(dir_fd, name, dir_fd, backup) < 0 && errno != ENOENT)
+        return negative_errno();
+    return create_file(dir_fd, name);
+}
+
+static int check_place(const struct event_files *files) {
+    struct stat attr;
+    if (strlen(files->name) + strlen(BACKUP_SUFFIX) > NAME_MAX)
+        return -ENAMETOOLONG;
+    if (fstatat(files->dir_fd, files->name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
+    return 0;
+}
+
+static int find(struct event_files *files, const char *file) {
+    const char *name;
+    if (may_be_planted(file))
+        return -EPERM;
+    int err = open_parent(AT_FDCWD, file, &files->dir_fd, &name);
+    if (err < 0)
+        return err;
+    files->name = strdup(name);
+    return files->name ? check_place(files) : -ENOMEM;
+}
+
+int event_files_find(struct event_files *files, const char *file) {
+    int err = file ? find(files, file) : 0;
+    if (err < 0)
+        log_message("cannot record events to %s: %s; choose another file with -o events=FILE", file, strerror(-err));
+    return err;
+}
+
+/* ---- What the recorder asks ---- */
+
+static bool find_task(void *context, uint32_t thread, uint64_t *ret_process, char ret_name[EVENTS_TASK_NAME_SIZE]) {
+    struct aggstats_identity identity;
+    (void)context;
+    if (!process_identify_first(NULL, thread, &identity))
+        return false;
+    *ret_process = identity.id;
+    snprintf(ret_name, EVENTS_TASK_NAME_SIZE, "%.*s", (int)EVENTS_TASK_NAME_SIZE - 1, identity.name);
+    return true;
+}
+
+/* A name that may be an old one is better than none. */
+static char *find_path(void *context, uint64_t node) {
+    const struct event_files *files = context;
+    char name[AGGSTATS_GROUP_NAME_SIZE];
+    node_name(files->names, node, false, name);
+    return name[0] == '/' ? strdup(name) : NULL;
+}
+
+static int open_slow(void *context) {
+    struct event_files *files = context;
+    CLEANUP_FREE char *name = NULL;
+    time_t now = time(NULL);
+    struct tm utc;
+    char when[32];
+    if (!files->ring_name || files->slow_count == SLOW_FILES_MAX)
+        return -ENOENT;
+    gmtime_r(&now, &utc);
+    strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", &utc);
+    if (asprintf(&name, "%s-%s", files->ring_name, when) < 0)
+        return -ENOMEM;
+    int fd = create_file(files->ring_dir_fd, name);
+    if (fd < 0) {
+        log_message("cannot write events of a slow call to %s: %s", name, strerror(-fd));
+        return fd;
+    }
+    files->slow_count++;
+    log_message("a call was slow: what led to it is in %s%s", name,
+                files->slow_count == SLOW_FILES_MAX ? ", the last such file until recording begins anew" : "");
+    return fd;
+}
+
+static void tell(void *context, int err) {
+    const struct event_files *files = context;
+    if (err < 0)
+        log_message("cannot write events to %s: %s; calls are dropped from them until it works again", files->shown,
+                    strerror(-err));
+    else
+        log_message("events are written to %s again; it says how many calls are missing", files->shown);
+}
+
+/* ---- Recording ---- */
+
+/* Once, when labels are known. */
+static int create_events(struct event_files *files) {
+    int err = aggstats_recorder_snapshot(files->recorder, &files->profile);
+    if (err < 0)
+        return err;
+    const struct events_source source = {
+        .recorder = files->recorder,
+        .ops = fs_op_events,
+        .op_count = FS_OP_COUNT,
+        .resolution = files->options->resolution,
+        .version = files->version,
+        .labels = files->profile.labels,
+        .label_count = files->profile.label_count,
+        .find_task = find_task,
+        .find_path = find_path,
+        .open_slow = open_slow,
+        .tell = tell,
+        .context = files,
+    };
+    return events_recorder_create(&source, &files->events);
+}
+
+static int set_shown(struct event_files *files, const char *name) {
+    char *shown = strdup(name);
+    if (!shown)
+        return -ENOMEM;
+    free(files->shown);
+    files->shown = shown;
+    return 0;
+}
+
+static void forget_ring(struct event_files *files) {
+    close_fd(&files->ring_dir_fd);
+    free(files->ring_name);
+    files->ring_name = NULL;
+}
+
+/* The ring goes there at last. */
+static int settle_ring(struct event_files *files, int dir_fd, const char *name) {
+    forget_ring(files);
+    files->slow_count = 0;
+    files->ring_name = strdup(name);
+    files->ring_dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+    return files->ring_name && files->ring_dir_fd >= 0 ? 0 : -ENOMEM;
+}
+
+/* fd: taken over if that succeeds; -1 with a ring */
+static int start_recording(struct event_files *files, int fd, const char *name) {
+    const struct options *options = files->options;
+    const struct events_wanted wanted = {
+        .fd = fd,
+        .size_bytes = options->events_size_bytes,
+        .ring_bytes = options->events_ring_bytes,
+        .names = options->events_names,
+    };
+    int err = set_shown(files, name);
+    if (err == 0)
+        err = events_recorder_start(files->events, &wanted);
+    if (err < 0)
+        return err;
+    files->is_recording = true;
+    recording_set_events(files->recording, files->events);
+    return 0;
+}
+
+/* create: makes the file */
+static int record_to(struct event_files *files, int dir_fd, const char *name,
+                     int (*create)(int dir_fd, const char *name), const char *shown) {
+    if (files->options->events_ring_bytes > 0) {
+        int err = settle_ring(files, dir_fd, name);
+        return err < 0 ? err : start_recording(files, -1, shown);
+    }
+    CLEANUP_FD int fd = create(dir_fd, name);
+    if (fd < 0)
+        return fd;
+    int err = start_recording(files, fd, shown);
+    if (err < 0)
+        unlinkat(dir_fd, name, 0);
+    else
+        steal_fd(&fd);
+    return err;
+}
+
+int event_files_start(struct event_files *files) {
+    int err = files->recording->is_recorded ? create_events(files) : 0;
+    if (err == 0 && files->name)
+        err = record_to(files, files->dir_fd, files->name, create_own_file, files->options->events);
+    if (err < 0)
+        log_message("cannot record events%s%s: %s", files->name ? " to " : "",
+                    files->name ? files->options->events : "", strerror(-err));
+    return err;
+}
+
+/* ---- The end ---- */
+
+static int write_ring(struct event_files *files, int dir_fd, const char *name,
+                      int (*create)(int dir_fd, const char *name)) {
+    CLEANUP_FD int fd = create(dir_fd, name);
+    if (fd < 0)
+        return fd;
+    int err = events_recorder_write_ring(files->events, fd);
+    if (err < 0)
+        unlinkat(dir_fd, name, 0);
+    return err;
+}
+
+/* A ring's file that a command named is new; that of the command line is kept. */
+static int create_ring_file(int dir_fd, const char *name) {
+    int fd = create_file(dir_fd, name);
+    return fd == -EEXIST ? create_own_file(dir_fd, name) : fd;
+}
+
+static void say_what_is_missing(struct event_files *files) {
+    struct events_state state;
+    events_recorder_state(files->events, &state);
+    if (state.is_full)
+        log_message("events of %s have reached their size: recording ended there, with %" PRIu64 " calls", files->shown,
+                    state.recorded);
+    else if (state.dropped > 0)
+        log_message("events: %" PRIu64 " of %" PRIu64 " calls were dropped, since %s could not be written fast enough",
+                    state.dropped, state.dropped + state.recorded, files->shown);
+}
+
+/* Under the lock. */
+static int stop_recording(struct event_files *files) {
+    if (!files->is_recording)
+        return 0;
+    recording_set_events(files->recording, NULL);
+    int err = events_recorder_stop(files->events);
+    if (err < 0)
+        return err;
+    files->is_recording = false;
+    say_what_is_missing(files);
+    if (files->ring_name)
+        err = write_ring(files, files->ring_dir_fd, files->ring_name, create_ring_file);
+    forget_ring(files);
+    return err;
+}
+
+/* It ends by itself at its size. */
+static bool is_on(struct event_files *files) {
+    struct events_state state;
+    events_recorder_state(files->events, &state);
+    return files->is_recording && state.is_on;
+}
+
+static int record_to_new(struct event_files *files, const char *file) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    bool is_going_on = is_on(files);
+    if (is_going_on && !files->ring_name)
+        return -EBUSY;
+    int err = profile_target_open_new(files->target, file, files->own_device, &dir_fd, &name);
+    if (err == 0 && is_going_on)
+        return write_ring(files, dir_fd, name, create_file);
+    if (err == 0)
+        err = stop_recording(files);
+    return err < 0 ? err : record_to(files, dir_fd, name, create_file, file);
+}
+
+int event_files_command(void *context, const char *argument) {
+    struct event_files *files = context;
+    if (!files->events)
+        return -EOPNOTSUPP;
+    pthread_mutex_lock(&files->lock);
+    int err = strcmp(argument, "off") == 0 ? stop_recording(files) : record_to_new(files, argument);
+    pthread_mutex_unlock(&files->lock);
+    return err;
+}
+
+bool event_files_end(struct event_files *files) {
+    if (!files->events)
+        return true;
+    pthread_mutex_lock(&files->lock);
+    int err = stop_recording(files);
+    if (err < 0)
+        log_message("cannot save all events to %s: %s", files->shown, strerror(-err));
+    pthread_mutex_unlock(&files->lock);
+    return err != -ETIMEDOUT;
+}
+
+void event_files_finish(struct event_files *files) {
+    event_files_end(files); /* nothing was served */
+    events_recorder_destroy(files->events);
+    aggstats_profile_finish(&files->profile);
+    forget_ring(files);
+    close_fd(&files->dir_fd);
+    free(files->name);
+    free(files->shown);
+}
