@@ -11,28 +11,41 @@
 static const struct command *const commands[] = {
     &command_run,   &command_show,   &command_why,   &command_top,      &command_serve,     &command_compare,
     &command_plot,  &command_check,  &command_merge, &command_outliers, &command_import,    &command_recover,
-    &command_reset, &command_rotate, &command_dump,  &command_unmount,  &command_calibrate,
+    &command_reset, &command_rotate, &command_dump,  &command_unmount,  &command_calibrate, &command_events,
+    NULL,
 };
 
-static const struct command *command_find(const char *name) {
-    for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    }
-    return NULL;
+/* The last word of a name. */
+static const char *own_name(const struct command *command) {
+    const char *blank = strchr(command->name, ' ');
+    return blank ? blank + 1 : command->name;
 }
 
-static enum status unknown_command(const char *name) {
-    complain("'%s' is not a command; 'osprof help' lists them", name);
+static const struct command *command_find(const struct command *const *list, const char *name) {
+    while (*list && strcmp(own_name(*list), name) != 0)
+        list++;
+    return *list;
+}
+
+/* group: what it would be a subcommand of; NULL: of osprof itself */
+static enum status unknown_command(const struct command *group, const char *name) {
+    if (group)
+        complain("'%s' is not a command of osprof %s; 'osprof help %s' lists them", name, group->name, group->name);
+    else
+        complain("'%s' is not a command; 'osprof help' lists them", name);
     return STATUS_TROUBLE;
+}
+
+static void print_summaries(FILE *stream, const struct command *const *list) {
+    for (; *list; list++)
+        fprintf(stream, "  %-10s %s\n", own_name(*list), (*list)->summary);
 }
 
 static void print_overview(FILE *stream) {
     fputs("Usage: osprof COMMAND [ARGUMENTS]\n\n"
           "Looks at latency profiles taken by osproffs.\n\n",
           stream);
-    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-        fprintf(stream, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    print_summaries(stream, commands);
     fputs("  help       explains a command: osprof help COMMAND\n\n"
           "  --help     shows this\n"
           "  --version  shows the version\n\n"
@@ -40,26 +53,79 @@ static void print_overview(FILE *stream) {
           stream);
 }
 
-static enum status help(int argc, char **argv) {
-    if (argc < 2 || strcmp(argv[1], "help") == 0) {
+static void print_group(FILE *stream, const struct command *group) {
+    fprintf(stream, "Usage: osprof %s COMMAND [ARGUMENTS]\n\n%s\n\n", group->name, group->help);
+    print_summaries(stream, group->subcommands);
+    fprintf(stream, "\n'osprof help %s COMMAND' explains one. The manual page osprof-%s(1) says more.\n", group->name,
+            group->name);
+}
+
+/* What the words of a command line name: the command, or one of its own. A name that is none is complained about. */
+static const struct command *find_named(char **words) {
+    const struct command *command = command_find(commands, words[0]);
+    if (!command)
+        unknown_command(NULL, words[0]);
+    if (!command || !command->subcommands || !words[1])
+        return command;
+    const struct command *subcommand = command_find(command->subcommands, words[1]);
+    if (!subcommand)
+        unknown_command(command, words[1]);
+    return subcommand;
+}
+
+static enum status help(char **argv) {
+    if (!argv[1] || strcmp(argv[1], "help") == 0) {
         print_overview(stdout);
         return STATUS_OK;
     }
-    const struct command *command = command_find(argv[1]);
+    const struct command *command = find_named(argv + 1);
     if (!command)
-        return unknown_command(argv[1]);
-    options_print_help(command);
+        return STATUS_TROUBLE;
+    if (command->subcommands)
+        print_group(stdout, command);
+    else
+        options_print_help(command);
     return STATUS_OK;
 }
 
+static void print_names(const struct command *const *list, const char *before, const char *after) {
+    for (; *list; list++)
+        printf("%s%s%s", before, own_name(*list), after);
+}
+
 /* For completions/: the commands, or what may follow one of them. */
-static enum status complete(const char *name) {
-    const struct command *command = name ? command_find(name) : NULL;
-    if (command)
+static enum status complete(char **argv) {
+    if (!argv[1]) {
+        print_names(commands, "", "\n");
+        return STATUS_OK;
+    }
+    const struct command *command = find_named(argv + 1);
+    if (!command)
+        return STATUS_TROUBLE;
+    if (command->subcommands) {
+        fputs("-h flag\n--help flag\n* word", stdout);
+        print_names(command->subcommands, " ", "");
+        putchar('\n');
+    } else
         options_print_completion(command);
-    for (size_t i = 0; !name && i < ARRAY_SIZE(commands); i++)
-        puts(commands[i]->name);
-    return name && !command ? unknown_command(name) : STATUS_OK;
+    return STATUS_OK;
+}
+
+static bool asks_for_help(const char *word) {
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+static enum status run(const struct command *command, int argc, char **argv) {
+    if (!command->subcommands)
+        return command->run(command, argc, argv);
+    if (argc < 2 || asks_for_help(argv[1])) {
+        print_group(argc < 2 ? stderr : stdout, command);
+        return argc < 2 ? STATUS_TROUBLE : STATUS_OK;
+    }
+    if (argv[1][0] == '-')
+        return usage_error(command, "unknown option '%s'", argv[1]);
+    const struct command *subcommand = command_find(command->subcommands, argv[1]);
+    return subcommand ? subcommand->run(subcommand, argc - 1, argv + 1) : unknown_command(command, argv[1]);
 }
 
 static enum status dispatch(int argc, char **argv) {
@@ -68,16 +134,16 @@ static enum status dispatch(int argc, char **argv) {
         return STATUS_TROUBLE;
     }
     const char *name = argv[0];
-    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return help(argc, argv);
+    if (asks_for_help(name))
+        return help(argv);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
         puts("osprof " OSPROF_VERSION);
         return STATUS_OK;
     }
     if (strcmp(name, "--complete") == 0)
-        return complete(argc > 1 ? argv[1] : NULL);
-    const struct command *command = command_find(name);
-    return command ? command->run(command, argc, argv) : unknown_command(name);
+        return complete(argv);
+    const struct command *command = command_find(commands, name);
+    return command ? run(command, argc, argv) : unknown_command(NULL, name);
 }
 
 int main(int argc, char **argv) {

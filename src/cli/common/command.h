@@ -11,12 +11,13 @@ enum status {
 };
 
 struct command {
-    const char *name;
+    const char *name;                 /* of a subcommand's subcommand both words: "events show" */
     const char *summary;              /* half a line */
     const char *help;                 /* what it does; --help wraps it into lines */
     const char *notes;                /* what else there is to know, behind the options; NULL: nothing */
     const struct option_row *options; /* option_table.h */
     enum status (*run)(const struct command *command, int argc, char **argv);
+    const struct command *const *subcommands; /* NULL at the end; it has no options, and nothing to run, then */
 };
 
 extern const struct command command_show;
@@ -36,6 +37,7 @@ extern const struct command command_unmount;
 extern const struct command command_calibrate;
 extern const struct command command_run;
 extern const struct command command_plot;
+extern const struct command command_events;
 
 /* One line on standard error, "osprof: " before it. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -338,7 +338,7 @@ void options_print_help(const struct command *command) {
         putchar('\n');
         print_wrapped(command->notes, 0);
     }
-    printf("\nThe manual page osprof-%s(1) says more.\n", command->name);
+    printf("\nThe manual page osprof-%.*s(1) says more.\n", (int)strcspn(command->name, " "), command->name);
 }
 
 /* ---- Completion --------------------------------------------------------------------------------- */

@@ -25,6 +25,10 @@ int output_write(const char *path, const char *text, size_t size_bytes) {
     return write_with_mode(path, 0644, text, size_bytes);
 }
 
+int output_write_private(const char *path, const char *text, size_t size_bytes) {
+    return write_with_mode(path, 0600, text, size_bytes);
+}
+
 mode_t output_mode(const struct aggstats_profile *profile) {
     return aggstats_profile_has_paths(profile) ? 0600 : 0644;
 }

@@ -13,6 +13,9 @@ bool output_is_stdout(const char *path);
 /* Errors: what failed; an older file is untouched then */
 int output_write(const char *path, const char *text, size_t size_bytes);
 
+/* The same in a file that is its owner's alone. */
+int output_write_private(const char *path, const char *text, size_t size_bytes);
+
 /* The mode of a file with that profile: its owner's alone if it names files of calls in flight. */
 mode_t output_mode(const struct aggstats_profile *profile);
 

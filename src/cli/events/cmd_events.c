@@ -1,0 +1,16 @@
+/* osprof events: single calls. */
+#include "cmd_events.h"
+
+static const struct command *const subcommands[] = {
+    &command_events_show,
+    &command_events_profile,
+    &command_events_export,
+    NULL,
+};
+
+const struct command command_events = {
+    .name = "events",
+    .summary = "shows single calls, makes profiles of them, exports them",
+    .help = "Reads what osproffs -o events=FILE has recorded: every call, with all that is known of it.",
+    .subcommands = subcommands,
+};

@@ -1,0 +1,93 @@
+/* Comma-separated values, as RFC 4180 has them. Numbers that nothing is known of are empty. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base.h"
+#include "events_export.h"
+
+#define NS_PER_SECOND 1000000000.0L
+
+struct csv {
+    const struct events_export *export;
+    FILE *stream;
+};
+
+static void print_quoted(FILE *stream, const char *text, size_t length) {
+    putc('"', stream);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"')
+            putc('"', stream);
+        putc(text[i], stream);
+    }
+    putc('"', stream);
+}
+
+/* Quoted always, so that a reader does not take a name for a number. */
+static void print_text(FILE *stream, const char *text, size_t length) {
+    putc(',', stream);
+    if (length > 0)
+        print_quoted(stream, text, length);
+}
+
+static void print_number(FILE *stream, bool is_known, uint64_t number) {
+    putc(',', stream);
+    if (is_known)
+        fprintf(stream, "%" PRIu64, number);
+}
+
+static void print_column(const struct csv *csv, const struct event *event, const char *name) {
+    int column = events_column(csv->export->file, event->op, name, event->has_more);
+    print_number(csv->stream, column >= 0, column >= 0 ? event->columns[column] : 0);
+}
+
+static void print_times(const struct csv *csv, const struct event *event) {
+    const struct events_file *file = csv->export->file;
+    long double ns = file->clock_hz ? (long double)event->latency_cycles * NS_PER_SECOND / (long double)file->clock_hz
+                                    : (long double)event->latency_cycles;
+    fprintf(csv->stream, "%" PRId64 ",%.0Lf", events_unix_ns(file, event->start_cycles), ns);
+    print_number(csv->stream, true, event->start_cycles);
+    print_number(csv->stream, true, event->latency_cycles);
+}
+
+static void print_caller(const struct csv *csv, const struct event *event) {
+    char name[EVENTS_NAME_SIZE];
+    struct events_text unused;
+    uint64_t process = events_task(csv->export->file, event->thread, &unused);
+    events_export_name(csv->export->file, event->thread, name);
+    print_number(csv->stream, true, process ? process : event->thread);
+    print_number(csv->stream, true, event->thread);
+    print_text(csv->stream, name, strlen(name));
+    print_number(csv->stream, true, event->uid);
+}
+
+static int print_call(void *context, const struct event *event) {
+    const struct csv *csv = context;
+    char path[EVENTS_PATH_SIZE];
+    char error[16];
+    const struct events_text new_name = events_text_of(csv->export->file, event, "new_name");
+    const char *name = csv->export->file->ops[event->op].name;
+    const char *failure = events_export_error(event->error, error);
+    print_times(csv, event);
+    print_text(csv->stream, name, strlen(name));
+    print_text(csv->stream, failure, strlen(failure));
+    print_caller(csv, event);
+    print_number(csv->stream, true, event->node);
+    events_path_of(csv->export->file, event, path);
+    print_text(csv->stream, path, strlen(path));
+    print_text(csv->stream, new_name.bytes, new_name.bytes ? new_name.length : 0);
+    print_column(csv, event, "size");
+    print_column(csv, event, "offset");
+    print_column(csv, event, "result");
+    print_column(csv, event, "file");
+    print_number(csv->stream, true, event->worker);
+    putc('\n', csv->stream);
+    return 0;
+}
+
+int events_export_csv(const struct events_export *export) {
+    struct csv csv = {.export = export, .stream = export->stream};
+    fputs("start_ns,latency_ns,start_cycles,latency_cycles,op,error,pid,tid,program,uid,node,path,new_name,size,offset,"
+          "result,file,worker\n",
+          export->stream);
+    return events_export_each(export, print_call, &csv);
+}

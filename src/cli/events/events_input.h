@@ -1,0 +1,21 @@
+/* An events file that a command line names. */
+#ifndef EVENTS_INPUT_H
+#define EVENTS_INPUT_H
+
+#include <stddef.h>
+
+#include "events_reader.h"
+
+struct events_input {
+    const char *name;
+    void *data;
+    struct events_file *file;
+};
+
+/* Reads it; "-" is standard input. What is missing in it is told on standard error.
+ * Owner:   the caller finishes *ret_input; name stays its own
+ * Errors:  what failed, already told to the user; *ret_input untouched */
+int events_input_open(const char *name, struct events_input *ret_input);
+void events_input_finish(struct events_input *input);
+
+#endif

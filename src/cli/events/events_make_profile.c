@@ -1,0 +1,245 @@
+/* osprof events profile: a profile of recorded calls, the one that was recorded or any other. */
+#include <string.h>
+
+#include "base.h"
+#include "cmd_events.h"
+#include "events_filter.h"
+#include "events_input.h"
+#include "events_profile.h"
+#include "output.h"
+
+#define JOINTS_MAX 64U
+#define SEPARATORS "+,"
+
+struct profile_options {
+    struct events_filter filter;
+    const char *output;
+    bool all;
+    unsigned span;
+    unsigned resolution; /* index of the words, from 0; by options_given() */
+    const char *interval;
+    const char *by;
+    struct option_list joints;
+    const char *name;
+};
+
+/* ---- What the options say ----------------------------------------------------------------------- */
+
+/* "process+file" */
+static enum status parse_groupings(const struct command *command, const char *text, unsigned *ret_groupings) {
+    while (text && *text) {
+        char name[32];
+        size_t length = strcspn(text, SEPARATORS);
+        snprintf(name, sizeof(name), "%.*s", (int)length, text);
+        enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
+        if (grouping == AGGSTATS_UNGROUPED || grouping == AGGSTATS_BY_CGROUP || length >= sizeof(name))
+            return usage_error(command,
+                               "--by must be process, program, uid, file, directory, or several with + "
+                               "between them, not '%s'",
+                               name);
+        *ret_groupings |= 1U << grouping;
+        text += length + (text[length] != '\0');
+    }
+    return STATUS_OK;
+}
+
+static bool parse_values(const char *op, const char *values, struct events_joint joints[JOINTS_MAX], size_t *count) {
+    while (*values) {
+        char name[32];
+        size_t length = strcspn(values, SEPARATORS);
+        snprintf(name, sizeof(name), "%.*s", (int)length, values);
+        int value = aggstats_value_of_name(name);
+        if (value < 0 || value >= AGGSTATS_BLOCKED || *count == JOINTS_MAX)
+            return false;
+        joints[*count].value = (enum aggstats_value)value;
+        snprintf(joints[(*count)++].op, AGGSTATS_NAME_SIZE, "%s", op);
+        values += length + (values[length] != '\0');
+    }
+    return true;
+}
+
+/* The name as the file has it; NULL: it has none like it. */
+static const char *name_of_op(const struct events_file *file, const char *text, size_t length) {
+    for (unsigned op = 0; op < EVENTS_OPS_MAX; op++)
+        if (file->ops[op].name && strlen(file->ops[op].name) == length &&
+            strncasecmp(file->ops[op].name, text, length) == 0)
+            return file->ops[op].name;
+    return NULL;
+}
+
+/* "READ:size+offset" */
+static enum status parse_joint(const struct command *command, const struct events_file *file, const char *text,
+                               struct events_joint joints[JOINTS_MAX], size_t *count) {
+    size_t length = strcspn(text, ":");
+    const char *op = name_of_op(file, text, length);
+    if (text[length] != ':' || !text[length + 1])
+        return usage_error(command, "--joint must be OP:VALUE, not '%s'", text);
+    if (!op)
+        return usage_error(command, "--joint '%s': there is no such operation in the file", text);
+    if (!parse_values(op, text + length + 1, joints, count))
+        return usage_error(command, "--joint '%s': values are size, result, offset, error and past_eof", text);
+    return STATUS_OK;
+}
+
+static enum status parse_interval(const struct command *command, const char *text, uint64_t *ret_ns) {
+    int64_t ns = 0;
+    if (text && (!events_duration_of(text, &ns) || ns == 0))
+        return usage_error(command, "--interval must be a time like 100ms or 1s, not '%s'", text);
+    *ret_ns = (uint64_t)ns;
+    return STATUS_OK;
+}
+
+/* ---- Making it ---------------------------------------------------------------------------------- */
+
+static enum status complain_unmade(const struct profile_options *options, const struct events_file *file, int err) {
+    if (err == -ERANGE && options->span > events_window_count(file))
+        complain("%s: there is no span %u: resets and rotations make %u", options->name, options->span,
+                 events_window_count(file));
+    else if (err == -ERANGE)
+        complain("%s: more than %u intervals; choose longer ones", options->name, AGGSTATS_INTERVALS_MAX);
+    else if (err == -EINVAL)
+        complain("%s: it does not tell its clock's rate or its resolution, which intervals and buckets need",
+                 options->name);
+    else
+        complain("cannot make a profile of %s: %s", options->name, strerror(-err));
+    return STATUS_TROUBLE;
+}
+
+static enum status write_profile(const struct profile_options *options, const struct aggstats_profile *profile) {
+    int err = output_write_profile(options->output, profile);
+    if (err == 0)
+        return STATUS_OK;
+    complain("cannot write profile %s: %s", options->output, strerror(-err));
+    return STATUS_TROUBLE;
+}
+
+/* Of a part of the time: that part is what it was taken for. Intervals are of the whole. */
+static void clip_time(const struct profile_options *options, const struct events_file *file,
+                      struct aggstats_profile *profile) {
+    double ns_per_cycle = file->clock_hz ? 1e9 / (double)file->clock_hz : 1;
+    int64_t end_ns = profile->start_ns + (int64_t)((double)profile->elapsed_cycles * ns_per_cycle);
+    if ((!options->filter.from && !options->filter.to) || options->interval || !profile->has_start)
+        return;
+    profile->start_ns = options->filter.from_ns > profile->start_ns ? options->filter.from_ns : profile->start_ns;
+    end_ns = options->filter.to_ns < end_ns ? options->filter.to_ns : end_ns;
+    profile->elapsed_cycles =
+        end_ns > profile->start_ns ? (uint64_t)((double)(end_ns - profile->start_ns) / ns_per_cycle) : 0;
+}
+
+static enum status make(const struct profile_options *options, const struct events_file *file,
+                        const struct events_profile_options *wanted) {
+    struct aggstats_profile profile;
+    int err = events_profile(file, wanted, &profile);
+    if (err < 0)
+        return complain_unmade(options, file, err);
+    clip_time(options, file, &profile);
+    enum status status = write_profile(options, &profile);
+    aggstats_profile_finish(&profile);
+    return status;
+}
+
+static enum status prepare(const struct command *command, struct profile_options *options,
+                           const struct events_file *file, struct events_joint joints[JOINTS_MAX],
+                           struct events_profile_options *ret_wanted) {
+    struct events_profile_options wanted = {
+        .window = options->span, .all = options->all, .resolution = options->resolution, .joints = joints};
+    enum status status = events_filter_prepare(&options->filter, command, file);
+    if (status == STATUS_OK)
+        status = parse_groupings(command, options->by, &wanted.groupings);
+    if (status == STATUS_OK)
+        status = parse_interval(command, options->interval, &wanted.interval_ns);
+    for (size_t i = 0; i < options->joints.count && status == STATUS_OK; i++)
+        status = parse_joint(command, file, options->joints.texts[i], joints, &wanted.joint_count);
+    if (events_filter_is_set(&options->filter)) {
+        wanted.wants = events_filter_wants;
+        wanted.context = &options->filter;
+    }
+    *ret_wanted = wanted;
+    return status;
+}
+
+static enum status profile(const struct command *command, struct profile_options *options) {
+    struct events_joint joints[JOINTS_MAX];
+    struct events_profile_options wanted;
+    struct events_input input;
+    if (events_input_open(options->name, &input) < 0)
+        return STATUS_TROUBLE;
+    enum status status = prepare(command, options, input.file, joints, &wanted);
+    if (status == STATUS_OK)
+        status = make(options, input.file, &wanted);
+    events_input_finish(&input);
+    return status;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static const struct option_row rows[] = {
+    ROW_OUTPUT("write the profile to FILE, whole or not at all", struct profile_options, output),
+    {.name = "all",
+     .help = "of all calls in FILE, whatever was reset, rotated or paused meanwhile",
+     INTO(FLAG, struct profile_options, all)},
+    {.name = "span",
+     .metavar = "N",
+     .min = 1,
+     .help = "of the N-th of the spans that resets and rotations make; default: the last one",
+     INTO(UNSIGNED, struct profile_options, span)},
+    {.name = "resolution",
+     .metavar = "R",
+     .min = 1,
+     .max = AGGSTATS_RESOLUTION_MAX,
+     .help = "buckets for each power of two, 1, 2, 4 or 8; default: as recorded",
+     INTO(UNSIGNED, struct profile_options, resolution)},
+    {.name = "interval",
+     .metavar = "TIME",
+     .help = "a sampled profile, with intervals of this length",
+     INTO(TEXT, struct profile_options, interval)},
+    {.name = "by",
+     .metavar = "KIND",
+     WORDS("process", "program", "uid", "file", "directory"),
+     .help = "also a profile for each process, program, user, file or directory; several with + between them",
+     INTO(TEXT, struct profile_options, by)},
+    {.name = "joint",
+     .metavar = "OP:VALUE",
+     .help = "also how latencies of OP go together with size, result, offset, error or past_eof; may be repeated",
+     INTO(TEXTS, struct profile_options, joints)},
+    {.kind = OPTION_HEADING, .help = "Of some calls only:"},
+    EVENTS_FILTER_ROWS(struct profile_options, filter),
+    ROW_ARGUMENTS(FILE, "FILE"),
+    {.kind = OPTION_END},
+};
+
+static enum status check(const struct command *command, const struct profile_options *options,
+                         const struct arguments *arguments) {
+    if (arguments->rest_count != 1)
+        return usage_error(command, "one FILE is expected");
+    if (options->all && options->span)
+        return usage_error(command, "--all and --span exclude each other");
+    if (options->resolution && !aggstats_resolution_valid(options->resolution))
+        return usage_error(command, "--resolution must be 1, 2, 4 or 8, not %u", options->resolution);
+    return STATUS_OK;
+}
+
+static enum status run_profile(const struct command *command, int argc, char **argv) {
+    struct profile_options options = {.all = false};
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    options.name = arguments.rest_count > 0 ? arguments.rest[0] : NULL;
+    status = check(command, &options, &arguments);
+    if (status == STATUS_OK)
+        status = profile(command, &options);
+    events_filter_finish(&options.filter);
+    option_list_finish(&options.joints);
+    return status;
+}
+
+const struct command command_events_profile = {
+    .name = "events profile",
+    .summary = "makes a profile of calls: the recorded one, or any other",
+    .help = "Writes the profile of the calls that FILE holds to standard output. Without options it is the one that "
+            "osproffs recorded itself: of the calls since the last reset or rotation, without those that ended in a "
+            "pause. Where calls are missing in FILE, it is incomplete, and says so.",
+    .options = rows,
+    .run = run_profile,
+};

@@ -1,0 +1,258 @@
+/* osprof events show: a line for each call, like a log. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base.h"
+#include "cmd_events.h"
+#include "events_filter.h"
+#include "events_input.h"
+#include "screen.h"
+#include "units.h"
+
+#define TIME_COLUMNS 15 /* "18:20:04.123456" */
+#define PROGRAM_COLUMNS 15
+#define WIDTH_OF_PROGRAMS 100 /* programs have a column on screens of that width */
+#define PATH_COLUMNS_MIN 12
+
+struct show_options {
+    struct events_filter filter;
+    bool ascii;
+    unsigned width;
+    const char *name;
+};
+
+struct page {
+    const struct events_file *file;
+    const struct screen *screen;
+    struct units units;
+    size_t next_mark;
+    int64_t day; /* of the line before; in days since 1970 */
+};
+
+/* ---- Times -------------------------------------------------------------------------------------- */
+
+/* The date, where it is another than on the line before. */
+static void print_date(struct page *page, const char *utc, int64_t unix_ns) {
+    int64_t day = unix_ns / (INT64_C(86400) * 1000000000);
+    if (day == page->day)
+        return;
+    page->day = day;
+    screen_ink(page->screen, INK_FAINT);
+    fprintf(page->screen->stream, "%.10s, times in UTC\n", utc);
+    screen_ink(page->screen, INK_PLAIN);
+}
+
+static void print_time(struct page *page, uint64_t cycles) {
+    char utc[UTC_TEXT_SIZE];
+    int64_t unix_ns = events_unix_ns(page->file, cycles);
+    format_utc(unix_ns, utc);
+    print_date(page, utc, unix_ns);
+    fprintf(page->screen->stream, "%.*s", TIME_COLUMNS, utc + strlen("2026-11-25T"));
+}
+
+/* ---- Marks -------------------------------------------------------------------------------------- */
+
+static const char *words_of_mark(uint32_t kind) {
+    switch (kind) {
+    case EVENTS_MARK_START:
+        return "recording begins";
+    case EVENTS_MARK_STOP:
+        return "recording ends";
+    case EVENTS_MARK_RESET:
+        return "the profile is reset";
+    case EVENTS_MARK_PAUSE:
+        return "the profile is paused";
+    case EVENTS_MARK_RESUME:
+        return "the profile goes on";
+    case EVENTS_MARK_ROTATE:
+        return "the profile is rotated";
+    case EVENTS_MARK_SLOW:
+        return "a slow call has ended";
+    default:
+        return NULL; /* of no time of its own */
+    }
+}
+
+static bool is_in_time(const struct events_filter *filter, const struct events_mark *mark) {
+    int64_t unix_ns = events_unix_ns(filter->file, mark->cycles);
+    return unix_ns >= filter->from_ns && unix_ns < filter->to_ns;
+}
+
+static void print_mark(struct page *page, const struct events_mark *mark) {
+    print_time(page, mark->cycles);
+    fputs("  ", page->screen->stream);
+    screen_ink(page->screen, INK_FAINT);
+    fprintf(page->screen->stream, "-- %s --", words_of_mark(mark->kind));
+    screen_ink(page->screen, INK_PLAIN);
+    putc('\n', page->screen->stream);
+}
+
+static void print_marks_before(struct page *page, const struct events_filter *filter, uint64_t cycles) {
+    for (; page->next_mark < page->file->mark_count; page->next_mark++) {
+        const struct events_mark *mark = &page->file->marks[page->next_mark].mark;
+        if (mark->cycles > cycles)
+            return;
+        if (words_of_mark(mark->kind) && is_in_time(filter, mark))
+            print_mark(page, mark);
+    }
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------- */
+
+/* Text in so many columns at least; bytes are columns. */
+static int print_text(const struct page *page, const char *text, int columns) {
+    int length = (int)strlen(text);
+    screen_print_untrusted(page->screen, INK_PLAIN, text);
+    return length < columns ? length + fprintf(page->screen->stream, "%*s", columns - length, "") : length;
+}
+
+static bool shows_programs(const struct page *page) {
+    return page->screen->width >= WIDTH_OF_PROGRAMS;
+}
+
+static int print_program(const struct page *page, const struct event *event) {
+    struct events_text name;
+    char text[PROGRAM_COLUMNS + 1];
+    uint64_t process = events_task(page->file, event->thread, &name);
+    int column = fprintf(page->screen->stream, "  %7" PRIu64, process ? process : event->thread);
+    if (!shows_programs(page))
+        return column;
+    snprintf(text, sizeof(text), "%.*s", name.bytes ? (int)name.length : 0, name.bytes ? name.bytes : "");
+    column += fprintf(page->screen->stream, " ");
+    return column + print_text(page, event->thread == 0 ? "(kernel)" : text, PROGRAM_COLUMNS);
+}
+
+/* "4,096 B", "ENOENT" */
+static void describe_outcome(const struct page *page, const struct event *event, char *ret_text, size_t size_bytes) {
+    char moved[UNITS_TEXT_SIZE];
+    const char *error = event->error ? strerrorname_np((int)event->error) : NULL;
+    ret_text[0] = '\0';
+    if (event->error && error)
+        snprintf(ret_text, size_bytes, "%s", error);
+    else if (event->error)
+        snprintf(ret_text, size_bytes, "error %u", event->error);
+    else if (page->file->ops[event->op].counts_bytes) {
+        units_format_count(events_value(page->file, event, "result"), moved);
+        snprintf(ret_text, size_bytes, "%s B", moved);
+    }
+}
+
+/* Of a path that is too long, the end; where no path is known, the node. */
+static void print_path(const struct page *page, const struct event *event, int columns) {
+    char path[EVENTS_PATH_SIZE];
+    events_path_of(page->file, event, path);
+    const struct events_text new_name = events_text_of(page->file, event, "new_name");
+    if (new_name.bytes)
+        snprintf(path + strlen(path), sizeof(path) - strlen(path), " -> %.*s", (int)new_name.length, new_name.bytes);
+    if (!path[0])
+        snprintf(path, sizeof(path), "(node %" PRIu64 ")", event->node);
+    columns = columns < PATH_COLUMNS_MIN ? PATH_COLUMNS_MIN : columns;
+    int length = units_text_columns(path);
+    const char *shown = path;
+    for (int left_out = length > columns ? length - columns + 3 : 0; left_out > 0 && *shown; left_out--)
+        do
+            shown++;
+        while ((*shown & 0xc0) == 0x80);
+    fputs(shown > path ? "..." : "", page->screen->stream);
+    screen_print_untrusted(page->screen, INK_PLAIN, shown);
+}
+
+static void print_call(struct page *page, const struct event *event) {
+    char text[UNITS_TEXT_SIZE + 16];
+    print_time(page, event->start_cycles);
+    int column = TIME_COLUMNS;
+    units_format_cycles(&page->units, (double)event->latency_cycles, text);
+    screen_print_right(page->screen, INK_PLAIN, text, 10);
+    column += 10 + fprintf(page->screen->stream, "  ");
+    screen_print_untrusted(page->screen, INK_STRONG, page->file->ops[event->op].name);
+    int length = (int)strlen(page->file->ops[event->op].name);
+    column += length + fprintf(page->screen->stream, "%*s", length < 12 ? 12 - length : 1, "");
+    column += print_program(page, event);
+    describe_outcome(page, event, text, sizeof(text));
+    screen_print_right(page->screen, event->error ? INK_WARNING : INK_PLAIN, text, 13);
+    column += 13 + fprintf(page->screen->stream, "  ");
+    print_path(page, event, page->screen->width - column);
+    putc('\n', page->screen->stream);
+}
+
+static void print_head(const struct page *page) {
+    screen_ink(page->screen, INK_FAINT);
+    fprintf(page->screen->stream, "%-15s%10s  %-12s  %7s", "begun", "latency", "operation", "process");
+    if (shows_programs(page))
+        fprintf(page->screen->stream, " %-*s", PROGRAM_COLUMNS, "program");
+    fprintf(page->screen->stream, "%13s  %s\n", "outcome", "path");
+    screen_ink(page->screen, INK_PLAIN);
+}
+
+static enum status print_all(struct page *page, struct events_filter *filter) {
+    struct events_cursor *cursor;
+    struct event event;
+    bool any = false;
+    if (events_cursor_open(page->file, &cursor) < 0) {
+        complain("cannot sort calls: %s", strerror(ENOMEM));
+        return STATUS_TROUBLE;
+    }
+    print_head(page);
+    while (events_next(cursor, &event) && !ferror(page->screen->stream)) {
+        if (!events_filter_wants(filter, &event))
+            continue;
+        print_marks_before(page, filter, event.start_cycles);
+        print_call(page, &event);
+        any = true;
+    }
+    print_marks_before(page, filter, UINT64_MAX);
+    events_cursor_close(cursor);
+    return any ? STATUS_OK : STATUS_NOT_SO;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static const struct option_row rows[] = {
+    EVENTS_FILTER_ROWS(struct show_options, filter),
+    ROW_ASCII(struct show_options, ascii),
+    ROW_WIDTH(struct show_options, width),
+    ROW_ARGUMENTS(FILE, "FILE"),
+    {.kind = OPTION_END},
+};
+
+static enum status show(const struct command *command, struct show_options *options) {
+    struct events_input input;
+    if (events_input_open(options->name, &input) < 0)
+        return STATUS_TROUBLE;
+    enum status status = events_filter_prepare(&options->filter, command, input.file);
+    /* For another program nothing is cut. */
+    const int width = options->width || isatty(STDOUT_FILENO) ? (int)options->width : SCREEN_WIDTH_MAX;
+    const struct screen screen = screen_of_stdout(width, options->ascii);
+    struct page page = {.file = input.file,
+                        .screen = &screen,
+                        .units = {.frequency_hz = input.file->clock_hz, .ascii = screen.ascii},
+                        .day = -1};
+    if (status == STATUS_OK)
+        status = print_all(&page, &options->filter);
+    if (status == STATUS_NOT_SO)
+        complain("no call in %s is as asked for", input.name);
+    events_input_finish(&input);
+    return status;
+}
+
+static enum status run_show(const struct command *command, int argc, char **argv) {
+    struct show_options options = {.ascii = false};
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    options.name = arguments.rest_count > 0 ? arguments.rest[0] : NULL;
+    status = arguments.rest_count == 1 ? show(command, &options) : usage_error(command, "one FILE is expected");
+    events_filter_finish(&options.filter);
+    return status;
+}
+
+const struct command command_events_show = {
+    .name = "events show",
+    .summary = "prints calls, a line each, in the order in which they began",
+    .help = "Prints the calls that FILE holds, in the order in which they began: when, how long, what, who, what came "
+            "of it, and the path if it is known. Between them stands what was done to the profile meanwhile. "
+            "FILE is what osproffs -o events=FILE has written; - is standard input.",
+    .options = rows,
+    .run = run_show,
+};

@@ -1,0 +1,107 @@
+#!/bin/bash
+# osprof events: what it prints of a file whose calls are known, to the character; profiles made of it; what other programs
+# read of what is exported; broken files.
+. "$(dirname "$0")/lib.sh"
+
+"$TEST_PROGRAMS/make_events" >recorded
+
+# ---- Calls
+
+expect_golden events-show events show recorded
+expect_golden events-show-narrow events show --width 80 --slower 39.5ms recorded
+lines() { # lines COUNT ARGUMENT...: so many calls are shown
+    local wanted=$1
+    shift
+    expect 0 events show "$@" recorded
+    assert_eq "$wanted" "$(grep -c '^[0-9:.]* .*[^-]$' "$scratch/out")" "calls of: $*"
+}
+lines 123 --op READ --op lookup
+lines 1 --op RENAME
+lines 82 --pid 4711
+lines 6 --failed
+lines 120 --path /sub
+lines 1 --path '/f*'
+lines 41 --to +1s
+lines 83 --from 2025-11-25T18:20:01.5Z
+lines 83 --from '2025-11-25 18:20:01.5'
+expect 1 events show --from 2025-11-25T18:20:01Z --to 2025-11-25T18:20:02Z recorded
+expect 1 events show --op WRITE recorded
+assert_eq "osprof: no call in recorded is as asked for" "$(<"$scratch/err")" "message"
+expect 0 events show - <recorded
+
+# ---- Profiles
+
+expect 0 events profile -o made recorded
+grep -qx 'OP_READ 80 1640000000' made || fail "after the reset: $(<made)"
+expect 0 check made
+assert_eq 644 "$(stat -c %a made)" "mode of what has no paths"
+expect 0 events profile --all recorded
+grep -qx 'OP_READ 120 2460000000' "$scratch/out" || fail "of all: $(<"$scratch/out")"
+expect 0 events profile --span 1 --by program+file --interval 100ms --joint read:offset --resolution 4 -o made recorded
+expect 0 check made
+assert_eq 600 "$(stat -c %a made)" "mode of what has paths"
+expect 0 show --by file made
+grep -q '/sub/file' "$scratch/out" || fail "files: $(<"$scratch/out")"
+expect 0 show --joint made
+expect 0 events profile --path /sub --from +2s --to +2.5s recorded
+grep -qx '# elapsed: 500000000' "$scratch/out" || fail "a part of the time: $(<"$scratch/out")"
+
+# ---- Other programs
+
+expect 0 events export recorded
+cp "$scratch/out" calls.csv
+expect 0 events export --format chrome -o calls.json recorded
+assert_eq 600 "$(stat -c %a calls.json)" "mode of what has names"
+expect 0 events export --format perfetto -o calls.pb recorded
+if have python3; then
+    python3 - <<'END' || fail "what is exported is not what other programs read"
+import csv, json
+rows = list(csv.DictReader(open("calls.csv", encoding="utf-8", errors="surrogateescape", newline="")))
+assert len(rows) == 124
+assert rows[0]["path"] == '/no "such", file\n' and rows[0]["error"] == "ENOENT" and rows[0]["size"] == ""
+assert sum(int(row["latency_ns"]) for row in rows if row["op"] == "READ") == 2460000000
+assert int(rows[0]["start_ns"]) == 1764094800000001000 and rows[-1]["new_name"] == "\udcff\x1b[31mred"
+trace = json.load(open("calls.json", encoding="utf-8"))
+calls = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+assert len(calls) == 124 and trace["otherData"]["begun"].startswith("2025-11-25T18:20:00")
+ends = {}
+for call in calls:
+    track = call["pid"], call["tid"]
+    assert call["ts"] >= ends.get(track, 0) - 0.001, "calls of a track overlap"
+    ends[track] = call["ts"] + call["dur"]
+assert len(ends) == 2
+END
+fi
+if have protoc-c; then
+    protoc-c --decode=perfetto.Trace --proto_path="$tests_dir/../../src/cli/events" perfetto.proto <calls.pb >decoded
+    assert_eq 124 "$(grep -c 'type: TYPE_SLICE_BEGIN' decoded)" "slices that begin"
+    assert_eq 124 "$(grep -c 'type: TYPE_SLICE_END' decoded)" "slices that end"
+    grep -q 'process_name: "cat"' decoded || fail "processes have no names"
+fi
+
+# ---- What cannot be
+
+expect_trouble "osprof: 'nonsense' is not a command of osprof events; 'osprof help events' lists them" events nonsense
+expect_trouble "osprof events show: one FILE is expected; see 'osprof help events show'" events show
+expect_trouble "osprof events show: --slower must be a time like 10ms or 1.5s, not 'x'; see 'osprof help events show'" \
+    events show --slower x recorded
+expect_trouble "osprof events show: --from must be a time like 2026-11-25T18:20:00Z or +1.5s, not '25'; see 'osprof help \
+events show'" events show --from 25 recorded
+expect_trouble "osprof events profile: --joint 'WRITE:size': there is no such operation in the file; see 'osprof help events \
+profile'" events profile --joint WRITE:size recorded
+expect_trouble "osprof: recorded: there is no span 3: resets and rotations make 2" events profile --span 3 recorded
+expect_trouble "osprof: cannot read events nosuch: No such file or directory" events show nosuch
+expect 2 events show "$data/show-grep.osprof"
+grep -q '^osprof: cannot read events ' "$scratch/err" || fail "message: $(<"$scratch/err")"
+
+# A file that is cut off anywhere: what is whole is read, and that something is missing is said.
+size=$(stat -c %s recorded)
+for cut in 7 40 500 4000 $((size - 1)); do
+    head -c "$cut" recorded >cut
+    status=0
+    "$OSPROF" events show cut >out 2>err || status=$?
+    [ "$status" -le 2 ] || fail "status $status of a file cut at $cut"
+    [ -s err ] || fail "nothing is said of a file cut at $cut"
+done
+"$OSPROF" events profile cut >out 2>err
+grep -qx '# incomplete: .*' out || fail "a profile of a file that is cut is complete: $(<out)"
