@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -12,6 +13,7 @@
 #include "recorder_private.h"
 
 #define NS_PER_SECOND 1000000000
+#define NICE (-10) /* on a busy machine what is not saved in time is lost */
 #define FLUSH_NS NS_PER_SECOND
 #define CLOCK_NS (5 * (int64_t)NS_PER_SECOND)
 #define SLOW_NS (60 * (int64_t)NS_PER_SECOND)
@@ -43,7 +45,6 @@ static int write_parts(struct events_recorder *events, const void *const parts[3
     return err;
 }
 
-/* Errors: -EFBIG the file is as large as it may be */
 static int put_records(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]) {
     if (events->wanted.ring_bytes > 0) {
         pthread_mutex_lock(&events->ring_lock);
@@ -51,9 +52,7 @@ static int put_records(struct events_recorder *events, const void *const parts[3
         pthread_mutex_unlock(&events->ring_lock);
         return err;
     }
-    uint64_t limit_bytes = events->wanted.size_bytes;
-    uint64_t end_bytes = events->size_bytes + part_bytes[0] + part_bytes[1] + part_bytes[2] + END_BYTES;
-    return limit_bytes > 0 && end_bytes > limit_bytes ? -EFBIG : write_parts(events, parts, part_bytes);
+    return write_parts(events, parts, part_bytes);
 }
 
 static void end_strings(struct events_recorder *events) {
@@ -244,6 +243,25 @@ static void count_recorded(struct events_recorder *events, uint64_t count) {
     pthread_mutex_unlock(&events->lock);
 }
 
+/* How far records may be saved, that is all of them, or as many as the file's size allows. */
+static uint64_t limit_run(const struct events_recorder *events, const struct events_half *half, uint64_t published) {
+    const uint64_t heads_bytes = sizeof(struct events_chunk) + sizeof(struct events_buffer) + END_BYTES;
+    uint64_t used_bytes = events->size_bytes + heads_bytes;
+    uint64_t room_bytes = events->wanted.size_bytes > used_bytes ? events->wanted.size_bytes - used_bytes : 0;
+    uint64_t end = half->saved;
+    struct events_record record;
+    if (events->wanted.size_bytes == 0 || (uint32_t)published - (uint32_t)half->saved <= room_bytes)
+        return published;
+    while (end != published) {
+        memcpy(&record, half->bytes + (uint32_t)end, sizeof(record));
+        uint64_t next = end + (UINT64_C(1) << 32 | (uint64_t)events_head_words(record.head) * 8);
+        if ((uint32_t)next - (uint32_t)half->saved > room_bytes)
+            break;
+        end = next;
+    }
+    return end;
+}
+
 static int save_run(struct events_recorder *events, const struct events_stream *stream, struct events_half *half,
                     uint64_t published) {
     const unsigned char *records = half->bytes + (uint32_t)half->saved;
@@ -271,14 +289,17 @@ static int save_run(struct events_recorder *events, const struct events_stream *
     return 0;
 }
 
-/* all: also of a buffer that is being filled */
+/* all: also of a buffer that is being filled. Errors: -EFBIG the file is as large as it may be */
 static int save_half(struct events_recorder *events, const struct events_stream *stream, struct events_half *half,
                      bool all) {
     uint64_t state = __atomic_load_n(&half->state, __ATOMIC_ACQUIRE);
     if (state == EVENTS_HALF_FREE || (state == EVENTS_HALF_FILLING && !all))
         return 0;
     uint64_t published = __atomic_load_n(&half->published, __ATOMIC_ACQUIRE);
-    int err = published != half->saved ? save_run(events, stream, half, published) : 0;
+    uint64_t end = limit_run(events, half, published);
+    int err = end != half->saved ? save_run(events, stream, half, end) : 0;
+    if (err == 0 && end != published)
+        err = -EFBIG;
     if (err == 0 && state == EVENTS_HALF_FULL)
         __atomic_store_n(&half->state, EVENTS_HALF_FREE, __ATOMIC_RELEASE);
     return err;
@@ -463,6 +484,7 @@ static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
 
 void *events_save(void *recorder) {
     struct events_recorder *events = recorder;
+    setpriority(PRIO_PROCESS, 0, NICE); /* of this thread; who may not does without */
     int64_t flushed_ns = now_ns();
     int err = 0;
     while (err != -EFBIG && !__atomic_load_n(&events->is_ending, __ATOMIC_SEQ_CST)) {
