@@ -87,7 +87,8 @@ function __osprof_complete
         test (count $words) -gt 1; or string join \n -- --help --version
         return
     end
-    set -l table ($osprof --complete $words[2] 2>/dev/null)
+    # Of a command that has commands of its own, the second word is one of these.
+    set -l table ($osprof --complete $words[2..3] 2>/dev/null)
     set -l command_at (__osprof_command_at)
     if test -n "$command_at"; and test $command_at -le (count $words)
         complete -C (string join ' ' -- (string escape -- $words[$command_at..]) "$current")

@@ -56,8 +56,10 @@ static void print_overview(FILE *stream) {
 static void print_group(FILE *stream, const struct command *group) {
     fprintf(stream, "Usage: osprof %s COMMAND [ARGUMENTS]\n\n%s\n\n", group->name, group->help);
     print_summaries(stream, group->subcommands);
-    fprintf(stream, "\n'osprof help %s COMMAND' explains one. The manual page osprof-%s(1) says more.\n", group->name,
-            group->name);
+    fprintf(
+        stream,
+        "\n  --help     shows this\n\n'osprof help %s COMMAND' explains one. The manual page osprof-%s(1) says more.\n",
+        group->name, group->name);
 }
 
 /* What the words of a command line name: the command, or one of its own. A name that is none is complained about. */

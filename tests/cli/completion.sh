@@ -53,6 +53,10 @@ expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "calls" osprof top --sort c
 expect_completion _osprof "uid" osprof top --by u
+expect_completion _osprof "export profile show" osprof events ""
+expect_completion _osprof "chrome csv perfetto" osprof events export --format ""
+expect_completion _osprof "--slower --span" osprof events profile --s
+expect_completion _osprof "bare.osprof" osprof events show ba
 
 expect_completion _osprof "cache= causes= control=" osprof run -o c
 expect_completion _osprof "none,resolution=" osprof run -o cache = none,res

@@ -52,6 +52,10 @@ expect_all_offers() {
     expect_offers "osprof run -o cache=none -d lo" "lower"
     expect_offers "osprof unmount $PWD/place/" "$mount_offered"
     expect_offers "osprof show $PWD/place/" "$mount_offered"
+    expect_offers "osprof events ex" "export"
+    expect_offers "osprof events export --format " "chrome csv perfetto"
+    expect_offers "osprof events profile --sp" "--span"
+    expect_offers "osprof events show ba" "bare.osprof"
     expect_offers "osprof nonsense --" ""
     for command in $("$OSPROF" --complete); do
         expect_offers "osprof $command --" \

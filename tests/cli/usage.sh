@@ -2,19 +2,42 @@
 # Wrong arguments and unreadable profiles: one clear line, status 2. Help: on standard output, status 0.
 . "$(dirname "$0")/lib.sh"
 
+# A command's own commands, if it has any
+own_commands() {
+    "$OSPROF" --complete "$1" | sed -n 's/^\* word//p' | tr ' ' '\n' | while read -r own; do
+        ! "$OSPROF" help "$1" "$own" 2>/dev/null | grep -q "^Usage: osprof $1 $own " || echo "$own"
+    done
+}
+has_own() {
+    "$OSPROF" help "$1" | grep -q "^Usage: osprof $1 COMMAND"
+}
+all_commands() {
+    local command
+    for command in $("$OSPROF" --complete); do
+        if has_own "$command"; then
+            own_commands "$command" | sed "s/^/$command /"
+        else
+            echo "$command"
+        fi
+    done
+}
+
 expect 0 help help
-for command in $("$OSPROF" --complete | grep -vx run); do # whose status for wrong arguments is another
-    expect 0 help "$command"
+all_commands | grep -vx run >commands # whose status for wrong arguments is another
+while read -ra words; do
+    command=${words[*]}
+    expect 0 help "${words[@]}"
     grep -q "^Usage: osprof $command " "$scratch/out" || fail "no help for $command"
     cp "$scratch/out" help
-    expect 0 "$command" --help
+    expect 0 "${words[@]}" --help
     cmp help "$scratch/out"
-    expect_trouble "osprof $command: unknown option '-x'; see 'osprof help $command'" "$command" -x
+    expect_trouble "osprof $command: unknown option '-x'; see 'osprof help $command'" "${words[@]}" -x
     expect_trouble "osprof $command: unknown option '--no-such'; see 'osprof help $command'" \
-        "$command" --no-such
+        "${words[@]}" --no-such
     expect_trouble "osprof $command: option '--help=x' takes no argument; see 'osprof help $command'" \
-        "$command" --help=x
-done
+        "${words[@]}" --help=x
+done <commands
+grep -qx 'events show' commands || fail "commands of commands are not found"
 expect_trouble "osprof show: option '--b' is ambiguous: --buckets or --by; see 'osprof help show'" show --b
 
 # Each command has a page, which --help names. It describes the options of the command's table and no other, and so does its
@@ -25,15 +48,26 @@ described() { # the options in lines of a page
 expect_options() {
     diff -u options <(LC_ALL=C sort -u) >&2 || fail "the $1 of $page has other options than the table of osprof $command"
 }
+# The table of a command, or of all its own commands
+table_of() {
+    local own
+    if ! has_own "$1"; then
+        "$OSPROF" --complete "$1"
+        return
+    fi
+    for own in $(own_commands "$1"); do
+        "$OSPROF" --complete "$1" "$own"
+    done
+}
 for command in $("$OSPROF" --complete); do
     page=$tests_dir/../../man/osprof-$command.1
     expect 0 help "$command"
     grep -q "osprof-$command(1)" "$scratch/out" || fail "help of $command does not name its page"
     grep -qx "\.It Xr osprof-$command 1" "$tests_dir/../../man/osprof.1" || fail "osprof(1) does not list $command"
-    "$OSPROF" --complete "$command" | sed -n '/^-h\|^--help/d; s/^-\([^ ]*\) .*/\1/p' | LC_ALL=C sort >options
+    table_of "$command" >table
+    sed -n '/^-h\|^--help/d; s/^-\([^ ]*\) .*/\1/p' table | LC_ALL=C sort -u >options
     sed -n 's/^\.It //p' "$page" | described | expect_options "list"
-    "$OSPROF" --complete "$command" | sed -n '/^-h\|^--help/d; /^-[^-]/ { s/^-\(.\).*/\1/p; N; d; }; s/^-\([^ ]*\) .*/\1/p' |
-        LC_ALL=C sort >options
+    sed -n '/^-h\|^--help/d; /^-[^-]/ { s/^-\(.\).*/\1/p; N; d; }; s/^-\([^ ]*\) .*/\1/p' table | LC_ALL=C sort -u >options
     sed '/^\.Sh DESCRIPTION/,$d' "$page" | described | expect_options "synopsis"
 done
 
