@@ -27,7 +27,7 @@ static int wait_for_all(aio_context_t context, struct io_event *events, long cou
 
 int main(int argc, char **argv) {
     aio_context_t context = 0;
-    void *memory;
+    void *memory = NULL;
     if (argc != 3) {
         fprintf(stderr, "usage: submit_reads FILE COUNT\n");
         return 2;
@@ -56,8 +56,11 @@ int main(int argc, char **argv) {
             return 1;
         }
     }
-    if (wait_for_all(context, events, count) != 0)
-        return 1;
-    puts("read");
-    return 0;
+    int status = wait_for_all(context, events, count);
+    if (status == 0)
+        puts("read");
+    free(blocks);
+    free(events);
+    free(memory);
+    return status;
 }
