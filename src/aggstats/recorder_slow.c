@@ -15,8 +15,15 @@ static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_
     struct slow *left = __atomic_exchange_n(&recorder->slow, NULL, __ATOMIC_ACQ_REL);
     struct slow *slow = NULL;
     sigset_t before;
+    const struct slow_place place = {
+        .threads = &recorder->threads,
+        .store = recorder->live.slow,
+        .clock_kind = recorder->clock.kind,
+        .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
+        .op_count = recorder->layout.op_count,
+    };
     slow_stop(left); /* the parent's */
-    int err = slow_start(&recorder->threads, recorder->live.slow, recorder->clock.kind, options, &slow);
+    int err = slow_start(&place, options, &slow);
     quiet_lock(&recorder->window_lock, &before); /* neither while somebody forks, nor while it is paused */
     if (slow)
         slow->paused = live_window(&recorder->live)->paused;
@@ -56,6 +63,12 @@ void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats
     struct slow *slow = recorder_slow(recorder);
     if (slow && recorder->hot.id != 0) /* see recorder.c */
         slow_end(slow, span, call);
+}
+
+void aggstats_slow_report(struct aggstats_recorder *recorder) {
+    struct slow *slow = recorder_slow(recorder);
+    if (slow)
+        slow_report(slow);
 }
 
 void recorder_reset_slow(struct aggstats_recorder *recorder) {

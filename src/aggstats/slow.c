@@ -140,6 +140,33 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
         ask_cause(slow, seen, pending, age_cycles);
 }
 
+/* ---- Reporting ---- */
+
+static bool take_ended(struct slow *slow, struct slow_call *ret_call, uint64_t *ret_lost) {
+    sigset_t before;
+    quiet_lock(&slow->lock, &before);
+    bool is_taken = slow_reports_take(&slow->reports, ret_call, ret_lost);
+    quiet_unlock(&slow->lock, &before);
+    return is_taken;
+}
+
+void slow_report(struct slow *slow) {
+    struct slow_call call;
+    uint64_t lost;
+    struct slow_texts texts;
+    struct aggstats_slow_call shown;
+    sigset_t before;
+    if (!slow->options.report)
+        return;
+    quiet_lock(&slow->report_lock, &before);
+    while (take_ended(slow, &call, &lost))
+        if (slow_store_show_call(&call, slow->op_names, slow->op_count, &texts, &shown) == 0)
+            slow->options.report(slow->options.report_context, &shown, lost);
+    quiet_unlock(&slow->report_lock, &before);
+}
+
+/* ---- The thread ---- */
+
 /* Returns whether any call is in flight. */
 static bool look_at_all(struct slow *slow, uint64_t threshold_cycles) {
     bool any = false;
@@ -180,6 +207,7 @@ static void *run(void *argument) {
     while (!__atomic_load_n(&slow->stop, __ATOMIC_ACQUIRE)) {
         uint64_t threshold_cycles = threshold_of(slow);
         bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles);
+        slow_report(slow);
         idle_looks = any ? 0 : idle_looks + 1;
         /* Who wakes it has yet to begin its call, and may be kept from that for a while. */
         if (wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0))
@@ -223,8 +251,9 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
         struct slow_pending *seen = pending ? pending : &unseen;
         add_last_part(seen, call->latency_cycles);
         slow_store_begin(slow->store);
-        slow_store_add(slow->store, call, seen->parts, seen->part_count);
+        const struct slow_call *kept = slow_store_add(slow->store, call, seen->parts, seen->part_count);
         slow_store_end(slow->store);
+        slow_reports_add(&slow->reports, kept);
     }
     if (pending)
         free_pending(slow, pending);
@@ -257,23 +286,29 @@ void slow_end(struct slow *slow, const struct aggstats_span *span, const struct 
 /* ---- Life cycle ---- */
 
 static void destroy(struct slow *slow) {
+    pthread_mutex_destroy(&slow->report_lock);
     pthread_mutex_destroy(&slow->lock);
     sem_destroy(&slow->wake);
+    slow_reports_finish(&slow->reports);
     free(slow);
 }
 
-int slow_start(const struct threads *threads, struct slow_store *store, uint32_t clock_kind,
-               const struct aggstats_slow_options *options, struct slow **ret_slow) {
+int slow_start(const struct slow_place *place, const struct aggstats_slow_options *options, struct slow **ret_slow) {
     struct slow *slow = calloc(1, sizeof(*slow));
     if (!slow)
         return -ENOMEM;
     slow->options = *options;
-    slow->threads = threads;
-    slow->store = store;
-    slow->clock_kind = clock_kind;
+    slow->threads = place->threads;
+    slow->store = place->store;
+    slow->clock_kind = place->clock_kind;
+    slow->op_names = place->op_names;
+    slow->op_count = place->op_count;
     pthread_mutex_init(&slow->lock, NULL);
+    pthread_mutex_init(&slow->report_lock, NULL);
     sem_init(&slow->wake, 0, 0);
-    int err = quiet_thread_start(&slow->thread, run, slow);
+    int err = options->report ? slow_reports_init(&slow->reports) : 0;
+    if (err == 0)
+        err = quiet_thread_start(&slow->thread, run, slow);
     if (err < 0)
         destroy(slow);
     else
@@ -284,13 +319,15 @@ int slow_start(const struct threads *threads, struct slow_store *store, uint32_t
 void slow_stop(struct slow *slow) {
     if (!slow)
         return;
-    if (slow->is_left) { /* its lock and semaphore are as the thread has left them */
+    if (slow->is_left) { /* its locks and semaphore are as the thread has left them */
+        slow_reports_finish(&slow->reports);
         free(slow);
         return;
     }
     __atomic_store_n(&slow->stop, true, __ATOMIC_RELEASE);
     sem_post(&slow->wake);
     pthread_join(slow->thread, NULL);
+    slow_report(slow);
     destroy(slow);
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "slow_reports.h"
 #include "slow_store.h"
 #include "threads.h"
 
@@ -35,17 +36,32 @@ struct slow {
     bool paused;          /* under the lock, as what follows: calls that end are not counted */
     pthread_mutex_t lock; /* taken last */
     struct slow_pending pendings[SLOW_WAITS_MAX]; /* their places are those of the store's waits */
+    struct slow_reports reports;
+    pthread_mutex_t report_lock;                /* one at a time reports, so in order; taken before the other */
+    const char (*op_names)[AGGSTATS_NAME_SIZE]; /* borrowed */
+    unsigned op_count;
+};
+
+/* What it looks at, and where it is counted; all borrowed. */
+struct slow_place {
+    const struct threads *threads;
+    struct slow_store *store;
+    uint32_t clock_kind;
+    const char (*op_names)[AGGSTATS_NAME_SIZE];
+    unsigned op_count;
 };
 
 /* Errors: -ENOMEM, those of starting a thread */
-int slow_start(const struct threads *threads, struct slow_store *store, uint32_t clock_kind,
-               const struct aggstats_slow_options *options, struct slow **ret_slow);
+int slow_start(const struct slow_place *place, const struct aggstats_slow_options *options, struct slow **ret_slow);
 
 /* Ends it, and waits for that. NULL is fine. Call without the recorder's locks */
 void slow_stop(struct slow *slow);
 
 /* 0: nothing is slow any more. */
 void slow_set_threshold(struct slow *slow, uint64_t threshold_ns, uint64_t threshold_cycles);
+
+/* Hands over what has ended (options.report). Threads: any, without the recorder's locks */
+void slow_report(struct slow *slow);
 
 /* Those of slow.h, once it is known that there is one. */
 void slow_begin(struct slow *slow);

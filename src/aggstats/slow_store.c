@@ -51,8 +51,8 @@ static size_t largest_part(const struct slow_part *parts, size_t count) {
     return largest;
 }
 
-void slow_store_add(struct slow_store *store, const struct slow_call *call, const struct slow_part *parts,
-                    size_t part_count) {
+const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call,
+                                       const struct slow_part *parts, size_t part_count) {
     const struct slow_part *largest = &parts[largest_part(parts, part_count)];
     struct slow_call *kept = &store->calls[store->call_count % SLOW_CALLS_MAX];
     for (size_t i = 0; i < part_count; i++)
@@ -65,6 +65,7 @@ void slow_store_add(struct slow_store *store, const struct slow_call *call, cons
     snprintf(kept->cause, sizeof(kept->cause), "%s", cause->text);
     memcpy(kept->stack, largest->stack, sizeof(kept->stack));
     store->call_count++;
+    return kept;
 }
 
 void slow_store_reset(struct slow_store *store) {
@@ -159,13 +160,7 @@ static int show_causes(const struct slow_store *store, const char (*op_names)[AG
     return err;
 }
 
-/* The texts of a call, and what the shown one points to. */
-struct call_texts {
-    char path[SLOW_PATH_SIZE];
-    char stack[AGGSTATS_STACK_SIZE];
-};
-
-static bool copy_texts(const struct slow_call *call, struct aggstats_slow_call *shown, struct call_texts *texts) {
+static bool copy_texts(const struct slow_call *call, struct aggstats_slow_call *shown, struct slow_texts *texts) {
     if (!copy_text(call->cause, sizeof(call->cause), shown->cause) ||
         !copy_text(call->program, sizeof(call->program), shown->program) ||
         !copy_text(call->path, sizeof(call->path), texts->path) ||
@@ -176,10 +171,9 @@ static bool copy_texts(const struct slow_call *call, struct aggstats_slow_call *
     return true;
 }
 
-static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
-                     struct aggstats_profile *profile) {
-    struct call_texts texts;
-    struct aggstats_slow_call shown = {
+int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown) {
+    *ret_shown = (struct aggstats_slow_call){
         .end_ns = call->end_ns,
         .latency_cycles = call->latency_cycles,
         .object = call->object,
@@ -191,10 +185,18 @@ static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTA
         .moved_bytes = call->moved_bytes,
         .offset = call->offset,
     };
-    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, &shown, &texts))
+    if (call->op >= op_count || call->end_ns < 0 || !copy_texts(call, ret_shown, texts))
         return -EBADMSG;
-    text_name_copy(shown.op, op_names[call->op]);
-    return profile_append_slow_call(profile, &shown);
+    text_name_copy(ret_shown->op, op_names[call->op]);
+    return 0;
+}
+
+static int show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                     struct aggstats_profile *profile) {
+    struct slow_texts texts;
+    struct aggstats_slow_call shown;
+    int err = slow_store_show_call(call, op_names, op_count, &texts, &shown);
+    return err < 0 ? err : profile_append_slow_call(profile, &shown);
 }
 
 static int show_calls(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,

@@ -72,9 +72,10 @@ struct slow_part {
     uint64_t cycles;
 };
 
-/* Adds a call that has ended, whose parts are its latency, and at least one. path: NULL: not known */
-void slow_store_add(struct slow_store *store, const struct slow_call *call, const struct slow_part *parts,
-                    size_t part_count);
+/* Adds a call that has ended, whose parts are its latency, and at least one. Returns it with its cause, until the next
+ * change */
+const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call,
+                                       const struct slow_part *parts, size_t part_count);
 
 /* Forgets the calls so far; what is in flight stays. */
 void slow_store_reset(struct slow_store *store);
@@ -87,5 +88,15 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
  * Errors: -ENOMEM, -EBADMSG nobody has written that */
 int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                     const uint64_t *in_flight_starts, struct aggstats_profile *profile);
+
+/* What a call as profiles have it points to. */
+struct slow_texts {
+    char path[SLOW_PATH_SIZE];
+    char stack[AGGSTATS_STACK_SIZE];
+};
+
+/* A call as profiles have it. Errors: -EBADMSG nobody has written that. Owner: the caller keeps *texts as long */
+int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
+                         struct slow_texts *texts, struct aggstats_slow_call *ret_shown);
 
 #endif

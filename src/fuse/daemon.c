@@ -29,6 +29,7 @@
 #include "ring.h"
 #include "rotator.h"
 #include "session.h"
+#include "slow_log.h"
 #include "thread_cause.h"
 
 #define FORGOTTEN_INODES_MAX 262144
@@ -51,6 +52,7 @@ struct daemon {
     struct prof prof;
     struct recording recording;
     struct event_files events;
+    struct slow_log *slow_log;
     struct ctl ctl;
     struct glue glue;
     struct mounting mounting;
@@ -138,6 +140,18 @@ static int create_recorder(struct daemon *daemon) {
     if (live_path)
         profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
     return 0;
+}
+
+static int start_slow_log(struct daemon *daemon) {
+    const struct options *options = daemon->options;
+    const struct slow_log_options wanted = {
+        .target = options->slow_log,
+        .mountpoint = daemon->mountpoint,
+        .size_bytes_max = options->slow_log_size_bytes,
+        .rate_max = options->slow_log_rate,
+        .clock = aggstats_recorder_clock(daemon->recorder),
+    };
+    return wanted.target ? slow_log_start(&wanted, &daemon->slow_log) : 0;
 }
 
 /* ---- Layers ---- */
@@ -230,6 +244,7 @@ static int create_layers(struct daemon *daemon) {
     daemon->recording.causes = &daemon->causes;
     daemon->recording.path_of = path_of;
     daemon->recording.path_context = daemon;
+    daemon->recording.slow_log = daemon->slow_log;
     err = recording_start(&daemon->recording, options);
     if (err < 0)
         return err;
@@ -354,6 +369,8 @@ static int set_up(struct daemon *daemon) {
     if (err == 0)
         err = create_recorder(daemon);
     if (err == 0)
+        err = start_slow_log(daemon);
+    if (err == 0)
         err = create_layers(daemon);
     if (err == 0)
         err = init_glue(daemon);
@@ -391,6 +408,12 @@ static void start_rotations(struct daemon *daemon) {
                     daemon->mountpoint, daemon->options->control_name);
 }
 
+/* Calls that hang may end later, and are not in it. */
+static bool end_slow_log(struct daemon *daemon) {
+    aggstats_slow_report(daemon->recorder);
+    return slow_log_end(daemon->slow_log);
+}
+
 static int serve(struct daemon *daemon) {
     struct session_outcome outcome = session_run(daemon->mounting.session);
     unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
@@ -402,10 +425,11 @@ static int serve(struct daemon *daemon) {
     bool is_rotating = !rotator_end(&daemon->rotator);
     bool is_saving = !event_files_end(&daemon->events);
     int err = save_final_profile(daemon);
+    bool is_logging = !end_slow_log(daemon);
     bool is_naming = !node_names_end(&daemon->names);
     mounting_unmount(&daemon->mounting,
                      hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
-    if (hung > 0 || is_rotating || is_saving || is_naming)
+    if (hung > 0 || is_rotating || is_saving || is_logging || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
@@ -419,6 +443,7 @@ static void tear_down(struct daemon *daemon) {
         aggstats_recorder_unlink_live(daemon->recorder);
     event_files_finish(&daemon->events);
     aggstats_recorder_destroy(daemon->recorder); /* its thread asks the pass layer for paths */
+    slow_log_destroy(daemon->slow_log);          /* which the recorder reports to */
     ctl_finish(&daemon->ctl);
     pass_destroy(daemon->pass);
     thread_causes_finish(&daemon->causes);

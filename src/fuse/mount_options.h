@@ -55,6 +55,9 @@ struct options {
     uint64_t events_ring_bytes; /* of the last calls, in memory; 0: all go to the file */
     int events_names;
     char *causes;                      /* a file; NULL: none of one's own */
+    char *slow_log;                    /* a file, or "syslog"; NULL: none */
+    uint64_t slow_log_size_bytes;      /* of the file; 0: any */
+    unsigned slow_log_rate;            /* lines in the system log a minute */
     char *labels[USER_LABELS_MAX + 1]; /* KEY=VALUE; one more, so that too many are seen */
     size_t label_count;
     int forward_posix_locks;

@@ -14,11 +14,15 @@
 #include "log.h"
 #include "options_table.h"
 #include "ring.h"
+#include "slow_log.h"
 
 #define ROTATE_MAX_S 31536000 /* a year */
 #define KEEP_MAX 1000000
 #define DEPTH_MAX 64
 #define EVENTS_BYTES_MIN (1U << 20)
+#define SLOW_LOG_SIZE_DEFAULT (16U << 20)
+#define SLOW_LOG_RATE_DEFAULT 60
+#define SLOW_LOG_RATE_MAX 1000000
 
 static int take_path(struct options *options, const char *argument) {
     char **place = !options->lower ? &options->lower : !options->mountpoint ? &options->mountpoint : NULL;
@@ -227,16 +231,38 @@ static int check_events(struct options *options, const struct raw_options *raw) 
     return -EINVAL;
 }
 
+static int check_slow_log(struct options *options, const struct raw_options *raw) {
+    bool is_system = options->slow_log && strcmp(options->slow_log, SLOW_LOG_SYSTEM) == 0;
+    const char *size = raw->slow_log_size;
+    const char *rate = raw->slow_log_rate;
+    options->slow_log_size_bytes = SLOW_LOG_SIZE_DEFAULT;
+    options->slow_log_rate = SLOW_LOG_RATE_DEFAULT;
+    if (options->slow_log && !options->slow_log[0])
+        log_message("slowlog=: the name is missing");
+    else if (size && (!options->slow_log || is_system))
+        log_message("slowlog_size=%s: of what? Add slowlog=FILE", size);
+    else if (rate && !is_system)
+        log_message("slowlog_rate=%s: is for the system log; add slowlog=" SLOW_LOG_SYSTEM, rate);
+    else if (size && !parse_bytes(size, 0, &options->slow_log_size_bytes))
+        log_message("slowlog_size=%s: must be a number of bytes, such as 16M; 0: the file is not rotated", size);
+    else if (rate && !parse_count(rate, 1, SLOW_LOG_RATE_MAX, &options->slow_log_rate))
+        log_message("slowlog_rate=%s: must be a number of lines a minute from 1 to %d", rate, SLOW_LOG_RATE_MAX);
+    else
+        return 0;
+    return -EINVAL;
+}
+
 /* What is recorded besides. */
 static int check_dimensions(struct options *options, const struct raw_options *raw) {
     if (check_intervals(options, raw) < 0 || check_joint(options, raw) < 0 || check_groups(options, raw) < 0 ||
-        check_slow(options, raw) < 0 || check_events(options, raw) < 0)
+        check_slow(options, raw) < 0 || check_events(options, raw) < 0 || check_slow_log(options, raw) < 0)
         return -EINVAL;
     const char *besides = raw->joint                ? "joint"
                           : raw->interval           ? "interval"
                           : raw->rotate             ? "rotate"
                           : raw->slow               ? "slow"
                           : options->events         ? "events"
+                          : options->slow_log       ? "slowlog"
                           : options->groupings != 0 ? "by"
                                                     : NULL;
     if (options->timing != PROF_TIMING_FULL && besides) {
@@ -389,6 +415,8 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     free(raw.slow);
     free(raw.events_size);
     free(raw.events_ring);
+    free(raw.slow_log_size);
+    free(raw.slow_log_rate);
     free(raw.joint);
     free(raw.by);
     free(raw.groups);
@@ -405,6 +433,7 @@ void options_finish(struct options *options) {
     free(options->live_directory);
     free(options->causes);
     free(options->events);
+    free(options->slow_log);
     for (size_t index = 0; index < options->label_count; index++)
         free(options->labels[index]);
     fuse_opt_free_args(&options->fuse_args);

@@ -46,6 +46,9 @@ void options_print_help(void) {
            "    -o events_size=BYTES   until the file is so large (64M, 2G)\n"
            "    -o events_ring=BYTES   keep the last so many in memory: for events FILE, the end, and slow calls\n"
            "    -o causes=FILE         more names of what they wait for; see osproffs(1)\n"
+           "    -o slowlog=FILE|syslog a line of JSON for each slow call, in a file or in the system log\n"
+           "    -o slowlog_size=SIZE   of the file, which then becomes FILE.1 (16M); 0: leave that to others\n"
+           "    -o slowlog_rate=N      at most so many lines a minute in the system log (60)\n"
            "    -o label=KEY=VALUE     a line of the profile's header, such as label=rack=7; may be repeated\n"
            "    -o control=NAME        name of the control file (.osprof); NAME.json and NAME.metrics stand beside it\n"
            "    -o live=DIR|none       where the live file is kept (see osproffs(1))\n"
@@ -76,10 +79,7 @@ static const char *kind_of_argument(const char *option) {
         const char *option;
         const char *kind;
     } kinds[] = {
-        {"profile", "file"},
-        {"causes", "file"},
-        {"events", "file"},
-        {"live", "directory none"},
+        {"profile", "file"}, {"causes", "file"}, {"events", "file"}, {"slowlog", "file"}, {"live", "directory none"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         if (strcmp(option, kinds[i].option) == 0)

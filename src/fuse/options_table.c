@@ -22,6 +22,7 @@ const struct fuse_opt options_table[] = {
     OPTION("causes=%s", causes),
     OPTION("events=%s", events),
     OPTION("events_names", events_names),
+    OPTION("slowlog=%s", slow_log),
     OPTION("io_uring", over_ring),
     OPTION("allow_other", allow_other),
     OPTION("default_permissions", default_permissions),
@@ -66,6 +67,8 @@ const struct fuse_opt options_raw_table[] = {
     RAW_OPTION("slow=%s", slow),
     RAW_OPTION("events_size=%s", events_size),
     RAW_OPTION("events_ring=%s", events_ring),
+    RAW_OPTION("slowlog_size=%s", slow_log_size),
+    RAW_OPTION("slowlog_rate=%s", slow_log_rate),
     FUSE_OPT_END,
 };
 

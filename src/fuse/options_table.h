@@ -24,6 +24,8 @@ struct raw_options {
     char *slow;
     char *events_size;
     char *events_ring;
+    char *slow_log_size;
+    char *slow_log_rate;
 };
 
 enum { KEY_HELP, KEY_VERSION, KEY_COMPLETE, KEY_MAX_READ, KEY_LABEL };

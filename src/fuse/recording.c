@@ -54,6 +54,8 @@ int recording_set_slow(void *context, uint64_t ns) {
         .path_of = recording->path_of,
         .path_context = recording->path_context,
         .identify = process_identify_first,
+        .report = recording->slow_log ? slow_log_take : NULL,
+        .report_context = recording->slow_log,
     };
     if (!recording->is_recorded)
         return -EOPNOTSUPP;

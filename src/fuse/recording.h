@@ -9,6 +9,7 @@
 #include "aggstats.h"
 #include "mount_options.h"
 #include "prof.h"
+#include "slow_log.h"
 #include "thread_cause.h"
 
 struct recording {
@@ -18,7 +19,8 @@ struct recording {
     struct thread_causes *causes;
     aggstats_path_fn path_of;
     void *path_context;
-    pthread_mutex_t lock; /* of both, since both choose what each op's calls are recorded by */
+    struct slow_log *slow_log; /* NULL: none is asked for */
+    pthread_mutex_t lock;      /* of both, since both choose what each op's calls are recorded by */
 };
 
 /* Begins what the command line asks for, before any call. Says what goes wrong. Errors: those of the recorder */

@@ -36,15 +36,19 @@ static void write_text(FILE *stream, const char *text) {
     putc('"', stream);
 }
 
+static bool has_lines(const struct json_writer *writer) {
+    return writer->depth <= LINES_DEPTH && !writer->is_one_line;
+}
+
 static void break_line(const struct json_writer *writer) {
-    if (writer->depth <= LINES_DEPTH)
+    if (has_lines(writer))
         fprintf(writer->stream, "\n%*s", (int)writer->depth * 2, "");
 }
 
 /* All that stands before a value. */
 static void begin_value(struct json_writer *writer, const char *key) {
     if (writer->has_sibling)
-        fputs(writer->depth <= LINES_DEPTH ? "," : ", ", writer->stream);
+        fputs(has_lines(writer) ? "," : ", ", writer->stream);
     if (writer->depth > 0)
         break_line(writer);
     if (key) {
@@ -63,7 +67,7 @@ void json_begin(struct json_writer *writer, const char *key, char bracket) {
 
 void json_end(struct json_writer *writer, char bracket) {
     bool is_empty = !writer->has_sibling;
-    bool in_lines = writer->depth <= LINES_DEPTH;
+    bool in_lines = has_lines(writer);
     writer->depth--;
     if (!is_empty && in_lines)
         break_line(writer);

@@ -163,6 +163,27 @@ START_TEST(checks_of_the_kernel_can_be_declined) {
 }
 END_TEST
 
+START_TEST(slow_calls_may_be_logged) {
+    static const struct {
+        const char *size;
+        uint64_t bytes;
+    } sizes[] = {{"0", 0}, {"4096", 4096}, {"5K", 5120}, {"2M", 2097152}, {"1024G", UINT64_C(1) << 40}};
+    parse_good("lower mount -o slowlog=a");
+    ck_assert_uint_eq(options.slow_log_size_bytes, 16777216);
+    ck_assert_str_eq(options.slow_log, "a");
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        char line[64];
+        options_finish(&options);
+        snprintf(line, sizeof(line), "lower mount -o slowlog=a,slowlog_size=%s", sizes[i].size);
+        parse_good(line);
+        ck_assert_uint_eq(options.slow_log_size_bytes, sizes[i].bytes);
+    }
+    options_finish(&options);
+    parse_good("lower mount -o slowlog=syslog,slowlog_rate=7");
+    ck_assert_uint_eq(options.slow_log_rate, 7);
+}
+END_TEST
+
 START_TEST(what_is_libfuses_is_left_to_it) {
     parse_good("lower mount -o auto_unmount,ro");
     ck_assert(is_for_libfuse("auto_unmount") && is_for_libfuse("ro"));
@@ -256,6 +277,16 @@ static const struct {
     {"lower mount -o label=a=1,label=b=1,label=c=1,label=d=1,label=e=1,label=f=1,label=g=1,label=h=1,label=i=1,"
      "label=j=1,label=k=1,label=l=1,label=m=1,label=n=1,label=o=1,label=p=1,label=q=1,label=r=1",
      "label=q=1: a profile takes at most 16 labels"},
+    {"lower mount -o slowlog=", "slowlog=: the name is missing"},
+    {"lower mount -o slowlog_size=1M", "slowlog_size=1M: of what? Add slowlog=FILE"},
+    {"lower mount -o slowlog=syslog,slowlog_size=1M", "slowlog_size=1M: of what?"},
+    {"lower mount -o slowlog=a,slowlog_size=1P", "slowlog_size=1P: must be a number of bytes, such as 16M"},
+    {"lower mount -o slowlog=a,slowlog_size=", "slowlog_size=: must be"},
+    {"lower mount -o slowlog=a,slowlog_size=1MB", "slowlog_size=1MB: must be"},
+    {"lower mount -o slowlog=a,slowlog_rate=5", "slowlog_rate=5: is for the system log; add slowlog=syslog"},
+    {"lower mount -o slowlog=syslog,slowlog_rate=0",
+     "slowlog_rate=0: must be a number of lines a minute from 1 to 1000000"},
+    {"lower mount -o timing=off,slowlog=a", "timing=off: nothing is recorded, so leave out slowlog"},
     {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
     {"lower mount -o resolution=", "resolution="},
     {"lower mount -o resolution=08", "resolution=08"},
@@ -308,6 +339,7 @@ int main(void) {
     tcase_add_test(tcase, debugging_stays_in_the_foreground_and_libfuse_is_told);
     tcase_add_test(tcase, others_bring_the_kernels_checks);
     tcase_add_test(tcase, checks_of_the_kernel_can_be_declined);
+    tcase_add_test(tcase, slow_calls_may_be_logged);
     tcase_add_test(tcase, what_is_libfuses_is_left_to_it);
     tcase_add_test(tcase, later_values_win);
     tcase_add_test(tcase, control_name_leaves_room_for_the_suffixes);

@@ -434,6 +434,87 @@ START_TEST(thresholds) {
 }
 END_TEST
 
+/* ---- Reports ---- */
+
+#define REPORTS_MAX 256 /* that wait to be told */
+
+struct told {
+    unsigned calls;
+    uint64_t lost;
+    struct aggstats_slow_call last;
+    char last_path[64];
+};
+
+static void note_report(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
+    struct told *told = context;
+    told->last = *call;
+    snprintf(told->last_path, sizeof(told->last_path), "%s", call->path);
+    __atomic_fetch_add(&told->lost, lost, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&told->calls, 1, __ATOMIC_RELEASE);
+}
+
+static struct aggstats_recorder *create_reporting(struct told *told, aggstats_slow_fn report) {
+    const struct aggstats_recorder_options options = {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1};
+    const struct aggstats_slow_options slow = {.threshold_ns = AGGSTATS_SLOW_MIN_NS,
+                                               .find_cause = find_cause,
+                                               .path_of = path_of,
+                                               .report = report,
+                                               .report_context = told};
+    struct aggstats_recorder *recorder = NULL;
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+    return recorder;
+}
+
+START_TEST(ended_calls_are_reported) {
+    struct told told = {.calls = 0};
+    struct aggstats_recorder *recorder = create_reporting(&told, note_report);
+    uint64_t latency_cycles = call_seen(recorder, OP_FSYNC, 20, "the journal");
+    for (int i = 0; i < 1000 && __atomic_load_n(&told.calls, __ATOMIC_ACQUIRE) == 0; i++)
+        sleep_ms(10); /* nobody asks: the recorder's thread tells */
+    ck_assert_uint_eq(told.calls, 1);
+    ck_assert_str_eq(told.last.op, "FSYNC");
+    ck_assert_str_eq(told.last.cause, "the journal");
+    ck_assert_str_eq(told.last_path, "/path/7");
+    ck_assert_uint_eq(told.last.latency_cycles, latency_cycles);
+    ck_assert_uint_eq(told.last.error, EIO);
+    call_for(recorder, OP_READ, 5, "the disk");
+    aggstats_slow_report(recorder);
+    ck_assert_uint_eq(told.calls, 2);
+    call_for(recorder, OP_READ, 5, "the disk");
+    aggstats_recorder_destroy(recorder); /* tells of what it has */
+    ck_assert_uint_eq(told.calls, 3);
+    ck_assert_uint_eq(told.lost, 0);
+}
+END_TEST
+
+static int gate[2]; /* a pipe: who is told waits for a byte, as nobody may */
+
+static void wait_and_note(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
+    char byte;
+    if (((struct told *)context)->calls == 0)
+        ck_assert_int_eq(read(gate[0], &byte, 1), 1);
+    note_report(context, call, lost);
+}
+
+START_TEST(calls_that_nobody_is_told_of_are_counted) {
+    const unsigned calls = REPORTS_MAX + 44;
+    struct told told = {.calls = 0};
+    ck_assert_int_eq(pipe(gate), 0);
+    struct aggstats_recorder *recorder = create_reporting(&told, wait_and_note);
+    for (unsigned i = 0; i < calls; i++)
+        call_for(recorder, OP_READ, 2, "the disk");
+    ck_assert_int_eq(write(gate[1], "", 1), 1);
+    aggstats_slow_report(recorder);
+    call_for(recorder, OP_READ, 2, "the disk");
+    aggstats_recorder_destroy(recorder);
+    ck_assert_uint_eq(told.calls + told.lost, calls + 1);
+    ck_assert_uint_ge(told.lost, 1);
+    close(gate[0]);
+    close(gate[1]);
+}
+END_TEST
+
 /* ---- Text and sums ---- */
 
 static struct aggstats_profile parse(const char *text) {
@@ -548,6 +629,8 @@ int main(void) {
     tcase_add_test(tcase, rotation);
     tcase_add_test(tcase, bounds);
     tcase_add_test(tcase, thresholds);
+    tcase_add_test(tcase, ended_calls_are_reported);
+    tcase_add_test(tcase, calls_that_nobody_is_told_of_are_counted);
     tcase = suite_case(suite, "profile", NULL, NULL);
     tcase_add_test(tcase, text_there_and_back);
     tcase_add_test(tcase, sums_and_differences);

@@ -1,15 +1,34 @@
 /* Where messages go. The one switch of this file is set once, and threads may exist by then. */
 #include "log.h"
 
+#include <errno.h>
+#include <paths.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <syslog.h>
+#include <unistd.h>
 
 static bool use_syslog;
 
-void log_to_syslog(void) {
+static void name_ourselves(void) {
     openlog("osproffs", LOG_PID, LOG_DAEMON);
+}
+
+int log_open_system(void) {
+    name_ourselves();
+    return access(_PATH_LOG, F_OK) < 0 ? -ENOENT : 0;
+}
+
+void log_to_system(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsyslog(LOG_NOTICE, format, arguments);
+    va_end(arguments);
+}
+
+void log_to_syslog(void) {
+    name_ourselves();
     __atomic_store_n(&use_syslog, true, __ATOMIC_RELEASE);
 }
 

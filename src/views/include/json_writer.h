@@ -11,6 +11,7 @@ struct json_writer {
     FILE *stream;
     unsigned depth;
     bool has_sibling; /* something stands before, at this depth */
+    bool is_one_line; /* all of it in one */
 };
 
 /* bracket: '{' or '['; it is ended by the matching '}' or ']'. */

@@ -34,6 +34,11 @@ typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *loo
  * Threads: those that end calls */
 typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
 
+/* Is told of a slow call that has ended, with its cause. lost: how many ended before it, or with it, that nobody was
+ * told of, because more than 256 ended while nobody was told. Owner:   the call and its path are the recorder's, until
+ * it returns Threads: the recorder's own that looks at calls, so that it must not wait; and aggstats_slow_report() */
+typedef void (*aggstats_slow_fn)(void *context, const struct aggstats_slow_call *call, uint64_t lost);
+
 struct aggstats_slow_options {
     uint64_t threshold_ns; /* calls that take so long, or longer, are slow; 0: none is any more */
     aggstats_cause_fn find_cause;
@@ -43,6 +48,9 @@ struct aggstats_slow_options {
     aggstats_identify_fn identify; /* whose slow calls they are; NULL: nobody is asked. By the threads that end calls,
                                     * while their callers wait: must not wait for these */
     void *identify_context;
+    aggstats_slow_fn report; /* NULL: nobody is told. While calls are in flight within half of the threshold, or 100 ms,
+                              * after they have ended; else within some seconds */
+    void *report_context;
 };
 
 /* As aggstats_recorder_create_sized(). */
@@ -86,6 +94,9 @@ struct aggstats_ended_call {
  * Threads: the one that made it, before its next. Takes a lock */
 void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
                        const struct aggstats_ended_call *call);
+
+/* Tells of all that have ended by now (report), in this thread. Threads: any, but not in report itself */
+void aggstats_slow_report(struct aggstats_recorder *recorder);
 
 AGGSTATS_END_DECLARATIONS
 

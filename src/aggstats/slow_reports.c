@@ -1,0 +1,35 @@
+/* The ring of slow calls that somebody is to be told of. */
+#include "slow_reports.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int slow_reports_init(struct slow_reports *reports) {
+    reports->calls = calloc(SLOW_REPORTS_MAX, sizeof(reports->calls[0]));
+    return reports->calls ? 0 : -ENOMEM;
+}
+
+void slow_reports_finish(struct slow_reports *reports) {
+    free(reports->calls);
+    *reports = (struct slow_reports){.calls = NULL};
+}
+
+void slow_reports_add(struct slow_reports *reports, const struct slow_call *call) {
+    if (!reports->calls)
+        return;
+    if (reports->added_count - reports->taken_count == SLOW_REPORTS_MAX)
+        reports->lost_count++;
+    else
+        reports->calls[reports->added_count++ % SLOW_REPORTS_MAX] = *call;
+}
+
+/* What was lost came after those that are in the ring, so it is told with the first that came after it at the earliest:
+ * with the next one that is taken. */
+bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call, uint64_t *ret_lost) {
+    if (reports->taken_count == reports->added_count)
+        return false;
+    *ret_call = reports->calls[reports->taken_count++ % SLOW_REPORTS_MAX];
+    *ret_lost = reports->lost_count;
+    reports->lost_count = 0;
+    return true;
+}

@@ -1,0 +1,30 @@
+/* Private: slow calls that have ended, on their way from who has ended them to who is told.
+ *
+ * A ring of bounded size; of more the later ones are lost, and counted. Threads: under the lock of struct slow */
+#ifndef SLOW_REPORTS_H
+#define SLOW_REPORTS_H
+
+#include <stdbool.h>
+
+#include "slow_store.h"
+
+#define SLOW_REPORTS_MAX 256
+
+struct slow_reports {
+    struct slow_call *calls; /* number i in i % SLOW_REPORTS_MAX; NULL: nobody is told */
+    uint64_t added_count;
+    uint64_t taken_count;
+    uint64_t lost_count; /* since the last one was taken */
+};
+
+/* Errors: -ENOMEM */
+int slow_reports_init(struct slow_reports *reports);
+void slow_reports_finish(struct slow_reports *reports);
+
+/* Nothing if nobody is told. */
+void slow_reports_add(struct slow_reports *reports, const struct slow_call *call);
+
+/* The oldest one. ret_lost: how many were lost since the one before. False: there is none */
+bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call, uint64_t *ret_lost);
+
+#endif

@@ -1,0 +1,220 @@
+/* The queue, and the thread that writes. */
+#include "slow_log.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+#include "log.h"
+#include "slow_log_file.h"
+#include "slow_log_line.h"
+#include "slow_log_rate.h"
+
+#define NS_PER_SECOND 1000000000
+#define QUEUE_MAX 256
+#define END_WAIT_S 2
+
+struct slow_log {
+    struct slow_log_options options;
+    bool is_system;
+    bool is_failing;  /* the thread's, as what follows */
+    uint64_t missing; /* calls since the last line that was written */
+    struct slow_log_file file;
+    struct slow_log_rate rate;
+    pthread_t thread;
+    bool has_thread;
+    pthread_cond_t changed;
+    pthread_mutex_t lock; /* of what follows */
+    bool has_ended;
+    struct slow_log_call *queue[QUEUE_MAX]; /* number i in i % QUEUE_MAX */
+    uint64_t added_count;
+    uint64_t taken_count;
+    uint64_t lost; /* that did not come into the queue, since the last that did */
+};
+
+/* ---- The queue ---- */
+
+/* The lock is never held while anything is written. */
+void slow_log_take(void *context, const struct aggstats_slow_call *call, uint64_t lost) {
+    struct slow_log *log = context;
+    struct slow_log_call *copy = slow_log_call_copy(call);
+    pthread_mutex_lock(&log->lock);
+    log->lost += lost;
+    if (copy && log->added_count - log->taken_count < QUEUE_MAX) {
+        copy->missing = log->lost;
+        log->lost = 0;
+        log->queue[log->added_count++ % QUEUE_MAX] = steal_pointer(&copy);
+        pthread_cond_signal(&log->changed);
+    } else {
+        log->lost++;
+    }
+    pthread_mutex_unlock(&log->lock);
+    free(copy);
+}
+
+/* At the end what was lost behind the last call is told too. */
+static void take_lost(struct slow_log *log) {
+    log->missing += log->lost;
+    log->lost = 0;
+}
+
+/* Waits for the next call, or until a minute of the system log's is over: NULL then, and when the log ends. */
+static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended) {
+    struct slow_log_call *call = NULL;
+    int64_t until_ns = slow_log_rate_until(&log->rate);
+    const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
+    int err = 0;
+    pthread_mutex_lock(&log->lock);
+    while (log->added_count == log->taken_count && !log->has_ended && err != ETIMEDOUT)
+        err = until_ns < 0 ? pthread_cond_wait(&log->changed, &log->lock)
+                           : pthread_cond_timedwait(&log->changed, &log->lock, &until);
+    if (log->added_count > log->taken_count)
+        call = log->queue[log->taken_count++ % QUEUE_MAX];
+    *ret_has_ended = !call && log->has_ended;
+    if (*ret_has_ended)
+        take_lost(log);
+    pthread_mutex_unlock(&log->lock);
+    return call;
+}
+
+/* ---- Writing ---- */
+
+/* A line when it begins to fail, and one when it works again. */
+static void tell(struct slow_log *log, int err) {
+    if (err < 0 && !log->is_failing)
+        log_message("slowlog=%s: cannot write: %s; slow calls are counted until it can be written again",
+                    log->options.target, strerror(-err));
+    if (err == 0 && log->is_failing)
+        log_message("slowlog=%s: can be written again; %" PRIu64 " slow calls are not in it", log->options.target,
+                    log->missing);
+    log->is_failing = err < 0;
+}
+
+static int write_line(struct slow_log *log, const char *line, size_t size_bytes) {
+    if (!log->is_system)
+        return slow_log_file_write(&log->file, line, size_bytes);
+    log_to_system("@cee: %.*s", (int)size_bytes - 1, line); /* without its end of line */
+    return 0;
+}
+
+static void write_call(struct slow_log *log, struct slow_log_call *call) {
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    call->missing += log->missing;
+    int err = slow_log_line(call, log->options.mountpoint, &log->options.clock, &line, &size_bytes);
+    if (err == 0)
+        err = write_line(log, line, size_bytes);
+    tell(log, err);
+    log->missing = err == 0 ? 0 : call->missing + 1;
+}
+
+static void log_call(struct slow_log *log, struct slow_log_call *call) {
+    if (!log->is_system || slow_log_rate_allows(&log->rate, read_clock_ns(CLOCK_MONOTONIC)))
+        write_call(log, call);
+    else
+        log->missing += call->missing + 1;
+}
+
+/* Of those behind the last line. */
+static void say_missing(struct slow_log *log) {
+    if (log->missing > 0 && log->is_system)
+        log_to_system("%" PRIu64 " slow calls of %s are not told here: more than %u a minute (slowlog_rate)",
+                      log->missing, log->options.mountpoint, log->options.rate_max);
+    else if (log->missing > 0)
+        log_message("slowlog=%s: %" PRIu64 " slow calls are not in it", log->options.target, log->missing);
+    log->missing = 0;
+}
+
+static void *run(void *argument) {
+    struct slow_log *log = argument;
+    bool has_ended = false;
+    while (!has_ended) {
+        struct slow_log_call *call = next_call(log, &has_ended);
+        if (slow_log_rate_is_over(&log->rate, read_clock_ns(CLOCK_MONOTONIC)) || has_ended)
+            say_missing(log);
+        if (call)
+            log_call(log, call);
+        free(call);
+    }
+    return NULL;
+}
+
+/* ---- Life cycle ---- */
+
+/* The thread takes no signals. */
+static int start_thread(struct slow_log *log) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int err = pthread_create(&log->thread, NULL, run, log);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    log->has_thread = err == 0;
+    if (err != 0)
+        log_message("slowlog=%s: cannot start its thread: %s", log->options.target, strerror(err));
+    return -err;
+}
+
+static int open_target(struct slow_log *log) {
+    log->is_system = strcmp(log->options.target, SLOW_LOG_SYSTEM) == 0;
+    if (!log->is_system)
+        return slow_log_file_open(&log->file, log->options.target, log->options.size_bytes_max);
+    int err = log_open_system();
+    if (err < 0)
+        log_message("slowlog=%s: there is no system log here (/dev/log); log to a file, with slowlog=FILE",
+                    SLOW_LOG_SYSTEM);
+    return err;
+}
+
+int slow_log_start(const struct slow_log_options *options, struct slow_log **ret_log) {
+    pthread_condattr_t monotonic;
+    struct slow_log *log = calloc(1, sizeof(*log));
+    if (!log)
+        return -ENOMEM;
+    *log = (struct slow_log){.options = *options, .file = SLOW_LOG_FILE_NONE, .rate = {.lines_max = options->rate_max}};
+    pthread_mutex_init(&log->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&log->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    int err = open_target(log);
+    if (err == 0)
+        err = start_thread(log);
+    if (err < 0)
+        slow_log_destroy(log);
+    else
+        *ret_log = log;
+    return err;
+}
+
+bool slow_log_end(struct slow_log *log) {
+    struct timespec until;
+    if (!log || !log->has_thread)
+        return true;
+    pthread_mutex_lock(&log->lock);
+    log->has_ended = true;
+    pthread_cond_signal(&log->changed);
+    pthread_mutex_unlock(&log->lock);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += END_WAIT_S;
+    log->has_thread = pthread_timedjoin_np(log->thread, NULL, &until) != 0;
+    if (log->has_thread)
+        log_message("slowlog=%s: writing hangs; the last slow calls are not in it", log->options.target);
+    return !log->has_thread;
+}
+
+void slow_log_destroy(struct slow_log *log) {
+    if (!log || !slow_log_end(log))
+        return;
+    while (log->taken_count < log->added_count)
+        free(log->queue[log->taken_count++ % QUEUE_MAX]);
+    slow_log_file_close(&log->file);
+    pthread_mutex_destroy(&log->lock);
+    pthread_cond_destroy(&log->changed);
+    free(log);
+}

@@ -1,0 +1,41 @@
+/* A log of slow calls for operators: a line of JSON for each, in a file or in the system log.
+ *
+ * Calls are put into a queue of bounded size, and a thread of the log's own writes them, so whatever is slow about the
+ * log delays neither calls nor who looks at them. What is not written, because the disk is full, too many come at a
+ * time, or the system log is spared, is counted: each line says how many calls before it are missing. */
+#ifndef SLOW_LOG_H
+#define SLOW_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "aggstats.h"
+
+#define SLOW_LOG_SYSTEM "syslog" /* the name that stands for the system log */
+
+struct slow_log_options {
+    const char *target;      /* a file, or SLOW_LOG_SYSTEM */
+    const char *mountpoint;  /* told in each line; borrowed until the end */
+    uint64_t size_bytes_max; /* of the file, before it is rotated; 0: it never is */
+    unsigned rate_max;       /* lines in the system log a minute */
+    struct aggstats_clock clock;
+};
+
+struct slow_log;
+
+/* Opens the file, and starts the thread. Says what goes wrong.
+ * Errors:  -EPERM, -ENOTSUP it is not a file that may be written to, -EBUSY another one writes to it, those of opening
+ * Owner:   the caller ends it */
+int slow_log_start(const struct slow_log_options *options, struct slow_log **ret_log);
+
+/* An aggstats_slow_fn; context: a struct slow_log. Does not wait */
+void slow_log_take(void *context, const struct aggstats_slow_call *call, uint64_t lost);
+
+/* Writes what it has, and says what is missing. What comes later is not written. NULL is fine. False: it hangs for more
+ * than two seconds; it may not be destroyed then */
+bool slow_log_end(struct slow_log *log);
+
+/* NULL is fine. */
+void slow_log_destroy(struct slow_log *log);
+
+#endif

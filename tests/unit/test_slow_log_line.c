@@ -1,0 +1,80 @@
+/* Lines of the log of slow calls: what they say, and how many there may be. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "run_suite.h"
+#include "slow_log_line.h"
+#include "slow_log_rate.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+static char *line_of(const struct aggstats_slow_call *call, uint64_t missing) {
+    const struct aggstats_clock clock = {.kind = AGGSTATS_CLOCK_TSC, .frequency_hz = 2000000000};
+    CLEANUP_FREE struct slow_log_call *copy = slow_log_call_copy(call);
+    char *line;
+    size_t size_bytes;
+    copy->missing = missing;
+    ck_assert_int_eq(slow_log_line(copy, "/mnt", &clock, &line, &size_bytes), 0);
+    ck_assert_uint_eq(strlen(line), size_bytes);
+    return line;
+}
+
+START_TEST(a_call_is_one_line) {
+    struct aggstats_slow_call call = {.op = "READ",
+                                      .cause = "reading from the disk",
+                                      .end_ns = 1764065700 * SECOND_NS + 1,
+                                      .latency_cycles = 500000001,
+                                      .object = UINT64_MAX,
+                                      .pid = 4711,
+                                      .process = 4700,
+                                      .program = "cc1",
+                                      .uid = 1000,
+                                      .error = 5,
+                                      .asked_bytes = 4096,
+                                      .moved_bytes = 10,
+                                      .offset = 8192};
+    char path[] = "/a\"b\\c\n\033[31m\xff";
+    call.path = path;
+    CLEANUP_FREE char *line = line_of(&call, 3);
+    ck_assert_str_eq(line, "{\"time\": \"2025-11-25T10:15:00.000000001Z\", \"mount\": \"/mnt\", \"op\": \"READ\", "
+                           "\"latency_ns\": 250000000, \"cause\": \"reading from the disk\", "
+                           "\"path\": \"/a\\\"b\\\\c\\u000a\\u001b[31m\xef\xbf\xbd\", "
+                           "\"inode\": 18446744073709551615, \"pid\": 4711, \"process\": 4700, \"program\": \"cc1\", "
+                           "\"uid\": 1000, \"error\": 5, "
+                           "\"asked_bytes\": 4096, \"moved_bytes\": 10, \"offset\": 8192, \"missing\": 3}\n");
+}
+END_TEST
+
+START_TEST(a_path_that_is_not_known_is_empty) {
+    const struct aggstats_slow_call call = {.op = "FSYNC", .cause = "a lock"};
+    CLEANUP_FREE char *line = line_of(&call, 0);
+    ck_assert_ptr_nonnull(strstr(line, "\"path\": \"\", "));
+}
+END_TEST
+
+START_TEST(so_many_lines_a_minute) {
+    struct slow_log_rate rate = {.lines_max = 2};
+    const int64_t begin_ns = 7 * SECOND_NS;
+    ck_assert_int_eq(slow_log_rate_until(&rate), -1);
+    ck_assert(slow_log_rate_allows(&rate, begin_ns));
+    ck_assert_int_eq(slow_log_rate_until(&rate), begin_ns + 60 * SECOND_NS);
+    ck_assert(slow_log_rate_allows(&rate, begin_ns + SECOND_NS));
+    ck_assert(!slow_log_rate_allows(&rate, begin_ns + 2 * SECOND_NS));
+    ck_assert(!slow_log_rate_is_over(&rate, begin_ns + 60 * SECOND_NS - 1));
+    ck_assert(slow_log_rate_is_over(&rate, begin_ns + 60 * SECOND_NS));
+    ck_assert(!slow_log_rate_is_over(&rate, begin_ns + 60 * SECOND_NS)); /* once */
+    ck_assert(slow_log_rate_allows(&rate, begin_ns + 90 * SECOND_NS));
+    ck_assert_int_eq(slow_log_rate_until(&rate), begin_ns + 150 * SECOND_NS);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("slow_log_line");
+    TCase *tcase = suite_case(suite, "slow_log_line", NULL, NULL);
+    tcase_add_test(tcase, a_call_is_one_line);
+    tcase_add_test(tcase, a_path_that_is_not_known_is_empty);
+    tcase_add_test(tcase, so_many_lines_a_minute);
+    return run_suite(suite);
+}
