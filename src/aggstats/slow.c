@@ -15,6 +15,7 @@
 #define IDLE_LOOKS 16         /* at which nothing was in flight, before it sleeps */
 #define LOOK_MAX_NS 100000000 /* while there are calls */
 #define SLEEP_NS INT64_C(2000000000)
+#define AGE_PARTS 16
 #define NOT_SEEN "(ended before anybody looked)"
 
 static uint64_t threshold_of(const struct slow *slow) {
@@ -94,12 +95,17 @@ static bool is_same(const struct seen *seen) {
            __atomic_load_n(&seen->block->current_start_cycles, __ATOMIC_RELAXED) == seen->start_cycles;
 }
 
+/* When the cause has changed since the last look nobody knows: so each has half of the time. */
 static void note_cause(struct slow *slow, struct slow_pending *pending, const struct aggstats_wait *seen,
                        uint64_t age_cycles) {
     struct slow_wait *wait = wait_of(slow, pending);
-    pending->last = part_of(pending, seen->cause);
-    memcpy(pending->last->stack, seen->stack, sizeof(seen->stack));
-    pending->last->cycles += age_cycles - pending->age_cycles;
+    struct slow_part *part = part_of(pending, seen->cause);
+    uint64_t passed_cycles = age_cycles - pending->age_cycles;
+    if (pending->last)
+        pending->last->cycles += passed_cycles / 2;
+    part->cycles += pending->last ? passed_cycles - passed_cycles / 2 : passed_cycles;
+    memcpy(part->stack, seen->stack, sizeof(seen->stack));
+    pending->last = part;
     pending->age_cycles = age_cycles;
     slow_store_begin(slow->store);
     wait->start_cycles = pending->start_cycles;
@@ -124,8 +130,7 @@ static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pe
     quiet_unlock(&slow->lock, &before);
 }
 
-/* A call is looked at before it is slow, from half of that age on, and whenever it is twice as old as at the last look.
- */
+/* A call is looked at before it is slow, from half of that age on, and whenever it has grown older by a sixteenth. */
 static void look_closer(struct slow *slow, const struct seen *seen, uint64_t threshold_cycles) {
     uint64_t age_cycles = aggstats_clock_now(slow->clock_kind) - seen->start_cycles;
     sigset_t before;
@@ -136,7 +141,7 @@ static void look_closer(struct slow *slow, const struct seen *seen, uint64_t thr
     if (!pending)
         pending = add_pending(slow, seen->block, seen->start_cycles);
     quiet_unlock(&slow->lock, &before);
-    if (pending && age_cycles >= 2 * pending->age_cycles)
+    if (pending && age_cycles - pending->age_cycles >= age_cycles / AGE_PARTS)
         ask_cause(slow, seen, pending, age_cycles);
 }
 

@@ -16,6 +16,7 @@ struct cause {
     char words[CAUSE_SIZE];
     char patterns[PATTERNS_MAX][CAUSE_FUNCTION_SIZE];
     size_t pattern_count;
+    bool begins_innermost; /* the first pattern is of the function that waits by itself */
 };
 
 struct causes {
@@ -96,9 +97,11 @@ static bool is_text(const char *words) {
     return true;
 }
 
-/* "FUNCTION < FUNCTION" */
+/* "[^]FUNCTION < FUNCTION" */
 static int parse_patterns(char *patterns, size_t line, struct cause *cause, struct causes_error *ret_error) {
-    char *rest = patterns;
+    char *rest = trim(patterns);
+    cause->begins_innermost = rest[0] == '^';
+    rest += cause->begins_innermost;
     for (char *pattern = strsep(&rest, "<"); pattern; pattern = strsep(&rest, "<")) {
         pattern = trim(pattern);
         if (!pattern[0])
@@ -114,11 +117,11 @@ static int parse_patterns(char *patterns, size_t line, struct cause *cause, stru
     return 0;
 }
 
-/* "CAUSE: FUNCTION < FUNCTION" */
+/* "CAUSE: [^]FUNCTION < FUNCTION" */
 static int parse_cause(char *text, size_t line, struct cause *cause, struct causes_error *ret_error) {
     char *colon = strchr(text, ':');
     if (!colon)
-        return fail(ret_error, line, "expected CAUSE: FUNCTION [< FUNCTION]..., found no colon");
+        return fail(ret_error, line, "expected CAUSE: [^]FUNCTION [< FUNCTION]..., found no colon");
     *colon = '\0';
     const char *words = trim(text);
     if (!words[0])
@@ -182,6 +185,8 @@ void causes_free(struct causes *causes) {
 
 static bool fits(const struct cause *cause, const struct kernel_stack *stack) {
     size_t pattern = 0;
+    if (cause->begins_innermost && (stack->count == 0 || fnmatch(cause->patterns[0], stack->functions[0], 0) != 0))
+        return false;
     for (size_t i = 0; i < stack->count && pattern < cause->pattern_count; i++)
         pattern += fnmatch(cause->patterns[pattern], stack->functions[i], 0) == 0;
     return pattern == cause->pattern_count;

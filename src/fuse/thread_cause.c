@@ -1,5 +1,5 @@
-/* From /proc/self/task/N: stat tells whether the thread runs, stack and wchan where it waits, and schedstat for how
- * long it had no CPU although it could run. */
+/* From /proc/self/task/N: stat tells whether the thread can run, stack and wchan where it waits, and schedstat for how
+ * long it had no CPU although it could run; its CPU clock tells whether it does run. */
 #include "thread_cause.h"
 
 #include <assert.h>
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "base.h"
 #include "log.h"
@@ -17,6 +18,9 @@
 
 #define STACK_BYTES 8192
 #define FILE_BYTES_MAX 1048576
+#define NS_PER_SECOND 1000000000
+#define MOMENT_NS 200000
+#define NO_CPU "ready to run, but without a CPU"
 
 static_assert(CAUSE_SIZE <= AGGSTATS_CAUSE_SIZE, "a cause fits");
 
@@ -86,27 +90,85 @@ static bool can_run(uint64_t thread) {
     return proc_stat_read(thread, &stat) && stat.state[0] == 'R';
 }
 
-/* How long it has waited for a CPU, in its life. */
-static bool read_delay_ns(uint64_t thread, uint64_t *ret_ns) {
-    char text[96]; /* time on a CPU, time waiting for one, how often it was on one */
+/* What the scheduler tells of a thread at a look. */
+struct ran {
+    bool can_run;
+    int64_t time_ns;    /* of the look */
+    uint64_t ran_ns;    /* how long it has run, in its life */
+    uint64_t queued_ns; /* how long it could run, and had no CPU; a wait is counted when it is over */
+};
+
+/* The clock of a thread's CPU time, as the kernel numbers it (CPUCLOCK_SCHED of one thread). */
+static clockid_t cpu_clock(uint64_t thread) {
+    return (clockid_t)(~(unsigned)thread << 3 | 6U);
+}
+
+static bool second_number(const char *text, uint64_t *ret_number) {
     char *second = NULL;
     char *end = NULL;
-    if (!read_thread(thread, "schedstat", text, sizeof(text)))
-        return false;
     strtoull(text, &second, 10);
-    *ret_ns = strtoull(second, &end, 10);
+    *ret_number = strtoull(second, &end, 10);
     return end > second;
 }
 
-/* memory: its delay at the last look, and 1: there was one */
-static const char *name_running(const struct aggstats_look *look) {
-    uint64_t delay_ns = 0;
-    if (!read_delay_ns(look->thread, &delay_ns))
+static bool read_ran(uint64_t thread, struct ran *ret_ran) {
+    char text[96]; /* time on a CPU, time waiting for one, how often it was on one */
+    struct timespec ran;
+    ret_ran->can_run = can_run(thread);
+    ret_ran->time_ns = read_clock_ns(CLOCK_MONOTONIC);
+    if (clock_gettime(cpu_clock(thread), &ran) < 0)
+        return false;
+    ret_ran->ran_ns = (uint64_t)ran.tv_sec * NS_PER_SECOND + (uint64_t)ran.tv_nsec;
+    return read_thread(thread, "schedstat", text, sizeof(text)) && second_number(text, &ret_ran->queued_ns);
+}
+
+/* Two numbers hold the last look: its time, with whether the thread could run as the last bit, and both counts in units
+ * of 65 us, of which 32 bits are three days. */
+#define COUNT_SHIFT 16
+#define COUNT_MASK 0xffffffffU
+
+static void keep_ran(const struct ran *ran, uint64_t memory[2]) {
+    memory[0] = ((uint64_t)ran->time_ns & ~UINT64_C(1)) | ran->can_run;
+    memory[1] = (ran->queued_ns >> COUNT_SHIFT) << 32 | (ran->ran_ns >> COUNT_SHIFT & COUNT_MASK);
+}
+
+static uint64_t grown_ns(uint64_t count_ns, uint64_t kept) {
+    return (uint64_t)((uint32_t)(count_ns >> COUNT_SHIFT) - (uint32_t)kept) << COUNT_SHIFT;
+}
+
+/* At the first look nothing is known of the time before: so a moment tells, in which a thread that has a CPU runs. */
+static const char *name_moment(uint64_t thread, const struct ran *first) {
+    struct ran second;
+    if (!first->can_run)
+        return NULL;
+    nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
+    if (!read_ran(thread, &second) || !second.can_run)
         return "running";
-    bool has_waited = look->memory[1] && delay_ns > look->memory[0];
-    look->memory[0] = delay_ns;
-    look->memory[1] = 1;
-    return has_waited ? "ready to run, but without a CPU" : "running";
+    uint64_t passed_ns = (uint64_t)(second.time_ns - first->time_ns);
+    return second.ran_ns - first->ran_ns > passed_ns / 4 ? "running" : NO_CPU;
+}
+
+/* What it has done for the most part since the last look, unless that was to wait in the kernel: NULL. One that has
+ * just been woken still is where it waited. */
+static const char *name_run(const struct ran *ran, const uint64_t memory[2]) {
+    uint64_t half_ns = (uint64_t)(ran->time_ns - (int64_t)memory[0]) / 2;
+    bool has_run = grown_ns(ran->ran_ns, memory[1]) > half_ns;
+    bool was_queued = grown_ns(ran->queued_ns, memory[1] >> 32) > half_ns;
+    bool is_queued = ran->can_run && memory[0] & 1 && !has_run;
+    if (was_queued || is_queued)
+        return NO_CPU;
+    return ran->can_run && has_run ? "running" : NULL;
+}
+
+static const char *find_run(const struct aggstats_look *look, bool *ret_can_run) {
+    struct ran ran;
+    bool is_known = read_ran(look->thread, &ran);
+    *ret_can_run = ran.can_run;
+    if (!is_known)
+        return ran.can_run ? "running" : NULL;
+    const char *name = look->memory[0] == 0 ? name_moment(look->thread, &ran) : name_run(&ran, look->memory);
+    keep_ran(&ran, look->memory);
+    return name;
 }
 
 static bool read_stack(uint64_t thread, struct kernel_stack *ret_stack) {
@@ -135,11 +197,14 @@ static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTAT
 bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
     const struct thread_causes *causes = context;
     struct kernel_stack stack = {.count = 0};
-    if (can_run(look->thread)) {
-        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", name_running(look));
+    bool is_able = false;
+    const char *run = find_run(look, &is_able);
+    bool is_waiting = !run && read_stack(look->thread, &stack);
+    if (run || (is_able && !is_waiting)) {
+        snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "%s", run ? run : "running");
         return true;
     }
-    if (!read_stack(look->thread, &stack)) {
+    if (!is_waiting) {
         snprintf(ret_wait->cause, AGGSTATS_CAUSE_SIZE, "(where it waits cannot be seen)");
         return false;
     }

@@ -102,7 +102,7 @@ rm "$live"
 umount "$mnt"
 
 # Causes of one's own come first, and their mistakes are told.
-echo 'my words: percpu_rwsem_wait' >"$scratch/causes"
+echo 'my words: ^percpu_rwsem_wait' >"$scratch/causes"
 mount_osproffs -o slow=20ms,causes="$scratch/causes" "$lower" "$mnt"
 freeze
 make fourth
@@ -112,7 +112,7 @@ wait "$maker"
 unmount_osproffs "$mnt"
 expect_why "$final_profile" "MKDIR +my words$"
 printf 'fine: a\nwrong\n' >"$scratch/causes"
-assert_refused "causes=$scratch/causes: line 2: expected CAUSE: FUNCTION [< FUNCTION]..., found no colon" \
+assert_refused "causes=$scratch/causes: line 2: expected CAUSE: [^]FUNCTION [< FUNCTION]..., found no colon" \
     "$OSPROFFS" -o causes="$scratch/causes" "$lower" "$mnt"
 printf 'fine: a\0wrong\n' >"$scratch/causes"
 assert_refused "causes=$scratch/causes: cannot read it: it is not a text" \

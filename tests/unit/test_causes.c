@@ -62,6 +62,10 @@ START_TEST(first_that_fits) {
     ck_assert_str_eq(find_in(table, "inner_part+0x1\nmain+0x2\n"), "other");
     ck_assert_str_eq(find_in(table, "inner_part+0x1\n"), "(none)");
     ck_assert_str_eq(find_in(table, ""), "(none)");
+    ck_assert_str_eq(find_in("words: ^inner", "inner+0x1\nouter+0x2\n"), "words");
+    ck_assert_str_eq(find_in("words:^in* < main", "inner+0x1\nouter+0x2\nmain+0x2\n"), "words");
+    ck_assert_str_eq(find_in("words: ^outer", "inner+0x1\nouter+0x2\n"), "(none)");
+    ck_assert_str_eq(find_in("words: ^outer", ""), "(none)");
     ck_assert_str_eq(find_in("", "inner"), "(none)");
 }
 END_TEST
@@ -90,6 +94,7 @@ START_TEST(wrong_lines) {
     expect_error("# comment\n\n: function\n", 3, "before the colon");
     expect_error("words:\n", 1, "behind the colon");
     expect_error("words: a <\n", 1, "on each side");
+    expect_error("words: ^\n", 1, "on each side");
     expect_error("words: a b\n", 1, "< between");
     expect_error("words: a < a < a < a < a < a < a < a < a\n", 1, "at most 8");
     expect_error("a\033b: function\n", 1, "control characters");
@@ -100,23 +105,194 @@ START_TEST(wrong_lines) {
 }
 END_TEST
 
-/* Of the table that comes with osproffs: stacks as kernels have shown them. */
-START_TEST(real_stacks) {
-    static const struct {
-        const char *stack;
-        const char *cause;
-    } rows[] = {
-        {"percpu_rwsem_wait\nmnt_want_write\npath_openat\ndo_filp_open\n", "waiting for a frozen file system"},
-        {"jbd2_log_wait_commit\next4_sync_file\ndo_fsync\n", "waiting for the ext4 journal to commit"},
-        {"fcntl_setlk\n", "waiting for a lock of a file that another holds (fcntl)"},
-        {"__x64_sys_flock\n", "waiting for a lock of a file that another holds (flock)"},
-        {"rwsem_down_write_slowpath\ndown_write\npath_openat\ndo_filp_open\n", "waiting for a lock of a directory"},
-        {"rwsem_down_write_slowpath\next4_buffered_write_iter\nvfs_write\n", "waiting for a lock of a file"},
-        {"folio_wait_bit_common\nfilemap_get_pages\nfilemap_read\nvfs_read\n", "reading from the disk"},
-        {"request_wait_answer\n__fuse_simple_request\nfuse_lookup_name\n", "waiting for another FUSE daemon"},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-        ck_assert_str_eq(find_in(causes_text, rows[i].stack), rows[i].cause);
+/* ---- The table that comes with osproffs ---- */
+
+/* Innermost functions of stacks, as /proc/PID/task/TID/stack has shown them on Linux 6.18, unless they follow from the
+ * kernel's sources. */
+static const struct {
+    const char *cause;
+    const char *stack;
+} stacks[] = {
+    {"waiting for memory to be freed",
+     "shrink_folio_list\nshrink_lruvec\nshrink_node\ndo_try_to_free_pages\ntry_to_free_mem_cgroup_pages\n"
+     "try_charge_memcg\nfilemap_add_folio\n__filemap_get_folio\next4_da_write_begin\nvfs_write\n"},
+    {"waiting because too much is to be written (dirty pages)",
+     "balance_dirty_pages\nbalance_dirty_pages_ratelimited_flags\ngeneric_perform_write\next4_buffered_write_iter\n"
+     "vfs_write\n"},
+    {"waiting for a lock of a file that another holds (fcntl)",
+     "fcntl_setlk\ndo_fcntl\n__x64_sys_fcntl\ndo_syscall_64\n"},
+    {"waiting for a lock of a file that another holds (flock)",
+     "locks_lock_inode_wait\n__do_sys_flock\ndo_syscall_64\n"},
+    {"waiting for who has a lease of the file",
+     "__break_lease\ndo_dentry_open\nvfs_open\npath_openat\ndo_file_open_root\nfile_open_root\ndo_handle_open\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\nmnt_want_write\npath_openat\ndo_filp_open\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\nvfs_write\n__x64_sys_pwrite64\ndo_syscall_64\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\ndo_ftruncate\ndo_sys_ftruncate\ndo_syscall_64\n"},
+    {"copying a file up to the upper layer (overlayfs)",
+     "folio_wait_bit_common\nfilemap_get_pages\nfilemap_splice_read\nsplice_direct_to_actor\ndo_splice_direct\n"
+     "ovl_copy_up_file\novl_copy_up_one\novl_copy_up_flags\novl_open\ndo_dentry_open\nvfs_open\npath_openat\n"},
+    {"waiting for another FUSE daemon", "request_wait_answer\n__fuse_simple_request\nfuse_lookup_name\nfuse_lookup\n"},
+    {"waiting for another FUSE daemon", "fuse_lock_inode\nfuse_lookup\n__lookup_slow\nwalk_component\npath_lookupat\n"},
+    {"waiting for another FUSE daemon",
+     "folio_wait_bit_common\nfilemap_get_pages\nfilemap_splice_read\nfuse_splice_read\ndo_splice\n"},
+    {"waiting for the ext4 journal to commit", "jbd2_log_wait_commit\next4_sync_file\ndo_fsync\n__x64_sys_fsync\n"},
+    {"waiting for a block that the ext4 journal holds",
+     "do_get_write_access\njbd2_journal_get_write_access\n__ext4_journal_get_write_access\next4_reserve_inode_write\n"
+     "__ext4_mark_inode_dirty\next4_dirty_inode\n__mark_inode_dirty\next4_setattr\nnotify_change\nchmod_common\n"},
+    {"waiting for a lock of a directory", "path_openat\ndo_filp_open\ndo_sys_openat2\n__x64_sys_openat\n"},
+    {"waiting for a lock of a directory", "filename_create\ndo_linkat\n__x64_sys_linkat\n"},
+    {"waiting for a lock of a directory",
+     "walk_component\npath_lookupat\nfilename_lookup\nuser_path_at\n__x64_sys_name_to_handle_at\n"},
+    {"waiting for a lock of a directory", "iterate_dir\n__x64_sys_getdents64\n"},
+    {"waiting for a lock of a directory", "do_unlinkat\n__x64_sys_unlinkat\n"},
+    {"waiting for a lock of a directory", "do_rmdir\n__x64_sys_unlinkat\n"},
+    {"waiting for a lock of a directory", "do_renameat2\n__x64_sys_renameat2\n"},
+    {"waiting for a lock of a file", "ext4_buffered_write_iter\nvfs_write\n__x64_sys_pwrite64\n"},
+    {"waiting for a lock of a file", "ext4_file_write_iter\nvfs_write\n__x64_sys_pwrite64\n"},
+    {"waiting for a lock of a file", "chmod_common\n__x64_sys_fchmodat\n"},
+    {"waiting for a lock of a file", "do_truncate\ndo_ftruncate\ndo_sys_ftruncate\n__x64_sys_ftruncate\n"},
+    {"waiting for a lock of a file", "vfs_utimes\ndo_utimes\n__x64_sys_utimensat\n"},
+    {"waiting for a lock of a file", "vfs_setxattr\nfilename_setxattr\npath_setxattrat\n__x64_sys_setxattr\n"},
+    {"waiting for a lock of a file", "vfs_unlink\ndo_unlinkat\n__x64_sys_unlinkat\n"},
+    {"waiting for a lock of a file", "ext4_fallocate\nvfs_fallocate\n__x64_sys_fallocate\n"},
+    {"waiting for a lock of a file", "ext4_llseek\nksys_lseek\n"},
+    {"waiting for a lock of a file",
+     "page_cache_ra_order\nfilemap_get_pages\nfilemap_splice_read\ndo_splice\n__do_splice\n__x64_sys_splice\n"},
+    {"reading from the disk",
+     "ext4_read_bh\next4_block_zero_page_range\next4_truncate\next4_setattr\nnotify_change\ndo_truncate\n"},
+    {"reading metadata from the disk",
+     "ext4_read_bh\next4_bread\n__ext4_read_dirblock\nhtree_dirblock_to_tree\next4_htree_fill_tree\next4_readdir\n"
+     "iterate_dir\n"},
+    {"reading metadata from the disk",
+     "__ext4_find_entry\next4_lookup\n__lookup_slow\nwalk_component\npath_lookupat\nfilename_lookup\n"},
+    {"reading metadata from the disk",
+     "__ext4_get_inode_loc\n__ext4_get_inode_loc_noinmem\n__ext4_iget\next4_lookup\n__lookup_slow\n"},
+    {"reading metadata from the disk",
+     "ext4_wait_block_bitmap\next4_mb_init_cache\next4_mb_load_buddy_gfp\next4_mb_scan_group\n"
+     "ext4_mb_regular_allocator\next4_mb_new_blocks\next4_ext_map_blocks\next4_map_blocks\next4_do_writepages\n"
+     "file_write_and_wait_range\next4_sync_file\ndo_fsync\n"},
+    {"waiting for the disk to flush its cache", "submit_bio_wait\nblkdev_issue_flush\next4_sync_file\ndo_fsync\n"},
+    {"waiting for pages to be written",
+     "folio_wait_bit\nfolio_wait_writeback\n__filemap_fdatawait_range\nfile_write_and_wait_range\next4_sync_file\n"
+     "ext4_buffered_write_iter\nvfs_write\n"},
+    {"waiting for pages to be written", "ext4_bio_write_folio\next4_do_writepages\nfile_write_and_wait_range\n"},
+    {"writing to the disk, past the cache", "__iomap_dio_rw\niomap_dio_rw\next4_file_write_iter\nvfs_write\n"},
+    {"reading from the disk, past the cache", "__iomap_dio_rw\niomap_dio_rw\next4_file_read_iter\nvfs_read\n"},
+    {"reading from the disk",
+     "ext4_block_write_begin\next4_da_write_begin\ngeneric_perform_write\next4_buffered_write_iter\nvfs_write\n"},
+    {"reading from the disk",
+     "folio_wait_bit_common\nfilemap_get_pages\nfilemap_splice_read\ndo_splice\n__do_splice\n__x64_sys_splice\n"},
+    /* From the sources: */
+    {"waiting for memory to be freed",
+     "shrink_folio_list\nshrink_node\ndo_try_to_free_pages\ntry_to_free_pages\n__alloc_pages_slowpath\n"},
+    {"waiting for memory to be freed", "throttle_direct_reclaim\ndo_page_fault\n"},
+    {"waiting for memory of its control group", "mem_cgroup_handle_over_high\nexit_to_user_mode_loop\n"},
+    {"waiting for memory of its control group", "__mem_cgroup_handle_over_high\nexit_to_user_mode_loop\n"},
+    {"waiting for memory of its control group", "mem_cgroup_out_of_memory\ntry_charge_memcg\n"},
+    {"waiting for a lock of a file that another holds (fcntl)", "posix_lock_inode_wait\nnlmclnt_lock\n"},
+    {"waiting for a lock of a file that another holds (flock)", "flock_lock_inode_wait\nnlmclnt_lock\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\nsb_start_write_trylock\ndo_clone_file_range\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\next4_page_mkwrite\ndo_page_mkwrite\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\n__ext4_journal_start_sb\next4_dirty_inode\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\next4_evict_inode\nevict\niput\n"},
+    {"waiting for a frozen file system", "percpu_rwsem_wait\nxfs_trans_alloc_inode\nxfs_setattr_nonsize\n"},
+    {"waiting for another FUSE daemon", "fuse_get_req\n__fuse_simple_request\nfuse_getattr\n"},
+    {"waiting for another FUSE daemon", "__fuse_request_send\nfuse_simple_request\n"},
+    {"waiting for another FUSE daemon", "fuse_wait_on_folio_writeback\nfuse_write_begin\n"},
+    {"waiting for another FUSE daemon", "fuse_set_nowrite\nfuse_do_setattr\nfuse_setattr\n"},
+    {"waiting for the server (NFS)", "rpc_wait_bit_killable\n__rpc_execute\nrpc_execute\nrpc_run_task\n"},
+    {"waiting for the server (NFS)", "xprt_reserve\nrpc_execute\nrpc_run_task\nnlmclnt_async_call\n"},
+    {"waiting for the server (NFS)", "folio_wait_bit_common\nnfs_wb_folio\nnfs_write_begin\n"},
+    {"waiting for the server (NFS)", "nfs4_do_close\n__nfs4_close\n"},
+    {"waiting for the server (CIFS)", "wait_for_response\ncompound_send_recv\ncifs_send_recv\n"},
+    {"waiting for the server (CIFS)", "wait_for_response\ncompound_send_recv\nsmb2_query_path_info\n"},
+    {"waiting for the server (CIFS)", "wait_for_response\nSMB2_open\n"},
+    {"waiting for the server (Ceph)", "ceph_mdsc_wait_request\nceph_mdsc_do_request\nceph_lookup\n"},
+    {"waiting for the server (9p)", "p9_client_rpc\np9_client_walk\nv9fs_vfs_lookup\n"},
+    {"waiting for the ext4 journal to commit", "jbd2_complete_transaction\next4_sync_file\n"},
+    {"waiting for the ext4 journal to commit", "jbd2_fc_begin_commit\next4_sync_file\n"},
+    {"waiting for the ext4 journal to commit", "ext4_fc_commit\next4_sync_file\n"},
+    {"waiting for room in the ext4 journal", "wait_transaction_locked\nadd_transaction_credits\nstart_this_handle\n"},
+    {"waiting for room in the ext4 journal", "add_transaction_credits\nstart_this_handle\njbd2__journal_start\n"},
+    {"waiting for room in the ext4 journal", "__jbd2_log_wait_for_space\nstart_this_handle\n"},
+    {"waiting for room in the ext4 journal", "jbd2_log_do_checkpoint\njbd2_journal_flush\n"},
+    {"waiting for the XFS log", "xlog_wait_on_iclog\nxlog_force_lsn\nxfs_file_fsync\n"},
+    {"waiting for the XFS log", "xfs_log_force_seq\nxfs_file_fsync\n"},
+    {"waiting for the btrfs transaction to commit", "wait_current_trans\nstart_transaction\n"},
+    {"waiting for the btrfs transaction to commit", "btrfs_commit_transaction\nbtrfs_sync_file\n"},
+    {"waiting for the btrfs transaction to commit", "btrfs_wait_for_commit\nbtrfs_sync_fs\n"},
+    {"waiting for the btrfs transaction to commit", "btrfs_sync_log\nbtrfs_sync_file\n"},
+    {"waiting for a lock of a directory", "open_last_lookups\npath_openat\n"},
+    {"waiting for a lock of a directory", "lookup_slow\nwalk_component\n"},
+    {"waiting for a lock of a directory", "lock_rename\ndo_renameat2\n"},
+    {"waiting for a lock of a directory", "lock_two_directories\nlock_rename\ndo_renameat2\n"},
+    {"waiting for a lock of a directory", "wrap_directory_iterator\niterate_dir\n"},
+    {"waiting for a lock of a directory", "start_dirop\nfilename_create\n"},
+    {"waiting for a lock of a directory", "filename_renameat2\n__x64_sys_renameat2\n"},
+    {"waiting for a lock of a file", "chown_common\ndo_fchownat\n"},
+    {"waiting for a lock of a file", "vfs_removexattr\nremovexattr\n"},
+    {"waiting for a lock of a file", "vfs_link\ndo_linkat\n"},
+    {"waiting for a lock of a file", "vfs_rmdir\ndo_rmdir\n"},
+    {"waiting for a lock of a file", "vfs_rename\ndo_renameat2\n"},
+    {"waiting for a lock of a file", "filemap_fault\n__do_fault\n"},
+    {"waiting for a lock of a file", "ext4_map_blocks\next4_da_get_block_prep\n"},
+    {"waiting for a lock of a file", "xfs_ilock_nowait\nxfs_file_write_checks\n"},
+    {"waiting for direct I/O on the file to end", "inode_dio_wait\next4_setattr\n"},
+    {"waiting for a quota", "dquot_get_dqblk\nquota_getquota\n"},
+    {"waiting in the limit on I/O of its control group", "__blkcg_maybe_throttle_current\nexit_to_user_mode_loop\n"},
+    {"waiting for a free request of the disk", "blk_mq_get_tag\n__blk_mq_alloc_requests\nblk_mq_submit_bio\n"},
+    {"waiting for a free request of the disk", "rq_qos_wait\nwbt_wait\nblk_mq_submit_bio\n"},
+    {"reading metadata from the disk", "ext4_mb_init_cache\next4_mb_load_buddy_gfp\n"},
+    {"reading metadata from the disk", "folio_wait_bit_common\next4_mb_load_buddy_gfp\n"},
+    {"reading metadata from the disk", "__wait_on_buffer\n__bread_gfp\next2_get_inode\n"},
+    {"reading metadata from the disk", "xfs_buf_iowait\nxfs_buf_read_map\n"},
+    {"reading metadata from the disk", "read_extent_buffer_pages\nread_tree_block\n"},
+    {"waiting for pages to be written", "wait_on_page_writeback\nshmem_write_begin\n"},
+    {"waiting for pages to be written", "__writeback_single_inode\nwriteback_single_inode\nsync_inode_metadata\n"},
+    {"waiting for pages to be written", "folio_wait_bit\n__filemap_fdatawait_range\nfilemap_fdatawait_keep_errors\n"},
+    {"writing to the disk, past the cache", "__blkdev_direct_IO_simple\nblkdev_write_iter\n"},
+    {"reading from the disk", "filemap_read\nvfs_read\n"},
+    {"reading from the disk", "filemap_splice_read\ndo_splice\n"},
+    {"reading from the disk", "read_pages\npage_cache_ra_unbounded\n"},
+    {"reading from the disk", "__wait_on_buffer\nbh_read\n"},
+    {"waiting for the disk", "submit_bio_wait\nblkdev_zone_mgmt\n"},
+};
+
+START_TEST(stacks_have_causes) {
+    ck_assert_str_eq(find_in(causes_text, stacks[_i].stack), stacks[_i].cause);
+}
+END_TEST
+
+/* As a caller sees that has no more than wchan. */
+START_TEST(causes_without_a_stack) {
+    ck_assert_str_eq(find_in(causes_text, "jbd2_log_wait_commit"), "waiting for the ext4 journal to commit");
+    ck_assert_str_eq(find_in(causes_text, "filename_create"), "waiting for a lock of a directory");
+    ck_assert_str_eq(find_in(causes_text, "request_wait_answer"), "waiting for another FUSE daemon");
+}
+END_TEST
+
+static bool is_first_for_a_stack(const char *before, const char *line) {
+    for (size_t i = 0; i < ARRAY_SIZE(stacks); i++)
+        if (strcmp(find_in(line, stacks[i].stack), stacks[i].cause) == 0 &&
+            strcmp(find_in(before, stacks[i].stack), "(none)") == 0)
+            return true;
+    return false;
+}
+
+/* No line of the table is hidden by others before it, or fits nothing. */
+START_TEST(each_line_is_the_first_for_a_stack) {
+    CLEANUP_FREE char *before = calloc(1, strlen(causes_text) + 1);
+    CLEANUP_FREE char *copy = strdup(causes_text);
+    unsigned lines = 0;
+    char *rest = copy;
+    for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
+        if (!line[0] || line[0] == '#')
+            continue;
+        ck_assert_msg(is_first_for_a_stack(before, line), "never the first that fits: %s", line);
+        strcat(strcat(before, line), "\n");
+        lines++;
+    }
+    ck_assert_uint_gt(lines, 50);
 }
 END_TEST
 
@@ -128,6 +304,9 @@ int main(void) {
     tcase_add_test(tcase, first_that_fits);
     tcase_add_test(tcase, place_without_a_cause);
     tcase_add_test(tcase, wrong_lines);
-    tcase_add_test(tcase, real_stacks);
+    tcase = suite_case(suite, "table", NULL, NULL);
+    tcase_add_loop_test(tcase, stacks_have_causes, 0, ARRAY_SIZE(stacks));
+    tcase_add_test(tcase, causes_without_a_stack);
+    tcase_add_test(tcase, each_line_is_the_first_for_a_stack);
     return run_suite(suite);
 }

@@ -204,6 +204,27 @@ START_TEST(several_causes) {
 }
 END_TEST
 
+START_TEST(time_of_two_causes) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
+    struct aggstats_span span = begin(recorder, OP_READ, "a lock");
+    sleep_ms(300);
+    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELAXED);
+    sleep_ms(300);
+    uint64_t latency_cycles = end(recorder, OP_READ, &span);
+    struct aggstats_profile profile = snapshot_of(recorder);
+    const struct aggstats_cause *lock = cause_of(&profile, "READ", "a lock");
+    const struct aggstats_cause *disk = cause_of(&profile, "READ", "the disk");
+    ck_assert(lock && disk);
+    ck_assert_uint_eq(lock->total_cycles + disk->total_cycles, latency_cycles);
+    ck_assert_uint_gt(lock->total_cycles, latency_cycles / 3); /* a busy machine may look late */
+    ck_assert_uint_gt(disk->total_cycles, latency_cycles / 3);
+    ck_assert_uint_gt(__atomic_load_n(&looks, __ATOMIC_ACQUIRE) - looks_before, 12);
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 /* Also where it waits, which is nobody else's business. */
 static const char *cause_in_flight(void) {
     static char cause[AGGSTATS_CAUSE_SIZE];
@@ -621,6 +642,7 @@ int main(void) {
     TCase *tcase = suite_case(suite, "recorder", make_directory, remove_directory);
     tcase_add_test(tcase, a_slow_call);
     tcase_add_test(tcase, several_causes);
+    tcase_add_test(tcase, time_of_two_causes);
     tcase_add_test(tcase, a_call_in_flight);
     tcase_add_test(tcase, windows);
     tcase_add_test(tcase, begun_in_a_pause);

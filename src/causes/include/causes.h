@@ -20,9 +20,9 @@ struct kernel_stack {
 void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack);
 
 /* Causes and their patterns, in order. A line is
- *     CAUSE: FUNCTION [< FUNCTION]...
- * and fits a stack with these functions, each called by the next, directly or not. They are patterns as in a shell
- * (fnmatch(3)). Empty lines, and those that begin with '#', are left out. */
+ *     CAUSE: [^]FUNCTION [< FUNCTION]...
+ * and fits a stack with these functions, each called by the next, directly or not; with ^ the first is the innermost.
+ * They are patterns as in a shell (fnmatch(3)). Empty lines, and those that begin with '#', are left out. */
 struct causes;
 
 struct causes_error {

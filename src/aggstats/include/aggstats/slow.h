@@ -58,13 +58,12 @@ int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const s
                                      size_t options_bytes);
 
 /* From now on snapshots and the live file tell of slow calls: what those of each op have waited for, and the last ones
- * in full. A thread of the recorder's looks at calls in flight before they are slow, and again whenever they are twice
- * as old. The time from look to look is the cause's that is seen at its end, and the rest the last one's. While nothing
- * is in flight the thread sleeps.
- * Only calls that are told to aggstats_slow_end() count, and only those before which aggstats_slow_begin() was called
- * are looked at in time.
- * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
- * Threads: any, one at a time; all but the threshold are those of the first call for good
+ * in full. A thread of the recorder's looks at calls in flight before they are slow, and again whenever they are older
+ * by a sixteenth, at least half of the threshold, but ten times a second. The time from look to look is shared by the
+ * causes that are seen at its ends; what is before the first is that one's, and the rest the last one's. While nothing
+ * is in flight the thread sleeps. Only calls that are told to aggstats_slow_end() count, and only those before which
+ * aggstats_slow_begin() was called are looked at in time. Errors:  -EINVAL, -ENOMEM, those of starting a thread;
+ * nothing has changed then Threads: any, one at a time; all but the threshold are those of the first call for good
  */
 static inline int aggstats_recorder_set_slow(struct aggstats_recorder *recorder,
                                              const struct aggstats_slow_options *options) {
