@@ -91,6 +91,7 @@ void profile_free_groups(struct aggstats_profile *profile) {
 static void forget_place(struct aggstats_call_in_flight *call) {
     free(call->path);
     free(call->stack);
+    call->program[0] = '\0';
     call->path = NULL;
     call->stack = NULL;
 }

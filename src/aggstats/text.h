@@ -66,6 +66,9 @@ void text_write_value(FILE *stream, const char *value);
 /* Ends a line, with the path before that if it is known. */
 void text_write_path(const char *path, FILE *stream);
 
+/* " program cc1", of which nothing is a blank. */
+void text_write_program(const char *program, FILE *stream);
+
 /* Slow calls and causes, behind the calls in flight. Errors: -ENOMEM */
 int text_write_slow(const struct aggstats_profile *profile, FILE *stream);
 

@@ -169,6 +169,8 @@ static int parse_in_flight(struct parser *parser, char *value) {
     if (err == 0)
         err = parser_keyed_number(parser, &cursor, "age", &call.age_cycles);
     if (err == 0)
+        err = parser_program(parser, &cursor, call.program);
+    if (err == 0)
         err = parser_path(parser, &cursor, &call.path);
     if (err < 0)
         return err;

@@ -80,6 +80,9 @@ void text_unescape(char *value);
 /* Room for one more element; moves the array. NULL: no memory. */
 void *parser_grow(void *array, size_t count, size_t size_bytes);
 
+/* "program cc1", or nothing. */
+int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTATS_PROGRAM_SIZE]);
+
 /* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
 int parser_path(struct parser *parser, char **cursor, char **ret_path);
 

@@ -64,8 +64,7 @@ static int write_stacks(const struct aggstats_profile *profile, struct stacks *s
 
 /* ---- Calls ---- */
 
-/* " program cc1", of which nothing is a blank */
-static void write_program(const char *program, FILE *stream) {
+void text_write_program(const char *program, FILE *stream) {
     fputs(" program ", stream);
     for (; *program; program++) {
         const char character[2] = {*program, '\0'};
@@ -86,7 +85,7 @@ static void write_slow_call(const struct aggstats_profile *profile, const struct
             call->pid, call->uid, call->error, call->asked_bytes, call->moved_bytes, call->offset,
             stack_number(stacks, call->stack), call->process);
     if (call->program[0])
-        write_program(call->program, stream);
+        text_write_program(call->program, stream);
     text_write_path(call->path, stream);
 }
 
@@ -224,8 +223,7 @@ static int parse_slow_numbers(struct parser *parser, char **cursor, struct aggst
     return err < 0 ? err : settle_stack(parser, stack, &call->stack);
 }
 
-/* "program cc1", or nothing */
-static int parse_program(struct parser *parser, char **cursor, char ret_program[AGGSTATS_PROGRAM_SIZE]) {
+int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTATS_PROGRAM_SIZE]) {
     char *rest = *cursor;
     text_skip_blanks(&rest);
     if (strncmp(rest, "program ", strlen("program ")) != 0)
@@ -248,7 +246,7 @@ int parser_slow_call(struct parser *parser, char *value) {
     if (err == 0)
         err = parse_slow_numbers(parser, &cursor, &call);
     if (err == 0)
-        err = parse_program(parser, &cursor, call.program);
+        err = parser_program(parser, &cursor, call.program);
     CLEANUP_FREE char *path = NULL;
     if (err == 0)
         err = parser_path(parser, &cursor, &path);

@@ -81,6 +81,8 @@ static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64, call->op, call->object,
                 call->pid, call->age_cycles);
+        if (call->program[0])
+            text_write_program(call->program, stream);
         text_write_path(call->path, stream);
     }
 }

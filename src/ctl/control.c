@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "process_name.h"
 
 static const char blanks[] = " \t\v\f";
 
@@ -343,8 +344,11 @@ int control_write(const struct control *control, const char *data, size_t size_b
 
 /* A profile that is saved is for all to read, if it has no paths without these. */
 static void add_paths(const struct control *control, struct aggstats_profile *profile) {
-    for (size_t i = 0; i < profile->in_flight_count; i++)
-        profile->in_flight[i].path = control->path_of(control->path_context, profile->in_flight[i].object);
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        process_name_read(call->pid, call->program, sizeof(call->program));
+        call->path = control->path_of(control->path_context, call->object);
+    }
     if (control->is_saved && !aggstats_profile_has_paths(profile))
         return;
     for (size_t i = 0; i < profile->op_count; i++)

@@ -72,6 +72,8 @@ static void write_calls_in_flight(struct json_writer *writer, const struct aggst
         json_text(writer, "op", call->op);
         json_count(writer, "inode", call->object);
         json_count(writer, "pid", call->pid);
+        if (call->program[0])
+            json_text(writer, "program", call->program);
         if (call->path)
             json_text(writer, "path", call->path);
         write_cycles(writer, profile, "age", call->age_cycles);

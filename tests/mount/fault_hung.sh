@@ -54,7 +54,7 @@ calls_in_flight() {
 }
 
 shows_hung_calls() {
-    timeout 20 "$OSPROF" show "$1" >"$scratch/shown" || fail "osprof show $1 does not answer"
+    timeout 20 "$OSPROF" show --width 200 "$1" >"$scratch/shown" || fail "osprof show $1 does not answer"
     sed -n '/in flight/,/^$/p' "$scratch/shown" >"$scratch/hanging"
     assert_eq "$writers" "$(grep -Ec 'MKDIR +[0-9.]+ m?s' "$scratch/hanging")" "calls listed by osprof show $1"
 }
@@ -83,6 +83,12 @@ start_writers
 wait_until 20 all_hang || fail "not every call hangs: $("$OSPROF" recover "$live" | calls_in_flight) do"
 shows_hung_calls "$live"
 shows_hung_calls "$mnt"
+# Of the mount also who they are, and what they work on.
+assert_eq "$writers" "$(grep -Ec "MKDIR +[0-9.]+ m?s +[0-9]+  mkdir +$lower/" "$scratch/hanging" || true)" \
+    "programs and paths: $(<"$scratch/hanging")"
+timeout 20 "$OSPROF" show --json "$mnt" >"$scratch/shown" || fail "no JSON of what hangs"
+assert_eq "$writers" "$(grep -c '"program": "mkdir"' "$scratch/shown")" "programs in JSON"
+assert_eq "$writers" "$(grep -c "\"path\": \"$lower/place-" "$scratch/shown")" "paths in JSON"
 sleep 1
 thaw
 wait_for_writers

@@ -70,7 +70,7 @@ START_TEST(every_field_comes_back_byte_for_byte) {
              "%s# clamped: 3\n# incomplete: yes\n"
              "# failed: READ ENOENT 12 EACCES 3 other 18446744073709551600\n# failed: x.y-z_0 EIO 1\n"
              "# bytes: READ asked 18446744073709551615 moved 0\n"
-             "# in_flight: READ object 12 pid 4711 age 30737418240 path /srv/a \\012 b \n"
+             "# in_flight: READ object 12 pid 4711 age 30737418240 program a\\040b path /srv/a \\012 b \n"
              "# in_flight: WRITE object 0 pid 1 age 0\n"
              "OP_READ 18446744073709551615 18446744073709551615\n 18446744073709551615\nOP_x.y-z_0 2 7\n 1\n",
              full);
@@ -273,6 +273,8 @@ static const struct {
     {"# elapsed: 18446744073709551616\n", 1, "expected a number of cycles below 2^64, found \"18446744073709551616\""},
     {"# incomplete: maybe\n", 1, "expected yes or no, found \"maybe\""},
     {"# in_flight: READ object 1 pid 2 age 3 way /\n", 1, "expected path, found \"way\""},
+    {"# in_flight: READ object 1 pid 2 age 3 program a_name_of_more_than_31_characters\n", 1,
+     "expected a program's name of at most 31 characters"},
     {"# in_flight: READ object 1 pid 2\n", 1, "expected age, found the end of the line"},
     {"# in_flight: RE*D object 1 pid 2 age 3\n", 1,
      "expected an operation's name (letters, digits, _-., at most 31), found \"RE*D\""},

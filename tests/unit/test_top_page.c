@@ -30,8 +30,8 @@ static void set_up(void) {
     ops[0] = (struct aggstats_op_profile){"FSYNC", 5, 75000000, fsync_buckets, NULL, 0, 0, 0, {0}};
     ops[1] =
         (struct aggstats_op_profile){"READ", 1020, 25000000, read_buckets, NULL, 0, 0, 0, {0}, .longest_cycles = 7500};
-    calls[0] = (struct aggstats_call_in_flight){"FSYNC", 500, 7, 4711, NULL};
-    calls[1] = (struct aggstats_call_in_flight){"FSYNC", 9000000000, 8, 0, path};
+    calls[0] = (struct aggstats_call_in_flight){"FSYNC", 500, 7, 4711, "", NULL};
+    calls[1] = (struct aggstats_call_in_flight){"FSYNC", 9000000000, 8, 0, "", path};
     watch = (struct top_watch){.has_latest = true, .is_fresh = true, .since_beginning = true};
     watch.latest.taken_ns = INT64_C(1000000007) * 1000000000;
     watch.latest.profile = (struct aggstats_profile){
@@ -196,6 +196,8 @@ START_TEST(the_first_view_is_the_page_that_answers) {
              "  23.1 %  READ                1,000    1.45 us\n"
              "   1.9 %  READ                   20    5.79 us\n"
              "\n"
+             "bytes     none read or written\n"
+             "failed    nothing\n"
              "next      osprof show --op FSYNC '/mnt?[2J'  # its latencies as a chart\n");
     ck_assert_str_eq(text, expected);
 }

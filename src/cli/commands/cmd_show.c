@@ -6,6 +6,7 @@
 #include "command.h"
 #include "figures.h"
 #include "groups.h"
+#include "in_flight.h"
 #include "input.h"
 #include "option_table.h"
 #include "screen.h"
@@ -246,6 +247,7 @@ static enum status show(struct show_command *options) {
     if ((is_whole_needed ? input_load_whole(options->profile, &input) : input_load(options->profile, &input)) != 0)
         return STATUS_TROUBLE;
     options->page.source.is_live = input.is_live && input.live.recording;
+    in_flight_find_out(&input);
     enum status status = options->of ? select_groups(options, &input) : STATUS_OK;
     if (status == STATUS_OK)
         status = options->view ? show_view(options, &input) : print_page(options, &input);

@@ -159,32 +159,66 @@ static void print_heading(const struct page *page) {
 /* ---- Calls in flight ---------------------------------------------------------------------------- */
 
 #define FLIGHT_INDENT 2
-#define FLIGHT_NAME_COLUMNS 20
-#define FLIGHT_NUMBER_COLUMNS 12
+#define FLIGHT_NAME_COLUMNS 16
+#define FLIGHT_AGE_COLUMNS 9
+#define FLIGHT_PID_COLUMNS 9
+#define FLIGHT_PROGRAM_COLUMNS 16
 #define FLIGHT_PATH_COLUMNS_MIN 20
 
-/* Where paths begin. Where the screen is too narrow they are on a line of their own. */
-#define FLIGHT_PATH_COLUMN (FLIGHT_INDENT + FLIGHT_NAME_COLUMNS + 2 * FLIGHT_NUMBER_COLUMNS + 2)
+/* Where paths begin. Where the screen is too narrow, or what stands before is too wide, they are on lines of their own.
+ */
+#define FLIGHT_PATH_COLUMN                                                                                             \
+    (FLIGHT_INDENT + FLIGHT_NAME_COLUMNS + FLIGHT_AGE_COLUMNS + FLIGHT_PID_COLUMNS + 2 + FLIGHT_PROGRAM_COLUMNS)
+
+static bool fits_columns(const struct page *page, const struct aggstats_call_in_flight *call) {
+    char age[UNITS_TEXT_SIZE];
+    char pid[UNITS_TEXT_SIZE];
+    units_format_cycles(&page->units, (double)call->age_cycles, age);
+    snprintf(pid, sizeof(pid), "%" PRIu64, call->pid);
+    return strlen(call->op) < FLIGHT_NAME_COLUMNS && units_text_columns(age) < FLIGHT_AGE_COLUMNS &&
+           strlen(pid) < FLIGHT_PID_COLUMNS && strlen(call->program) < FLIGHT_PROGRAM_COLUMNS;
+}
 
 static bool has_flight_columns(const struct page *page) {
+    for (size_t i = 0; i < page->profile->in_flight_count; i++)
+        if (!fits_columns(page, &page->profile->in_flight[i]))
+            return false;
     return page->screen.width >= FLIGHT_PATH_COLUMN + FLIGHT_PATH_COLUMNS_MIN;
+}
+
+static void print_program(const struct page *page, const struct aggstats_call_in_flight *call) {
+    const char *program = call->program[0] ? call->program : "-";
+    int columns = units_text_columns(program);
+    fputs("  ", page->screen.stream);
+    screen_print_untrusted(&page->screen, INK_PLAIN, program);
+    fprintf(page->screen.stream, "%*s", columns < FLIGHT_PROGRAM_COLUMNS ? FLIGHT_PROGRAM_COLUMNS - columns : 1, "");
+}
+
+/* "FSYNC for 3.20 s by dd 4711" */
+static void print_who_in_words(const struct page *page, const struct aggstats_call_in_flight *call, const char *age) {
+    CLEANUP_FREE char *text = NULL;
+    fprintf(page->screen.stream, "%*s", FLIGHT_INDENT, "");
+    if (asprintf(&text, "%s for %s by %s %" PRIu64, call->op, age, call->program[0] ? call->program : "pid",
+                 call->pid) >= 0)
+        screen_print_wrapped(&page->screen, FLIGHT_INDENT, 2 * FLIGHT_INDENT, text);
+    else
+        text = NULL;
+    fprintf(page->screen.stream, "%*s", 2 * FLIGHT_INDENT, "");
 }
 
 /* Returns the column where the path begins. */
 static int print_who_is_in_flight(const struct page *page, const struct aggstats_call_in_flight *call) {
     FILE *stream = page->screen.stream;
     char age[UNITS_TEXT_SIZE];
-    char text[AGGSTATS_NAME_SIZE + 2 * UNITS_TEXT_SIZE];
     units_format_cycles(&page->units, (double)call->age_cycles, age);
     if (!has_flight_columns(page)) {
-        snprintf(text, sizeof(text), "%s for %s, pid %" PRIu64, call->op, age, call->pid);
-        screen_print_sentence(&page->screen, FLIGHT_INDENT, text);
-        fprintf(stream, "%*s", 2 * FLIGHT_INDENT, "");
+        print_who_in_words(page, call, age);
         return 2 * FLIGHT_INDENT;
     }
     fprintf(stream, "%*s%-*s", FLIGHT_INDENT, "", FLIGHT_NAME_COLUMNS, call->op);
-    screen_print_right(&page->screen, INK_STRONG, age, FLIGHT_NUMBER_COLUMNS);
-    fprintf(stream, "%*" PRIu64 "  ", FLIGHT_NUMBER_COLUMNS, call->pid);
+    screen_print_right(&page->screen, INK_STRONG, age, FLIGHT_AGE_COLUMNS);
+    fprintf(stream, "%*" PRIu64, FLIGHT_PID_COLUMNS, call->pid);
+    print_program(page, call);
     return FLIGHT_PATH_COLUMN;
 }
 
@@ -206,7 +240,8 @@ static void print_calls_in_flight(const struct page *page) {
         return;
     fputs("\nCalls in flight:\n", page->screen.stream);
     if (has_flight_columns(page))
-        fprintf(page->screen.stream, "  %-20s%12s%12s  %s\n", "operation", "age", "pid", "path");
+        fprintf(page->screen.stream, "%*s%-*s%*s%*s  %-*s%s\n", FLIGHT_INDENT, "", FLIGHT_NAME_COLUMNS, "operation",
+                FLIGHT_AGE_COLUMNS, "age", FLIGHT_PID_COLUMNS, "pid", FLIGHT_PROGRAM_COLUMNS, "program", "path");
     for (size_t i = 0; i < profile->in_flight_count; i++)
         print_call_in_flight(page, &profile->in_flight[i]);
 }

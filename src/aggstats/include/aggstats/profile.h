@@ -93,6 +93,7 @@ struct aggstats_call_in_flight {
     uint64_t age_cycles;
     uint64_t object;
     uint64_t pid;
+    char program[AGGSTATS_PROGRAM_SIZE]; /* what that calls itself, where somebody has found it out; "": not known */
     char *path; /* of the object, where somebody has found it out; NULL: not known. Owner: the profile */
     char cause[AGGSTATS_CAUSE_SIZE]; /* what it waits for, if it is slow; "": not known */
     char *stack; /* where in the kernel: functions, the innermost first, and " < " between them. NULL: not known.
