@@ -122,5 +122,5 @@ void events_count_losses(struct events_file *file) {
         count_in_stream(file, &ends, run, end);
     }
     count_absent_streams(file, &ends);
-    file->losses.is_open = !ends.stop;
+    file->losses.is_open = !ends.stop || events_has_open_host(file);
 }

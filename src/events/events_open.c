@@ -91,6 +91,22 @@ static int take_mark(struct events_file *file, const struct chunk *chunk) {
     return 0;
 }
 
+static int take_host(struct events_file *file, const struct chunk *chunk) {
+    struct events_host_seen seen = {0};
+    size_t rest_bytes;
+    const unsigned char *text = take_head(chunk, &seen.head, sizeof(seen.head), &rest_bytes);
+    if (!text || seen.head.number >= EVENTS_HOSTS_MAX)
+        return -EBADMSG;
+    seen.description = strndup((const char *)text, rest_bytes);
+    if (!seen.description || events_host_describe(&seen) < 0 ||
+        grow(&file->hosts, file->host_count, sizeof(*file->hosts)) < 0) {
+        events_host_free(&seen);
+        return -ENOMEM;
+    }
+    file->hosts[file->host_count++] = seen;
+    return 0;
+}
+
 static int add_string(struct events_file *file, const struct events_string_seen *string) {
     int err = grow(&file->strings, file->string_count, sizeof(*file->strings));
     if (err == 0)
@@ -124,7 +140,7 @@ static int take_chunk(struct events_file *file, const struct chunk *chunk) {
     static int (*const kinds[])(struct events_file * file, const struct chunk *chunk) = {
         [EVENTS_DESCRIPTION] = take_description, [EVENTS_CLOCK] = take_clock,
         [EVENTS_BUFFER] = take_buffer,           [EVENTS_MARK] = take_mark,
-        [EVENTS_STRINGS] = take_strings,
+        [EVENTS_STRINGS] = take_strings,         [EVENTS_HOST] = take_host,
     };
     unsigned kind = chunk->head.kind;
     int err = kind < ARRAY_SIZE(kinds) && kinds[kind] ? kinds[kind](file, chunk) : -EBADMSG;
@@ -204,6 +220,12 @@ static int by_key(const void *a, const void *b) {
     return order ? order : compare((uintptr_t)one->bytes, (uintptr_t)other->bytes); /* in one chunk */
 }
 
+static int by_number(const void *a, const void *b) {
+    const struct events_host_seen *one = a;
+    const struct events_host_seen *other = b;
+    return compare(one->head.number, other->head.number);
+}
+
 static void sort(void *array, size_t count, size_t member_bytes, int (*order)(const void *, const void *)) {
     if (count > 1)
         qsort(array, count, member_bytes, order);
@@ -214,6 +236,7 @@ static void sort_all(struct events_file *file) {
     sort(file->marks, file->mark_count, sizeof(*file->marks), by_sequence);
     sort(file->runs, file->run_count, sizeof(*file->runs), by_place);
     sort(file->strings, file->string_count, sizeof(*file->strings), by_key);
+    sort(file->hosts, file->host_count, sizeof(*file->hosts), by_number);
 }
 
 /* ---- The interface ---- */
@@ -275,6 +298,9 @@ void events_close(struct events_file *file) {
     free(file->clocks);
     free(file->runs);
     free(file->strings);
+    for (size_t i = 0; i < file->host_count; i++)
+        events_host_free(&file->hosts[i]);
+    free(file->hosts);
     events_description_free(file);
     free(file);
 }

@@ -22,6 +22,11 @@ size_t events_decode(const struct events_file *file, const unsigned char *bytes,
 /* What a mark says of a stream; NULL: nothing. */
 const struct events_mark_stream *events_mark_find(const struct events_mark_seen *mark, uint32_t stream);
 
+/* One of the recordings of a merged file. Errors: -ENOMEM */
+int events_host_describe(struct events_host_seen *host);
+void events_host_free(struct events_host_seen *host);
+bool events_has_open_host(const struct events_file *file);
+
 /* Counts what is missing, once all chunks are read and sorted. */
 void events_count_losses(struct events_file *file);
 

@@ -53,6 +53,7 @@ enum events_chunk_kind {
     EVENTS_BUFFER = 3,      /* struct events_buffer, then records */
     EVENTS_MARK = 4,        /* struct events_mark, then struct events_mark_stream[] */
     EVENTS_STRINGS = 5,     /* struct events_string, each with its text behind it, padded with zeros to 8 bytes */
+    EVENTS_HOST = 6,        /* struct events_host, then a description; in merged files, see below */
 };
 
 struct events_chunk {
@@ -200,6 +201,30 @@ enum events_string_kind {
         1, /* key: node; text: its path below the mount, "/" the mount itself; value: when, in cycles */
     EVENTS_STRING_TASK = 2, /* key: thread of a caller; value: its process, 0: not known; text: the thread's name */
 };
+
+/* A recording in a file that was merged from several; the calls of each are in streams of their own. Times of all are
+ * cycles since 1970, at the rate that the file's description gives, by the wall clock of each recording's machine. The
+ * numbers of its nodes, open files, callers and processes are kept apart from those of the others by its own number,
+ * which is in their upper bits: node XOR number << EVENTS_HOST_NODE_SHIFT, thread XOR number <<
+ * EVENTS_HOST_THREAD_SHIFT. So those of number 0 are what they were. A mark that is about one recording puts the calls
+ * of the others where it does nothing to them. */
+struct events_host {
+    uint32_t number;       /* from 0, without gaps */
+    uint32_t machine;      /* the same: of one boot of one machine, so their calls have one clock */
+    uint32_t first_stream; /* its streams are this and the next ones */
+    uint32_t stream_count;
+    uint64_t error_ns; /* by how much its times may be off, at most; UINT64_MAX: nobody set the machine's clock */
+    uint32_t flags;    /* enum events_host_flag */
+    uint32_t reserved;
+};
+
+enum events_host_flag {
+    EVENTS_HOST_OPEN = 1 << 0, /* no mark said that it ended: its last calls are missing */
+};
+
+#define EVENTS_HOSTS_MAX 1023U
+#define EVENTS_HOST_NODE_SHIFT 48
+#define EVENTS_HOST_THREAD_SHIFT 22 /* the kernel's numbers are smaller than 1 << 22 */
 
 /* Of 64-bit words, Fletcher's way. sum: what came out for the words before; {0, 0} at first. size_bytes: a multiple of
  * 8 */

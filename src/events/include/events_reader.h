@@ -49,6 +49,13 @@ struct events_run {
     size_t records_bytes;
 };
 
+/* One of the recordings that a file was merged from. */
+struct events_host_seen {
+    struct events_host head;
+    char *name;        /* of its machine; NULL: it does not say */
+    char *description; /* as in its own file */
+};
+
 /* What is not in the file, or cannot be read. */
 struct events_losses {
     uint64_t dropped;    /* calls that nobody had room for */
@@ -79,6 +86,8 @@ struct events_file {
     size_t mark_count;
     struct events_run *runs; /* sorted by stream, then by first_index */
     size_t run_count;
+    struct events_host_seen *hosts; /* sorted by number; none: the file is one recording */
+    size_t host_count;
     struct events_string_seen *strings; /* see events_path(), events_task() */
     size_t string_count;
     struct events_losses losses;
@@ -134,6 +143,25 @@ struct events_text events_text_of(const struct events_file *file, const struct e
 
 /* Whether a call is before a mark: that is, on the earlier side of what the mark did to the recorded profile. */
 bool events_is_before(const struct events_mark_seen *mark, const struct event *event);
+
+/* ---- Recordings of several hosts ---- */
+
+/* Whose calls are in that stream. NULL: the file was not merged */
+const struct events_host_seen *events_host_of(const struct events_file *file, uint32_t stream);
+
+/* A caller's number as its own machine gave it. */
+static inline uint32_t events_thread_number(const struct events_file *file, uint64_t thread) {
+    return file->host_count ? (uint32_t)thread & ((1U << EVENTS_HOST_THREAD_SHIFT) - 1) : (uint32_t)thread;
+}
+
+/* What is known of the order of calls of different machines. Owner: the caller frees *ret_order with free(). Errors:
+ * -ENOMEM */
+struct events_order;
+int events_order_create(const struct events_file *file, struct events_order **ret_order);
+
+/* Whether a call may have begun before one of those that were given before, of another machine: the two lie within what
+ * their clocks may be off. Calls are given by their start, as events_next() does. */
+bool events_is_unordered(struct events_order *order, const struct event *event);
 
 /* ---- Strings ---- */
 
