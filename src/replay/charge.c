@@ -1,0 +1,48 @@
+/* How much files may hold: each up to its largest end, and each name a block. So the disk never holds more, whatever is
+ * written where. */
+#include "base.h"
+#include "replay_private.h"
+
+static bool take(struct replay *replay, uint64_t bytes) {
+    if (bytes > replay->options.max_bytes - replay->charged_bytes)
+        return false;
+    replay->charged_bytes += bytes;
+    return true;
+}
+
+bool replay_charge(struct replay *replay, uint32_t node, uint64_t end_bytes) {
+    struct replay_node *file = &replay->nodes.at[node];
+    pthread_mutex_lock(&replay->charge_lock);
+    bool fits = end_bytes <= file->charged_bytes || take(replay, end_bytes - file->charged_bytes);
+    if (fits && end_bytes > file->charged_bytes)
+        file->charged_bytes = end_bytes;
+    pthread_mutex_unlock(&replay->charge_lock);
+    return fits;
+}
+
+bool replay_charge_name(struct replay *replay) {
+    pthread_mutex_lock(&replay->charge_lock);
+    bool fits = take(replay, REPLAY_NAME_BYTES);
+    pthread_mutex_unlock(&replay->charge_lock);
+    return fits;
+}
+
+void replay_shrink(struct replay *replay, uint32_t node, uint64_t size_bytes) {
+    struct replay_node *file = &replay->nodes.at[node];
+    pthread_mutex_lock(&replay->charge_lock);
+    if (file->charged_bytes > size_bytes) {
+        replay->charged_bytes -= file->charged_bytes - size_bytes;
+        file->charged_bytes = size_bytes;
+    }
+    pthread_mutex_unlock(&replay->charge_lock);
+}
+
+void replay_count_open(struct replay *replay, uint32_t node, int change) {
+    bool has_place = replay_place_of(replay, node).directory != 0;
+    pthread_mutex_lock(&replay->charge_lock);
+    replay->nodes.at[node].open_count += (uint32_t)change;
+    bool is_gone = replay->nodes.at[node].open_count == 0 && !has_place;
+    pthread_mutex_unlock(&replay->charge_lock);
+    if (is_gone)
+        replay_shrink(replay, node, 0);
+}

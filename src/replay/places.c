@@ -1,0 +1,100 @@
+/* Where nodes are while the replay runs, and opening them there.
+ *
+ * The lock is held to read while a place is looked up and opened, and to write while something is renamed: so a path
+ * that was put together is the node's until it is open. */
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+#include "replay_private.h"
+
+#define DEPTH_MAX 1000U /* of directories; in a file that lies they may be in a circle */
+
+/* Puts the path together from its end. Returns where it begins, NULL: there is none. */
+static const char *path_of(const struct replay *replay, uint32_t node, char buffer[PATH_MAX]) {
+    size_t at = PATH_MAX - 1;
+    buffer[at] = '\0';
+    for (unsigned depth = 0; node != ROOT_NODE; depth++) {
+        const struct replay_place *place = &replay->nodes.at[node].places[0];
+        size_t length = place->directory ? strlen(place->text) : 0;
+        if (!place->directory || depth == DEPTH_MAX || at < length + 1)
+            return NULL;
+        if (buffer[at] != '\0')
+            buffer[--at] = '/';
+        at -= length;
+        memcpy(buffer + at, place->text, length);
+        node = place->directory;
+    }
+    return buffer[at] == '\0' ? "." : buffer + at;
+}
+
+static int open_beneath(int root_fd, const char *path, int flags) {
+    const struct open_how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW),
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
+    };
+    int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+    return fd < 0 ? negative_errno() : fd;
+}
+
+int replay_open_node(struct replay *replay, uint32_t node, int flags) {
+    char buffer[PATH_MAX];
+    if (node == 0)
+        return -ENXIO;
+    pthread_rwlock_rdlock(&replay->places_lock);
+    const char *path = path_of(replay, node, buffer);
+    int fd = path ? open_beneath(replay->root_fd, path, flags) : -ENXIO;
+    pthread_rwlock_unlock(&replay->places_lock);
+    return fd;
+}
+
+int replay_open_parent(struct replay_lane *lane, uint32_t directory) {
+    uint64_t generation = __atomic_load_n(&lane->replay->generation, __ATOMIC_ACQUIRE);
+    if (lane->parent_fd >= 0 && lane->parent == directory && lane->parent_generation == generation)
+        return lane->parent_fd;
+    close_fd(&lane->parent_fd);
+    int fd = replay_open_node(lane->replay, directory, O_PATH | O_DIRECTORY);
+    if (fd < 0)
+        return fd;
+    lane->parent = directory;
+    lane->parent_generation = generation;
+    return lane->parent_fd = fd;
+}
+
+void replay_place_forget_descriptors(struct replay *replay) {
+    __atomic_fetch_add(&replay->generation, 1, __ATOMIC_RELEASE);
+}
+
+static bool is_at(const struct replay_place *place, uint32_t directory, const char *text) {
+    return place->directory == directory && place->text && strcmp(place->text, text) == 0;
+}
+
+/* A third name is not remembered. */
+void replay_place_add(struct replay *replay, uint32_t node, uint32_t directory, const char *text) {
+    struct replay_place *places = replay->nodes.at[node].places;
+    if (node == 0 || node == ROOT_NODE || is_at(&places[0], directory, text) || is_at(&places[1], directory, text))
+        return;
+    struct replay_place *place = places[0].directory ? &places[1] : &places[0];
+    if (!place->directory)
+        *place = (struct replay_place){directory, text};
+}
+
+void replay_place_remove(struct replay *replay, uint32_t node, uint32_t directory, const char *text) {
+    struct replay_place *places = replay->nodes.at[node].places;
+    if (is_at(&places[1], directory, text))
+        places[1] = (struct replay_place){0};
+    if (is_at(&places[0], directory, text)) {
+        places[0] = places[1];
+        places[1] = (struct replay_place){0};
+    }
+}
+
+struct replay_place replay_place_of(struct replay *replay, uint32_t node) {
+    pthread_rwlock_rdlock(&replay->places_lock);
+    struct replay_place place = replay->nodes.at[node].places[0];
+    pthread_rwlock_unlock(&replay->places_lock);
+    return place;
+}

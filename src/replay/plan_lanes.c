@@ -1,0 +1,93 @@
+/* Which thread does which operations: one for each recorded thread. Recorded threads that were never there at the same
+ * time share one, and so the replay has as many as there were at once. Calls of a thread that overlapped (the kernel
+ * makes such, to read ahead) go to threads of their own. */
+#include <string.h>
+
+#include "base.h"
+#include "replay_private.h"
+
+/* A recorded thread. */
+struct thread {
+    uint64_t last_cycles; /* when its last call began */
+    uint32_t lane;        /* from 1; 0: it has had no call yet */
+};
+
+struct threads {
+    struct replay_map places;
+    struct thread *at; /* [count] from 1 */
+    uint32_t count;
+};
+
+static uint64_t end_of(const struct replay_op *op) {
+    uint64_t end = op->start_cycles + op->latency_cycles;
+    return end < op->start_cycles ? UINT64_MAX : end;
+}
+
+/* A lane that is free from then on; of all that are not, if there are too many, the first that will be. */
+static uint32_t find_lane(struct replay *replay, uint64_t from_cycles) {
+    uint32_t best = 0;
+    for (uint32_t lane = 0; lane < replay->lane_count; lane++) {
+        if (replay->lanes[lane].free_cycles <= from_cycles)
+            return lane;
+        if (replay->lanes[lane].free_cycles < replay->lanes[best].free_cycles)
+            best = lane;
+    }
+    return replay->lane_count < THREADS_MAX ? replay->lane_count++ : best;
+}
+
+static int find_threads(struct replay *replay, const uint32_t *numbers, struct threads *threads) {
+    threads->at = calloc(replay->ops.count + 1, sizeof(*threads->at));
+    for (uint32_t i = 1; threads->at && i < replay->ops.count; i++) {
+        uint32_t place = replay_map_get(&threads->places, numbers[i]);
+        if (!place) {
+            place = ++threads->count;
+            replay_map_set(replay, &threads->places, numbers[i], place);
+        }
+        threads->at[place].last_cycles = replay->ops.at[i].start_cycles;
+    }
+    return threads->at ? replay->error : -ENOMEM;
+}
+
+/* busy: when the lanes' last operations ended. */
+static uint32_t choose_lane(struct replay *replay, struct thread *thread, const struct replay_op *op,
+                            const uint64_t *busy_cycles) {
+    if (!thread->lane) {
+        uint32_t lane = find_lane(replay, op->start_cycles);
+        thread->lane = lane + 1;
+        replay->lanes[lane].free_cycles = thread->last_cycles == UINT64_MAX ? UINT64_MAX : thread->last_cycles + 1;
+        return lane;
+    }
+    if (busy_cycles[thread->lane - 1] <= op->start_cycles)
+        return thread->lane - 1;
+    uint32_t lane = find_lane(replay, op->start_cycles);
+    if (replay->lanes[lane].free_cycles < end_of(op))
+        replay->lanes[lane].free_cycles = end_of(op);
+    return lane;
+}
+
+static void append(struct replay *replay, uint32_t lane, uint32_t place) {
+    struct replay_lane *to = &replay->lanes[lane];
+    replay->ops.at[place].lane = lane;
+    if (to->last_op)
+        replay->ops.at[to->last_op].next_of_lane = place;
+    else
+        to->first_op = place;
+    to->last_op = place;
+}
+
+int replay_plan_lanes(struct replay *replay, const uint32_t *numbers) {
+    struct threads threads = {0};
+    CLEANUP_FREE uint64_t *busy_cycles = calloc(THREADS_MAX, sizeof(*busy_cycles));
+    replay->lanes = calloc(THREADS_MAX, sizeof(*replay->lanes));
+    int err = busy_cycles && replay->lanes ? find_threads(replay, numbers, &threads) : -ENOMEM;
+    for (uint32_t i = 1; err == 0 && i < replay->ops.count; i++) {
+        struct thread *thread = &threads.at[replay_map_get(&threads.places, numbers[i])];
+        uint32_t lane = choose_lane(replay, thread, &replay->ops.at[i], busy_cycles);
+        append(replay, lane, i);
+        busy_cycles[lane] = end_of(&replay->ops.at[i]);
+    }
+    replay->recorded_threads = threads.count;
+    free(threads.at);
+    free(threads.places.rows);
+    return err;
+}

@@ -1,0 +1,372 @@
+/* Private: a replay while it is planned and run. Objects are named by their place in an array, from 1; 0: none. */
+#ifndef REPLAY_PRIVATE_H
+#define REPLAY_PRIVATE_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base.h"
+#include "replay.h"
+
+#define THREADS_MAX 1024U
+#define PATTERN_BYTES (1U << 20)
+#define TRANSFER_BYTES_MAX (16U << 20) /* of one call */
+
+/* What an operation does to what it names, for planning. */
+enum replay_kind {
+    KIND_OTHER,  /* works on a node or an open file */
+    KIND_LOOKUP, /* finds the node of a name */
+    KIND_MAKE,   /* makes a node of a name */
+    KIND_REMOVE,
+    KIND_RENAME,
+    KIND_LINK,
+    KIND_OPEN,
+    KIND_CLOSE,
+};
+
+enum replay_type {
+    TYPE_UNKNOWN,
+    TYPE_FILE,
+    TYPE_DIRECTORY,
+    TYPE_SYMLINK,
+};
+
+struct replay_lane;
+struct replay_op;
+
+/* Does an operation. Returns 0 or -errno of what it did; lane->reason says if it did nothing. */
+typedef int (*replay_do_fn)(struct replay_lane *lane, struct replay_op *op);
+
+/* A row for each operation that can be done again. */
+struct replay_row {
+    const char *name;
+    enum replay_kind kind;
+    enum replay_type type; /* of `entry` if it makes or removes one; else of the node, if only such have it */
+    bool is_change;        /* of the node, or of what is open: other operations keep their order to it */
+    replay_do_fn run;
+    const char *arguments[4]; /* columns that become args[] */
+};
+
+/* ---- What is planned ---- */
+
+/* Orders operations: those that change something, and those between that look at it. */
+struct replay_resource {
+    uint32_t last_change; /* op */
+    uint32_t readers;     /* since then: a list in replay->readers */
+};
+
+/* A name in a directory. */
+struct replay_name {
+    uint32_t directory; /* node */
+    uint32_t node;      /* 0: there is none of this name */
+    const char *text;
+    bool existed; /* before the first operation, as `first` */
+    uint32_t first;
+    uint32_t next; /* in the hash table */
+    struct replay_resource resource;
+};
+
+/* Where a node is while the replay runs. */
+struct replay_place {
+    uint32_t directory; /* node; 0: nowhere */
+    const char *text;
+};
+
+struct replay_node {
+    uint64_t id; /* in the events file; 0: not known */
+    enum replay_type type;
+    bool existed;
+    bool is_truncated; /* what it held before is not known any more */
+    uint64_t existed_bytes;
+    uint64_t size_bytes; /* at this point of the plan, at least */
+    struct replay_resource resource;
+    /* while it runs */
+    struct replay_place places[2];
+    uint64_t charged_bytes;
+    uint32_t open_count;
+};
+
+/* An open file or directory. */
+struct replay_handle {
+    uint32_t node;
+    bool is_opened_first; /* it was open when recording began */
+    bool is_directory;
+    bool is_read;
+    bool is_written;
+    struct replay_resource resource;
+    int fd; /* while it runs; -1: not open */
+};
+
+struct replay_op {
+    uint64_t start_cycles;
+    uint64_t latency_cycles;
+    uint64_t size;
+    uint64_t offset;
+    uint64_t result;
+    uint64_t args[4]; /* see the row */
+    const struct replay_row *row;
+    const char *name; /* of the node in its directory, of an attribute, or the new name of LINK */
+    const char *text; /* new name of RENAME, target of SYMLINK */
+    uint32_t node;
+    uint32_t entry;    /* the node that is found, made, moved or removed */
+    uint32_t other;    /* RENAME, LINK: the new directory; COPY_FILE_RANGE: the node copied to */
+    uint32_t replaced; /* RENAME: the node that had the new name */
+    uint32_t handle;
+    uint32_t out_handle;
+    uint32_t umask;
+    uint32_t lane;
+    uint32_t next_of_lane; /* op */
+    uint32_t first_edge;   /* of those to operations that wait for this one */
+    uint16_t error;
+    uint8_t op;          /* number in the events file */
+    uint8_t plan_reason; /* enum replay_reason: why it cannot be done */
+    /* what came of it */
+    _Atomic uint32_t pending; /* operations that it still waits for */
+    uint16_t new_error;
+    uint8_t reason;
+    int64_t begun_ns; /* since the start of the replay */
+    uint64_t new_latency_cycles;
+    uint64_t new_result;
+};
+
+struct replay_edge {
+    uint32_t from;
+    uint32_t to;
+};
+
+struct replay_reader {
+    uint32_t op;
+    uint32_t next;
+};
+
+/* A string of its own, for as long as the replay is there. */
+struct replay_arena {
+    char **blocks;
+    size_t block_count;
+    size_t used_bytes; /* of the last block */
+};
+
+/* An array that grows; [0] is not used. */
+#define REPLAY_ARRAY(type)                                                                                             \
+    struct {                                                                                                           \
+        type *at;                                                                                                      \
+        uint32_t count; /* with [0] */                                                                                 \
+        uint32_t room;                                                                                                 \
+    }
+
+/* From numbers of the file to places of ours. */
+struct replay_map {
+    struct replay_map_row {
+        uint64_t key;
+        uint32_t value; /* 0: empty row */
+    } * rows;
+    uint32_t room; /* a power of two */
+    uint32_t count;
+};
+
+struct replay_lane {
+    struct replay *replay;
+    uint32_t first_op;
+    uint32_t last_op;
+    uint64_t free_cycles; /* while planning: when its thread has made its last call */
+    pthread_t thread;
+    bool is_started;
+    pthread_mutex_t mutex;
+    pthread_cond_t is_ready; /* what its operation waited for is done */
+    /* the operation that is being done */
+    enum replay_reason reason;
+    uint64_t latency_cycles;
+    uint64_t moved_bytes;
+    unsigned char *buffer;
+    size_t buffer_bytes;
+    uint32_t parent; /* node whose descriptor is kept */
+    int parent_fd;   /* -1: none */
+    uint64_t parent_generation;
+};
+
+struct replay {
+    const struct events_file *file;
+    struct replay_arena arena;
+    REPLAY_ARRAY(struct replay_op) ops;
+    REPLAY_ARRAY(struct replay_node) nodes; /* [1]: the directory itself */
+    REPLAY_ARRAY(struct replay_name) names;
+    REPLAY_ARRAY(struct replay_handle) handles;
+    REPLAY_ARRAY(struct replay_edge) edges; /* sorted by from, once planned */
+    REPLAY_ARRAY(struct replay_reader) readers;
+    struct replay_map node_of_id;
+    struct replay_map handle_of_file;
+    uint32_t *name_table; /* names by directory and text */
+    uint32_t name_table_room;
+    struct replay_lane *lanes; /* [lane_count] */
+    uint32_t lane_count;
+    uint32_t recorded_threads;
+    uint64_t first_cycles;
+    int error; /* of planning: what nobody had memory for */
+
+    /* while it runs */
+    struct replay_options options;
+    const volatile sig_atomic_t *stop;
+    int root_fd;
+    struct aggstats_clock clock;
+    int64_t started_ns; /* CLOCK_MONOTONIC */
+    int64_t started_unix_ns;
+    int64_t ended_ns;
+    pthread_rwlock_t places_lock; /* nodes' places: held to write while something is renamed */
+    uint64_t generation;          /* of directories' places */
+    pthread_mutex_t charge_lock;
+    uint64_t charged_bytes;
+    unsigned char *pattern; /* [PATTERN_BYTES], what is written to files */
+    _Atomic uint64_t replaced_targets;
+    struct replay_report report;
+    struct replay_count *counts;
+    struct replay_difference *differences;
+};
+
+#define ROOT_NODE 1U
+#define REPLAY_CLOSED UINT32_MAX /* in handle_of_file */
+
+/* Grows an array by one, zeroed. Returns its place; 0: no memory, and replay->error says so */
+#define REPLAY_ADD(replay, array)                                                                                      \
+    replay_array_add((replay), (void **)&(array)->at, &(array)->count, &(array)->room, sizeof(*(array)->at))
+uint32_t replay_array_add(struct replay *replay, void **at, uint32_t *count, uint32_t *room, size_t member_bytes);
+
+uint32_t replay_map_get(const struct replay_map *map, uint64_t key); /* 0: it is not there */
+void replay_map_set(struct replay *replay, struct replay_map *map, uint64_t key, uint32_t value);
+
+/* A copy with a NUL. Returns NULL without memory; replay->error says so */
+const char *replay_keep_text(struct replay *replay, const char *bytes, size_t length);
+
+/* Whether a name is one component of a path, and no other. */
+bool replay_is_component(const char *bytes, size_t length);
+
+/* ---- Names, while planning ---- */
+
+/* The node of a number of the file; if it is new, where the file knows it to be. 0: none */
+uint32_t replay_node_of(struct replay *replay, uint64_t id, uint64_t cycles, enum replay_type type);
+
+/* The name in the table; made if need be. */
+uint32_t replay_name_of(struct replay *replay, uint32_t directory, const char *text);
+
+/* The node that a name has, which was there before if nothing made it. id: 0, not known. */
+uint32_t replay_name_present(struct replay *replay, uint32_t name, uint64_t id, enum replay_type type);
+
+/* A node is made of that name. */
+uint32_t replay_name_made(struct replay *replay, uint32_t name, uint64_t id, enum replay_type type);
+
+/* Plans an operation that is about names, once its arguments are read. entry_id: the column */
+void replay_plan_names(struct replay *replay, struct replay_op *op, uint64_t entry_id);
+
+/* ---- Open files, order, threads, while planning ---- */
+
+/* The open file of a number of the file. is_new: it is opened now. */
+uint32_t replay_handle_of(struct replay *replay, uint64_t file, uint32_t node, bool is_new, bool is_directory);
+
+/* Lets operation `place` wait for those that come before it on all that it names. */
+void replay_plan_order(struct replay *replay, uint32_t place);
+
+/* Sorts what operations wait for, and counts it. Errors: -ENOMEM */
+int replay_plan_waits(struct replay *replay);
+
+/* Gives each operation a thread. threads: recorded, of operation i at [i]. Errors: -ENOMEM */
+int replay_plan_lanes(struct replay *replay, const uint32_t *threads);
+
+/* The row of a name; NULL: it cannot be done again. */
+const struct replay_row *replay_row_of(const char *name);
+
+/* ---- While it runs ---- */
+
+/* Takes what a file up to that end may hold, or what a name takes. False: it would be too much */
+bool replay_charge(struct replay *replay, uint32_t node, uint64_t end_bytes);
+bool replay_charge_name(struct replay *replay);
+
+/* A file holds no more than that now. */
+void replay_shrink(struct replay *replay, uint32_t node, uint64_t size_bytes);
+
+/* A file is opened, closed, or has lost a name: without either what it held is given back. */
+void replay_count_open(struct replay *replay, uint32_t node, int change);
+
+/* Opens a node beneath the directory, by its place, without following links. flags: of open(2)
+ * Returns a descriptor, which the caller closes, or -errno; -ENXIO: its place is not known */
+int replay_open_node(struct replay *replay, uint32_t node, int flags);
+
+/* The directory that a name is in, as a descriptor that stays the lane's. Errors as above */
+int replay_open_parent(struct replay_lane *lane, uint32_t directory);
+
+/* A node has got a name, or has lost it. */
+void replay_place_add(struct replay *replay, uint32_t node, uint32_t directory, const char *text);
+void replay_place_remove(struct replay *replay, uint32_t node, uint32_t directory, const char *text);
+void replay_place_forget_descriptors(struct replay *replay);
+
+/* One of a node's places; .directory is 0 without one. */
+struct replay_place replay_place_of(struct replay *replay, uint32_t node);
+
+/* Opens what a descriptor of O_PATH names, if it is a regular file or, as wanted, a directory; what else it may be is
+ * not touched. Timed. Returns a descriptor, or -errno, also with lane->reason set */
+int replay_open_checked(struct replay_lane *lane, int path_fd, int flags, bool is_directory);
+
+/* Memory of a lane, for a call to read into. NULL: none */
+unsigned char *replay_buffer(struct replay_lane *lane, uint64_t size_bytes);
+
+/* Evaluates a system call, and adds what it took to lane->latency_cycles. Gives what it returned, or -errno. */
+#define TIMED(lane, call)                                                                                              \
+    (__extension__({                                                                                                   \
+        uint32_t kind_ = (lane)->replay->clock.kind;                                                                   \
+        uint64_t begun_ = aggstats_clock_now(kind_);                                                                   \
+        long result_ = (long)(call);                                                                                   \
+        (lane)->latency_cycles += aggstats_clock_now(kind_) - begun_;                                                  \
+        result_ < 0 ? (long)negative_errno() : result_;                                                                \
+    }))
+
+/* Does nothing, and says why. Returns -ECANCELED */
+static inline int replay_refuse(struct replay_lane *lane, enum replay_reason reason) {
+    lane->reason = reason;
+    return -ECANCELED;
+}
+
+/* What operations do: see the table in rows.c. */
+int replay_lookup(struct replay_lane *lane, struct replay_op *op);
+int replay_symlink(struct replay_lane *lane, struct replay_op *op);
+int replay_mknod(struct replay_lane *lane, struct replay_op *op);
+int replay_mkdir(struct replay_lane *lane, struct replay_op *op);
+int replay_remove(struct replay_lane *lane, struct replay_op *op);
+int replay_rename(struct replay_lane *lane, struct replay_op *op);
+int replay_link(struct replay_lane *lane, struct replay_op *op);
+int replay_open(struct replay_lane *lane, struct replay_op *op);
+int replay_create_file(struct replay_lane *lane, struct replay_op *op);
+int replay_tmpfile(struct replay_lane *lane, struct replay_op *op);
+int replay_release(struct replay_lane *lane, struct replay_op *op);
+int replay_flush(struct replay_lane *lane, struct replay_op *op);
+int replay_read(struct replay_lane *lane, struct replay_op *op);
+int replay_write(struct replay_lane *lane, struct replay_op *op);
+int replay_copy(struct replay_lane *lane, struct replay_op *op);
+int replay_fsync(struct replay_lane *lane, struct replay_op *op);
+int replay_fallocate(struct replay_lane *lane, struct replay_op *op);
+int replay_lseek(struct replay_lane *lane, struct replay_op *op);
+int replay_readdir(struct replay_lane *lane, struct replay_op *op);
+int replay_lock(struct replay_lane *lane, struct replay_op *op);
+int replay_getattr(struct replay_lane *lane, struct replay_op *op);
+int replay_statx(struct replay_lane *lane, struct replay_op *op);
+int replay_setattr(struct replay_lane *lane, struct replay_op *op);
+int replay_access(struct replay_lane *lane, struct replay_op *op);
+int replay_readlink(struct replay_lane *lane, struct replay_op *op);
+int replay_statfs(struct replay_lane *lane, struct replay_op *op);
+int replay_syncfs(struct replay_lane *lane, struct replay_op *op);
+int replay_setxattr(struct replay_lane *lane, struct replay_op *op);
+int replay_getxattr(struct replay_lane *lane, struct replay_op *op);
+int replay_listxattr(struct replay_lane *lane, struct replay_op *op);
+int replay_removexattr(struct replay_lane *lane, struct replay_op *op);
+
+/* The mode of something that is made. */
+mode_t replay_mode(const struct replay *replay, uint64_t mode, uint32_t mask, mode_t least);
+
+/* Makes what must have been there before the first operation. */
+int replay_populate(struct replay *replay);
+
+/* Runs all lanes to their end. Errors: -EAGAIN no thread */
+int replay_run_lanes(struct replay *replay);
+
+/* Sums up what came of all operations. Errors: -ENOMEM */
+int replay_sum_up(struct replay *replay);
+
+#endif
