@@ -2,10 +2,7 @@
 #include "cmd_events.h"
 
 static const struct command *const subcommands[] = {
-    &command_events_show,
-    &command_events_profile,
-    &command_events_export,
-    NULL,
+    &command_events_show, &command_events_profile, &command_events_export, &command_events_merge, NULL,
 };
 
 const struct command command_events = {

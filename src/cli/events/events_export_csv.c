@@ -10,6 +10,7 @@
 struct csv {
     const struct events_export *export;
     FILE *stream;
+    struct events_order *order; /* NULL: the calls are of one host */
 };
 
 static void print_quoted(FILE *stream, const char *text, size_t length) {
@@ -54,10 +55,19 @@ static void print_caller(const struct csv *csv, const struct event *event) {
     struct events_text unused;
     uint64_t process = events_task(csv->export->file, event->thread, &unused);
     events_export_name(csv->export->file, event->thread, name);
-    print_number(csv->stream, true, process ? process : event->thread);
-    print_number(csv->stream, true, event->thread);
+    print_number(csv->stream, true, events_thread_number(csv->export->file, process ? process : event->thread));
+    print_number(csv->stream, true, events_thread_number(csv->export->file, event->thread));
     print_text(csv->stream, name, strlen(name));
     print_number(csv->stream, true, event->uid);
+}
+
+/* Further columns, of files that were merged: whose call it is, and whether it may have begun before one above it. */
+static void print_host(const struct csv *csv, const struct event *event) {
+    const struct events_host_seen *host = events_host_of(csv->export->file, event->stream);
+    if (!csv->order)
+        return;
+    print_text(csv->stream, host && host->name ? host->name : "", host && host->name ? strlen(host->name) : 0);
+    print_number(csv->stream, true, events_is_unordered(csv->order, event));
 }
 
 static int print_call(void *context, const struct event *event) {
@@ -80,14 +90,20 @@ static int print_call(void *context, const struct event *event) {
     print_column(csv, event, "result");
     print_column(csv, event, "file");
     print_number(csv->stream, true, event->worker);
+    print_host(csv, event);
     putc('\n', csv->stream);
     return 0;
 }
 
 int events_export_csv(const struct events_export *export) {
     struct csv csv = {.export = export, .stream = export->stream};
+    if (export->file->host_count > 0 && events_order_create(export->file, &csv.order) < 0)
+        return -ENOMEM;
     fputs("start_ns,latency_ns,start_cycles,latency_cycles,op,error,pid,tid,program,uid,node,path,new_name,size,offset,"
-          "result,file,worker\n",
+          "result,file,worker",
           export->stream);
-    return events_export_each(export, print_call, &csv);
+    fputs(csv.order ? ",host,unordered\n" : "\n", export->stream);
+    int err = events_export_each(export, print_call, &csv);
+    free(csv.order);
+    return err;
 }

@@ -167,8 +167,11 @@ static bool has_wanted_time(const struct events_filter *filter, const struct eve
 
 static bool has_wanted_caller(const struct events_filter *filter, const struct event *event) {
     struct events_text name;
-    return filter->pid == 0 || event->thread == filter->pid ||
-           events_task(filter->file, event->thread, &name) == filter->pid;
+    if (filter->pid == 0)
+        return true;
+    uint64_t process = events_task(filter->file, event->thread, &name);
+    return events_thread_number(filter->file, event->thread) == filter->pid ||
+           events_thread_number(filter->file, process) == filter->pid;
 }
 
 bool events_filter_wants(void *context, const struct event *event) {

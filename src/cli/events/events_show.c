@@ -13,6 +13,7 @@
 #define PROGRAM_COLUMNS 15
 #define WIDTH_OF_PROGRAMS 100 /* programs have a column on screens of that width */
 #define PATH_COLUMNS_MIN 12
+#define HOST_COLUMNS 12
 
 struct show_options {
     struct events_filter filter;
@@ -25,6 +26,7 @@ struct page {
     const struct events_file *file;
     const struct screen *screen;
     struct units units;
+    struct events_order *order; /* NULL: the calls are of one host */
     size_t next_mark;
     int64_t day; /* of the line before; in days since 1970 */
 };
@@ -114,12 +116,24 @@ static int print_program(const struct page *page, const struct event *event) {
     struct events_text name;
     char text[PROGRAM_COLUMNS + 1];
     uint64_t process = events_task(page->file, event->thread, &name);
-    int column = fprintf(page->screen->stream, "  %7" PRIu64, process ? process : event->thread);
+    int column = fprintf(page->screen->stream, "  %7" PRIu32,
+                         events_thread_number(page->file, process ? process : event->thread));
     if (!shows_programs(page))
         return column;
     snprintf(text, sizeof(text), "%.*s", name.bytes ? (int)name.length : 0, name.bytes ? name.bytes : "");
     column += fprintf(page->screen->stream, " ");
     return column + print_text(page, event->thread == 0 ? "(kernel)" : text, PROGRAM_COLUMNS);
+}
+
+/* Whose call it is, of several hosts; before it "~" if it may have begun before a call above it. */
+static int print_host(const struct page *page, const struct event *event) {
+    const struct events_host_seen *host = events_host_of(page->file, event->stream);
+    char text[HOST_COLUMNS + 1];
+    if (!page->order)
+        return 0;
+    snprintf(text, sizeof(text), "%s", host && host->name ? host->name : "?");
+    fputs(events_is_unordered(page->order, event) ? " ~ " : "   ", page->screen->stream);
+    return 3 + print_text(page, text, HOST_COLUMNS);
 }
 
 /* "4,096 B", "ENOENT" */
@@ -160,7 +174,7 @@ static void print_path(const struct page *page, const struct event *event, int c
 static void print_call(struct page *page, const struct event *event) {
     char text[UNITS_TEXT_SIZE + 16];
     print_time(page, event->start_cycles);
-    int column = TIME_COLUMNS;
+    int column = TIME_COLUMNS + print_host(page, event);
     units_format_cycles(&page->units, (double)event->latency_cycles, text);
     screen_print_right(page->screen, INK_PLAIN, text, 10);
     column += 10 + fprintf(page->screen->stream, "  ");
@@ -177,7 +191,10 @@ static void print_call(struct page *page, const struct event *event) {
 
 static void print_head(const struct page *page) {
     screen_ink(page->screen, INK_FAINT);
-    fprintf(page->screen->stream, "%-15s%10s  %-12s  %7s", "begun", "latency", "operation", "process");
+    fprintf(page->screen->stream, "%-15s", "begun");
+    if (page->order)
+        fprintf(page->screen->stream, "   %-*s", HOST_COLUMNS, "host");
+    fprintf(page->screen->stream, "%10s  %-12s  %7s", "latency", "operation", "process");
     if (shows_programs(page))
         fprintf(page->screen->stream, " %-*s", PROGRAM_COLUMNS, "program");
     fprintf(page->screen->stream, "%13s  %s\n", "outcome", "path");
@@ -188,7 +205,9 @@ static enum status print_all(struct page *page, struct events_filter *filter) {
     struct events_cursor *cursor;
     struct event event;
     bool any = false;
-    if (events_cursor_open(page->file, &cursor) < 0) {
+    if ((page->file->host_count > 0 && events_order_create(page->file, &page->order) < 0) ||
+        events_cursor_open(page->file, &cursor) < 0) {
+        free(page->order);
         complain("cannot sort calls: %s", strerror(ENOMEM));
         return STATUS_TROUBLE;
     }
@@ -202,6 +221,7 @@ static enum status print_all(struct page *page, struct events_filter *filter) {
     }
     print_marks_before(page, filter, UINT64_MAX);
     events_cursor_close(cursor);
+    free(page->order);
     return any ? STATUS_OK : STATUS_NOT_SO;
 }
 

@@ -1,0 +1,155 @@
+/* osprof events merge: recordings of several hosts on one time line, as one events file. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base.h"
+#include "cmd_events.h"
+#include "events_input.h"
+#include "events_merging.h"
+#include "option_table.h"
+#include "output.h"
+#include "screen.h"
+#include "units.h"
+
+struct merge_options {
+    const char *output;
+};
+
+/* The merged file while it is made. */
+struct made {
+    unsigned char *bytes;
+    size_t size_bytes;
+    size_t room_bytes;
+};
+
+static int add(void *context, const void *bytes, size_t size_bytes) {
+    struct made *made = context;
+    if (size_bytes > made->room_bytes - made->size_bytes) {
+        size_t room_bytes = 2 * (made->size_bytes + size_bytes);
+        unsigned char *grown = realloc(made->bytes, room_bytes);
+        if (!grown)
+            return -ENOMEM;
+        made->bytes = grown;
+        made->room_bytes = room_bytes;
+    }
+    memcpy(made->bytes + made->size_bytes, bytes, size_bytes);
+    made->size_bytes += size_bytes;
+    return 0;
+}
+
+/* ---- What it says ---- */
+
+static void print_host(const struct screen *screen, const struct events_host_seen *host) {
+    const struct units units = {.ascii = screen->ascii};
+    char text[UNITS_TEXT_SIZE];
+    printf("%4" PRIu32 "  ", host->head.number);
+    screen_print_untrusted(screen, INK_STRONG, host->name ? host->name : "(not told)");
+    if (host->head.error_ns == UINT64_MAX) {
+        puts(": nobody sets its clock, so its calls are not ordered with those of other machines");
+        return;
+    }
+    units_format_seconds(&units, (double)host->head.error_ns / 1e9, text);
+    printf(": its times may be off by %s\n", text);
+}
+
+/* Reads the merged file, too: what cannot be read is not written. */
+static int print_hosts(const struct made *made, bool is_quiet) {
+    const struct screen screen = screen_of_stdout(0, false);
+    char complaint[EVENTS_COMPLAINT_SIZE];
+    struct events_file *file;
+    int err = events_open(made->bytes, made->size_bytes, &file, complaint);
+    if (err < 0)
+        return err;
+    for (size_t i = 0; !is_quiet && i < file->host_count; i++)
+        print_host(&screen, &file->hosts[i]);
+    events_close(file);
+    return 0;
+}
+
+/* ---- Merging ---- */
+
+static void complain_unmerged(const char *name, int err) {
+    if (err == -ENODATA)
+        complain("cannot merge %s: it has no pairs of its clock and the time of day, or not the clock's rate", name);
+    else if (err == -E2BIG)
+        complain("cannot merge %s with those before it: more than %u recordings, or %u operations", name,
+                 EVENTS_HOSTS_MAX, EVENTS_OPS_MAX);
+    else
+        complain("cannot merge %s: %s", name, strerror(-err));
+}
+
+static enum status write_merged(const struct merge_options *options, const struct made *made) {
+    int err = print_hosts(made, output_is_stdout(options->output));
+    if (err == 0)
+        err = output_write_private(options->output, (const char *)made->bytes, made->size_bytes);
+    if (err < 0)
+        complain("cannot write %s: %s", options->output, strerror(-err));
+    return err < 0 ? STATUS_TROUBLE : STATUS_OK;
+}
+
+static enum status merge_inputs(const struct merge_options *options, const struct events_input *inputs, size_t count) {
+    struct made made = {0};
+    size_t place = 0;
+    enum status status = STATUS_TROUBLE;
+    CLEANUP_FREE const struct events_file **files = calloc(count, sizeof(*files));
+    for (size_t i = 0; files && i < count; i++)
+        files[i] = inputs[i].file;
+    int err = files ? events_merge(files, count, add, &made, &place) : -ENOMEM;
+    if (err < 0)
+        complain_unmerged(inputs[place].name, err);
+    else
+        status = write_merged(options, &made);
+    free(made.bytes);
+    return status;
+}
+
+static enum status merge(const struct merge_options *options, char **names, size_t count) {
+    enum status status = STATUS_OK;
+    size_t opened = 0;
+    CLEANUP_FREE struct events_input *inputs = calloc(count, sizeof(*inputs));
+    while (status == STATUS_OK && opened < count) {
+        if (!inputs || events_input_open(names[opened], &inputs[opened]) < 0)
+            status = STATUS_TROUBLE;
+        else
+            opened++;
+    }
+    if (status == STATUS_OK)
+        status = merge_inputs(options, inputs, count);
+    while (opened > 0)
+        events_input_finish(&inputs[--opened]);
+    return status;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static const struct option_row rows[] = {
+    ROW_OUTPUT("write the merged events to FILE, whole or not at all; - is standard output", struct merge_options,
+               output),
+    ROW_ARGUMENTS(FILE, "FILE..."),
+    {.kind = OPTION_END},
+};
+
+static enum status run_merge(const struct command *command, int argc, char **argv) {
+    struct merge_options options = {0};
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, &options, &arguments, &status))
+        return status;
+    if (arguments.rest_count < 1)
+        return usage_error(command, "at least one FILE is expected");
+    if (!options.output)
+        return usage_error(command, "-o FILE is expected");
+    if (output_is_stdout(options.output) && isatty(STDOUT_FILENO))
+        return usage_error(command, "events are not for a terminal; use -o FILE");
+    return merge(&options, arguments.rest, (size_t)arguments.rest_count);
+}
+
+const struct command command_events_merge = {
+    .name = "events merge",
+    .summary = "puts recordings of several hosts on one time line",
+    .help = "Puts the calls of several events files on one time line, by the clocks of their machines, and writes them "
+            "as one events file. It tells for each recording by how much its times may be off: calls of different "
+            "machines that are nearer to each other have no known order.",
+    .options = rows,
+    .run = run_merge,
+};

@@ -1,0 +1,77 @@
+#!/bin/bash
+# osprof events merge: recordings of hosts whose clocks are shifted and drift by known amounts come on one time line; what
+# is nearer than their clocks err is not called ordered; the other subcommands take the result.
+. "$(dirname "$0")/lib.sh"
+
+# Calls of two hosts, by true time: on near at 0, 20, 40... ms, on far 10 ms later; a last one on both 0.5 ms apart.
+calls() { # calls FIRST_MS: 50 LOOKUPs and as many READs
+    local first=$1 i
+    for ((i = 0; i < 50; i++)); do
+        echo "call 4711 $(((first + 20 * i) * 1000)) 30 LOOKUP 1 entry=5 name=f"
+        echo "call 4711 $(((first + 20 * i) * 1000 + 100)) $((100 + i)) READ 5 file=3 size=4096 offset=0 result=$((4000 + first))"
+    done
+}
+program=$TEST_PROGRAMS/events_from_script
+{
+    printf '%s\n' 'host near' 'boot a' 'error 1000000' 'ahead 300000' 'path 5 /f'
+    calls 0
+    echo "call 4711 1500000 30 LOOKUP 1 errno=2 name=last"
+} | "$program" >near
+{
+    printf '%s\n' 'host far' 'boot b' 'error 2000000' 'ahead -1900000' 'drift 120' 'path 5 /g'
+    calls 10
+    echo "call 4711 1502500 30 LOOKUP 1 errno=2 name=last"
+} | "$program" >far
+
+expect 0 events merge -o both near far
+assert_eq "   0  near: its times may be off by 1.00 ms
+   1  far: its times may be off by 2.00 ms" "$(<"$scratch/out")" "what it says"
+assert_eq 600 "$(stat -c %a both)" "mode of the merged file"
+
+# ---- Order
+
+expect 0 events show --width 200 --op LOOKUP both
+hosts() { grep LOOKUP "$scratch/out" | grep -o 'near\|far'; }
+assert_eq 102 "$(grep -c LOOKUP "$scratch/out")" "calls of both"
+hosts | head -n 100 | awk '{ want = NR % 2 ? "near" : "far"; if ($1 != want) exit 1 }' || fail "not by true time: $(hosts)"
+# 0.3 ms more, 1.9 ms less: 2.5 ms apart have become 0.3 ms; their clocks may err by 3 ms
+assert_eq 1 "$(grep -c ' ~ ' "$scratch/out")" "calls without a known order"
+tail -n 2 "$scratch/out" | head -n 1 | grep -q ' ~ .*last' || fail "not the last is marked: $(tail -n 2 "$scratch/out")"
+grep -q '^22:13:20.00\(8099\|8100\) *far *30.0 µs  LOOKUP *4711 .*f$' "$scratch/out" || fail "far's first call is not where its clock says"
+expect 0 events show --pid 4711 --path /g both
+grep -q READ "$scratch/out" && ! grep near "$scratch/out" || fail "paths of hosts are not kept apart"
+
+# ---- What others make of it
+
+expect 0 events profile -o both.osprof both
+expect 0 check both.osprof
+for host in near far; do
+    expect 0 events profile -o "$host.osprof" "$host"
+done
+expect 0 merge -o sum.osprof near.osprof far.osprof
+buckets() { grep -v '^#' "$1"; }
+assert_eq "$(buckets sum.osprof)" "$(buckets both.osprof)" "the profile of both"
+
+expect 0 events export both
+head -n 1 "$scratch/out" | grep -q ',host,unordered$' || fail "no column says whose calls they are"
+assert_eq 101 "$(grep -c ',"far",[01]$' "$scratch/out")" "rows of far"
+for format in chrome perfetto; do
+    expect 0 events export --format "$format" -o "both.$format" both
+done
+
+# ---- Merged again, in any order
+
+expect 0 events merge -o again far both
+expect 0 events show --op LOOKUP again
+assert_eq 153 "$(grep -c LOOKUP "$scratch/out")" "calls of a merged file that is merged again"
+
+# ---- What cannot be merged
+
+expect 2 events merge near
+grep -q 'osprof events merge: -o FILE is expected' "$scratch/err" || fail "no word of -o: $(<"$scratch/err")"
+expect_trouble "osprof: cannot read events nothing: No such file or directory" events merge -o x near nothing
+[ ! -e x ] || fail "something was written all the same"
+head -c 3000 far >cut
+expect 0 events merge -o x near cut
+grep -q 'osprof: cut: its end is missing' "$scratch/err" || fail "no word of the cut: $(<"$scratch/err")"
+expect 0 events show x
