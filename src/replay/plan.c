@@ -99,26 +99,39 @@ static void read_nodes(const struct reading *reading) {
         refuse(reading, REPLAY_NO_PLACE);
 }
 
+/* What is done to an open file tells how it must be opened. */
+static void learn_use(const struct reading *reading) {
+    struct replay_handle *handles = reading->replay->handles.at;
+    const struct replay_op *op = reading->op;
+    if (op->handle && strcmp(op->row->name, "WRITE") == 0)
+        handles[op->handle].is_written = true;
+    if (op->handle && (strcmp(op->row->name, "READ") == 0 || op->out_handle))
+        handles[op->handle].is_read = true;
+    if (op->out_handle)
+        handles[op->out_handle].is_written = true;
+}
+
 static void read_handles(const struct reading *reading) {
     struct replay *replay = reading->replay;
     struct replay_op *op = reading->op;
     uint64_t file = column(reading, "file");
+    uint64_t out_file = column(reading, "out_file");
     bool is_open = op->row->kind == KIND_OPEN;
-    uint32_t node = is_open && op->entry ? op->entry : op->node;
-    bool is_directory = op->row->type == TYPE_DIRECTORY;
-    if (file && !(is_open && op->error))
-        op->handle = replay_handle_of(replay, file, node, is_open, is_directory);
-    if (column(reading, "out_file"))
-        op->out_handle = replay_handle_of(replay, column(reading, "out_file"), op->other, false, false);
-    struct replay_handle *handle = &replay->handles.at[op->handle];
-    if (op->handle && strcmp(op->row->name, "WRITE") == 0)
-        handle->is_written = true;
-    else if (op->handle && (strcmp(op->row->name, "READ") == 0 || op->out_handle))
-        handle->is_read = true;
-    if (op->out_handle)
-        replay->handles.at[op->out_handle].is_written = true;
+    const struct replay_handle handle = {
+        .node = is_open && op->entry ? op->entry : op->node,
+        .opened_cycles = is_open ? op->start_cycles + op->latency_cycles : 0,
+        .is_directory = op->row->type == TYPE_DIRECTORY && !(is_open && op->entry),
+    };
+    const struct replay_handle out = {.node = op->other};
+    if (file && is_open && op->error == 0)
+        op->handle = replay_handle_open(replay, file, &handle);
+    else if (file && !is_open)
+        op->handle = replay_handle_of(replay, file, op->start_cycles, &handle);
+    if (out_file)
+        op->out_handle = replay_handle_of(replay, out_file, op->start_cycles, &out);
+    learn_use(reading);
     if (op->row->kind == KIND_CLOSE && op->handle)
-        replay_map_set(replay, &replay->handle_of_file, file, REPLAY_CLOSED);
+        replay_handle_close(replay, file, op->handle);
 }
 
 /* ---- How large files are ---- */
@@ -238,8 +251,6 @@ static int plan(struct replay *replay) {
     if (root != ROOT_NODE || replay->file->clock_hz == 0)
         return root ? -ENODATA : -ENOMEM;
     replay->nodes.at[root].type = TYPE_DIRECTORY;
-    replay->nodes.at[root].id = ROOT_NODE;
-    replay_map_set(replay, &replay->node_of_id, ROOT_NODE, root);
     int err = events_cursor_open(replay->file, &cursor);
     if (err < 0)
         return err;

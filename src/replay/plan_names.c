@@ -116,10 +116,12 @@ uint32_t replay_name_made(struct replay *replay, uint32_t place, uint64_t id, en
 
 /* ---- Paths that the file knows ---- */
 
-static uint32_t find_by_path(struct replay *replay, struct events_text path, uint64_t id, enum replay_type type) {
+/* root: what the path is below */
+static uint32_t find_by_path(struct replay *replay, uint32_t root, struct events_text path, uint64_t id,
+                             enum replay_type type) {
     const char *at = path.bytes;
     const char *end = path.bytes + path.length;
-    uint32_t node = ROOT_NODE;
+    uint32_t node = root;
     while (node && at < end) {
         const char *slash = memchr(at, '/', (size_t)(end - at));
         size_t length = (size_t)((slash ? slash : end) - at);
@@ -134,28 +136,37 @@ static uint32_t find_by_path(struct replay *replay, struct events_text path, uin
         }
         at += length + 1;
     }
-    return node == ROOT_NODE ? 0 : node;
+    return node == root ? 0 : node;
 }
 
-/* The root of one of several hosts: a directory of its own, named by its number. */
-static uint32_t find_host(struct replay *replay, uint64_t id) {
+/* The root of a mount: the directory itself, or, of several hosts, a directory in it, named by the host's number. */
+static uint32_t find_root(struct replay *replay, uint64_t number) {
+    const uint64_t id = number << EVENTS_HOST_NODE_SHIFT ^ 1;
     char text[32];
-    snprintf(text, sizeof(text), "host-%llu", (unsigned long long)(id >> EVENTS_HOST_NODE_SHIFT));
+    if (replay->file->host_count == 0)
+        return ROOT_NODE;
+    uint32_t node = replay_map_get(&replay->node_of_id, id);
+    if (node)
+        return node;
+    snprintf(text, sizeof(text), "host-%llu", (unsigned long long)number);
     const char *kept = replay_keep_text(replay, text, strlen(text));
     return kept ? replay_name_present(replay, replay_name_of(replay, ROOT_NODE, kept), id, TYPE_DIRECTORY) : 0;
 }
 
+static uint32_t find_new(struct replay *replay, uint64_t id, uint64_t cycles, enum replay_type type) {
+    uint64_t number = replay->file->host_count ? id >> EVENTS_HOST_NODE_SHIFT : 0;
+    uint32_t root = find_root(replay, number);
+    struct events_text path = events_path(replay->file, id, cycles);
+    if (id == (number << EVENTS_HOST_NODE_SHIFT ^ 1))
+        return root;
+    uint32_t node = root && path.bytes ? find_by_path(replay, root, path, id, type) : 0;
+    return node ? node : add_node(replay, id, type); /* nobody knows where */
+}
+
 uint32_t replay_node_of(struct replay *replay, uint64_t id, uint64_t cycles, enum replay_type type) {
     uint32_t node = id ? replay_map_get(&replay->node_of_id, id) : 0;
-    if (id != 0 && !node) {
-        struct events_text path = events_path(replay->file, id, cycles);
-        if (replay->file->host_count && id == ((id >> EVENTS_HOST_NODE_SHIFT) << EVENTS_HOST_NODE_SHIFT ^ 1))
-            node = find_host(replay, id);
-        else if (path.bytes && replay->file->host_count == 0)
-            node = find_by_path(replay, path, id, type);
-        if (!node)
-            node = add_node(replay, id, type); /* nobody knows where */
-    }
+    if (id != 0 && !node)
+        node = find_new(replay, id, cycles, type);
     learn_type(replay, node, type);
     return node;
 }

@@ -1,5 +1,5 @@
-/* What must have been there before the first operation: names in the order in which they were found, so that each
- * directory comes before what is in it. What is there already stays as it is. */
+/* What must have been there before the first operation: names in the order in which they were found. What is there
+ * already stays as it is. */
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +7,8 @@
 
 #include "base.h"
 #include "replay_private.h"
+
+#define PASSES_MAX 64U
 
 /* Fills a file, as far as files may hold so much; the rest is a hole. */
 static int fill(struct replay *replay, uint32_t node, int fd) {
@@ -84,17 +86,27 @@ static void open_first(struct replay *replay, struct replay_handle *handle) {
     replay_count_open(replay, handle->node, 1);
 }
 
-int replay_populate(struct replay *replay) {
+/* Returns how many names were made; those whose directory is not there yet are left for the next time. */
+static uint32_t make_names(struct replay *replay) {
+    uint32_t count = 0;
+    replay->report.not_made = 0;
     for (uint32_t i = 1; i < replay->names.count && !*replay->stop; i++) {
-        const struct replay_name *name = &replay->names.at[i];
-        if (!name->existed)
+        struct replay_name *name = &replay->names.at[i];
+        if (!name->existed || name->is_made)
             continue;
-        int err = make_name(replay, name);
-        if (err >= 0)
+        name->is_made = make_name(replay, name) >= 0;
+        if (name->is_made)
             replay_place_add(replay, name->first, name->directory, name->text);
-        else
-            replay->report.not_made++;
+        count += name->is_made;
+        replay->report.not_made += !name->is_made;
     }
+    return count;
+}
+
+int replay_populate(struct replay *replay) {
+    unsigned passes = 0; /* names may be in directories that were found after them */
+    while (make_names(replay) > 0 && replay->report.not_made > 0 && ++passes < PASSES_MAX)
+        ;
     for (uint32_t i = 1; i < replay->handles.count; i++)
         if (replay->handles.at[i].is_opened_first)
             open_first(replay, &replay->handles.at[i]);

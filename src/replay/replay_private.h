@@ -63,6 +63,7 @@ struct replay_name {
     const char *text;
     bool existed; /* before the first operation, as `first` */
     uint32_t first;
+    bool is_made;  /* while it runs */
     uint32_t next; /* in the hash table */
     struct replay_resource resource;
 };
@@ -90,7 +91,9 @@ struct replay_node {
 /* An open file or directory. */
 struct replay_handle {
     uint32_t node;
-    bool is_opened_first; /* it was open when recording began */
+    uint32_t before;        /* the handle that had the number before */
+    uint64_t opened_cycles; /* earlier calls are about that one */
+    bool is_opened_first;   /* it was open when recording began */
     bool is_directory;
     bool is_read;
     bool is_written;
@@ -259,8 +262,14 @@ void replay_plan_names(struct replay *replay, struct replay_op *op, uint64_t ent
 
 /* ---- Open files, order, threads, while planning ---- */
 
-/* The open file of a number of the file. is_new: it is opened now. */
-uint32_t replay_handle_of(struct replay *replay, uint64_t file, uint32_t node, bool is_new, bool is_directory);
+/* The open file of a number of the file, for a call; `handle` is what it is if it was open when recording began. */
+uint32_t replay_handle_of(struct replay *replay, uint64_t file, uint64_t cycles, const struct replay_handle *handle);
+
+/* A call opens a file. */
+uint32_t replay_handle_open(struct replay *replay, uint64_t file, const struct replay_handle *handle);
+
+/* ... or closes it. */
+void replay_handle_close(struct replay *replay, uint64_t file, uint32_t handle);
 
 /* Lets operation `place` wait for those that come before it on all that it names. */
 void replay_plan_order(struct replay *replay, uint32_t place);

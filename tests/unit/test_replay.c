@@ -426,6 +426,21 @@ START_TEST(handles_that_nobody_opened_are_no_trouble) {
 }
 END_TEST
 
+/* Its number is used again before the call that closes it has begun. */
+START_TEST(a_handle_may_be_closed_while_the_next_is_opened) {
+    run("path 5 /a\n"
+        "path 6 /b\n"
+        "call 1 0 1 OPEN 5 file=7 flags=0\n"
+        "call 2 10 20 OPEN 6 file=7 flags=0\n"
+        "call 1 15 5 RELEASE 5 file=7\n"
+        "call 1 40 1 READ 6 file=7 size=4096 offset=0 result=300\n"
+        "call 1 50 1 RELEASE 6 file=7\n");
+    assert_all_done();
+    ck_assert_int_eq(stat_of("a").st_size, 0);
+    ck_assert_int_eq(stat_of("b").st_size, 300);
+}
+END_TEST
+
 START_TEST(renames_in_circles_end) {
     run("call 1 0 1 MKDIR 1 entry=2 mode=0755 name=a\n"
         "call 1 10 1 MKDIR 2 entry=3 mode=0755 name=b\n"
@@ -455,6 +470,7 @@ int main(void) {
     tcase_add_test(tcase, what_differs_is_told);
     tcase_add_test(tcase, profiles_have_the_calls_of_both);
     tcase_add_test(tcase, a_stopped_replay_ends);
+    tcase_add_test(tcase, a_handle_may_be_closed_while_the_next_is_opened);
     tcase = suite_case(suite, "never", set_up, tear_down);
     tcase_add_test(tcase, names_of_several_components_are_refused);
     tcase_add_test(tcase, links_that_could_lead_out_get_another_target);
