@@ -2,7 +2,8 @@
 #include "cmd_events.h"
 
 static const struct command *const subcommands[] = {
-    &command_events_show, &command_events_profile, &command_events_export, &command_events_merge, NULL,
+    &command_events_show,  &command_events_profile, &command_events_export,
+    &command_events_merge, &command_events_replay,  NULL,
 };
 
 const struct command command_events = {

@@ -10,5 +10,6 @@ extern const struct command command_events_show;
 extern const struct command command_events_profile;
 extern const struct command command_events_export;
 extern const struct command command_events_merge;
+extern const struct command command_events_replay;
 
 #endif
