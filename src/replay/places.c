@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base.h"
@@ -14,7 +15,7 @@
 #define DEPTH_MAX 1000U /* of directories; in a file that lies they may be in a circle */
 
 /* Puts the path together from its end. Returns where it begins, NULL: there is none. */
-static const char *path_of(const struct replay *replay, uint32_t node, char buffer[PATH_MAX]) {
+static char *path_of(const struct replay *replay, uint32_t node, char buffer[PATH_MAX]) {
     size_t at = PATH_MAX - 1;
     buffer[at] = '\0';
     for (unsigned depth = 0; node != ROOT_NODE; depth++) {
@@ -28,16 +29,51 @@ static const char *path_of(const struct replay *replay, uint32_t node, char buff
         memcpy(buffer + at, place->text, length);
         node = place->directory;
     }
-    return buffer[at] == '\0' ? "." : buffer + at;
+    if (buffer[at] == '\0')
+        buffer[--at] = '.';
+    return buffer + at;
 }
 
-static int open_beneath(int root_fd, const char *path, int flags) {
+static int open_at_once(int root_fd, const char *path, int flags) {
     const struct open_how how = {
-        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW),
+        .flags = (uint64_t)(unsigned)flags,
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV,
     };
     int fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     return fd < 0 ? negative_errno() : fd;
+}
+
+/* The next component of a path. device: that of the directory */
+static int open_step(int dir_fd, const char *component, int flags, dev_t device) {
+    struct stat attr;
+    CLEANUP_FD int fd = openat(dir_fd, component, flags);
+    if (fd < 0 || fstat(fd, &attr) < 0)
+        return negative_errno();
+    return attr.st_dev == device ? steal_fd(&fd) : -EXDEV;
+}
+
+/* Before Linux 5.6, and where a container forbids openat2(2): a component at a time, of which none is "..". */
+static int open_by_steps(const struct replay *replay, char *path, int flags) {
+    CLEANUP_FD int dir_fd = -1;
+    int from_fd = replay->root_fd;
+    for (char *slash; (slash = strchr(path, '/')); path = slash + 1) {
+        *slash = '\0';
+        int next = open_step(from_fd, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, replay->root_device);
+        if (next < 0)
+            return next;
+        close_fd(&dir_fd);
+        from_fd = dir_fd = next;
+    }
+    return open_step(from_fd, path, flags, replay->root_device);
+}
+
+static int open_beneath(struct replay *replay, char *path, int flags) {
+    flags |= O_CLOEXEC | O_NOFOLLOW;
+    int fd = replay->has_no_openat2 ? -ENOSYS : open_at_once(replay->root_fd, path, flags);
+    if (fd != -ENOSYS && fd != -EPERM)
+        return fd;
+    replay->has_no_openat2 = true;
+    return open_by_steps(replay, path, flags);
 }
 
 int replay_open_node(struct replay *replay, uint32_t node, int flags) {
@@ -45,8 +81,8 @@ int replay_open_node(struct replay *replay, uint32_t node, int flags) {
     if (node == 0)
         return -ENXIO;
     pthread_rwlock_rdlock(&replay->places_lock);
-    const char *path = path_of(replay, node, buffer);
-    int fd = path ? open_beneath(replay->root_fd, path, flags) : -ENXIO;
+    char *path = path_of(replay, node, buffer);
+    int fd = path ? open_beneath(replay, path, flags) : -ENXIO;
     pthread_rwlock_unlock(&replay->places_lock);
     return fd;
 }

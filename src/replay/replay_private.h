@@ -211,6 +211,8 @@ struct replay {
     struct replay_options options;
     const volatile sig_atomic_t *stop;
     int root_fd;
+    dev_t root_device;
+    _Atomic bool has_no_openat2;
     struct aggstats_clock clock;
     int64_t started_ns; /* CLOCK_MONOTONIC */
     int64_t started_unix_ns;

@@ -1,11 +1,8 @@
 /* Running a plan: a thread for each lane, which does its operations in order, each when it is time and when what it
  * waits for is done. */
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "base.h"
 #include "replay_private.h"
@@ -158,12 +155,6 @@ static unsigned char *make_pattern(void) {
     return (unsigned char *)words;
 }
 
-static int has_openat2(int dir_fd) {
-    const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
-    CLEANUP_FD int fd = (int)syscall(SYS_openat2, dir_fd, ".", &how, sizeof(how));
-    return fd < 0 ? negative_errno() : 0;
-}
-
 static void close_handles(struct replay *replay) {
     for (uint32_t i = 1; i < replay->handles.count; i++)
         close_fd(&replay->handles.at[i].fd);
@@ -187,9 +178,10 @@ static int run_prepared(struct replay *replay) {
 
 int replay_run(struct replay *replay, int dir_fd, const struct replay_options *options,
                const volatile sig_atomic_t *stop) {
-    int err = has_openat2(dir_fd);
-    if (err < 0)
-        return err;
+    struct stat attr;
+    if (fstat(dir_fd, &attr) < 0)
+        return negative_errno();
+    replay->root_device = attr.st_dev;
     replay->options = *options;
     replay->stop = stop;
     replay->root_fd = dir_fd;
@@ -201,7 +193,7 @@ int replay_run(struct replay *replay, int dir_fd, const struct replay_options *o
     pthread_mutex_init(&replay->charge_lock, NULL);
     raise_limit();
     mode_t mask = umask(0);
-    err = run_prepared(replay);
+    int err = run_prepared(replay);
     umask(mask);
     close_handles(replay);
     free(replay->pattern);

@@ -179,10 +179,7 @@ static enum status run_in(const struct options *options, struct replay *replay, 
     int err = replay_run(replay, dir_fd, &replay_options, &is_ended);
     if (err == 0)
         return tell(options, &replay_options, file, replay);
-    if (err == -ENOSYS)
-        complain("cannot replay: this kernel has no openat2(2), which Linux has from version 5.6 on");
-    else
-        complain("cannot replay %s in %s: %s", file, options->directory, strerror(-err));
+    complain("cannot replay %s in %s: %s", file, options->directory, strerror(-err));
     return STATUS_TROUBLE;
 }
 

@@ -32,8 +32,7 @@ struct replay_options {
 
 /* Makes what must have been there, then does all operations. dir_fd: a directory
  * stop: ends it soon when it becomes true; what was not done then is not counted as refused
- * Errors: -ENOMEM, -EAGAIN no more threads; ENOSYS the kernel has no openat2(2), which came with Linux 5.6. Operations
- *         that fail are no errors */
+ * Errors: -ENOMEM, -EAGAIN no more threads. Operations that fail are no errors */
 int replay_run(struct replay *replay, int dir_fd, const struct replay_options *options,
                const volatile sig_atomic_t *stop);
 
