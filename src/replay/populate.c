@@ -10,12 +10,14 @@
 
 #define PASSES_MAX 64U
 
-/* Fills a file, as far as files may hold so much; the rest is a hole. */
+/* Fills a file, or leaves a hole. Errors: -EFBIG files would hold too much */
 static int fill(struct replay *replay, uint32_t node, int fd) {
     uint64_t size_bytes = replay->nodes.at[node].existed_bytes;
-    bool is_filled = !replay->options.is_sparse && replay_charge(replay, node, size_bytes);
-    if (size_bytes > INT64_MAX || (!is_filled && ftruncate(fd, (off_t)size_bytes) < 0))
-        return size_bytes > INT64_MAX ? -EFBIG : negative_errno();
+    bool is_filled = !replay->options.is_sparse;
+    if (size_bytes > INT64_MAX || (is_filled && !replay_charge(replay, node, size_bytes)))
+        return -EFBIG;
+    if (!is_filled && ftruncate(fd, (off_t)size_bytes) < 0)
+        return negative_errno();
     for (uint64_t at = 0; is_filled && at < size_bytes;) {
         size_t part = size_bytes - at < PATTERN_BYTES ? (size_t)(size_bytes - at) : PATTERN_BYTES;
         ssize_t written = pwrite(fd, replay->pattern, part, (off_t)at);
@@ -35,6 +37,8 @@ static int make_file(struct replay *replay, uint32_t node, int dir_fd, const cha
     if (fd < 0)
         return errno == EEXIST ? 1 : negative_errno();
     int err = fill(replay, node, fd);
+    if (err < 0)
+        unlinkat(dir_fd, text, 0);
     replay->report.made_files += err == 0;
     return err;
 }

@@ -368,6 +368,12 @@ int replay_getxattr(struct replay_lane *lane, struct replay_op *op);
 int replay_listxattr(struct replay_lane *lane, struct replay_op *op);
 int replay_removexattr(struct replay_lane *lane, struct replay_op *op);
 
+/* When a recorded moment was, since the first call; a file that lies gets no more than a century. */
+static inline int64_t replay_recorded_ns(const struct replay *replay, uint64_t cycles) {
+    long double ns = (long double)(cycles - replay->first_cycles) * 1e9L / (long double)replay->file->clock_hz;
+    return ns > 3.2e18L ? INT64_C(3200000000000000000) : (int64_t)ns;
+}
+
 /* The mode of something that is made. */
 mode_t replay_mode(const struct replay *replay, uint64_t mode, uint32_t mask, mode_t least);
 

@@ -84,12 +84,6 @@ static int by_name(const void *a, const void *b) {
 
 /* ---- Times (thesis §8.2: the difference between traced and replayed rates as a function of time) ---- */
 
-static int64_t recorded_ns(const struct replay *replay, uint64_t cycles) {
-    long double passed = (long double)(cycles - replay->first_cycles);
-    long double ns = passed * 1e9L / (long double)replay->file->clock_hz;
-    return ns > 9.2e18L ? INT64_MAX : (int64_t)ns;
-}
-
 static int by_time(const void *a, const void *b) {
     const int64_t *one = a;
     const int64_t *other = b;
@@ -105,7 +99,7 @@ static int find_lateness(struct replay *replay) {
     for (uint32_t i = 1; i < replay->ops.count; i++) {
         const struct replay_op *op = &replay->ops.at[i];
         if (op->reason == REPLAY_DONE)
-            late[count++] = op->begun_ns - recorded_ns(replay, op->start_cycles);
+            late[count++] = op->begun_ns - replay_recorded_ns(replay, op->start_cycles);
     }
     qsort(late, count, sizeof(*late), by_time);
     for (size_t i = 0; count > 0 && i < ARRAY_SIZE(per_cent); i++)
@@ -132,7 +126,7 @@ static void find_rates(struct replay *replay) {
         const struct replay_op *op = &replay->ops.at[i];
         if (op->reason != REPLAY_DONE)
             continue;
-        add_to_interval(report, recorded_ns(replay, op->start_cycles), longer_ns + 1, false);
+        add_to_interval(report, replay_recorded_ns(replay, op->start_cycles), longer_ns + 1, false);
         add_to_interval(report, op->begun_ns, longer_ns + 1, true);
     }
     for (size_t i = 0; i < REPLAY_INTERVALS; i++) {
@@ -146,7 +140,7 @@ static int64_t last_end_ns(const struct replay *replay) {
     int64_t last_ns = 0;
     for (uint32_t i = 1; i < replay->ops.count; i++) {
         const struct replay_op *op = &replay->ops.at[i];
-        int64_t end_ns = recorded_ns(replay, op->start_cycles + op->latency_cycles);
+        int64_t end_ns = replay_recorded_ns(replay, op->start_cycles + op->latency_cycles);
         last_ns = end_ns > last_ns ? end_ns : last_ns;
     }
     return last_ns;
@@ -181,7 +175,7 @@ const struct replay_report *replay_report_of(const struct replay *replay) {
 
 static struct aggstats_op_profile *profile_op(struct aggstats_profile *profile, const char *name) {
     for (size_t i = 0; i < profile->op_count; i++)
-        if (strcmp(profile->ops[i].name, name) == 0)
+        if (strncmp(profile->ops[i].name, name, sizeof(profile->ops[i].name) - 1) == 0)
             return &profile->ops[i];
     struct aggstats_op_profile *op = &profile->ops[profile->op_count];
     op->buckets = calloc(64U * (size_t)profile->resolution, sizeof(*op->buckets));

@@ -6,6 +6,7 @@
 #include "replay_private.h"
 
 /* clang-format off */
+#define LOCK_ARGUMENTS {"lock_type", "lock_start", "lock_length", "is_flock"}
 static const struct replay_row rows[] = {
     {"LOOKUP",          KIND_LOOKUP, TYPE_UNKNOWN,   false, replay_lookup,      {NULL}},
     {"GETATTR",         KIND_OTHER,  TYPE_UNKNOWN,   false, replay_getattr,     {NULL}},
@@ -36,9 +37,9 @@ static const struct replay_row rows[] = {
     {"LSEEK",           KIND_OTHER,  TYPE_FILE,      false, replay_lseek,       {"whence"}},
     {"READDIR",         KIND_OTHER,  TYPE_DIRECTORY, false, replay_readdir,     {NULL}},
     {"READDIRPLUS",     KIND_OTHER,  TYPE_DIRECTORY, false, replay_readdir,     {NULL}},
-    {"GETLK",           KIND_OTHER,  TYPE_FILE,      false, replay_lock,        {"lock_type", "lock_start", "lock_length", "is_flock"}},
-    {"SETLK",           KIND_OTHER,  TYPE_FILE,      true,  replay_lock,        {"lock_type", "lock_start", "lock_length", "is_flock"}},
-    {"SETLKW",          KIND_OTHER,  TYPE_FILE,      true,  replay_lock,        {"lock_type", "lock_start", "lock_length", "is_flock"}},
+    {"GETLK",           KIND_OTHER,  TYPE_FILE,      false, replay_lock,        LOCK_ARGUMENTS},
+    {"SETLK",           KIND_OTHER,  TYPE_FILE,      true,  replay_lock,        LOCK_ARGUMENTS},
+    {"SETLKW",          KIND_OTHER,  TYPE_FILE,      true,  replay_lock,        LOCK_ARGUMENTS},
     {"ACCESS",          KIND_OTHER,  TYPE_UNKNOWN,   false, replay_access,      {"mask"}},
     {"STATFS",          KIND_OTHER,  TYPE_UNKNOWN,   false, replay_statfs,      {NULL}},
     {"SYNCFS",          KIND_OTHER,  TYPE_UNKNOWN,   false, replay_syncfs,      {NULL}},

@@ -10,11 +10,6 @@
 #define NAP_NS 100000000 /* how long a thread sleeps at most before it looks whether it is to stop */
 #define STACK_BYTES (256U << 10)
 
-static int64_t due_ns(const struct replay *replay, const struct replay_op *op) {
-    return (int64_t)((long double)(op->start_cycles - replay->first_cycles) * 1e9L /
-                     (long double)replay->file->clock_hz);
-}
-
 /* ---- Waiting ---- */
 
 static void wait_until_due(struct replay *replay, int64_t due) {
@@ -67,7 +62,7 @@ static void do_op(struct replay_lane *lane, struct replay_op *op) {
 static void run_op(struct replay_lane *lane, struct replay_op *op) {
     struct replay *replay = lane->replay;
     if (!replay->options.is_fast)
-        wait_until_due(replay, due_ns(replay, op));
+        wait_until_due(replay, replay_recorded_ns(replay, op->start_cycles));
     wait_for_others(lane, op);
     if (*replay->stop)
         op->reason = REPLAY_STOPPED;

@@ -87,6 +87,14 @@ static void run_in(struct replay *replay, const char *path) {
     close(fd);
 }
 
+static void try_profiles(const struct replay *replay) {
+    struct aggstats_profile profile = {0};
+    FUZZ_PROMISE(replay_recorded_profile(replay, &profile) == 0);
+    aggstats_profile_finish(&profile);
+    FUZZ_PROMISE(replay_replayed_profile(replay, &profile) == 0);
+    aggstats_profile_finish(&profile);
+}
+
 static void try_replay(const struct events_file *file) {
     char outer[] = "/tmp/osprof-fuzz-XXXXXX";
     char inner[sizeof(outer) + 8];
@@ -98,6 +106,7 @@ static void try_replay(const struct events_file *file) {
     FUZZ_PROMISE(mkdir(inner, 0755) == 0);
     run_in(replay, inner);
     FUZZ_PROMISE(count_names(outer) == 3); /* ".", ".." and the directory */
+    try_profiles(replay);
     replay_destroy(replay);
     nftw(outer, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }

@@ -350,6 +350,26 @@ START_TEST(the_disk_is_not_filled) {
 }
 END_TEST
 
+START_TEST(a_file_that_was_there_before_may_be_too_large) {
+    run("path 3 /a\n"
+        "call 1 0 1 OPEN 3 file=7 flags=0\n"
+        "call 1 10 1 READ 3 file=7 size=4096 offset=0x10000000 result=4096\n");
+    ck_assert_uint_eq(report->not_made, 1);
+    ck_assert_uint_eq(refused("OPEN", REPLAY_NO_PLACE), 1);
+    ck_assert(!is_there("a"));
+}
+END_TEST
+
+START_TEST(a_hole_takes_no_room) {
+    options.is_sparse = true;
+    run("path 3 /a\n"
+        "call 1 0 1 OPEN 3 file=7 flags=0\n"
+        "call 1 10 1 READ 3 file=7 size=4096 offset=0x10000000 result=4096\n");
+    assert_all_done();
+    ck_assert_uint_lt(blocks_bytes(), MIB);
+}
+END_TEST
+
 START_TEST(names_take_room_too) {
     char *script = NULL;
     size_t size_bytes;
@@ -476,6 +496,8 @@ int main(void) {
     tcase_add_test(tcase, links_that_could_lead_out_get_another_target);
     tcase_add_test(tcase, links_in_the_directory_are_not_followed);
     tcase_add_test(tcase, the_disk_is_not_filled);
+    tcase_add_test(tcase, a_file_that_was_there_before_may_be_too_large);
+    tcase_add_test(tcase, a_hole_takes_no_room);
     tcase_add_test(tcase, names_take_room_too);
     tcase_add_test(tcase, removed_files_give_their_room_back);
     tcase_add_test(tcase, a_fifo_is_made_but_not_opened);

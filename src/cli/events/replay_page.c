@@ -63,7 +63,7 @@ static void print_made(const struct replay_page *page) {
            count_text(report->made_files, files));
     printf(page->options->is_sparse ? "each a hole\n" : "filled with %s of a pattern\n", bytes);
     if (report->not_made > 0)
-        printf("            %s of the names that were there before could not be made\n",
+        printf("            %s names that were there before could not be made; too large for --max-bytes?\n",
                count_text(report->not_made, files));
     if (report->replaced_targets > 0)
         printf("            %s symbolic link%s could lead out, and got other targets of the same length\n",
