@@ -111,6 +111,23 @@ static void try_replay(const struct events_file *file) {
     nftw(outer, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* Gives chunks the checksums of what is in them: else whatever a fuzzer changes would only cut the file off. */
+static void mend(unsigned char *bytes, size_t size_bytes) {
+    size_t at = sizeof(struct events_start);
+    struct events_chunk chunk;
+    while (at + sizeof(chunk) <= size_bytes) {
+        memcpy(&chunk, bytes + at, sizeof(chunk));
+        if (chunk.size_bytes < sizeof(chunk) || chunk.size_bytes % 8 != 0 || chunk.size_bytes > size_bytes - at)
+            return;
+        chunk.magic = EVENTS_CHUNK_MAGIC;
+        chunk.checksum = 0;
+        memcpy(bytes + at, &chunk, sizeof(chunk));
+        chunk.checksum = events_checksum(events_sum_add((struct events_sum){0}, bytes + at, chunk.size_bytes));
+        memcpy(bytes + at, &chunk, sizeof(chunk));
+        at += chunk.size_bytes;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     char complaint[EVENTS_COMPLAINT_SIZE];
     struct events_file *file;
@@ -118,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     uint64_t *copy = malloc(size_bytes + 1);
     FUZZ_PROMISE(copy);
     memcpy(copy, data, size_bytes);
+    mend((unsigned char *)copy, size_bytes);
     if (events_open(copy, size_bytes, &file, complaint) == 0) {
         try_merge(file);
         try_replay(file);
