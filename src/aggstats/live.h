@@ -6,6 +6,7 @@
  *     labels: key NUL value NUL, label_count times; labels_bytes in all
  *     two windows, each aligned to a cache line
  *     what is kept of slow calls (slow_store.h), aligned too
+ *     if it is shared, shared_threads owners (struct live_owner), aligned too
  *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move.
  *
@@ -16,6 +17,8 @@
  * The process holds an exclusive flock on the file for as long as it records. */
 #ifndef LIVE_H
 #define LIVE_H
+
+#include <pthread.h>
 
 #include "slow_store.h"
 #include "window.h"
@@ -48,6 +51,8 @@ struct live_header {
     uint64_t busy_looks;
     uint64_t most_busy;
     uint64_t longest_changes; /* odd while longest calls are on their way from the blocks to the window */
+    uint64_t shared_threads;  /* how many owners there are; 0: the file is not shared. Never changes */
+    uint64_t notes[AGGSTATS_NOTES];
 };
 
 static inline struct aggstats_busy live_busy(const struct live_header *header) {
@@ -65,7 +70,7 @@ struct live_offsets {
     size_t labels;
     size_t windows[2];
     size_t slow;
-    size_t end;
+    size_t end; /* of what each file has */
 };
 
 static inline struct live_offsets live_offsets_make(const struct layout *layout, size_t labels_bytes) {
@@ -78,6 +83,16 @@ static inline struct live_offsets live_offsets_make(const struct layout *layout,
                                  .windows = {window, next_window},
                                  .slow = slow,
                                  .end = slow + sizeof(struct slow_store)};
+}
+
+/* Of block i of a shared file, owner i: the thread that counts there holds the lock for as long as it lives. It is
+ * robust: the kernel gives it free when the thread ends, however it ends. */
+struct live_owner {
+    pthread_mutex_t lock;
+} __attribute__((aligned(CACHE_LINE_BYTES)));
+
+static inline size_t live_owners_offset(const struct live_offsets *offsets) {
+    return round_up(offsets->end, CACHE_LINE_BYTES);
 }
 
 struct live {

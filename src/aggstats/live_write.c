@@ -78,6 +78,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
         .labels_bytes = labels_size_bytes(options),
         .header_bytes = header_bytes,
         .block_stride_bytes = round_up(layout_block_bytes(layout), page_bytes),
+        .shared_threads = options->shared_threads,
     };
     struct live_offsets offsets = live_offsets_make(layout, header->labels_bytes);
     char *base = (char *)header;
@@ -87,6 +88,19 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
     for (int i = 0; i < 2; i++)
         live->windows[i] = (struct window *)(void *)(base + offsets.windows[i]);
     live->slow = (struct slow_store *)(void *)(base + offsets.slow);
+}
+
+static void make_owners(struct live_header *header, size_t offset) {
+    struct live_owner *owners = (struct live_owner *)(void *)((char *)header + offset);
+    pthread_mutexattr_t attributes;
+    if (header->shared_threads == 0)
+        return;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    for (uint64_t i = 0; i < header->shared_threads; i++)
+        pthread_mutex_init(&owners[i].lock, &attributes);
+    pthread_mutexattr_destroy(&attributes);
 }
 
 /* Everything else is in place: from here on readers may believe the file. */
@@ -103,7 +117,9 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
     if (labels_bytes > LIVE_LABELS_BYTES_MAX)
         return -E2BIG;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    size_t header_bytes = round_up(live_offsets_make(layout, labels_bytes).end, page_bytes);
+    struct live_offsets offsets = live_offsets_make(layout, labels_bytes);
+    size_t owners_bytes = options->shared_threads * sizeof(struct live_owner);
+    size_t header_bytes = round_up(live_owners_offset(&offsets) + owners_bytes, page_bytes);
 
     int err = options->live_path ? open_file(live, options->live_path) : 0;
     void *memory = NULL;
@@ -118,6 +134,7 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
     live->header = memory;
     fill_header(live, options, layout, clock, header_bytes);
     window_start(live->windows[0], aggstats_clock_now(clock->kind));
+    make_owners(live->header, live_owners_offset(&offsets));
     publish_header(live->header);
     return 0;
 }
@@ -142,6 +159,7 @@ void live_leave(struct live *live) {
     live_replace_memory(live->header, header.header_bytes);
     header.pid = getpid();
     header.block_count = 0;
+    header.shared_threads = 0;
     header.window_sequence = 0;
     header.incomplete = 0;
     *live->header = header;

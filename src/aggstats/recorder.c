@@ -15,10 +15,10 @@
 #include "profile.h"
 #include "text.h"
 
-struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder) {
-    if (recorder->hot.id == 0) /* made without handlers: locks may be held by threads that are not here */
+static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
+    if (recorder->front.hot.id == 0) /* made without handlers: locks may be held by threads that are not here */
         return recorder->threads.fallback_block;
-    return threads_own_block(&recorder->threads, recorder->hot.id);
+    return threads_own_block(&recorder->threads, recorder->front.hot.id);
 }
 
 /* ---- Forks ---- */
@@ -70,7 +70,7 @@ static void after_fork_in_parent(void) {
 }
 
 static void set_hot(struct aggstats_recorder *recorder, uint64_t id) {
-    recorder->hot = (struct aggstats_recorder_hot){
+    recorder->front.hot = (struct aggstats_recorder_hot){
         .id = id,
         .clock_kind = recorder->clock.kind,
         .resolution = recorder->layout.resolution,
@@ -125,6 +125,8 @@ static bool options_valid(const struct aggstats_recorder_options *options) {
     for (size_t i = 0; i < options->label_count; i++)
         if (!text_label_valid(&options->labels[i]))
             return false;
+    if (options->shared_threads > AGGSTATS_SHARED_THREADS_MAX || (options->shared_threads > 0 && !options->live_path))
+        return false;
     return options->clock.kind == 0 || (clock_readable(options->clock.kind) && options->clock.frequency_hz > 0);
 }
 
@@ -157,6 +159,7 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
         err = threads_init(&recorder->threads, &recorder->layout, &recorder->live);
     if (err < 0)
         return err;
+    recorder->front.own_block = own_block;
     choose_clock(recorder, options);
     return 0;
 }
@@ -190,7 +193,7 @@ static struct aggstats_recorder *recorder_alloc(void) {
     struct aggstats_recorder *recorder = aligned_alloc(RECORDER_PAGE_BYTES, size_bytes);
     if (!recorder)
         return NULL;
-    recorder->hot = (struct aggstats_recorder_hot){0};
+    recorder->front.hot = (struct aggstats_recorder_hot){0};
     memset((char *)recorder + RECORDER_PAGE_BYTES, 0, size_bytes - RECORDER_PAGE_BYTES);
     wipe_in_children(recorder, true);
     return recorder;

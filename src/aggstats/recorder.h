@@ -9,15 +9,9 @@
 #include "joint.h"
 #include "sampler.h"
 #include "slow.h"
+#include "thread_block.h"
 #include "threads.h"
 #include "timeline.h"
-
-/* No page is larger. */
-#if defined(__x86_64__)
-#define RECORDER_PAGE_BYTES 4096U
-#else
-#define RECORDER_PAGE_BYTES 65536U
-#endif
 
 /* A rotation while its profile is being saved. */
 struct rotation {
@@ -33,8 +27,7 @@ struct watch {
 };
 
 struct aggstats_recorder {
-    struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
-    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot)];
+    struct recorder_front front; /* first: aggstats_hot() */
     struct layout layout;
     char (*op_names)[AGGSTATS_NAME_SIZE];
     struct aggstats_label *labels;

@@ -61,7 +61,7 @@ void aggstats_slow_begin(struct aggstats_recorder *recorder) {
 void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
                        const struct aggstats_ended_call *call) {
     struct slow *slow = recorder_slow(recorder);
-    if (slow && recorder->hot.id != 0) /* see recorder.c */
+    if (slow && recorder->front.hot.id != 0) /* see recorder.c */
         slow_end(slow, span, call);
 }
 

@@ -12,8 +12,7 @@
 
 #include "base.h"
 #include "quiet_lock.h"
-
-AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache = {.recorder_id = AGGSTATS_NO_RECORDER};
+#include "thread_block.h"
 
 /* This thread's name in the registry; 0 until it has one. */
 static AGGSTATS_THREAD_LOCAL uint64_t thread_id;
@@ -39,15 +38,6 @@ static struct segment *find_segment(const struct threads *threads, uint64_t owne
     return NULL;
 }
 
-/* A signal handler that records meanwhile finds no block in the cache, or the right one. */
-static void fill_cache(uint64_t recorder_id, struct aggstats_block *block) {
-    aggstats_thread_cache.recorder_id = AGGSTATS_NO_RECORDER;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    aggstats_thread_cache.block = block;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    aggstats_thread_cache.recorder_id = recorder_id;
-}
-
 /* ---- A thread that exits ---- */
 
 /* Its blocks keep their counts and are free for others. Destructors that run later may record again: then the thread
@@ -57,7 +47,7 @@ static void give_back_blocks(void *unused) {
     (void)unused;
     sigset_t before;
     quiet_lock(&registry.lock, &before);
-    fill_cache(AGGSTATS_NO_RECORDER, NULL);
+    thread_block_fill_cache(AGGSTATS_NO_RECORDER, NULL);
     threads_own_segment = NULL;
     for (struct threads *threads = registry.threads; threads; threads = threads->next) {
         struct segment *segment = find_segment(threads, thread_id);
@@ -133,7 +123,7 @@ struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recor
     struct segment *segment = claim_segment(threads);
     struct aggstats_block *block = segment ? segment->block : threads->fallback_block;
     threads_own_segment = segment;
-    fill_cache(recorder_id, block);
+    thread_block_fill_cache(recorder_id, block);
     quiet_unlock(&registry.lock, &before);
     /* any value but NULL makes the destructor run. Without memory for it the block is not reused, but counts */
     pthread_setspecific(registry.exit_key, &registry);

@@ -10,12 +10,13 @@
 AGGSTATS_BEGIN_DECLARATIONS
 
 #define AGGSTATS_LIVE_VERSION 5
+#define AGGSTATS_NOTES 4
 
 struct aggstats_live_info {
     int64_t pid;    /* of the process that records or recorded */
     bool recording; /* it still runs */
     bool paused;
-    uint64_t reserved[4]; /* 0 */
+    uint64_t notes[AGGSTATS_NOTES]; /* what aggstats_recorder_note() has added up, of a file that is shared */
 };
 
 /* True if the file begins as a live file does. */

@@ -12,6 +12,7 @@
 AGGSTATS_BEGIN_DECLARATIONS
 
 #define AGGSTATS_OPS_MAX 64 /* operations of one recorder */
+#define AGGSTATS_SHARED_THREADS_MAX 65536U
 
 struct aggstats_recorder;
 
@@ -22,8 +23,10 @@ struct aggstats_recorder_options {
     struct aggstats_clock clock;         /* zeroed: detected */
     const struct aggstats_label *labels; /* header lines of every snapshot, in this order; copied */
     size_t label_count;
-    const char *live_path; /* counters live in this new file (mode 0600), so that they outlive the process;
-                            * NULL: in anonymous memory */
+    const char *live_path;   /* counters live in this new file (mode 0600), so that they outlive the process;
+                              * NULL: in anonymous memory */
+    uint64_t shared_threads; /* so many threads of other processes, at one time, may count in the live file too
+                              * (shared.h), 1..AGGSTATS_SHARED_THREADS_MAX; 0: it is not shared */
 };
 
 /* The one below, which says what its caller was compiled with. */
@@ -65,11 +68,11 @@ struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *re
 
 /* ---- Counting ----
  *
- * Signals: a handler may call aggstats_begin(), aggstats_end(), aggstats_end_with() and aggstats_joint_add(), also
- * while the thread that it interrupts is in one of them, in the recorder that this thread is using: each call is
- * counted, once. A thread's first call may be in a handler, if not more than 30 keys were made (pthread_key_create(3))
- * before the first recorder: with more of them the C library allocates memory. A handler must not use another recorder
- * than the thread it interrupts, nor any other function of the library. */
+ * Signals: a handler may call aggstats_begin(), aggstats_end(), aggstats_end_with(), aggstats_count() and
+ * aggstats_joint_add(), also while the thread that it interrupts is in one of them, in the recorder that this thread is
+ * using: each call is counted, once. A thread's first call may be in a handler, if not more than 30 keys were made
+ * (pthread_key_create(3)) before the first recorder: with more of them the C library allocates memory. A handler must
+ * not use another recorder than the thread it interrupts, nor any other function of the library. */
 
 /* A call in progress: filled by begin, used by end; on the caller's stack. */
 struct aggstats_span {
@@ -137,6 +140,24 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorde
         aggstats_count_failure(counters, hot->resolution, outcome->error);
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
     return latency_cycles;
+}
+
+/* Counts a call that has ended and was not begun: whether it counts was not known before. start_cycles: what
+ * aggstats_clock_now() said when it began. Returns its latency, in cycles. */
+static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *recorder, unsigned op,
+                                                      uint64_t start_cycles, const struct aggstats_outcome *outcome) {
+    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
+    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == hot->id, 1)
+                                       ? aggstats_thread_cache.block
+                                       : aggstats_thread_block_slow(recorder);
+    struct aggstats_counters *counters =
+        (struct aggstats_counters *)(void *)(block->counters + (size_t)op * hot->counters_stride_bytes);
+    const struct aggstats_span span = {block, counters, start_cycles};
+    __atomic_store_n(&block->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_object, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
+    aggstats_add(&counters->calls, 1);
+    return aggstats_end_with(recorder, &span, outcome);
 }
 
 /* The same of a call that did not fail, or of which that is not told, and that moved no bytes. */

@@ -1,0 +1,33 @@
+/* libaggstats: a live file in which any number of processes count, one after the other and at once.
+ *
+ * Whoever makes it has a recorder with the option shared_threads, and reads what all have counted with
+ * aggstats_live_read(): its own snapshots show what its own threads have counted. Each thread that counts has a block
+ * of the file, which is the next thread's, of whatever process, when it has ended, be it by exec or SIGKILL. So the
+ * file grows with the threads that there are at one time, not with all that there have been. */
+#ifndef AGGSTATS_SHARED_H
+#define AGGSTATS_SHARED_H
+
+#include <stdint.h>
+
+#include "recorder.h"
+
+AGGSTATS_BEGIN_DECLARATIONS
+
+/* Counts in a shared live file from now on. It must have these operations, in this order.
+ * Owner:   the process, for as long as it lives. The recorder may be given to aggstats_begin(), aggstats_end(),
+ *          aggstats_end_with(), aggstats_count() and aggstats_recorder_note(), and to nothing else
+ * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
+ * Fork:    a child, however it is made, counts in the file as a process of its own. It and all new threads need the
+ *          file's path then; a thread that does not get to it counts for nothing, and the file says that it is
+ *          incomplete
+ * Files:   none stays open
+ * Signals: not in a handler */
+int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
+                           struct aggstats_recorder **ret_recorder);
+
+/* Adds to a number in the shared file, whose meaning is its users'. note: below AGGSTATS_NOTES. Threads: any */
+void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more);
+
+AGGSTATS_END_DECLARATIONS
+
+#endif

@@ -1,0 +1,230 @@
+/* Counting in the live file of another process.
+ *
+ * Nothing but memory is kept: descriptors are the program's, and a lock of the process's could be held by a thread that
+ * a child does not have. A block belongs to whoever holds its owner's lock (live.h), which is only ever tried. In a
+ * child the kernel has zeroed the hot part, so that its first call comes here; its mappings are its parent's, and so
+ * are the locks, so it takes a block of its own. Afterwards, until the next thread, no call comes here. */
+#include "aggstats/shared.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "live.h"
+#include "thread_block.h"
+
+/* Behind the numbers that recorders of one process give themselves. */
+#define FIRST_ID (UINT64_C(1) << 63)
+
+struct joined {
+    struct recorder_front front; /* first */
+    uint64_t last_id;            /* atomic */
+    struct live_header *header;
+    struct live_owner *owners;
+    struct aggstats_block **blocks; /* [shared_threads] as they are mapped here; atomic; NULL: not yet */
+    struct aggstats_recorder_hot hot;
+    uint64_t block_count_max;
+    size_t header_bytes;
+    size_t block_bytes;
+    char *path;
+};
+
+/* ---- Blocks ---- */
+
+static void *map_memory(size_t size_bytes) {
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/* Puts a mapping where others may have put one meanwhile, whose stays. */
+static struct aggstats_block *keep(struct aggstats_block **place, struct aggstats_block *block, size_t size_bytes) {
+    struct aggstats_block *other = NULL;
+    if (block && !__atomic_compare_exchange_n(place, &other, block, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        munmap(block, size_bytes);
+        return other;
+    }
+    return block;
+}
+
+/* Allocated before it is mapped, so that a full file system is an error here and no SIGBUS later. */
+static struct aggstats_block *map_block(struct joined *joined, uint64_t number) {
+    const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
+    CLEANUP_FD int fd = open(joined->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || posix_fallocate(fd, offset, (off_t)joined->block_bytes) != 0)
+        return NULL;
+    void *memory = mmap(NULL, joined->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    if (memory == MAP_FAILED)
+        return NULL;
+    uint64_t count = __atomic_load_n(&joined->header->block_count, __ATOMIC_ACQUIRE);
+    while (count <= number && !__atomic_compare_exchange_n(&joined->header->block_count, &count, number + 1, false,
+                                                           __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        ;
+    return keep(&joined->blocks[number], memory, joined->block_bytes);
+}
+
+/* False: a thread that lives has it. */
+static bool take_lock(struct live_owner *owner) {
+    int error = pthread_mutex_trylock(&owner->lock);
+    if (error == EOWNERDEAD)
+        pthread_mutex_consistent(&owner->lock);
+    return error == 0 || error == EOWNERDEAD;
+}
+
+/* NULL: there is no room in the file. */
+static struct aggstats_block *claim_block(struct joined *joined) {
+    for (uint64_t number = 0; number < joined->block_count_max; number++) {
+        if (!take_lock(&joined->owners[number]))
+            continue;
+        struct aggstats_block *block = __atomic_load_n(&joined->blocks[number], __ATOMIC_ACQUIRE);
+        if (!block)
+            block = map_block(joined, number);
+        if (!block) {
+            pthread_mutex_unlock(&joined->owners[number].lock);
+            return NULL;
+        }
+        __atomic_store_n(&block->current_op, 0, __ATOMIC_RELAXED); /* of one that was killed meanwhile */
+        __atomic_store_n(&block->thread, (uint64_t)gettid(), __ATOMIC_RELAXED);
+        return block;
+    }
+    return NULL;
+}
+
+/* What threads for which there is no room count in. Nobody reads it. */
+static unsigned char lost[sizeof(struct aggstats_block) +
+                          AGGSTATS_OPS_MAX * (sizeof(struct aggstats_counters) + CACHE_LINE_BYTES +
+                                              (AGGSTATS_BUCKETS_MAX + AGGSTATS_BESIDE) * sizeof(uint64_t))]
+    __attribute__((aligned(CACHE_LINE_BYTES)));
+
+static struct aggstats_block *lost_block(struct joined *joined) {
+    __atomic_store_n(&joined->header->incomplete, 1, __ATOMIC_RELEASE);
+    return (struct aggstats_block *)(void *)lost;
+}
+
+/* In a child: what the kernel has zeroed, and a new number, so that no thread's cache fits. Whichever thread comes
+ * first. */
+static uint64_t renew_hot(struct joined *joined) {
+    struct aggstats_recorder_hot *hot = &joined->front.hot;
+    uint64_t id = __atomic_load_n(&hot->id, __ATOMIC_ACQUIRE);
+    if (id != 0)
+        return id;
+    hot->clock_kind = joined->hot.clock_kind;
+    hot->resolution = joined->hot.resolution;
+    hot->counters_stride_bytes = joined->hot.counters_stride_bytes;
+    uint64_t new_id = FIRST_ID + __atomic_add_fetch(&joined->last_id, 1, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&hot->id, &id, new_id, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? new_id : id;
+}
+
+/* With all signals blocked: a handler may record. And no thread is cancelled while it opens the file. */
+static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
+    struct joined *joined = (struct joined *)(void *)recorder;
+    int saved_errno = errno;
+    int cancel_state;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    uint64_t id = renew_hot(joined);
+    struct aggstats_block *block =
+        aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block : claim_block(joined);
+    if (!block)
+        block = lost_block(joined);
+    thread_block_fill_cache(id, block);
+    pthread_setcancelstate(cancel_state, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = saved_errno;
+    return block;
+}
+
+/* ---- Joining ---- */
+
+static bool names_are(const struct live_header *header, const char *const *op_names) {
+    const char *names = (const char *)header + LIVE_HEADER_BYTES;
+    for (unsigned op = 0; op < header->op_count; op++)
+        if (strncmp(names + op * (size_t)AGGSTATS_NAME_SIZE, op_names[op], AGGSTATS_NAME_SIZE) != 0)
+            return false;
+    return true;
+}
+
+static bool header_is_whole(const struct live_header *header, unsigned op_count, uint64_t file_bytes) {
+    if (memcmp(header->magic, LIVE_MAGIC, sizeof(header->magic)) != 0 || header->byte_order != LIVE_BYTE_ORDER ||
+        header->version != AGGSTATS_LIVE_VERSION || header->op_count != op_count || header->shared_threads == 0 ||
+        header->shared_threads > AGGSTATS_SHARED_THREADS_MAX || !aggstats_resolution_valid(header->resolution) ||
+        header->labels_bytes > LIVE_LABELS_BYTES_MAX || header->header_bytes > file_bytes)
+        return false;
+    const struct layout layout = layout_make(op_count, header->resolution);
+    const struct live_offsets offsets = live_offsets_make(&layout, header->labels_bytes);
+    const size_t end = live_owners_offset(&offsets) + header->shared_threads * sizeof(struct live_owner);
+    return header->header_bytes >= end && header->block_stride_bytes >= layout_block_bytes(&layout);
+}
+
+static int map_header(int fd, unsigned op_count, const char *const *op_names, struct live_header **ret_header) {
+    struct live_header header;
+    struct stat attr;
+    if (fstat(fd, &attr) < 0)
+        return negative_errno();
+    if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+        !header_is_whole(&header, op_count, (uint64_t)attr.st_size))
+        return -EBADMSG;
+    void *memory = mmap(NULL, header.header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        return negative_errno();
+    if (!names_are(memory, op_names)) {
+        munmap(memory, header.header_bytes);
+        return -EBADMSG;
+    }
+    *ret_header = memory;
+    return 0;
+}
+
+/* One mapping: the recorder, whose first page is zeroed in children, what is mapped of the blocks, and the path. */
+static struct joined *make_joined(struct live_header *header, const char *path) {
+    const size_t front_bytes = round_up(sizeof(struct joined), CACHE_LINE_BYTES);
+    const size_t blocks_bytes = header->shared_threads * sizeof(struct aggstats_block *);
+    const struct layout layout = layout_make(header->op_count, header->resolution);
+    const struct live_offsets offsets = live_offsets_make(&layout, header->labels_bytes);
+    char *memory = map_memory(front_bytes + blocks_bytes + strlen(path) + 1);
+    if (!memory)
+        return NULL;
+    madvise(memory, RECORDER_PAGE_BYTES, MADV_WIPEONFORK);
+    struct joined *joined = (struct joined *)(void *)memory;
+    joined->front.own_block = own_block;
+    joined->header = header;
+    joined->owners = (struct live_owner *)(void *)((char *)header + live_owners_offset(&offsets));
+    joined->blocks = (struct aggstats_block **)(void *)(memory + front_bytes);
+    joined->hot.clock_kind = header->clock_kind;
+    joined->hot.resolution = header->resolution;
+    joined->hot.counters_stride_bytes = (uint32_t)layout.counters_stride_bytes;
+    joined->block_count_max = header->shared_threads;
+    joined->header_bytes = header->header_bytes;
+    joined->block_bytes = header->block_stride_bytes;
+    joined->path = strcpy(memory + front_bytes + blocks_bytes, path);
+    renew_hot(joined);
+    return joined;
+}
+
+int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
+                           struct aggstats_recorder **ret_recorder) {
+    struct live_header *header = NULL;
+    CLEANUP_FD int fd = open(live_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return negative_errno();
+    int err = map_header(fd, op_count, op_names, &header);
+    if (err < 0)
+        return err;
+    struct joined *joined = make_joined(header, live_path);
+    if (!joined) {
+        munmap(header, header->header_bytes);
+        return -ENOMEM;
+    }
+    *ret_recorder = (struct aggstats_recorder *)(void *)joined;
+    return 0;
+}
+
+void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more) {
+    const struct joined *joined = (const struct joined *)(const void *)recorder;
+    __atomic_fetch_add(&joined->header->notes[note], more, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,28 @@
+/* Private: how a thread comes to the block that it counts in, whatever kind of recorder it is. */
+#ifndef THREAD_BLOCK_H
+#define THREAD_BLOCK_H
+
+#include "aggstats.h"
+
+/* No page is larger. */
+#if defined(__x86_64__)
+#define RECORDER_PAGE_BYTES 4096U
+#else
+#define RECORDER_PAGE_BYTES 65536U
+#endif
+
+/* What aggstats_thread_block_slow() returns. */
+typedef struct aggstats_block *own_block_fn(struct aggstats_recorder *recorder);
+
+/* What each recorder begins with. */
+struct recorder_front {
+    struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
+    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot)];
+    own_block_fn *own_block;
+};
+
+/* Makes the block the calling thread's for that recorder. A signal handler that records meanwhile finds no block in the
+ * cache, or the right one. */
+void thread_block_fill_cache(uint64_t recorder_id, struct aggstats_block *block);
+
+#endif
