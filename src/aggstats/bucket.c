@@ -1,10 +1,8 @@
-/* Which bucket a latency falls in, and what a bucket covers (thesis eq. 3.4).
+/* Which bucket a latency falls in (thesis eq. 3.4).
  *
  * For more than one bucket per power of two, floor(r * log2 x) is decided without rounding: x is shifted until
  * its top bit is set and compared with 2^63 * 2^(k/8), rounded up to whole numbers. The borders are irrational, so
  * for whole x "at least the border" and "at least the border rounded up" are the same. */
-#include <math.h>
-
 #include "aggstats.h"
 
 #define EIGHTHS 8U
@@ -34,16 +32,4 @@ unsigned aggstats_bucket_of(uint64_t latency_cycles, unsigned resolution) {
     if (resolution == 1)
         return 63U - (unsigned)__builtin_clzll(latency_cycles | 1);
     return aggstats_bucket_fine(latency_cycles, resolution);
-}
-
-double aggstats_bucket_lower(unsigned bucket, unsigned resolution) {
-    return exp2((double)bucket / resolution);
-}
-
-double aggstats_bucket_upper(unsigned bucket, unsigned resolution) {
-    return exp2((double)(bucket + 1) / resolution);
-}
-
-double aggstats_bucket_mean(unsigned bucket, unsigned resolution) {
-    return (aggstats_bucket_lower(bucket, resolution) + aggstats_bucket_upper(bucket, resolution)) / 2;
 }

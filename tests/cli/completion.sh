@@ -47,7 +47,7 @@ expect_completion _osprof "mnt" osprof merge --files-from mn
 expect_completion _osprof "cache host lower mount" osprof outliers --by ""
 expect_completion _osprof "--ascii --at-least" osprof outliers --a
 expect_completion _osprof "bare.osprof" osprof outliers --json ba
-expect_completion _osprof "--label" osprof run --la
+expect_completion _osprof "--label" osprof run --lab
 expect_completion _osprof "--quiet" osprof compare --all --q
 expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su

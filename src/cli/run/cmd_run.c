@@ -11,15 +11,25 @@
 #include "namespace.h"
 #include "option_table.h"
 #include "output.h"
+#include "path.h"
 #include "run_child.h"
 #include "run_looks.h"
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_signals.h"
+#include "run_user.h"
 #include "run_vs.h"
 #include "user_label.h"
 
+/* Layers that can be profiled. */
+enum {
+    LAYER_FS = 1 << 0,
+    LAYER_USER = 1 << 1,
+};
+
 struct run_options {
+    const char *layer_list; /* NULL: not given */
+    unsigned layers;        /* as bits */
     struct option_list directories;
     struct option_list osproffs_lists;
     char *osproffs_options; /* all of those; NULL: none */
@@ -40,8 +50,10 @@ struct run {
     const struct run_options *options;
     struct namespace space;
     struct run_signals signals;
-    struct run_mounts mounts;
-    struct run_target target;
+    struct run_mounts mounts; /* none without the layer fs */
+    struct run_user user;     /* zeroed without the layer user */
+    struct run_target target; /* of the layer fs */
+    struct run_target user_target;
     struct run_sets sets;
     int status;          /* of the first run that failed */
     unsigned runs_count; /* that were counted */
@@ -73,10 +85,10 @@ static int run_all(struct run *run) {
         struct run_outcome outcome;
         if (i == 0 || i == options->warmup_count) {
             run_mounts_settle(&run->mounts);
-            if (run_mounts_reset(&run->mounts) < 0)
+            if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0)
                 return -EIO;
         }
-        int error = run_child(options->command, &run->space, &run->signals, &run->mounts, &outcome);
+        int error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &outcome);
         if (error) {
             complain("cannot start a process: %s", strerror(-error));
             return error;
@@ -99,6 +111,7 @@ static int run_mounted(struct run *run) {
     bool is_mounted = error == 0;
     if (is_mounted)
         error = run_all(run);
+    int user_error = error == 0 ? run_user_stop(&run->user) : 0;
     if (error == 0)
         run_mounts_stop(&run->mounts);
     run_mounts_end(&run->mounts, &run->signals);
@@ -110,8 +123,10 @@ static int run_mounted(struct run *run) {
         return RUN_FAILED;
     const struct run_shown shown = {
         .command = run->options->command, .run_count = run->runs_count, .charts = run->options->charts};
+    if (run->user.recorder && user_error == 0)
+        user_error = run_report_user(&run->user, &run->user_target, &shown);
     error = run_report(&run->mounts, &run->target, &shown);
-    return error ? RUN_FAILED : run->status;
+    return error || user_error ? RUN_FAILED : run->status;
 }
 
 /* Returns an exit status. */
@@ -139,7 +154,9 @@ static int run_in_namespace(struct run *run) {
         return RUN_FAILED;
     }
     int status = RUN_FAILED;
-    if (namespace_enter(&run->space) == 0 && run_mounts_enter(&run->mounts) == 0)
+    if (!(run->options->layers & LAYER_FS))
+        status = run_mounted(run);
+    else if (namespace_enter(&run->space) == 0 && run_mounts_enter(&run->mounts) == 0)
         status = run->options->other ? run_against_other(run) : run_mounted(run);
     run_signals_finish(&run->signals);
     return status;
@@ -155,18 +172,76 @@ static void reserve_standard_files(void) {
     close_fd(&fd);
 }
 
-static int run(const struct run_options *options) {
-    struct run run = {.options = options, .target = {.stream_fd = -1, .dir_fd = -1}, .sets = {.parent_fd = -1}};
+/* Of several layers each has a file: FILE.user, FILE.fs. "-", and none, are what they are. */
+static int open_target(const struct run_options *options, const char *layer, size_t count, size_t side_count,
+                       char **ret_name, struct run_target *ret_target) {
+    const char *name = options->profile;
+    if (name && !output_is_stdout(name) && options->layers == (LAYER_FS | LAYER_USER)) {
+        if (asprintf(ret_name, "%s.%s", name, layer) < 0) {
+            *ret_name = NULL;
+            return -ENOMEM;
+        }
+        name = *ret_name;
+    }
+    return run_target_open(ret_target, name, count, side_count);
+}
+
+static int open_user(struct run *run, char **ret_name) {
+    const struct run_options *options = run->options;
+    int error = run_user_open(&run->user, options->directories.texts, options->directories.count, options->labels.texts,
+                              options->labels.count);
+    if (error == 0)
+        error = open_target(options, "user", 1, 1, ret_name, &run->user_target);
+    if (error == 0)
+        run_user_look_at(&run->user, options->command[0]);
+    return error;
+}
+
+static int open_fs(struct run *run, char **ret_name) {
+    const struct run_options *options = run->options;
     const size_t count = options->directories.count;
-    const bool keeps_sets = options->other && options->repeat_count != 1;
-    reserve_standard_files();
     int error = check_device();
     if (error == 0)
-        error = run_mounts_open(&run.mounts, options->directories.texts, count, options->osproffs_options,
+        error = run_mounts_open(&run->mounts, options->directories.texts, count, options->osproffs_options,
                                 options->osproffs_labels, !options->other);
+    if (error)
+        return error;
+    if (options->other && options->repeat_count != 1)
+        return run_sets_open(&run->sets, options->profile, count);
+    return open_target(options, "fs", count, options->other ? VS_SIDES : 1, ret_name, &run->target);
+}
+
+/* Through a mount it would be another file to the kernel. */
+static int refuse_live_below_mounts(const struct run *run) {
+    const char *live_path = run->user.recorder ? aggstats_recorder_live_path(run->user.recorder) : NULL;
+    CLEANUP_FREE char *path = live_path ? realpath(live_path, NULL) : NULL;
+    for (size_t i = 0; path && i < run->mounts.count; i++) {
+        const struct run_daemon *daemon = &run->mounts.daemons[i];
+        if (!path_below(path, daemon->path))
+            continue;
+        *strrchr(path, '/') = '\0';
+        complain("cannot profile %s: live files are in it, in %s; choose another place by XDG_RUNTIME_DIR, or --layers "
+                 "user",
+                 daemon->name, path);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+static int run(const struct run_options *options) {
+    struct run run = {.options = options,
+                      .mounts = {.options = {.live_dir_fd = -1}},
+                      .target = {.stream_fd = -1, .dir_fd = -1},
+                      .user_target = {.stream_fd = -1, .dir_fd = -1},
+                      .sets = {.parent_fd = -1}};
+    CLEANUP_FREE char *user_name = NULL;
+    CLEANUP_FREE char *fs_name = NULL;
+    reserve_standard_files();
+    int error = options->layers & LAYER_USER ? open_user(&run, &user_name) : 0;
+    if (error == 0 && options->layers & LAYER_FS)
+        error = open_fs(&run, &fs_name);
     if (error == 0)
-        error = keeps_sets ? run_sets_open(&run.sets, options->profile, count)
-                           : run_target_open(&run.target, options->profile, count, options->other ? VS_SIDES : 1);
+        error = refuse_live_below_mounts(&run);
     int status = RUN_FAILED;
     if (error == 0) {
         run_mounts_note_files(&run.mounts);
@@ -175,7 +250,9 @@ static int run(const struct run_options *options) {
     }
     run_sets_finish(&run.sets);
     run_target_finish(&run.target);
+    run_target_finish(&run.user_target);
     run_mounts_finish(&run.mounts);
+    run_user_finish(&run.user);
     return status;
 }
 
@@ -187,6 +264,13 @@ static const struct option_row rows[] = {
      .metavar = "DIR",
      .help = "profile DIR; may be repeated; default: the current directory",
      INTO(DIRECTORIES, struct run_options, directories)},
+    {.name = "layers",
+     .metavar = "LIST",
+     WORDS("user", "fs", "user,fs"),
+     .help =
+         "profile these layers: fs, what is asked of DIR, by osproffs; user, what programs ask of the C library for "
+         "files in DIR, which needs no FUSE; several with commas between; default: fs",
+     INTO(TEXT, struct run_options, layer_list)},
     {.name = "options",
      .letter = 'o',
      .metavar = "LIST",
@@ -274,6 +358,42 @@ static int join_labels(struct run_options *options) {
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
+/* Returns false, and complains, if there is another. */
+static bool parse_layers(const struct command *command, struct run_options *options) {
+    static const char *const names[] = {"fs", "user"};
+    const char *list = options->layer_list ? options->layer_list : "fs";
+    for (bool is_last = false; !is_last;) {
+        size_t length = strcspn(list, ",");
+        size_t layer = 0;
+        while (layer < ARRAY_SIZE(names) &&
+               (strlen(names[layer]) != length || strncmp(names[layer], list, length) != 0))
+            layer++;
+        if (layer == ARRAY_SIZE(names)) {
+            usage_error(command, "--layers takes user and fs, with a comma between, not '%s'", options->layer_list);
+            return false;
+        }
+        options->layers |= 1U << layer;
+        is_last = list[length] == '\0';
+        list += length + 1;
+    }
+    return true;
+}
+
+/* What goes only with some layers. Returns false, and complains, if it is given with others. */
+static bool layers_fit(const struct command *command, const struct run_options *options) {
+    bool has_fs = options->layers & LAYER_FS;
+    bool has_user = options->layers & LAYER_USER;
+    if (has_user && options->other)
+        usage_error(command, "--vs compares the layer fs only");
+    else if (!has_fs && options->osproffs_lists.count > 0)
+        usage_error(command, "--options is for the layer fs");
+    else if (has_fs && has_user && options->profile && output_is_stdout(options->profile))
+        usage_error(command, "standard output takes one profile, not one of each layer");
+    else
+        return true;
+    return false;
+}
+
 /* What follows the options is the command, whatever it looks like. */
 static enum status settle_options(const struct command *command, const struct arguments *arguments,
                                   struct run_options *options) {
@@ -282,6 +402,8 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--vs needs a command");
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
+    if (!parse_layers(command, options) || !layers_fit(command, options))
+        return STATUS_TROUBLE;
     if (options->charts && (options->other || options->profile))
         return usage_error(command, "--charts is for a profile that is printed, and does not go with --%s",
                            options->other ? "vs" : "profile");

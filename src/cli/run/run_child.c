@@ -19,12 +19,14 @@ struct child {
 };
 
 static _Noreturn void become_command(const char *const *arguments, const struct namespace *space,
-                                     const struct run_signals *signals, pid_t parent, int error_fd) {
+                                     const struct run_signals *signals, const struct run_user *user, pid_t parent,
+                                     int error_fd) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(RUN_FAILED);
     namespace_restrict(space);
     run_signals_restore(signals);
+    run_user_enter(user);
     execvp(arguments[0], (char **)(uintptr_t)arguments);
     int error = errno;
     write_all(error_fd, &error, sizeof(error));
@@ -32,14 +34,14 @@ static _Noreturn void become_command(const char *const *arguments, const struct 
 }
 
 static int start(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
-                 struct child *ret_child) {
+                 const struct run_user *user, struct child *ret_child) {
     int ends[2];
     pid_t parent = getpid();
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return negative_errno();
     pid_t pid = fork();
     if (pid == 0)
-        become_command(arguments, space, signals, parent, ends[1]);
+        become_command(arguments, space, signals, user, parent, ends[1]);
     int error = pid < 0 ? negative_errno() : 0;
     close(ends[1]);
     if (error)
@@ -85,10 +87,10 @@ static struct run_outcome outcome_of(int wait_status) {
 }
 
 int run_child(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
-              struct run_mounts *mounts, struct run_outcome *ret_outcome) {
+              struct run_mounts *mounts, const struct run_user *user, struct run_outcome *ret_outcome) {
     struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;
-    int error = start(arguments, space, signals, &child);
+    int error = start(arguments, space, signals, user, &child);
     if (error)
         return error;
     struct run_outcome outcome = outcome_of(wait_for(child.pid, signals, mounts));

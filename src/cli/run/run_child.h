@@ -8,6 +8,7 @@
 #include "namespace.h"
 #include "run_mounts.h"
 #include "run_signals.h"
+#include "run_user.h"
 
 /* Exit statuses, as those of env(1) and timeout(1) */
 enum {
@@ -25,8 +26,9 @@ struct run_outcome {
 
 /* arguments: NULL at the end; the first is looked for in PATH
  * mounts:    are told of daemons that end meanwhile
+ * user:      what it is to be preloaded with; NULL: nothing
  * Errors:    -errno, no process could be made; not told yet */
 int run_child(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
-              struct run_mounts *mounts, struct run_outcome *ret_outcome);
+              struct run_mounts *mounts, const struct run_user *user, struct run_outcome *ret_outcome);
 
 #endif

@@ -211,3 +211,24 @@ int run_report(struct run_mounts *mounts, const struct run_target *target, const
     }
     return first_error;
 }
+
+static int show_user(const struct run_user *user, const struct run_shown *shown) {
+    struct input input = {.profile = user->profile};
+    struct show_options options = {.charts = shown->charts};
+    int error = run_report_open(&options.stream);
+    if (error)
+        return error;
+    error = show_page(&input, &options);
+    return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
+}
+
+int run_report_user(struct run_user *user, const struct run_target *target, const struct run_shown *shown) {
+    int error = run_report_describe(&user->profile, shown->command, shown->run_count);
+    if (error == 0 && target->given)
+        return run_target_save(target, 0, 0, &user->profile);
+    if (error == 0)
+        error = show_user(user, shown);
+    if (error)
+        complain("cannot show the profile of the layer user: %s", strerror(-error));
+    return error;
+}

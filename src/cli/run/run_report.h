@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "run_mounts.h"
+#include "run_user.h"
 
 /* Where profiles are saved, opened before anything is mounted over it. */
 struct run_target {
@@ -46,5 +47,8 @@ struct run_shown {
 /* Shows or saves the profiles of all mounts, which have ended.
  * Errors:    told to the user; the other profiles are shown or saved nevertheless */
 int run_report(struct run_mounts *mounts, const struct run_target *target, const struct run_shown *shown);
+
+/* The same of the layer user, which has been stopped. */
+int run_report_user(struct run_user *user, const struct run_target *target, const struct run_shown *shown);
 
 #endif

@@ -114,12 +114,12 @@ struct aggstats_outcome {
     uint64_t moved_bytes;
 };
 
-/* Ends the call that begin started, in the same thread, and counts what came of it. Returns its latency, in cycles. */
-static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorder *recorder,
-                                                         const struct aggstats_span *span,
-                                                         const struct aggstats_outcome *outcome) {
+/* Ends a call at a moment; for the two below. */
+static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_at(struct aggstats_recorder *recorder,
+                                                       const struct aggstats_span *span, uint64_t end_cycles,
+                                                       const struct aggstats_outcome *outcome) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
-    uint64_t latency_cycles = aggstats_clock_now(hot->clock_kind) - span->start_cycles;
+    uint64_t latency_cycles = end_cycles - span->start_cycles;
     struct aggstats_counters *counters = span->counters;
     if (__builtin_expect((int64_t)latency_cycles < 0, 0)) {
         aggstats_add(&span->block->clamped, 1);
@@ -142,10 +142,18 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorde
     return latency_cycles;
 }
 
-/* Counts a call that has ended and was not begun: whether it counts was not known before. start_cycles: what
- * aggstats_clock_now() said when it began. Returns its latency, in cycles. */
+/* Ends the call that begin started, in the same thread, and counts what came of it. Returns its latency, in cycles. */
+static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorder *recorder,
+                                                         const struct aggstats_span *span,
+                                                         const struct aggstats_outcome *outcome) {
+    return aggstats_end_at(recorder, span, aggstats_clock_now(aggstats_hot(recorder)->clock_kind), outcome);
+}
+
+/* Counts a call that has ended and was not begun: whether it counts was not known before. start_cycles, end_cycles:
+ * what aggstats_clock_now() said before and after it. Returns its latency, in cycles. */
 static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *recorder, unsigned op,
-                                                      uint64_t start_cycles, const struct aggstats_outcome *outcome) {
+                                                      uint64_t start_cycles, uint64_t end_cycles,
+                                                      const struct aggstats_outcome *outcome) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
     struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == hot->id, 1)
                                        ? aggstats_thread_cache.block
@@ -157,7 +165,7 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *
     __atomic_store_n(&block->current_object, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&block->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
     aggstats_add(&counters->calls, 1);
-    return aggstats_end_with(recorder, &span, outcome);
+    return aggstats_end_at(recorder, &span, end_cycles, outcome);
 }
 
 /* The same of a call that did not fail, or of which that is not told, and that moved no bytes. */

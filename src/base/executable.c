@@ -1,0 +1,119 @@
+/* The first bytes of the file tell: "#!", or an ELF header, behind which one of the program headers names the loader.
+ */
+#include "executable.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "base.h"
+
+#define SCRIPTS_MAX 4 /* as many as the kernel follows */
+#define LINE_SIZE 256 /* as much as the kernel reads */
+#define HEADERS_MAX 64
+#define LOADER_SIZE 128
+
+#if defined(__x86_64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#elif defined(__riscv)
+#define OWN_MACHINE EM_RISCV
+#else
+#define OWN_MACHINE EM_NONE
+#endif
+
+static bool gains_privilege(int fd, const struct stat *attr) {
+    uid_t uid = getuid();
+    if ((attr->st_mode & S_ISUID) && attr->st_uid != uid)
+        return true;
+    if ((attr->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && attr->st_gid != getgid())
+        return true;
+    return uid != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+static enum executable look_at_loader(int fd, const Elf64_Phdr *header) {
+    char loader[LOADER_SIZE] = "";
+    size_t size_bytes = header->p_filesz < sizeof(loader) ? header->p_filesz : sizeof(loader) - 1;
+    if (pread(fd, loader, size_bytes, (off_t)header->p_offset) <= 0)
+        return EXECUTABLE_DYNAMIC;
+    loader[sizeof(loader) - 1] = '\0';
+    return strstr(loader, "ld-musl") ? EXECUTABLE_FOREIGN : EXECUTABLE_DYNAMIC;
+}
+
+static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
+    if (elf->e_ident[EI_CLASS] != ELFCLASS64 || (OWN_MACHINE != EM_NONE && elf->e_machine != OWN_MACHINE))
+        return EXECUTABLE_FOREIGN;
+    if (elf->e_phentsize != sizeof(Elf64_Phdr) || elf->e_phnum > HEADERS_MAX)
+        return EXECUTABLE_DYNAMIC;
+    for (unsigned i = 0; i < elf->e_phnum; i++) {
+        Elf64_Phdr header;
+        if (pread(fd, &header, sizeof(header), (off_t)(elf->e_phoff + i * sizeof(header))) != sizeof(header))
+            return EXECUTABLE_DYNAMIC;
+        if (header.p_type == PT_INTERP)
+            return look_at_loader(fd, &header);
+    }
+    return EXECUTABLE_STATIC;
+}
+
+/* The program behind "#!". False: there is none. */
+static bool find_interpreter(char line[LINE_SIZE]) {
+    char *name = line + 2 + strspn(line + 2, " \t");
+    name[strcspn(name, " \t\n")] = '\0';
+    memmove(line, name, strlen(name) + 1);
+    return line[0] != '\0';
+}
+
+/* Of a script, ret_line is its interpreter, and *ret_is_script is set. */
+static enum executable look_once(const char *path, char ret_line[LINE_SIZE], bool *ret_is_script) {
+    Elf64_Ehdr elf;
+    struct stat attr;
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &attr) < 0 || !S_ISREG(attr.st_mode))
+        return EXECUTABLE_DYNAMIC;
+    ssize_t length = pread(fd, ret_line, LINE_SIZE - 1, 0);
+    if (length >= 2 && ret_line[0] == '#' && ret_line[1] == '!') {
+        ret_line[length] = '\0';
+        *ret_is_script = find_interpreter(ret_line);
+        return EXECUTABLE_DYNAMIC;
+    }
+    if (gains_privilege(fd, &attr))
+        return EXECUTABLE_SET_ID;
+    if (length < (ssize_t)sizeof(elf) || memcmp(ret_line, ELFMAG, SELFMAG) != 0)
+        return EXECUTABLE_DYNAMIC;
+    memcpy(&elf, ret_line, sizeof(elf));
+    return look_at_elf(fd, &elf);
+}
+
+enum executable executable_look(const char *path) {
+    char line[LINE_SIZE];
+    enum executable kind = EXECUTABLE_DYNAMIC;
+    bool is_script = true;
+    for (unsigned i = 0; is_script && i < SCRIPTS_MAX; i++) {
+        is_script = false;
+        kind = look_once(path, line, &is_script);
+        path = line;
+    }
+    return kind;
+}
+
+const char *executable_find(const char *name, char *ret_path, unsigned long size_bytes) {
+    const char *rest = getenv("PATH");
+    if (strchr(name, '/'))
+        return name;
+    if (!rest)
+        rest = "/bin:/usr/bin";
+    for (const char *end; name[0]; rest = end + 1) {
+        struct stat attr;
+        end = strchrnul(rest, ':');
+        int length = snprintf(ret_path, size_bytes, "%.*s%s%s", (int)(end - rest), rest, end > rest ? "/" : "", name);
+        if (length > 0 && (unsigned long)length < size_bytes && access(ret_path, X_OK) == 0 &&
+            stat(ret_path, &attr) == 0 && S_ISREG(attr.st_mode))
+            return ret_path;
+        if (!*end)
+            break;
+    }
+    return NULL;
+}

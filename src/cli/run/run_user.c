@@ -1,0 +1,280 @@
+/* The live file is made here, before the command runs, and read when it has ended; in between nothing is done. So there
+ * is nothing that short processes could fill, or that one that is killed could leave behind. */
+#include "run_user.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "command.h"
+#include "live_dirs.h"
+#include "path.h"
+#include "posix_ops.h"
+#include "run_preload.h"
+#include "user_label.h"
+
+#define LIVE_ATTEMPTS 100
+#define THREADS_AT_A_TIME 4096
+#define OWN_LABELS 3
+#define TEXT_SIZE 160
+
+static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
+
+/* ---- The live file ------------------------------------------------------------------------------ */
+
+/* Where others may write somebody else may have been first. */
+static int check_directory(const char *directory) {
+    struct stat attr;
+    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+        return negative_errno();
+    if (lstat(directory, &attr) < 0)
+        return negative_errno();
+    if (!S_ISDIR(attr.st_mode))
+        return -ENOTDIR;
+    return attr.st_uid == geteuid() && (attr.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
+}
+
+static int try_paths(struct run_user *user, const char *directory, struct aggstats_recorder_options *options) {
+    int error = -EEXIST;
+    for (unsigned attempt = 0; error == -EEXIST && attempt < LIVE_ATTEMPTS; attempt++) {
+        CLEANUP_FREE char *path = NULL;
+        if (asprintf(&path, "%s/%ld-user-%u.live", directory, (long)getpid(), attempt) < 0)
+            return -ENOMEM;
+        options->live_path = path;
+        error = aggstats_recorder_create(options, &user->recorder);
+    }
+    return error;
+}
+
+static int open_live(struct run_user *user) {
+    user->live_fd = open(aggstats_recorder_live_path(user->recorder), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return user->live_fd < 0 ? negative_errno() : 0;
+}
+
+static int make_live(struct run_user *user, const char *directory, struct aggstats_label *labels, size_t label_count) {
+    struct aggstats_recorder_options options = {.op_names = op_names,
+                                                .op_count = POSIX_OP_COUNT,
+                                                .resolution = 1,
+                                                .labels = labels,
+                                                .label_count = label_count,
+                                                .shared_threads = THREADS_AT_A_TIME};
+    int error = check_directory(directory);
+    if (error == 0)
+        error = try_paths(user, directory, &options);
+    if (error == 0)
+        error = open_live(user);
+    if (error && user->recorder) {
+        aggstats_recorder_unlink_live(user->recorder);
+        aggstats_recorder_destroy(user->recorder);
+        user->recorder = NULL;
+    }
+    return error;
+}
+
+/* With their keys, which take some room, until the file has been made. */
+static int make_live_with_labels(struct run_user *user, char *paths, const char *const *labels, size_t count) {
+    char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
+    char host[HOST_NAME_MAX + 1] = "";
+    struct live_dirs dirs;
+    struct aggstats_label all[OWN_LABELS + USER_LABELS_MAX] = {
+        {(char[]){"layer"}, (char[]){"user"}}, {(char[]){"host"}, host}, {(char[]){"lower"}, paths}};
+    gethostname(host, sizeof(host) - 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *value = user_label_split(labels[i], keys[i]);
+        all[OWN_LABELS + i] = (struct aggstats_label){keys[i], (char *)(uintptr_t)value};
+    }
+    live_dirs_find(&dirs);
+    int error = make_live(user, dirs.paths[dirs.chosen], all, OWN_LABELS + count);
+    if (error)
+        complain("the layer user is not profiled: no live file can be made in %s: %s", dirs.paths[dirs.chosen],
+                 strerror(-error));
+    return error;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------ */
+
+static int add_directory(const char *name, char **texts, char **variable) {
+    struct stat attr;
+    CLEANUP_FREE char *path = realpath(name, NULL);
+    CLEANUP_FREE char *texts_before = steal_pointer(texts);
+    CLEANUP_FREE char *variable_before = steal_pointer(variable);
+    int error = !path || stat(path, &attr) < 0 ? negative_errno() : S_ISDIR(attr.st_mode) ? 0 : -ENOTDIR;
+    if (error == 0 && (asprintf(texts, "%s%s%s", texts_before, texts_before[0] ? ", " : "", path) < 0 ||
+                       asprintf(variable, "%s/%s", variable_before, path) < 0))
+        error = -ENOMEM;
+    if (error)
+        complain("cannot profile %s: %s", name, strerror(-error));
+    return error;
+}
+
+/* A label is one line. */
+static void make_line(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
+/* Below "/" is everything, and it is the only path that ends in a slash. */
+static bool has_root(const char *const *directories, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        CLEANUP_FREE char *path = realpath(directories[i], NULL);
+        if (path && strcmp(path, "/") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_directories(const char *const *directories, size_t count, char **ret_texts, char **ret_variable) {
+    static const char *const root[] = {"/"};
+    int error = 0;
+    if (has_root(directories, count)) {
+        directories = root;
+        count = 1;
+    }
+    *ret_texts = strdup("");
+    *ret_variable = strdup("");
+    if (!*ret_texts || !*ret_variable)
+        return -ENOMEM;
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = add_directory(directories[i], ret_texts, ret_variable);
+    return error;
+}
+
+int run_user_open(struct run_user *ret_user, const char *const *directories, size_t directory_count,
+                  const char *const *labels, size_t label_count) {
+    struct run_user *user = ret_user;
+    CLEANUP_FREE char *texts = NULL;
+    CLEANUP_FREE char *variable = NULL;
+    *user = (struct run_user){.is_wanted = true, .live_fd = -1};
+    int error = run_preload_find("libosprof_posix.so", &user->library);
+    if (error == 0)
+        error = add_directories(directories, directory_count, &texts, &variable);
+    if (error)
+        return error;
+    make_line(texts);
+    if (make_live_with_labels(user, texts, labels, label_count) != 0)
+        return 0;
+    if (asprintf(&user->variable, "%u%s%s", aggstats_recorder_clock(user->recorder).kind,
+                 aggstats_recorder_live_path(user->recorder), variable) < 0) {
+        user->variable = NULL;
+        complain("no memory");
+        return -ENOMEM;
+    }
+    getrusage(RUSAGE_CHILDREN, &user->before_usage);
+    return 0;
+}
+
+void run_user_finish(struct run_user *user) {
+    if (user->recorder)
+        aggstats_recorder_unlink_live(user->recorder);
+    aggstats_recorder_destroy(user->recorder);
+    if (user->is_wanted)
+        close_fd(&user->live_fd);
+    aggstats_profile_finish(&user->before);
+    aggstats_profile_finish(&user->profile);
+    free(user->library);
+    free(user->variable);
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+void run_user_look_at(struct run_user *user, const char *command) {
+    static const char *const reasons[] = {
+        [EXECUTABLE_STATIC] = "it is statically linked",
+        [EXECUTABLE_SET_ID] = "it runs as another user, or with capabilities",
+        [EXECUTABLE_FOREIGN] = "it is for another C library or architecture",
+    };
+    char path[PATH_MAX];
+    const char *found = executable_find(command, path, sizeof(path));
+    user->kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
+    if (user->kind != EXECUTABLE_DYNAMIC)
+        complain("the layer user does not see %s: %s", command, reasons[user->kind]);
+}
+
+/* Another loader would not take the library. */
+void run_user_enter(const struct run_user *user) {
+    if (user && user->recorder && user->kind != EXECUTABLE_FOREIGN && setenv("OSPROF_POSIX", user->variable, 1) == 0)
+        run_preload_set(user->library);
+}
+
+/* ---- The profile -------------------------------------------------------------------------------- */
+
+static int read_live(const struct run_user *user, struct aggstats_profile *ret_profile,
+                     struct aggstats_live_info *ret_info) {
+    struct aggstats_parse_error why = {.message = ""};
+    int error = aggstats_live_read(user->live_fd, ret_profile, ret_info, &why);
+    if (error)
+        complain("the profile of the layer user is lost: %s", error == -EBADMSG ? why.message : strerror(-error));
+    return error;
+}
+
+int run_user_reset(struct run_user *user) {
+    if (!user->recorder)
+        return 0;
+    aggstats_profile_finish(&user->before);
+    getrusage(RUSAGE_CHILDREN, &user->before_usage);
+    return read_live(user, &user->before, &user->before_info);
+}
+
+/* Of a process that was killed in a call, nobody has taken its name away. */
+static void drop_calls_of_the_dead(struct aggstats_profile *profile) {
+    size_t kept = 0;
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        if (call->pid == 0 || kill((pid_t)call->pid, 0) == 0 || errno != ESRCH)
+            profile->in_flight[kept++] = *call;
+        else
+            free(call->path);
+    }
+    profile->in_flight_count = kept;
+}
+
+static void append_count(char text[TEXT_SIZE], uint64_t count, const char *what) {
+    size_t length = strlen(text);
+    if (count > 0)
+        snprintf(text + length, TEXT_SIZE - length, "%s%llu %s program%s", length > 0 ? ", " : "",
+                 (unsigned long long)count, what, count == 1 ? "" : "s");
+}
+
+/* What nobody has counted, as far as that is known. */
+static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
+                        const struct aggstats_live_info *info) {
+    char text[TEXT_SIZE] = "";
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    snprintf(text, sizeof(text), "%ld minor, %ld major", usage.ru_minflt - user->before_usage.ru_minflt,
+             usage.ru_majflt - user->before_usage.ru_majflt);
+    int error = aggstats_profile_add_label(profile, "page_faults", text);
+    text[0] = '\0';
+    const uint64_t *notes = info->notes;
+    const uint64_t *before = user->before_info.notes;
+    append_count(text, notes[POSIX_NOTE_STATIC] - before[POSIX_NOTE_STATIC], "statically linked");
+    append_count(text, notes[POSIX_NOTE_SET_ID] - before[POSIX_NOTE_SET_ID], "set-id");
+    append_count(text, notes[POSIX_NOTE_FOREIGN] - before[POSIX_NOTE_FOREIGN], "foreign");
+    return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
+}
+
+int run_user_stop(struct run_user *user) {
+    struct aggstats_live_info info;
+    struct aggstats_profile profile = {0};
+    if (!user->recorder)
+        return 0;
+    int error = read_live(user, &profile, &info);
+    if (error)
+        return error;
+    drop_calls_of_the_dead(&profile);
+    if (user->before.resolution > 0)
+        error = aggstats_profile_subtract(&profile, &user->before);
+    if (error == 0)
+        error = add_not_seen(user, &profile, &info);
+    if (error) {
+        complain("the profile of the layer user is lost: %s", strerror(-error));
+        aggstats_profile_finish(&profile);
+        return error;
+    }
+    user->profile = profile;
+    return 0;
+}

@@ -1,0 +1,84 @@
+/* Looking up is one system call for what is no file, and two for files. */
+#include "fd_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "proc_fd.h"
+
+unsigned char fd_table[FD_TABLE_SIZE];
+
+static void remember(int fd, enum fd_state state) {
+    if ((unsigned)fd < FD_TABLE_SIZE && preload_owns_memory())
+        __atomic_store_n(&fd_table[fd], (unsigned char)state, __ATOMIC_RELAXED);
+}
+
+static enum fd_state state_of_place(enum below_place place, const struct preload_ops *ops) {
+    if (place == BELOW_INSIDE)
+        return preload_join(ops) ? FD_INSIDE : FD_OUTSIDE;
+    return place == BELOW_ABOVE ? FD_ABOVE : FD_OUTSIDE;
+}
+
+/* Asked of the kernel, so that nothing is learnt of descriptors that do not exist. */
+static enum fd_state look_up(int fd, const struct preload_ops *ops) {
+    char path[PROC_FD_PREFIX_MAX];
+    enum below_place place = BELOW_OUTSIDE;
+    if (preload_prefix_bytes() < sizeof(path) && proc_fd_path(fd, path, preload_prefix_bytes() + 1))
+        place = preload_place_of("/", path);
+    return state_of_place(place, ops);
+}
+
+/* Sockets and pipes come and go often. */
+static bool is_file(int fd) {
+    struct stat attr;
+#if defined(SYS_fstat)
+    if (syscall(SYS_fstat, fd, &attr) < 0)
+        return false;
+#else
+    if (syscall(SYS_newfstatat, fd, "", &attr, AT_EMPTY_PATH) < 0)
+        return false;
+#endif
+    return !S_ISSOCK(attr.st_mode) && !S_ISFIFO(attr.st_mode);
+}
+
+enum fd_state fd_table_find(int fd, const struct preload_ops *ops) {
+    if (!preload_looks() || fd < 0)
+        return FD_OUTSIDE;
+    int saved_errno = errno;
+    enum fd_state state = is_file(fd) ? look_up(fd, ops) : FD_OUTSIDE;
+    remember(fd, state);
+    errno = saved_errno;
+    return state;
+}
+
+bool fd_table_opened(int fd, const struct preload_ops *ops) {
+    if (!preload_looks())
+        return false;
+    int saved_errno = errno;
+    enum fd_state state = look_up(fd, ops);
+    remember(fd, state);
+    errno = saved_errno;
+    return state == FD_INSIDE;
+}
+
+void fd_table_copied(int fd, int copy) {
+    enum fd_state state =
+        (unsigned)fd < FD_TABLE_SIZE ? (enum fd_state)__atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
+    fd_table_forget(copy);
+    if (preload_looks() && state != FD_UNKNOWN)
+        remember(copy, state);
+}
+
+void fd_table_forget(int fd) {
+    if ((unsigned)fd < FD_TABLE_SIZE && __atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) != FD_UNKNOWN)
+        __atomic_store_n(&fd_table[fd], FD_UNKNOWN, __ATOMIC_RELAXED);
+}
+
+void fd_table_forget_range(unsigned first, unsigned last) {
+    for (unsigned fd = first; fd < FD_TABLE_SIZE && fd <= last; fd++)
+        fd_table_forget((int)fd);
+}

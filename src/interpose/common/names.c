@@ -1,0 +1,111 @@
+/* The current directory is remembered until it changes. Whoever reads it checks afterwards that nobody has changed it
+ * meanwhile, and asks the kernel if so; whoever has learnt it writes it down only if no other does. So nothing waits.
+ *
+ * A child of vfork(2) that goes elsewhere must not change what its parent remembers. From then on, whose directory it
+ * is is asked each time. */
+#include "names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "fd_table.h"
+#include "proc_fd.h"
+
+static struct {
+    uint64_t generation; /* atomic: counts changes; 0: before the first look */
+    uint64_t sequence;   /* atomic: odd while text is written */
+    uint64_t known;      /* atomic: the generation that text is of */
+    char text[PATH_MAX];
+} current = {.generation = 1};
+
+static bool is_shared_with_child; /* atomic; set once and for all */
+
+/* ---- The current directory ---- */
+
+static bool ask_directory(char *ret_text, size_t size_bytes) {
+    return syscall(SYS_getcwd, ret_text, size_bytes) > 0 && ret_text[0] == '/';
+}
+
+/* Without memory of it. On a stack of its own, as few calls come here. */
+static __attribute__((noinline)) enum below_place place_asked(const char *path) {
+    char text[PATH_MAX];
+    return ask_directory(text, sizeof(text)) ? preload_place_of(text, path) : BELOW_OUTSIDE;
+}
+
+static void learn_directory(void) {
+    uint64_t sequence = __atomic_load_n(&current.sequence, __ATOMIC_RELAXED);
+    if (sequence % 2 != 0 || !preload_owns_memory() ||
+        !__atomic_compare_exchange_n(&current.sequence, &sequence, sequence + 1, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return;
+    uint64_t generation = __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE);
+    if (ask_directory(current.text, sizeof(current.text)))
+        __atomic_store_n(&current.known, generation, __ATOMIC_RELAXED);
+    __atomic_store_n(&current.sequence, sequence + 2, __ATOMIC_RELEASE);
+}
+
+static bool is_known(uint64_t *ret_sequence) {
+    *ret_sequence = __atomic_load_n(&current.sequence, __ATOMIC_ACQUIRE);
+    return *ret_sequence % 2 == 0 &&
+           __atomic_load_n(&current.known, __ATOMIC_ACQUIRE) == __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE);
+}
+
+static enum below_place place_in_current(const char *path) {
+    uint64_t sequence;
+    if (__atomic_load_n(&is_shared_with_child, __ATOMIC_RELAXED) && !preload_owns_memory())
+        return place_asked(path);
+    if (!is_known(&sequence))
+        learn_directory();
+    if (!is_known(&sequence))
+        return place_asked(path);
+    enum below_place place = preload_place_of(current.text, path);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&current.sequence, __ATOMIC_RELAXED) == sequence ? place : place_asked(path);
+}
+
+void names_directory_changed(void) {
+    int saved_errno = errno;
+    if (preload_owns_memory())
+        __atomic_add_fetch(&current.generation, 1, __ATOMIC_ACQ_REL);
+    else
+        __atomic_store_n(&is_shared_with_child, true, __ATOMIC_RELAXED);
+    errno = saved_errno;
+}
+
+/* ---- Names ---- */
+
+static bool goes_up(const char *path) {
+    for (; *path; path++)
+        if (path[0] == '.' && path[1] == '.')
+            return true;
+    return false;
+}
+
+static __attribute__((noinline)) enum below_place place_in_open_directory(int dir_fd, const char *path) {
+    char text[PATH_MAX];
+    return proc_fd_path(dir_fd, text, sizeof(text)) ? preload_place_of(text, path) : BELOW_OUTSIDE;
+}
+
+static enum below_place place_at(int dir_fd, const char *path, const struct preload_ops *ops) {
+    if (path[0] == '/')
+        return preload_place_of("/", path);
+    if (dir_fd == AT_FDCWD)
+        return place_in_current(path);
+    enum fd_state state = fd_table_state(dir_fd, ops);
+    if (state == FD_ABOVE || (state != FD_UNKNOWN && goes_up(path)))
+        return dir_fd >= 0 ? place_in_open_directory(dir_fd, path) : BELOW_OUTSIDE;
+    return state == FD_INSIDE ? BELOW_INSIDE : BELOW_OUTSIDE;
+}
+
+bool names_count(int dir_fd, const char *path, const struct preload_ops *ops) {
+    if (!preload_looks() || !path)
+        return false;
+    int saved_errno = errno;
+    bool counts = place_at(dir_fd, path, ops) == BELOW_INSIDE && preload_join(ops);
+    errno = saved_errno;
+    return counts;
+}

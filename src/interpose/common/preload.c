@@ -1,0 +1,138 @@
+/* The environment is read once: a program may change its own. */
+#include "preload.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define DIRECTORIES_MAX 16
+#define TEXT_BYTES_MAX 16384
+#define SEPARATOR "//"
+#define PAGE_BYTES 65536 /* no page is larger */
+
+struct preload preload;
+AGGSTATS_THREAD_LOCAL bool preload_is_inside;
+
+static char text[TEXT_BYTES_MAX]; /* the variable, cut into strings */
+static const char *live_path;
+static const char *directories[DIRECTORIES_MAX];
+static size_t directory_count;
+static size_t directory_bytes_max;
+
+/* In memory that the kernel zeroes in children. NULL: there is none, and no process is known to own its memory. */
+static pid_t *own_pid;
+
+/* ---- The environment ---- */
+
+/* A separator's second slash is where the next path begins. */
+static bool cut_text(void) {
+    char *path = text + 1;
+    live_path = path;
+    for (char *end = strstr(path, SEPARATOR); end; end = strstr(path, SEPARATOR)) {
+        if (directory_count == DIRECTORIES_MAX)
+            return false;
+        *end = '\0';
+        path = end + 1;
+        directories[directory_count++] = path;
+    }
+    return live_path[0] == '/' && directory_count > 0;
+}
+
+static bool parse(const char *value) {
+    size_t length = strlen(value);
+    if (length < 2 || length >= sizeof(text) || !aggstats_clock_name((uint32_t)(value[0] - '0')))
+        return false;
+    memcpy(text, value, length + 1);
+    preload.clock_kind = (uint32_t)(text[0] - '0');
+    if (!cut_text())
+        return false;
+    for (size_t i = 0; i < directory_count; i++)
+        if (strlen(directories[i]) > directory_bytes_max)
+            directory_bytes_max = strlen(directories[i]);
+    return true;
+}
+
+static void *map_page(void) {
+    void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return NULL;
+    if (madvise(page, PAGE_BYTES, MADV_WIPEONFORK) == 0)
+        return page;
+    munmap(page, PAGE_BYTES); /* before Linux 4.14 */
+    return NULL;
+}
+
+bool preload_start(void) {
+    int state = PRELOAD_NOT_STARTED;
+    if (!__atomic_compare_exchange_n(&preload.state, &state, PRELOAD_STARTING, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_ACQUIRE))
+        return state == PRELOAD_ON;
+    int saved_errno = errno;
+    const char *value = getenv(PRELOAD_VARIABLE);
+    bool is_on = value && parse(value);
+    if (is_on) {
+        preload.pid = own_pid = map_page();
+        preload_owns_memory();
+    }
+    __atomic_store_n(&preload.state, is_on ? PRELOAD_ON : PRELOAD_OFF, __ATOMIC_RELEASE);
+    errno = saved_errno;
+    return is_on;
+}
+
+/* ---- Joining ---- */
+
+static bool join(const struct preload_ops *ops) {
+    struct aggstats_recorder *recorder = NULL;
+    struct aggstats_recorder *other = NULL;
+    if (aggstats_recorder_join(live_path, ops->names, ops->count, &recorder) < 0) {
+        __atomic_store_n(&preload.state, PRELOAD_OFF, __ATOMIC_RELEASE);
+        return false;
+    }
+    /* of two threads that join at once the first one's stays, and the other's is a few mappings that nobody uses */
+    __atomic_compare_exchange_n(&preload.recorder, &other, recorder, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return true;
+}
+
+bool preload_join(const struct preload_ops *ops) {
+    if (__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE))
+        return true;
+    int saved_errno = errno;
+    int cancel_state;
+    bool was_inside = preload_is_inside;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    preload_is_inside = true;
+    bool joined = join(ops);
+    preload_is_inside = was_inside;
+    pthread_setcancelstate(cancel_state, NULL);
+    errno = saved_errno;
+    return joined;
+}
+
+/* ---- The process ---- */
+
+bool preload_owns_memory(void) {
+    pid_t pid = (pid_t)syscall(SYS_getpid);
+    if (own_pid && *own_pid == 0)
+        *own_pid = pid;
+    return own_pid && *own_pid == pid;
+}
+
+/* ---- Paths ---- */
+
+enum below_place preload_place_of(const char *base, const char *path) {
+    enum below_place place = BELOW_OUTSIDE;
+    for (size_t i = 0; i < directory_count && place != BELOW_INSIDE; i++) {
+        enum below_place seen = below_place_of(directories[i], base, path);
+        if (seen > place)
+            place = seen;
+    }
+    return place;
+}
+
+size_t preload_prefix_bytes(void) {
+    return directory_bytes_max + 2;
+}

@@ -1,0 +1,29 @@
+/* Symbols that are only there for old programs are found by version alone: dlsym(3) takes default ones. */
+#include "real.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#if defined(__x86_64__)
+#define OLDEST_VERSION "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define OLDEST_VERSION "GLIBC_2.17"
+#elif defined(__riscv)
+#define OLDEST_VERSION "GLIBC_2.27"
+#else
+#define OLDEST_VERSION "GLIBC_2.0"
+#endif
+
+static long is_missing(void) {
+    errno = ENOSYS;
+    return -1;
+}
+
+void *real_find(const char *symbol) {
+    int saved_errno = errno;
+    void *found = dlsym(RTLD_NEXT, symbol);
+    if (!found)
+        found = dlvsym(RTLD_NEXT, symbol, OLDEST_VERSION);
+    errno = saved_errno;
+    return found ? found : (void *)(__UINTPTR_TYPE__)is_missing;
+}

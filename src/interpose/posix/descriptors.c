@@ -1,0 +1,179 @@
+/* The functions that give descriptors, or take them back: by these is known which files count.
+ *
+ * Whether an open counts, its result tells: where the file is that a name leads to; of one that failed, where the name
+ * is. */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include "wrapper.h"
+
+/* ---- Opening ---- */
+
+static void count_open(struct call_time time, int fd, int dir_fd, const char *path) {
+    if (fd >= 0 ? opened_fd_counts(fd) : name_counts(dir_fd, path))
+        call_count(POSIX_OPEN, time, call_outcome(fd < 0));
+}
+
+#define WRAP_OPEN(SYMBOL, PARAMETERS, ARGUMENTS, DIR_FD, NAME)                                                         \
+    WRAPPER(int, SYMBOL, PARAMETERS) {                                                                                 \
+        function_##SYMBOL *real = real_##SYMBOL();                                                                     \
+        if (!preload_looks())                                                                                          \
+            return real ARGUMENTS;                                                                                     \
+        struct call_time time = {.start_cycles = call_now()};                                                          \
+        int fd = real ARGUMENTS;                                                                                       \
+        time.end_cycles = call_now();                                                                                  \
+        count_open(time, fd, DIR_FD, NAME);                                                                            \
+        return fd;                                                                                                     \
+    }
+
+/* With a mode behind the flags, if these make a file; what is there else is passed on too, as libc does. */
+#define WRAP_OPEN_MODE(SYMBOL, PARAMETERS, ARGUMENTS, DIR_FD, NAME)                                                    \
+    WRAPPER(int, SYMBOL, PARAMETERS) {                                                                                 \
+        mode_t mode = 0;                                                                                               \
+        function_##SYMBOL *real = real_##SYMBOL();                                                                     \
+        if (__OPEN_NEEDS_MODE(flags)) {                                                                                \
+            va_list arguments;                                                                                         \
+            va_start(arguments, flags);                                                                                \
+            mode = va_arg(arguments, mode_t);                                                                          \
+            va_end(arguments);                                                                                         \
+        }                                                                                                              \
+        if (!preload_looks())                                                                                          \
+            return real ARGUMENTS;                                                                                     \
+        struct call_time time = {.start_cycles = call_now()};                                                          \
+        int fd = real ARGUMENTS;                                                                                       \
+        time.end_cycles = call_now();                                                                                  \
+        count_open(time, fd, DIR_FD, NAME);                                                                            \
+        return fd;                                                                                                     \
+    }
+
+/* clang-format off */
+WRAP_OPEN_MODE(open, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD, path)
+WRAP_OPEN_MODE(open64, (const char *path, int flags, ...), (path, flags, mode), AT_FDCWD, path)
+WRAP_OPEN_MODE(openat, (int dir_fd, const char *path, int flags, ...), (dir_fd, path, flags, mode), dir_fd, path)
+WRAP_OPEN_MODE(openat64, (int dir_fd, const char *path, int flags, ...), (dir_fd, path, flags, mode), dir_fd, path)
+WRAP_OPEN(__open_2, (const char *path, int flags), (path, flags), AT_FDCWD, path)
+WRAP_OPEN(__open64_2, (const char *path, int flags), (path, flags), AT_FDCWD, path)
+WRAP_OPEN(__openat_2, (int dir_fd, const char *path, int flags), (dir_fd, path, flags), dir_fd, path)
+WRAP_OPEN(__openat64_2, (int dir_fd, const char *path, int flags), (dir_fd, path, flags), dir_fd, path)
+WRAP_OPEN(creat, (const char *path, mode_t mode), (path, mode), AT_FDCWD, path)
+WRAP_OPEN(creat64, (const char *path, mode_t mode), (path, mode), AT_FDCWD, path)
+WRAP_OPEN(open_by_handle_at, (int mount_fd, void *handle, int flags), (mount_fd, handle, flags), AT_FDCWD, NULL)
+WRAP_OPEN(mkstemp, (char *path), (path), AT_FDCWD, path)
+WRAP_OPEN(mkstemp64, (char *path), (path), AT_FDCWD, path)
+WRAP_OPEN(mkostemp, (char *path, int flags), (path, flags), AT_FDCWD, path)
+WRAP_OPEN(mkostemp64, (char *path, int flags), (path, flags), AT_FDCWD, path)
+WRAP_OPEN(mkstemps, (char *path, int suffix), (path, suffix), AT_FDCWD, path)
+WRAP_OPEN(mkstemps64, (char *path, int suffix), (path, suffix), AT_FDCWD, path)
+WRAP_OPEN(mkostemps, (char *path, int suffix, int flags), (path, suffix, flags), AT_FDCWD, path)
+WRAP_OPEN(mkostemps64, (char *path, int suffix, int flags), (path, suffix, flags), AT_FDCWD, path)
+/* clang-format on */
+
+/* ---- Closing: the number may be another file's as soon as it is closed ---- */
+
+WRAPPER(int, close, (int fd)) {
+    function_close *real = real_close();
+    bool counts = fd_counts(fd);
+    fd_table_forget(fd);
+    if (!counts)
+        return real(fd);
+    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSE);
+    int result = real(fd);
+    call_end(&call, call_outcome(result < 0));
+    return result;
+}
+
+WRAPPER(int, close_range, (unsigned first, unsigned last, int flags)) {
+    fd_table_forget_range(first, last);
+    return real_close_range()(first, last, flags);
+}
+
+WRAPPER(void, closefrom, (int first)) {
+    fd_table_forget_range(first < 0 ? 0 : (unsigned)first, ~0U);
+    real_closefrom()(first);
+}
+
+/* ---- Copying ---- */
+
+WRAPPER(int, dup, (int fd)) {
+    int copy = real_dup()(fd);
+    if (copy >= 0)
+        fd_table_copied(fd, copy);
+    return copy;
+}
+
+WRAPPER(int, dup2, (int fd, int wanted)) {
+    if (fd != wanted)
+        fd_table_forget(wanted);
+    int copy = real_dup2()(fd, wanted);
+    if (copy >= 0 && fd != wanted)
+        fd_table_copied(fd, copy);
+    return copy;
+}
+
+WRAPPER(int, dup3, (int fd, int wanted, int flags)) {
+    if (fd != wanted)
+        fd_table_forget(wanted);
+    int copy = real_dup3()(fd, wanted, flags);
+    if (copy >= 0)
+        fd_table_copied(fd, copy);
+    return copy;
+}
+
+/* ---- fcntl: copies, and locks ---- */
+
+static bool is_lock(int command) {
+    return command == F_SETLK || command == F_SETLKW || command == F_GETLK || command == F_OFD_SETLK ||
+           command == F_OFD_SETLKW || command == F_OFD_GETLK;
+}
+
+/* All commands take one argument at most, which fits into a pointer. */
+typedef int fcntl_fn(int fd, int command, ...);
+
+static int counted_fcntl(fcntl_fn *real, int fd, int command, void *argument) {
+    if (!is_lock(command) || !fd_counts(fd)) {
+        int result = real(fd, command, argument);
+        if ((command == F_DUPFD || command == F_DUPFD_CLOEXEC) && result >= 0)
+            fd_table_copied(fd, result);
+        return result;
+    }
+    CLEANUP_CALL struct call call = call_begin(POSIX_LOCK);
+    int result = real(fd, command, argument);
+    call_end(&call, call_outcome(result < 0));
+    return result;
+}
+
+#define WRAP_FCNTL(SYMBOL)                                                                                             \
+    WRAPPER(int, SYMBOL, (int fd, int command, ...)) {                                                                 \
+        va_list arguments;                                                                                             \
+        va_start(arguments, command);                                                                                  \
+        void *argument = va_arg(arguments, void *);                                                                    \
+        va_end(arguments);                                                                                             \
+        return counted_fcntl(real_##SYMBOL(), fd, command, argument);                                                  \
+    }
+
+WRAP_FCNTL(fcntl)
+WRAP_FCNTL(fcntl64)
+
+/* ---- The current directory ---- */
+
+WRAPPER(int, chdir, (const char *path)) {
+    int result = real_chdir()(path);
+    if (result == 0 && preload_looks())
+        names_directory_changed();
+    return result;
+}
+
+WRAPPER(int, fchdir, (int fd)) {
+    int result = real_fchdir()(fd);
+    if (result == 0 && preload_looks())
+        names_directory_changed();
+    return result;
+}
+
+WRAPPER(int, chroot, (const char *path)) {
+    int result = real_chroot()(path);
+    if (result == 0 && preload_looks())
+        names_directory_changed();
+    return result;
+}

@@ -1,0 +1,39 @@
+/* The operations of the layer "user": calls of libc's file interface. Several functions are one operation where they do
+ * the same, as fstatat() and stat(). */
+#ifndef POSIX_OPS_H
+#define POSIX_OPS_H
+
+/* clang-format off */
+#define POSIX_OPS(ROW)                                                                                                 \
+    ROW(OPEN) ROW(CLOSE)                                                                                               \
+    ROW(READ) ROW(READV) ROW(PREAD) ROW(PREADV) ROW(WRITE) ROW(WRITEV) ROW(PWRITE) ROW(PWRITEV) ROW(LSEEK)             \
+    ROW(COPY_FILE_RANGE) ROW(SENDFILE) ROW(SPLICE) ROW(MMAP)                                                           \
+    ROW(STAT) ROW(FSTAT) ROW(STATX) ROW(ACCESS) ROW(STATFS)                                                            \
+    ROW(FSYNC) ROW(FDATASYNC) ROW(SYNC_FILE_RANGE) ROW(SYNCFS)                                                         \
+    ROW(TRUNCATE) ROW(FTRUNCATE) ROW(FALLOCATE) ROW(FADVISE)                                                           \
+    ROW(RENAME) ROW(UNLINK) ROW(MKDIR) ROW(RMDIR) ROW(LINK) ROW(SYMLINK) ROW(READLINK) ROW(MKNOD)                      \
+    ROW(CHMOD) ROW(CHOWN) ROW(UTIMENS)                                                                                 \
+    ROW(GETXATTR) ROW(SETXATTR) ROW(LISTXATTR) ROW(REMOVEXATTR)                                                        \
+    ROW(FLOCK) ROW(LOCK)                                                                                               \
+    ROW(OPENDIR) ROW(READDIR) ROW(CLOSEDIR) ROW(GETDENTS)                                                              \
+    ROW(FOPEN) ROW(FCLOSE) ROW(FREAD) ROW(FWRITE) ROW(FGETS) ROW(FPUTS) ROW(FFLUSH) ROW(FSEEK)
+/* clang-format on */
+
+enum posix_op {
+#define NUMBER(OP) POSIX_##OP,
+    POSIX_OPS(NUMBER)
+#undef NUMBER
+        POSIX_OP_COUNT,
+};
+
+/* Their names in profiles: static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)}; */
+#define POSIX_OP_NAME(OP) [POSIX_##OP] = #OP,
+
+/* Numbers that a run counts besides (aggstats_recorder_note()): programs executed that are not seen. */
+enum posix_note {
+    POSIX_NOTE_STATIC,  /* statically linked, as those of Go are */
+    POSIX_NOTE_SET_ID,  /* or with capabilities: the loader preloads nothing there */
+    POSIX_NOTE_FOREIGN, /* of another C library or architecture */
+};
+
+#endif

@@ -1,0 +1,191 @@
+/* Private: the functions of libc whose calls count, a row each, and each of its aliases: glibc has several symbols for
+ * files of 64-bit size, for programs compiled with _FORTIFY_SOURCE (_chk), and for those linked before 2.33 (__xstat).
+ *
+ *     ROW(what it returns, symbol, (parameters), (arguments), operation, whether it counts, what came of it)
+ *
+ * Those that give descriptors, or take them back, are in descriptors.c and streams.c. */
+#ifndef ROWS_H
+#define ROWS_H
+
+/* What names the file. */
+#define FD fd_counts(fd)
+#define PATH name_counts(AT_FDCWD, path)
+#define AT name_counts(dir_fd, path)
+#define EITHER (name_counts(AT_FDCWD, from) || name_counts(AT_FDCWD, to))
+#define EITHER_AT (name_counts(from_fd, from) || name_counts(to_fd, to))
+#define STREAM fd_counts(stream_fd(stream))
+#define DIRECTORY fd_counts(directory_fd(directory))
+
+/* What the result means. */
+#define FAILS call_outcome(result == -1)      /* by -1 */
+#define GIVES call_outcome(result == NULL)    /* a pointer */
+#define RETURNS_ERROR call_error((int)result) /* the errno value */
+#define MOVES(BYTES) call_moved((uint64_t)(BYTES), (int64_t)result)
+#define MOVES_UP_TO(BYTES) call_moved((BYTES) < ALL_BYTES || result < 0 ? (BYTES) : (uint64_t)result, (int64_t)result)
+#define MOVES_VECTOR call_moved(result < 0 ? 0 : vector_bytes(vector, count), (int64_t)result)
+#define MOVES_ITEMS call_moved((uint64_t)size *count, (int64_t)(size * result))
+#define ENDS call_outcome(false) /* NULL may be the end, or an error */
+
+/* Who asks for so many means all that there are. */
+#define ALL_BYTES (UINT64_C(1) << 40)
+
+/* clang-format off */
+#define DATA_ROWS(ROW)                                                                                                 \
+    ROW(ssize_t, read, (int fd, void *to, size_t size), (fd, to, size), POSIX_READ, FD, MOVES(size))                   \
+    ROW(ssize_t, __read_chk, (int fd, void *to, size_t size, size_t room), (fd, to, size, room), POSIX_READ, FD, MOVES(size)) \
+    ROW(ssize_t, readv, (int fd, const struct iovec *vector, int count), (fd, vector, count), POSIX_READV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, pread, (int fd, void *to, size_t size, off64_t offset), (fd, to, size, offset), POSIX_PREAD, FD, MOVES(size)) \
+    ROW(ssize_t, pread64, (int fd, void *to, size_t size, off64_t offset), (fd, to, size, offset), POSIX_PREAD, FD, MOVES(size)) \
+    ROW(ssize_t, __pread_chk, (int fd, void *to, size_t size, off64_t offset, size_t room), (fd, to, size, offset, room), POSIX_PREAD, FD, MOVES(size)) \
+    ROW(ssize_t, __pread64_chk, (int fd, void *to, size_t size, off64_t offset, size_t room), (fd, to, size, offset, room), POSIX_PREAD, FD, MOVES(size)) \
+    ROW(ssize_t, preadv, (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset), POSIX_PREADV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, preadv64, (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset), POSIX_PREADV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, preadv2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PREADV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, preadv64v2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PREADV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, write, (int fd, const void *from, size_t size), (fd, from, size), POSIX_WRITE, FD, MOVES(size))       \
+    ROW(ssize_t, writev, (int fd, const struct iovec *vector, int count), (fd, vector, count), POSIX_WRITEV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, pwrite, (int fd, const void *from, size_t size, off64_t offset), (fd, from, size, offset), POSIX_PWRITE, FD, MOVES(size)) \
+    ROW(ssize_t, pwrite64, (int fd, const void *from, size_t size, off64_t offset), (fd, from, size, offset), POSIX_PWRITE, FD, MOVES(size)) \
+    ROW(ssize_t, pwritev, (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset), POSIX_PWRITEV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, pwritev64, (int fd, const struct iovec *vector, int count, off64_t offset), (fd, vector, count, offset), POSIX_PWRITEV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, pwritev2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PWRITEV, FD, MOVES_VECTOR) \
+    ROW(ssize_t, pwritev64v2, (int fd, const struct iovec *vector, int count, off64_t offset, int flags), (fd, vector, count, offset, flags), POSIX_PWRITEV, FD, MOVES_VECTOR) \
+    ROW(off64_t, lseek, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)            \
+    ROW(off64_t, lseek64, (int fd, off64_t offset, int whence), (fd, offset, whence), POSIX_LSEEK, FD, FAILS)          \
+    ROW(ssize_t, copy_file_range, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_COPY_FILE_RANGE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
+    ROW(ssize_t, sendfile, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
+    ROW(ssize_t, sendfile64, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
+    ROW(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_SPLICE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
+    ROW(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, !(flags & MAP_ANONYMOUS) && FD, call_outcome(result == MAP_FAILED)) \
+    ROW(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, !(flags & MAP_ANONYMOUS) && FD, call_outcome(result == MAP_FAILED)) \
+    ROW(int, fsync, (int fd), (fd), POSIX_FSYNC, FD, FAILS)                                                            \
+    ROW(int, fdatasync, (int fd), (fd), POSIX_FDATASYNC, FD, FAILS)                                                    \
+    ROW(int, sync_file_range, (int fd, off64_t offset, off64_t size, unsigned flags), (fd, offset, size, flags), POSIX_SYNC_FILE_RANGE, FD, FAILS) \
+    ROW(int, syncfs, (int fd), (fd), POSIX_SYNCFS, FD, FAILS)                                                          \
+    ROW(int, truncate, (const char *path, off64_t size), (path, size), POSIX_TRUNCATE, PATH, FAILS)                    \
+    ROW(int, truncate64, (const char *path, off64_t size), (path, size), POSIX_TRUNCATE, PATH, FAILS)                  \
+    ROW(int, ftruncate, (int fd, off64_t size), (fd, size), POSIX_FTRUNCATE, FD, FAILS)                                \
+    ROW(int, ftruncate64, (int fd, off64_t size), (fd, size), POSIX_FTRUNCATE, FD, FAILS)                              \
+    ROW(int, fallocate, (int fd, int mode, off64_t offset, off64_t size), (fd, mode, offset, size), POSIX_FALLOCATE, FD, FAILS) \
+    ROW(int, fallocate64, (int fd, int mode, off64_t offset, off64_t size), (fd, mode, offset, size), POSIX_FALLOCATE, FD, FAILS) \
+    ROW(int, posix_fallocate, (int fd, off64_t offset, off64_t size), (fd, offset, size), POSIX_FALLOCATE, FD, RETURNS_ERROR) \
+    ROW(int, posix_fallocate64, (int fd, off64_t offset, off64_t size), (fd, offset, size), POSIX_FALLOCATE, FD, RETURNS_ERROR) \
+    ROW(int, posix_fadvise, (int fd, off64_t offset, off64_t size, int advice), (fd, offset, size, advice), POSIX_FADVISE, FD, RETURNS_ERROR) \
+    ROW(int, posix_fadvise64, (int fd, off64_t offset, off64_t size, int advice), (fd, offset, size, advice), POSIX_FADVISE, FD, RETURNS_ERROR) \
+    ROW(int, flock, (int fd, int operation), (fd, operation), POSIX_FLOCK, FD, FAILS)                                  \
+    ROW(int, lockf, (int fd, int command, off64_t size), (fd, command, size), POSIX_LOCK, FD, FAILS)                   \
+    ROW(int, lockf64, (int fd, int command, off64_t size), (fd, command, size), POSIX_LOCK, FD, FAILS)
+
+#define ATTRIBUTE_ROWS(ROW)                                                                                            \
+    ROW(int, stat, (const char *path, struct stat *to), (path, to), POSIX_STAT, PATH, FAILS)                           \
+    ROW(int, stat64, (const char *path, struct stat64 *to), (path, to), POSIX_STAT, PATH, FAILS)                       \
+    ROW(int, lstat, (const char *path, struct stat *to), (path, to), POSIX_STAT, PATH, FAILS)                          \
+    ROW(int, lstat64, (const char *path, struct stat64 *to), (path, to), POSIX_STAT, PATH, FAILS)                      \
+    ROW(int, fstatat, (int dir_fd, const char *path, struct stat *to, int flags), (dir_fd, path, to, flags), POSIX_STAT, AT, FAILS) \
+    ROW(int, fstatat64, (int dir_fd, const char *path, struct stat64 *to, int flags), (dir_fd, path, to, flags), POSIX_STAT, AT, FAILS) \
+    ROW(int, __xstat, (int version, const char *path, struct stat *to), (version, path, to), POSIX_STAT, PATH, FAILS)  \
+    ROW(int, __xstat64, (int version, const char *path, struct stat64 *to), (version, path, to), POSIX_STAT, PATH, FAILS) \
+    ROW(int, __lxstat, (int version, const char *path, struct stat *to), (version, path, to), POSIX_STAT, PATH, FAILS) \
+    ROW(int, __lxstat64, (int version, const char *path, struct stat64 *to), (version, path, to), POSIX_STAT, PATH, FAILS) \
+    ROW(int, __fxstatat, (int version, int dir_fd, const char *path, struct stat *to, int flags), (version, dir_fd, path, to, flags), POSIX_STAT, AT, FAILS) \
+    ROW(int, __fxstatat64, (int version, int dir_fd, const char *path, struct stat64 *to, int flags), (version, dir_fd, path, to, flags), POSIX_STAT, AT, FAILS) \
+    ROW(int, fstat, (int fd, struct stat *to), (fd, to), POSIX_FSTAT, FD, FAILS)                                       \
+    ROW(int, fstat64, (int fd, struct stat64 *to), (fd, to), POSIX_FSTAT, FD, FAILS)                                   \
+    ROW(int, __fxstat, (int version, int fd, struct stat *to), (version, fd, to), POSIX_FSTAT, FD, FAILS)              \
+    ROW(int, __fxstat64, (int version, int fd, struct stat64 *to), (version, fd, to), POSIX_FSTAT, FD, FAILS)          \
+    ROW(int, statx, (int dir_fd, const char *path, int flags, unsigned mask, void *to), (dir_fd, path, flags, mask, to), POSIX_STATX, AT, FAILS) \
+    ROW(int, access, (const char *path, int mode), (path, mode), POSIX_ACCESS, PATH, FAILS)                            \
+    ROW(int, faccessat, (int dir_fd, const char *path, int mode, int flags), (dir_fd, path, mode, flags), POSIX_ACCESS, AT, FAILS) \
+    ROW(int, eaccess, (const char *path, int mode), (path, mode), POSIX_ACCESS, PATH, FAILS)                           \
+    ROW(int, euidaccess, (const char *path, int mode), (path, mode), POSIX_ACCESS, PATH, FAILS)                        \
+    ROW(int, statfs, (const char *path, void *to), (path, to), POSIX_STATFS, PATH, FAILS)                              \
+    ROW(int, statfs64, (const char *path, void *to), (path, to), POSIX_STATFS, PATH, FAILS)                            \
+    ROW(int, statvfs, (const char *path, void *to), (path, to), POSIX_STATFS, PATH, FAILS)                             \
+    ROW(int, statvfs64, (const char *path, void *to), (path, to), POSIX_STATFS, PATH, FAILS)                           \
+    ROW(int, fstatfs, (int fd, void *to), (fd, to), POSIX_STATFS, FD, FAILS)                                           \
+    ROW(int, fstatfs64, (int fd, void *to), (fd, to), POSIX_STATFS, FD, FAILS)                                         \
+    ROW(int, fstatvfs, (int fd, void *to), (fd, to), POSIX_STATFS, FD, FAILS)                                          \
+    ROW(int, fstatvfs64, (int fd, void *to), (fd, to), POSIX_STATFS, FD, FAILS)                                        \
+    ROW(int, chmod, (const char *path, mode_t mode), (path, mode), POSIX_CHMOD, PATH, FAILS)                           \
+    ROW(int, lchmod, (const char *path, mode_t mode), (path, mode), POSIX_CHMOD, PATH, FAILS)                          \
+    ROW(int, fchmod, (int fd, mode_t mode), (fd, mode), POSIX_CHMOD, FD, FAILS)                                        \
+    ROW(int, fchmodat, (int dir_fd, const char *path, mode_t mode, int flags), (dir_fd, path, mode, flags), POSIX_CHMOD, AT, FAILS) \
+    ROW(int, chown, (const char *path, uid_t uid, gid_t gid), (path, uid, gid), POSIX_CHOWN, PATH, FAILS)              \
+    ROW(int, lchown, (const char *path, uid_t uid, gid_t gid), (path, uid, gid), POSIX_CHOWN, PATH, FAILS)             \
+    ROW(int, fchown, (int fd, uid_t uid, gid_t gid), (fd, uid, gid), POSIX_CHOWN, FD, FAILS)                           \
+    ROW(int, fchownat, (int dir_fd, const char *path, uid_t uid, gid_t gid, int flags), (dir_fd, path, uid, gid, flags), POSIX_CHOWN, AT, FAILS) \
+    ROW(int, utimensat, (int dir_fd, const char *path, const void *times, int flags), (dir_fd, path, times, flags), POSIX_UTIMENS, path ? AT : fd_counts(dir_fd), FAILS) \
+    ROW(int, futimens, (int fd, const void *times), (fd, times), POSIX_UTIMENS, FD, FAILS)                             \
+    ROW(int, utime, (const char *path, const void *times), (path, times), POSIX_UTIMENS, PATH, FAILS)                  \
+    ROW(int, utimes, (const char *path, const void *times), (path, times), POSIX_UTIMENS, PATH, FAILS)                 \
+    ROW(int, lutimes, (const char *path, const void *times), (path, times), POSIX_UTIMENS, PATH, FAILS)                \
+    ROW(int, futimes, (int fd, const void *times), (fd, times), POSIX_UTIMENS, FD, FAILS)                              \
+    ROW(int, futimesat, (int dir_fd, const char *path, const void *times), (dir_fd, path, times), POSIX_UTIMENS, path ? AT : fd_counts(dir_fd), FAILS) \
+    ROW(ssize_t, getxattr, (const char *path, const char *name, void *to, size_t size), (path, name, to, size), POSIX_GETXATTR, PATH, FAILS) \
+    ROW(ssize_t, lgetxattr, (const char *path, const char *name, void *to, size_t size), (path, name, to, size), POSIX_GETXATTR, PATH, FAILS) \
+    ROW(ssize_t, fgetxattr, (int fd, const char *name, void *to, size_t size), (fd, name, to, size), POSIX_GETXATTR, FD, FAILS) \
+    ROW(int, setxattr, (const char *path, const char *name, const void *from, size_t size, int flags), (path, name, from, size, flags), POSIX_SETXATTR, PATH, FAILS) \
+    ROW(int, lsetxattr, (const char *path, const char *name, const void *from, size_t size, int flags), (path, name, from, size, flags), POSIX_SETXATTR, PATH, FAILS) \
+    ROW(int, fsetxattr, (int fd, const char *name, const void *from, size_t size, int flags), (fd, name, from, size, flags), POSIX_SETXATTR, FD, FAILS) \
+    ROW(ssize_t, listxattr, (const char *path, char *to, size_t size), (path, to, size), POSIX_LISTXATTR, PATH, FAILS) \
+    ROW(ssize_t, llistxattr, (const char *path, char *to, size_t size), (path, to, size), POSIX_LISTXATTR, PATH, FAILS) \
+    ROW(ssize_t, flistxattr, (int fd, char *to, size_t size), (fd, to, size), POSIX_LISTXATTR, FD, FAILS)              \
+    ROW(int, removexattr, (const char *path, const char *name), (path, name), POSIX_REMOVEXATTR, PATH, FAILS)          \
+    ROW(int, lremovexattr, (const char *path, const char *name), (path, name), POSIX_REMOVEXATTR, PATH, FAILS)         \
+    ROW(int, fremovexattr, (int fd, const char *name), (fd, name), POSIX_REMOVEXATTR, FD, FAILS)
+
+#define NAME_ROWS(ROW)                                                                                                 \
+    ROW(int, rename, (const char *from, const char *to), (from, to), POSIX_RENAME, EITHER, FAILS)                      \
+    ROW(int, renameat, (int from_fd, const char *from, int to_fd, const char *to), (from_fd, from, to_fd, to), POSIX_RENAME, EITHER_AT, FAILS) \
+    ROW(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned flags), (from_fd, from, to_fd, to, flags), POSIX_RENAME, EITHER_AT, FAILS) \
+    ROW(int, link, (const char *from, const char *to), (from, to), POSIX_LINK, EITHER, FAILS)                          \
+    ROW(int, linkat, (int from_fd, const char *from, int to_fd, const char *to, int flags), (from_fd, from, to_fd, to, flags), POSIX_LINK, EITHER_AT, FAILS) \
+    ROW(int, unlink, (const char *path), (path), POSIX_UNLINK, PATH, FAILS)                                            \
+    ROW(int, remove, (const char *path), (path), POSIX_UNLINK, PATH, FAILS)                                            \
+    ROW(int, unlinkat, (int dir_fd, const char *path, int flags), (dir_fd, path, flags), flags & AT_REMOVEDIR ? POSIX_RMDIR : POSIX_UNLINK, AT, FAILS) \
+    ROW(int, mkdir, (const char *path, mode_t mode), (path, mode), POSIX_MKDIR, PATH, FAILS)                           \
+    ROW(int, mkdirat, (int dir_fd, const char *path, mode_t mode), (dir_fd, path, mode), POSIX_MKDIR, AT, FAILS)       \
+    ROW(char *, mkdtemp, (char *path), (path), POSIX_MKDIR, PATH, GIVES)                                               \
+    ROW(int, rmdir, (const char *path), (path), POSIX_RMDIR, PATH, FAILS)                                              \
+    ROW(int, symlink, (const char *target, const char *path), (target, path), POSIX_SYMLINK, PATH, FAILS)              \
+    ROW(int, symlinkat, (const char *target, int dir_fd, const char *path), (target, dir_fd, path), POSIX_SYMLINK, AT, FAILS) \
+    ROW(ssize_t, readlink, (const char *path, char *to, size_t size), (path, to, size), POSIX_READLINK, PATH, FAILS)   \
+    ROW(ssize_t, readlinkat, (int dir_fd, const char *path, char *to, size_t size), (dir_fd, path, to, size), POSIX_READLINK, AT, FAILS) \
+    ROW(ssize_t, __readlink_chk, (const char *path, char *to, size_t size, size_t room), (path, to, size, room), POSIX_READLINK, PATH, FAILS) \
+    ROW(ssize_t, __readlinkat_chk, (int dir_fd, const char *path, char *to, size_t size, size_t room), (dir_fd, path, to, size, room), POSIX_READLINK, AT, FAILS) \
+    ROW(int, mknod, (const char *path, mode_t mode, dev_t device), (path, mode, device), POSIX_MKNOD, PATH, FAILS)     \
+    ROW(int, mknodat, (int dir_fd, const char *path, mode_t mode, dev_t device), (dir_fd, path, mode, device), POSIX_MKNOD, AT, FAILS) \
+    ROW(int, __xmknod, (int version, const char *path, mode_t mode, dev_t *device), (version, path, mode, device), POSIX_MKNOD, PATH, FAILS) \
+    ROW(int, __xmknodat, (int version, int dir_fd, const char *path, mode_t mode, dev_t *device), (version, dir_fd, path, mode, device), POSIX_MKNOD, AT, FAILS) \
+    ROW(int, mkfifo, (const char *path, mode_t mode), (path, mode), POSIX_MKNOD, PATH, FAILS)                          \
+    ROW(int, mkfifoat, (int dir_fd, const char *path, mode_t mode), (dir_fd, path, mode), POSIX_MKNOD, AT, FAILS)      \
+    ROW(struct dirent *, readdir, (DIR *directory), (directory), POSIX_READDIR, DIRECTORY, ENDS)                       \
+    ROW(struct dirent64 *, readdir64, (DIR *directory), (directory), POSIX_READDIR, DIRECTORY, ENDS)                   \
+    ROW(int, readdir_r, (DIR *directory, struct dirent *entry, struct dirent **to), (directory, entry, to), POSIX_READDIR, DIRECTORY, RETURNS_ERROR) \
+    ROW(int, readdir64_r, (DIR *directory, struct dirent64 *entry, struct dirent64 **to), (directory, entry, to), POSIX_READDIR, DIRECTORY, RETURNS_ERROR) \
+    ROW(ssize_t, getdents64, (int fd, void *to, size_t size), (fd, to, size), POSIX_GETDENTS, FD, FAILS)
+
+#define STREAM_ROWS(ROW)                                                                                               \
+    ROW(size_t, fread, (void *to, size_t size, size_t count, FILE *stream), (to, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
+    ROW(size_t, fread_unlocked, (void *to, size_t size, size_t count, FILE *stream), (to, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
+    ROW(size_t, __fread_chk, (void *to, size_t room, size_t size, size_t count, FILE *stream), (to, room, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
+    ROW(size_t, __fread_unlocked_chk, (void *to, size_t room, size_t size, size_t count, FILE *stream), (to, room, size, count, stream), POSIX_FREAD, STREAM, MOVES_ITEMS) \
+    ROW(size_t, fwrite, (const void *from, size_t size, size_t count, FILE *stream), (from, size, count, stream), POSIX_FWRITE, STREAM, MOVES_ITEMS) \
+    ROW(size_t, fwrite_unlocked, (const void *from, size_t size, size_t count, FILE *stream), (from, size, count, stream), POSIX_FWRITE, STREAM, MOVES_ITEMS) \
+    ROW(char *, fgets, (char *to, int size, FILE *stream), (to, size, stream), POSIX_FGETS, STREAM, ENDS)              \
+    ROW(char *, fgets_unlocked, (char *to, int size, FILE *stream), (to, size, stream), POSIX_FGETS, STREAM, ENDS)     \
+    ROW(char *, __fgets_chk, (char *to, size_t room, int size, FILE *stream), (to, room, size, stream), POSIX_FGETS, STREAM, ENDS) \
+    ROW(char *, __fgets_unlocked_chk, (char *to, size_t room, int size, FILE *stream), (to, room, size, stream), POSIX_FGETS, STREAM, ENDS) \
+    ROW(ssize_t, getline, (char **to, size_t *size, FILE *stream), (to, size, stream), POSIX_FGETS, STREAM, ENDS)      \
+    ROW(ssize_t, getdelim, (char **to, size_t *size, int delimiter, FILE *stream), (to, size, delimiter, stream), POSIX_FGETS, STREAM, ENDS) \
+    ROW(ssize_t, __getdelim, (char **to, size_t *size, int delimiter, FILE *stream), (to, size, delimiter, stream), POSIX_FGETS, STREAM, ENDS) \
+    ROW(int, fputs, (const char *from, FILE *stream), (from, stream), POSIX_FPUTS, STREAM, FAILS)                      \
+    ROW(int, fputs_unlocked, (const char *from, FILE *stream), (from, stream), POSIX_FPUTS, STREAM, FAILS)             \
+    ROW(int, fflush, (FILE *stream), (stream), POSIX_FFLUSH, STREAM, FAILS)                                            \
+    ROW(int, fflush_unlocked, (FILE *stream), (stream), POSIX_FFLUSH, STREAM, FAILS)                                   \
+    ROW(int, fseek, (FILE *stream, long offset, int whence), (stream, offset, whence), POSIX_FSEEK, STREAM, FAILS)     \
+    ROW(int, fseeko, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), POSIX_FSEEK, STREAM, FAILS) \
+    ROW(int, fseeko64, (FILE *stream, off64_t offset, int whence), (stream, offset, whence), POSIX_FSEEK, STREAM, FAILS)
+/* clang-format on */
+
+#endif

@@ -1,0 +1,101 @@
+/* Streams and directories that are opened and closed. Calls inside of libc pass us by, so these are operations at their
+ * own level: what a stream reads and writes of itself is in its own calls. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "wrapper.h"
+
+/* ---- Streams ---- */
+
+static void count_fopen(struct call_time time, FILE *stream, const char *path) {
+    if (stream ? opened_fd_counts(stream_fd(stream)) : name_counts(AT_FDCWD, path))
+        call_count(POSIX_FOPEN, time, call_outcome(!stream));
+}
+
+#define WRAP_FOPEN(SYMBOL, PARAMETERS, ARGUMENTS, PATH)                                                                \
+    WRAPPER(FILE *, SYMBOL, PARAMETERS) {                                                                              \
+        function_##SYMBOL *real = real_##SYMBOL();                                                                     \
+        if (!preload_looks())                                                                                          \
+            return real ARGUMENTS;                                                                                     \
+        struct call_time time = {.start_cycles = call_now()};                                                          \
+        FILE *stream = real ARGUMENTS;                                                                                 \
+        time.end_cycles = call_now();                                                                                  \
+        count_fopen(time, stream, PATH);                                                                               \
+        return stream;                                                                                                 \
+    }
+
+WRAP_FOPEN(fopen, (const char *path, const char *mode), (path, mode), path)
+WRAP_FOPEN(fopen64, (const char *path, const char *mode), (path, mode), path)
+WRAP_FOPEN(tmpfile, (void), (), NULL)
+WRAP_FOPEN(tmpfile64, (void), (), NULL)
+
+#define WRAP_FREOPEN(SYMBOL)                                                                                           \
+    WRAPPER(FILE *, SYMBOL, (const char *path, const char *mode, FILE *before)) {                                      \
+        function_##SYMBOL *real = real_##SYMBOL();                                                                     \
+        if (!preload_looks())                                                                                          \
+            return real(path, mode, before);                                                                           \
+        fd_table_forget(stream_fd(before));                                                                            \
+        struct call_time time = {.start_cycles = call_now()};                                                          \
+        FILE *stream = real(path, mode, before);                                                                       \
+        time.end_cycles = call_now();                                                                                  \
+        count_fopen(time, stream, path);                                                                               \
+        return stream;                                                                                                 \
+    }
+
+WRAP_FREOPEN(freopen)
+WRAP_FREOPEN(freopen64)
+
+#define WRAP_FCLOSE(SYMBOL)                                                                                            \
+    WRAPPER(int, SYMBOL, (FILE * stream)) {                                                                            \
+        function_##SYMBOL *real = real_##SYMBOL();                                                                     \
+        int fd = stream_fd(stream);                                                                                    \
+        bool counts = fd_counts(fd);                                                                                   \
+        fd_table_forget(fd);                                                                                           \
+        if (!counts)                                                                                                   \
+            return real(stream);                                                                                       \
+        CLEANUP_CALL struct call call = call_begin(POSIX_FCLOSE);                                                      \
+        int result = real(stream);                                                                                     \
+        call_end(&call, call_outcome(result != 0));                                                                    \
+        return result;                                                                                                 \
+    }
+
+WRAP_FCLOSE(fclose)
+WRAP_FCLOSE(pclose)
+
+/* ---- Directories ---- */
+
+WRAPPER(DIR *, opendir, (const char *path)) {
+    function_opendir *real = real_opendir();
+    if (!preload_looks())
+        return real(path);
+    struct call_time time = {.start_cycles = call_now()};
+    DIR *directory = real(path);
+    time.end_cycles = call_now();
+    if (directory ? opened_fd_counts(directory_fd(directory)) : name_counts(AT_FDCWD, path))
+        call_count(POSIX_OPENDIR, time, call_outcome(!directory));
+    return directory;
+}
+
+WRAPPER(DIR *, fdopendir, (int fd)) {
+    function_fdopendir *real = real_fdopendir();
+    if (!fd_counts(fd))
+        return real(fd);
+    CLEANUP_CALL struct call call = call_begin(POSIX_OPENDIR);
+    DIR *directory = real(fd);
+    call_end(&call, call_outcome(!directory));
+    return directory;
+}
+
+WRAPPER(int, closedir, (DIR * directory)) {
+    function_closedir *real = real_closedir();
+    int fd = directory_fd(directory);
+    bool counts = fd_counts(fd);
+    fd_table_forget(fd);
+    if (!counts)
+        return real(directory);
+    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSEDIR);
+    int result = real(directory);
+    call_end(&call, call_outcome(result != 0));
+    return result;
+}

@@ -1,0 +1,144 @@
+#!/bin/bash
+# osprof run --layers user: which calls are counted, whatever processes do, and that nothing else changes for them.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=user_lib.sh
+. "$tests_dir/../cli/user_lib.sh"
+
+calls=$TEST_PROGRAMS/user_calls
+
+# user_calls STATUS WHAT: a row of user_calls.c, in an empty directory
+user_calls() {
+    rm -rf "${lower:?}"/*
+    user_run "$1" "$calls" "$2"
+}
+
+# ---- Bad input
+
+expect_failure() {
+    local message=$1
+    shift
+    expect 125 run "$@"
+    assert_eq "$message" "$(<"$scratch/err")" "message of: osprof run $*"
+}
+
+expect_failure "osprof run: --layers takes user and fs, with a comma between, not 'disk'; see 'osprof help run'" --layers disk true
+expect_failure "osprof run: --layers takes user and fs, with a comma between, not 'user,'; see 'osprof help run'" --layers user, true
+expect_failure "osprof run: --vs compares the layer fs only; see 'osprof help run'" --layers user --vs true true
+expect_failure "osprof run: --options is for the layer fs; see 'osprof help run'" --layers user -o ro true
+expect_failure "osprof run: standard output takes one profile, not one of each layer; see 'osprof help run'" --layers user,fs -p - true
+expect_failure "osprof: cannot profile none: No such file or directory" --layers user -d none true
+expect_failure "osprof: cannot profile $OSPROF: Not a directory" --layers user -d "$OSPROF" true
+expect_failure "osprof: cannot write profile none/x: No such file or directory" --layers user -p none/x true
+OSPROF_LIBRARIES=$scratch expect_failure "osprof: cannot find libosprof_posix.so in $scratch; name its directory by the variable OSPROF_LIBRARIES" --layers user true
+
+# ---- One process: an OPEN that fails is that of "constructor"
+
+user_calls 0 results
+assert_calls OPEN=3 FTRUNCATE=1 PWRITE=1 PREAD=2 PREADV=1 LSEEK=1 READ=2 UNLINK=1 FALLOCATE=1 CLOSE=1
+assert_eq '# bytes: PREAD asked 101 moved 6' "$(grep '^# bytes: PREAD ' profile)" "bytes of pread()"
+assert_eq '# bytes: PREADV asked 7 moved 7' "$(grep '^# bytes: PREADV ' profile)" "bytes of preadv()"
+assert_eq '# failed: OPEN ENOENT 2' "$(grep '^# failed: OPEN ' profile)" "failures of open()"
+assert_eq '# failed: FALLOCATE EINVAL 1' "$(grep '^# failed: FALLOCATE ' profile)" "failures of posix_fallocate()"
+assert_eq user "$(sed -n 's/^# layer: //p' profile)" "the layer"
+assert_eq "$lower" "$(sed -n 's/^# lower: //p' profile)" "the directory"
+
+user_calls 0 threads
+assert_calls OPEN=2 FTRUNCATE=1 PREAD=$((7 * 1009))
+user_calls 0 handlers
+assert_calls OPEN=2 FTRUNCATE=1 PREAD="$(<out)"
+user_calls 0 cancelled
+assert_calls MKNOD=1 OPEN=2 READ=1
+user_calls 0 used_again
+assert_calls OPEN=3 FTRUNCATE=2 PREAD=$((3 + 5 + 7)) CLOSE=1
+
+rm -f "$lower"/*
+echo constructor >"$lower/constructor"
+user_run 0 "$calls" nothing
+assert_calls OPEN=1 PREAD=7 CLOSE=1
+rm "$lower/constructor"
+
+# ---- Several processes, however they end
+
+user_calls 0 child
+assert_calls OPEN=2 FTRUNCATE=1 PREAD=$((3 + 13 + 17))
+user_calls 0 threads_that_fork
+assert_calls OPEN=2 FTRUNCATE=1 PREAD=$((1009 + 31 * 2))
+user_calls 0 child_of_vfork
+assert_calls OPEN=2 FTRUNCATE=1 PREAD=6 STAT=2 CLOSE=1
+user_calls 137 killed
+assert_calls OPEN=2 FTRUNCATE=1 PREAD=11
+user_calls 0 executed
+assert_calls OPEN=5 FTRUNCATE=2 PWRITE=1 PREAD=4 PREADV=1 LSEEK=1 READ=2 UNLINK=1 FALLOCATE=1 CLOSE=1
+# shellcheck disable=SC2016
+user_run 0 sh -c 'i=0; while [ $i -lt 211 ]; do '"$calls"' killed; i=$((i + 1)); done 2>/dev/null; :'
+assert_eq $((211 * 11)) "$(calls PREAD)" "reads of processes that were killed"
+
+# ---- Which files
+
+mkdir -p "$lower/in/deep" out-side
+echo inside >"$lower/in/file"
+echo outside >out-side/file
+ln -s "$scratch/out-side/file" "$lower/out-link"
+ln -s "$lower/in/file" out-side/in-link
+# A file counts where it is, a name that leads to none where it is written.
+user_run 1 cat "$scratch/out-side/file" "$lower/in/../in/file" "$lower/../out-side/file" "$lower/out-link" \
+    "$scratch/out-side/in-link" "$lower/in/deep/../../in/missing" "$lower/in/../../out-side/missing"
+assert_eq 3 "$(calls OPEN)" "files that were opened"
+assert_eq '# failed: OPEN ENOENT 1' "$(grep '^# failed: OPEN ' profile)" "files that were not found"
+
+# Names that are relative, also after the directory has changed.
+# shellcheck disable=SC2016
+user_run 0 sh -c 'stat -c %n in . .. >/dev/null; cd in; stat -c %n file ../in ../../out-side/file >/dev/null
+    cd /; stat -c %n "$1/in/file" . etc >/dev/null; cd "$1/.."; stat -c %n lower out-side lower/../lower/in >/dev/null' sh "$lower"
+assert_eq $((2 + 2 + 1 + 2)) "$(calls STATX)" "names below the directory"
+
+# Several directories, and everything.
+user_run_in() {
+    "$OSPROF" run --layers user "$@" >"$scratch/out" 2>"$scratch/err" || {
+        cat "$scratch/err" >&2
+        return 1
+    }
+}
+user_run_in -d "$lower/in" -d out-side -p profile -- cat out-side/file "$lower/in/file" "$OSPROF" >/dev/null
+assert_eq 2 "$(calls OPEN)" "files opened in two directories"
+assert_eq "$lower/in, $scratch/out-side" "$(sed -n 's/^# lower: //p' profile)" "the directories"
+user_run_in -d / -d out-side -p profile -- cat out-side/file "$lower/in/file" /etc/passwd
+[ "$(calls OPEN)" -ge 3 ] || fail "opened below /: $(calls OPEN)"
+
+# ---- What is run
+
+user_run_in -d "$lower" --warmup 3 --repeat 2 --label rack=7 -p profile -- cat "$lower/in/file"
+assert_eq 2 "$(calls OPEN)" "calls of two runs after three others"
+assert_eq 7 "$(sed -n 's/^# label rack: //p' profile)" "a label"
+assert_eq 2 "$(sed -n 's/^# runs: //p' profile)" "runs"
+
+look='ls -l /proc/self/fd | grep -o "[0-9]* -> .*" | grep -v /proc; umask; pwd; echo error >&2; exit 5'
+(cd "$lower" && sh -c "$look") >expected 2>&1 || true
+user_run 5 sh -c "exec 2>&1; $look"
+alike='s|pipe:.*|F|; s|-> .*/expected|-> F|; s|-> .*/out|-> F|'
+diff -u <(sed "$alike" expected) <(sed "$alike" out) >&2 ||
+    fail "the command sees something else"
+
+# Shown, if it is not saved.
+user_run_in -d "$lower" -- cat "$lower/in/file"
+grep -q '^OPEN  *1 ' err || fail "the page has no OPEN: $(<err)"
+
+# ---- What is not seen is told
+
+if [ -x /sbin/ldconfig ] && ! readelf -l /sbin/ldconfig | grep -q INTERP; then
+    user_run 0 sh -c '/sbin/ldconfig -V; exec /sbin/ldconfig -V'
+    assert_eq '2 statically linked programs' "$(sed -n 's/^# not_seen: //p' profile)" "programs that were not seen"
+    user_run 0 /sbin/ldconfig -V
+    assert_eq "osprof: the layer user does not see /sbin/ldconfig: it is statically linked" "$(<err)" "message of a static program"
+fi
+
+# ---- Without a live file the command runs on
+
+rm -f profile
+XDG_RUNTIME_DIR=$scratch/none expect 3 run --layers user -d "$lower" -p profile -- sh -c 'echo runs; exit 3'
+assert_eq runs "$(<out)" "output of a command that is not profiled"
+assert_eq "osprof: the layer user is not profiled: no live file can be made in $scratch/none/osprof: No such file or directory" \
+    "$(<err)" "message without a live file"
+[ ! -e profile ] || fail "there is a profile of nothing"
+
+assert_eq "" "$(find "$scratch"/run* -type f)" "live files left"

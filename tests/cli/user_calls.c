@@ -1,0 +1,240 @@
+/* Makes known numbers of calls in the current directory, for the layer user.
+ *
+ *     user_calls WHAT        WHAT: a row of the table below
+ *
+ * Exit status 0: all that it saw itself was as it should be. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "user_calls: line %d: %s (errno %d)\n", __LINE__, #condition, errno);                      \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+static int open_data(void) {
+    int fd = open("data", O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && ftruncate(fd, 4096) == 0);
+    return fd;
+}
+
+static void read_often(int fd, int times) {
+    char byte;
+    for (int i = 0; i < times; i++)
+        CHECK(pread(fd, &byte, 1, i) == 1);
+}
+
+/* ---- Before main() ---- */
+
+static __attribute__((constructor)) void before_main(void) {
+    int fd = open("constructor", O_RDONLY);
+    if (fd < 0)
+        return;
+    read_often(fd, 7);
+    close(fd);
+}
+
+/* ---- One process ---- */
+
+static void results(void) {
+    char bytes[100];
+    struct iovec vector[2] = {{bytes, 3}, {bytes + 50, 4}};
+    int fd = open_data();
+    errno = ERANGE;
+    CHECK(pwrite(fd, "12345678901", 11, 0) == 11 && errno == ERANGE);
+    CHECK(pread(fd, bytes, sizeof(bytes), 4090) == 6 && errno == ERANGE);
+    CHECK(preadv(fd, vector, 2, 0) == 7 && memcmp(bytes, "123", 3) == 0 && memcmp(bytes + 50, "4567", 4) == 0);
+    CHECK(lseek(fd, -1, SEEK_END) == 4095 && read(fd, bytes, 2) == 1 && read(fd, bytes, 2) == 0);
+    CHECK(open("missing", O_RDONLY) == -1 && errno == ENOENT);
+    CHECK(unlink("missing") == -1 && errno == ENOENT);
+    CHECK(pread(-1, bytes, 1, 0) == -1 && errno == EBADF);
+    CHECK(pread(fd, bytes, 1, -1) == -1 && errno == EINVAL);
+    CHECK(posix_fallocate(fd, 0, 0) == EINVAL);
+    CHECK(close(fd) == 0 && close(fd) == -1 && errno == EBADF);
+}
+
+static void *read_in_thread(void *fd) {
+    read_often(*(int *)fd, 1009);
+    return NULL;
+}
+
+static void in_threads(void) {
+    pthread_t threads[7];
+    int fd = open_data();
+    for (size_t i = 0; i < 7; i++)
+        CHECK(pthread_create(&threads[i], NULL, read_in_thread, &fd) == 0);
+    for (size_t i = 0; i < 7; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static int handled_fd;
+static volatile sig_atomic_t handled_count;
+
+static void read_in_handler(int signal) {
+    char byte;
+    (void)signal;
+    if (pread(handled_fd, &byte, 1, 0) == 1)
+        handled_count++;
+}
+
+/* Until a handler has run 100 times, in calls and between them. Prints how many calls there were. */
+static void in_handlers(void) {
+    const struct itimerval often = {.it_interval = {.tv_usec = 300}, .it_value = {.tv_usec = 300}};
+    const struct itimerval never = {0};
+    long count = 0;
+    signal(SIGALRM, read_in_handler);
+    handled_fd = open_data();
+    CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    for (; handled_count < 100; count++)
+        read_often(handled_fd, 1);
+    CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    printf("%ld\n", count + handled_count);
+}
+
+static void *read_for_ever(void *fd) {
+    char byte;
+    read(*(int *)fd, &byte, 1);
+    return NULL;
+}
+
+/* A thread that is cancelled in a call. */
+static void cancelled(void) {
+    pthread_t thread;
+    void *result;
+    CHECK(mkfifo("fifo", 0600) == 0);
+    int fd = open("fifo", O_RDWR);
+    CHECK(fd >= 0 && pthread_create(&thread, NULL, read_for_ever, &fd) == 0);
+    usleep(50000);
+    CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+}
+
+/* ---- Descriptors ---- */
+
+/* Numbers that are used again for what is no file here. */
+static void used_again(void) {
+    int ends[2];
+    char byte = 'x';
+    int fd = open_data();
+    read_often(fd, 3);
+    close(fd);
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0 && ends[0] == fd);
+    for (int i = 0; i < 20; i++)
+        CHECK(write(ends[0], &byte, 1) == 1 && read(ends[1], &byte, 1) == 1);
+    int null_fd = open("/dev/null", O_RDWR);
+    CHECK(dup2(null_fd, ends[0]) == ends[0] && write(ends[0], &byte, 1) == 1);
+    fd = open_data();
+    CHECK(dup2(fd, ends[0]) == ends[0]);
+    read_often(ends[0], 5);
+    int copy = fcntl(fd, F_DUPFD, 100);
+    read_often(copy, 7);
+    close_range(3, ~0U, 0);
+    CHECK(pipe(ends) == 0 && write(ends[1], &byte, 1) == 1 && read(ends[0], &byte, 1) == 1);
+}
+
+/* ---- Processes ---- */
+
+static void wait_for(pid_t child) {
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void in_child(void) {
+    int fd = open_data();
+    read_often(fd, 3);
+    pid_t child = fork();
+    if (child == 0) {
+        read_often(fd, 13);
+        _exit(0);
+    }
+    read_often(fd, 17);
+    wait_for(child);
+}
+
+/* Threads of a process that forks meanwhile. */
+static void in_threads_that_fork(void) {
+    pthread_t thread;
+    int fd = open_data();
+    CHECK(pthread_create(&thread, NULL, read_in_thread, &fd) == 0);
+    for (int i = 0; i < 31; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            read_often(fd, 2);
+            _exit(0);
+        }
+        wait_for(child);
+    }
+    pthread_join(thread, NULL);
+}
+
+/* A child that shares the memory, but has descriptors and a directory of its own. */
+static void in_child_of_vfork(void) {
+    struct stat attr;
+    int fd = open_data();
+    int null_fd = open("/dev/null", O_RDWR);
+    CHECK(stat("data", &attr) == 0);
+    pid_t child = vfork();
+    if (child == 0) {
+        char byte = 0;
+        if (dup2(fd, null_fd) < 0 || pread(null_fd, &byte, 1, 0) != 1 || chdir("/") < 0 || stat("etc", &attr) < 0 ||
+            close(fd) < 0)
+            _exit(1);
+        _exit(0);
+    }
+    wait_for(child);
+    read_often(fd, 5);
+    char byte = 0;
+    CHECK(write(null_fd, &byte, 1) == 1); /* not counted */
+    CHECK(stat("data", &attr) == 0);
+}
+
+static void killed(void) {
+    int fd = open_data();
+    read_often(fd, 11);
+    raise(SIGKILL);
+}
+
+static void executed(void) {
+    int fd = open_data();
+    read_often(fd, 2);
+    execl("/proc/self/exe", "user_calls", "results", (char *)NULL);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } rows[] = {
+        {"results", results},
+        {"threads", in_threads},
+        {"handlers", in_handlers},
+        {"cancelled", cancelled},
+        {"used_again", used_again},
+        {"child", in_child},
+        {"threads_that_fork", in_threads_that_fork},
+        {"child_of_vfork", in_child_of_vfork},
+        {"killed", killed},
+        {"executed", executed},
+        {"nothing", NULL},
+    };
+    for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(argv[1], rows[i].name) != 0)
+            continue;
+        if (rows[i].run)
+            rows[i].run();
+        return 0;
+    }
+    return 2;
+}

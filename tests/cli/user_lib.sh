@@ -1,0 +1,41 @@
+# shellcheck shell=bash
+# What the tests of the layer user share. Source after lib.sh.
+# shellcheck disable=SC2154 # variables set by the harness
+
+: "${OSPROF_LIBRARIES:?directory of the preloaded libraries under test}"
+
+# A library with a sanitizer cannot be preloaded into programs without.
+! grep -q '__[at]san_init' "$OSPROF_LIBRARIES/libosprof_posix.so" || skip "built with a sanitizer"
+
+# user_run STATUS COMMAND...: in $lower; the profile is in $scratch/profile, the output in $scratch/out
+user_run() {
+    local wanted=$1 status=0
+    shift
+    rm -f "$scratch/profile"
+    (cd "$lower" && exec "$OSPROF" run --layers user -p "$scratch/profile" -- "$@") >"$scratch/out" 2>"$scratch/err" || status=$?
+    [ "$status" = "$wanted" ] || {
+        cat "$scratch/err" >&2
+        fail "exit status $status, not $wanted, of: $*"
+    }
+}
+
+# calls OP: how many the profile has
+calls() {
+    awk -v op="OP_$1" '$1 == op { found = $2 } END { print found + 0 }' "$scratch/profile"
+}
+
+# ended OP: how many of them have ended
+ended() {
+    awk -v op="OP_$1" '/^OP_/ { is_it = $1 == op; next } is_it { for (i = 1; i <= NF; i++) sum += $i } END { print sum + 0 }' "$scratch/profile"
+}
+
+# assert_calls OP=NUMBER...: these and no others, and all have ended
+assert_calls() {
+    local one expected found
+    expected=$(printf '%s\n' "$@" | sort)
+    found=$(sed -n 's/^OP_\([A-Z_]*\) \([0-9]*\) .*/\1=\2/p' "$scratch/profile" | sort)
+    assert_eq "$expected" "$found" "calls"
+    for one; do
+        assert_eq "${one#*=}" "$(ended "${one%=*}")" "ended calls of ${one%=*}"
+    done
+}
