@@ -31,6 +31,26 @@ expect_failure "osprof: cannot profile $OSPROF: Not a directory" --layers user -
 expect_failure "osprof: cannot write profile none/x: No such file or directory" --layers user -p none/x true
 OSPROF_LIBRARIES=$scratch expect_failure "osprof: cannot find libosprof_posix.so in $scratch; name its directory by the variable OSPROF_LIBRARIES" --layers user true
 
+# ---- All names of a function
+
+if have nm; then
+    nm -D --defined-only "$OSPROF_LIBRARIES/libosprof_posix.so" | awk '{ print $3 }' | sort >visible
+    for symbol in open open64 openat openat64 creat creat64 __open_2 __open64_2 __openat_2 __openat64_2 read __read_chk \
+        readv pread pread64 __pread_chk __pread64_chk preadv preadv64 preadv2 preadv64v2 write writev pwrite \
+        pwrite64 pwritev pwritev64 pwritev2 pwritev64v2 stat stat64 lstat lstat64 fstat fstat64 fstatat \
+        fstatat64 __xstat __xstat64 __lxstat __lxstat64 __fxstat __fxstat64 __fxstatat __fxstatat64 statx close \
+        fsync fdatasync sync_file_range lseek lseek64 ftruncate ftruncate64 truncate truncate64 rename renameat \
+        renameat2 unlink unlinkat mkdir mkdirat rmdir link linkat symlink symlinkat readlink readlinkat \
+        __readlink_chk __readlinkat_chk opendir fdopendir readdir readdir64 readdir_r readdir64_r closedir fopen \
+        fopen64 freopen freopen64 fread fwrite fclose fflush copy_file_range sendfile sendfile64 splice \
+        fallocate fallocate64 posix_fallocate posix_fallocate64 getxattr lgetxattr fgetxattr setxattr lsetxattr \
+        fsetxattr listxattr llistxattr flistxattr removexattr lremovexattr fremovexattr flock fcntl fcntl64 \
+        lockf lockf64 mmap mmap64; do
+        grep -qx "$symbol" visible || echo "$symbol"
+    done >missing
+    assert_eq "" "$(<missing)" "functions that are not wrapped"
+fi
+
 # ---- One process: an OPEN that fails is that of "constructor"
 
 user_calls 0 results
