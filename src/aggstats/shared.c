@@ -186,7 +186,8 @@ static struct joined *make_joined(struct live_header *header, const char *path) 
     const size_t blocks_bytes = header->shared_threads * sizeof(struct aggstats_block *);
     const struct layout layout = layout_make(header->op_count, header->resolution);
     const struct live_offsets offsets = live_offsets_make(&layout, header->labels_bytes);
-    char *memory = map_memory(front_bytes + blocks_bytes + strlen(path) + 1);
+    const size_t path_bytes = strlen(path) + 1;
+    char *memory = map_memory(front_bytes + blocks_bytes + path_bytes);
     if (!memory)
         return NULL;
     madvise(memory, RECORDER_PAGE_BYTES, MADV_WIPEONFORK);
@@ -201,7 +202,7 @@ static struct joined *make_joined(struct live_header *header, const char *path) 
     joined->block_count_max = header->shared_threads;
     joined->header_bytes = header->header_bytes;
     joined->block_bytes = header->block_stride_bytes;
-    joined->path = strcpy(memory + front_bytes + blocks_bytes, path);
+    joined->path = memcpy(memory + front_bytes + blocks_bytes, path, path_bytes);
     renew_hot(joined);
     return joined;
 }
@@ -213,7 +214,7 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
     if (fd < 0)
         return negative_errno();
     int err = map_header(fd, op_count, op_names, &header);
-    if (err < 0)
+    if (!header)
         return err;
     struct joined *joined = make_joined(header, live_path);
     if (!joined) {
