@@ -1,4 +1,7 @@
-/* JSON (RFC 8259) with a value per line down to LINES_DEPTH, so that people can read it, and what is deeper in one. */
+/* JSON (RFC 8259) with a value per line down to LINES_DEPTH, so that people can read it, and what is deeper in one.
+ *
+ * Not by jansson, which reads that of others here: it has signed 64-bit integers, and inode numbers use all bits; it
+ * refuses what is not UTF-8, and labels are paths, so any bytes; and it wants the whole document in memory. */
 #include "json_writer.h"
 
 #include <inttypes.h>

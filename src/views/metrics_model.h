@@ -3,6 +3,10 @@
  *
  * Invariants:
  *   - The samples of a family stand together, those of one profile in the order of its ops.
+ *   - To Prometheus a bound is the name of a series. So the metrics of a mount have the same bounds for all ops and all
+ *     the time, and keep to the clock rate known at mount (osprof serve: the one read first): one that was measured
+ *     changes with every snapshot, and would move all bounds, and sums backwards. Bounds are those of the profile's own
+ *     buckets: the counts below round numbers of seconds would be guesses.
  *   - Labels are UTF-8 without anything that a terminal obeys but newlines: metrics are also looked at. */
 #ifndef METRICS_MODEL_H
 #define METRICS_MODEL_H

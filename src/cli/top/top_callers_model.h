@@ -1,4 +1,7 @@
-/* Whose calls osprof top shows, made of two snapshots with groups. Pure functions. */
+/* Whose calls osprof top shows, made of two snapshots with groups. Pure functions.
+ *
+ * Differences of groups are taken bucket by bucket as far as there is something to be taken from, and a group that was
+ * added to the others is looked for there: counts of a group may shrink a little from snapshot to snapshot. */
 #ifndef TOP_CALLERS_MODEL_H
 #define TOP_CALLERS_MODEL_H
 
