@@ -57,7 +57,7 @@ static struct fs_layer *next_way(struct fs_layer *layer) {
     return self->ways[way];
 }
 
-#define ALTERNATING_OP(NAME, member, params, args, values, ...)                                                             \
+#define ALTERNATING_OP(NAME, member, params, args, values, ...)                                                        \
     static int alternating_##member(struct fs_layer *layer, FS_UNPACK params) {                                        \
         struct fs_layer *next = next_way(layer);                                                                       \
         return next->ops->member(next, FS_UNPACK args);                                                                \

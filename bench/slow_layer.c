@@ -66,7 +66,7 @@ static void be_slow(struct fs_layer *layer, enum fs_op op) {
 
 /* ---- The layer ---- */
 
-#define SLOW_OP(NAME, member, params, args, values, ...)                                                                    \
+#define SLOW_OP(NAME, member, params, args, values, ...)                                                               \
     static int slow_##member(struct fs_layer *layer, FS_UNPACK params) {                                               \
         be_slow(layer, FS_OP_##NAME);                                                                                  \
         return layer->next->ops->member(layer->next, FS_UNPACK args);                                                  \

@@ -61,7 +61,7 @@ assert_same_profile() {
     timeout 60 "$OSPROF" events profile "$@" "$file" >made || fail "no profile of $file"
     diff <(ops_of "$profile") <(ops_of made) >&2 || fail "the profile of $file (>) is not the recorded one (<)"
     diff <(beside_of "$profile") <(beside_of made) >&2 || fail "bytes and failures of $file (>) are not those recorded (<)"
-    [ -s made ] && [ "$(ops_of made | wc -l)" -gt 3 ] || fail "hardly any calls in $file"
+    [ "$(ops_of made | wc -l)" -gt 3 ] || fail "hardly any calls in $file"
 }
 
 # events_in FILE: how many calls it holds

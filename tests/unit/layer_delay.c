@@ -32,7 +32,7 @@ static int wait_a_while(struct fs_layer *layer) {
 /* The parameters are there for the type of the vector only. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
-#define DELAY_OP(NAME, member, params, args, values, ...)                                                                   \
+#define DELAY_OP(NAME, member, params, args, values, ...)                                                              \
     static int delay_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
         return wait_a_while(layer);                                                                                    \
     }

@@ -14,7 +14,7 @@ static int remember(struct fs_layer *layer, enum fs_op op, const uint64_t *words
     return failing->status;
 }
 
-#define FAILING_OP(NAME, member, params, args, values, ...)                                                                 \
+#define FAILING_OP(NAME, member, params, args, values, ...)                                                            \
     static int failing_##member(struct fs_layer *layer, FS_UNPACK params) {                                            \
         const uint64_t words[] = {OP_WORDS args};                                                                      \
         return remember(layer, FS_OP_##NAME, words, ARRAY_SIZE(words));                                                \

@@ -62,14 +62,14 @@ static bool fill_nothing(void *context, const struct fs_dirent *dirent) {
     void *ret_entry_count UNUSED = &results->entry_count;                                                              \
     void *ret_size_bytes UNUSED = &results->size_bytes
 
-#define CALLER(NAME, member, params, args, values, ...)                                                                     \
+#define CALLER(NAME, member, params, args, values, ...)                                                                \
     static int call_##member(struct fs_layer *layer, struct op_arguments *arguments) {                                 \
         DECLARE_ARGUMENTS(arguments);                                                                                  \
         return layer->ops->member(layer, FS_UNPACK args);                                                              \
     }
 FS_OPS(CALLER)
 
-#define WORDS_OF(NAME, member, params, args, values, ...)                                                                   \
+#define WORDS_OF(NAME, member, params, args, values, ...)                                                              \
     static size_t words_##member(struct op_arguments *arguments, uint64_t *ret_words) {                                \
         DECLARE_ARGUMENTS(arguments);                                                                                  \
         const uint64_t words[] = {OP_WORDS args};                                                                      \

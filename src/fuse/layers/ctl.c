@@ -284,7 +284,7 @@ static const struct fs_ops served_ops = {
 
 /* ---- Routing by inode: every op ---- */
 
-#define ROUTE(NAME, member, params, args, values, ...)                                                                      \
+#define ROUTE(NAME, member, params, args, values, ...)                                                                 \
     static int route_##member(struct fs_layer *layer, FS_UNPACK params) {                                              \
         if (ctl_serves(ino))                                                                                           \
             return served_ops.member ? served_ops.member(layer, FS_UNPACK args) : -EPERM;                              \

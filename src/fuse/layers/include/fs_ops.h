@@ -119,7 +119,7 @@ struct fs_values {
 #define FS_OPENED FS_DONE(*ret_file)
 #define FS_MAKER caller->umask, caller->gid
 #define FS_TIME(time) (uint64_t)(time).tv_sec, (uint64_t)(time).tv_nsec
-#define FS_LOCK (uint64_t)lock->type, (uint64_t)lock->start, (uint64_t)lock->length
+#define FS_LOCK ((uint64_t)lock->type), (uint64_t)lock->start, (uint64_t)lock->length
 
 #define FS_CALL const struct fs_caller *caller, fs_ino ino
 #define FS_UNPACK(...) __VA_ARGS__

@@ -67,7 +67,7 @@ static inline struct pass *to_pass(struct fs_layer *layer) {
 }
 
 /* The ops, one function per row of FS_OPS. */
-#define PASS_PROTOTYPE(NAME, member, params, args, values, ...)                                                             \
+#define PASS_PROTOTYPE(NAME, member, params, args, values, ...)                                                        \
     int pass_op_##member(struct fs_layer *layer, FS_UNPACK params);
 FS_OPS(PASS_PROTOTYPE)
 #undef PASS_PROTOTYPE
