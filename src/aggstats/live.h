@@ -50,6 +50,8 @@ struct live_header {
     uint64_t looks;       /* the next three: struct aggstats_busy */
     uint64_t busy_looks;
     uint64_t most_busy;
+    uint64_t tells_stolen; /* 1: what follows is known */
+    uint64_t stolen_ns;
     uint64_t longest_changes; /* odd while longest calls are on their way from the blocks to the window */
     uint64_t shared_threads;  /* how many owners there are; 0: the file is not shared. Never changes */
     uint64_t notes[AGGSTATS_NOTES];

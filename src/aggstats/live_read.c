@@ -389,6 +389,8 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         .label_count = reader->label_count,
         .incomplete = reader->header.incomplete != 0,
         .busy = live_busy(&reader->header),
+        .tells_stolen = reader->header.tells_stolen,
+        .stolen_ns = reader->header.stolen_ns,
         .slow = &reader->slow,
     };
     int err = snapshot_make(&source, ret_profile);

@@ -24,6 +24,8 @@ struct watch {
     uint64_t begun; /* changes when a call begins */
     int64_t interval_ns;
     uint64_t chance;
+    uint64_t stolen_ns; /* the machine's, when it was read last */
+    int64_t stolen_read_ns;
 };
 
 struct aggstats_recorder {
@@ -66,6 +68,11 @@ static inline struct slow *recorder_slow(struct aggstats_recorder *recorder) {
 
 /* Takes looks from those that are shown; NULL: all of them. Under the window lock */
 void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken);
+
+/* Stolen time, of recorders that are watched: counts it up to now, unless it is paused; forgets so much of it. Under
+ * the window lock */
+void recorder_count_stolen(struct aggstats_recorder *recorder);
+void recorder_take_stolen(struct aggstats_recorder *recorder, uint64_t taken_ns);
 
 /* Of slow calls that have ended: forgets them; counts none while paused; forgets those of a profile. Under the window
  * lock; the first two under that of slow, too, if there is one. */

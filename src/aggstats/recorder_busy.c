@@ -9,9 +9,11 @@
 #include "base.h"
 #include "quiet_lock.h"
 #include "recorder.h"
+#include "stolen.h"
 
 #define INTERVAL_NS INT64_C(10000000)
 #define INTERVAL_MAX_NS (16 * INTERVAL_NS)
+#define STOLEN_INTERVAL_NS INT64_C(1000000000)
 
 struct seen {
     uint64_t in_flight;
@@ -42,12 +44,37 @@ static int64_t jittered(struct watch *watch) {
     return watch->interval_ns * (INT64_C(9216) + (int64_t)(watch->chance >> 53)) / INT64_C(10240);
 }
 
+/* ---- Stolen time ---- */
+
+void recorder_count_stolen(struct aggstats_recorder *recorder) {
+    struct live_header *header = recorder->live.header;
+    struct watch *watch = &recorder->watch;
+    uint64_t now_ns;
+    if (!recorder->watcher || recorder->watcher->is_left || !stolen_read_ns(&now_ns))
+        return;
+    if (header->tells_stolen && !live_window(&recorder->live)->paused && now_ns > watch->stolen_ns)
+        __atomic_store_n(&header->stolen_ns, header->stolen_ns + now_ns - watch->stolen_ns, __ATOMIC_RELAXED);
+    watch->stolen_ns = now_ns;
+    watch->stolen_read_ns = read_clock_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&header->tells_stolen, 1, __ATOMIC_RELAXED);
+}
+
+void recorder_take_stolen(struct aggstats_recorder *recorder, uint64_t taken_ns) {
+    struct live_header *header = recorder->live.header;
+    uint64_t stolen_ns = header->stolen_ns > taken_ns ? header->stolen_ns - taken_ns : 0;
+    __atomic_store_n(&header->stolen_ns, stolen_ns, __ATOMIC_RELAXED);
+}
+
+/* ---- The thread ---- */
+
 static void look_locked(struct aggstats_recorder *recorder) {
     struct watch *watch = &recorder->watch;
     const struct seen seen = look_at(&recorder->threads);
     const bool is_idle = seen.in_flight == 0 && seen.begun == watch->begun;
     if (!live_window(&recorder->live)->paused)
         note(recorder->live.header, seen.in_flight, is_idle ? (uint64_t)(watch->interval_ns / INTERVAL_NS) : 1);
+    if (read_clock_ns(CLOCK_MONOTONIC) - watch->stolen_read_ns >= STOLEN_INTERVAL_NS)
+        recorder_count_stolen(recorder);
     watch->begun = seen.begun;
     watch->interval_ns = !is_idle                               ? INTERVAL_NS
                          : watch->interval_ns < INTERVAL_MAX_NS ? 2 * watch->interval_ns
@@ -65,10 +92,17 @@ static int64_t look(void *context) {
 }
 
 int aggstats_recorder_watch(struct aggstats_recorder *recorder) {
+    sigset_t before;
     if (recorder->watcher)
         return -EBUSY;
     recorder->watch = (struct watch){.interval_ns = INTERVAL_NS, .chance = recorder->created.raw_ns};
-    return sampler_start(look, recorder, INTERVAL_NS, &recorder->watcher);
+    int err = sampler_start(look, recorder, INTERVAL_NS, &recorder->watcher);
+    if (err < 0)
+        return err;
+    quiet_lock(&recorder->window_lock, &before);
+    recorder_count_stolen(recorder);
+    quiet_unlock(&recorder->window_lock, &before);
+    return 0;
 }
 
 void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken) {

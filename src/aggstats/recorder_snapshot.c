@@ -59,6 +59,7 @@ static int with_tally(struct aggstats_recorder *recorder, bool changes_window, t
         return err;
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
+    recorder_count_stolen(recorder);
     read_beside(recorder);
     err = changes_window ? tally_and_keep_longest(recorder, &tally) : threads_tally(&recorder->threads, false, &tally);
     if (err == 0)
@@ -77,6 +78,8 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .label_count = recorder->label_count,
         .incomplete = threads_fallback_used(&recorder->threads),
         .busy = live_busy(recorder->live.header),
+        .tells_stolen = recorder->live.header->tells_stolen,
+        .stolen_ns = recorder->live.header->stolen_ns,
         .timeline = recorder_timeline(recorder),
         .joints = &recorder->joints,
         .slow = recorder->live.slow,
@@ -133,6 +136,7 @@ static void reset_all(struct aggstats_recorder *recorder, struct window *window,
     window_reset(window, settled, now_cycles);
     recorder->rotation = NULL; /* what it would take away is gone */
     recorder_take_busy(recorder, NULL);
+    recorder_take_stolen(recorder, recorder->live.header->stolen_ns);
     recorder_reset_slow(recorder);
     joints_reset(&recorder->joints);
     if (recorder_grouping(recorder))
@@ -261,6 +265,7 @@ static void take_span(struct aggstats_recorder *recorder, const struct rotation 
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     window_take(window, &recorder->layout, &rotation->span);
     recorder_take_busy(recorder, &rotation->profile.busy);
+    recorder_take_stolen(recorder, rotation->profile.stolen_ns);
     recorder_take_slow(recorder, &rotation->profile);
     live_publish_window(&recorder->live);
     joints_take(&recorder->joints, (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names, &rotation->profile);

@@ -82,6 +82,8 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         .has_start = true,
         .elapsed_cycles = window_elapsed_cycles(source->window, source->now_cycles),
         .has_elapsed = true,
+        .has_stolen = source->tells_stolen,
+        .stolen_ns = source->stolen_ns,
         .clamped = window_visible_clamped(source->window, source->tally),
         .incomplete = source->incomplete,
         .busy = source->busy,

@@ -18,6 +18,8 @@ struct snapshot_source {
     size_t label_count;
     bool incomplete;
     struct aggstats_busy busy;
+    bool tells_stolen;
+    uint64_t stolen_ns;
     const struct timeline *timeline; /* NULL: not sampled */
     const struct joints *joints;     /* NULL: none are known */
     struct grouping *grouping;       /* NULL: not grouped */

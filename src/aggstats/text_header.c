@@ -128,6 +128,11 @@ static int parse_elapsed(struct parser *parser, char *value) {
     return parser_only_number(parser, value, "a number of cycles", &parser->profile.elapsed_cycles);
 }
 
+static int parse_stolen(struct parser *parser, char *value) {
+    parser->profile.has_stolen = true;
+    return parser_only_number(parser, value, "a number of nanoseconds", &parser->profile.stolen_ns);
+}
+
 static int parse_clamped(struct parser *parser, char *value) {
     return parser_only_number(parser, value, "a number of calls", &parser->profile.clamped);
 }
@@ -227,6 +232,7 @@ static const struct {
     {"borders", parse_borders, false},    {"slow", parser_slow, false},
     {"cause", parser_cause, true},        {"slow_call", parser_slow_call, true},
     {"waiting", parser_waiting, true},    {"stack", parser_stack, true},
+    {"stolen", parse_stolen, false},
 };
 
 /* ---- Header: lines ---- */

@@ -106,6 +106,8 @@ static int write_header(const struct aggstats_profile *profile, FILE *stream) {
         write_start(profile->start_ns, stream);
     if (profile->has_elapsed)
         fprintf(stream, "# elapsed: %" PRIu64 "\n", profile->elapsed_cycles);
+    if (profile->has_stolen)
+        fprintf(stream, "# stolen: %" PRIu64 "\n", profile->stolen_ns);
     write_intervals(profile, stream);
     if (profile->clamped > 0)
         fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "run_suite.h"
+#include "stolen.h"
 
 static char directory[64];
 static int dir_fd;
@@ -372,6 +373,17 @@ START_TEST(moments_are_told_in_utc_to_the_nanosecond) {
 }
 END_TEST
 
+START_TEST(stolen_time_is_the_eighth_number) {
+    uint64_t ticks = 0;
+    ck_assert(stolen_parse("cpu  1 2 3 4 5 6 7 12345 9 10\ncpu0 1 2\n", &ticks));
+    ck_assert_uint_eq(ticks, 12345);
+    ck_assert(!stolen_parse("cpu  1 2 3 4 5 6 7\ncpu0 1 2 3 4 5 6 7 8\n", &ticks)); /* an old kernel's */
+    ck_assert(!stolen_parse("cpu0 1 2 3 4 5 6 7 8\n", &ticks));
+    ck_assert(!stolen_parse("", &ticks));
+    ck_assert_uint_eq(ticks, 12345);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("base");
     TCase *tcase = tcase_create("base");
@@ -393,5 +405,6 @@ int main(void) {
     tcase_add_test(tcase, moments_are_told_in_utc_to_the_nanosecond);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
+    tcase_add_test(tcase, stolen_time_is_the_eighth_number);
     return run_suite(suite);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "base.h"
 #include "run_suite.h"
 
 /* ---- Help ---- */
@@ -322,6 +323,34 @@ END_TEST
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
+START_TEST(stolen_time_is_kept_added_and_subtracted) {
+    static const char text[] =
+        "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# stolen: 30\n";
+    CLEANUP_FREE char *written = NULL;
+    size_t size_bytes;
+    struct aggstats_profile a = parse(text);
+    struct aggstats_profile b = parse(text);
+    struct aggstats_profile without =
+        parse("# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n");
+    ck_assert(a.has_stolen && a.stolen_ns == 30);
+    ck_assert(!without.has_stolen);
+    ck_assert_int_eq(aggstats_profile_format(&a, &written, &size_bytes), 0);
+    ck_assert_ptr_nonnull(strstr(written, "# stolen: 30\n"));
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_uint_eq(a.stolen_ns, 60);
+    ck_assert_int_eq(aggstats_profile_rescale(&a, 2000000000), 0);
+    ck_assert_uint_eq(a.stolen_ns, 60);
+    ck_assert_int_eq(aggstats_profile_rescale(&a, 1000000000), 0);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert_uint_eq(a.stolen_ns, 30);
+    ck_assert_int_eq(aggstats_profile_add(&a, &without), 0);
+    ck_assert(!a.has_stolen);
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+    aggstats_profile_finish(&without);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("profile");
     TCase *tcase = tcase_create("profile");
@@ -350,5 +379,6 @@ int main(void) {
     tcase_add_test(tcase, empty_profile_may_be_finished_twice);
     tcase_add_test(tcase, equal_totals_are_sorted_by_name);
     suite_add_tcase(suite, tcase);
+    tcase_add_test(tcase, stolen_time_is_kept_added_and_subtracted);
     return run_suite(suite);
 }

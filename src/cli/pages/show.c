@@ -21,6 +21,8 @@
 #include "user_label.h"
 
 /* What all parts of the page need. */
+#define STOLEN_SHARE_MIN 0.01
+
 struct page {
     const struct input *input;
     const struct aggstats_profile *profile;
@@ -84,6 +86,21 @@ static void print_clock(const struct page *page) {
     print_entry(page, "clock", text);
 }
 
+/* Where it matters: then all latencies are longer by some of it. */
+static void print_stolen(const struct page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    double hz = (double)profile->clock.frequency_hz;
+    double cycles = (double)profile->stolen_ns / 1e9 * hz;
+    char time[UNITS_TEXT_SIZE];
+    char text[160];
+    if (!profile->has_stolen || !profile->has_elapsed || cycles <= STOLEN_SHARE_MIN * (double)profile->elapsed_cycles)
+        return;
+    units_format_cycles(&page->units, cycles, time);
+    snprintf(text, sizeof(text), "%s, %.1f %% of the time: the hypervisor ran others", time,
+             100 * cycles / (double)profile->elapsed_cycles);
+    print_entry(page, "stolen", text);
+}
+
 static void print_span(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     char text[64];
@@ -97,6 +114,7 @@ static void print_span(const struct page *page) {
         units_format_cycles(&page->units, (double)profile->elapsed_cycles, text);
         print_entry(page, "elapsed", text);
     }
+    print_stolen(page);
     if (profile->interval_cycles > 0) {
         char interval[UNITS_TEXT_SIZE];
         units_format_cycles(&page->units, (double)profile->interval_cycles, interval);

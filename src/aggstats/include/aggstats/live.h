@@ -9,7 +9,7 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-#define AGGSTATS_LIVE_VERSION 5
+#define AGGSTATS_LIVE_VERSION 6
 #define AGGSTATS_NOTES 4
 
 struct aggstats_live_info {

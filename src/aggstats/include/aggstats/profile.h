@@ -150,7 +150,10 @@ struct aggstats_profile {
     uint64_t clamped;            /* negative latencies, counted in bucket 0 */
     bool has_start;
     bool has_elapsed;
-    bool incomplete; /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
+    bool has_stolen;
+    uint64_t stolen_ns; /* in which the hypervisor ran others although CPUs could have worked, on the mean of the CPUs;
+                         * meaningful if has_stolen */
+    bool incomplete;    /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
     struct aggstats_busy busy;
     struct aggstats_label *labels;
     size_t label_count;
