@@ -38,12 +38,24 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
 
 #define KERNELS_MIN 0.95
 
+static uint64_t changes_of_files(const struct aggstats_profile *profile) {
+    static const char *const changes[] = {"WRITE", "SETATTR", "FALLOCATE", "COPY_FILE_RANGE"};
+    uint64_t calls = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(profile, changes[i]);
+        calls += op ? op->calls : 0;
+    }
+    return calls;
+}
+
 /* Before a file is written to for the first time the kernel asks for its security.capability, of a FUSE mount by a
- * GETXATTR. Nearly always there is none: these calls are not what the program asks for. */
-bool answer_is_kernels(const struct aggstats_op_profile *op, unsigned resolution) {
+ * GETXATTR. Nearly always there is none: these calls are not what the program asks for. Where there are more of them
+ * than changes of files, programs ask: ls -l for access control lists. */
+bool answer_is_kernels(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
     uint64_t none = op->failures[aggstats_failure_of_name("ENODATA")];
     return strcmp(op->name, "GETXATTR") == 0 && none > 0 &&
-           (double)none >= KERNELS_MIN * (double)figures_finished(op, resolution);
+           (double)none >= KERNELS_MIN * (double)figures_finished(op, profile->resolution) &&
+           none <= changes_of_files(profile);
 }
 
 /* Puts it in its place, if it is one of the most expensive. */
@@ -62,7 +74,7 @@ static void find_peaks(const struct aggstats_profile *profile, struct answer_mod
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         struct peak peaks[PEAKS_MAX];
-        size_t count = answer_is_kernels(op, profile->resolution) ? 0 : peaks_find(op, profile->resolution, peaks);
+        size_t count = answer_is_kernels(profile, op) ? 0 : peaks_find(op, profile->resolution, peaks);
         double op_share = model->sum.total_cycles > 0 ? (double)op->total_cycles / model->sum.total_cycles : 0;
         for (size_t j = 0; j < count; j++) {
             const struct answer_peak peak = {.op = op,

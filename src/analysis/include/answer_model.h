@@ -74,6 +74,6 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
 
 /* Whether calls of an op are the kernel's own, made since the directory is behind a mount, and not what programs asked
  * for: those do not count as peaks. */
-bool answer_is_kernels(const struct aggstats_op_profile *op, unsigned resolution);
+bool answer_is_kernels(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
 
 #endif

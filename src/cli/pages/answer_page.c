@@ -234,9 +234,10 @@ static void print_in_flight(const struct printer *it) {
     format_time(it, (double)oldest->age_cycles, age);
     CLEANUP_FREE char *op = cut_text(it->screen, oldest->op, AGGSTATS_NAME_SIZE, false);
     CLEANUP_FREE char *cause = cut_text(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, false);
-    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s for %.64s%s%.100s", count,
-             units_plural(it->profile->in_flight_count), op ? op : "", age, cause && cause[0] ? ", " : "",
-             cause ? cause : "");
+    CLEANUP_FREE char *program = cut_text(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, false);
+    snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s", count,
+             units_plural(it->profile->in_flight_count), op ? op : "", program && program[0] ? " by " : "",
+             program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "");
     screen_print_sentence(it->screen, 0, text);
 }
 
@@ -527,6 +528,11 @@ static void print_facts(const struct printer *it) {
 
 static void print_reasons(const struct printer *it, const struct calibration *calibration) {
     const struct peak_times times = peak_labels_times(it->profile, calibration);
+    if (times.count == 0) {
+        putc('\n', it->stream);
+        peak_labels_explain_none(it->screen);
+        return;
+    }
     for (size_t i = 0; i < it->model->peak_count; i++) {
         putc('\n', it->stream);
         screen_print_untrusted(it->screen, INK_STRONG, it->model->peaks[i].op->name);

@@ -60,13 +60,10 @@ static void format_memory(const struct peak_reason *reason, const struct units *
              lower, characteristic_title(reason->time->kind));
 }
 
-static void format_evidence(const struct peak_reason *reason, const struct peak_times *times, const struct units *units,
-                            char ret_text[REST_SIZE]) {
+static void format_evidence(const struct peak_reason *reason, const struct units *units, char ret_text[REST_SIZE]) {
     char needed[UNITS_TEXT_SIZE];
     size_t length;
-    if (times->count == 0)
-        snprintf(ret_text, REST_SIZE, "no times that 'osprof calibrate' measured are for this profile");
-    else if (!reason->time)
+    if (!reason->time)
         snprintf(ret_text, REST_SIZE, "of the calibrated times none is one that this operation waits for");
     else if (reason->cause == PEAK_CAUSE_MEMORY)
         format_memory(reason, units, ret_text);
@@ -110,16 +107,24 @@ void peak_labels_explain(const struct aggstats_op_profile *op, const struct peak
     char text[SENTENCE_SIZE];
     units_format_cycles(units, exp2(peak->centre), typical);
     screen_make_blanks_firm(typical);
-    format_evidence(&reason, times, units, evidence);
+    format_evidence(&reason, units, evidence);
     format_others(peak, &reason, times, units, others);
     snprintf(text, sizeof(text), "peak at %s: %s, as %s%s", typical, name[0] ? name : "no name", evidence, others);
     screen_print_sentence(screen, 2, text);
+}
+
+void peak_labels_explain_none(const struct screen *screen) {
+    screen_print_sentence(screen, 2, "peaks have no names: no times that 'osprof calibrate' measured are for this profile");
 }
 
 void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct peak_times *times,
                              const struct units *units, const struct screen *screen) {
     struct peak peaks[PEAKS_MAX];
     size_t count = peaks_find(op, times->resolution, peaks);
+    if (times->count == 0) {
+        peak_labels_explain_none(screen);
+        return;
+    }
     for (size_t i = 0; i < count; i++)
         peak_labels_explain(op, &peaks[i], times, units, screen);
 }

@@ -18,6 +18,9 @@ void peak_labels_print(const struct aggstats_op_profile *op, const struct peak_t
 void peak_labels_explain(const struct aggstats_op_profile *op, const struct peak *peak, const struct peak_times *times,
                          const struct units *units, const struct screen *screen);
 
+/* Why no peak of the profile has a name: there are no times. */
+void peak_labels_explain_none(const struct screen *screen);
+
 /* The same for all peaks of an op. */
 void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct peak_times *times,
                              const struct units *units, const struct screen *screen);

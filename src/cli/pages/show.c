@@ -409,7 +409,7 @@ static void print_error_of_percentiles(const struct page *page) {
 
 static void print_kernels(const struct page *page) {
     for (size_t i = 0; i < page->op_count; i++)
-        if (answer_is_kernels(page->ops[i], page->profile->resolution))
+        if (answer_is_kernels(page->profile, page->ops[i]))
             print_in_ink(page, INK_FAINT,
                          "GETXATTR: the kernel's own, before a file's first write (security.capability).");
 }
