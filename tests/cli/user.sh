@@ -87,6 +87,9 @@ user_calls 0 child_of_vfork
 assert_calls OPEN=2 FTRUNCATE=1 PREAD=6 STAT=2 CLOSE=1
 user_calls 137 killed
 assert_calls OPEN=2 FTRUNCATE=1 PREAD=11
+user_calls 0 sandboxed
+assert_calls OPEN=2 FTRUNCATE=1 PREAD=3
+assert_eq '1 sandboxed program' "$(sed -n 's/^# not_seen: //p' profile)" "what is said of a program in a sandbox"
 user_calls 0 executed
 assert_calls OPEN=5 FTRUNCATE=2 PWRITE=1 PREAD=4 PREADV=1 LSEEK=1 READ=2 UNLINK=1 FALLOCATE=1 CLOSE=1
 # shellcheck disable=SC2016

@@ -5,13 +5,18 @@
  * Exit status 0: all that it saw itself was as it should be. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -206,6 +211,28 @@ static void killed(void) {
     raise(SIGKILL);
 }
 
+/* Forbids what a preloaded library might ask: the path of a file, the directory. Whoever does is killed. */
+static void sandboxed(void) {
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlinkat, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getcwd, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    const struct sock_fprog program = {.len = sizeof(rules) / sizeof(rules[0]), .filter = rules};
+    struct stat attr;
+    int fd = open_data();
+    read_often(fd, 3);
+    CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+        CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0);
+    read_often(fd, 5);
+    fd = open_data();
+    read_often(fd, 7);
+    CHECK(stat("data", &attr) == 0);
+}
+
 static void executed(void) {
     int fd = open_data();
     read_often(fd, 2);
@@ -226,6 +253,7 @@ int main(int argc, char **argv) {
         {"threads_that_fork", in_threads_that_fork},
         {"child_of_vfork", in_child_of_vfork},
         {"killed", killed},
+        {"sandboxed", sandboxed},
         {"executed", executed},
         {"nothing", NULL},
     };

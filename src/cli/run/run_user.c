@@ -254,6 +254,7 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     append_count(text, notes[POSIX_NOTE_STATIC] - before[POSIX_NOTE_STATIC], "statically linked");
     append_count(text, notes[POSIX_NOTE_SET_ID] - before[POSIX_NOTE_SET_ID], "set-id");
     append_count(text, notes[POSIX_NOTE_FOREIGN] - before[POSIX_NOTE_FOREIGN], "foreign");
+    append_count(text, notes[POSIX_NOTE_SANDBOXED] - before[POSIX_NOTE_SANDBOXED], "sandboxed");
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 

@@ -85,11 +85,15 @@ bool preload_start(void) {
 
 /* ---- Joining ---- */
 
+void preload_stop(void) {
+    __atomic_store_n(&preload.state, PRELOAD_OFF, __ATOMIC_RELEASE);
+}
+
 static bool join(const struct preload_ops *ops) {
     struct aggstats_recorder *recorder = NULL;
     struct aggstats_recorder *other = NULL;
     if (aggstats_recorder_join(live_path, ops->names, ops->count, &recorder) < 0) {
-        __atomic_store_n(&preload.state, PRELOAD_OFF, __ATOMIC_RELEASE);
+        preload_stop();
         return false;
     }
     /* of two threads that join at once the first one's stays, and the other's is a few mappings that nobody uses */

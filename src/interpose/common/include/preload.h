@@ -56,6 +56,9 @@ static inline bool preload_looks(void) {
 /* Joins the live file, if that is not done. False: it cannot be joined, and from now on everything passes through. */
 bool preload_join(const struct preload_ops *ops);
 
+/* From now on everything passes through. */
+void preload_stop(void);
+
 /* Whether this process is the one whose memory this is, and not a child of vfork(2), which has its parent's memory but
  * its own descriptors and current directory. */
 bool preload_owns_memory(void);

@@ -31,9 +31,10 @@ enum posix_op {
 
 /* Numbers that a run counts besides (aggstats_recorder_note()): programs executed that are not seen. */
 enum posix_note {
-    POSIX_NOTE_STATIC,  /* statically linked, as those of Go are */
-    POSIX_NOTE_SET_ID,  /* or with capabilities: the loader preloads nothing there */
-    POSIX_NOTE_FOREIGN, /* of another C library or architecture */
+    POSIX_NOTE_STATIC,    /* statically linked, as those of Go are */
+    POSIX_NOTE_SET_ID,    /* or with capabilities: the loader preloads nothing there */
+    POSIX_NOTE_FOREIGN,   /* of another C library or architecture */
+    POSIX_NOTE_SANDBOXED, /* seen only until they forbade themselves system calls (seccomp) */
 };
 
 #endif
