@@ -72,11 +72,14 @@ static bool find_task(void *context, uint32_t thread, uint64_t *ret_process, cha
     return true;
 }
 
-/* A name that may be an old one is better than none. */
+/* A name that may be an old one is better than none; only for want of that the lower file system is asked, for which
+ * the thread that saves may wait. */
 static char *find_path(void *context, uint64_t node) {
     const struct event_files *files = context;
     char name[AGGSTATS_GROUP_NAME_SIZE];
     node_name(files->names, node, false, name);
+    if (name[0] != '/')
+        node_name(files->names, node, true, name);
     return name[0] == '/' ? strdup(name) : NULL;
 }
 
