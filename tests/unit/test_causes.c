@@ -247,6 +247,8 @@ static const struct {
     {"reading metadata from the disk", "__wait_on_buffer\n__bread_gfp\next2_get_inode\n"},
     {"reading metadata from the disk", "xfs_buf_iowait\nxfs_buf_read_map\n"},
     {"reading metadata from the disk", "read_extent_buffer_pages\nread_tree_block\n"},
+    {"writing metadata to the disk", "__sync_dirty_buffer\next4_write_inode\nsync_inode_metadata\n"},
+    {"writing metadata to the disk", "fsync_buffers_list\nsync_mapping_buffers\next4_sync_file\ndo_fsync\n"},
     {"waiting for pages to be written", "wait_on_page_writeback\nshmem_write_begin\n"},
     {"waiting for pages to be written", "__writeback_single_inode\nwriteback_single_inode\nsync_inode_metadata\n"},
     {"waiting for pages to be written", "folio_wait_bit\n__filemap_fdatawait_range\nfilemap_fdatawait_keep_errors\n"},
