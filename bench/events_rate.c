@@ -97,8 +97,8 @@ static bool record(const char *file, unsigned thread_count, unsigned calls_per_t
         .op_names = fs_op_names, .op_count = FS_OP_COUNT, .resolution = 1};
     struct run run = {.calls_per_tick = calls_per_tick, .seconds = seconds};
     struct fs_layer bottom = {.ops = &null_ops};
-    struct aggstats_recorder *recorder;
-    struct events_recorder *events;
+    struct aggstats_recorder *recorder = NULL;
+    struct events_recorder *events = NULL;
     struct events_state state;
     int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     int err = fd < 0 ? -errno : aggstats_recorder_create(&options, &recorder);

@@ -145,7 +145,8 @@ static size_t more_bytes(const struct events_more *more) {
 }
 
 static unsigned char *put(unsigned char *at, const void *data, size_t size_bytes) {
-    memcpy(at, data, size_bytes);
+    if (size_bytes > 0)
+        memcpy(at, data, size_bytes);
     return at + size_bytes;
 }
 

@@ -84,7 +84,7 @@ void events_note_slow(struct events_recorder *events);
 
 /* ---- The hot path ---- */
 
-#define EVENTS_HALF_BYTES (512U << 10)
+#define EVENTS_HALF_BYTES ((size_t)512 << 10)
 #define EVENTS_MET_COUNT 64U
 
 /* One of a thread's two buffers. */
