@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base.h"
 
@@ -28,7 +29,8 @@ void tally_finish(struct tally *tally) {
 /* ---- Reading a block that counts ---- */
 
 #define READ_ATTEMPTS_MAX 16
-#define BETWEEN_CALLS_ATTEMPTS_MAX 2000
+#define BETWEEN_CALLS_ATTEMPTS_MAX 2000 /* a third of a second */
+#define YIELDS_MAX 100
 
 static void read_counters(const struct layout *layout, const struct aggstats_counters *counters,
                           struct aggstats_counters *ret_copy) {
@@ -160,6 +162,15 @@ void tally_read_block(const struct layout *layout, const struct aggstats_block *
     read_block(&reading);
 }
 
+/* It may have lost its CPU there, and be of the idle class. */
+static void wait_for_call_end(int attempt) {
+    const struct timespec pause = {.tv_nsec = 100000};
+    if (attempt < YIELDS_MAX)
+        sched_yield();
+    else
+        nanosleep(&pause, NULL);
+}
+
 /* What is read is that of one moment if no numbered call was being counted meanwhile: that takes a thread some ten
  * nanoseconds, unless it loses its CPU. */
 void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy,
@@ -170,7 +181,7 @@ void tally_take_block(const struct layout *layout, struct aggstats_block *block,
     for (int attempt = 0; attempt < BETWEEN_CALLS_ATTEMPTS_MAX && !is_exact; attempt++) {
         turns = __atomic_load_n(&block->turns, __ATOMIC_ACQUIRE);
         if (turns % 2 != 0 && attempt + 1 < BETWEEN_CALLS_ATTEMPTS_MAX) {
-            sched_yield();
+            wait_for_call_end(attempt);
             continue;
         }
         read_block(&reading);

@@ -229,6 +229,22 @@ START_TEST(rotate_passes_the_rest_of_the_line) {
 }
 END_TEST
 
+START_TEST(events_needs_a_file_or_off) {
+    ck_assert_int_eq(write_text("events a"), -EINVAL);
+    ck_assert_str_eq(reason, "line 1: events a: not possible here");
+    control.events = record_dump;
+    control.events_context = &rotations;
+    ck_assert_int_eq(write_text("events \t a b.events \n"), 0);
+    ck_assert_str_eq(rotations.file, "a b.events");
+    ck_assert_int_eq(write_text("events off"), 0);
+    ck_assert_str_eq(rotations.file, "off");
+    ck_assert_int_eq(write_text("pause\nevents\n"), -EINVAL);
+    ck_assert_str_eq(reason, "line 2: events: the file is missing, or off");
+    rotations.answer = -EBUSY;
+    ck_assert_int_eq(write_text("events a"), -EBUSY);
+}
+END_TEST
+
 START_TEST(with_a_series_rotate_needs_no_file_and_dump_does) {
     control.has_series = true;
     ck_assert_int_eq(write_text("rotate\n"), 0);
@@ -318,6 +334,7 @@ static Suite *control_suite(void) {
     tcase_add_test(rejected, the_longest_write_is_accepted_and_one_byte_more_is_not);
     tcase_add_test(rejected, a_failing_command_stops_the_ones_after_it);
     tcase_add_test(accepted, rotate_passes_the_rest_of_the_line);
+    tcase_add_test(accepted, events_needs_a_file_or_off);
     tcase_add_test(accepted, with_a_series_rotate_needs_no_file_and_dump_does);
     tcase_add_test(rejected, dump_without_a_place_to_dump_is_not_supported);
     suite_add_tcase(suite, rejected);
