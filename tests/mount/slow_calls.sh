@@ -19,6 +19,7 @@ resume() {
 # be_slow COUNT: so many LOOKUPs at the same time, each of more than 0.1 s
 be_slow() {
     local number callers=()
+    stat "$mnt" >/dev/null # before the first answer of a mount the kernel knows not what it can do
     stopped=$slow_pid
     hang_daemon "$stopped"
     for ((number = 0; number < $1; number++)); do
