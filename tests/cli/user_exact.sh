@@ -23,7 +23,9 @@ function of_fd(text) { return match(text, /<[^>]*>/) ? is_below(substr(text, RST
         base = substr(rest, 1, RLENGTH)
         path = substr(rest, RLENGTH + 1)
         sub(/".*/, "", path)
-        is_counted = substr(path, 1, 1) == "/" ? is_below(path) : of_fd(base)
+        sub(/>, "$/, "", base)
+        sub(/^[^<]*</, "", base)
+        is_counted = is_below(substr(path, 1, 1) == "/" ? path : path == "" ? base : base "/" path)
         if (path == "" && name == "newfstatat") name = "fstat"
     } else if (match(rest, /^"/)) {
         path = substr(rest, 2)
@@ -98,6 +100,8 @@ fdopendirs=0
 ! have git || compare sh -c 'git init -q . && git add . && git -c user.name=a -c user.email=b commit -qm all && git status --short'
 ! have sqlite3 || compare sqlite3 base 'create table t(a, b); insert into t values(1, 2); insert into t select a + 1, b from t; vacuum;'
 ! have make || compare make
+# shellcheck disable=SC2016 # for perl
+! have perl || compare perl -e 'opendir D, "d1"; while (readdir D) { open F, "<", "d1/$_"; <F>; close F } rename "d1/f1.py", "x"'
 python=$(python_with compileall || true)
 [ -z "$python" ] || compare "$("$python" -c 'import sys; print(sys.executable)')" -S -m compileall -q .
 fdopendirs=3 # tar opens the directories, and gives libc the descriptors
