@@ -544,7 +544,9 @@ in_flight() {
     grep -Eq "^[A-Z]+ +[0-9.]+ m?s +$hung_pid  ev\?\[7mil +\(not known\)\$" "$scratch/report"
 }
 wait_until 30 in_flight || fail "the call in flight is not reported: $(<report)"
-drive --delay 0.1 upper
+drive_summary --delay 0.1 upper
+wait_shows "^In flight: 1 call, the oldest [A-Z]+ by ev"
+keys 2
 wait_shows "1 in flight, the oldest [A-Z]+ for [0-9.]+ m?s"
 keys 4
 wait_shows '^(Calls by process, |The mount does not answer: )' # as far as it has to ask the mount below

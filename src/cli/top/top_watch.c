@@ -24,9 +24,15 @@ void top_watch_finish(struct top_watch *watch) {
     top_source_finish(&watch->source);
 }
 
+/* Live files do not tell them. */
 static void name_commands(struct top_frame *frame) {
+    for (size_t i = 0; i < frame->profile.in_flight_count; i++) {
+        struct aggstats_call_in_flight *call = &frame->profile.in_flight[i];
+        if (!call->program[0])
+            process_name_read(call->pid, call->program, sizeof(call->program));
+    }
     for (size_t i = 0; i < frame->call_count; i++)
-        process_name_read(frame->calls[i].call->pid, frame->calls[i].command, sizeof(frame->calls[i].command));
+        snprintf(frame->calls[i].command, sizeof(frame->calls[i].command), "%s", frame->calls[i].call->program);
 }
 
 /* Makes the frame of what the snapshots are now. */
