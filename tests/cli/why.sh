@@ -4,11 +4,31 @@
 
 expect_golden why why "$data/why.osprof"
 expect_golden why-read why --op read --ascii "$data/why.osprof"
-expect_golden why-none why --op WRITE "$data/why.osprof"
+expect_golden why-stacks why --stacks --width 60 "$data/why.osprof"
+expect_golden why-by-process why --by process "$data/why.osprof"
+expect_golden why-by-program why --by program --op FSYNC --width 48 "$data/why.osprof"
+expect_golden why-by-uid why --by uid "$data/why.osprof"
+expect 1 why --op WRITE "$data/why.osprof"
+assert_eq "osprof: no call of WRITE in this profile; 'osprof show' without --op lists its operations" "$(<"$scratch/err")" \
+    "message"
+expect 1 why --op write --op read "$data/why.osprof"
+grep -q "READ  " "$scratch/out" || fail "the other operation is not shown: $(<"$scratch/out")"
 
 expect 1 why "$data/show-grep.osprof"
 assert_eq "osprof: nobody looked for slow calls in $data/show-grep.osprof: mount with -o slow=10ms, or write slow 10ms to \
 the control file" "$(<"$scratch/err")" "message"
+expect_trouble "osprof why: --ascii, --by, --stacks and --width do not go with --json; see 'osprof help why'" \
+    why --json --by uid "$data/why.osprof"
+expect_trouble "osprof why: --by and --stacks exclude each other: one tells of all calls, one of each; see 'osprof help why'" \
+    why --by uid --stacks "$data/why.osprof"
+grep -v '^# slow_call' "$data/why.osprof" >no-calls
+expect 1 why --by uid no-calls
+assert_eq "osprof: cannot tell whose slow calls these were: no-calls has no calls one by one; they are for root and who mounted, \
+and not in sums without paths" "$(<"$scratch/err")" "message"
+grep -v '^# slow:' "$data/why.osprof" >off
+expect 0 why off
+grep -q "^12 slow calls, until nobody looked any more, 1.24 s in all, which is 99.9 % of" "$scratch/out" ||
+    fail "what is said where nobody looks any more: $(<"$scratch/out")"
 expect_trouble "osprof why: one profile at a time, not 2; see 'osprof help why'" why a b
 
 expect 0 merge -o sum "$data/why.osprof" "$data/why.osprof"
@@ -31,3 +51,44 @@ assert profile["in_flight"][0]["stack"].startswith("jbd2_log_wait_commit < ")
 assert "cause" not in profile["in_flight"][1]
 END
 fi
+expect 0 why --json --op fsync "$data/why.osprof"
+cp "$scratch/out" json
+if have python3; then
+    python3 -c 'import json, sys
+profile = json.load(open(sys.argv[1]))
+assert [cause["op"] for cause in profile["causes"]] == ["FSYNC", "FSYNC"] and profile["ops"] == []
+assert [call["op"] for call in profile["slow_calls"] + profile["in_flight"]] == ["FSYNC", "FSYNC"]' json ||
+        fail "what osprof why --json has: $(<json)"
+fi
+
+# Nothing is wider than it may be however long paths and names are, and however large numbers.
+path=$(printf '/a directory %s' {1..40})
+cat >wide <<END
+# osprof 1
+# resolution: 1
+# longest: READ 18446744073709551615 object 3 path $path
+# in_flight: AN_OPERATION_WITH_A_LONG_NAME_1 object 3 pid 18446744073709551615 age 18446744073709551615 path $path
+# slow: 10000000
+# cause: READ calls 18446744073709551615 total 18446744073709551615 longest 9223372036854775808 waiting $(seq -s '' 40)
+# cause: AN_OPERATION_WITH_A_LONG_NAME_1 calls 1 total 1 longest 9223372036854775808 waiting for a lock
+# stack: $(seq -s ' < ' 100)
+# slow_call: AN_OPERATION_WITH_A_LONG_NAME_1 latency 9223372036854775808 end 9223372036854775807 cause 2 object 4 \
+pid 18446744073709551615 uid 18446744073709551615 error 5 asked 0 moved 0 offset 0 stack 1 process 18446744073709551615 \
+program $(seq -s '' 20) path $path
+# waiting: 1 stack 1 waiting for a lock
+OP_READ 18446744073709551615 18446744073709551615
+$(printf ' 0%.0s' {1..63}) 18446744073709551614
+OP_AN_OPERATION_WITH_A_LONG_NAME_1 9223372036854775809 9223372036854775808
+$(printf ' 0%.0s' {1..62}) 9223372036854775808
+END
+sed 's/^# resolution/# clock: tsc 1000000000 Hz\n&/' wide >wide-seconds
+for file in wide wide-seconds; do
+    for width in {40..100..3} 200; do
+        for arguments in "why" "why --stacks" "why --by process" "why --by uid"; do
+            # shellcheck disable=SC2086 # several words
+            expect 0 $arguments --ascii --width "$width" "$file"
+            awk -v width="$width" 'length > width { print; wide = 1 } END { exit wide }' "$scratch/out" >"$scratch/beyond" ||
+                fail "osprof $arguments --width $width prints $(<"$scratch/beyond")"
+        done
+    done
+done

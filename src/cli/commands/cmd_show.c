@@ -8,6 +8,7 @@
 #include "groups.h"
 #include "in_flight.h"
 #include "input.h"
+#include "op_choice.h"
 #include "option_table.h"
 #include "screen.h"
 #include "show.h"
@@ -23,22 +24,6 @@ struct show_command {
 };
 
 /* ---- What is not there -------------------------------------------------------------------------- */
-
-/* Names of --op that the profile does not hold. */
-static enum status report_absent(const struct show_command *options, const struct aggstats_profile *profile) {
-    enum status status = STATUS_OK;
-    for (size_t i = 0; i < options->page.ops.count; i++) {
-        bool found = false;
-        for (size_t j = 0; j < profile->op_count && !found; j++)
-            found = strcasecmp(options->page.ops.texts[i], profile->ops[j].name) == 0;
-        if (found)
-            continue;
-        complain("no call of %s in this profile; 'osprof show' without --op lists its operations",
-                 options->page.ops.texts[i]);
-        status = STATUS_NOT_SO;
-    }
-    return status;
-}
 
 static bool is_by_all(const struct show_command *options) {
     return !options->by || strcmp(options->by, "all") == 0;
@@ -99,13 +84,6 @@ static enum status select_groups(const struct show_command *options, struct inpu
 
 /* ---- For the eye -------------------------------------------------------------------------------- */
 
-static size_t count_chosen(const struct show_command *options, const struct aggstats_profile *profile) {
-    size_t count = 0;
-    for (size_t i = 0; i < profile->op_count; i++)
-        count += option_list_wants(&options->page.ops, profile->ops[i].name);
-    return count;
-}
-
 static enum status print_groups(const struct show_command *options, const struct input *input) {
     enum status status = report_no_groups(options, input);
     if (status == STATUS_OK)
@@ -114,12 +92,12 @@ static enum status print_groups(const struct show_command *options, const struct
 }
 
 static enum status print_page(const struct show_command *options, const struct input *input) {
-    enum status status = report_absent(options, &input->profile);
+    enum status status = op_choice_report_absent(&options->page.ops, &input->profile);
     if (status == STATUS_OK)
         status = report_no_joints(options, input);
     if (status == STATUS_OK && options->by && !options->of)
         return print_groups(options, input);
-    if (status != STATUS_OK && count_chosen(options, &input->profile) == 0)
+    if (status != STATUS_OK && op_choice_count(&options->page.ops, &input->profile) == 0)
         return status;
     if (show_page(input, &options->page) == 0)
         return status;
@@ -164,7 +142,7 @@ static enum status show_view(const struct show_command *options, const struct in
         if (option_list_wants(&options->page.ops, input->profile.ops[i].name))
             ops[chosen.op_count++] = input->profile.ops[i];
     }
-    enum status absent = report_absent(options, &input->profile);
+    enum status absent = op_choice_report_absent(&options->page.ops, &input->profile);
     if (absent != STATUS_OK && chosen.op_count == 0)
         return absent;
     enum status printed = print_view(options, &chosen);

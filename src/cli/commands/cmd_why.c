@@ -1,58 +1,161 @@
 /* osprof why: what slow calls have waited for. A mount is read from its live file, so that one that hangs tells, too.
  */
+#include <string.h>
+
 #include "base.h"
 #include "command.h"
 #include "input.h"
-#include "option_list.h"
+#include "op_choice.h"
 #include "option_table.h"
 #include "screen.h"
+#include "views.h"
 #include "why_page.h"
 
-struct why_options {
-    struct option_list ops;
+struct why_command {
+    struct why_page_options page;
+    bool json;
     bool ascii;
     unsigned width;
     const char *profile;
 };
 
-static enum status complain_not_looked(const struct why_options *options) {
+static enum status complain_not_looked(const struct why_command *options) {
     complain("nobody looked for slow calls in %s: mount with -o slow=10ms, or write slow 10ms to the control file",
              options->profile);
     return STATUS_NOT_SO;
 }
 
-static enum status why(const struct why_options *options) {
+static bool report_no_last(const struct why_command *options, const struct aggstats_profile *profile) {
+    if (!options->page.by || profile->slow_call_count > 0 || profile->cause_count == 0)
+        return false;
+    complain(
+        "cannot tell whose slow calls these were: %s has no calls one by one; they are for root and who mounted, and "
+        "not in sums without paths",
+        options->profile);
+    return true;
+}
+
+/* ---- For other programs ------------------------------------------------------------------------- */
+
+/* What of a profile is told: slow calls, causes and calls in flight of the operations that were chosen. */
+struct told {
+    struct aggstats_profile profile; /* shares all but the arrays with the whole */
+    struct aggstats_cause *causes;
+    struct aggstats_call_in_flight *in_flight;
+    struct aggstats_slow_call *slow_calls;
+};
+
+static void told_finish(struct told *told) {
+    free(told->causes);
+    free(told->in_flight);
+    free(told->slow_calls);
+}
+
+static bool told_make_room(const struct aggstats_profile *whole, struct told *told) {
+    told->causes = calloc(whole->cause_count + 1, sizeof(*told->causes));
+    told->in_flight = calloc(whole->in_flight_count + 1, sizeof(*told->in_flight));
+    told->slow_calls = calloc(whole->slow_call_count + 1, sizeof(*told->slow_calls));
+    return told->causes && told->in_flight && told->slow_calls;
+}
+
+/* Errors: -ENOMEM; told_finish() frees what there is */
+static int told_init(const struct aggstats_profile *whole, const struct option_list *ops, struct told *told) {
+    struct aggstats_profile *profile = &told->profile;
+    *told = (struct told){.profile = *whole};
+    if (!told_make_room(whole, told))
+        return -ENOMEM;
+    profile->op_count = profile->joint_count = profile->group_count = profile->interval_count = 0;
+    profile->interval_cycles = profile->groupings = 0;
+    profile->cause_count = profile->in_flight_count = profile->slow_call_count = 0;
+    profile->causes = told->causes;
+    profile->in_flight = told->in_flight;
+    profile->slow_calls = told->slow_calls;
+    for (size_t i = 0; i < whole->cause_count; i++)
+        if (option_list_wants(ops, whole->causes[i].op))
+            told->causes[profile->cause_count++] = whole->causes[i];
+    for (size_t i = 0; i < whole->in_flight_count; i++)
+        if (option_list_wants(ops, whole->in_flight[i].op))
+            told->in_flight[profile->in_flight_count++] = whole->in_flight[i];
+    for (size_t i = 0; i < whole->slow_call_count; i++)
+        if (option_list_wants(ops, whole->slow_calls[i].op))
+            told->slow_calls[profile->slow_call_count++] = whole->slow_calls[i];
+    return 0;
+}
+
+static enum status print_json(const struct why_command *options, const struct aggstats_profile *profile) {
+    struct told told;
+    int error = told_init(profile, &options->page.ops, &told);
+    if (!error)
+        error = view_json.write(&told.profile, stdout);
+    told_finish(&told);
+    if (!error)
+        return STATUS_OK;
+    complain("cannot show %s as json: %s", options->profile, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+/* ---- The command -------------------------------------------------------------------------------- */
+
+static enum status print(const struct why_command *options, const struct aggstats_profile *profile) {
+    enum status absent = op_choice_report_absent(&options->page.ops, profile);
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    if (absent != STATUS_OK && op_choice_count(&options->page.ops, profile) == 0)
+        return absent;
+    if (options->json) {
+        enum status printed = print_json(options, profile);
+        return printed != STATUS_OK ? printed : absent;
+    }
+    why_page_print(profile, &options->page, &screen);
+    return report_no_last(options, profile) ? STATUS_NOT_SO : absent;
+}
+
+static enum status why(const struct why_command *options) {
     struct input input;
-    enum status status = STATUS_OK;
     if (input_load(options->profile, &input) < 0)
         return STATUS_TROUBLE;
-    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
-    if (why_page_has_any(&input.profile))
-        why_page_print(&input.profile, &options->ops, &screen);
-    else
-        status = complain_not_looked(options);
+    enum status status =
+        why_page_has_any(&input.profile) ? print(options, &input.profile) : complain_not_looked(options);
     input_finish(&input);
     return status;
 }
 
 static const struct option_row rows[] = {
-    ROW_OP(struct why_options, ops),
-    ROW_ASCII(struct why_options, ascii),
-    ROW_WIDTH(struct why_options, width),
+    ROW_OP(struct why_command, page.ops),
+    {.name = "by",
+     .metavar = "KIND",
+     WORDS("process", "program", "uid"),
+     .help = "whose the last slow calls were, and what these waited for: by {}",
+     INTO(WORD, struct why_command, page.by)},
+    {.name = "stacks", .help = "where in the kernel each call waited", INTO(FLAG, struct why_command, page.stacks)},
+    ROW_ASCII(struct why_command, ascii),
+    ROW_WIDTH(struct why_command, width),
+    {.name = "json", .help = "JSON, see osprof(5)", INTO(FLAG, struct why_command, json)},
     ROW_MOUNT_ARGUMENTS(FILE, "[PROFILE]"),
     {.kind = OPTION_END},
 };
 
+static enum status check_options(const struct command *command, const struct why_command *options,
+                                 const struct arguments *arguments) {
+    if (options->json && options_given(arguments, "ascii by stacks width"))
+        return usage_error(command, "--ascii, --by, --stacks and --width do not go with --json");
+    if (options->page.by && options->page.stacks)
+        return usage_error(command, "--by and --stacks exclude each other: one tells of all calls, one of each");
+    if (arguments->rest_count > 1)
+        return usage_error(command, "one profile at a time, not %d", arguments->rest_count);
+    return STATUS_OK;
+}
+
 static enum status run_why(const struct command *command, int argc, char **argv) {
-    struct why_options options = {.ascii = false};
+    struct why_command options = {.json = false};
     struct arguments arguments;
     enum status status;
-    if (!options_parse(command, argc, argv, &options, &arguments, &status))
-        return status;
-    options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
-    status = arguments.rest_count > 1 ? usage_error(command, "one profile at a time, not %d", arguments.rest_count)
-                                      : why(&options);
-    option_list_finish(&options.ops);
+    if (options_parse(command, argc, argv, &options, &arguments, &status)) {
+        options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
+        status = check_options(command, &options, &arguments);
+        if (status == STATUS_OK)
+            status = why(&options);
+    }
+    option_list_finish(&options.page.ops);
     return status;
 }
 

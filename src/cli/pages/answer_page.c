@@ -29,40 +29,6 @@ struct printer {
 
 /* ---- Texts -------------------------------------------------------------------------------------- */
 
-static const char *skip_characters(const char *text, int count) {
-    for (const char *character; count > 0 && *text; count--)
-        next_character(&text, &character);
-    return text;
-}
-
-/* A text as the screen may have it, not wider than so many columns: of what is longer the end is kept, or the
- * beginning. Owner: the caller frees it. Returns NULL if there is no memory */
-static char *cut_text(const struct screen *screen, const char *text, int columns, bool keep_end) {
-    char *shown = NULL;
-    char *cut = NULL;
-    size_t size_bytes;
-    struct screen memory = {.ascii = screen->ascii, .stream = open_memstream(&shown, &size_bytes)};
-    if (!memory.stream)
-        return NULL;
-    screen_print_untrusted(&memory, INK_PLAIN, text);
-    if (fclose(memory.stream) != 0) {
-        free(shown);
-        return NULL;
-    }
-    int length = units_text_columns(shown);
-    if (length <= columns || columns < 4)
-        return shown;
-    int kept = columns - 3;
-    if (keep_end) {
-        if (asprintf(&cut, "...%s", skip_characters(shown, length - kept)) < 0)
-            cut = NULL;
-    } else if (asprintf(&cut, "%.*s...", (int)(skip_characters(shown, kept) - shown), shown) < 0) {
-        cut = NULL;
-    }
-    free(shown);
-    return cut;
-}
-
 /* A line or more that begin with a key. */
 struct list {
     const struct printer *it;
@@ -118,7 +84,7 @@ static void format_place(const struct printer *it, const char *preposition, char
     const char *lower = aggstats_profile_label(it->profile, "lower");
     const char *mount = aggstats_profile_label(it->profile, "mount");
     const char *place = lower && lower[0] ? lower : mount && mount[0] ? mount : NULL;
-    CLEANUP_FREE char *shown = place ? cut_text(it->screen, place, PLACE_COLUMNS, true) : NULL;
+    CLEANUP_FREE char *shown = place ? screen_cut(it->screen, place, PLACE_COLUMNS, SCREEN_END) : NULL;
     ret_text[0] = '\0';
     if (shown)
         snprintf(ret_text, TEXT_SIZE, " %s %s", preposition, shown);
@@ -141,9 +107,11 @@ static void format_calls(const struct printer *it, char ret_text[TEXT_SIZE]) {
         if (!is_path && strncmp(label->key, "calls of", strlen("calls of")) != 0)
             continue;
         CLEANUP_FREE char *name = is_path ? copy_whose(label->value) : strdup(label->value);
-        CLEANUP_FREE char *key = cut_text(it->screen, is_path ? "calls on" : label->key, WHOSE_COLUMNS, false);
-        CLEANUP_FREE char *whose =
-            name ? cut_text(it->screen, name, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS, is_path) : NULL;
+        CLEANUP_FREE char *key =
+            screen_cut(it->screen, is_path ? "calls on" : label->key, WHOSE_COLUMNS, SCREEN_BEGINNING);
+        CLEANUP_FREE char *whose = name ? screen_cut(it->screen, name, is_path ? PLACE_COLUMNS : WHOSE_COLUMNS,
+                                                     is_path ? SCREEN_END : SCREEN_BEGINNING)
+                                        : NULL;
         if (key && whose)
             snprintf(ret_text, TEXT_SIZE, "%s %s", key, whose);
     }
@@ -232,9 +200,9 @@ static void print_in_flight(const struct printer *it) {
         return;
     units_format_count(it->profile->in_flight_count, count);
     format_time(it, (double)oldest->age_cycles, age);
-    CLEANUP_FREE char *op = cut_text(it->screen, oldest->op, AGGSTATS_NAME_SIZE, false);
-    CLEANUP_FREE char *cause = cut_text(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, false);
-    CLEANUP_FREE char *program = cut_text(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, false);
+    CLEANUP_FREE char *op = screen_cut(it->screen, oldest->op, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
+    CLEANUP_FREE char *cause = screen_cut(it->screen, oldest->cause, AGGSTATS_CAUSE_SIZE, SCREEN_BEGINNING);
+    CLEANUP_FREE char *program = screen_cut(it->screen, oldest->program, AGGSTATS_PROGRAM_SIZE, SCREEN_BEGINNING);
     snprintf(text, sizeof(text), "In flight: %s call%s, the oldest %s%s%.40s for %.64s%s%.100s", count,
              units_plural(it->profile->in_flight_count), op ? op : "", program && program[0] ? " by " : "",
              program ? program : "", age, cause && cause[0] ? ", " : "", cause ? cause : "");
@@ -287,7 +255,7 @@ static void print_place(const struct printer *it, const struct answer_peak *peak
     if (!peak->place)
         return;
     groups_cut_name(peak->place, (size_t)(columns - GAP_COLUMNS), name);
-    CLEANUP_FREE char *shown = cut_text(it->screen, name, columns - GAP_COLUMNS, true);
+    CLEANUP_FREE char *shown = screen_cut(it->screen, name, columns - GAP_COLUMNS, SCREEN_END);
     if (shown)
         print_text_cell(it, INK_PLAIN, shown, 0);
 }
@@ -405,7 +373,7 @@ static void format_group(const struct printer *it, const struct aggstats_group *
     groups_cut_name(group, (size_t)columns, name);
     groups_format_id(group, id);
     units_format_share(share, part);
-    CLEANUP_FREE char *shown = cut_text(it->screen, name, columns, false);
+    CLEANUP_FREE char *shown = screen_cut(it->screen, name, columns, SCREEN_BEGINNING);
     const char *who = shown ? shown : "";
     snprintf(ret_text, TEXT_SIZE, "%.255s%s%s %s", who, who[0] && id[0] ? " " : "", id, part);
 }
@@ -500,7 +468,7 @@ static void print_failures(const struct printer *it) {
     for (size_t i = 0; i < model->failure_count; i++) {
         const struct answer_failure *failure = &model->failures[i];
         units_format_count(failure->calls, count);
-        CLEANUP_FREE char *op = cut_text(it->screen, failure->op->name, AGGSTATS_NAME_SIZE, false);
+        CLEANUP_FREE char *op = screen_cut(it->screen, failure->op->name, AGGSTATS_NAME_SIZE, SCREEN_BEGINNING);
         snprintf(text, sizeof(text), "%s %s %s", op ? op : "", aggstats_failure_name(failure->failure), count);
         if (list_add(&list, text))
             told += failure->calls;

@@ -6,14 +6,16 @@
 #include <time.h>
 
 #include "base.h"
+#include "columns.h"
 #include "units.h"
+#include "why_by.h"
 
 #define CALLS_SHOWN_MAX 12
 #define NS_PER_SECOND 1000000000
 
 struct why_page {
     const struct aggstats_profile *profile;
-    const struct option_list *ops;
+    const struct why_page_options *options;
     const struct screen *screen;
     struct units units;
 };
@@ -23,13 +25,7 @@ bool why_page_has_any(const struct aggstats_profile *profile) {
 }
 
 static bool wants(const struct why_page *page, const char *op) {
-    return option_list_wants(page->ops, op);
-}
-
-static void print_cycles(const struct why_page *page, uint64_t cycles, enum ink ink, int columns) {
-    char text[UNITS_TEXT_SIZE];
-    units_format_cycles(&page->units, (double)cycles, text);
-    screen_print_right(page->screen, ink, text, columns);
+    return option_list_wants(&page->options->ops, op);
 }
 
 /* ---- Causes ------------------------------------------------------------------------------------- */
@@ -64,116 +60,179 @@ static void print_sum(const struct why_page *page, const struct sums *sums) {
     char threshold[UNITS_TEXT_SIZE];
     char total[UNITS_TEXT_SIZE];
     char share[UNITS_TEXT_SIZE];
+    char text[256];
     double all = latency_of_all(page);
     units_format_count(sums->calls, calls);
     units_format_cycles(&page->units, (double)page->profile->slow_cycles, threshold);
     units_format_cycles(&page->units, sums->total_cycles, total);
     /* Just after a rotation causes may have a call that the operations had before it. */
     units_format_share(sums->total_cycles < all ? sums->total_cycles / all : all > 0, share);
-    fprintf(page->screen->stream, "%s call%s took %s or longer", calls, units_plural(sums->calls), threshold);
+    int length =
+        page->profile->slow_cycles > 0
+            ? snprintf(text, sizeof(text), "%s call%s took %s or longer", calls, units_plural(sums->calls), threshold)
+            : snprintf(text, sizeof(text), "%s slow call%s, until nobody looked any more", calls,
+                       units_plural(sums->calls));
     if (sums->calls > 0)
-        fprintf(page->screen->stream, ", %s in all, which is %s of the latency", total, share);
-    putc('\n', page->screen->stream);
+        snprintf(text + length, sizeof(text) - (size_t)length, ", %s in all, which is %s of the latency", total, share);
+    screen_print_wrapped(page->screen, 0, 0, text);
 }
 
-static void print_cause(const struct why_page *page, const struct aggstats_cause *cause, double whole) {
-    char text[UNITS_TEXT_SIZE];
-    units_format_share(whole > 0 ? (double)cause->total_cycles / whole : 0, text);
-    screen_print_right(page->screen, INK_PLAIN, text, 8);
-    print_cycles(page, cause->total_cycles, INK_PLAIN, 10);
-    units_format_count(cause->calls, text);
-    screen_print_right(page->screen, INK_PLAIN, text, 8);
-    print_cycles(page, cause->longest_cycles, INK_PLAIN, 10);
-    fputs("  ", page->screen->stream);
-    screen_print_untrusted(page->screen, INK_STRONG, cause->op);
-    fprintf(page->screen->stream, "%*s", strlen(cause->op) < 12 ? 12 - (int)strlen(cause->op) : 0, "");
-    screen_print_untrusted(page->screen, INK_PLAIN, cause->text);
-    putc('\n', page->screen->stream);
+static void format_cause(const struct why_page *page, const struct aggstats_cause *cause, double whole,
+                         struct columns_row *ret_row) {
+    ret_row->name = cause->op;
+    units_format_share(whole > 0 ? (double)cause->total_cycles / whole : 0, ret_row->numbers[0]);
+    units_format_cycles(&page->units, (double)cause->total_cycles, ret_row->numbers[1]);
+    units_format_count(cause->calls, ret_row->numbers[2]);
+    units_format_cycles(&page->units, (double)cause->longest_cycles, ret_row->numbers[3]);
 }
 
 static void print_causes(const struct why_page *page, const struct sums *sums) {
+    static const char *const titles[] = {"share", "total", "calls", "longest"};
+    struct columns columns;
+    struct columns_row row;
     if (sums->total_cycles <= 0)
         return;
+    columns_init(&columns, page->screen, titles, "operation");
+    for (size_t i = 0; i < page->profile->cause_count; i++) {
+        if (!wants(page, page->profile->causes[i].op))
+            continue;
+        format_cause(page, &page->profile->causes[i], sums->total_cycles, &row);
+        columns_measure(&columns, &row);
+    }
+    columns_settle(&columns);
     putc('\n', page->screen->stream);
-    screen_ink(page->screen, INK_FAINT);
-    fprintf(page->screen->stream, "%8s%10s%8s%10s  %-12s%s\n", "share", "total", "calls", "longest", "operation",
-            "cause");
-    screen_ink(page->screen, INK_PLAIN);
-    for (size_t i = 0; i < page->profile->cause_count; i++)
-        if (wants(page, page->profile->causes[i].op))
-            print_cause(page, &page->profile->causes[i], sums->total_cycles);
+    columns_print_titles(&columns, "cause");
+    for (size_t i = 0; i < page->profile->cause_count; i++) {
+        if (!wants(page, page->profile->causes[i].op))
+            continue;
+        format_cause(page, &page->profile->causes[i], sums->total_cycles, &row);
+        columns_print_row(&columns, &row, INK_PLAIN, page->profile->causes[i].text);
+    }
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-/* The cause, and below it the path if there is one. */
-static void print_cause_and_path(const struct why_page *page, const char *cause, const char *path, int columns) {
-    screen_print_untrusted(page->screen, INK_PLAIN, cause);
-    if (path) {
-        fprintf(page->screen->stream, "\n%*s", columns, "");
-        screen_print_untrusted(page->screen, INK_STRONG, path);
-    }
-    putc('\n', page->screen->stream);
+static void print_place(const struct why_page *page, const struct columns *columns, const char *path,
+                        const char *stack) {
+    if (path)
+        columns_print_text(columns, INK_STRONG, path);
+    if (page->options->stacks)
+        columns_print_text(columns, INK_FAINT, stack ? stack : "(not seen where in the kernel)");
+}
+
+static bool is_waiting(const struct why_page *page, const struct aggstats_call_in_flight *call) {
+    return call->cause[0] && wants(page, call->op);
+}
+
+static void format_in_flight(const struct why_page *page, const struct aggstats_call_in_flight *call,
+                             struct columns_row *ret_row) {
+    ret_row->name = call->op;
+    units_format_cycles(&page->units, (double)call->age_cycles, ret_row->numbers[0]);
+    snprintf(ret_row->numbers[1], UNITS_TEXT_SIZE, "%" PRIu64, call->pid);
 }
 
 static void print_in_flight(const struct why_page *page) {
+    static const char *const titles[] = {"age", "pid", NULL};
     const struct aggstats_profile *profile = page->profile;
-    bool is_begun = false;
+    struct columns columns;
+    struct columns_row row;
+    size_t count = 0;
+    columns_init(&columns, page->screen, titles, "operation");
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        if (!is_waiting(page, &profile->in_flight[i]))
+            continue;
+        format_in_flight(page, &profile->in_flight[i], &row);
+        columns_measure(&columns, &row);
+        count++;
+    }
+    if (count == 0)
+        return;
+    columns_settle(&columns);
+    fputs("\nIn flight:\n", page->screen->stream);
+    columns_print_titles(&columns, "cause");
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        if (!wants(page, call->op) || !call->cause[0])
+        if (!is_waiting(page, call))
             continue;
-        if (!is_begun)
-            fprintf(page->screen->stream, "\nIn flight:\n%10s%10s  %-12s%s\n", "age", "pid", "operation", "cause");
-        is_begun = true;
-        print_cycles(page, call->age_cycles, INK_WARNING, 10);
-        fprintf(page->screen->stream, "%10" PRIu64 "  ", call->pid);
-        fprintf(page->screen->stream, "%-12s", call->op);
-        print_cause_and_path(page, call->cause, call->path, 34);
+        format_in_flight(page, call, &row);
+        columns_print_row(&columns, &row, INK_WARNING, call->cause);
+        print_place(page, &columns, call->path, call->stack);
     }
 }
 
-static void print_time(const struct why_page *page, int64_t ns) {
+static void format_time(int64_t ns, char ret_text[UNITS_TEXT_SIZE]) {
     time_t seconds = (time_t)(ns / NS_PER_SECOND);
     struct tm tm = {0};
     gmtime_r(&seconds, &tm);
-    fprintf(page->screen->stream, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
-            (int)(ns % NS_PER_SECOND / 1000000));
+    snprintf(ret_text, UNITS_TEXT_SIZE, "%02d:%02d:%02d.%03d", tm.tm_hour, tm.tm_min, tm.tm_sec,
+             (int)(ns % NS_PER_SECOND / 1000000));
 }
 
-static void print_slow_call(const struct why_page *page, const struct aggstats_slow_call *call) {
+static void format_slow_call(const struct why_page *page, const struct aggstats_slow_call *call,
+                             struct columns_row *ret_row) {
+    ret_row->name = call->op;
+    format_time(call->end_ns, ret_row->numbers[0]);
+    units_format_cycles(&page->units, (double)call->latency_cycles, ret_row->numbers[1]);
+    snprintf(ret_row->numbers[2], UNITS_TEXT_SIZE, "%" PRIu64, call->pid);
+}
+
+static void print_slow_call(const struct why_page *page, const struct columns *columns,
+                            const struct aggstats_slow_call *call) {
     const char *error = call->error > 0 && call->error < 4096 ? strerrorname_np((int)call->error) : NULL;
-    print_time(page, call->end_ns);
-    print_cycles(page, call->latency_cycles, INK_PLAIN, 10);
-    fprintf(page->screen->stream, "%10" PRIu64 "  %-12s", call->pid, call->op);
-    if (error)
-        fprintf(page->screen->stream, "%s, ", error);
-    print_cause_and_path(page, call->cause[0] ? call->cause : "(not known)", call->path, 46);
+    char text[AGGSTATS_CAUSE_SIZE + 32];
+    struct columns_row row;
+    format_slow_call(page, call, &row);
+    snprintf(text, sizeof(text), "%s%s%s", error ? error : "", error ? ", " : "",
+             call->cause[0] ? call->cause : "(not known)");
+    columns_print_row(columns, &row, INK_PLAIN, text);
+    print_place(page, columns, call->path, call->stack);
+}
+
+/* The last ones first, as many as are shown. Returns how many. prints: false: only measures */
+static size_t visit_slow_calls(const struct why_page *page, struct columns *columns, bool prints) {
+    const struct aggstats_profile *profile = page->profile;
+    struct columns_row row;
+    size_t count = 0;
+    for (size_t i = profile->slow_call_count; i-- > 0 && count < CALLS_SHOWN_MAX;) {
+        const struct aggstats_slow_call *call = &profile->slow_calls[i];
+        if (!wants(page, call->op))
+            continue;
+        count++;
+        format_slow_call(page, call, &row);
+        if (prints)
+            print_slow_call(page, columns, call);
+        else
+            columns_measure(columns, &row);
+    }
+    return count;
 }
 
 static void print_slow_calls(const struct why_page *page) {
-    const struct aggstats_profile *profile = page->profile;
-    size_t shown = 0;
-    for (size_t i = profile->slow_call_count; i-- > 0 && shown < CALLS_SHOWN_MAX;) {
-        if (!wants(page, profile->slow_calls[i].op))
-            continue;
-        if (shown++ == 0)
-            fprintf(page->screen->stream, "\nThe last ones, in UTC:\n%-12s%10s%10s  %-12s%s\n", "end", "latency", "pid",
-                    "operation", "cause");
-        print_slow_call(page, &profile->slow_calls[i]);
-    }
+    static const char *const titles[] = {"end", "latency", "pid", NULL};
+    struct columns columns;
+    columns_init(&columns, page->screen, titles, "operation");
+    if (visit_slow_calls(page, &columns, false) == 0)
+        return;
+    columns_settle(&columns);
+    fputs("\nThe last ones, in UTC:\n", page->screen->stream);
+    columns_print_titles(&columns, "cause");
+    visit_slow_calls(page, &columns, true);
 }
 
-void why_page_print(const struct aggstats_profile *profile, const struct option_list *ops,
+void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen) {
     const struct why_page page = {
         .profile = profile,
-        .ops = ops,
+        .options = options,
         .screen = screen,
         .units = {.frequency_hz = profile->clock.frequency_hz, .ascii = screen->ascii},
     };
     const struct sums sums = sum_causes(&page);
     print_sum(&page, &sums);
+    if (options->by) {
+        why_by_print(profile, &options->ops, options->by, &page.units, screen);
+        return;
+    }
     print_causes(&page, &sums);
     print_in_flight(&page);
     print_slow_calls(&page);

@@ -97,6 +97,43 @@ void screen_print_untrusted(const struct screen *screen, enum ink ink, const cha
         screen_ink(screen, INK_PLAIN);
 }
 
+static const char *skip_characters(const char *text, int count) {
+    for (const char *character; count > 0 && *text; count--)
+        next_character(&text, &character);
+    return text;
+}
+
+/* Owner: the caller frees it. Returns NULL if there is no memory */
+static char *make_shown(const struct screen *screen, const char *text) {
+    char *shown = NULL;
+    size_t size_bytes;
+    struct screen memory = {.ascii = screen->ascii, .stream = open_memstream(&shown, &size_bytes)};
+    if (!memory.stream)
+        return NULL;
+    screen_print_untrusted(&memory, INK_PLAIN, text);
+    if (fclose(memory.stream) == 0)
+        return shown;
+    free(shown);
+    return NULL;
+}
+
+char *screen_cut(const struct screen *screen, const char *text, int columns, enum screen_part kept) {
+    char *shown = make_shown(screen, text);
+    char *cut = NULL;
+    int length = shown ? units_text_columns(shown) : 0;
+    if (length <= columns || columns < 4)
+        return shown;
+    int kept_columns = columns - 3;
+    if (kept == SCREEN_END) {
+        if (asprintf(&cut, "...%s", skip_characters(shown, length - kept_columns)) < 0)
+            cut = NULL;
+    } else if (asprintf(&cut, "%.*s...", (int)(skip_characters(shown, kept_columns) - shown), shown) < 0) {
+        cut = NULL;
+    }
+    free(shown);
+    return cut;
+}
+
 void screen_print_key(const struct screen *screen, const char *key) {
     int blanks = KEY_COLUMNS - units_text_columns(key);
     screen_print_untrusted(screen, INK_FAINT, key);

@@ -59,4 +59,11 @@ void screen_print_wrapped(const struct screen *screen, int column, int indent, c
 /* Prints text that came from a file: what a terminal might obey becomes '?'. */
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);
 
+/* Which part of a text that is too long is kept. */
+enum screen_part { SCREEN_BEGINNING, SCREEN_END };
+
+/* A text as screen_print_untrusted() has it, not wider than so many columns, with "..." for what is left out.
+ * Owner: the caller frees it. Returns NULL if there is no memory */
+char *screen_cut(const struct screen *screen, const char *text, int columns, enum screen_part kept);
+
 #endif

@@ -1,0 +1,134 @@
+/* Slow calls of one caller, operation and main cause are a row. Causes are counted by operation only: so it is the last
+ * calls that can be told apart, and no more. */
+#include "why_by.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base.h"
+#include "columns.h"
+
+#define WHO_SIZE (AGGSTATS_PROGRAM_SIZE + 24)
+#define NOT_KNOWN "(not known)"
+
+struct row {
+    char who[WHO_SIZE];
+    const struct aggstats_slow_call *first; /* which has the operation and the cause */
+    uint64_t calls;
+    double total_cycles;
+    uint64_t longest_cycles;
+};
+
+struct table {
+    struct row *rows; /* [calls of the profile] */
+    size_t count;
+    uint64_t calls;
+    double total_cycles;
+};
+
+/* ---- Rows --------------------------------------------------------------------------------------- */
+
+static void name_who(const struct aggstats_slow_call *call, const char *by, char ret_who[WHO_SIZE]) {
+    if (strcmp(by, "uid") == 0)
+        snprintf(ret_who, WHO_SIZE, "%" PRIu64, call->uid);
+    else if (strcmp(by, "program") == 0)
+        snprintf(ret_who, WHO_SIZE, "%s", call->program[0] ? call->program : NOT_KNOWN);
+    else if (call->process > 0)
+        snprintf(ret_who, WHO_SIZE, "%" PRIu64 " %s", call->process, call->program);
+    else
+        snprintf(ret_who, WHO_SIZE, NOT_KNOWN);
+}
+
+static struct row *find_row(struct table *table, const char *who, const struct aggstats_slow_call *call) {
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->rows[i].who, who) == 0 && strcmp(table->rows[i].first->op, call->op) == 0 &&
+            strcmp(table->rows[i].first->cause, call->cause) == 0)
+            return &table->rows[i];
+    return NULL;
+}
+
+static void add_call(struct table *table, const struct aggstats_slow_call *call, const char *by) {
+    char who[WHO_SIZE];
+    name_who(call, by, who);
+    struct row *row = find_row(table, who, call);
+    if (!row) {
+        row = &table->rows[table->count++];
+        *row = (struct row){.first = call};
+        memcpy(row->who, who, sizeof(row->who));
+    }
+    row->calls++;
+    row->total_cycles += (double)call->latency_cycles;
+    row->longest_cycles = call->latency_cycles > row->longest_cycles ? call->latency_cycles : row->longest_cycles;
+    table->calls++;
+    table->total_cycles += (double)call->latency_cycles;
+}
+
+static int compare_rows(const void *left, const void *right) {
+    const struct row *a = left;
+    const struct row *b = right;
+    if (a->total_cycles != b->total_cycles)
+        return a->total_cycles < b->total_cycles ? 1 : -1;
+    return strcmp(a->who, b->who);
+}
+
+/* ---- Printing ----------------------------------------------------------------------------------- */
+
+static void format_row(const struct row *row, const struct table *table, const struct units *units,
+                       struct columns_row *ret_row) {
+    ret_row->name = row->who;
+    units_format_share(table->total_cycles > 0 ? row->total_cycles / table->total_cycles : 0, ret_row->numbers[0]);
+    units_format_cycles(units, row->total_cycles, ret_row->numbers[1]);
+    units_format_count(row->calls, ret_row->numbers[2]);
+    units_format_cycles(units, (double)row->longest_cycles, ret_row->numbers[3]);
+}
+
+static void print_row(const struct columns *columns, const struct columns_row *cells, const struct row *row) {
+    char text[AGGSTATS_NAME_SIZE + AGGSTATS_CAUSE_SIZE + 16];
+    snprintf(text, sizeof(text), "%s: %s", row->first->op, row->first->cause[0] ? row->first->cause : NOT_KNOWN);
+    columns_print_row(columns, cells, INK_PLAIN, text);
+}
+
+static void print_table(const struct table *table, const char *by, const struct units *units,
+                        const struct screen *screen) {
+    static const char *const titles[] = {"share", "total", "calls", "longest"};
+    struct columns columns;
+    struct columns_row cells;
+    columns_init(&columns, screen, titles, by);
+    for (size_t i = 0; i < table->count; i++) {
+        format_row(&table->rows[i], table, units, &cells);
+        columns_measure(&columns, &cells);
+    }
+    columns_settle(&columns);
+    columns_print_titles(&columns, "operation: cause");
+    for (size_t i = 0; i < table->count; i++) {
+        format_row(&table->rows[i], table, units, &cells);
+        print_row(&columns, &cells, &table->rows[i]);
+    }
+}
+
+/* "Of all these only the last 32 are known one by one; these took 1.23 s:" */
+static void print_heading(const struct table *table, const struct units *units, const struct screen *screen) {
+    char calls[UNITS_TEXT_SIZE];
+    char total[UNITS_TEXT_SIZE];
+    char text[160];
+    units_format_count(table->calls, calls);
+    units_format_cycles(units, table->total_cycles, total);
+    snprintf(text, sizeof(text), "Over the last %s slow call%s, all that %s known one by one, %s in all:", calls,
+             units_plural(table->calls), table->calls == 1 ? "is" : "are", total);
+    putc('\n', screen->stream);
+    screen_print_wrapped(screen, 0, 0, text);
+}
+
+void why_by_print(const struct aggstats_profile *profile, const struct option_list *ops, const char *by,
+                  const struct units *units, const struct screen *screen) {
+    struct table table = {.rows = calloc(profile->slow_call_count + 1, sizeof(*table.rows))};
+    for (size_t i = 0; i < profile->slow_call_count && table.rows; i++)
+        if (option_list_wants(ops, profile->slow_calls[i].op))
+            add_call(&table, &profile->slow_calls[i], by);
+    if (table.count > 0) {
+        qsort(table.rows, table.count, sizeof(*table.rows), compare_rows);
+        print_heading(&table, units, screen);
+        print_table(&table, by, units, screen);
+    }
+    free(table.rows);
+}
