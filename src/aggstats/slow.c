@@ -95,10 +95,22 @@ static bool is_same(const struct seen *seen) {
            __atomic_load_n(&seen->block->current_start_cycles, __ATOMIC_RELAXED) == seen->start_cycles;
 }
 
+static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SLOW_PATH_SIZE]) {
+    CLEANUP_FREE char *path = slow->options.path_of ? slow->options.path_of(slow->options.path_context, object) : NULL;
+    path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
+}
+
+/* What is seen at a look, and what the call works on. */
+struct found {
+    struct aggstats_wait wait;
+    char path[SLOW_PATH_SIZE];
+};
+
 /* When the cause has changed since the last look nobody knows: so each has half of the time. */
-static void note_cause(struct slow *slow, struct slow_pending *pending, const struct aggstats_wait *seen,
+static void note_cause(struct slow *slow, struct slow_pending *pending, const struct found *found,
                        uint64_t age_cycles) {
     struct slow_wait *wait = wait_of(slow, pending);
+    const struct aggstats_wait *seen = &found->wait;
     struct slow_part *part = part_of(pending, seen->cause);
     uint64_t passed_cycles = age_cycles - pending->age_cycles;
     if (pending->last)
@@ -110,20 +122,22 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
     slow_store_begin(slow->store);
     wait->start_cycles = pending->start_cycles;
     wait->seen = *seen;
+    memcpy(wait->path, found->path, sizeof(wait->path));
     slow_store_end(slow->store);
 }
 
 /* Without the lock, for it may take a while: nobody but this thread adds a pending call, and none is freed before its
  * thread has come back. */
 static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pending *pending, uint64_t age_cycles) {
-    struct aggstats_wait found = {.cause = ""};
+    struct found found = {.path = ""};
     sigset_t before;
     const struct aggstats_look look = {
         .thread = __atomic_load_n(&seen->block->thread, __ATOMIC_RELAXED),
         .age_cycles = age_cycles,
         .memory = pending->memory,
     };
-    slow->options.find_cause(slow->options.context, &look, &found);
+    slow->options.find_cause(slow->options.context, &look, &found.wait);
+    copy_path(slow, __atomic_load_n(&seen->block->current_object, __ATOMIC_RELAXED), found.path);
     quiet_lock(&slow->lock, &before);
     if (is_same(seen) && pending->block == seen->block && pending->start_cycles == seen->start_cycles)
         note_cause(slow, pending, &found, age_cycles);
@@ -228,11 +242,6 @@ void slow_begin(struct slow *slow) {
 }
 
 /* ---- The end of a slow call ---- */
-
-static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SLOW_PATH_SIZE]) {
-    CLEANUP_FREE char *path = slow->options.path_of ? slow->options.path_of(slow->options.path_context, object) : NULL;
-    path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
-}
 
 static void find_caller(const struct slow *slow, struct slow_call *call) {
     struct aggstats_identity identity = {.id = 0};

@@ -208,15 +208,22 @@ static int show_calls(const struct slow_store *store, const char (*op_names)[AGG
     return err;
 }
 
-static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_flight *call) {
-    char stack[AGGSTATS_STACK_SIZE];
-    if (!copy_text(wait->seen.cause, sizeof(wait->seen.cause), call->cause) ||
-        !copy_text(wait->seen.stack, sizeof(wait->seen.stack), stack))
-        return -EBADMSG;
-    if (!call->cause[0] || !stack[0] || call->stack)
+/* "" is not known. Errors: -ENOMEM */
+static int set_text(const char *text, char **text_of_call) {
+    if (!text[0] || *text_of_call)
         return 0;
-    call->stack = strdup(stack);
-    return call->stack ? 0 : -ENOMEM;
+    *text_of_call = strdup(text);
+    return *text_of_call ? 0 : -ENOMEM;
+}
+
+static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_flight *call) {
+    struct call_texts texts;
+    if (!copy_text(wait->seen.cause, sizeof(wait->seen.cause), call->cause) ||
+        !copy_text(wait->seen.stack, sizeof(wait->seen.stack), texts.stack) ||
+        !copy_text(wait->path, sizeof(wait->path), texts.path))
+        return -EBADMSG;
+    int err = call->cause[0] ? set_text(texts.stack, &call->stack) : 0;
+    return err < 0 ? err : set_text(texts.path, &call->path);
 }
 
 static int show_waits(const struct slow_store *store, const uint64_t *starts, struct aggstats_profile *profile) {

@@ -43,6 +43,7 @@ struct slow_call {
 struct slow_wait {
     uint64_t start_cycles; /* of the call; 0: this place is free */
     struct aggstats_wait seen;
+    char path[SLOW_PATH_SIZE]; /* of what it works on; "": not known */
 };
 
 struct slow_store {

@@ -347,7 +347,8 @@ static void add_paths(const struct control *control, struct aggstats_profile *pr
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         struct aggstats_call_in_flight *call = &profile->in_flight[i];
         process_name_read(call->pid, call->program, sizeof(call->program));
-        call->path = control->path_of(control->path_context, call->object);
+        if (!call->path) /* not yet by whoever looks for slow calls */
+            call->path = control->path_of(control->path_context, call->object);
     }
     if (control->is_saved && !aggstats_profile_has_paths(profile))
         return;

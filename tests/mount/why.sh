@@ -53,12 +53,18 @@ freeze
 make first
 expect_why "$live" "^ +[0-9.]+ m?s +[0-9]+  MKDIR +$cause$"
 expect_why "$mnt" "MKDIR +$cause$"
+"$OSPROF" why --stacks "$live" >"$scratch/why"
+grep -Eq "^ +$lower$" "$scratch/why" || fail "not what the call in flight works on: $(<"$scratch/why")"
+grep -Eq "^ +percpu_rwsem_wait < " "$scratch/why" || fail "not where it waits: $(<"$scratch/why")"
 sleep 0.5
 thaw
 wait "$maker"
 
 # Afterwards all of its latency has that cause, to within what the call takes by itself.
 expect_why "$mnt" "^ +[0-9.]+ % +[0-9.]+ m?s +1 +[0-9.]+ m?s  MKDIR +$cause$"
+"$OSPROF" why --by program --width 100 "$mnt" >"$scratch/why"
+grep -Eq "^ +100.0 % +[0-9.]+ m?s +1 +[0-9.]+ m?s  mkdir +MKDIR: $cause$" "$scratch/why" ||
+    fail "not whose the slow call was: $(<"$scratch/why")"
 cat "$mnt/.osprof" >"$scratch/profile"
 "$OSPROF" check "$scratch/profile" >"$scratch/checked" || fail "osprof check: $(<"$scratch/checked")"
 awk '/^# cause: MKDIR / { all += $7; if (/waiting for a frozen/) seen += $7 }

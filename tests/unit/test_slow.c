@@ -231,11 +231,13 @@ static const char *cause_in_flight(void) {
     struct aggstats_profile live = live_profile();
     ck_assert_uint_eq(live.in_flight_count, 1);
     memcpy(cause, live.in_flight[0].cause, sizeof(cause));
-    if (cause[0])
+    if (cause[0]) {
         ck_assert_str_eq(live.in_flight[0].stack, "wait_for_the server < do_call");
+        ck_assert_str_eq(live.in_flight[0].path, "/path/7");
+    }
     ck_assert(aggstats_profile_has_paths(&live) == (cause[0] != '\0'));
     aggstats_profile_drop_paths(&live);
-    ck_assert_ptr_null(live.in_flight[0].stack);
+    ck_assert(!live.in_flight[0].stack && !live.in_flight[0].path);
     aggstats_profile_finish(&live);
     return cause;
 }

@@ -148,6 +148,35 @@ START_TEST(calls_in_flight_alone) {
 }
 END_TEST
 
+START_TEST(causes_are_told_beside_the_calls_that_wait_now) {
+    struct aggstats_cause causes[] = {{"FSYNC", "waiting for the\033 disk", 2, 60000000, 50000000},
+                                      {"READ", "waiting for a lock", 1, 20000000, 20000000}};
+    watch.latest.profile.slow_cycles = 10000000;
+    watch.latest.profile.causes = causes;
+    watch.latest.profile.cause_count = 2;
+    strcpy(calls[1].cause, "waiting for the disk");
+    CLEANUP_FREE char *text = draw(4, 80, false);
+    ck_assert_ptr_nonnull(strstr(text, "\n   share     total   calls  operation  cause\n"
+                                       "  75.0 %   60.0 ms       2  FSYNC      waiting for the? disk\n"
+                                       "  25.0 %   20.0 ms       1  READ       waiting for a lock\n"
+                                       "\n"
+                                       "operation       age      pid  command          path\n"
+                                       "FSYNC        9.00 s        0  -                /srv/a?b\n"
+                                       "                                               waiting for the disk\n"));
+    ck_assert_ptr_null(strstr(text, "4711"));
+}
+END_TEST
+
+START_TEST(why_there_are_no_causes_is_told) {
+    CLEANUP_FREE char *off = draw(4, 80, false);
+    ck_assert_ptr_nonnull(strstr(off, "\nNobody looks for slow calls; osproffs -o slow=10ms does.\n"));
+    top_frame_finish(&watch.frame);
+    watch.latest.profile.slow_cycles = 10000000;
+    CLEANUP_FREE char *none = draw(4, 80, false);
+    ck_assert_ptr_nonnull(strstr(none, "\nNo slow call has ended.\n\nNo slow call is in flight.\n"));
+}
+END_TEST
+
 START_TEST(what_has_not_ended_has_no_mean) {
     ops[0].total_cycles = 0;
     fsync_buckets[24] = 0;
@@ -177,7 +206,8 @@ START_TEST(nothing_is_told_as_nothing) {
                            "No calls\n"
                            "No operation was called.\n"
                            "No call is in flight.\n"
-                           "The mount is being asked.\n");
+                           "The mount is being asked.\n"
+                           "Nobody looks for slow calls; osproffs -o slow=10ms does.\n");
     free(text);
 }
 END_TEST
@@ -371,6 +401,8 @@ static Suite *top_page_suite(void) {
     tcase_add_test(pages, rates_of_operations_have_columns_where_there_is_room);
     tcase_add_test(pages, rates_need_the_time);
     tcase_add_test(pages, calls_in_flight_alone);
+    tcase_add_test(pages, causes_are_told_beside_the_calls_that_wait_now);
+    tcase_add_test(pages, why_there_are_no_causes_is_told);
     tcase_add_test(pages, what_has_not_ended_has_no_mean);
     tcase_add_test(pages, nothing_is_told_as_nothing);
     tcase_add_test(pages, what_happened_to_the_recording_is_told);

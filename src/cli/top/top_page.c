@@ -1,13 +1,14 @@
 /* Drawing what has been seen. */
 #include "top_page.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
 #include "base.h"
 #include "chart.h"
 #include "top_callers_page.h"
+#include "top_calls_page.h"
+#include "top_causes_page.h"
 #include "top_summary.h"
 #include "top_table.h"
 #include "units.h"
@@ -145,16 +146,6 @@ struct table {
 #define FAILED_COLUMNS 10
 #define RATES_CHART_COLUMNS_MIN 24
 
-/* Of all ops that were ever called, so that it seldom changes. */
-static int name_columns(const struct top_watch *watch) {
-    int columns = (int)strlen("operation");
-    for (size_t i = 0; i < watch->latest.profile.op_count; i++) {
-        int length = (int)strlen(watch->latest.profile.ops[i].name);
-        columns = length > columns ? length : columns;
-    }
-    return columns;
-}
-
 static struct chart_axis axis_of(const struct top_frame *frame, int columns) {
     uint64_t buckets[AGGSTATS_BUCKETS_MAX];
     memcpy(buckets, frame->seen_buckets, sizeof(buckets));
@@ -165,7 +156,7 @@ static struct chart_axis axis_of(const struct top_frame *frame, int columns) {
 
 static struct table table_of(const struct top_watch *watch, const struct canvas *canvas) {
     const struct top_frame *frame = &watch->frame;
-    struct table table = {.frame = frame, .name_columns = name_columns(watch)};
+    struct table table = {.frame = frame, .name_columns = top_table_name_columns(&watch->latest.profile)};
     top_table_init(&table.figures, &watch->latest.profile, true, canvas);
     int left = top_table_fit(&table.figures, canvas->width - table.name_columns) - CHART_GAP;
     table.has_rates = has_rates(frame) && left >= MOVED_COLUMNS + FAILED_COLUMNS + RATES_CHART_COLUMNS_MIN;
@@ -231,57 +222,6 @@ static void draw_ops(const struct top_watch *watch, struct canvas *canvas) {
     draw_rates(&watch->frame, canvas);
 }
 
-/* ---- Calls in flight ---------------------------------------------------------------------------- */
-
-/* Where the columns of the table end; the first three are aligned to the right of their columns. */
-#define AGE_COLUMNS 10
-#define PID_COLUMNS 9
-#define COMMAND_COLUMNS 16
-
-static void draw_call_titles(struct canvas *canvas, int names) {
-    canvas_text(canvas, INK_FAINT, "operation");
-    canvas_move_to(canvas, names);
-    canvas_right(canvas, INK_FAINT, "age", AGE_COLUMNS);
-    canvas_right(canvas, INK_FAINT, "pid", PID_COLUMNS);
-    canvas_text(canvas, INK_FAINT, "  command");
-    canvas_move_to(canvas, names + AGE_COLUMNS + PID_COLUMNS + 2 + COMMAND_COLUMNS);
-    canvas_line(canvas, INK_FAINT, " path");
-}
-
-static void draw_call(const struct top_call *call, const struct units *units, struct canvas *canvas, int names) {
-    char text[UNITS_TEXT_SIZE];
-    canvas_text(canvas, INK_STRONG, call->call->op);
-    canvas_move_to(canvas, names);
-    units_format_cycles(units, (double)call->call->age_cycles, text);
-    canvas_right(canvas, INK_PLAIN, text, AGE_COLUMNS);
-    snprintf(text, sizeof(text), "%" PRIu64, call->call->pid);
-    canvas_right(canvas, INK_PLAIN, text, PID_COLUMNS);
-    canvas_text(canvas, INK_PLAIN, "  ");
-    canvas_text(canvas, INK_PLAIN, call->command[0] ? call->command : "-");
-    canvas_move_to(canvas, names + AGE_COLUMNS + PID_COLUMNS + 2 + COMMAND_COLUMNS);
-    canvas_text(canvas, INK_PLAIN, " ");
-    canvas_text(canvas, INK_PLAIN, call->call->path ? call->call->path : "(not known)");
-    canvas_end_line(canvas);
-    if (!call->call->cause[0])
-        return;
-    canvas_move_to(canvas, names + AGE_COLUMNS + PID_COLUMNS + 2 + COMMAND_COLUMNS);
-    canvas_text(canvas, INK_WARNING, " ");
-    canvas_text(canvas, INK_WARNING, call->call->cause);
-    canvas_end_line(canvas);
-}
-
-static void draw_calls(const struct top_watch *watch, struct canvas *canvas) {
-    const struct units units = units_of(watch, canvas);
-    const int names = name_columns(watch);
-    if (watch->frame.call_count == 0) {
-        canvas_line(canvas, INK_FAINT, "No call is in flight.");
-        return;
-    }
-    draw_call_titles(canvas, names);
-    for (size_t i = 0; i < watch->frame.call_count; i++)
-        draw_call(&watch->frame.calls[i], &units, canvas, names);
-}
-
 /* ---- Views -------------------------------------------------------------------------------------- */
 
 /* As LatencyTOP's screen has who waits below what it waits for. */
@@ -290,16 +230,17 @@ static void draw_overview(const struct top_watch *watch, struct canvas *canvas) 
     if (watch->frame.call_count == 0)
         return;
     canvas_end_line(canvas);
-    draw_calls(watch, canvas);
+    top_calls_page_draw(watch, canvas);
 }
 
-enum view { VIEW_SUMMARY, VIEW_OPERATIONS, VIEW_CALLS, VIEW_CALLERS };
+enum view { VIEW_SUMMARY, VIEW_OPERATIONS, VIEW_CALLS, VIEW_CALLERS, VIEW_CAUSES };
 
 const struct top_view top_views[] = {
     [VIEW_SUMMARY] = {'1', "summary", top_summary_draw, TOP_CALLERS_IF_ANY, .has_orders = false},
     [VIEW_OPERATIONS] = {'2', "operations", draw_overview, TOP_CALLERS_UNWANTED, .has_orders = true},
-    [VIEW_CALLS] = {'3', "calls in flight", draw_calls, TOP_CALLERS_UNWANTED, .has_orders = false},
+    [VIEW_CALLS] = {'3', "calls in flight", top_calls_page_draw, TOP_CALLERS_UNWANTED, .has_orders = false},
     [VIEW_CALLERS] = {'4', "callers", top_callers_page_draw, TOP_CALLERS_WANTED, .has_orders = true},
+    [VIEW_CAUSES] = {'5', "causes", top_causes_page_draw, TOP_CALLERS_UNWANTED, .has_orders = false},
 };
 const size_t top_view_count = ARRAY_SIZE(top_views);
 

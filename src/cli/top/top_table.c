@@ -1,6 +1,8 @@
 /* Columns of figures. */
 #include "top_table.h"
 
+#include <string.h>
+
 #include "base.h"
 
 typedef void (*format_cell_fn)(const struct top_table *table, const struct top_figures *figures,
@@ -117,6 +119,15 @@ void top_table_draw_row(const struct top_table *table, const struct top_figures 
         table_columns[i].format(table, figures, text);
         canvas_right(canvas, INK_PLAIN, text, table_columns[i].columns);
     }
+}
+
+int top_table_name_columns(const struct aggstats_profile *latest) {
+    int columns = (int)strlen("operation");
+    for (size_t i = 0; i < latest->op_count; i++) {
+        int length = (int)strlen(latest->ops[i].name);
+        columns = length > columns ? length : columns;
+    }
+    return columns;
 }
 
 /* ---- Time --------------------------------------------------------------------------------------- */

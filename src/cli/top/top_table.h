@@ -29,6 +29,9 @@ int top_table_fit(struct top_table *table, int columns);
 void top_table_draw_titles(const struct top_table *table, enum top_order order, struct canvas *canvas);
 void top_table_draw_row(const struct top_table *table, const struct top_figures *figures, struct canvas *canvas);
 
+/* Of the names of all operations that were ever called, and their title: so it seldom changes. */
+int top_table_name_columns(const struct aggstats_profile *latest);
+
 #define TOP_SPAN_SIZE 96
 
 /* The time that a difference is about: "the last 2.00 s", or "7.00 s since 01:46:40". */

@@ -31,7 +31,7 @@ struct aggstats_wait {
 typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
 /* The path of what a call worked on; NULL: not known. Owner: who calls frees it.
- * Threads: those that end calls */
+ * Threads: those that end calls, and the one that looks: so it must not wait for what calls may wait for */
 typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
 
 /* Is told of a slow call that has ended, with its cause. lost: how many ended before it, or with it, that nobody was

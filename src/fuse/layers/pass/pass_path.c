@@ -22,17 +22,22 @@ static char *path_of_fd(struct pass *pass, int fd) {
     return length > 0 && (size_t)length < sizeof(path) ? strndup(path, (size_t)length) : NULL;
 }
 
+/* Not of a copy of its descriptor: closing that would tell the lower file system (flush), which may hang. */
+static char *path_of_open_file(struct pass *pass, struct inode *inode) {
+    char *path = NULL;
+    pthread_mutex_lock(&pass->open_files_lock);
+    if (inode->open_files)
+        path = path_of_fd(pass, inode->open_files->fd);
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return path;
+}
+
 char *pass_path_of(struct pass *pass, fs_ino ino) {
     struct inode *inode;
     if (pass_get_inode(pass, ino, &inode) < 0)
         return NULL;
     int path_fd = inode_path_fd(inode);
-    if (path_fd < 0 && pass_dup_open_file(pass, inode, &path_fd) == 0) {
-        CLEANUP_FREE char *path = path_of_fd(pass, path_fd);
-        close(path_fd);
-        return inode_ino(inode) == ino ? steal_pointer(&path) : NULL;
-    }
-    CLEANUP_FREE char *path = path_fd >= 0 ? path_of_fd(pass, path_fd) : NULL;
+    CLEANUP_FREE char *path = path_fd >= 0 ? path_of_fd(pass, path_fd) : path_of_open_file(pass, inode);
     return inode_ino(inode) == ino && inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
 }
 
