@@ -394,6 +394,10 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         .slow = &reader->slow,
     };
     int err = snapshot_make(&source, ret_profile);
+    if (err == -EBADMSG && reader->slow.sequence % 2 != 0) { /* killed while it was changing them: all else is whole */
+        reader->slow = (struct slow_store){.sequence = 0};
+        err = snapshot_make(&source, ret_profile);
+    }
     return err == -EBADMSG ? fail(reader, "live file has impossible slow calls") : err;
 }
 

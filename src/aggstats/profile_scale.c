@@ -18,16 +18,22 @@ static void coarsen_cells(struct aggstats_cell *cells, size_t *count, unsigned f
     *count = samples.count;
 }
 
+static void coarsen_buckets(uint64_t *buckets, unsigned count, unsigned factor) {
+    for (unsigned bucket = 0; bucket < count; bucket++) {
+        uint64_t moved = buckets[bucket];
+        buckets[bucket] = 0;
+        buckets[bucket / factor] += moved;
+    }
+}
+
 void profile_coarsen(struct aggstats_profile *profile, unsigned resolution) {
     unsigned factor = profile->resolution / resolution;
     unsigned count = profile_bucket_count(profile);
+    for (size_t i = 0; i < profile->cause_count; i++)
+        if (profile->causes[i].buckets)
+            coarsen_buckets(profile->causes[i].buckets, count, factor);
     for (size_t i = 0; i < profile->op_count; i++) {
-        uint64_t *buckets = profile->ops[i].buckets;
-        for (unsigned bucket = 0; bucket < count; bucket++) {
-            uint64_t moved = buckets[bucket];
-            buckets[bucket] = 0;
-            buckets[bucket / factor] += moved;
-        }
+        coarsen_buckets(profile->ops[i].buckets, count, factor);
         coarsen_cells(profile->ops[i].samples, &profile->ops[i].sample_count, factor);
     }
     for (size_t i = 0; i < profile->joint_count; i++)
@@ -177,12 +183,14 @@ static int rescale_bound(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     return err;
 }
 
-static int rescale_slow(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
+static int rescale_slow(struct aggstats_profile *profile, const struct shift *shift, uint64_t from_hz, uint64_t to_hz) {
     int err = scale(&profile->slow_cycles, from_hz, to_hz);
     for (size_t i = 0; i < profile->cause_count && err == 0; i++) {
         err = scale(&profile->causes[i].total_cycles, from_hz, to_hz);
         if (err == 0)
             err = scale(&profile->causes[i].longest_cycles, from_hz, to_hz);
+        if (err == 0 && profile->causes[i].buckets)
+            err = shift_buckets(profile->causes[i].buckets, profile_bucket_count(profile), shift);
     }
     for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
         err = scale(&profile->slow_calls[i].latency_cycles, from_hz, to_hz);
@@ -207,7 +215,7 @@ static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
     for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
         err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
     if (err == 0)
-        err = rescale_slow(profile, old_hz, frequency_hz);
+        err = rescale_slow(profile, &shift, old_hz, frequency_hz);
     for (size_t i = 0; i < profile->group_count && err == 0; i++) {
         err = rescale(&profile->groups[i].profile, frequency_hz);
         if (err == 0)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "profile.h"
 
 static void free_texts(struct aggstats_slow_call *call) {
     free(call->path);
@@ -22,10 +23,22 @@ void profile_free_slow_calls(struct aggstats_profile *profile) {
 
 void profile_free_slow(struct aggstats_profile *profile) {
     profile_free_slow_calls(profile);
+    for (size_t i = 0; i < profile->cause_count; i++)
+        free(profile->causes[i].buckets);
     free(profile->causes);
     profile->causes = NULL;
     profile->cause_count = 0;
     profile->slow_cycles = 0;
+}
+
+static size_t buckets_bytes(const struct aggstats_profile *profile) {
+    return profile_bucket_count(profile) * sizeof(uint64_t);
+}
+
+int profile_give_cause_buckets(const struct aggstats_profile *profile, struct aggstats_cause *cause) {
+    if (!cause->buckets)
+        cause->buckets = calloc(1, buckets_bytes(profile));
+    return cause->buckets ? 0 : -ENOMEM;
 }
 
 int profile_append_cause(struct aggstats_profile *profile, const struct aggstats_cause *cause) {
@@ -33,7 +46,14 @@ int profile_append_cause(struct aggstats_profile *profile, const struct aggstats
     if (!grown)
         return -ENOMEM;
     profile->causes = grown;
-    profile->causes[profile->cause_count++] = *cause;
+    struct aggstats_cause *added = &profile->causes[profile->cause_count];
+    *added = *cause;
+    added->buckets = NULL;
+    if (cause->buckets && profile_give_cause_buckets(profile, added) < 0)
+        return -ENOMEM;
+    if (cause->buckets)
+        memcpy(added->buckets, cause->buckets, buckets_bytes(profile));
+    profile->cause_count++;
     return 0;
 }
 
@@ -92,6 +112,15 @@ void profile_sort_slow(struct aggstats_profile *profile) {
 
 /* ---- Sums ---- */
 
+static int add_cause_buckets(const struct aggstats_profile *sum, struct aggstats_cause *same,
+                             const struct aggstats_cause *cause) {
+    int err = cause->buckets ? profile_give_cause_buckets(sum, same) : 0;
+    for (unsigned bucket = 0; cause->buckets && err == 0 && bucket < profile_bucket_count(sum); bucket++)
+        if (__builtin_add_overflow(same->buckets[bucket], cause->buckets[bucket], &same->buckets[bucket]))
+            err = -EOVERFLOW;
+    return err;
+}
+
 /* Where there is no room for more, the rest of an op's causes are one. */
 static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *cause) {
     struct aggstats_cause added = *cause;
@@ -104,10 +133,10 @@ static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *
         return profile_append_cause(sum, &added);
     if (same->longest_cycles < cause->longest_cycles)
         same->longest_cycles = cause->longest_cycles;
-    return __builtin_add_overflow(same->calls, cause->calls, &same->calls) ||
-                   __builtin_add_overflow(same->total_cycles, cause->total_cycles, &same->total_cycles)
-               ? -EOVERFLOW
-               : 0;
+    if (__builtin_add_overflow(same->calls, cause->calls, &same->calls) ||
+        __builtin_add_overflow(same->total_cycles, cause->total_cycles, &same->total_cycles))
+        return -EOVERFLOW;
+    return add_cause_buckets(sum, same, cause);
 }
 
 /* The last ones stay, as in a recorder. */
@@ -163,7 +192,20 @@ static void drop_empty_causes(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->cause_count; i++)
         if (profile->causes[i].total_cycles > 0)
             profile->causes[kept++] = profile->causes[i];
+        else
+            free(profile->causes[i].buckets);
     profile->cause_count = kept;
+}
+
+/* Of what is not known nothing can be taken. */
+static int subtract_cause_buckets(const struct aggstats_profile *difference, const struct aggstats_cause *taken,
+                                  struct aggstats_cause *cause) {
+    for (unsigned bucket = 0; taken->buckets && bucket < profile_bucket_count(difference); bucket++)
+        if (taken->buckets[bucket] > 0 &&
+            (!cause->buckets ||
+             __builtin_sub_overflow(cause->buckets[bucket], taken->buckets[bucket], &cause->buckets[bucket])))
+            return -ERANGE;
+    return 0;
 }
 
 int profile_subtract_slow(struct aggstats_profile *difference, const struct aggstats_profile *earlier) {
@@ -174,6 +216,9 @@ int profile_subtract_slow(struct aggstats_profile *difference, const struct aggs
             return -ERANGE;
         cause->calls -= taken->calls;
         cause->total_cycles -= taken->total_cycles;
+        int err = subtract_cause_buckets(difference, taken, cause);
+        if (err < 0)
+            return err;
     }
     drop_slow_calls_of(difference, earlier);
     drop_empty_causes(difference);

@@ -265,7 +265,9 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
         struct slow_pending *seen = pending ? pending : &unseen;
         add_last_part(seen, call->latency_cycles);
         slow_store_begin(slow->store);
-        const struct slow_call *kept = slow_store_add(slow->store, call, seen->parts, seen->part_count);
+        const struct slow_call *kept =
+            slow_store_add(slow->store, call, aggstats_bucket_of(call->latency_cycles, slow->threads->layout.resolution),
+                           seen->parts, seen->part_count);
         slow_store_end(slow->store);
         slow_reports_add(&slow->reports, kept);
     }

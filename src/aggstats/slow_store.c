@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "profile.h"
 #include "profile_slow.h"
 #include "text.h"
 
@@ -43,6 +44,26 @@ static struct slow_cause *cause_of(struct slow_store *store, uint64_t op, const 
     return cause;
 }
 
+/* The place of a bucket among those of the cause; SLOW_BUCKETS_MAX: it has none. */
+static size_t bucket_place(const struct slow_cause *cause, unsigned bucket) {
+    for (size_t i = 0; i < cause->bucket_count; i++)
+        if (cause->buckets[i] == bucket)
+            return i;
+    return SLOW_BUCKETS_MAX;
+}
+
+static void count_bucket(struct slow_cause *cause, unsigned bucket) {
+    size_t place = bucket_place(cause, bucket);
+    if (place == SLOW_BUCKETS_MAX) {
+        if (cause->bucket_count == SLOW_BUCKETS_MAX)
+            return;
+        place = cause->bucket_count++;
+        cause->buckets[place] = (uint16_t)bucket;
+        cause->in_bucket[place] = 0;
+    }
+    cause->in_bucket[place]++;
+}
+
 static size_t largest_part(const struct slow_part *parts, size_t count) {
     size_t largest = 0;
     for (size_t i = 1; i < count; i++)
@@ -51,7 +72,7 @@ static size_t largest_part(const struct slow_part *parts, size_t count) {
     return largest;
 }
 
-const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call,
+const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
                                        const struct slow_part *parts, size_t part_count) {
     const struct slow_part *largest = &parts[largest_part(parts, part_count)];
     struct slow_call *kept = &store->calls[store->call_count % SLOW_CALLS_MAX];
@@ -59,6 +80,7 @@ const struct slow_call *slow_store_add(struct slow_store *store, const struct sl
         cause_of(store, call->op, parts[i].cause)->total_cycles += parts[i].cycles;
     struct slow_cause *cause = cause_of(store, call->op, largest->cause);
     cause->calls++;
+    count_bucket(cause, bucket);
     if (cause->longest_cycles < call->latency_cycles)
         cause->longest_cycles = call->latency_cycles;
     *kept = *call;
@@ -82,6 +104,18 @@ static int op_number(const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_cou
     return -1;
 }
 
+/* What is taken was shown, and has only grown since. */
+static void take_buckets(struct slow_cause *cause, const uint64_t *taken) {
+    size_t kept = 0;
+    for (size_t i = 0; taken && i < cause->bucket_count; i++) {
+        uint64_t left = cause->in_bucket[i] - taken[cause->buckets[i]];
+        cause->buckets[kept] = cause->buckets[i];
+        cause->in_bucket[kept] = left;
+        kept += left > 0;
+    }
+    cause->bucket_count = taken ? kept : cause->bucket_count;
+}
+
 static void take_cause(struct slow_store *store, int op, const struct aggstats_cause *taken) {
     struct slow_cause *cause = op < 0 ? NULL : counted_cause(store, (uint64_t)op, taken->text);
     if (!cause)
@@ -89,6 +123,7 @@ static void take_cause(struct slow_store *store, int op, const struct aggstats_c
     cause->calls -= taken->calls;
     cause->total_cycles -= taken->total_cycles;
     cause->longest_cycles = 0;
+    take_buckets(cause, taken->buckets);
 }
 
 /* Of calls that ended since; of more than are kept, of the last ones. */
@@ -139,6 +174,31 @@ static bool copy_text(const char *from, size_t size_bytes, char *ret_text) {
     return true;
 }
 
+/* False: nobody has written that, or has been killed while doing it. */
+static bool fill_buckets(const struct slow_cause *cause, unsigned bucket_count, uint64_t *buckets) {
+    uint64_t calls = 0;
+    for (size_t i = 0; i < cause->bucket_count; i++) {
+        if (cause->buckets[i] >= bucket_count || buckets[cause->buckets[i]] > 0 ||
+            __builtin_add_overflow(calls, cause->in_bucket[i], &calls) || calls > cause->calls)
+            return false;
+        buckets[cause->buckets[i]] = cause->in_bucket[i];
+    }
+    return true;
+}
+
+/* Errors: -ENOMEM */
+static int show_buckets(const struct slow_cause *cause, const struct aggstats_profile *profile,
+                        struct aggstats_cause *shown) {
+    if (cause->bucket_count == 0 || cause->bucket_count > SLOW_BUCKETS_MAX)
+        return 0;
+    int err = profile_give_cause_buckets(profile, shown);
+    if (err == 0 && !fill_buckets(cause, profile_bucket_count(profile), shown->buckets)) {
+        free(shown->buckets);
+        shown->buckets = NULL;
+    }
+    return err;
+}
+
 static int show_cause(const struct slow_cause *cause, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                       struct aggstats_profile *profile) {
     struct aggstats_cause shown = {
@@ -146,7 +206,13 @@ static int show_cause(const struct slow_cause *cause, const char (*op_names)[AGG
     if (cause->op >= op_count || !copy_text(cause->text, sizeof(cause->text), shown.text) || !shown.text[0])
         return -EBADMSG;
     text_name_copy(shown.op, op_names[cause->op]);
-    return profile_find_cause(profile, shown.op, shown.text) ? -EBADMSG : profile_append_cause(profile, &shown);
+    if (profile_find_cause(profile, shown.op, shown.text))
+        return -EBADMSG;
+    int err = show_buckets(cause, profile, &shown);
+    if (err == 0)
+        err = profile_append_cause(profile, &shown);
+    free(shown.buckets);
+    return err;
 }
 
 static int show_causes(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
@@ -217,7 +283,7 @@ static int set_text(const char *text, char **text_of_call) {
 }
 
 static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_flight *call) {
-    struct call_texts texts;
+    struct slow_texts texts;
     if (!copy_text(wait->seen.cause, sizeof(wait->seen.cause), call->cause) ||
         !copy_text(wait->seen.stack, sizeof(wait->seen.stack), texts.stack) ||
         !copy_text(wait->path, sizeof(wait->path), texts.path))

@@ -12,6 +12,7 @@
 #define SLOW_CALLS_MAX 32
 #define SLOW_WAITS_MAX 64
 #define SLOW_PATH_SIZE 256
+#define SLOW_BUCKETS_MAX 40 /* that calls of one op and cause come to; at resolution 1 no call is slow for 2^40 ms */
 
 struct slow_cause {
     uint64_t op;
@@ -19,6 +20,9 @@ struct slow_cause {
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t longest_cycles;
+    uint64_t bucket_count;                /* of the next two, without order */
+    uint16_t buckets[SLOW_BUCKETS_MAX];   /* their numbers */
+    uint64_t in_bucket[SLOW_BUCKETS_MAX]; /* calls; those of buckets that there was no room for are nowhere */
 };
 
 struct slow_call {
@@ -73,9 +77,9 @@ struct slow_part {
     uint64_t cycles;
 };
 
-/* Adds a call that has ended, whose parts are its latency, and at least one. Returns it with its cause, until the next
- * change */
-const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call,
+/* Adds a call that has ended, whose parts are its latency, and at least one. bucket: of its latency. Returns it with its
+ * cause, until the next change */
+const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
                                        const struct slow_part *parts, size_t part_count);
 
 /* Forgets the calls so far; what is in flight stays. */

@@ -11,9 +11,9 @@ bool text_name_valid(const char *name) {
 
 bool text_key_reserved(const char *key) {
     static const char *const reserved[] = {
-        "clock",   "resolution", "start",    "elapsed",   "clamped", "incomplete", "failed",
-        "bytes",   "longest",    "busy",     "in_flight", "slow",    "cause",      "slow_call",
-        "waiting", "stack",      "interval", "borders",   "stolen",
+        "clock",     "resolution", "start", "elapsed",   "clamped", "incomplete", "failed",
+        "bytes",     "longest",    "busy",  "in_flight", "slow",    "cause",      "cause_buckets",
+        "slow_call", "waiting",    "stack", "interval",  "borders", "stolen",
     };
     for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
         if (strcmp(key, reserved[i]) == 0)

@@ -19,6 +19,7 @@
  *                                      " path ..." behind it if that is known
  *     # slow: 26000000               calls that took so long are slow; only if anybody looked for them
  *     # cause: READ calls 3 total 98000000 longest 61000000 reading from the disk     a line per op and cause
+ *     # cause_buckets: 1 24:1 25:2     its calls by bucket, as far as that is known; the number of its line
  *     # stack: io_schedule < filemap_read     where threads wait in the kernel, each once
  *     # slow_call: READ latency 61000000 end 1764038400123456789 cause 1 object 12 pid 4711 uid 0 error 0 asked 4096
  *         moved 4096 offset 0 stack 1 process 4711        (one line) a line per call; cause and stack: the number of

@@ -48,6 +48,8 @@ static int parse_resolution(struct parser *parser, char *value) {
         return err;
     if (resolution > AGGSTATS_RESOLUTION_MAX || !aggstats_resolution_valid((unsigned)resolution))
         return parser_fail_expected(parser, "resolution 1, 2, 4 or 8", value);
+    if (parser_has_cause_buckets(parser))
+        return parser_fail(parser, "expected the resolution before buckets of causes");
     parser->profile.resolution = (unsigned)resolution;
     return 0;
 }
@@ -223,15 +225,25 @@ static const struct {
     int (*parse)(struct parser *parser, char *value);
     bool repeatable;
 } keys[] = {
-    {"clock", parse_clock, false},        {"resolution", parse_resolution, false},
-    {"start", parse_start, false},        {"elapsed", parse_elapsed, false},
-    {"clamped", parse_clamped, false},    {"incomplete", parse_incomplete, false},
-    {"failed", parser_failed, true},      {"bytes", parser_bytes, true},
-    {"longest", parser_longest, true},    {"busy", parse_busy, false},
-    {"in_flight", parse_in_flight, true}, {"interval", parse_interval, false},
-    {"borders", parse_borders, false},    {"slow", parser_slow, false},
-    {"cause", parser_cause, true},        {"slow_call", parser_slow_call, true},
-    {"waiting", parser_waiting, true},    {"stack", parser_stack, true},
+    {"clock", parse_clock, false},
+    {"resolution", parse_resolution, false},
+    {"start", parse_start, false},
+    {"elapsed", parse_elapsed, false},
+    {"clamped", parse_clamped, false},
+    {"incomplete", parse_incomplete, false},
+    {"failed", parser_failed, true},
+    {"bytes", parser_bytes, true},
+    {"longest", parser_longest, true},
+    {"busy", parse_busy, false},
+    {"in_flight", parse_in_flight, true},
+    {"interval", parse_interval, false},
+    {"borders", parse_borders, false},
+    {"slow", parser_slow, false},
+    {"cause", parser_cause, true},
+    {"slow_call", parser_slow_call, true},
+    {"waiting", parser_waiting, true},
+    {"stack", parser_stack, true},
+    {"cause_buckets", parser_cause_buckets, true},
     {"stolen", parse_stolen, false},
 };
 

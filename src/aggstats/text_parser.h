@@ -97,6 +97,8 @@ void parser_free_outcomes(struct parser *parser);
 /* Those of slow calls (text_slow.c). */
 int parser_slow(struct parser *parser, char *value);
 int parser_cause(struct parser *parser, char *value);
+int parser_cause_buckets(struct parser *parser, char *value);
+bool parser_has_cause_buckets(const struct parser *parser);
 int parser_stack(struct parser *parser, char *value);
 int parser_slow_call(struct parser *parser, char *value);
 int parser_waiting(struct parser *parser, char *value);

@@ -20,6 +20,22 @@ static void write_cause(const struct aggstats_cause *cause, FILE *stream) {
     putc('\n', stream);
 }
 
+/* "# cause_buckets: 1 25:12 26:3"; those that have calls */
+static void write_cause_buckets(const struct aggstats_profile *profile, size_t number, FILE *stream) {
+    const struct aggstats_cause *cause = &profile->causes[number - 1];
+    bool is_begun = false;
+    for (unsigned bucket = 0; cause->buckets && bucket < profile_bucket_count(profile); bucket++) {
+        if (cause->buckets[bucket] == 0)
+            continue;
+        if (!is_begun)
+            fprintf(stream, "# cause_buckets: %zu", number);
+        is_begun = true;
+        fprintf(stream, " %u:%" PRIu64, bucket, cause->buckets[bucket]);
+    }
+    if (is_begun)
+        putc('\n', stream);
+}
+
 /* The number of its cause among the lines of causes, from 1; 0: it is none of them. */
 static size_t cause_number(const struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
     const struct aggstats_cause *cause = profile_find_cause(profile, call->op, call->cause);
@@ -106,6 +122,8 @@ int text_write_slow(const struct aggstats_profile *profile, FILE *stream) {
         fprintf(stream, "# slow: %" PRIu64 "\n", profile->slow_cycles);
     for (size_t i = 0; i < profile->cause_count; i++)
         write_cause(&profile->causes[i], stream);
+    for (size_t i = 0; i < profile->cause_count; i++)
+        write_cause_buckets(profile, i + 1, stream);
     int err = write_stacks(profile, &stacks, stream);
     for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
         write_slow_call(profile, &stacks, &profile->slow_calls[i], stream);
@@ -149,6 +167,55 @@ int parser_cause(struct parser *parser, char *value) {
     if (err == 0 && profile_find_cause(&parser->profile, cause.op, cause.text))
         err = parser_fail(parser, "expected every cause of OP_%s once, found one a second time", cause.op);
     return err < 0 ? err : profile_append_cause(&parser->profile, &cause);
+}
+
+/* "25:12" of a cause; *sum is what its buckets have so far */
+static int parse_cause_bucket(struct parser *parser, char *word, struct aggstats_cause *cause, uint64_t *sum) {
+    const unsigned bucket_count = profile_bucket_count(&parser->profile);
+    uint64_t bucket = 0;
+    uint64_t calls = 0;
+    char *colon = strchr(word, ':');
+    if (!colon)
+        return parser_fail_expected(parser, "BUCKET:CALLS", word);
+    *colon = '\0';
+    int err = parser_number(parser, word, "the number of a bucket", &bucket);
+    if (err == 0)
+        err = parser_number(parser, colon + 1, "a number of calls", &calls);
+    if (err < 0)
+        return err;
+    if (bucket >= bucket_count || cause->buckets[bucket] > 0)
+        return parser_fail(parser, "expected each bucket once, below %u, found %" PRIu64, bucket_count, bucket);
+    if (__builtin_add_overflow(*sum, calls, sum) || *sum > cause->calls)
+        return parser_fail(parser, "expected buckets that sum up to at most %" PRIu64 " calls of that cause",
+                           cause->calls);
+    cause->buckets[bucket] = calls;
+    return 0;
+}
+
+/* "1 25:12 26:3": of the first cause */
+int parser_cause_buckets(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    uint64_t number = 0;
+    uint64_t sum = 0;
+    char *cursor = value;
+    int err = parser_number(parser, text_next_word(&cursor), "the number of a cause", &number);
+    if (err < 0)
+        return err;
+    if (number == 0 || number > profile->cause_count || profile->causes[number - 1].buckets)
+        return parser_fail(parser, "expected one of the %zu causes so far, once, found number %" PRIu64,
+                           profile->cause_count, number);
+    struct aggstats_cause *cause = &profile->causes[number - 1];
+    err = profile_give_cause_buckets(profile, cause);
+    for (char *word = text_next_word(&cursor); word[0] && err == 0; word = text_next_word(&cursor))
+        err = parse_cause_bucket(parser, word, cause, &sum);
+    return err;
+}
+
+bool parser_has_cause_buckets(const struct parser *parser) {
+    for (size_t i = 0; i < parser->profile.cause_count; i++)
+        if (parser->profile.causes[i].buckets)
+            return true;
+    return false;
 }
 
 /* "ext4_sync_file < do_fsync < do_syscall_64" */

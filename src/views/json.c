@@ -88,6 +88,31 @@ static void write_calls_in_flight(struct json_writer *writer, const struct aggst
     json_end(writer, ']');
 }
 
+static void write_bucket(struct json_writer *writer, const struct aggstats_profile *profile, unsigned bucket,
+                         uint64_t count) {
+    double lower_cycles = view_bucket_lower(profile, bucket);
+    double upper_cycles = aggstats_bucket_upper(bucket, profile->resolution);
+    json_begin(writer, NULL, '{');
+    json_count(writer, "bucket", bucket);
+    json_real(writer, "lower_cycles", lower_cycles);
+    json_real(writer, "upper_cycles", upper_cycles);
+    if (view_has_seconds(profile)) {
+        json_real(writer, "lower_seconds", view_seconds(profile, lower_cycles));
+        json_real(writer, "upper_seconds", view_seconds(profile, upper_cycles));
+    }
+    json_count(writer, "count", count);
+    json_end(writer, '}');
+}
+
+/* Those that are not empty. */
+static void write_buckets(struct json_writer *writer, const struct aggstats_profile *profile, const uint64_t *buckets) {
+    json_begin(writer, "buckets", '[');
+    for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
+        if (buckets[bucket] > 0)
+            write_bucket(writer, profile, bucket, buckets[bucket]);
+    json_end(writer, ']');
+}
+
 static void write_cause(struct json_writer *writer, const struct aggstats_profile *profile,
                         const struct aggstats_cause *cause) {
     json_begin(writer, NULL, '{');
@@ -96,6 +121,8 @@ static void write_cause(struct json_writer *writer, const struct aggstats_profil
     json_count(writer, "calls", cause->calls);
     write_cycles(writer, profile, "total", cause->total_cycles);
     write_cycles(writer, profile, "longest", cause->longest_cycles);
+    if (cause->buckets)
+        write_buckets(writer, profile, cause->buckets);
     json_end(writer, '}');
 }
 
@@ -139,22 +166,6 @@ static void write_slow(struct json_writer *writer, const struct aggstats_profile
     for (size_t i = 0; i < profile->slow_call_count; i++)
         write_slow_call(writer, profile, &profile->slow_calls[i]);
     json_end(writer, ']');
-}
-
-static void write_bucket(struct json_writer *writer, const struct aggstats_profile *profile, unsigned bucket,
-                         uint64_t count) {
-    double lower_cycles = view_bucket_lower(profile, bucket);
-    double upper_cycles = aggstats_bucket_upper(bucket, profile->resolution);
-    json_begin(writer, NULL, '{');
-    json_count(writer, "bucket", bucket);
-    json_real(writer, "lower_cycles", lower_cycles);
-    json_real(writer, "upper_cycles", upper_cycles);
-    if (view_has_seconds(profile)) {
-        json_real(writer, "lower_seconds", view_seconds(profile, lower_cycles));
-        json_real(writer, "upper_seconds", view_seconds(profile, upper_cycles));
-    }
-    json_count(writer, "count", count);
-    json_end(writer, '}');
 }
 
 /* Of a sampled profile. */
@@ -268,12 +279,7 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     write_longest(writer, profile, op);
     write_percentiles(writer, profile, op);
     write_outcome(writer, op);
-    json_begin(writer, "buckets", '[');
-    for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++) {
-        if (op->buckets[bucket] > 0)
-            write_bucket(writer, profile, bucket, op->buckets[bucket]);
-    }
-    json_end(writer, ']');
+    write_buckets(writer, profile, op->buckets);
     if (profile->interval_cycles > 0)
         write_samples(writer, op);
     json_end(writer, '}');
