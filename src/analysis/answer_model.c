@@ -96,6 +96,17 @@ static void find_causes(const struct aggstats_profile *profile, const struct cha
         model->peaks[i].reason = peak_reason_of(model->peaks[i].op, &model->peaks[i].peak, &held_against);
 }
 
+/* Calls that nobody has looked at count against it. */
+static void find_waits(const struct aggstats_profile *profile, struct answer_model *model) {
+    for (size_t i = 0; i < model->peak_count; i++) {
+        struct answer_peak *peak = &model->peaks[i];
+        const struct peak_waits waits = peak_waits_find(profile, peak->op, &peak->peak);
+        if (waits.count > 0 &&
+            waits.waits[0].share * (double)waits.known_calls >= ANSWER_WAIT_MIN * (double)peak->peak.calls)
+            peak->wait = waits.waits[0].cause;
+    }
+}
+
 /* ---- Where peaks are ---- */
 
 static double latency_in(const struct aggstats_op_profile *op, const struct peak *peak, unsigned resolution) {
@@ -197,6 +208,7 @@ void answer_model_make(const struct aggstats_profile *profile, const struct char
     find_shares(profile, &model);
     find_peaks(profile, &model);
     find_causes(profile, times, time_count, &model);
+    find_waits(profile, &model);
     find_places(profile, &model);
     find_transfers(profile, &model);
     find_failures(profile, &model);

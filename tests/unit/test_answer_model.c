@@ -322,6 +322,23 @@ START_TEST(others_and_what_has_no_name_are_no_place) {
 }
 END_TEST
 
+/* Half of all of its calls, and not of those that were looked at. */
+START_TEST(what_half_of_a_peak_waited_for_is_told) {
+    uint64_t buckets[64] = {[24] = 49};
+    struct aggstats_cause cause = {.op = "FSYNC", .text = "waiting for the disk", .calls = 50, .buckets = buckets};
+    profile.causes = &cause;
+    profile.cause_count = 1;
+    add_calls("FSYNC", 24, 100);
+    add_calls("READ", 10, 100);
+    make();
+    ck_assert_ptr_null(model.peaks[0].wait);
+    buckets[24] = 50;
+    make();
+    ck_assert_ptr_eq(model.peaks[0].wait, &cause);
+    ck_assert_ptr_null(model.peaks[1].wait);
+}
+END_TEST
+
 static Suite *answer_model_suite(void) {
     Suite *suite = suite_create("answer_model");
     TCase *shares = suite_case(suite, "shares", set_up, NULL);
@@ -339,6 +356,7 @@ static Suite *answer_model_suite(void) {
     tcase_add_test(peaks, a_profile_without_calls_has_no_peaks);
     TCase *causes = suite_case(suite, "causes", set_up, NULL);
     tcase_add_test(causes, peaks_have_the_cause_that_the_rule_for_all_pages_gives_them);
+    tcase_add_test(causes, what_half_of_a_peak_waited_for_is_told);
     TCase *places_told = suite_case(suite, "places", set_up, NULL);
     tcase_add_test(places_told, file_with_half_of_a_peak_is_told);
     tcase_add_test(places_told, file_with_less_than_half_of_a_peak_is_not_told_whatever_it_has_missed);

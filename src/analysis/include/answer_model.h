@@ -9,12 +9,14 @@
 #include "aggstats.h"
 #include "figures.h"
 #include "peak_cause.h"
+#include "peak_waits.h"
 
 #define ANSWER_PEAKS_MAX 5
 #define ANSWER_PEAKS_MIN 3
 #define ANSWER_SHARE_MIN 0.01
 #define ANSWER_SHARE_NONE 0.0005 /* less than this is 0.0 % */
 #define ANSWER_PLACE_MIN 0.5
+#define ANSWER_WAIT_MIN 0.5
 #define ANSWER_FAILURES_MAX 5
 #define ANSWER_TRANSFERS_MAX 3
 
@@ -25,6 +27,8 @@ struct answer_peak {
     double cost_share;                  /* of all latency, from 0 to 1 */
     double typical_cycles;              /* the geometric mean of its latencies */
     struct peak_reason reason;          /* what its calls have waited for; its time is of those given */
+    const struct aggstats_cause *wait;  /* what ANSWER_WAIT_MIN of its calls, at least, were seen to wait for; NULL:
+                                         * nothing,  as far as is known. Owner: the profile */
     const struct aggstats_group *place; /* the file, or else the directory, that has most of it; NULL: none surely has.
                                          * Owner: the profile */
 };

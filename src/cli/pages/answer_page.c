@@ -211,8 +211,21 @@ static void print_in_flight(const struct printer *it) {
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
-static const char *cause_text(const struct answer_peak *peak) {
-    return peak_cause_text(peak->reason.cause, peak->op);
+/* Whether anybody has seen what calls of a peak wait for. */
+static bool has_waits(const struct answer_model *model) {
+    for (size_t i = 0; i < model->peak_count; i++)
+        if (model->peaks[i].wait)
+            return true;
+    return false;
+}
+
+/* What was seen, or else what may be. Beside what was seen, what may be has a question mark. Owner: the caller frees
+ * it; NULL: no memory */
+static char *make_cause(const struct printer *it, const struct answer_peak *peak, int columns) {
+    const char *name = peak_cause_text(peak->reason.cause, peak->op);
+    char guess[64];
+    snprintf(guess, sizeof(guess), "%s%s", name, name[0] && has_waits(it->model) ? "?" : "");
+    return screen_cut(it->screen, peak->wait ? peak->wait->text : guess, columns, SCREEN_BEGINNING);
 }
 
 /* Those behind the name. Before it is the share, so that no line begins as one of the table of operations does. */
@@ -227,20 +240,21 @@ static const struct {
     int columns;
 } cells[CELL_COUNT] = {{"calls", 13}, {"typical", 11}, {"may be", GAP_COLUMNS + 6}, {"mostly on", 0}};
 
+#define CAUSE_COLUMNS_MIN (GAP_COLUMNS + 16) /* of one that was seen; else it is left out */
+
 /* How wide columns are; 0: the column is not there. */
 struct peak_columns {
     int name;
     int cells[CELL_COUNT];
 };
 
+/* Of a number. */
 static void format_cell(const struct printer *it, const struct answer_peak *peak, enum cell cell,
                         char ret_text[UNITS_TEXT_SIZE]) {
     if (cell == CELL_CALLS)
         units_format_count(peak->peak.calls, ret_text);
-    else if (cell == CELL_TYPICAL)
-        units_format_cycles(it->units, peak->typical_cycles, ret_text);
     else
-        snprintf(ret_text, UNITS_TEXT_SIZE, "%s", cause_text(peak));
+        units_format_cycles(it->units, peak->typical_cycles, ret_text);
 }
 
 static void print_text_cell(const struct printer *it, enum ink ink, const char *text, int columns) {
@@ -260,16 +274,18 @@ static void print_place(const struct printer *it, const struct answer_peak *peak
         print_text_cell(it, INK_PLAIN, shown, 0);
 }
 
-/* As wide as the longest cause of these peaks. */
-static int cause_columns(const struct answer_model *model) {
+/* As wide as the longest cause of these peaks. Those that were seen are cut to what is left. */
+static int cause_columns(const struct printer *it, int left) {
     int columns = 0;
-    for (size_t i = 0; i < model->peak_count; i++) {
-        int length = units_text_columns(cause_text(&model->peaks[i]));
+    for (size_t i = 0; i < it->model->peak_count; i++) {
+        CLEANUP_FREE char *cause = make_cause(it, &it->model->peaks[i], AGGSTATS_CAUSE_SIZE);
+        int length = cause ? units_text_columns(cause) : 0;
         columns = length > columns ? length : columns;
     }
     if (columns > 0 && columns < cells[CELL_CAUSE].columns - GAP_COLUMNS)
         columns = cells[CELL_CAUSE].columns - GAP_COLUMNS;
-    return columns > 0 ? columns + GAP_COLUMNS : 0;
+    columns += columns > 0 ? GAP_COLUMNS : 0;
+    return columns > left && left >= CAUSE_COLUMNS_MIN && has_waits(it->model) ? left : columns;
 }
 
 /* With two blanks before each. */
@@ -296,7 +312,7 @@ static struct peak_columns find_columns(const struct printer *it, int name) {
     struct peak_columns columns = {.name = name};
     int left = it->screen->width - SHARE_COLUMNS - GAP_COLUMNS - name;
     for (unsigned cell = 0; cell < CELL_PLACE; cell++) {
-        int wanted = cell == CELL_CAUSE ? cause_columns(it->model) : number_columns(it, (enum cell)cell);
+        int wanted = cell == CELL_CAUSE ? cause_columns(it, left) : number_columns(it, (enum cell)cell);
         if (wanted > left)
             continue;
         columns.cells[cell] = wanted;
@@ -305,6 +321,12 @@ static struct peak_columns find_columns(const struct printer *it, int name) {
     if (has_places(it->model) && left >= GAP_COLUMNS + PATH_COLUMNS_MIN)
         columns.cells[CELL_PLACE] = left;
     return columns;
+}
+
+static void print_cause(const struct printer *it, const struct answer_peak *peak, int columns, bool is_last) {
+    CLEANUP_FREE char *cause = make_cause(it, peak, columns - GAP_COLUMNS);
+    if (cause && (cause[0] || !is_last))
+        print_text_cell(it, INK_PLAIN, cause, is_last ? 0 : columns);
 }
 
 static void print_peak(const struct printer *it, const struct answer_peak *peak, const struct peak_columns *columns) {
@@ -318,11 +340,12 @@ static void print_peak(const struct printer *it, const struct answer_peak *peak,
     for (unsigned cell = 0; cell < CELL_PLACE; cell++) {
         if (columns->cells[cell] == 0)
             continue;
+        if (cell == CELL_CAUSE) {
+            print_cause(it, peak, columns->cells[cell], is_last);
+            continue;
+        }
         format_cell(it, peak, (enum cell)cell, text);
-        if (cell != CELL_CAUSE)
-            screen_print_right(it->screen, INK_PLAIN, text, columns->cells[cell]);
-        else if (text[0] || !is_last)
-            print_text_cell(it, INK_PLAIN, text, is_last ? 0 : columns->cells[cell]);
+        screen_print_right(it->screen, INK_PLAIN, text, columns->cells[cell]);
     }
     if (!is_last)
         print_place(it, peak, columns->cells[CELL_PLACE]);
@@ -338,7 +361,7 @@ static void print_peak_titles(const struct printer *it, const char *title, const
         if (columns->cells[cell] > 0)
             screen_print_right(it->screen, INK_FAINT, cells[cell].title, columns->cells[cell]);
     if (columns->cells[CELL_CAUSE] > 0)
-        print_text_cell(it, INK_FAINT, cells[CELL_CAUSE].title,
+        print_text_cell(it, INK_FAINT, has_waits(it->model) ? "cause" : cells[CELL_CAUSE].title,
                         columns->cells[CELL_PLACE] > 0 ? columns->cells[CELL_CAUSE] : 0);
     if (columns->cells[CELL_PLACE] > 0)
         print_text_cell(it, INK_FAINT, cells[CELL_PLACE].title, 0);

@@ -16,6 +16,7 @@
 #include "outcome_line.h"
 #include "peak_labels.h"
 #include "peak_line.h"
+#include "peak_waits_page.h"
 #include "screen.h"
 #include "units.h"
 #include "user_label.h"
@@ -507,6 +508,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
         chart_print_buckets(op, page->profile->resolution, &page->units, &page->screen);
     else
         chart_print(axis, op, &page->units, &page->screen);
+    peak_waits_print(page->profile, op, &page->units, &page->screen);
     print_peak_labels(page, op);
 }
 
