@@ -1,5 +1,5 @@
 /* osprof events: single calls. */
-#include "cmd_events.h"
+#include "events_commands.h"
 
 static const struct command *const subcommands[] = {
     &command_events_show,  &command_events_profile, &command_events_export,

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "cmd_events.h"
+#include "events_commands.h"
 #include "events_filter.h"
 #include "events_input.h"
 #include "screen.h"

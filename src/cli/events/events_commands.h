@@ -1,6 +1,6 @@
 /* The subcommands of osprof events, one file each. */
-#ifndef CMD_EVENTS_H
-#define CMD_EVENTS_H
+#ifndef EVENTS_COMMANDS_H
+#define EVENTS_COMMANDS_H
 
 #include <stddef.h>
 
