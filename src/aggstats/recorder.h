@@ -21,7 +21,8 @@ struct rotation {
 
 /* What the thread that looks at calls in flight remembers of its last look. */
 struct watch {
-    uint64_t begun; /* changes when a call begins */
+    uint64_t begun;   /* changes when a call begins */
+    int64_t noted_ns; /* up to when it is known whether calls were in flight; CLOCK_MONOTONIC */
     int64_t interval_ns;
     uint64_t chance;
     uint64_t stolen_ns; /* the machine's, when it was read last */
@@ -47,7 +48,7 @@ struct aggstats_recorder {
     pthread_mutex_t sampler_lock; /* taken first */
     struct sampler *sampler;      /* under its lock; NULL: not sampled */
     struct sampler *watcher;      /* set before threads count; NULL: nobody looks at calls in flight */
-    struct watch watch;           /* the watcher's */
+    struct watch watch;           /* under the window lock */
     struct slow *slow;            /* atomic; NULL: nobody looks for slow calls */
     struct grouping *grouping;    /* set before threads count; NULL: not grouped */
     struct rotation *rotation;    /* under the window lock; NULL: none, or a reset has come between */
@@ -65,6 +66,15 @@ static inline struct slow *recorder_slow(struct aggstats_recorder *recorder) {
     struct slow *slow = __atomic_load_n(&recorder->slow, __ATOMIC_ACQUIRE);
     return slow && !slow->is_left ? slow : NULL;
 }
+
+/* Whether the next call wakes a thread of the recorder's. */
+bool recorder_is_woken_by_calls(struct aggstats_recorder *recorder);
+
+/* What is known of the time since the last look counts. Under the window lock */
+void recorder_settle_busy(struct aggstats_recorder *recorder);
+
+/* A call has begun after a time without any. Takes the window lock. context: the recorder */
+void recorder_end_idle(void *context);
 
 /* Takes looks from those that are shown; NULL: all of them. Under the window lock */
 void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken);

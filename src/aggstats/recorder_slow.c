@@ -21,6 +21,8 @@ static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_
         .clock_kind = recorder->clock.kind,
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
         .op_count = recorder->layout.op_count,
+        .woken = recorder_end_idle,
+        .woken_context = recorder,
     };
     slow_stop(left); /* the parent's */
     int err = slow_start(&place, options, &slow);
@@ -50,6 +52,11 @@ int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const s
 
 uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder) {
     return __atomic_load_n(&recorder->live.slow->threshold_cycles, __ATOMIC_RELAXED);
+}
+
+bool recorder_is_woken_by_calls(struct aggstats_recorder *recorder) {
+    struct slow *slow = recorder_slow(recorder);
+    return slow && slow_is_asleep(slow) && aggstats_recorder_slow_cycles(recorder) > 0;
 }
 
 void aggstats_slow_begin(struct aggstats_recorder *recorder) {

@@ -21,6 +21,7 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
 
 /* What is kept beside the counters is read before these. */
 static void read_beside(struct aggstats_recorder *recorder) {
+    recorder_settle_busy(recorder);
     joints_read(&recorder->joints);
     if (recorder_grouping(recorder))
         grouping_take_in(recorder->grouping);

@@ -14,7 +14,7 @@
 #define NS_PER_SECOND 1000000000
 #define IDLE_LOOKS 16         /* at which nothing was in flight, before it sleeps */
 #define LOOK_MAX_NS 100000000 /* while there are calls */
-#define SLEEP_NS INT64_C(2000000000)
+#define SLEEP_NS INT64_C(3000000000)
 #define AGE_PARTS 16
 #define NOT_SEEN "(ended before anybody looked)"
 
@@ -229,10 +229,18 @@ static void *run(void *argument) {
         slow_report(slow);
         idle_looks = any ? 0 : idle_looks + 1;
         /* Who wakes it has yet to begin its call, and may be kept from that for a while. */
-        if (wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0))
-            idle_looks = 0;
+        bool was_asleep = idle_looks > IDLE_LOOKS || threshold_cycles == 0;
+        if (!wait_for_next(slow, was_asleep))
+            continue;
+        idle_looks = 0;
+        if (was_asleep && !__atomic_load_n(&slow->stop, __ATOMIC_ACQUIRE))
+            slow->woken(slow->woken_context);
     }
     return NULL;
+}
+
+bool slow_is_asleep(const struct slow *slow) {
+    return __atomic_load_n(&slow->is_asleep, __ATOMIC_RELAXED);
 }
 
 void slow_begin(struct slow *slow) {
@@ -265,9 +273,9 @@ static void count_locked(struct slow *slow, const struct aggstats_span *span, co
         struct slow_pending *seen = pending ? pending : &unseen;
         add_last_part(seen, call->latency_cycles);
         slow_store_begin(slow->store);
-        const struct slow_call *kept =
-            slow_store_add(slow->store, call, aggstats_bucket_of(call->latency_cycles, slow->threads->layout.resolution),
-                           seen->parts, seen->part_count);
+        const struct slow_call *kept = slow_store_add(
+            slow->store, call, aggstats_bucket_of(call->latency_cycles, slow->threads->layout.resolution), seen->parts,
+            seen->part_count);
         slow_store_end(slow->store);
         slow_reports_add(&slow->reports, kept);
     }
@@ -319,6 +327,8 @@ int slow_start(const struct slow_place *place, const struct aggstats_slow_option
     slow->clock_kind = place->clock_kind;
     slow->op_names = place->op_names;
     slow->op_count = place->op_count;
+    slow->woken = place->woken;
+    slow->woken_context = place->woken_context;
     pthread_mutex_init(&slow->lock, NULL);
     pthread_mutex_init(&slow->report_lock, NULL);
     sem_init(&slow->wake, 0, 0);

@@ -1,9 +1,13 @@
 /* How much of the time calls are in flight. */
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "aggstats.h"
+#include "proc_status.h"
 #include "run_suite.h"
 
 static struct aggstats_recorder *create_watched(void) {
@@ -49,6 +53,53 @@ START_TEST(looks_see_calls_in_flight_and_nothing_else) {
     struct aggstats_busy after = busy_of(recorder);
     ck_assert_uint_eq(after.most, 1);
     ck_assert_uint_eq(wait_for_looks(recorder, 40).busy, after.busy);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static bool find_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait) {
+    (void)context, (void)look, (void)ret_wait;
+    return false;
+}
+
+/* How often threads other than this one have gone to sleep so far. */
+static unsigned long count_sleeps(void) {
+    unsigned long sum = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    ck_assert_ptr_nonnull(tasks);
+    for (const struct dirent *task = readdir(tasks); task; task = readdir(tasks)) {
+        uint64_t sleeps = 0;
+        unsigned long thread = strtoul(task->d_name, NULL, 10);
+        if (thread > 0 && thread != (unsigned long)getpid() &&
+            proc_status_number(thread, "voluntary_ctxt_switches", 10, &sleeps))
+            sum += sleeps;
+    }
+    closedir(tasks);
+    return sum;
+}
+
+/* Less than one a second; and the first call afterwards is seen, and not the time before it. */
+START_TEST(calls_end_quiet_times_that_cost_few_wake_ups) {
+    const struct aggstats_slow_options slow = {.threshold_ns = 10000000, .find_cause = find_cause};
+    const struct timespec until_quiet = {.tv_sec = 7};
+    const struct timespec quiet = {.tv_sec = 6};
+    const struct timespec call = {.tv_nsec = 500000000};
+    struct aggstats_recorder *recorder = create_watched();
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+    nanosleep(&until_quiet, NULL);
+    unsigned long before = count_sleeps();
+    nanosleep(&quiet, NULL);
+    ck_assert_uint_le(count_sleeps() - before, 6);
+    struct aggstats_busy idle = busy_of(recorder);
+    ck_assert_uint_eq(idle.busy, 0);
+    ck_assert_uint_ge(idle.looks, 1300 - 20);
+    aggstats_slow_begin(recorder);
+    struct aggstats_span span = aggstats_begin(recorder, 0, 1, 1);
+    nanosleep(&call, NULL);
+    aggstats_end(recorder, &span);
+    struct aggstats_busy after = busy_of(recorder);
+    ck_assert_uint_ge(after.busy, 5);
+    ck_assert_uint_le(after.busy, 60);
     aggstats_recorder_destroy(recorder);
 }
 END_TEST
@@ -121,7 +172,9 @@ END_TEST
 
 int main(void) {
     TCase *tcase = tcase_create("busy");
+    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, looks_see_calls_in_flight_and_nothing_else);
+    tcase_add_test(tcase, calls_end_quiet_times_that_cost_few_wake_ups);
     tcase_add_test(tcase, nobody_looks_unless_asked);
     tcase_add_test(tcase, reset_begins_anew_and_a_pause_does_not_count);
     tcase_add_test(tcase, looks_are_in_one_span_each);

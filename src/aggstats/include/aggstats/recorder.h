@@ -266,8 +266,8 @@ void aggstats_recorder_tell_changes(struct aggstats_recorder *recorder, aggstats
 /* ---- Intervals, joint profiles, groups ---- */
 
 /* From now on snapshots tell how much of the time calls were in flight (struct aggstats_busy), and so does the live
- * file: a thread looks a hundred times a second; while there are no calls, six times. They tell stolen time too, which
- * it reads once a second.
+ * file: a thread looks a hundred times a second; while there are no calls, six times, or where these are told to
+ * aggstats_slow_begin() once in some seconds. They tell stolen time too, which it reads once a second, or as rarely.
  * Errors:  -EBUSY somebody looks already, -ENOMEM, those of starting a thread
  * Threads: before any thread counts */
 int aggstats_recorder_watch(struct aggstats_recorder *recorder);
