@@ -77,8 +77,8 @@ struct slow_part {
     uint64_t cycles;
 };
 
-/* Adds a call that has ended, whose parts are its latency, and at least one. bucket: of its latency. Returns it with its
- * cause, until the next change */
+/* Adds a call that has ended, whose parts are its latency, and at least one. bucket: of its latency. Returns it with
+ * its cause, until the next change */
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
                                        const struct slow_part *parts, size_t part_count);
 

@@ -124,7 +124,7 @@ cp "$live" "$old"
 printf '\1' | dd of="$old" bs=1 seek=8 conv=notrunc status=none
 expect 0 recover
 grep -q "  $live  " "$scratch/out" || fail "the other is not listed"
-grep -Fxq "osprof: cannot read $old: live file has version 1, expected 5: use the osprof that came with what wrote it" \
+grep -Exq "osprof: cannot read $old: live file has version 1, expected [0-9]+: use the osprof that came with what wrote it" \
     "$scratch/err" || fail "one of another version is not named"
 rm "$live"
 expect 0 recover

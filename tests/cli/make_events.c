@@ -1,5 +1,5 @@
-/* Writes an events file on standard output: two programs that look a file up, read it and fail, a reset between them, names
- * that terminals, CSV, JSON and protobuf must not take as they are. Each call is known beforehand. */
+/* Writes an events file on standard output: two programs that look a file up, read it and fail, a reset between them,
+ * names that terminals, CSV, JSON and protobuf must not take as they are. Each call is known beforehand. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -114,7 +114,8 @@ void peak_labels_explain(const struct aggstats_op_profile *op, const struct peak
 }
 
 void peak_labels_explain_none(const struct screen *screen) {
-    screen_print_sentence(screen, 2, "peaks have no names: no times that 'osprof calibrate' measured are for this profile");
+    screen_print_sentence(screen, 2,
+                          "peaks have no names: no times that 'osprof calibrate' measured are for this profile");
 }
 
 void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct peak_times *times,

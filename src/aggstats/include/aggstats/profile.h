@@ -108,8 +108,8 @@ struct aggstats_cause {
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t longest_cycles; /* latency of the longest of these calls */
-    uint64_t *buckets;       /* [64 * resolution of the profile]: these calls by latency, but for such as there was no room
-                              * for; NULL: not known. Owner: the profile */
+    uint64_t *buckets; /* [64 * resolution of the profile]: these calls by latency, but for such as there was no room
+                        * for; NULL: not known. Owner: the profile */
 };
 
 /* A slow call that has ended. */
