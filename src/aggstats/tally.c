@@ -65,6 +65,7 @@ struct reading {
     struct aggstats_block *takes_from;      /* the block, if its longest calls are to begin anew; or NULL */
     struct longest taken[AGGSTATS_OPS_MAX]; /* those so far */
     uint64_t open_calls[AGGSTATS_OPS_MAX];  /* begun and not ended, as far as the copy knows */
+    bool is_whole[AGGSTATS_OPS_MAX];        /* see read_whole_op() */
     bool is_still[AGGSTATS_OPS_MAX];        /* two readings were the same: nothing happens, they are really open */
 };
 
@@ -162,6 +163,8 @@ void tally_read_block(const struct layout *layout, const struct aggstats_block *
     read_block(&reading);
 }
 
+/* ---- Between numbered calls ---- */
+
 /* It may have lost its CPU there, and be of the idle class. */
 static void wait_for_call_end(int attempt) {
     const struct timespec pause = {.tv_nsec = 100000};
@@ -171,23 +174,52 @@ static void wait_for_call_end(int attempt) {
         nanosleep(&pause, NULL);
 }
 
-/* What is read is that of one moment if no numbered call was being counted meanwhile: that takes a thread some ten
- * nanoseconds, unless it loses its CPU. */
+static uint64_t turns_of(const struct reading *reading) {
+    return __atomic_load_n(&reading->block->turns, __ATOMIC_ACQUIRE);
+}
+
+/* Whole: no numbered call has ended while the op was read. */
+static void read_whole_op(struct reading *reading, unsigned op) {
+    uint64_t turns = turns_of(reading);
+    read_op(reading, op);
+    reading->is_whole[op] = turns % 2 == 0 && turns_of(reading) == turns;
+}
+
+/* False: of what was read nothing has changed, since no call was open and none has begun. */
+static bool may_have_changed(const struct reading *reading, unsigned op) {
+    const struct aggstats_counters *counters = layout_counters_const(reading->layout, reading->block->counters, op);
+    const struct aggstats_counters *copy = layout_counters_const(reading->layout, reading->copy->counters, op);
+    return !reading->is_whole[op] || reading->open_calls[op] != 0 ||
+           __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE) != copy->calls;
+}
+
+/* At first all ops are read, then those again that have changed meanwhile, which takes less time than a call. */
+static void read_between_calls(struct reading *reading, struct aggstats_numbered *ret_numbered) {
+    bool is_exact = false;
+    uint64_t turns = 0;
+    for (int attempt = 0; attempt < BETWEEN_CALLS_ATTEMPTS_MAX && !is_exact; attempt++) {
+        turns = turns_of(reading);
+        for (unsigned op = 0; op < reading->layout->op_count; op++)
+            if (may_have_changed(reading, op))
+                read_whole_op(reading, op);
+        is_exact = turns % 2 == 0 && turns_of(reading) == turns;
+        if (turns % 2 != 0)
+            wait_for_call_end(attempt);
+    }
+    read_current(reading->block, reading->copy);
+    for (unsigned op = 0; op < reading->layout->op_count; op++)
+        tally_settle_op(reading->layout, reading->copy, op, false);
+    *ret_numbered = (struct aggstats_numbered){.block = reading->block, .count = turns / 2, .is_inexact = !is_exact};
+}
+
 void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy,
                       struct aggstats_numbered *ret_numbered) {
     struct reading reading = {.layout = layout, .block = block, .copy = ret_copy, .takes_from = block};
-    uint64_t turns = 0;
-    bool is_exact = false;
-    for (int attempt = 0; attempt < BETWEEN_CALLS_ATTEMPTS_MAX && !is_exact; attempt++) {
-        turns = __atomic_load_n(&block->turns, __ATOMIC_ACQUIRE);
-        if (turns % 2 != 0 && attempt + 1 < BETWEEN_CALLS_ATTEMPTS_MAX) {
-            wait_for_call_end(attempt);
-            continue;
-        }
+    *ret_numbered = (struct aggstats_numbered){.block = block};
+    if (turns_of(&reading) == 0)
         read_block(&reading);
-        is_exact = turns % 2 == 0 && __atomic_load_n(&block->turns, __ATOMIC_ACQUIRE) == turns;
-    }
-    *ret_numbered = (struct aggstats_numbered){.block = block, .count = turns / 2, .is_inexact = !is_exact};
+    if (turns_of(&reading) != 0)
+        read_between_calls(&reading, ret_numbered);
 }
 
 int tally_add_numbered(struct tally *tally, const struct aggstats_numbered *numbered) {

@@ -1,6 +1,7 @@
 /* Numbered calls: each is on that side of a change of window on which it is counted, exactly, while threads go on. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +13,10 @@
 #define CALLS_MAX 400000U
 #define RESETS 200
 
-static const char *const names[] = {"READ", "WRITE"};
+#define OPS 43 /* as many as a file system has: reading them takes longer than a call */
+
+static const char *names[OPS];
+static char name_texts[OPS][8];
 
 static struct aggstats_recorder *recorder;
 
@@ -41,7 +45,11 @@ static void take_change(void *context, const struct aggstats_changed *changed) {
 }
 
 static void set_up(void) {
-    const struct aggstats_recorder_options options = {.op_names = names, .op_count = 2, .resolution = 1};
+    for (unsigned op = 0; op < OPS; op++) {
+        snprintf(name_texts[op], sizeof(name_texts[op]), "OP%u", op);
+        names[op] = name_texts[op];
+    }
+    const struct aggstats_recorder_options options = {.op_names = names, .op_count = OPS, .resolution = 1};
     ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
     memset(made, 0, sizeof(made));
     told_count = 0;
@@ -67,8 +75,11 @@ static bool is_over;
 
 static void *make_calls(void *argument) {
     struct made *made_by = argument;
-    for (unsigned i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED) && i < CALLS_MAX; i++)
+    for (unsigned i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED) && i < CALLS_MAX; i++) {
         make_call(made_by, i % 3 == 0);
+        for (unsigned spin = 0; spin < 4000; spin++) /* some microseconds: calls of a mount are farther apart */
+            __asm__ volatile("");
+    }
     return NULL;
 }
 
