@@ -171,10 +171,10 @@ full_disk_drops_and_is_gone_on_with() {
     need_root
     local there
     mkdir full
-    mount -t tmpfs -o size=1m tmpfs full
+    mount -t tmpfs -o size=16m tmpfs full
     mount_osproffs -o "events=$scratch/full/events" "$lower" "$mnt"
     known_load "$mnt"
-    head -c 2M /dev/zero >full/filler 2>/dev/null || true
+    head -c 32M /dev/zero >full/filler 2>/dev/null || true
     rmdir "$mnt"/known-*
     begin_load
     wait_until 60 grep -q "cannot write events to $scratch/full/events: No space left on device" "$daemon_log" ||
@@ -184,7 +184,7 @@ full_disk_drops_and_is_gone_on_with() {
     wait_until 60 grep -q "events are written to $scratch/full/events again" "$daemon_log" ||
         fail "nothing is said of room"
     end_load
-    head -c 2M /dev/zero >full/filler 2>/dev/null || true
+    head -c 32M /dev/zero >full/filler 2>/dev/null || true
     ls -R "$mnt" >/dev/null
     rm full/filler
     unmount_osproffs "$mnt"
