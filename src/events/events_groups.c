@@ -45,9 +45,11 @@ static void leave_directory(struct events_text *path) {
 }
 
 static void identify_object(const struct events_file *file, const struct event *event, struct aggstats_group *group) {
-    struct events_text path = events_path(file, event->node, event->start_cycles);
+    char bytes[EVENTS_PATH_SIZE];
+    struct events_text path = {.bytes = bytes};
     bool is_directory_op = events_text_of(file, event, "name").bytes;
-    if (!path.bytes || path.length == 0) {
+    path.length = events_whole_path(file, event->node, event->start_cycles, bytes);
+    if (path.length == 0) {
         snprintf(group->name, sizeof(group->name), "(node %" PRIu64 ")", event->node);
         return;
     }

@@ -285,8 +285,12 @@ int events_open(const void *data, size_t size_bytes, struct events_file **ret_fi
     }
     sort_all(file);
     events_count_losses(file);
-    *ret_file = file;
-    return 0;
+    err = events_find_links(file);
+    if (err < 0)
+        events_close(file);
+    else
+        *ret_file = file;
+    return err;
 }
 
 void events_close(struct events_file *file) {
@@ -298,6 +302,7 @@ void events_close(struct events_file *file) {
     free(file->clocks);
     free(file->runs);
     free(file->strings);
+    free(file->links);
     for (size_t i = 0; i < file->host_count; i++)
         events_host_free(&file->hosts[i]);
     free(file->hosts);

@@ -11,6 +11,17 @@ struct events_string_seen {
     size_t length;
 };
 
+/* How a node was found or made: as a name in a directory. */
+struct events_link {
+    uint64_t node;
+    uint64_t cycles; /* the end of the call */
+    uint64_t directory;
+    struct events_text name;
+};
+
+/* Finds them, once all chunks are read and sorted. Errors: -ENOMEM */
+int events_find_links(struct events_file *file);
+
 /* Takes one line of the description; `line` may be changed. What it does not know it leaves. Errors: -ENOMEM */
 int events_describe(struct events_file *file, char *line);
 void events_description_free(struct events_file *file);

@@ -28,6 +28,8 @@ static void promise_event(const struct input *input, const struct events_file *f
         promise_inside(input, event->texts[i].bytes, event->texts[i].length);
     struct events_text path = events_path(file, event->node, event->start_cycles);
     promise_inside(input, path.bytes, path.length);
+    char whole[EVENTS_PATH_SIZE];
+    FUZZ_PROMISE(events_whole_path(file, event->node, event->start_cycles, whole) == strlen(whole));
     events_task(file, event->thread, &name);
     promise_inside(input, name.bytes, name.length);
     events_unix_ns(file, event->end_cycles);

@@ -248,6 +248,13 @@ START_TEST(names_and_paths_are_recorded_where_wanted) {
     ck_assert_uint_eq(events_path(copy.file, 5, 0).length, 7);
     ck_assert_ptr_nonnull(events_path(copy.file, 98, 0).bytes);
     ck_assert_ptr_null(events_path(copy.file, 99, 0).bytes);
+    char path[EVENTS_PATH_SIZE];
+    char directory[EVENTS_PATH_SIZE];
+    ck_assert_uint_eq(events_whole_path(copy.file, 5, 0, directory), 7);
+    ck_assert_uint_eq(events_whole_path(copy.file, 99, 0, path), strlen(path));
+    ck_assert_int_eq(strncmp(path, directory, 7), 0);
+    ck_assert_str_eq(path + 7, "/the name");
+    ck_assert_uint_eq(events_whole_path(copy.file, 4711, 0, path), 0);
     ck_assert_uint_eq(paths_asked, 2);
     free_copy(&copy);
     close(fd);

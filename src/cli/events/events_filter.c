@@ -125,12 +125,8 @@ static size_t append(char path[EVENTS_PATH_SIZE], size_t length, const char *byt
 }
 
 void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]) {
-    struct events_text path = events_path(file, event->node, event->start_cycles);
     struct events_text name = events_text_of(file, event, "name");
-    size_t length = 0;
-    ret_path[0] = '\0';
-    if (path.bytes)
-        length = append(ret_path, length, path.bytes, path.length);
+    size_t length = events_whole_path(file, event->node, event->start_cycles, ret_path);
     if (!name.bytes)
         return;
     if (length > 0 && ret_path[length - 1] != '/')

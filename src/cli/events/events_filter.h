@@ -62,7 +62,6 @@ bool events_filter_wants(void *filter, const struct event *event);
 
 /* The path of what a call works on: with its name, where it has one. "": not known. Cut if it is longer. Bytes as they
  * are. */
-#define EVENTS_PATH_SIZE 4608
 void events_path_of(const struct events_file *file, const struct event *event, char ret_path[EVENTS_PATH_SIZE]);
 
 /* "10ms", "1.5s", "250us"; a number alone are seconds. False: it is none, or below 0. */

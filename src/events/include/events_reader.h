@@ -90,6 +90,8 @@ struct events_file {
     size_t host_count;
     struct events_string_seen *strings; /* see events_path(), events_task() */
     size_t string_count;
+    struct events_link *links; /* see events_whole_path() */
+    size_t link_count;
     struct events_losses losses;
 };
 
@@ -167,6 +169,12 @@ bool events_is_unordered(struct events_order *order, const struct event *event);
 
 /* What was known of a node's path at that time, else at the next. bytes is NULL: nothing. */
 struct events_text events_path(const struct events_file *file, uint64_t node, uint64_t cycles);
+
+/* The same; where no path was recorded, that which follows from how the node was last found or made: the name in the
+ * call's record, behind the path of the directory. Cut if it is longer; any bytes. Returns its length; 0: not known */
+#define EVENTS_PATH_SIZE 4608
+size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t cycles,
+                         char ret_path[EVENTS_PATH_SIZE]);
 
 /* A caller's process, and its name. 0: not known. */
 uint64_t events_task(const struct events_file *file, uint32_t thread, struct events_text *ret_name);

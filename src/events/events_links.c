@@ -1,0 +1,111 @@
+/* Paths of nodes that calls have found or made: their records have the name, and the directory in which it is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "events_private.h"
+
+#define DEPTH_MAX 128U
+
+/* ---- Finding links ---- */
+
+static int add(struct events_file *file, size_t *room, const struct events_link *link) {
+    if (file->link_count == *room) {
+        size_t more = *room ? 2 * *room : 64;
+        struct events_link *grown = reallocarray(file->links, more, sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        file->links = grown;
+        *room = more;
+    }
+    file->links[file->link_count++] = *link;
+    return 0;
+}
+
+static int compare_links(const void *left, const void *right) {
+    const struct events_link *a = left;
+    const struct events_link *b = right;
+    if (a->node != b->node)
+        return a->node < b->node ? -1 : 1;
+    return (a->cycles > b->cycles) - (a->cycles < b->cycles);
+}
+
+static int take_links(struct events_file *file, struct events_cursor *cursor) {
+    struct event event;
+    size_t room = 0;
+    int err = 0;
+    while (err == 0 && events_next(cursor, &event)) {
+        const struct events_link link = {.node = events_value(file, &event, "entry"),
+                                         .cycles = event.end_cycles,
+                                         .directory = event.node,
+                                         .name = events_text_of(file, &event, "name")};
+        if (link.node != 0 && link.name.bytes)
+            err = add(file, &room, &link);
+    }
+    return err;
+}
+
+int events_find_links(struct events_file *file) {
+    struct events_cursor *cursor;
+    if (!(file->flags & EVENTS_NAMES))
+        return 0;
+    int err = events_cursor_open(file, &cursor);
+    if (err < 0)
+        return err;
+    err = take_links(file, cursor);
+    events_cursor_close(cursor);
+    if (file->link_count > 0)
+        qsort(file->links, file->link_count, sizeof(*file->links), compare_links);
+    return err;
+}
+
+/* The last one by then, else the next; NULL: there is none. */
+static const struct events_link *find(const struct events_file *file, uint64_t node, uint64_t cycles) {
+    size_t from = 0;
+    size_t to = file->link_count;
+    while (from < to) { /* the first one behind that moment */
+        size_t middle = from + (to - from) / 2;
+        const struct events_link *link = &file->links[middle];
+        if (link->node < node || (link->node == node && link->cycles <= cycles))
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    if (from > 0 && file->links[from - 1].node == node)
+        return &file->links[from - 1];
+    return from < file->link_count && file->links[from].node == node ? &file->links[from] : NULL;
+}
+
+/* ---- Paths ---- */
+
+static size_t append(char path[EVENTS_PATH_SIZE], size_t length, const struct events_text *text) {
+    size_t room = EVENTS_PATH_SIZE - 1 - length;
+    size_t count = text->length < room ? text->length : room;
+    memcpy(path + length, text->bytes, count);
+    path[length + count] = '\0';
+    return length + count;
+}
+
+size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t cycles,
+                         char ret_path[EVENTS_PATH_SIZE]) {
+    static const struct events_text slash = {.bytes = "/", .length = 1};
+    struct events_text names[DEPTH_MAX];
+    unsigned depth = 0;
+    struct events_text path = events_path(file, node, cycles);
+    const struct events_link *link;
+    ret_path[0] = '\0';
+    while (!path.bytes && depth < DEPTH_MAX && (link = find(file, node, cycles))) {
+        names[depth++] = link->name;
+        node = link->directory;
+        path = events_path(file, node, cycles);
+    }
+    if (!path.bytes)
+        return 0;
+    size_t length = append(ret_path, 0, &path);
+    while (depth > 0) {
+        if (length > 0 && ret_path[length - 1] != '/')
+            length = append(ret_path, length, &slash);
+        length = append(ret_path, length, &names[--depth]);
+    }
+    return length;
+}
