@@ -53,7 +53,7 @@ freeze
 make first
 expect_why "$live" "^ +[0-9.]+ m?s +[0-9]+  MKDIR +$cause$"
 expect_why "$mnt" "MKDIR +$cause$"
-"$OSPROF" why --stacks "$live" >"$scratch/why"
+"$OSPROF" why --stacks --width 1000 "$live" >"$scratch/why"
 grep -Eq "^ +$lower$" "$scratch/why" || fail "not what the call in flight works on: $(<"$scratch/why")"
 grep -Eq "^ +percpu_rwsem_wait < " "$scratch/why" || fail "not where it waits: $(<"$scratch/why")"
 sleep 0.5
