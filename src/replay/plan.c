@@ -66,7 +66,7 @@ static void read_texts(const struct reading *reading) {
         break;
     default:
         if (strstr(op->row->name, "XATTR") && strcmp(op->row->name, "LISTXATTR") != 0)
-            op->name = read_text(reading, "name");
+            op->name = read_text(reading, "attribute");
     }
 }
 

@@ -39,7 +39,7 @@ static const struct op {
     {"WRITE", {"file", "size", "offset", "result", "flags"}, 4, {NULL}, true},
     {"RELEASE", {"file"}, 1, {NULL}, false},
     {"FSYNC", {"file", "data_only"}, 2, {NULL}, false},
-    {"SETXATTR", {"size", "flags"}, 1, {"name"}, false},
+    {"SETXATTR", {"size", "flags"}, 1, {"attribute"}, false},
     {"FLUSH", {"file", "lock_owner"}, 1, {NULL}, false},
     {"OPENDIR", {"file"}, 1, {NULL}, false},
     {"READDIRPLUS", {"file", "offset", "result"}, 3, {NULL}, false},

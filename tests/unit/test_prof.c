@@ -439,6 +439,12 @@ static struct events_file *record_all_ops(bool with_names, void **ret_data) {
     return file;
 }
 
+static const char *text_of(const char *name) {
+    if (strcmp(name, "name") == 0 || strcmp(name, "attribute") == 0)
+        return arguments.name;
+    return strcmp(name, "new_name") == 0 ? arguments.new_name : arguments.results.target;
+}
+
 /* The length is that of all columns that the row names, neither more nor less. */
 static void check_record(const struct events_file *file, const unsigned char *bytes, unsigned op, bool with_names) {
     struct events_record record;
@@ -447,9 +453,7 @@ static void check_record(const struct events_file *file, const unsigned char *by
     unsigned words = 4 + (with_names ? described->column_count_all : described->column_count);
     size_t text_bytes = 0;
     for (unsigned i = 0; with_names && i < described->text_count; i++)
-        text_bytes += 4 + strlen(strcmp(described->texts[i], "name") == 0       ? arguments.name
-                                 : strcmp(described->texts[i], "new_name") == 0 ? arguments.new_name
-                                                                                : arguments.results.target);
+        text_bytes += 4 + strlen(text_of(described->texts[i]));
     ck_assert_str_eq(described->name, fs_op_names[op]);
     ck_assert_uint_eq(events_head_op(record.head), op);
     if (op != FS_OP_SYMLINK || !with_names) /* whose target is another's buffer */

@@ -420,7 +420,7 @@ START_TEST(devices_owners_and_set_id_bits_are_left_out) {
         "call 1 10 1 CREATE 1 file=7 entry=4 mode=04755 flags=0x42 name=a\n"
         "call 1 20 1 SETATTR 4 which=1 mode=06755\n"
         "call 1 30 1 SETATTR 4 which=6 owner=65534 group=65534\n"
-        "call 1 40 1 SETXATTR 4 size=20 name=security.capability\n");
+        "call 1 40 1 SETXATTR 4 size=20 attribute=security.capability\n");
     ck_assert_uint_eq(refused("MKNOD", REPLAY_NOT_PRIVILEGED), 1);
     ck_assert_uint_eq(refused("SETATTR", REPLAY_NOT_PRIVILEGED), 1);
     ck_assert_uint_eq(refused("SETXATTR", REPLAY_NOT_RECORDED), 1);

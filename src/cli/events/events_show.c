@@ -158,6 +158,9 @@ static void print_path(const struct page *page, const struct event *event, int c
     const struct events_text new_name = events_text_of(page->file, event, "new_name");
     if (new_name.bytes)
         snprintf(path + strlen(path), sizeof(path) - strlen(path), " -> %.*s", (int)new_name.length, new_name.bytes);
+    const struct events_text attribute = events_text_of(page->file, event, "attribute");
+    if (attribute.bytes)
+        snprintf(path + strlen(path), sizeof(path) - strlen(path), " [%.*s]", (int)attribute.length, attribute.bytes);
     if (!path[0])
         snprintf(path, sizeof(path), "(node %" PRIu64 ")", event->node);
     columns = columns < PATH_COLUMNS_MIN ? PATH_COLUMNS_MIN : columns;

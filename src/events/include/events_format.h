@@ -94,7 +94,7 @@ struct events_chunk {
  * again. umask and gid are the caller's size of SETATTR is the new size of the file, if `which` says so; size of
  * FALLOCATE the length.
  *
- * Texts: name, new_name (in `parent`), target (of a symbolic link). */
+ * Texts: name, new_name (in `parent`), target (of a symbolic link), attribute (an extended one, by name). */
 
 /* A moment on both clocks. They are written at both ends and every few seconds. */
 struct events_clock {

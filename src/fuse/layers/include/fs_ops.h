@@ -190,15 +190,15 @@ struct fs_values {
        "|file data_only||", (file, data_only), (), ())                                                                 \
     OP(SETXATTR, setxattr, (FS_CALL, const char *name, const void *value, size_t size_bytes, int flags),               \
        (caller, ino, name, value, size_bytes, flags), (FS_SIZE(size_bytes)),                                           \
-       "|size|flags|name", (size_bytes), ((uint64_t)flags), (name))                                                    \
+       "|size|flags|attribute", (size_bytes), ((uint64_t)flags), (name))                                                    \
     OP(GETXATTR, getxattr, (FS_CALL, const char *name, void *value, size_t size_bytes, size_t *ret_size_bytes),        \
        (caller, ino, name, value, size_bytes, ret_size_bytes), (FS_SIZE(size_bytes), FS_CAME_OF(*ret_size_bytes)),     \
-       "|size result||name", (size_bytes, FS_DONE(*ret_size_bytes)), (), (name))                                       \
+       "|size result||attribute", (size_bytes, FS_DONE(*ret_size_bytes)), (), (name))                                       \
     OP(LISTXATTR, listxattr, (FS_CALL, char *names, size_t size_bytes, size_t *ret_size_bytes),                        \
        (caller, ino, names, size_bytes, ret_size_bytes), (FS_SIZE(size_bytes), FS_CAME_OF(*ret_size_bytes)),           \
        "|size result||", (size_bytes, FS_DONE(*ret_size_bytes)), (), ())                                               \
     OP(REMOVEXATTR, removexattr, (FS_CALL, const char *name), (caller, ino, name), (),                                 \
-       "|||name", (), (), (name))                                                                                      \
+       "|||attribute", (), (), (name))                                                                                      \
     OP(FLUSH, flush, (FS_CALL, fs_file file, uint64_t lock_owner), (caller, ino, file, lock_owner), (),                \
        "|file|lock_owner|", (file), (lock_owner), ())                                                                  \
     OP(OPENDIR, opendir, (FS_CALL, fs_file *ret_file), (caller, ino, ret_file), (),                                    \
