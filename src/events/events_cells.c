@@ -79,7 +79,8 @@ static size_t find(const struct events_cells *cells, uint64_t key) {
 int events_cells_take(const struct events_cells *cells, unsigned table, struct aggstats_cell **ret_cells,
                       size_t *ret_count) {
     size_t first = find(cells, key_of(table, 0, 0));
-    size_t count = find(cells, key_of(table + 1, 0, 0)) - first;
+    size_t end = find(cells, key_of(table + 1, 0, 0));
+    size_t count = end > first ? end - first : 0;
     struct aggstats_cell *taken = calloc(count + 1, sizeof(*taken));
     if (!taken)
         return -ENOMEM;

@@ -60,8 +60,9 @@ static void tell(const char *name, uint64_t count, const char *what) {
 }
 
 static void tell_losses(const struct events_input *input) {
-    const struct events_losses *losses = &input->file->losses;
-    bool is_ring = input->file->flags & EVENTS_RING;
+    const struct events_file *file = input->file;
+    const struct events_losses *losses = &file->losses;
+    bool is_ring = file->flags & EVENTS_RING;
     tell(input->name, losses->dropped, "calls are not in it: they came faster than they could be written");
     tell(input->name, losses->missing,
          is_ring ? "calls are not in it: the ring was full of later ones" : "calls are missing in it");
@@ -102,7 +103,7 @@ int events_input_open(const char *name, struct events_input *ret_input) {
     int err = load(name, &contents);
     if (err == 0)
         err = events_open(contents.bytes, contents.size_bytes, &input.file, complaint);
-    if (err < 0) {
+    if (err < 0 || !input.file) {
         free(contents.bytes);
         return complain_unread(name, err, complaint);
     }

@@ -91,7 +91,7 @@ static enum status merge_inputs(const struct merge_options *options, const struc
     struct made made = {0};
     size_t place = 0;
     enum status status = STATUS_TROUBLE;
-    CLEANUP_FREE const struct events_file **files = calloc(count, sizeof(*files));
+    CLEANUP_FREE const struct events_file **files = calloc(count, sizeof(struct events_file *));
     for (size_t i = 0; files && i < count; i++)
         files[i] = inputs[i].file;
     int err = files ? events_merge(files, count, add, &made, &place) : -ENOMEM;
