@@ -68,7 +68,11 @@ static inline struct slow *recorder_slow(struct aggstats_recorder *recorder) {
 }
 
 /* Whether the next call wakes a thread of the recorder's. */
-bool recorder_is_woken_by_calls(struct aggstats_recorder *recorder);
+static inline bool recorder_is_woken_by_calls(struct aggstats_recorder *recorder) {
+    const struct slow *slow = recorder_slow(recorder);
+    return slow && slow_is_asleep(slow) &&
+           __atomic_load_n(&recorder->live.slow->threshold_cycles, __ATOMIC_RELAXED) > 0;
+}
 
 /* What is known of the time since the last look counts. Under the window lock */
 void recorder_settle_busy(struct aggstats_recorder *recorder);

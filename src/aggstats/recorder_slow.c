@@ -54,11 +54,6 @@ uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder)
     return __atomic_load_n(&recorder->live.slow->threshold_cycles, __ATOMIC_RELAXED);
 }
 
-bool recorder_is_woken_by_calls(struct aggstats_recorder *recorder) {
-    struct slow *slow = recorder_slow(recorder);
-    return slow && slow_is_asleep(slow) && aggstats_recorder_slow_cycles(recorder) > 0;
-}
-
 void aggstats_slow_begin(struct aggstats_recorder *recorder) {
     struct slow *slow = recorder_slow(recorder);
     if (slow)

@@ -154,7 +154,7 @@ static int begin(struct events_windows *windows) {
 int events_windows_find(const struct events_file *file, struct events_windows *ret_windows) {
     struct events_windows windows = {.file = file};
     windows.rotated = calloc(file->mark_count + 1, sizeof(*windows.rotated));
-    windows.changes = calloc(file->mark_count + 1, sizeof(*windows.changes));
+    windows.changes = calloc(file->mark_count + 1, sizeof(const struct events_mark_seen *));
     windows.windows = calloc(file->mark_count + 1, sizeof(*windows.windows));
     windows.pauses = calloc(file->mark_count + 1, sizeof(*windows.pauses));
     windows.places = calloc(file->run_count + 1, sizeof(*windows.places));

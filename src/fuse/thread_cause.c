@@ -186,7 +186,7 @@ static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTAT
     for (size_t i = 0; i < stack->count; i++) {
         size_t added = strlen(stack->functions[i]) + (i > 0 ? strlen(" < ") : 0);
         if (length + added + sizeof(more) > AGGSTATS_STACK_SIZE) {
-            strcpy(ret_text + length, more);
+            memcpy(ret_text + length, more, sizeof(more));
             return;
         }
         snprintf(ret_text + length, AGGSTATS_STACK_SIZE - length, "%s%s", i > 0 ? " < " : "", stack->functions[i]);
