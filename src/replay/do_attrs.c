@@ -92,8 +92,10 @@ static int set_size(struct replay_lane *lane, const struct replay_op *op, int pa
         return replay_refuse(lane, REPLAY_TOO_LARGE);
     int fd = open_fd(lane, op);
     CLEANUP_FD int opened = -1;
-    if (fd < 0 || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
-        fd = opened = replay_open_checked(lane, path_fd, O_WRONLY | O_CLOEXEC | O_NONBLOCK, false);
+    if (fd < 0 || (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY) {
+        opened = replay_open_checked(lane, path_fd, O_WRONLY | O_CLOEXEC | O_NONBLOCK, false);
+        fd = opened;
+    }
     int err = fd < 0 ? fd : (int)TIMED(lane, ftruncate(fd, (off_t)op->size));
     if (err == 0)
         replay_shrink(lane->replay, op->node, op->size);
