@@ -257,7 +257,7 @@ uint32_t replay_name_of(struct replay *replay, uint32_t directory, const char *t
 uint32_t replay_name_present(struct replay *replay, uint32_t name, uint64_t id, enum replay_type type);
 
 /* A node is made of that name. */
-uint32_t replay_name_made(struct replay *replay, uint32_t name, uint64_t id, enum replay_type type);
+uint32_t replay_name_made(struct replay *replay, uint32_t place, uint64_t id, enum replay_type type);
 
 /* Plans an operation that is about names, once its arguments are read. entry_id: the column */
 void replay_plan_names(struct replay *replay, struct replay_op *op, uint64_t entry_id);
