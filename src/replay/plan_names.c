@@ -87,9 +87,8 @@ uint32_t replay_name_present(struct replay *replay, uint32_t place, uint64_t id,
     bool is_new = !replay->names.at[place].existed && replay->names.at[place].node == 0;
     uint32_t node = replay->names.at[place].node;
     uint32_t known = id ? replay_map_get(&replay->node_of_id, id) : 0;
-    if (node && id && replay->nodes.at[node].id != id && (known || replay->nodes.at[node].id))
-        node = known; /* another one has come to this name without a trace */
-    else if (!node)
+    const bool is_another = node && id && replay->nodes.at[node].id != id && (known || replay->nodes.at[node].id);
+    if (!node || is_another) /* that has come to this name without a trace */
         node = known;
     if (!node)
         node = add_node(replay, id, type);

@@ -254,7 +254,7 @@ uint32_t replay_node_of(struct replay *replay, uint64_t id, uint64_t cycles, enu
 uint32_t replay_name_of(struct replay *replay, uint32_t directory, const char *text);
 
 /* The node that a name has, which was there before if nothing made it. id: 0, not known. */
-uint32_t replay_name_present(struct replay *replay, uint32_t name, uint64_t id, enum replay_type type);
+uint32_t replay_name_present(struct replay *replay, uint32_t place, uint64_t id, enum replay_type type);
 
 /* A node is made of that name. */
 uint32_t replay_name_made(struct replay *replay, uint32_t place, uint64_t id, enum replay_type type);
@@ -279,8 +279,8 @@ void replay_plan_order(struct replay *replay, uint32_t place);
 /* Sorts what operations wait for, and counts it. Errors: -ENOMEM */
 int replay_plan_waits(struct replay *replay);
 
-/* Gives each operation a thread. threads: recorded, of operation i at [i]. Errors: -ENOMEM */
-int replay_plan_lanes(struct replay *replay, const uint32_t *threads);
+/* Gives each operation a thread. numbers: of the recorded one of operation i at [i]. Errors: -ENOMEM */
+int replay_plan_lanes(struct replay *replay, const uint32_t *numbers);
 
 /* The row of a name; NULL: it cannot be done again. */
 const struct replay_row *replay_row_of(const char *name);

@@ -27,7 +27,8 @@ const char *replay_reason_text(enum replay_reason reason) {
 /* ---- Counts ---- */
 
 static const char *name_of(const struct replay *replay, const struct replay_op *op) {
-    return replay->file->ops[op->op].name;
+    const char *name = replay->file->ops[op->op].name;
+    return name ? name : ""; /* an operation that is planned has one */
 }
 
 static struct replay_count *count_of(struct replay *replay, const char *name) {
