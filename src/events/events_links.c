@@ -80,7 +80,7 @@ static const struct events_link *find(const struct events_file *file, uint64_t n
 
 static size_t append(char path[EVENTS_PATH_SIZE], size_t length, const struct events_text *text) {
     size_t room = EVENTS_PATH_SIZE - 1 - length;
-    size_t count = text->length < room ? text->length : room;
+    size_t count = strnlen(text->bytes, text->length < room ? text->length : room); /* hostile ones hold zeros */
     memcpy(path + length, text->bytes, count);
     path[length + count] = '\0';
     return length + count;
