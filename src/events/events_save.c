@@ -309,6 +309,21 @@ static bool is_of_session(const struct events_recorder *events, const struct eve
     return __atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session;
 }
 
+/* The buffer with the earlier calls: so a stream's calls are saved in their order. One that is free has none yet. */
+static unsigned first_half(const struct events_stream *stream) {
+    const struct events_half *halves = stream->halves;
+    if (__atomic_load_n(&halves[0].state, __ATOMIC_ACQUIRE) == EVENTS_HALF_FREE)
+        return 1;
+    bool has_other = __atomic_load_n(&halves[1].state, __ATOMIC_ACQUIRE) != EVENTS_HALF_FREE;
+    return has_other && halves[1].first_index < halves[0].first_index;
+}
+
+static int save_halves(struct events_recorder *events, struct events_stream *stream, bool all) {
+    unsigned first = first_half(stream);
+    int err = save_half(events, stream, &stream->halves[first], all);
+    return err < 0 ? err : save_half(events, stream, &stream->halves[1 - first], all);
+}
+
 /* Callers first: they may be gone soon. */
 static int save_streams(struct events_recorder *events, bool all) {
     struct events_stream *first = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE);
@@ -317,8 +332,8 @@ static int save_streams(struct events_recorder *events, bool all) {
         if (is_of_session(events, stream))
             ask_tasks(events, stream);
     for (struct events_stream *stream = first; stream && err == 0; stream = stream->next)
-        for (int i = 0; i < 2 && err == 0 && is_of_session(events, stream); i++)
-            err = save_half(events, stream, &stream->halves[i], all);
+        if (is_of_session(events, stream))
+            err = save_halves(events, stream, all);
     return err;
 }
 
