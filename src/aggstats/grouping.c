@@ -226,11 +226,7 @@ static void destroy(struct grouping *grouping) {
 }
 
 static void init_locks(struct grouping *grouping) {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&grouping->named, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&grouping->named);
     pthread_mutex_init(&grouping->lock, NULL);
     sem_init(&grouping->wake, 0, 0);
 }

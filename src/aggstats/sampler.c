@@ -63,11 +63,7 @@ int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct
     sampler->cut = cut;
     sampler->context = context;
     sampler->interval_ns = interval_ns;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&sampler->told, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&sampler->told);
     pthread_mutex_init(&sampler->lock, NULL);
     int err = quiet_thread_start(&sampler->thread, run, sampler);
     if (err < 0)

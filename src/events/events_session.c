@@ -1,11 +1,11 @@
 /* Starting and ending recordings. */
 #include <linux/membarrier.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "base.h"
+#include "quiet_thread.h"
 #include "recorder_private.h"
 
 #define HANGS_AFTER_S 2
@@ -27,7 +27,6 @@ static int find_entry(const char *op) {
 
 int events_recorder_create(const struct events_source *source, struct events_recorder **ret_events) {
     struct events_recorder *events = calloc(1, sizeof(*events));
-    pthread_condattr_t monotonic;
     if (!events)
         return -ENOMEM;
     events->source = *source;
@@ -38,10 +37,7 @@ int events_recorder_create(const struct events_source *source, struct events_rec
     pthread_mutex_init(&events->streams_lock, NULL);
     pthread_mutex_init(&events->lock, NULL);
     pthread_mutex_init(&events->ring_lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&events->flushed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&events->flushed);
     ring_init(&events->ring, 0);
     syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0); /* for the end of recordings */
     *ret_events = events;
@@ -69,16 +65,6 @@ void events_recorder_destroy(struct events_recorder *events) {
     events_writer_finish(&events->beside);
     pthread_cond_destroy(&events->flushed);
     free(events);
-}
-
-static int start_thread(struct events_recorder *events) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&events->thread, NULL, events_save, events);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return -err;
 }
 
 static void begin_anew(struct events_recorder *events, const struct events_wanted *wanted) {
@@ -110,7 +96,7 @@ int events_recorder_start(struct events_recorder *events, const struct events_wa
     begin_anew(events, wanted);
     int err = events_save_beginning(events);
     if (err == 0)
-        err = start_thread(events);
+        err = quiet_thread_start(&events->thread, events_save, events);
     events->has_thread = err == 0;
     events->state.is_on = err == 0;
     if (err < 0) {

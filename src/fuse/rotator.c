@@ -3,7 +3,6 @@
 #include "rotator.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,6 +10,7 @@
 #include "log.h"
 #include "new_file.h"
 #include "profile_series.h"
+#include "quiet_thread.h"
 
 #define NS_PER_SECOND 1000000000
 #define END_WAIT_S 2
@@ -194,28 +194,18 @@ static void *run(void *argument) {
 /* ---- Life cycle ---- */
 
 void rotator_init(struct rotator *rotator) {
-    pthread_condattr_t monotonic;
     pthread_mutex_init(&rotator->lock, NULL);
     pthread_mutex_init(&rotator->name_lock, NULL);
     pthread_mutex_init(&rotator->timer_lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&rotator->told, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&rotator->told);
 }
 
-/* The thread takes no signals. */
 int rotator_start(struct rotator *rotator) {
-    sigset_t all;
-    sigset_t before;
     if (rotator->interval_s == 0)
         return 0;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&rotator->thread, NULL, run, rotator);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int err = quiet_thread_start(&rotator->thread, run, rotator);
     rotator->has_thread = err == 0;
-    return -err;
+    return err;
 }
 
 static bool end_thread(struct rotator *rotator) {

@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base.h"
 #include "log.h"
+#include "quiet_thread.h"
 #include "slow_log_file.h"
 #include "slow_log_line.h"
 #include "slow_log_rate.h"
@@ -146,18 +145,12 @@ static void *run(void *argument) {
 
 /* ---- Life cycle ---- */
 
-/* The thread takes no signals. */
 static int start_thread(struct slow_log *log) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int err = pthread_create(&log->thread, NULL, run, log);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int err = quiet_thread_start(&log->thread, run, log);
     log->has_thread = err == 0;
-    if (err != 0)
-        log_message("slowlog=%s: cannot start its thread: %s", log->options.target, strerror(err));
-    return -err;
+    if (err < 0)
+        log_message("slowlog=%s: cannot start its thread: %s", log->options.target, strerror(-err));
+    return err;
 }
 
 static int open_target(struct slow_log *log) {
@@ -172,16 +165,12 @@ static int open_target(struct slow_log *log) {
 }
 
 int slow_log_start(const struct slow_log_options *options, struct slow_log **ret_log) {
-    pthread_condattr_t monotonic;
     struct slow_log *log = calloc(1, sizeof(*log));
     if (!log)
         return -ENOMEM;
     *log = (struct slow_log){.options = *options, .file = SLOW_LOG_FILE_NONE, .rate = {.lines_max = options->rate_max}};
     pthread_mutex_init(&log->lock, NULL);
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&log->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    cond_init_monotonic(&log->changed);
     int err = open_target(log);
     if (err == 0)
         err = start_thread(log);

@@ -1,9 +1,10 @@
-/* Private: threads of the library's own. */
+/* Threads that a library or the daemon has for itself, and what they wait with. */
 #ifndef QUIET_THREAD_H
 #define QUIET_THREAD_H
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 
 /* Starts one that takes no signals: these are for the program's own threads. Errors: those of pthread_create() */
 static inline int quiet_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *argument) {
@@ -14,6 +15,15 @@ static inline int quiet_thread_start(pthread_t *ret_thread, void *(*run)(void *)
     int err = pthread_create(ret_thread, NULL, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return -err;
+}
+
+/* A condition whose waits end by the clock that nobody sets. */
+static inline void cond_init_monotonic(pthread_cond_t *cond) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &monotonic);
+    pthread_condattr_destroy(&monotonic);
 }
 
 #endif
