@@ -93,10 +93,7 @@ enum { START_NOT_ASKED = 0, START_GONE = 1 };
 #define START_GONE_NAMED (UINT64_C(1) << 63)
 
 static uint64_t start_of_gone(const char *name) {
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (const char *at = name; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
-    return name[0] ? hash | START_GONE_NAMED : START_GONE;
+    return name[0] ? hash_text(HASH_BEGIN, name) | START_GONE_NAMED : START_GONE;
 }
 
 /* Returns the group that its calls are in now; NULL: none of its own. */

@@ -21,14 +21,6 @@ static uint64_t total_of(const struct aggstats_profile *profile) {
     return total;
 }
 
-/* Source: Fowler, Noll, Vo: FNV-1a */
-static uint64_t hash_of(const char *text) {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return hash;
-}
-
 /* ---- Rows --------------------------------------------------------------------------------------- */
 
 static struct merging_group *find_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
@@ -63,7 +55,7 @@ static struct merging_group *find_or_add(struct merging_kind *kind, const struct
 static int add_to_others(struct merging_kind *kind, enum aggstats_grouping grouping,
                          const struct aggstats_profile *calls) {
     const struct aggstats_group others = {.grouping = grouping, .who = AGGSTATS_WHO_OTHER};
-    struct merging_group *row = find_or_add(kind, &others, hash_of(""));
+    struct merging_group *row = find_or_add(kind, &others, hash_text(HASH_BEGIN, ""));
     return row ? aggstats_profile_add(&row->group.profile, calls) : -ENOMEM;
 }
 
@@ -124,7 +116,7 @@ static struct merging_group *make_room(struct merging_kind *kind, const struct a
 /* others_cycles: of its profile */
 static int add_group(struct merging_groups *groups, const struct aggstats_group *group, uint64_t others_cycles) {
     struct merging_kind *kind = &groups->kinds[group->grouping];
-    uint64_t hash = hash_of(group->name);
+    uint64_t hash = hash_text(HASH_BEGIN, group->name);
     int error = 0;
     struct merging_group *row = find_row(kind, group, hash);
     if (!row && group->who == AGGSTATS_WHO_ID && count_named(kind) >= MERGING_GROUPS_MAX)

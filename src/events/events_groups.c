@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base.h"
+
 #define FIRST_PLACES 64U
 
 /* ---- Who it is ---- */
@@ -76,13 +78,9 @@ static void identify(const struct events_groups *groups, const struct event *eve
 
 /* ---- The table ---- */
 
-/* FNV-1a. */
 static uint64_t hash_of(const struct aggstats_group *group) {
-    uint64_t hash =
-        UINT64_C(14695981039346656037) ^ group->id ^ (uint64_t)group->who << 56 ^ (uint64_t)group->grouping << 60;
-    hash *= UINT64_C(1099511628211);
-    for (const char *at = group->name; *at; at++)
-        hash = (hash ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    uint64_t number = group->id ^ (uint64_t)group->who << 56 ^ (uint64_t)group->grouping << 60;
+    uint64_t hash = hash_text(HASH_BEGIN ^ number * UINT64_C(11400714819323198485), group->name);
     return hash ^ hash >> 32;
 }
 

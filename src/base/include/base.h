@@ -102,6 +102,11 @@ void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]);
  * byte, U+FFFD. Returns 0 at the end */
 size_t next_character(const char **text, const char **ret_character);
 
+/* A hash of a text, and of what it is mixed with: HASH_BEGIN, or the hash of what stands before.
+ * Source: Fowler, Noll, Vo: FNV-1a */
+#define HASH_BEGIN UINT64_C(14695981039346656037)
+uint64_t hash_text(uint64_t before, const char *text);
+
 /* Whether a terminal does something else with a character of next_character() than to show it. */
 bool is_obeyed_by_terminals(const char *character, size_t length);
 
