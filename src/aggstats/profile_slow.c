@@ -6,10 +6,7 @@
 #include <string.h>
 
 #include "base.h"
-
-static unsigned bucket_count(const struct aggstats_profile *profile) {
-    return 64 * profile->resolution;
-}
+#include "profile_buckets.h"
 
 static void free_texts(struct aggstats_slow_call *call) {
     free(call->path);
@@ -35,7 +32,7 @@ void profile_free_slow(struct aggstats_profile *profile) {
 }
 
 static size_t buckets_bytes(const struct aggstats_profile *profile) {
-    return bucket_count(profile) * sizeof(uint64_t);
+    return profile_bucket_count(profile) * sizeof(uint64_t);
 }
 
 int profile_give_cause_buckets(const struct aggstats_profile *profile, struct aggstats_cause *cause) {
@@ -118,7 +115,7 @@ void profile_sort_slow(struct aggstats_profile *profile) {
 static int add_cause_buckets(const struct aggstats_profile *sum, struct aggstats_cause *same,
                              const struct aggstats_cause *cause) {
     int err = cause->buckets ? profile_give_cause_buckets(sum, same) : 0;
-    for (unsigned bucket = 0; cause->buckets && err == 0 && bucket < bucket_count(sum); bucket++)
+    for (unsigned bucket = 0; cause->buckets && err == 0 && bucket < profile_bucket_count(sum); bucket++)
         if (__builtin_add_overflow(same->buckets[bucket], cause->buckets[bucket], &same->buckets[bucket]))
             err = -EOVERFLOW;
     return err;
@@ -203,7 +200,7 @@ static void drop_empty_causes(struct aggstats_profile *profile) {
 /* Of what is not known nothing can be taken. */
 static int subtract_cause_buckets(const struct aggstats_profile *difference, const struct aggstats_cause *taken,
                                   struct aggstats_cause *cause) {
-    for (unsigned bucket = 0; taken->buckets && bucket < bucket_count(difference); bucket++)
+    for (unsigned bucket = 0; taken->buckets && bucket < profile_bucket_count(difference); bucket++)
         if (taken->buckets[bucket] > 0 &&
             (!cause->buckets ||
              __builtin_sub_overflow(cause->buckets[bucket], taken->buckets[bucket], &cause->buckets[bucket])))
