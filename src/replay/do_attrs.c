@@ -10,18 +10,6 @@
 
 #define VALUE_BYTES_MAX 65536U /* XATTR_SIZE_MAX of the kernel */
 
-/* As in fs_ops.h. */
-enum {
-    SET_MODE = 1 << 0,
-    SET_UID = 1 << 1,
-    SET_GID = 1 << 2,
-    SET_SIZE = 1 << 3,
-    SET_ATIME = 1 << 4,
-    SET_MTIME = 1 << 5,
-    SET_ATIME_NOW = 1 << 7,
-    SET_MTIME_NOW = 1 << 8,
-};
-
 #define PROC_PATH_SIZE 64
 
 /* A node's descriptor of O_PATH, and its name in /proc, for calls that take no such descriptor; below 0: lane->reason
@@ -112,15 +100,15 @@ static struct timespec time_of(uint64_t which, uint64_t set, uint64_t now, uint6
 
 static int set_times(struct replay_lane *lane, const struct replay_op *op, const char *proc) {
     const struct timespec times[2] = {
-        time_of(op->args[0], SET_ATIME, SET_ATIME_NOW, op->args[2]),
-        time_of(op->args[0], SET_MTIME, SET_MTIME_NOW, op->args[3]),
+        time_of(op->args[0], EVENTS_SET_ATIME, EVENTS_SET_ATIME_NOW, op->args[2]),
+        time_of(op->args[0], EVENTS_SET_MTIME, EVENTS_SET_MTIME_NOW, op->args[3]),
     };
     return (int)TIMED(lane, utimensat(AT_FDCWD, proc, times, 0));
 }
 
 static int set_owner(struct replay_lane *lane, const struct replay_op *op, int fd) {
-    uid_t uid = op->args[0] & SET_UID ? (uid_t)op->args[1] : (uid_t)-1;
-    gid_t gid = op->args[0] & SET_GID ? (gid_t)(op->args[1] >> 32) : (gid_t)-1;
+    uid_t uid = op->args[0] & EVENTS_SET_OWNER ? (uid_t)op->args[1] : (uid_t)-1;
+    gid_t gid = op->args[0] & EVENTS_SET_GROUP ? (gid_t)(op->args[1] >> 32) : (gid_t)-1;
     return (int)TIMED(lane, fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
 }
 
@@ -129,19 +117,20 @@ int replay_setattr(struct replay_lane *lane, struct replay_op *op) {
     char proc[PROC_PATH_SIZE];
     uint64_t which = op->args[0];
     bool is_privileged = lane->replay->options.is_privileged;
-    if (!is_privileged && which & (SET_UID | SET_GID) && !(which & ~(uint64_t)(SET_UID | SET_GID)))
+    if (!is_privileged && which & (EVENTS_SET_OWNER | EVENTS_SET_GROUP) &&
+        !(which & ~(uint64_t)(EVENTS_SET_OWNER | EVENTS_SET_GROUP)))
         return replay_refuse(lane, REPLAY_NOT_PRIVILEGED);
     CLEANUP_FD int fd = open_path(lane, op, proc);
     int err = 0;
     if (fd < 0)
         return fd;
-    if (which & SET_SIZE)
+    if (which & EVENTS_SET_SIZE)
         err = set_size(lane, op, fd);
-    if (err == 0 && is_privileged && which & (SET_UID | SET_GID))
+    if (err == 0 && is_privileged && which & (EVENTS_SET_OWNER | EVENTS_SET_GROUP))
         err = set_owner(lane, op, fd);
-    if (err == 0 && which & SET_MODE)
+    if (err == 0 && which & EVENTS_SET_MODE)
         err = (int)TIMED(lane, chmod(proc, replay_mode(lane->replay, op->umask, 0, S_IRUSR | S_IWUSR)));
-    if (err == 0 && which & (SET_ATIME | SET_MTIME | SET_ATIME_NOW | SET_MTIME_NOW))
+    if (err == 0 && which & (EVENTS_SET_ATIME | EVENTS_SET_MTIME | EVENTS_SET_ATIME_NOW | EVENTS_SET_MTIME_NOW))
         err = set_times(lane, op, proc);
     return err;
 }

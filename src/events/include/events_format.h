@@ -85,16 +85,31 @@ struct events_chunk {
  *
  * Columns of osproffs (a column is 64 bits; columns that nothing is known of are 0):
  *
- *   size, offset, result   bytes asked for, where, and what came of it: bytes moved, entries listed, position found
- *   file                   the handle of the open file or directory; of ops that open, the one that is returned. 0:
- * none entry                  the node that was found or made (LOOKUP, CREATE, MKDIR...); 0: none was parent the
- * directory of the other name (RENAME, LINK) out_node, out_file, out_offset    where COPY_FILE_RANGE writes to mode,
- * umask, flags, device, which, owner, group, atime_s, atime_ns, mtime_s, mtime_ns, mask, whence, data_only, lock_owner,
- * lock_type, lock_start, lock_length, is_flock, command, block, gid arguments of the call, as in fs_ops.h: for doing it
- * again. umask and gid are the caller's size of SETATTR is the new size of the file, if `which` says so; size of
- * FALLOCATE the length.
+ *   size, offset, result   bytes asked for, where, and what came of it: bytes moved, entries listed, position found;
+ *                          size of SETATTR is the file's new size, if `which` says so, and of FALLOCATE the length
+ *   file                   the handle of the open file or directory; of ops that open, the new one. 0: none
+ *   entry                  the node that was found or made (LOOKUP, CREATE, MKDIR...). 0: none was
+ *   parent                 the directory of the other name (RENAME, LINK)
+ *   out_node, out_file, out_offset
+ *                          where COPY_FILE_RANGE writes to
+ *   which                  what SETATTR changes: enum events_set
+ *   mode, umask, flags, device, owner, group, atime_s, atime_ns, mtime_s, mtime_ns, mask, whence, data_only,
+ *   lock_owner, lock_type, lock_start, lock_length, is_flock, command, block, gid
+ *                          arguments of the call, for doing it again; umask and gid are the caller's
  *
  * Texts: name, new_name (in `parent`), target (of a symbolic link), attribute (an extended one, by name). */
+
+/* Of the column `which`. */
+enum events_set {
+    EVENTS_SET_MODE = 1 << 0,
+    EVENTS_SET_OWNER = 1 << 1,
+    EVENTS_SET_GROUP = 1 << 2,
+    EVENTS_SET_SIZE = 1 << 3,
+    EVENTS_SET_ATIME = 1 << 4,
+    EVENTS_SET_MTIME = 1 << 5,
+    EVENTS_SET_ATIME_NOW = 1 << 7,
+    EVENTS_SET_MTIME_NOW = 1 << 8,
+};
 
 /* A moment on both clocks. They are written at both ends and every few seconds. */
 struct events_clock {

@@ -22,6 +22,12 @@ const char *const fs_op_events[FS_OP_COUNT] = {
 };
 
 static_assert(FS_OP_COUNT <= AGGSTATS_OPS_MAX, "the recorder has room for every op");
+static_assert((int)FS_SET_MODE == (int)EVENTS_SET_MODE && (int)FS_SET_UID == (int)EVENTS_SET_OWNER &&
+                  (int)FS_SET_GID == (int)EVENTS_SET_GROUP && (int)FS_SET_SIZE == (int)EVENTS_SET_SIZE &&
+                  (int)FS_SET_ATIME == (int)EVENTS_SET_ATIME && (int)FS_SET_MTIME == (int)EVENTS_SET_MTIME &&
+                  (int)FS_SET_ATIME_NOW == (int)EVENTS_SET_ATIME_NOW &&
+                  (int)FS_SET_MTIME_NOW == (int)EVENTS_SET_MTIME_NOW,
+              "events files have these bits");
 
 static struct prof *to_prof(struct fs_layer *layer) {
     return container_of(layer, struct prof, layer);
