@@ -15,26 +15,15 @@ struct merge_options {
     const char *output;
 };
 
-/* The merged file while it is made. */
+/* The merged file. */
 struct made {
-    unsigned char *bytes;
+    char *bytes;
     size_t size_bytes;
-    size_t room_bytes;
 };
 
-static int add(void *context, const void *bytes, size_t size_bytes) {
-    struct made *made = context;
-    if (size_bytes > made->room_bytes - made->size_bytes) {
-        size_t room_bytes = 2 * (made->size_bytes + size_bytes);
-        unsigned char *grown = realloc(made->bytes, room_bytes);
-        if (!grown)
-            return -ENOMEM;
-        made->bytes = grown;
-        made->room_bytes = room_bytes;
-    }
-    memcpy(made->bytes + made->size_bytes, bytes, size_bytes);
-    made->size_bytes += size_bytes;
-    return 0;
+/* stream: in memory */
+static int add(void *stream, const void *bytes, size_t size_bytes) {
+    return fwrite(bytes, 1, size_bytes, stream) == size_bytes ? 0 : -ENOMEM;
 }
 
 /* ---- What it says ---- */
@@ -81,7 +70,7 @@ static void complain_unmerged(const char *name, int err) {
 static enum status write_merged(const struct merge_options *options, const struct made *made) {
     int err = print_hosts(made, output_is_stdout(options->output));
     if (err == 0)
-        err = output_write_private(options->output, (const char *)made->bytes, made->size_bytes);
+        err = output_write_private(options->output, made->bytes, made->size_bytes);
     if (err < 0)
         complain("cannot write %s: %s", options->output, strerror(-err));
     return err < 0 ? STATUS_TROUBLE : STATUS_OK;
@@ -94,7 +83,10 @@ static enum status merge_inputs(const struct merge_options *options, const struc
     CLEANUP_FREE const struct events_file **files = calloc(count, sizeof(struct events_file *));
     for (size_t i = 0; files && i < count; i++)
         files[i] = inputs[i].file;
-    int err = files ? events_merge(files, count, add, &made, &place) : -ENOMEM;
+    FILE *stream = open_memstream(&made.bytes, &made.size_bytes);
+    int err = files && stream ? events_merge(files, count, add, stream, &place) : -ENOMEM;
+    if (stream && fclose(stream) != 0 && err == 0)
+        err = -ENOMEM;
     if (err < 0)
         complain_unmerged(inputs[place].name, err);
     else
