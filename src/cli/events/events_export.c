@@ -6,14 +6,14 @@
 
 #include "base.h"
 
-int events_export_each(const struct events_export *export, events_each_fn each, void *context) {
+int events_export_each(const struct events_export *out, events_each_fn each, void *context) {
     struct events_cursor *cursor;
     struct event event;
-    int err = events_cursor_open(export->file, &cursor);
+    int err = events_cursor_open(out->file, &cursor);
     if (err < 0)
         return err;
-    while (err >= 0 && !ferror(export->stream) && events_next(cursor, &event))
-        if (events_filter_wants(export->filter, &event))
+    while (err >= 0 && !ferror(out->stream) && events_next(cursor, &event))
+        if (events_filter_wants(out->filter, &event))
             err = each(context, &event);
     events_cursor_close(cursor);
     return err < 0 ? err : 0;

@@ -15,14 +15,14 @@ struct events_export {
 
 /* Writes the calls that are wanted, in the order of their starts. Errors: -ENOMEM, -EINVAL the format cannot hold them:
  * the file does not tell its clock's rate */
-typedef int (*events_export_fn)(const struct events_export *export);
-int events_export_csv(const struct events_export *export);
-int events_export_chrome(const struct events_export *export);
-int events_export_perfetto(const struct events_export *export);
+typedef int (*events_export_fn)(const struct events_export *out);
+int events_export_csv(const struct events_export *out);
+int events_export_chrome(const struct events_export *out);
+int events_export_perfetto(const struct events_export *out);
 
 /* Calls `each` for every call that is wanted, until it returns less than 0, which is then returned. Errors: -ENOMEM */
 typedef int (*events_each_fn)(void *context, const struct event *event);
-int events_export_each(const struct events_export *export, events_each_fn each, void *context);
+int events_export_each(const struct events_export *out, events_each_fn each, void *context);
 
 /* A thread's name; for all formats. */
 #define EVENTS_NAME_SIZE 64

@@ -10,7 +10,7 @@
 #define US_PER_SECOND 1000000.0L
 
 struct chrome {
-    const struct events_export *export;
+    const struct events_export *out;
     FILE *stream;
     struct events_lanes *lanes;
     uint64_t first_cycles;
@@ -58,7 +58,7 @@ static void print_name(const struct chrome *chrome, const char *what, const stru
 static void name_track(const struct chrome *chrome, const struct events_lane *lane) {
     char name[EVENTS_NAME_SIZE];
     char shown[EVENTS_NAME_SIZE + 16];
-    events_export_name(chrome->export->file, lane->thread, name);
+    events_export_name(chrome->out->file, lane->thread, name);
     snprintf(shown, sizeof(shown), lane->number ? "%s (%u)" : "%s", name, lane->number + 1);
     print_name(chrome, "thread_name", lane, shown);
     if (lane->number == 0 && lane->thread == lane->process)
@@ -68,7 +68,7 @@ static void name_track(const struct chrome *chrome, const struct events_lane *la
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
 static void print_columns(const struct chrome *chrome, const struct event *event) {
-    const struct events_op *op = &chrome->export->file->ops[event->op];
+    const struct events_op *op = &chrome->out->file->ops[event->op];
     for (unsigned i = 0; i < op->column_count; i++) {
         putc(',', chrome->stream);
         print_string(chrome->stream, op->columns[i]);
@@ -79,7 +79,7 @@ static void print_columns(const struct chrome *chrome, const struct event *event
 static void print_details(const struct chrome *chrome, const struct event *event) {
     char path[EVENTS_PATH_SIZE];
     char error[16];
-    events_path_of(chrome->export->file, event, path);
+    events_path_of(chrome->out->file, event, path);
     fprintf(chrome->stream, "\"args\":{\"node\":%" PRIu64, event->node);
     if (path[0])
         print_member(chrome->stream, "path", path);
@@ -91,7 +91,7 @@ static void print_details(const struct chrome *chrome, const struct event *event
 }
 
 static long double us_of(const struct chrome *chrome, uint64_t cycles) {
-    return (long double)cycles * US_PER_SECOND / (long double)chrome->export->file->clock_hz;
+    return (long double)cycles * US_PER_SECOND / (long double)chrome->out->file->clock_hz;
 }
 
 static int print_call(void *context, const struct event *event) {
@@ -107,7 +107,7 @@ static int print_call(void *context, const struct event *event) {
         return err;
     if (is_new)
         name_track(chrome, &lane);
-    const char *name = chrome->export->file->ops[event->op].name;
+    const char *name = chrome->out->file->ops[event->op].name;
     fputs("{\"ph\":\"X\",\"cat\":\"fs\",\"name\":", chrome->stream);
     print_string(chrome->stream, name);
     fprintf(chrome->stream, ",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"ts\":%.3Lf,\"dur\":%.3Lf,", lane.process,
@@ -121,25 +121,25 @@ static int print_call(void *context, const struct event *event) {
 /* The list ends with an event of its own, so that each other ends with a comma. */
 static void print_end(const struct chrome *chrome) {
     char utc[UTC_TEXT_SIZE];
-    format_utc(chrome->has_first ? events_unix_ns(chrome->export->file, chrome->first_cycles) : 0, utc);
+    format_utc(chrome->has_first ? events_unix_ns(chrome->out->file, chrome->first_cycles) : 0, utc);
     fputs("{\"ph\":\"M\",\"name\":\"trace_version\",\"pid\":0,\"tid\":0,\"args\":{\"name\":\"osprof\"}}],\n"
           "\"displayTimeUnit\":\"ns\",\"otherData\":{\"begun\":",
           chrome->stream);
     print_string(chrome->stream, utc);
-    if (chrome->export->file->host)
-        print_member(chrome->stream, "host", chrome->export->file->host);
+    if (chrome->out->file->host)
+        print_member(chrome->stream, "host", chrome->out->file->host);
     fputs("}}\n", chrome->stream);
 }
 
-int events_export_chrome(const struct events_export *export) {
-    struct chrome chrome = {.export = export, .stream = export->stream};
-    if (export->file->clock_hz == 0)
+int events_export_chrome(const struct events_export *out) {
+    struct chrome chrome = {.out = out, .stream = out->stream};
+    if (out->file->clock_hz == 0)
         return -EINVAL;
-    int err = events_lanes_create(export->file, &chrome.lanes);
+    int err = events_lanes_create(out->file, &chrome.lanes);
     if (err < 0)
         return err;
-    fputs("{\"traceEvents\":[\n", export->stream);
-    err = events_export_each(export, print_call, &chrome);
+    fputs("{\"traceEvents\":[\n", out->stream);
+    err = events_export_each(out, print_call, &chrome);
     print_end(&chrome);
     events_lanes_destroy(chrome.lanes);
     return err;

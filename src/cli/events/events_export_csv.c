@@ -8,7 +8,7 @@
 #define NS_PER_SECOND 1000000000.0L
 
 struct csv {
-    const struct events_export *export;
+    const struct events_export *out;
     FILE *stream;
     struct events_order *order; /* NULL: the calls are of one host */
 };
@@ -37,12 +37,12 @@ static void print_number(FILE *stream, bool is_known, uint64_t number) {
 }
 
 static void print_column(const struct csv *csv, const struct event *event, const char *name) {
-    int column = events_column(csv->export->file, event->op, name, event->has_more);
+    int column = events_column(csv->out->file, event->op, name, event->has_more);
     print_number(csv->stream, column >= 0, column >= 0 ? event->columns[column] : 0);
 }
 
 static void print_times(const struct csv *csv, const struct event *event) {
-    const struct events_file *file = csv->export->file;
+    const struct events_file *file = csv->out->file;
     long double ns = file->clock_hz ? (long double)event->latency_cycles * NS_PER_SECOND / (long double)file->clock_hz
                                     : (long double)event->latency_cycles;
     fprintf(csv->stream, "%" PRId64 ",%.0Lf", events_unix_ns(file, event->start_cycles), ns);
@@ -53,17 +53,17 @@ static void print_times(const struct csv *csv, const struct event *event) {
 static void print_caller(const struct csv *csv, const struct event *event) {
     char name[EVENTS_NAME_SIZE];
     struct events_text unused;
-    uint64_t process = events_task(csv->export->file, event->thread, &unused);
-    events_export_name(csv->export->file, event->thread, name);
-    print_number(csv->stream, true, events_thread_number(csv->export->file, process ? process : event->thread));
-    print_number(csv->stream, true, events_thread_number(csv->export->file, event->thread));
+    uint64_t process = events_task(csv->out->file, event->thread, &unused);
+    events_export_name(csv->out->file, event->thread, name);
+    print_number(csv->stream, true, events_thread_number(csv->out->file, process ? process : event->thread));
+    print_number(csv->stream, true, events_thread_number(csv->out->file, event->thread));
     print_text(csv->stream, name, strlen(name));
     print_number(csv->stream, true, event->uid);
 }
 
 /* Further columns, of files that were merged: whose call it is, and whether it may have begun before one above it. */
 static void print_host(const struct csv *csv, const struct event *event) {
-    const struct events_host_seen *host = events_host_of(csv->export->file, event->stream);
+    const struct events_host_seen *host = events_host_of(csv->out->file, event->stream);
     if (!csv->order)
         return;
     print_text(csv->stream, host && host->name ? host->name : "", host && host->name ? strlen(host->name) : 0);
@@ -74,15 +74,15 @@ static int print_call(void *context, const struct event *event) {
     const struct csv *csv = context;
     char path[EVENTS_PATH_SIZE];
     char error[16];
-    const struct events_text new_name = events_text_of(csv->export->file, event, "new_name");
-    const char *name = csv->export->file->ops[event->op].name;
+    const struct events_text new_name = events_text_of(csv->out->file, event, "new_name");
+    const char *name = csv->out->file->ops[event->op].name;
     const char *failure = events_export_error(event->error, error);
     print_times(csv, event);
     print_text(csv->stream, name, strlen(name));
     print_text(csv->stream, failure, strlen(failure));
     print_caller(csv, event);
     print_number(csv->stream, true, event->node);
-    events_path_of(csv->export->file, event, path);
+    events_path_of(csv->out->file, event, path);
     print_text(csv->stream, path, strlen(path));
     print_text(csv->stream, new_name.bytes, new_name.bytes ? new_name.length : 0);
     print_column(csv, event, "size");
@@ -95,15 +95,15 @@ static int print_call(void *context, const struct event *event) {
     return 0;
 }
 
-int events_export_csv(const struct events_export *export) {
-    struct csv csv = {.export = export, .stream = export->stream};
-    if (export->file->host_count > 0 && events_order_create(export->file, &csv.order) < 0)
+int events_export_csv(const struct events_export *out) {
+    struct csv csv = {.out = out, .stream = out->stream};
+    if (out->file->host_count > 0 && events_order_create(out->file, &csv.order) < 0)
         return -ENOMEM;
     fputs("start_ns,latency_ns,start_cycles,latency_cycles,op,error,pid,tid,program,uid,node,path,new_name,size,offset,"
           "result,file,worker",
-          export->stream);
-    fputs(csv.order ? ",host,unordered\n" : "\n", export->stream);
-    int err = events_export_each(export, print_call, &csv);
+          out->stream);
+    fputs(csv.order ? ",host,unordered\n" : "\n", out->stream);
+    int err = events_export_each(out, print_call, &csv);
     free(csv.order);
     return err;
 }

@@ -17,7 +17,7 @@
 #define PACKET_BYTES_MAX 16384U /* texts are bounded, and there are not many */
 
 struct perfetto {
-    const struct events_export *export;
+    const struct events_export *out;
     struct events_lanes *lanes;
     bool has_first;
 };
@@ -44,16 +44,16 @@ static void write_packet(const struct perfetto *perfetto, Perfetto__TracePacket 
     if (length > sizeof(bytes))
         return;
     perfetto__trace_packet__pack(packet, bytes);
-    putc(TRACE_PACKET_TAG, perfetto->export->stream);
+    putc(TRACE_PACKET_TAG, perfetto->out->stream);
     size_t rest = length;
     for (; rest >= 0x80; rest >>= 7)
-        putc((int)(rest & 0x7f) | 0x80, perfetto->export->stream);
-    putc((int)rest, perfetto->export->stream);
-    fwrite(bytes, 1, length, perfetto->export->stream);
+        putc((int)(rest & 0x7f) | 0x80, perfetto->out->stream);
+    putc((int)rest, perfetto->out->stream);
+    fwrite(bytes, 1, length, perfetto->out->stream);
 }
 
 static uint64_t ns_of(const struct perfetto *perfetto, uint64_t cycles) {
-    int64_t ns = events_unix_ns(perfetto->export->file, cycles);
+    int64_t ns = events_unix_ns(perfetto->out->file, cycles);
     return ns > 0 ? (uint64_t)ns : 0;
 }
 
@@ -108,7 +108,7 @@ static void write_lane(const struct perfetto *perfetto, const struct events_lane
     char name[EVENTS_NAME_SIZE];
     char shown[EVENTS_NAME_SIZE + 32];
     Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
-    events_export_name(perfetto->export->file, lane->thread, shown);
+    events_export_name(perfetto->out->file, lane->thread, shown);
     copy_utf8(shown, name, sizeof(name));
     write_process(perfetto, lane, name);
     snprintf(shown, sizeof(shown), "%s %" PRIu32 " calls %u", name, lane->thread, lane->number + 1);
@@ -154,7 +154,7 @@ static void write_slice(const struct perfetto *perfetto, Perfetto__TrackEvent *s
 static void annotate_path(const struct perfetto *perfetto, const struct event *event, struct annotations *annotations,
                           char text[EVENTS_PATH_SIZE]) {
     char path[EVENTS_PATH_SIZE];
-    events_path_of(perfetto->export->file, event, path);
+    events_path_of(perfetto->out->file, event, path);
     copy_utf8(path, text, EVENTS_PATH_SIZE);
     if (text[0])
         annotate(annotations, "path")->string_value = text;
@@ -162,7 +162,7 @@ static void annotate_path(const struct perfetto *perfetto, const struct event *e
 
 static void write_begin(const struct perfetto *perfetto, const struct event *event, const struct events_lane *lane,
                         uint64_t start_cycles) {
-    const struct events_op *op = &perfetto->export->file->ops[event->op];
+    const struct events_op *op = &perfetto->out->file->ops[event->op];
     struct annotations annotations = {.count = 0};
     Perfetto__TrackEvent slice = PERFETTO__TRACK_EVENT__INIT;
     char *categories[] = {(char[]){"fs"}};
@@ -205,14 +205,14 @@ static int write_call(void *context, const struct event *event) {
     return 0;
 }
 
-int events_export_perfetto(const struct events_export *export) {
-    struct perfetto perfetto = {.export = export};
-    if (export->file->clock_hz == 0)
+int events_export_perfetto(const struct events_export *out) {
+    struct perfetto perfetto = {.out = out};
+    if (out->file->clock_hz == 0)
         return -EINVAL;
-    int err = events_lanes_create(export->file, &perfetto.lanes);
+    int err = events_lanes_create(out->file, &perfetto.lanes);
     if (err < 0)
         return err;
-    err = events_export_each(export, write_call, &perfetto);
+    err = events_export_each(out, write_call, &perfetto);
     events_lanes_destroy(perfetto.lanes);
     return err;
 }

@@ -19,14 +19,14 @@ struct export_options {
 
 static const struct {
     const char *name;
-    events_export_fn export;
+    events_export_fn write;
 } formats[] = {{"csv", events_export_csv}, {"chrome", events_export_chrome}, {"perfetto", events_export_perfetto}};
 
 static events_export_fn format_of(const char *name) {
     size_t i = 0;
     while (strcmp(formats[i].name, name) != 0)
         i++;
-    return formats[i].export;
+    return formats[i].write;
 }
 
 static enum status complain_unmade(const struct export_options *options, int err) {
@@ -43,14 +43,14 @@ static enum status complain_unwritten(const struct export_options *options, int 
 }
 
 /* A file is made in memory first, so that it is there whole or not at all. */
-static enum status export_to_file(const struct export_options *options, struct events_export *export) {
+static enum status export_to_file(const struct export_options *options, struct events_export *out) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    export->stream = open_memstream(&text, &size_bytes);
-    if (!export->stream)
+    out->stream = open_memstream(&text, &size_bytes);
+    if (!out->stream)
         return complain_unmade(options, -ENOMEM);
-    int err = format_of(options->format)(export);
-    if (fclose(export->stream) != 0 && err == 0)
+    int err = format_of(options->format)(out);
+    if (fclose(out->stream) != 0 && err == 0)
         err = -ENOMEM;
     if (err < 0)
         return complain_unmade(options, err);
@@ -58,19 +58,22 @@ static enum status export_to_file(const struct export_options *options, struct e
     return err < 0 ? complain_unwritten(options, err) : STATUS_OK;
 }
 
-static enum status export_all(const struct export_options *options, struct events_export *export) {
+static enum status export_all(const struct export_options *options, struct events_export *out) {
     if (!output_is_stdout(options->output))
-        return export_to_file(options, export);
-    export->stream = stdout;
-    int err = format_of(options->format)(export);
+        return export_to_file(options, out);
+    out->stream = stdout;
+    int err = format_of(options->format)(out);
     return err < 0 ? complain_unmade(options, err) : STATUS_OK;
 }
 
-static enum status export(const struct command *command, struct export_options *options) {
-    struct events_input input; if (events_input_open(options->name, &input) < 0) return STATUS_TROUBLE;
-    struct events_export export = {.file = input.file, .filter = &options->filter};
+static enum status export_file(const struct command *command, struct export_options *options) {
+    struct events_input input;
+    if (events_input_open(options->name, &input) < 0)
+        return STATUS_TROUBLE;
+    struct events_export out = {.file = input.file, .filter = &options->filter};
     enum status status = events_filter_prepare(&options->filter, command, input.file);
-    if (status == STATUS_OK) status = export_all(options, &export);
+    if (status == STATUS_OK)
+        status = export_all(options, &out);
     events_input_finish(&input);
     return status;
 }
@@ -99,7 +102,7 @@ static enum status run_export(const struct command *command, int argc, char **ar
     else if (strcmp(options.format, "perfetto") == 0 && output_is_stdout(options.output) && isatty(STDOUT_FILENO))
         status = usage_error(command, "perfetto's format is not for a terminal; give --output FILE");
     else
-        status = export(command, &options);
+        status = export_file(command, &options);
     events_filter_finish(&options.filter);
     return status;
 }
