@@ -285,12 +285,8 @@ int events_open(const void *data, size_t size_bytes, struct events_file **ret_fi
     }
     sort_all(file);
     events_count_losses(file);
-    err = events_find_links(file);
-    if (err < 0)
-        events_close(file);
-    else
-        *ret_file = file;
-    return err;
+    *ret_file = file;
+    return 0;
 }
 
 void events_close(struct events_file *file) {

@@ -19,9 +19,6 @@ struct events_link {
     struct events_text name;
 };
 
-/* Finds them, once all chunks are read and sorted. Errors: -ENOMEM */
-int events_find_links(struct events_file *file);
-
 /* Takes one line of the description; `line` may be changed. What it does not know it leaves. Errors: -ENOMEM */
 int events_describe(struct events_file *file, char *line);
 void events_description_free(struct events_file *file);

@@ -68,6 +68,7 @@ static void read_input(const struct input *input) {
         FUZZ_PROMISE((err == -EBADMSG || err == -EPROTO) && complaint[0] != '\0');
         return;
     }
+    FUZZ_PROMISE(events_find_links(file) == 0);
     promise_file(input, file);
     events_close(file);
 }

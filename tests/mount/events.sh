@@ -4,24 +4,11 @@
 # disk, a limit and SIGKILL take no more than is said.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
+. "$tests_dir/two_callers.sh"
 
 need tar
 
 # ---- Load
-
-# Both go on until the file is gone. What they say when the other removes something does not matter.
-read_on() {
-    while [ -e "$scratch/go-on" ]; do
-        grep -rs nothing "$mnt" || true
-    done
-}
-
-write_on() {
-    while [ -e "$scratch/go-on" ]; do
-        tar -C "$scratch/tree" -cf - . | tar -C "$mnt/copy" -xf -
-        find "$mnt/copy" -mindepth 1 -delete
-    done
-}
 
 begin_load() {
     mkdir -p "$lower/copy"

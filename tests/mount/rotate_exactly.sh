@@ -3,25 +3,12 @@
 # kernel sent.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
+. "$tests_dir/two_callers.sh"
 . "$tests_dir/tracing.sh"
 
 need_root
 need tar
 rotations=100
-
-# Both go on until the file is gone. What they say when the other removes something does not matter.
-read_on() {
-    while [ -e "$scratch/go-on" ]; do
-        grep -rs nothing "$mnt" || true
-    done
-}
-
-write_on() {
-    while [ -e "$scratch/go-on" ]; do
-        tar -C "$scratch/tree" -cf - . | tar -C "$mnt/copy" -xf -
-        find "$mnt/copy" -mindepth 1 -delete
-    done
-}
 
 # In a process whose own requests can be told from those of the load. The control file stays open, so there is a write for
 # each rotation, and nothing else that is asked for later and by others.

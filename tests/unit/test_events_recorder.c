@@ -248,6 +248,7 @@ START_TEST(names_and_paths_are_recorded_where_wanted) {
     ck_assert_uint_eq(events_path(copy.file, 5, 0).length, 7);
     ck_assert_ptr_nonnull(events_path(copy.file, 98, 0).bytes);
     ck_assert_ptr_null(events_path(copy.file, 99, 0).bytes);
+    ck_assert_int_eq(events_find_links(copy.file), 0);
     char path[EVENTS_PATH_SIZE];
     char directory[EVENTS_PATH_SIZE];
     ck_assert_uint_eq(events_whole_path(copy.file, 5, 0, directory), 7);

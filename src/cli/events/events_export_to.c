@@ -68,7 +68,7 @@ static enum status export_all(const struct export_options *options, struct event
 
 static enum status export_file(const struct command *command, struct export_options *options) {
     struct events_input input;
-    if (events_input_open(options->name, &input) < 0)
+    if (events_input_open_with_paths(options->name, &input) < 0)
         return STATUS_TROUBLE;
     struct events_export out = {.file = input.file, .filter = &options->filter};
     enum status status = events_filter_prepare(&options->filter, command, input.file);

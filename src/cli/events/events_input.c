@@ -113,6 +113,18 @@ int events_input_open(const char *name, struct events_input *ret_input) {
     return 0;
 }
 
+int events_input_open_with_paths(const char *name, struct events_input *ret_input) {
+    int err = events_input_open(name, ret_input);
+    if (err < 0)
+        return err;
+    err = events_find_links(ret_input->file);
+    if (err < 0) {
+        events_input_finish(ret_input);
+        return complain_unread(name, err, "");
+    }
+    return 0;
+}
+
 void events_input_finish(struct events_input *input) {
     events_close(input->file);
     free(input->data);

@@ -16,6 +16,9 @@ struct events_input {
  * Owner:   the caller finishes *ret_input; name stays its own
  * Errors:  what failed, already told to the user; *ret_input untouched */
 int events_input_open(const char *name, struct events_input *ret_input);
+
+/* The same for who wants whole paths, see events_find_links(). */
+int events_input_open_with_paths(const char *name, struct events_input *ret_input);
 void events_input_finish(struct events_input *input);
 
 #endif

@@ -162,7 +162,7 @@ static enum status profile(const struct command *command, struct profile_options
     struct events_joint joints[JOINTS_MAX];
     struct events_profile_options wanted;
     struct events_input input;
-    if (events_input_open(options->name, &input) < 0)
+    if (events_input_open_with_paths(options->name, &input) < 0)
         return STATUS_TROUBLE;
     enum status status = prepare(command, options, input.file, joints, &wanted);
     if (status == STATUS_OK)

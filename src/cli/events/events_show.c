@@ -240,7 +240,7 @@ static const struct option_row rows[] = {
 
 static enum status show(const struct command *command, struct show_options *options) {
     struct events_input input;
-    if (events_input_open(options->name, &input) < 0)
+    if (events_input_open_with_paths(options->name, &input) < 0)
         return STATUS_TROUBLE;
     enum status status = events_filter_prepare(&options->filter, command, input.file);
     /* For another program nothing is cut. */

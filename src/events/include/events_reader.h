@@ -170,8 +170,12 @@ bool events_is_unordered(struct events_order *order, const struct event *event);
 /* What was known of a node's path at that time, else at the next. bytes is NULL: nothing. */
 struct events_text events_path(const struct events_file *file, uint64_t node, uint64_t cycles);
 
-/* The same; where no path was recorded, that which follows from how the node was last found or made: the name in the
- * call's record, behind the path of the directory. Cut if it is longer; any bytes. Returns its length; 0: not known */
+/* Reads all records for what events_whole_path() needs; once. Errors: -ENOMEM, and the file is to be closed */
+int events_find_links(struct events_file *file);
+
+/* The same; where no path was recorded, and after events_find_links(), that which follows from how the node was last
+ * found or made: the name in the call's record, behind the path of the directory. Cut if it is longer; any bytes.
+ * Returns its length; 0: not known */
 #define EVENTS_PATH_SIZE 4608
 size_t events_whole_path(const struct events_file *file, uint64_t node, uint64_t cycles,
                          char ret_path[EVENTS_PATH_SIZE]);

@@ -15,16 +15,20 @@ static void count_open(struct call_time time, int fd, int dir_fd, const char *pa
         call_count(POSIX_OPEN, time, call_outcome(fd < 0));
 }
 
+/* What follows in a wrapper once `real` and ARGUMENTS are there. */
+#define OPEN_AND_COUNT(ARGUMENTS, DIR_FD, NAME)                                                                        \
+    if (!preload_looks())                                                                                              \
+        return real ARGUMENTS;                                                                                         \
+    struct call_time time = {.start_cycles = call_now()};                                                              \
+    int fd = real ARGUMENTS;                                                                                           \
+    time.end_cycles = call_now();                                                                                      \
+    count_open(time, fd, DIR_FD, NAME);                                                                                \
+    return fd;
+
 #define WRAP_OPEN(SYMBOL, PARAMETERS, ARGUMENTS, DIR_FD, NAME)                                                         \
     WRAPPER(int, SYMBOL, PARAMETERS) {                                                                                 \
         function_##SYMBOL *real = real_##SYMBOL();                                                                     \
-        if (!preload_looks())                                                                                          \
-            return real ARGUMENTS;                                                                                     \
-        struct call_time time = {.start_cycles = call_now()};                                                          \
-        int fd = real ARGUMENTS;                                                                                       \
-        time.end_cycles = call_now();                                                                                  \
-        count_open(time, fd, DIR_FD, NAME);                                                                            \
-        return fd;                                                                                                     \
+        OPEN_AND_COUNT(ARGUMENTS, DIR_FD, NAME)                                                                        \
     }
 
 /* With a mode behind the flags, if these make a file; what is there else is passed on too, as libc does. */
@@ -38,13 +42,7 @@ static void count_open(struct call_time time, int fd, int dir_fd, const char *pa
             mode = va_arg(arguments, mode_t);                                                                          \
             va_end(arguments);                                                                                         \
         }                                                                                                              \
-        if (!preload_looks())                                                                                          \
-            return real ARGUMENTS;                                                                                     \
-        struct call_time time = {.start_cycles = call_now()};                                                          \
-        int fd = real ARGUMENTS;                                                                                       \
-        time.end_cycles = call_now();                                                                                  \
-        count_open(time, fd, DIR_FD, NAME);                                                                            \
-        return fd;                                                                                                     \
+        OPEN_AND_COUNT(ARGUMENTS, DIR_FD, NAME)                                                                        \
     }
 
 /* clang-format off */
