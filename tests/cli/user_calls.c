@@ -76,12 +76,24 @@ static void *read_in_thread(void *fd) {
     return NULL;
 }
 
+#define THREADS 7
+
+static pthread_barrier_t all_have_read;
+
+static void *read_beside_others(void *fd) {
+    read_in_thread(fd);
+    pthread_barrier_wait(&all_have_read);
+    return NULL;
+}
+
+/* None ends before all have read: a thread that ends leaves its counters to the next one. */
 static void in_threads(void) {
-    pthread_t threads[7];
+    pthread_t threads[THREADS];
     int fd = open_data();
-    for (size_t i = 0; i < 7; i++)
-        CHECK(pthread_create(&threads[i], NULL, read_in_thread, &fd) == 0);
-    for (size_t i = 0; i < 7; i++)
+    CHECK(pthread_barrier_init(&all_have_read, NULL, THREADS) == 0);
+    for (size_t i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, read_beside_others, &fd) == 0);
+    for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 }
 
