@@ -30,9 +30,10 @@ start_trace() {
 
 # traced_calls CONNECTION PID [EXCEPT]: "OP CALLS" lines of a connection, from the INIT that our daemon caused to that of
 # another: device numbers are used again after an unmount. Not counted are what the process EXCEPT asked for, and
-# requests that do not reach file systems (and those libfuse refuses because it does not know them).
+# requests that do not reach file systems (and those libfuse refuses because it does not know them). Processes are known
+# by their numbers: of one that has just begun the trace may not have the name.
 traced_calls() {
-    awk -v connection="$1" -v daemon="osproffs-$2" -v except="-${3:-no such process}\$" -v known="$ops" \
+    awk -v connection="$1" -v daemon="-$2\$" -v except="-${3:-no such process}\$" -v known="$ops" \
         -v copy_64="$copy_64" '
         BEGIN { split(known, names, " "); for (i in names) known_op[names[i]] = 1 }
         {
@@ -42,7 +43,7 @@ traced_calls() {
             op = $(i + 6)
             gsub(/[()]|FUSE_/, "", op)
             if ($(i + 5) == copy_64) op = "COPY_FILE_RANGE"
-            if (op == "INIT") ours = $1 == daemon
+            if (op == "INIT") ours = $1 ~ daemon
             else if (ours && op in known_op && $1 !~ except) calls[op]++
         }
         END { for (op in calls) print op, calls[op] }' "$instance/trace" | sort
