@@ -142,6 +142,15 @@ static int create_recorder(struct daemon *daemon) {
     return 0;
 }
 
+static int read_causes(struct daemon *daemon) {
+    const char *file = daemon->options->causes;
+    char why[THREAD_CAUSES_WHY_SIZE] = "";
+    int err = thread_causes_init(&daemon->causes, file, why);
+    if (err < 0)
+        log_message("causes=%s: %s", file ? file : "", why[0] ? why : strerror(-err));
+    return err;
+}
+
 static int start_slow_log(struct daemon *daemon) {
     const struct options *options = daemon->options;
     const struct slow_log_options wanted = {
@@ -365,7 +374,7 @@ static int set_up(struct daemon *daemon) {
     }
     session_prepare_signals();
     umask(0); /* callers bring their own */
-    err = thread_causes_init(&daemon->causes, daemon->options->causes);
+    err = read_causes(daemon);
     if (err == 0)
         err = create_recorder(daemon);
     if (err == 0)

@@ -1,4 +1,4 @@
-/* From /proc/self/task/N: stat tells whether the thread can run, stack and wchan where it waits, and schedstat for how
+/* From /proc/N: stat tells whether the thread can run, stack and wchan where it waits, and schedstat for how
  * long it had no CPU although it could run; its CPU clock tells whether it does run. */
 #include "thread_cause.h"
 
@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "base.h"
-#include "log.h"
 #include "proc_stat.h"
 
 #define STACK_BYTES 8192
@@ -53,22 +52,23 @@ static int read_file(const char *path, char **ret_text) {
     return 0;
 }
 
-static int load_own(const char *file, struct causes **ret_causes) {
+static int load_own(const char *file, struct causes **ret_causes, char ret_why[THREAD_CAUSES_WHY_SIZE]) {
     CLEANUP_FREE char *text = NULL;
     struct causes_error error = {0};
     int err = read_file(file, &text);
     if (err == 0)
         err = causes_parse(text, ret_causes, &error);
     if (err == -EBADMSG)
-        log_message("causes=%s: line %zu: %s", file, error.line, error.message);
+        snprintf(ret_why, THREAD_CAUSES_WHY_SIZE, "line %zu: %s", error.line, error.message);
     else if (err < 0)
-        log_message("causes=%s: cannot read it: %s", file, err == -EILSEQ ? "it is not a text" : strerror(-err));
+        snprintf(ret_why, THREAD_CAUSES_WHY_SIZE, "cannot read it: %s",
+                 err == -EILSEQ ? "it is not a text" : strerror(-err));
     return err;
 }
 
-int thread_causes_init(struct thread_causes *causes, const char *file) {
+int thread_causes_init(struct thread_causes *causes, const char *file, char ret_why[THREAD_CAUSES_WHY_SIZE]) {
     struct causes_error error = {0};
-    int err = file ? load_own(file, &causes->own) : 0;
+    int err = file ? load_own(file, &causes->own, ret_why) : 0;
     return err < 0 ? err : causes_parse(causes_text, &causes->known, &error);
 }
 
@@ -81,7 +81,7 @@ void thread_causes_finish(struct thread_causes *causes) {
 
 static bool read_thread(uint64_t thread, const char *name, char *ret_text, size_t size_bytes) {
     char path[64];
-    snprintf(path, sizeof(path), "/proc/self/task/%" PRIu64 "/%s", thread, name);
+    snprintf(path, sizeof(path), "/proc/%" PRIu64 "/%s", thread, name);
     return read_beginning(AT_FDCWD, path, ret_text, size_bytes);
 }
 
@@ -103,23 +103,23 @@ static clockid_t cpu_clock(uint64_t thread) {
     return (clockid_t)(~(unsigned)thread << 3 | 6U);
 }
 
-static bool second_number(const char *text, uint64_t *ret_number) {
-    char *second = NULL;
-    char *end = NULL;
-    strtoull(text, &second, 10);
-    *ret_number = strtoull(second, &end, 10);
-    return end > second;
+/* "RAN QUEUED TIMES", in nanoseconds. */
+static bool read_schedstat(uint64_t thread, uint64_t *ret_ran_ns, uint64_t *ret_queued_ns) {
+    char text[96];
+    return read_thread(thread, "schedstat", text, sizeof(text)) &&
+           sscanf(text, "%" SCNu64 " %" SCNu64, ret_ran_ns, ret_queued_ns) == 2;
 }
 
+/* Of a thread that runs now schedstat is behind, by up to a tick: its clock is not, but only of threads of ours. */
 static bool read_ran(uint64_t thread, struct ran *ret_ran) {
-    char text[96]; /* time on a CPU, time waiting for one, how often it was on one */
     struct timespec ran;
     ret_ran->can_run = can_run(thread);
     ret_ran->time_ns = read_clock_ns(CLOCK_MONOTONIC);
-    if (clock_gettime(cpu_clock(thread), &ran) < 0)
+    if (!read_schedstat(thread, &ret_ran->ran_ns, &ret_ran->queued_ns))
         return false;
-    ret_ran->ran_ns = (uint64_t)ran.tv_sec * NS_PER_SECOND + (uint64_t)ran.tv_nsec;
-    return read_thread(thread, "schedstat", text, sizeof(text)) && second_number(text, &ret_ran->queued_ns);
+    if (clock_gettime(cpu_clock(thread), &ran) == 0)
+        ret_ran->ran_ns = (uint64_t)ran.tv_sec * NS_PER_SECOND + (uint64_t)ran.tv_nsec;
+    return true;
 }
 
 /* Two numbers hold the last look: its time, with whether the thread could run as the last bit, and both counts in units
