@@ -250,6 +250,10 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
     recorder_free(recorder);
 }
 
+struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder) {
+    return threads_add_lane(&recorder->threads);
+}
+
 /* ---- Questions ---- */
 
 int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder) {

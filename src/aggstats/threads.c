@@ -131,6 +131,17 @@ struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recor
     return block;
 }
 
+/* It is owned by a name that no thread has. */
+struct aggstats_block *threads_add_lane(struct threads *threads) {
+    sigset_t before;
+    quiet_lock(&registry.lock, &before);
+    struct segment *segment = add_segment(threads);
+    if (segment)
+        segment->owner_thread = ++registry.last_thread_id;
+    quiet_unlock(&registry.lock, &before);
+    return segment ? segment->block : NULL;
+}
+
 struct call_queue *threads_own_queue(struct threads *threads, uint64_t recorder_id) {
     if (aggstats_thread_cache.recorder_id != recorder_id)
         threads_own_block(threads, recorder_id);

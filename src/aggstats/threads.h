@@ -55,6 +55,9 @@ uint64_t threads_start_anew(struct threads *threads);
 /* The calling thread's block, which is in its cache from now on; see aggstats_thread_block_slow(). */
 struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recorder_id);
 
+/* A block that is no thread's, and nobody else's from now on. NULL: no memory is left. */
+struct aggstats_block *threads_add_lane(struct threads *threads);
+
 /* The calling thread's segment of the recorder that its cache is for; NULL: it has none. */
 extern AGGSTATS_THREAD_LOCAL struct segment *threads_own_segment;
 

@@ -113,7 +113,7 @@ struct aggstats_outcome {
     uint64_t moved_bytes;
 };
 
-/* Ends a call at a moment; for the two below. */
+/* Ends a call at a moment, of which aggstats_clock_now() has told. Returns its latency, in cycles. */
 static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_at(struct aggstats_recorder *recorder,
                                                        const struct aggstats_span *span, uint64_t end_cycles,
                                                        const struct aggstats_outcome *outcome) {
@@ -171,6 +171,31 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *
 static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
     const struct aggstats_outcome none = {0, false, 0, 0};
     return aggstats_end_with(recorder, span, &none);
+}
+
+/* ---- Calls of other threads ----
+ *
+ * A call that one thread or process begins and another ends, and of which a third is told, counts in a lane: one call
+ * at a time, as those of a thread do. Calls in flight, and slow ones, are seen there as elsewhere. */
+
+/* Owner: the recorder; it stays. NULL: no memory is left. Fork: a child must not use it. Threads: any */
+struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder);
+
+/* Counts a call that has begun. thread: the number of the thread that works on it, as gettid(2) gives it.
+ * Ended by aggstats_end_at(), whatever thread calls that. Threads: one at a time in a lane, and of the same memory */
+static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder *recorder, struct aggstats_block *lane,
+                                                       unsigned op, uint64_t object, uint64_t pid, uint64_t thread,
+                                                       uint64_t start_cycles) {
+    struct aggstats_counters *counters = (struct aggstats_counters *)(void *)(
+        lane->counters + (size_t)op * aggstats_hot(recorder)->counters_stride_bytes);
+    __atomic_store_n(&lane->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->current_object, object, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->current_pid, pid, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->thread, thread, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->current_op, (uint64_t)op + 1, __ATOMIC_RELEASE);
+    aggstats_add(&counters->calls, 1);
+    const struct aggstats_span span = {lane, counters, start_cycles};
+    return span;
 }
 
 /* ---- Reading ---- */

@@ -1,0 +1,93 @@
+/* Lanes: calls that one thread begins and another ends count as those of threads do, and are seen in flight. */
+#include <pthread.h>
+
+#include "aggstats.h"
+#include "run_suite.h"
+
+#define START_CYCLES 1000000U
+#define LATENCY_CYCLES 4096U
+
+enum { OP_A, OP_B, OPS };
+
+static struct aggstats_recorder *recorder;
+
+static void set_up(void) {
+    static const char *const names[OPS] = {"A", "B"};
+    const struct aggstats_recorder_options options = {.op_names = names, .op_count = OPS, .resolution = 1};
+    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
+}
+
+static void tear_down(void) {
+    aggstats_recorder_destroy(recorder);
+}
+
+static struct aggstats_span begin(unsigned op, uint64_t object) {
+    struct aggstats_block *lane = aggstats_lane_create(recorder);
+    ck_assert_ptr_nonnull(lane);
+    return aggstats_lane_begin(recorder, lane, op, object, 4711, 4712, START_CYCLES);
+}
+
+static void *end_in_thread(void *span) {
+    const struct aggstats_outcome failed = {.error = 2, .has_bytes = true, .asked_bytes = 7};
+    aggstats_end_at(recorder, span, START_CYCLES + LATENCY_CYCLES, &failed);
+    return NULL;
+}
+
+static struct aggstats_profile snapshot(void) {
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_recorder_snapshot(recorder, &profile), 0);
+    return profile;
+}
+
+START_TEST(call_that_another_thread_ends_has_the_latency_that_was_told) {
+    pthread_t thread;
+    struct aggstats_span span = begin(OP_A, 0);
+    ck_assert_int_eq(pthread_create(&thread, NULL, end_in_thread, &span), 0);
+    pthread_join(thread, NULL);
+    struct aggstats_profile profile = snapshot();
+    ck_assert_uint_eq(profile.op_count, 1);
+    ck_assert_uint_eq(profile.ops[0].calls, 1);
+    ck_assert_uint_eq(profile.ops[0].total_cycles, LATENCY_CYCLES);
+    ck_assert_uint_eq(profile.ops[0].buckets[12], 1);
+    ck_assert_uint_eq(profile.ops[0].longest_cycles, LATENCY_CYCLES);
+    ck_assert_uint_eq(profile.in_flight_count, 0);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+START_TEST(calls_that_overlap_are_all_in_flight) {
+    struct aggstats_span first = begin(OP_A, 11);
+    begin(OP_B, 13);
+    begin(OP_B, 17);
+    end_in_thread(&first);
+    struct aggstats_profile profile = snapshot();
+    ck_assert_uint_eq(profile.in_flight_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_uint_eq(profile.in_flight[i].pid, 4711);
+        ck_assert(profile.in_flight[i].object == 13 || profile.in_flight[i].object == 17);
+    }
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+START_TEST(lane_is_not_given_to_a_thread) {
+    struct aggstats_span in_lane = begin(OP_A, 19);
+    struct aggstats_span of_thread = aggstats_begin(recorder, OP_B, 23, 29);
+    ck_assert_ptr_ne(in_lane.block, of_thread.block);
+    aggstats_end(recorder, &of_thread);
+    end_in_thread(&in_lane);
+    struct aggstats_profile profile = snapshot();
+    ck_assert_uint_eq(profile.op_count, 2);
+    ck_assert_uint_eq(profile.in_flight_count, 0);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("lane");
+    TCase *tcase = suite_case(suite, "calls", set_up, tear_down);
+    tcase_add_test(tcase, call_that_another_thread_ends_has_the_latency_that_was_told);
+    tcase_add_test(tcase, calls_that_overlap_are_all_in_flight);
+    tcase_add_test(tcase, lane_is_not_given_to_a_thread);
+    return run_suite(suite);
+}
