@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 
 #include "rows.h"
-#include "wrapper.h"
+#include "counting.h"
 
 static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8, "on 32-bit systems there are other aliases");
 

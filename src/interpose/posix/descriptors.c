@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
-#include "wrapper.h"
+#include "counting.h"
 
 /* ---- Opening ---- */
 

@@ -2,7 +2,7 @@
  *
  * It wraps functions of libc, and does nothing else: a call passes on at once unless it is of a file below the
  * directories of the run. What it keeps in the process is some memory; no descriptor, no thread, no handler. */
-#include "wrapper.h"
+#include "counting.h"
 
 static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)};
 const struct preload_ops posix_ops = {.names = names, .count = POSIX_OP_COUNT};

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "executable.h"
-#include "wrapper.h"
+#include "counting.h"
 
 static void note(enum posix_note note) {
     if (preload_join(&posix_ops))

@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "wrapper.h"
+#include "counting.h"
 
 static void leave_alone(void) {
     if (!preload_looks())

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 
-#include "wrapper.h"
+#include "counting.h"
 
 /* ---- Streams ---- */
 
