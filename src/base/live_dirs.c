@@ -2,6 +2,7 @@
 #include "live_dirs.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base.h"
 
@@ -23,4 +24,17 @@ void live_dirs_find(struct live_dirs *ret_dirs) {
         snprintf(dirs.paths[1], PATH_MAX, "/tmp/osprof-%u", (unsigned)geteuid());
     dirs.chosen = is_usable(runtime_dir) ? 0 : 1;
     *ret_dirs = dirs;
+}
+
+/* In a place that all can write to, somebody else may have been first. */
+int live_dirs_make(const struct live_dirs *dirs) {
+    const char *directory = dirs->paths[dirs->chosen];
+    struct stat attr;
+    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+        return negative_errno();
+    if (lstat(directory, &attr) < 0)
+        return negative_errno();
+    if (!S_ISDIR(attr.st_mode))
+        return -ENOTDIR;
+    return attr.st_uid == geteuid() && (attr.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
 }

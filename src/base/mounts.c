@@ -8,9 +8,19 @@
 
 /* ---- Lines -------------------------------------------------------------------------------------- */
 
-int mounts_open(struct mounts_table *ret_table) {
-    *ret_table = (struct mounts_table){.stream = fopen("/proc/self/mountinfo", "re")};
+static int open_table(const char *path, struct mounts_table *ret_table) {
+    *ret_table = (struct mounts_table){.stream = fopen(path, "re")};
     return ret_table->stream ? 0 : negative_errno();
+}
+
+int mounts_open(struct mounts_table *ret_table) {
+    return open_table("/proc/self/mountinfo", ret_table);
+}
+
+int mounts_open_of(pid_t process, struct mounts_table *ret_table) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%ld/mountinfo", (long)process);
+    return open_table(path, ret_table);
 }
 
 void mounts_close(struct mounts_table *table) {

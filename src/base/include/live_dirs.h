@@ -17,4 +17,8 @@ struct live_dirs {
  * been for osproffs: /run/user/UID/osprof is among them. */
 void live_dirs_find(struct live_dirs *ret_dirs);
 
+/* Makes the one that is chosen, if it is not there, for this user alone.
+ * Errors: those of making it; -ENOTDIR, -EPERM somebody else was first */
+int live_dirs_make(const struct live_dirs *dirs);
+
 #endif

@@ -15,6 +15,9 @@ struct mounts_table {
 
 /* Opens the table of this process. Errors: those of open(2); *ret_table is empty then, and may be read */
 int mounts_open(struct mounts_table *ret_table);
+
+/* The same of another process, which may have mounts of its own. */
+int mounts_open_of(pid_t process, struct mounts_table *ret_table);
 void mounts_close(struct mounts_table *table);
 
 #define CLEANUP_MOUNTS __attribute__((cleanup(mounts_close)))

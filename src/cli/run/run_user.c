@@ -13,7 +13,7 @@
 #include "live_dirs.h"
 #include "path.h"
 #include "posix_ops.h"
-#include "run_preload.h"
+#include "preload_library.h"
 #include "user_label.h"
 
 #define LIVE_ATTEMPTS 100
@@ -24,18 +24,6 @@
 static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
 
 /* ---- The live file ------------------------------------------------------------------------------ */
-
-/* Where others may write somebody else may have been first. */
-static int check_directory(const char *directory) {
-    struct stat attr;
-    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
-        return negative_errno();
-    if (lstat(directory, &attr) < 0)
-        return negative_errno();
-    if (!S_ISDIR(attr.st_mode))
-        return -ENOTDIR;
-    return attr.st_uid == geteuid() && (attr.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
-}
 
 static int try_paths(struct run_user *user, const char *directory, struct aggstats_recorder_options *options) {
     int error = -EEXIST;
@@ -54,16 +42,16 @@ static int open_live(struct run_user *user) {
     return user->live_fd < 0 ? negative_errno() : 0;
 }
 
-static int make_live(struct run_user *user, const char *directory, struct aggstats_label *labels, size_t label_count) {
+static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels, size_t label_count) {
     struct aggstats_recorder_options options = {.op_names = op_names,
                                                 .op_count = POSIX_OP_COUNT,
                                                 .resolution = 1,
                                                 .labels = labels,
                                                 .label_count = label_count,
                                                 .shared_threads = THREADS_AT_A_TIME};
-    int error = check_directory(directory);
+    int error = live_dirs_make(dirs);
     if (error == 0)
-        error = try_paths(user, directory, &options);
+        error = try_paths(user, dirs->paths[dirs->chosen], &options);
     if (error == 0)
         error = open_live(user);
     if (error && user->recorder) {
@@ -87,7 +75,7 @@ static int make_live_with_labels(struct run_user *user, char *paths, const char 
         all[OWN_LABELS + i] = (struct aggstats_label){keys[i], (char *)(uintptr_t)value};
     }
     live_dirs_find(&dirs);
-    int error = make_live(user, dirs.paths[dirs.chosen], all, OWN_LABELS + count);
+    int error = make_live(user, &dirs, all, OWN_LABELS + count);
     if (error)
         complain("the layer user is not profiled: no live file can be made in %s: %s", dirs.paths[dirs.chosen],
                  strerror(-error));
@@ -149,7 +137,7 @@ int run_user_open(struct run_user *ret_user, const char *const *directories, siz
     CLEANUP_FREE char *texts = NULL;
     CLEANUP_FREE char *variable = NULL;
     *user = (struct run_user){.is_wanted = true, .live_fd = -1};
-    int error = run_preload_find("libosprof_posix.so", &user->library);
+    int error = preload_library_find("libosprof_posix.so", &user->library);
     if (error == 0)
         error = add_directories(directories, directory_count, &texts, &variable);
     if (error)
@@ -197,7 +185,7 @@ void run_user_look_at(struct run_user *user, const char *command) {
 /* Another loader would not take the library. */
 void run_user_enter(const struct run_user *user) {
     if (user && user->recorder && user->kind != EXECUTABLE_FOREIGN && setenv("OSPROF_POSIX", user->variable, 1) == 0)
-        run_preload_set(user->library);
+        preload_library_set(user->library);
 }
 
 /* ---- The profile -------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* The dynamic loader takes a list of paths in LD_PRELOAD, between blanks or colons, which no path can have then. */
-#include "run_preload.h"
+#include "preload_library.h"
 
 #include <limits.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static char *find_beside(const char *name) {
     return find_in(self, name);
 }
 
-int run_preload_find(const char *name, char **ret_path) {
+int preload_library_find(const char *name, char **ret_path) {
     const char *given = getenv("OSPROF_LIBRARIES");
     bool is_given = given && given[0];
     char *path = find_in(is_given ? given : OSPROF_LIBRARIES_DIRECTORY, name);
@@ -61,7 +61,7 @@ static int put_before(const char *variable, const char *value) {
     return setenv(variable, both, 1) < 0 ? negative_errno() : 0;
 }
 
-int run_preload_set(const char *library) {
+int preload_library_set(const char *library) {
     int error = put_before("LD_PRELOAD", library);
     return error == 0 ? put_before(ASAN_VARIABLE, ASAN_PERMISSION) : error;
 }
