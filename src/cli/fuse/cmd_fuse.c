@@ -1,0 +1,281 @@
+/* osprof fuse: starts a FUSE daemon so that its requests are profiled. This process waits for the command, as a shell
+ * would without us; another stays beside the daemon (observer.h). */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/wait.h>
+
+#include "base.h"
+#include "command.h"
+#include "executable.h"
+#include "observer.h"
+#include "option_table.h"
+#include "path.h"
+#include "preload_library.h"
+#include "user_label.h"
+
+#define DEFAULT_PROFILE "osprof.out"
+#define SIGNALLED 128
+#define FAILED 125 /* osprof itself; as osprof run has it */
+
+struct fuse_options {
+    const char *profile;
+    unsigned resolution;
+    const char *interval;
+    const char *by;
+    unsigned groups_max;
+    struct option_list joint;
+    const char *slow;
+    const char *causes;
+    struct option_list labels;
+};
+
+static const struct option_row rows[] = {
+    {.name = "profile",
+     .letter = 'p',
+     .metavar = "FILE",
+     .help = "write the final profile to FILE; default: osprof.out, and an older one becomes osprof.out.old",
+     INTO(FILE, struct fuse_options, profile)},
+    {.name = "resolution",
+     .letter = 'r',
+     .metavar = "N",
+     .min = 1,
+     .max = 8,
+     .help = "buckets per power of two: 1, 2, 4 or 8; default: 1",
+     INTO(UNSIGNED, struct fuse_options, resolution)},
+    {.name = "interval",
+     .metavar = "SECONDS",
+     .help = "keep the profile of each interval of that length too",
+     INTO(TEXT, struct fuse_options, interval)},
+    {.name = "by",
+     .metavar = "KIND[+KIND]...",
+     WORDS("process", "program", "cgroup", "uid", "file", "directory"),
+     .help = "keep a profile of each of these too: {}",
+     INTO(TEXT, struct fuse_options, by)},
+    {.name = "groups",
+     .metavar = "N",
+     .min = 1,
+     .max = 65536,
+     .help = "keep at most N of each kind, {}; default: 256",
+     INTO(UNSIGNED, struct fuse_options, groups_max)},
+    {.name = "joint",
+     .metavar = "OP:VALUE",
+     .help = "relate the latency of OP to VALUE: size, result, offset or error; may be repeated",
+     INTO(TEXTS, struct fuse_options, joint)},
+    {.name = "slow",
+     .metavar = "TIME",
+     .help = "find out what requests that take so long wait for, such as 10ms",
+     INTO(TEXT, struct fuse_options, slow)},
+    {.name = "causes",
+     .metavar = "FILE",
+     .help = "lines of one's own before the table of causes",
+     INTO(FILE, struct fuse_options, causes)},
+    {.name = "label",
+     .metavar = "KEY=VALUE",
+     .help = "a line of the profile's header, such as rack=7; may be repeated",
+     INTO(TEXTS, struct fuse_options, labels)},
+    ROW_ARGUMENTS(COMMAND, "[--] DAEMON [ARGUMENT]..."),
+    {.kind = OPTION_END},
+};
+
+/* ---- What was asked for ------------------------------------------------------------------------- */
+
+/* "process+uid". Returns NULL, or what is wrong */
+static const char *parse_by(const char *text, unsigned *ret_groupings) {
+    CLEANUP_FREE char *copy = strdup(text);
+    char *rest = copy;
+    for (const char *word = strsep(&rest, "+"); word; word = strsep(&rest, "+")) {
+        unsigned grouping = AGGSTATS_UNGROUPED + 1;
+        while (grouping < AGGSTATS_GROUPINGS && strcmp(word, aggstats_grouping_name((enum aggstats_grouping)grouping)) != 0)
+            grouping++;
+        if (grouping == AGGSTATS_GROUPINGS)
+            return "must be of process, program, cgroup, uid, file and directory, with + between";
+        *ret_groupings |= 1U << grouping;
+    }
+    return NULL;
+}
+
+/* The first that is wrong, complained about. */
+static bool parse_texts(const struct command *command, const struct fuse_options *given, struct session_options *wanted) {
+    const char *why = given->interval ? control_parse_interval(given->interval, &wanted->interval_ns) : NULL;
+    char complaint[USER_LABEL_COMPLAINT_SIZE];
+    if (why)
+        usage_error(command, "--interval %s: %s", given->interval, why);
+    if (!why && given->by && (why = parse_by(given->by, &wanted->groupings)))
+        usage_error(command, "--by %s: %s", given->by, why);
+    if (!why && given->slow && (why = control_parse_slow(given->slow, &wanted->slow_ns)))
+        usage_error(command, "--slow %s: %s", given->slow, why);
+    for (size_t i = 0; i < given->joint.count && !why; i++)
+        if ((why = session_check_joint(given->joint.texts[i])))
+            usage_error(command, "--joint %s: %s", given->joint.texts[i], why);
+    if (!why && !user_labels_valid(given->labels.texts, given->labels.count, complaint)) {
+        usage_error(command, "--label %s", complaint);
+        why = complaint;
+    }
+    return !why;
+}
+
+static bool parse(const struct command *command, const struct fuse_options *given, struct session_options *wanted) {
+    const unsigned resolution = given->resolution > 0 ? given->resolution : 1;
+    char why[THREAD_CAUSES_WHY_SIZE] = "";
+    if (!aggstats_resolution_valid(resolution)) {
+        usage_error(command, "--resolution takes 1, 2, 4 or 8");
+        return false;
+    }
+    wanted->resolution = resolution;
+    wanted->groups_max = given->groups_max;
+    wanted->joint = given->joint;
+    wanted->labels = given->labels;
+    if (!parse_texts(command, given, wanted))
+        return false;
+    int error = thread_causes_init(&wanted->causes, given->causes, why);
+    if (error)
+        complain("--causes %s: %s", given->causes ? given->causes : "", why[0] ? why : strerror(-error));
+    return error == 0;
+}
+
+/* Known now, not when the daemon ends. The observer is in "/" then. */
+static char *settle_profile(const char *given, bool *ret_keeps_old) {
+    const char *name;
+    CLEANUP_FD int dir_fd = -1;
+    char directory[PATH_MAX];
+    char link[32];
+    char *path = NULL;
+    const char *file = given ? given : DEFAULT_PROFILE;
+    int error = open_parent(AT_FDCWD, file, &dir_fd, &name);
+    if (error == 0 && faccessat(dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+        error = negative_errno();
+    if (error == 0 && may_be_planted(file))
+        error = -EPERM;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", dir_fd);
+    ssize_t length = error == 0 ? readlink(link, directory, sizeof(directory)) : 0;
+    if (error == 0 && (length <= 0 || length == sizeof(directory)))
+        error = -ENAMETOOLONG;
+    if (error == 0 && asprintf(&path, "%.*s/%s", length == 1 ? 0 : (int)length, directory, name) < 0)
+        error = -ENOMEM;
+    if (error)
+        complain("cannot write the profile to %s: %s; name another file with -p", file, strerror(-error));
+    *ret_keeps_old = !given;
+    return error ? NULL : path;
+}
+
+/* What cannot be seen is said before it runs. */
+static bool is_seen(const char *command) {
+    static const char *const reasons[] = {
+        [EXECUTABLE_STATIC] = "it is statically linked, as programs of Go are",
+        [EXECUTABLE_SET_ID] = "it runs as another user, or with capabilities",
+        [EXECUTABLE_FOREIGN] = "it is for another C library or architecture",
+    };
+    char path[PATH_MAX];
+    const char *found = executable_find(command, path, sizeof(path));
+    const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
+    if (kind != EXECUTABLE_DYNAMIC)
+        complain("cannot profile %s from inside: %s; osproffs over its mount shows what its callers wait for", command,
+                 reasons[kind]);
+    return kind == EXECUTABLE_DYNAMIC;
+}
+
+/* ---- Waiting for the command -------------------------------------------------------------------- */
+
+static volatile pid_t command_pid;
+
+/* What a terminal sends comes to the whole job; what somebody sends to this process is for the command. */
+static void pass_on(int signal, siginfo_t *info, void *unused) {
+    (void)unused;
+    if (info->si_code <= 0 && command_pid > 0)
+        kill(command_pid, signal);
+}
+
+static void prepare_signals(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    struct sigaction passed_on = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        sigaction(numbers[i], &passed_on, NULL);
+}
+
+static int status_of(const struct observer_started *started, const char *command) {
+    if (started->exec_error) {
+        complain("cannot run %s: %s", command, strerror(started->exec_error));
+        return started->exec_error == ENOENT ? 127 : 126;
+    }
+    return WIFSIGNALED(started->wait_status) ? SIGNALLED + WTERMSIG(started->wait_status)
+                                             : WEXITSTATUS(started->wait_status);
+}
+
+static int wait_for_command(int fd, pid_t observer, const char *command) {
+    struct observer_started started = {.command = 0};
+    while (!started.has_ended) {
+        const ssize_t count = read(fd, &started, sizeof(started));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count != (ssize_t)sizeof(started)) { /* it could not start, and has said why */
+            waitpid(observer, NULL, 0);
+            return FAILED;
+        }
+        command_pid = started.command;
+    }
+    return status_of(&started, command);
+}
+
+static int run(const struct observer_options *options) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) < 0) {
+        complain("cannot start %s: %s", options->command[0], strerror(errno));
+        return FAILED;
+    }
+    pid_t observer = fork();
+    if (observer == 0) {
+        close(ends[0]);
+        _exit(observer_run(options, ends[1]));
+    }
+    close(ends[1]);
+    if (observer < 0) {
+        complain("cannot start %s: %s", options->command[0], strerror(errno));
+        return FAILED;
+    }
+    prepare_signals();
+    return wait_for_command(ends[0], observer, options->command[0]);
+}
+
+static enum status run_fuse(const struct command *command, int argc, char **argv) {
+    struct fuse_options given = {.profile = NULL};
+    struct observer_options options = {.command = NULL};
+    struct arguments arguments;
+    enum status status;
+    CLEANUP_FREE char *library = NULL;
+    if (!options_parse(command, argc, argv, &given, &arguments, &status))
+        return status;
+    if (arguments.rest_count == 0)
+        return usage_error(command, "the daemon must be given");
+    if (given.profile && strcmp(given.profile, "-") == 0)
+        return usage_error(command, "the profile is written when the daemon ends, so it needs a file");
+    if (!parse(command, &given, &options.session))
+        return (enum status)FAILED;
+    CLEANUP_FREE char *profile = settle_profile(given.profile, &options.session.keeps_old);
+    if (!profile || preload_library_find("libosprof_fuse.so", &library) != 0 || !is_seen(arguments.rest[0]))
+        return (enum status)FAILED;
+    options.session.profile = profile;
+    options.command = arguments.rest;
+    options.library = library;
+    int result = run(&options);
+    thread_causes_finish(&options.session.causes);
+    return (enum status)result;
+}
+
+const struct command command_fuse = {
+    .name = "fuse",
+    .summary = "starts a FUSE daemon, and profiles it from inside",
+    .help = "Runs DAEMON, which mounts a FUSE file system, such as sshfs or bindfs, and profiles the requests that "
+            "the kernel makes of it: each from its arrival in the daemon to its answer. The daemon is not changed, and "
+            "needs no privilege for it. It may go into the background; the profile of its mount is read, reset and "
+            "rotated by the commands that do that with mounts of osproffs, and the final one is written when the "
+            "mount, or the daemon, has ended.",
+    .notes = "Exit status: that of DAEMON; 125 if osprof fails, 126 if DAEMON cannot be run, 127 if it is not found. A "
+             "library is preloaded into DAEMON: statically linked programs, those of Go and set-id programs are not "
+             "seen.",
+    .options = rows,
+    .run = run_fuse,
+};

@@ -1,0 +1,114 @@
+#include "fuse_mount.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "mounts.h"
+
+#define CONNECTION "fuse_connection:"
+
+static bool is_fuse(const struct mounts_entry *entry) {
+    return strcmp(entry->type, "fuse") == 0 || strncmp(entry->type, "fuse.", strlen("fuse.")) == 0 ||
+           strcmp(entry->type, "fuseblk") == 0;
+}
+
+/* ---- All of them -------------------------------------------------------------------------------- */
+
+static int append(struct fuse_mounts *mounts, dev_t device) {
+    dev_t *grown = reallocarray(mounts->devices, mounts->count + 1, sizeof(*grown));
+    if (!grown)
+        return -ENOMEM;
+    mounts->devices = grown;
+    mounts->devices[mounts->count++] = device;
+    return 0;
+}
+
+int fuse_mounts_read(struct fuse_mounts *ret_mounts) {
+    struct fuse_mounts mounts = {0};
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    int error = mounts_open(&table);
+    while (error == 0 && mounts_next(&table, &entry))
+        if (is_fuse(&entry))
+            error = append(&mounts, entry.device);
+    if (error)
+        fuse_mounts_finish(&mounts);
+    else
+        *ret_mounts = mounts;
+    return error;
+}
+
+void fuse_mounts_finish(struct fuse_mounts *mounts) {
+    free(mounts->devices);
+    *mounts = (struct fuse_mounts){0};
+}
+
+static bool has_device(const struct fuse_mounts *mounts, dev_t device) {
+    for (size_t i = 0; mounts && i < mounts->count; i++)
+        if (mounts->devices[i] == device)
+            return true;
+    return false;
+}
+
+/* ---- One ---------------------------------------------------------------------------------------- */
+
+/* The number of a connection is that of the file system's device. */
+static bool find_connection(pid_t process, int fd, dev_t *ret_device) {
+    char path[64];
+    char text[1024];
+    char *end;
+    snprintf(path, sizeof(path), "/proc/%ld/fdinfo/%d", (long)process, fd);
+    if (process <= 0 || !read_beginning(AT_FDCWD, path, text, sizeof(text)))
+        return false;
+    const char *line = strstr(text, CONNECTION);
+    if (!line)
+        return false;
+    const unsigned long number = strtoul(line + strlen(CONNECTION), &end, 10);
+    *ret_device = makedev(number >> 20, number & 0xfffffU); /* the kernel's own form */
+    return end > line + strlen(CONNECTION);
+}
+
+static int copy_entry(const struct mounts_entry *entry, struct fuse_mount *ret_mount) {
+    struct fuse_mount mount = {.device = entry->device,
+                               .path = strdup(entry->path),
+                               .type = strdup(entry->type),
+                               .source = strdup(entry->source)};
+    if (!mount.path || !mount.type || !mount.source) {
+        fuse_mount_finish(&mount);
+        return -ENOMEM;
+    }
+    *ret_mount = mount;
+    return 0;
+}
+
+int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, struct fuse_mount *ret_mount) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    struct fuse_mount found = {.path = NULL};
+    dev_t device = 0;
+    const bool is_known = find_connection(process, fd, &device);
+    int error = mounts_open_of(process, &table);
+    while (error == 0 && mounts_next(&table, &entry)) {
+        if (!is_fuse(&entry) || (is_known ? entry.device != device : has_device(before, entry.device)))
+            continue;
+        fuse_mount_finish(&found); /* the last one is the newest */
+        error = copy_entry(&entry, &found);
+    }
+    if (error == 0 && !found.path)
+        error = -ENOENT;
+    if (error)
+        fuse_mount_finish(&found);
+    else
+        *ret_mount = found;
+    return error;
+}
+
+void fuse_mount_finish(struct fuse_mount *mount) {
+    free(mount->path);
+    free(mount->type);
+    free(mount->source);
+    *mount = (struct fuse_mount){.path = NULL};
+}

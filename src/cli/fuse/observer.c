@@ -1,0 +1,346 @@
+#include "observer.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <syslog.h>
+
+#include "base.h"
+#include "command.h"
+#include "fuse_control.h"
+#include "live_dirs.h"
+#include "preload_library.h"
+
+#define NS_PER_MS INT64_C(1000000)
+#define LOOK_NS (5 * NS_PER_MS)           /* between looks while there are requests */
+#define IDLE_AFTER_NS (100 * NS_PER_MS)   /* without any */
+#define SLEEP_NS (10000 * NS_PER_MS)
+#define MOUNT_WAIT_NS (2000 * NS_PER_MS)  /* for the mount of a daemon that serves it already */
+#define BEGIN_WAIT_NS (1000 * NS_PER_MS)  /* for the first request of a daemon in the background */
+#define END_WAIT_NS (50 * NS_PER_MS)      /* for answers after the end of the mount */
+#define PATH_ATTEMPTS 100
+
+struct observer {
+    const struct observer_options *options;
+    struct ring_reader reader;
+    struct fuse_mounts before; /* mounts that were there */
+    pthread_mutex_t lock;      /* of the ring's reading end, and the session's counting */
+    struct session session;
+    bool is_recording; /* the session has begun */
+    bool has_ended;    /* the mount is gone */
+    bool has_children;
+    struct fuse_control control;
+    char *live_path;
+    char *socket_path;
+    pid_t command;
+    int status_fd; /* -1: who waits has been told */
+    int error_fd;  /* tells errno of exec */
+    struct observer_started started;
+    int64_t last_record_ns;
+    struct request first; /* FUSE_INIT, until the mount is known */
+    int64_t first_ns;     /* 0: there was none */
+};
+
+static struct ring_reader *interrupted_reader; /* for the handler */
+static volatile sig_atomic_t wants_save;
+
+/* To who waits, else to the system log. */
+static void tell(const struct observer *observer, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (observer->status_fd >= 0)
+        complain("%s", text);
+    else
+        syslog(LOG_ERR, "%s", text);
+}
+
+/* ---- The daemon --------------------------------------------------------------------------------- */
+
+static void take_signal(int signal) {
+    if (signal != SIGCHLD)
+        wants_save = 1;
+    ring_reader_interrupt(interrupted_reader);
+}
+
+/* What a terminal sends to the whole job ends the daemon, and with it this process. */
+static void prepare_signals(struct observer *observer) {
+    const struct sigaction noticed = {.sa_handler = take_signal};
+    const struct sigaction ignored = {.sa_handler = SIG_IGN};
+    interrupted_reader = &observer->reader;
+    sigaction(SIGCHLD, &noticed, NULL);
+    sigaction(SIGTERM, &noticed, NULL);
+    sigaction(SIGINT, &ignored, NULL);
+    sigaction(SIGQUIT, &ignored, NULL);
+    sigaction(SIGHUP, &ignored, NULL);
+    sigaction(SIGPIPE, &ignored, NULL);
+}
+
+static _Noreturn void become_daemon(const struct observer *observer, int error_fd) {
+    const struct sigaction by_default = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &by_default, NULL);
+    if (setenv(REQUEST_RING_VARIABLE, observer->reader.path, 1) == 0)
+        preload_library_set(observer->options->library);
+    execvp(observer->options->command[0], observer->options->command);
+    const int error = errno;
+    write_all(error_fd, &error, sizeof(error));
+    _exit(error == ENOENT ? 127 : 126);
+}
+
+static int start_daemon(struct observer *observer) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return negative_errno();
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    observer->command = fork();
+    if (observer->command == 0)
+        become_daemon(observer, ends[1]);
+    const int error = observer->command < 0 ? negative_errno() : 0;
+    close(ends[1]);
+    observer->error_fd = ends[0];
+    observer->has_children = error == 0;
+    observer->started.command = observer->command;
+    return error ? error : write_all(observer->status_fd, &observer->started, sizeof(observer->started));
+}
+
+/* From here on this is a daemon, too: it holds neither a terminal nor a pipe that somebody reads. */
+static void go_into_background(struct observer *observer) {
+    write_all(observer->status_fd, &observer->started, sizeof(observer->started));
+    close_fd(&observer->status_fd);
+    setsid();
+    CLEANUP_FD int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (int fd = 0; null_fd >= 0 && fd <= 2; fd++)
+        dup2(null_fd, fd);
+    (void)!chdir("/");
+}
+
+static void note_command_end(struct observer *observer, int status) {
+    int error = 0;
+    observer->started.has_ended = true;
+    observer->started.wait_status = status;
+    if (read(observer->error_fd, &error, sizeof(error)) == sizeof(error))
+        observer->started.exec_error = error;
+    close_fd(&observer->error_fd);
+    observer->command = 0;
+}
+
+/* All that descend from the command are children of this process when their parents have ended. */
+static void reap(struct observer *observer) {
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        if (pid == observer->command)
+            note_command_end(observer, status);
+    if (pid < 0 && errno == ECHILD)
+        observer->has_children = false;
+}
+
+/* ---- Records ------------------------------------------------------------------------------------ */
+
+/* A second mount of the same daemon is not profiled: its requests cannot be told from the first one's. */
+static void take(struct observer *observer, const struct request *request) {
+    if (request->record.kind == REQUEST_STARTED && observer->first_ns == 0) {
+        observer->first = *request;
+        observer->first_ns = read_clock_ns(CLOCK_MONOTONIC);
+    } else if (observer->is_recording && request->record.process == observer->first.record.process) {
+        requests_take(&observer->session.requests, request);
+        observer->has_ended = observer->has_ended || request->record.kind == REQUEST_ENDED;
+    }
+}
+
+/* Until the mount is known, records wait in the ring. */
+static void drain(void *context) {
+    struct observer *observer = context;
+    struct request request;
+    pthread_mutex_lock(&observer->lock);
+    while ((observer->is_recording || observer->first_ns == 0) && ring_reader_next(&observer->reader, &request)) {
+        observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
+        take(observer, &request);
+    }
+    pthread_mutex_unlock(&observer->lock);
+}
+
+static int begin_session(struct observer *observer, struct fuse_mount *mount) {
+    int error = session_start(&observer->session, &observer->options->session, mount, observer->live_path,
+                              observer->socket_path);
+    if (error)
+        return error;
+    pthread_mutex_lock(&observer->lock);
+    observer->is_recording = true;
+    pthread_mutex_unlock(&observer->lock);
+    error = fuse_control_start(&observer->control, observer->socket_path, &observer->session.control, drain, observer);
+    if (error)
+        tell(observer, "the profile of %s cannot be controlled: no socket can be made at %s: %s",
+             observer->session.mount.path, observer->socket_path, strerror(-error));
+    return 0;
+}
+
+/* The daemon has been asked to begin. Its mount may come a moment later. */
+static void find_mount(struct observer *observer) {
+    const struct request_record *record = &observer->first.record;
+    struct fuse_mount mount = {.path = NULL};
+    int error = fuse_mount_find((pid_t)record->process, record->started.fd, &observer->before, &mount);
+    const bool is_late = read_clock_ns(CLOCK_MONOTONIC) - observer->first_ns > MOUNT_WAIT_NS;
+    if (error && !is_late)
+        return;
+    if (error)
+        tell(observer, "%s serves a mount that cannot be found (%s): its profile has no mount point",
+             observer->options->command[0], strerror(-error));
+    error = begin_session(observer, &mount);
+    fuse_mount_finish(&mount);
+    if (error) {
+        tell(observer, "%s is not profiled: no live file can be made at %s: %s", observer->options->command[0],
+             observer->live_path, strerror(-error));
+        observer->has_ended = true;
+    }
+}
+
+/* ---- The end ------------------------------------------------------------------------------------ */
+
+static void save(struct observer *observer) {
+    drain(observer);
+    int error = session_save(&observer->session);
+    if (error)
+        tell(observer, "cannot write the profile of %s to %s: %s; it is in %s, from where 'osprof recover' takes it",
+             observer->session.mount.path ? observer->session.mount.path : "the mount",
+             observer->options->session.profile, strerror(-error), observer->live_path);
+}
+
+/* Answers that were written before the end may still be on their way here. */
+static void finish_session(struct observer *observer) {
+    const uint64_t lost = ring_reader_lost(&observer->reader) + observer->session.requests.not_counted;
+    fuse_control_stop(&observer->control);
+    save(observer);
+    if (lost > 0)
+        tell(observer, "%llu requests of %s were not counted: the profile is incomplete", (unsigned long long)lost,
+             observer->session.mount.path ? observer->session.mount.path : "the mount");
+    session_finish(&observer->session);
+    observer->is_recording = false;
+}
+
+/* Whether who waits may be told that the command has ended. */
+static bool may_go_on(const struct observer *observer) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    const bool waits_for_mount = observer->first_ns != 0 && !observer->is_recording && !observer->has_ended;
+    const bool waits_for_begin =
+        observer->first_ns == 0 && observer->has_children && now_ns - observer->last_record_ns < BEGIN_WAIT_NS;
+    return observer->command == 0 && !waits_for_mount && !waits_for_begin;
+}
+
+static void complain_unseen(const struct observer *observer) {
+    if (observer->started.exec_error == 0 && observer->first_ns == 0)
+        tell(observer,
+             "no request to %s was seen: it serves no FUSE mount%s, or does so without the C library (static programs, "
+             "those of Go, io_uring)",
+             observer->options->command[0], observer->has_children ? " yet" : "");
+}
+
+static int64_t wait_ns(const struct observer *observer, bool *ret_is_idle) {
+    const bool waits_for_mount = observer->first_ns != 0 && !observer->is_recording;
+    const int64_t silence_ns = read_clock_ns(CLOCK_MONOTONIC) - observer->last_record_ns;
+    *ret_is_idle = silence_ns > IDLE_AFTER_NS && !waits_for_mount;
+    if (!*ret_is_idle)
+        return LOOK_NS;
+    return observer->status_fd >= 0 && observer->command == 0 ? IDLE_AFTER_NS : SLEEP_NS;
+}
+
+static bool is_over(const struct observer *observer) {
+    return observer->status_fd < 0 && (!observer->has_children || observer->has_ended);
+}
+
+static void step(struct observer *observer) {
+    bool is_idle;
+    drain(observer);
+    if (observer->first_ns != 0 && !observer->is_recording && !observer->has_ended)
+        find_mount(observer);
+    reap(observer);
+    if (observer->status_fd >= 0 && may_go_on(observer)) {
+        complain_unseen(observer);
+        go_into_background(observer);
+    }
+    if (wants_save && observer->is_recording) {
+        wants_save = 0;
+        save(observer);
+    }
+    if (is_over(observer))
+        return;
+    const int64_t timeout_ns = wait_ns(observer, &is_idle);
+    ring_reader_wait(&observer->reader, is_idle, timeout_ns);
+}
+
+/* ---- Life cycle --------------------------------------------------------------------------------- */
+
+/* Names of which none is taken, of a ring, a live file and a socket. */
+static int choose_paths(struct observer *observer, const struct aggstats_clock *clock) {
+    struct live_dirs dirs;
+    live_dirs_find(&dirs);
+    int error = live_dirs_make(&dirs);
+    const char *directory = dirs.paths[dirs.chosen];
+    for (unsigned attempt = 0; attempt < PATH_ATTEMPTS && (attempt == 0 || error == -EEXIST); attempt++) {
+        CLEANUP_FREE char *ring = NULL;
+        if (error == -EEXIST)
+            error = 0;
+        if (error == 0 && asprintf(&ring, "%s/%ld-%u.ring", directory, (long)getpid(), attempt) < 0)
+            error = -ENOMEM;
+        if (error == 0)
+            error = ring_reader_create(ring, clock->kind, &observer->reader);
+        if (error == 0 && (asprintf(&observer->live_path, "%s/%ld-%u.live", directory, (long)getpid(), attempt) < 0 ||
+                           asprintf(&observer->socket_path, "%s/%ld-%u.sock", directory, (long)getpid(), attempt) < 0))
+            error = -ENOMEM;
+    }
+    if (error)
+        complain("cannot profile %s: nothing can be made in %s: %s", observer->options->command[0], directory,
+                 strerror(-error));
+    return error;
+}
+
+static int start(struct observer *observer) {
+    struct aggstats_clock clock;
+    aggstats_clock_detect(&clock);
+    int error = choose_paths(observer, &clock);
+    if (error)
+        return error;
+    prepare_signals(observer);
+    error = fuse_mounts_read(&observer->before);
+    if (error == 0)
+        error = start_daemon(observer);
+    if (error)
+        complain("cannot start %s: %s", observer->options->command[0], strerror(-error));
+    return error;
+}
+
+static void finish(struct observer *observer) {
+    ring_reader_finish(&observer->reader);
+    fuse_mounts_finish(&observer->before);
+    free(observer->live_path);
+    free(observer->socket_path);
+    close_fd(&observer->status_fd);
+    pthread_mutex_destroy(&observer->lock);
+}
+
+int observer_run(const struct observer_options *options, int status_fd) {
+    struct observer observer = {.options = options,
+                                .status_fd = status_fd,
+                                .error_fd = -1,
+                                .control = {.fd = -1},
+                                .last_record_ns = read_clock_ns(CLOCK_MONOTONIC)};
+    pthread_mutex_init(&observer.lock, NULL);
+    openlog("osprof", LOG_PID, LOG_DAEMON);
+    int error = start(&observer);
+    while (error == 0 && !is_over(&observer))
+        step(&observer);
+    if (observer.is_recording) {
+        nanosleep(&(struct timespec){.tv_nsec = END_WAIT_NS}, NULL);
+        finish_session(&observer);
+    }
+    finish(&observer);
+    return error ? 1 : 0;
+}

@@ -1,0 +1,209 @@
+#include "requests.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base.h"
+
+static_assert(WIRE_OP_COUNT <= AGGSTATS_OPS_MAX, "the recorder has room for every op");
+
+const char *const wire_op_names[WIRE_OP_COUNT] = {WIRE_OPS(WIRE_OP_NAME)};
+
+#define ANSWER_ROW(OPCODE, NAME, NAMES, ANSWER) [WIRE_##NAME] = ANSWER,
+static const enum wire_answer answers[WIRE_OP_COUNT] = {WIRE_OPS(ANSWER_ROW)};
+
+static bool find_op(uint16_t opcode, enum wire_op *ret_op) {
+#define OP_ROW(OPCODE, NAME, NAMES, ANSWER)                                                                            \
+    case OPCODE:                                                                                                       \
+        *ret_op = WIRE_##NAME;                                                                                         \
+        return true;
+    switch (opcode) {
+        WIRE_OPS(OP_ROW)
+    default:
+        return false;
+    }
+}
+
+int requests_init(struct requests *requests, struct aggstats_recorder *recorder) {
+    *requests = (struct requests){.recorder = recorder, .slow_cycles = UINT64_MAX};
+    return nodes_init(&requests->nodes);
+}
+
+void requests_finish(struct requests *requests) {
+    for (size_t i = 0; i < requests->pending_count; i++)
+        free(requests->pending[i].names);
+    requests->pending_count = 0;
+    nodes_finish(&requests->nodes);
+}
+
+/* ---- Requests ----------------------------------------------------------------------------------- */
+
+static struct aggstats_block *take_lane(struct requests *requests) {
+    return requests->lane_count > 0 ? requests->lanes[--requests->lane_count]
+                                    : aggstats_lane_create(requests->recorder);
+}
+
+static char *copy_names(const struct request *request) {
+    if (request->names_bytes == 0)
+        return NULL;
+    char *names = malloc(request->names_bytes + 2);
+    if (names) {
+        memcpy(names, request->names, request->names_bytes);
+        names[request->names_bytes] = names[request->names_bytes + 1] = '\0'; /* of two that were cut, too */
+    }
+    return names;
+}
+
+static void take_request(struct requests *requests, const struct request *request) {
+    const struct request_record *record = &request->record;
+    enum wire_op op;
+    if (!find_op(record->opcode, &op))
+        return;
+    struct aggstats_block *lane = requests->pending_count < REQUESTS_MAX ? take_lane(requests) : NULL;
+    if (!lane) {
+        requests->not_counted++;
+        return;
+    }
+    if (__atomic_load_n(&requests->slow_cycles, __ATOMIC_RELAXED) != UINT64_MAX)
+        aggstats_slow_begin(requests->recorder);
+    requests->pending[requests->pending_count++] = (struct pending_request){
+        .unique = record->unique,
+        .process = record->process,
+        .pid = record->arrived.pid,
+        .uid = record->arrived.uid,
+        .op = op,
+        .node = record->node,
+        .offset = record->arrived.offset,
+        .asked_bytes = record->asked_bytes,
+        .names = copy_names(request),
+        .span = aggstats_lane_begin(requests->recorder, lane, op, record->node, record->arrived.pid, record->thread,
+                                    record->time_cycles),
+    };
+}
+
+/* ---- Answers ------------------------------------------------------------------------------------ */
+
+/* The last ones are the likeliest. NULL: of no request that counts, such as the answer to an interrupt */
+static struct pending_request *find_pending(struct requests *requests, const struct request_record *record) {
+    for (size_t i = requests->pending_count; i-- > 0;)
+        if (requests->pending[i].unique == record->unique && requests->pending[i].process == record->process)
+            return &requests->pending[i];
+    return NULL;
+}
+
+static bool moves_bytes(enum wire_op op) {
+    return op == WIRE_READ || op == WIRE_WRITE;
+}
+
+static struct aggstats_outcome outcome_of(const struct pending_request *pending, const struct request_record *record) {
+    const int error = record->answered.error < 0 ? -record->answered.error : 0;
+    uint64_t moved_bytes = 0;
+    if (error == 0 && answers[pending->op] == WIRE_DATA)
+        moved_bytes = record->answered.body_bytes;
+    else if (error == 0 && answers[pending->op] == WIRE_SIZE)
+        moved_bytes = (uint32_t)record->node;
+    return (struct aggstats_outcome){.error = error,
+                                     .has_bytes = moves_bytes(pending->op),
+                                     .asked_bytes = pending->asked_bytes,
+                                     .moved_bytes = moved_bytes};
+}
+
+/* What an answer tells of names. */
+static void learn(struct requests *requests, const struct pending_request *pending, uint64_t node) {
+    const char *name = pending->names;
+    if (!name)
+        return;
+    const char *second = name + strlen(name) + 1; /* of renames */
+    switch (pending->op) {
+    case WIRE_UNLINK:
+    case WIRE_RMDIR:
+        nodes_remove(&requests->nodes, pending->node, name);
+        break;
+    case WIRE_RENAME:
+    case WIRE_RENAME2:
+        nodes_move(&requests->nodes, pending->node, name, pending->offset, second);
+        break;
+    default:
+        if (answers[pending->op] == WIRE_ENTRY)
+            nodes_add(&requests->nodes, pending->node, name, node);
+    }
+}
+
+static void relate(struct requests *requests, const struct pending_request *pending,
+                   const struct aggstats_outcome *outcome, uint64_t latency_cycles) {
+    const unsigned values = __atomic_load_n(&requests->joint[pending->op], __ATOMIC_RELAXED);
+    const uint64_t numbers[AGGSTATS_VALUE_COUNT] = {
+        [AGGSTATS_SIZE] = outcome->asked_bytes,
+        [AGGSTATS_RESULT] = outcome->moved_bytes,
+        [AGGSTATS_OFFSET] = pending->offset,
+        [AGGSTATS_ERROR] = (uint64_t)outcome->error,
+    };
+    for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
+        if (values & 1U << value)
+            aggstats_joint_add(requests->recorder, pending->op, (enum aggstats_value)value, numbers[value],
+                               latency_cycles);
+}
+
+static void tell_slow(const struct requests *requests, const struct pending_request *pending,
+                      const struct aggstats_outcome *outcome, uint64_t latency_cycles) {
+    const struct aggstats_ended_call call = {
+        .op = pending->op,
+        .latency_cycles = latency_cycles,
+        .object = pending->node,
+        .pid = pending->pid,
+        .uid = pending->uid,
+        .error = outcome->error,
+        .asked_bytes = outcome->asked_bytes,
+        .moved_bytes = outcome->moved_bytes,
+        .offset = moves_bytes(pending->op) ? pending->offset : 0,
+    };
+    aggstats_slow_end(requests->recorder, &pending->span, &call);
+}
+
+static void take_answer(struct requests *requests, const struct request_record *record) {
+    struct pending_request *pending = find_pending(requests, record);
+    if (!pending)
+        return;
+    const struct aggstats_outcome outcome = outcome_of(pending, record);
+    const uint64_t latency_cycles = aggstats_end_at(requests->recorder, &pending->span, record->time_cycles, &outcome);
+    relate(requests, pending, &outcome, latency_cycles);
+    if (requests->is_grouped) {
+        const struct aggstats_call_of of = {.thread = pending->pid, .uid = pending->uid, .object = pending->node};
+        aggstats_group_add(requests->recorder, pending->op, &of, latency_cycles);
+    }
+    if (latency_cycles >= __atomic_load_n(&requests->slow_cycles, __ATOMIC_RELAXED))
+        tell_slow(requests, pending, &outcome, latency_cycles);
+    if (outcome.error == 0)
+        learn(requests, pending, record->node);
+    free(pending->names);
+    requests->lanes[requests->lane_count++] = pending->span.block;
+    *pending = requests->pending[--requests->pending_count];
+}
+
+void requests_take(struct requests *requests, const struct request *request) {
+    if (request->record.kind == REQUEST_ARRIVED)
+        take_request(requests, request);
+    else if (request->record.kind == REQUEST_ANSWERED)
+        take_answer(requests, &request->record);
+}
+
+/* ---- Joint profiles ----------------------------------------------------------------------------- */
+
+const char *requests_find_joint(const char *op_name, const char *value_name, enum wire_op *ret_op,
+                                enum aggstats_value *ret_value) {
+    const int value = aggstats_value_of_name(value_name);
+    unsigned op = 0;
+    while (op < WIRE_OP_COUNT && strcasecmp(op_name, wire_op_names[op]) != 0)
+        op++;
+    if (op == WIRE_OP_COUNT)
+        return "no such operation";
+    if (value != AGGSTATS_SIZE && value != AGGSTATS_RESULT && value != AGGSTATS_OFFSET && value != AGGSTATS_ERROR)
+        return "the value must be size, result, offset or error";
+    if (value != AGGSTATS_ERROR && !moves_bytes((enum wire_op)op))
+        return "the operation has no such value";
+    *ret_op = (enum wire_op)op;
+    *ret_value = (enum aggstats_value)value;
+    return NULL;
+}

@@ -1,0 +1,53 @@
+/* From requests and answers to calls: which answer is to which request, and counting both in a recorder. Requests that
+ * wait for their answers are calls in flight, each in a lane of its own. */
+#ifndef REQUESTS_H
+#define REQUESTS_H
+
+#include "aggstats.h"
+#include "nodes.h"
+#include "ring_reader.h"
+#include "wire_ops.h"
+
+#define REQUESTS_MAX 1024 /* that wait for their answers; more are not counted */
+
+struct pending_request {
+    uint64_t unique;
+    uint32_t process;
+    uint32_t pid;
+    uint32_t uid;
+    enum wire_op op;
+    uint64_t node;
+    uint64_t offset; /* or the other node that it names */
+    uint64_t asked_bytes;
+    char *names; /* NULL: none; else one or two, each with its NUL */
+    struct aggstats_span span;
+};
+
+struct requests {
+    struct aggstats_recorder *recorder; /* borrowed; its ops are wire_op_names */
+    struct nodes nodes;
+    struct pending_request pending[REQUESTS_MAX];
+    size_t pending_count;
+    struct aggstats_block *lanes[REQUESTS_MAX]; /* that are free */
+    size_t lane_count;
+    bool is_grouped;
+    unsigned joint[WIRE_OP_COUNT]; /* atomic; values that latencies are related to, as bits */
+    uint64_t slow_cycles;          /* atomic; UINT64_MAX: none is slow */
+    uint64_t not_counted;          /* requests for which there was no room */
+};
+
+extern const char *const wire_op_names[WIRE_OP_COUNT];
+
+/* Errors: -ENOMEM */
+int requests_init(struct requests *requests, struct aggstats_recorder *recorder);
+void requests_finish(struct requests *requests);
+
+/* Counts what a record tells; those that are none of a request do nothing. Threads: one at a time */
+void requests_take(struct requests *requests, const struct request *request);
+
+/* Finds an op and one of its values by their names, in letters of either case.
+ * Returns NULL, or what is wrong with them */
+const char *requests_find_joint(const char *op_name, const char *value_name, enum wire_op *ret_op,
+                                enum aggstats_value *ret_value);
+
+#endif

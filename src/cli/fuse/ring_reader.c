@@ -1,0 +1,132 @@
+#include "ring_reader.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base.h"
+
+#define NS_PER_SECOND 1000000000
+#define LOST_AFTER_NS (INT64_C(5) * NS_PER_SECOND)
+#define NAME_SLOTS_MAX ((REQUEST_NAMES_MAX + REQUEST_NAME_BYTES - 1) / REQUEST_NAME_BYTES)
+
+/* ---- Life cycle --------------------------------------------------------------------------------- */
+
+static int map_new(int fd, struct request_ring **ret_ring) {
+    const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
+    int error = posix_fallocate(fd, 0, (off_t)size_bytes); /* no SIGBUS in the daemon later */
+    if (error)
+        return -error;
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (memory == MAP_FAILED)
+        return negative_errno();
+    *ret_ring = memory;
+    return 0;
+}
+
+static void fill(struct request_ring *ring, uint32_t clock_kind) {
+    ring->version = REQUEST_RING_VERSION;
+    ring->clock_kind = clock_kind;
+    ring->slot_count = REQUEST_RING_SLOTS;
+    memcpy(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic));
+}
+
+int ring_reader_create(const char *path, uint32_t clock_kind, struct ring_reader *ret_reader) {
+    struct ring_reader reader = {.path = strdup(path)};
+    if (!reader.path)
+        return -ENOMEM;
+    CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int error = fd < 0 ? negative_errno() : map_new(fd, &reader.ring);
+    if (error) {
+        if (fd >= 0)
+            unlink(path);
+        free(reader.path);
+        return error;
+    }
+    fill(reader.ring, clock_kind);
+    *ret_reader = reader;
+    return 0;
+}
+
+void ring_reader_finish(struct ring_reader *reader) {
+    if (reader->ring)
+        munmap(reader->ring, request_ring_bytes(REQUEST_RING_SLOTS));
+    if (reader->path)
+        unlink(reader->path);
+    free(reader->path);
+    *reader = (struct ring_reader){.ring = NULL};
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+static union request_slot *slot_of(const struct ring_reader *reader, uint64_t number) {
+    return &reader->ring->slots[number % REQUEST_RING_SLOTS];
+}
+
+static bool is_whole(const struct ring_reader *reader, uint64_t number) {
+    return __atomic_load_n(&slot_of(reader, number)->record.ready, __ATOMIC_SEQ_CST) == number + 1;
+}
+
+/* Who has claimed a slot and does not fill it has been killed meanwhile. */
+static void skip_lost(struct ring_reader *reader) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    if (__atomic_load_n(&reader->ring->head, __ATOMIC_RELAXED) == reader->next) {
+        reader->waiting_since_ns = 0;
+    } else if (reader->waiting_since_ns == 0) {
+        reader->waiting_since_ns = now_ns;
+    } else if (now_ns - reader->waiting_since_ns > LOST_AFTER_NS) {
+        uint64_t skipped = 1;
+        while (skipped < REQUEST_RING_SLOTS && !is_whole(reader, reader->next + skipped))
+            skipped++;
+        if (skipped < REQUEST_RING_SLOTS) /* else nothing follows, and one day something will */
+            reader->next += skipped;
+        reader->waiting_since_ns = 0;
+    }
+}
+
+static void copy_names(const struct ring_reader *reader, uint64_t number, size_t slots, struct request *ret_request) {
+    char *to = ret_request->names;
+    for (size_t i = 0; i < slots; i++, to += REQUEST_NAME_BYTES)
+        memcpy(to, slot_of(reader, number + i)->names.bytes, REQUEST_NAME_BYTES);
+    ret_request->names_bytes = slots * REQUEST_NAME_BYTES;
+    *to = '\0';
+}
+
+bool ring_reader_next(struct ring_reader *reader, struct request *ret_request) {
+    if (!is_whole(reader, reader->next)) {
+        skip_lost(reader);
+        return false;
+    }
+    ret_request->record = slot_of(reader, reader->next)->record;
+    size_t name_slots = ret_request->record.name_slots;
+    if (name_slots > NAME_SLOTS_MAX)
+        name_slots = 0;
+    copy_names(reader, reader->next + 1, name_slots, ret_request);
+    reader->waiting_since_ns = 0;
+    reader->next += 1 + name_slots;
+    __atomic_store_n(&reader->ring->tail, reader->next, __ATOMIC_RELEASE);
+    return true;
+}
+
+void ring_reader_wait(struct ring_reader *reader, bool is_idle, int64_t timeout_ns) {
+    const uint32_t state = is_idle ? REQUEST_READER_SLEEPS : REQUEST_READER_RESTS;
+    const struct timespec timeout = {.tv_sec = timeout_ns / NS_PER_SECOND, .tv_nsec = timeout_ns % NS_PER_SECOND};
+    uint32_t *futex = &reader->ring->reader;
+    __atomic_store_n(futex, state, __ATOMIC_SEQ_CST);
+    if (!__atomic_exchange_n(&reader->interrupted, 0, __ATOMIC_SEQ_CST) && (!is_idle || !is_whole(reader, reader->next)))
+        syscall(SYS_futex, futex, FUTEX_WAIT, state, &timeout, NULL, 0);
+    __atomic_store_n(futex, REQUEST_READER_LOOKS, __ATOMIC_SEQ_CST);
+}
+
+/* A wait that has not begun yet finds the futex changed, or the mark. */
+void ring_reader_interrupt(struct ring_reader *reader) {
+    __atomic_store_n(&reader->interrupted, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&reader->ring->reader, REQUEST_READER_LOOKS, __ATOMIC_SEQ_CST);
+}
+
+uint64_t ring_reader_lost(const struct ring_reader *reader) {
+    return __atomic_load_n(&reader->ring->dropped, __ATOMIC_RELAXED) +
+           __atomic_load_n(&reader->ring->unseen, __ATOMIC_RELAXED);
+}

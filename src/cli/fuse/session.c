@@ -1,0 +1,302 @@
+#include "session.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base.h"
+#include "path.h"
+#include "process.h"
+#include "user_label.h"
+
+#define OWN_LABELS 7
+#define BACKUP_SUFFIX ".old"
+
+/* ---- Joint profiles ----------------------------------------------------------------------------- */
+
+static const char *change_joint(struct session *session, enum wire_op op, unsigned kept, unsigned added) {
+    pthread_mutex_lock(&session->lock);
+    const unsigned values = (session->requests.joint[op] & kept) | added;
+    const int error = aggstats_recorder_set_joint(session->recorder, op, values);
+    if (error == 0)
+        __atomic_store_n(&session->requests.joint[op], values, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&session->lock);
+    return error ? strerror(-error) : NULL;
+}
+
+static const char *end_all_joints(struct session *session) {
+    const char *why = NULL;
+    for (unsigned op = 0; op < WIRE_OP_COUNT && !why; op++)
+        why = change_joint(session, (enum wire_op)op, 0, 0);
+    return why;
+}
+
+/* "OP VALUE", "OP off" or "off"; a control_joint_fn. */
+static const char *set_joint(void *context, const char *argument, bool apply) {
+    struct session *session = context;
+    char op_name[AGGSTATS_NAME_SIZE];
+    char value_name[AGGSTATS_NAME_SIZE];
+    char rest;
+    enum wire_op op = WIRE_OP_COUNT;
+    enum aggstats_value value = AGGSTATS_ERROR;
+    if (strcmp(argument, "off") == 0)
+        return apply ? end_all_joints(session) : NULL;
+    if (sscanf(argument, "%31s %31s %c", op_name, value_name, &rest) != 2)
+        return "must be OP VALUE, OP off, or off";
+    const bool ends = strcmp(value_name, "off") == 0;
+    const char *why = requests_find_joint(op_name, ends ? "error" : value_name, &op, &value);
+    if (why || !apply)
+        return why;
+    return ends ? change_joint(session, op, 0, 0) : change_joint(session, op, ~0U, 1U << value);
+}
+
+/* With a colon, as options have it. */
+static const char *set_joint_option(struct session *session, const char *option, bool apply) {
+    CLEANUP_FREE char *argument = strdup(option);
+    char *colon = argument ? strchr(argument, ':') : NULL;
+    if (!colon)
+        return argument ? "must be OP:VALUE, such as read:size" : strerror(ENOMEM);
+    *colon = ' ';
+    return set_joint(session, argument, apply);
+}
+
+const char *session_check_joint(const char *argument) {
+    return set_joint_option(NULL, argument, false);
+}
+
+/* ---- Slow calls --------------------------------------------------------------------------------- */
+
+static char *path_of(void *context, uint64_t object) {
+    struct session *session = context;
+    return nodes_path(&session->requests.nodes, object);
+}
+
+/* A control_slow_fn. */
+static int set_slow(void *context, uint64_t ns) {
+    struct session *session = context;
+    const struct aggstats_slow_options wanted = {
+        .threshold_ns = ns,
+        .find_cause = thread_cause,
+        .context = (void *)(uintptr_t)&session->options->causes,
+        .path_of = path_of,
+        .path_context = session,
+        .identify = process_identify_first,
+    };
+    pthread_mutex_lock(&session->lock);
+    const int error = aggstats_recorder_set_slow(session->recorder, &wanted);
+    const uint64_t cycles = aggstats_recorder_slow_cycles(session->recorder);
+    __atomic_store_n(&session->requests.slow_cycles, cycles > 0 ? cycles : UINT64_MAX, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&session->lock);
+    return error;
+}
+
+/* ---- Groups ------------------------------------------------------------------------------------- */
+
+/* An aggstats_name_fn. */
+static bool name_node(void *context, uint64_t object, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]) {
+    (void)may_wait;
+    CLEANUP_FREE char *path = path_of(context, object);
+    path_copy_end(path ? path : "(not looked up)", ret_name, AGGSTATS_GROUP_NAME_SIZE);
+    return path;
+}
+
+/* An aggstats_place_fn. */
+static uint64_t directory_of(void *context, uint64_t object) {
+    struct session *session = context;
+    return nodes_directory(&session->requests.nodes, object);
+}
+
+static int start_grouping(struct session *session, enum aggstats_grouping grouping) {
+    const bool has_objects = aggstats_grouping_has_objects(grouping);
+    const bool has_processes = grouping == AGGSTATS_BY_PROCESS || grouping == AGGSTATS_BY_PROGRAM;
+    const struct aggstats_grouping_options options = {
+        .grouping = grouping,
+        .groups_max = session->options->groups_max,
+        .identify = has_processes                      ? process_identify
+                    : grouping == AGGSTATS_BY_CGROUP ? process_identify_cgroup
+                                                       : NULL,
+        .identify_first = has_processes ? process_identify_first : NULL,
+        .name_object = has_objects ? name_node : NULL,
+        .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
+        .context = has_objects ? session : NULL,
+    };
+    session->requests.is_grouped = true;
+    return aggstats_recorder_group(session->recorder, &options);
+}
+
+static int start_groupings(struct session *session) {
+    int error = 0;
+    for (unsigned grouping = AGGSTATS_UNGROUPED + 1; grouping < AGGSTATS_GROUPINGS && error == 0; grouping++)
+        if (session->options->groupings & 1U << grouping)
+            error = start_grouping(session, (enum aggstats_grouping)grouping);
+    return error;
+}
+
+/* ---- Saving ------------------------------------------------------------------------------------- */
+
+/* A file in the mount would be written by the daemon that is profiled. */
+static int open_place(const struct session *session, const char *file, int *ret_dir_fd, const char **ret_name) {
+    struct stat attr;
+    CLEANUP_FD int dir_fd = -1;
+    int error = open_parent(AT_FDCWD, file, &dir_fd, ret_name);
+    if (error == 0 && fstat(dir_fd, &attr) < 0)
+        error = negative_errno();
+    if (error == 0 && attr.st_dev == session->mount.device)
+        error = -ELOOP;
+    if (error == 0)
+        *ret_dir_fd = steal_fd(&dir_fd);
+    return error;
+}
+
+static mode_t mode_of(bool has_paths) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask & (has_paths ? 0600 : 0666);
+}
+
+static int save(struct session *session, const char *file, bool keeps_old) {
+    CLEANUP_FD int dir_fd = -1;
+    CLEANUP_FREE char *backup = NULL;
+    const char *name;
+    struct control control = session->control;
+    struct control_text text;
+    control.is_saved = true;
+    int error = open_place(session, file, &dir_fd, &name);
+    if (error == 0 && keeps_old && asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
+        error = -ENOMEM;
+    if (error == 0)
+        error = control_read(&control, &view_text, true, &text);
+    if (error)
+        return error;
+    error = replace_file(dir_fd, name, backup, mode_of(text.has_paths), text.text, text.size_bytes);
+    free(text.text);
+    return error;
+}
+
+/* A control_dump_fn. */
+static int dump(void *context, const char *file) {
+    struct session *session = context;
+    return file ? save(session, file, false) : save(session, session->options->profile, false);
+}
+
+struct rotation_place {
+    const struct session *session;
+    const char *file;
+};
+
+/* An aggstats_save_fn. */
+static int save_span(void *context, const struct aggstats_profile *profile) {
+    const struct rotation_place *place = context;
+    CLEANUP_FD int dir_fd = -1;
+    CLEANUP_FREE char *text = NULL;
+    const char *name;
+    size_t size_bytes;
+    struct stat attr;
+    int error = open_place(place->session, place->file, &dir_fd, &name);
+    if (error == 0 && fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0)
+        error = -EEXIST;
+    if (error == 0)
+        error = aggstats_profile_format(profile, &text, &size_bytes);
+    return error ? error
+                 : replace_file(dir_fd, name, NULL, mode_of(aggstats_profile_has_paths(profile)), text, size_bytes);
+}
+
+/* A control_dump_fn. */
+static int rotate(void *context, const char *file) {
+    struct session *session = context;
+    struct rotation_place place = {session, file};
+    return aggstats_recorder_rotate(session->recorder, save_span, &place);
+}
+
+int session_save(struct session *session) {
+    int error = save(session, session->options->profile, session->options->keeps_old);
+    session->is_saved = error == 0;
+    return error;
+}
+
+/* ---- Life cycle --------------------------------------------------------------------------------- */
+
+static int create_recorder(struct session *session, const char *live_path, const char *socket_path) {
+    const struct session_options *options = session->options;
+    char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
+    char host[HOST_NAME_MAX + 1] = "";
+    char *texts = (char *)(uintptr_t)options->profile;
+    struct aggstats_label labels[OWN_LABELS + USER_LABELS_MAX] = {
+        {(char[]){"layer"}, (char[]){"daemon"}},
+        {(char[]){"host"}, host},
+        {(char[]){"lower"}, session->mount.source},
+        {(char[]){"mount"}, session->mount.path},
+        {(char[]){"filesystem"}, session->mount.type},
+        {(char[]){"control"}, (char *)(uintptr_t)socket_path},
+        {(char[]){"profile"}, texts},
+    };
+    gethostname(host, sizeof(host) - 1);
+    for (size_t i = 0; i < options->labels.count; i++) {
+        const char *value = user_label_split(options->labels.texts[i], keys[i]);
+        labels[OWN_LABELS + i] = (struct aggstats_label){keys[i], (char *)(uintptr_t)value};
+    }
+    const struct aggstats_recorder_options wanted = {.op_names = wire_op_names,
+                                                     .op_count = WIRE_OP_COUNT,
+                                                     .resolution = options->resolution,
+                                                     .labels = labels,
+                                                     .label_count = OWN_LABELS + options->labels.count,
+                                                     .live_path = live_path};
+    return aggstats_recorder_create(&wanted, &session->recorder);
+}
+
+static int start_recording(struct session *session) {
+    const struct session_options *options = session->options;
+    int error = aggstats_recorder_watch(session->recorder);
+    if (error == 0)
+        error = start_groupings(session);
+    if (error == 0 && options->interval_ns > 0)
+        error = aggstats_recorder_set_interval(session->recorder, options->interval_ns, 0);
+    for (size_t i = 0; i < options->joint.count && error == 0; i++)
+        error = set_joint_option(session, options->joint.texts[i], true) ? -ENOMEM : 0;
+    if (error == 0 && options->slow_ns > 0)
+        error = set_slow(session, options->slow_ns);
+    return error;
+}
+
+int session_start(struct session *session, const struct session_options *options, struct fuse_mount *mount,
+                  const char *live_path, const char *socket_path) {
+    *session = (struct session){.options = options, .mount = *mount};
+    *mount = (struct fuse_mount){.path = NULL};
+    pthread_mutex_init(&session->lock, NULL);
+    int error = create_recorder(session, live_path, socket_path);
+    if (error == 0)
+        error = requests_init(&session->requests, session->recorder);
+    session->control = (struct control){
+        .recorder = session->recorder,
+        .dump = dump,
+        .dump_context = session,
+        .rotate = rotate,
+        .rotate_context = session,
+        .joint = set_joint,
+        .joint_context = session,
+        .slow = set_slow,
+        .slow_context = session,
+        .path_of = path_of,
+        .path_context = session,
+    };
+    if (error == 0)
+        error = start_recording(session);
+    if (error) {
+        session->is_saved = true; /* there is nothing to be saved */
+        session_finish(session);
+    }
+    return error;
+}
+
+void session_finish(struct session *session) {
+    if (session->recorder && session->is_saved)
+        aggstats_recorder_unlink_live(session->recorder);
+    aggstats_recorder_destroy(session->recorder); /* its threads ask for names */
+    session->recorder = NULL;
+    if (session->requests.nodes.nodes)
+        requests_finish(&session->requests);
+    fuse_mount_finish(&session->mount);
+    pthread_mutex_destroy(&session->lock);
+}

@@ -1,0 +1,54 @@
+/* The profile of a mount that another daemon serves: its recorder, from what the daemon's preloaded object tells, its
+ * control, and where it is saved. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <pthread.h>
+
+#include "control.h"
+#include "fuse_mount.h"
+#include "option_list.h"
+#include "requests.h"
+#include "thread_cause.h"
+
+#define SESSION_CAUSE_SIZE 512
+
+struct session_options {
+    const char *profile;     /* absolute */
+    bool keeps_old;          /* what is there gets ".old" behind its name */
+    unsigned resolution;
+    uint64_t interval_ns;    /* 0: not sampled */
+    unsigned groupings;      /* as bits of enum aggstats_grouping */
+    unsigned groups_max;     /* 0: the default */
+    uint64_t slow_ns;        /* 0: none is slow */
+    struct option_list joint;  /* "OP:VALUE" */
+    struct option_list labels; /* "KEY=VALUE" */
+    struct thread_causes causes;
+};
+
+struct session {
+    const struct session_options *options;
+    struct fuse_mount mount;
+    struct aggstats_recorder *recorder;
+    struct requests requests;
+    struct control control;
+    pthread_mutex_t lock; /* of what changes what is recorded */
+    bool is_saved;        /* nothing comes after it */
+};
+
+/* Begins to record. live_path, socket_path: borrowed; what the profile says of them
+ * Owner:   takes *mount over
+ * Errors:  -errno; nothing is left behind */
+int session_start(struct session *session, const struct session_options *options, struct fuse_mount *mount,
+                  const char *live_path, const char *socket_path);
+
+/* Saves the profile where the options say. Errors: -errno; the live file is the profile's place then */
+int session_save(struct session *session);
+
+/* Ends recording. The live file goes, if the profile has been saved. */
+void session_finish(struct session *session);
+
+/* What of an argument "OP:VALUE" is wrong; NULL: nothing is. */
+const char *session_check_joint(const char *argument);
+
+#endif

@@ -1,0 +1,118 @@
+/* Opcodes and names are in wire_ops.h; how bodies begin, in linux/fuse.h. */
+#include "wire.h"
+
+#include <assert.h>
+#include <linux/fuse.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "wire_ops.h"
+
+#define ERROR_MAX 4095
+
+static_assert(sizeof(struct fuse_in_header) == WIRE_REQUEST_BYTES && sizeof(struct fuse_out_header) == WIRE_ANSWER_BYTES,
+              "as the kernel has them");
+
+/* ---- Requests ---- */
+
+/* Where the names of a request begin in its body. */
+static size_t names_offset(uint32_t opcode) {
+#define NAMES_ROW(OPCODE, NAME, NAMES, ANSWER)                                                                         \
+    case OPCODE:                                                                                                       \
+        return NAMES;
+    switch (opcode) {
+        WIRE_OPS(NAMES_ROW)
+    default:
+        return WIRE_NO_NAMES;
+    }
+#undef NAMES_ROW
+}
+
+static bool is_op(uint32_t opcode) {
+#define IS_ROW(OPCODE, ...) case OPCODE:
+    switch (opcode) {
+        WIRE_OPS(IS_ROW)
+        return true;
+    default:
+        return false;
+    }
+#undef IS_ROW
+}
+
+bool wire_may_be_request(const void *bytes, size_t size_bytes, size_t whole_bytes) {
+    uint32_t length_bytes;
+    if (size_bytes < WIRE_REQUEST_BYTES)
+        return false;
+    memcpy(&length_bytes, bytes, sizeof(length_bytes));
+    return length_bytes == whole_bytes;
+}
+
+static bool moves_bytes(uint32_t opcode) {
+    return opcode == FUSE_READ || opcode == FUSE_WRITE || opcode == FUSE_READDIR || opcode == FUSE_READDIRPLUS;
+}
+
+/* FUSE_READ, FUSE_WRITE and those of directories begin alike; of what names another node, that comes first. */
+static void read_body(const char *body, size_t body_bytes, struct request_record *record) {
+    struct fuse_write_in moved;
+    if (moves_bytes(record->opcode) && body_bytes >= offsetof(struct fuse_write_in, write_flags)) {
+        memcpy(&moved, body, offsetof(struct fuse_write_in, write_flags));
+        record->arrived.offset = moved.offset;
+        record->asked_bytes = moved.size;
+    }
+    bool names_node = record->opcode == FUSE_RENAME || record->opcode == FUSE_RENAME2 || record->opcode == FUSE_LINK;
+    if (names_node && body_bytes >= sizeof(record->arrived.offset))
+        memcpy(&record->arrived.offset, body, sizeof(record->arrived.offset));
+}
+
+bool wire_read_request(const void *bytes, size_t size_bytes, struct request_record *ret_record, const char **ret_names,
+                       size_t *ret_names_bytes) {
+    struct fuse_in_header header;
+    memcpy(&header, bytes, sizeof(header));
+    *ret_names = NULL;
+    *ret_names_bytes = 0;
+    *ret_record = (struct request_record){.kind = REQUEST_ARRIVED,
+                                          .unique = header.unique,
+                                          .opcode = (uint16_t)header.opcode,
+                                          .node = header.nodeid,
+                                          .arrived = {.pid = header.pid, .uid = header.uid}};
+    if (header.opcode == FUSE_INIT) {
+        ret_record->kind = REQUEST_STARTED;
+        return true;
+    }
+    if (!is_op(header.opcode))
+        return false;
+    const char *body = (const char *)bytes + WIRE_REQUEST_BYTES;
+    const size_t body_bytes = size_bytes - WIRE_REQUEST_BYTES;
+    const size_t before_names = names_offset(header.opcode);
+    read_body(body, body_bytes, ret_record);
+    if (before_names < body_bytes) {
+        *ret_names = body + before_names;
+        *ret_names_bytes = body_bytes - before_names;
+    }
+    return true;
+}
+
+/* ---- Answers ---- */
+
+bool wire_may_be_answer(const void *bytes, size_t size_bytes, size_t whole_bytes) {
+    struct fuse_out_header header;
+    if (size_bytes < WIRE_ANSWER_BYTES)
+        return false;
+    memcpy(&header, bytes, sizeof(header));
+    return header.len == whole_bytes && header.error <= 0 && header.error >= -ERROR_MAX && header.unique != 0;
+}
+
+bool wire_read_answer(const void *bytes, size_t size_bytes, struct request_record *ret_record) {
+    struct fuse_out_header header;
+    memcpy(&header, bytes, sizeof(header));
+    uint64_t first = 0;
+    const size_t first_bytes = size_bytes - WIRE_ANSWER_BYTES;
+    memcpy(&first, (const char *)bytes + WIRE_ANSWER_BYTES, first_bytes < sizeof(first) ? first_bytes : sizeof(first));
+    *ret_record = (struct request_record){
+        .kind = REQUEST_ANSWERED,
+        .unique = header.unique,
+        .node = first,
+        .answered = {.error = header.error, .body_bytes = header.len - WIRE_ANSWER_BYTES},
+    };
+    return header.unique != 0;
+}
