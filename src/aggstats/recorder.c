@@ -254,6 +254,11 @@ struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder) 
     return threads_add_lane(&recorder->threads);
 }
 
+void aggstats_recorder_mark_incomplete(struct aggstats_recorder *recorder) {
+    __atomic_store_n(&recorder->threads.fallback_used, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&recorder->live.header->incomplete, 1, __ATOMIC_RELEASE);
+}
+
 /* ---- Questions ---- */
 
 int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder) {

@@ -81,6 +81,11 @@ bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry) {
     return false;
 }
 
+bool mounts_is_fuse(const struct mounts_entry *entry) {
+    return strcmp(entry->type, "fuse") == 0 || strncmp(entry->type, "fuse.", strlen("fuse.")) == 0 ||
+           strcmp(entry->type, "fuseblk") == 0;
+}
+
 bool mounts_is_profiled(const struct mounts_entry *entry) {
     return strcmp(entry->type, "fuse.osproffs") == 0;
 }

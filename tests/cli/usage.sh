@@ -23,7 +23,7 @@ all_commands() {
 }
 
 expect 0 help help
-all_commands | grep -vx run >commands # whose status for wrong arguments is another
+all_commands | grep -vx -e run -e fuse >commands # whose status for wrong arguments is another
 while read -ra words; do
     command=${words[*]}
     expect 0 help "${words[@]}"

@@ -49,6 +49,9 @@ struct mounts_device {
  * Errors:  -ENOENT no mount holds it, -ENOMEM */
 int mounts_find_device(struct mounts_table *table, const char *path, bool through, struct mounts_device *ret_device);
 
+/* True for the type of a mount that any FUSE daemon serves. */
+bool mounts_is_fuse(const struct mounts_entry *entry);
+
 /* True for the type of a mount of osproffs. */
 bool mounts_is_profiled(const struct mounts_entry *entry);
 

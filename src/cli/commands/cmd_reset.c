@@ -7,17 +7,10 @@
 #include "option_table.h"
 
 static enum status reset(const char *mount) {
-    static const char text[] = "reset\n";
-    CLEANUP_FD int fd = -1;
-    CLEANUP_FREE char *path = NULL;
-    if (input_open_control(mount, &fd, &path) != 0)
-        return STATUS_TROUBLE;
-    int error = write_all(fd, text, strlen(text));
-    if (error) {
-        complain("cannot write %s: %s", path, strerror(-error));
-        return STATUS_TROUBLE;
-    }
-    return STATUS_OK;
+    int error = input_command(mount, "reset\n");
+    if (error < 0)
+        complain("cannot reset the profile of %s: %s", mount, strerror(-error));
+    return error ? STATUS_TROUBLE : STATUS_OK;
 }
 
 static const struct option_row rows[] = {

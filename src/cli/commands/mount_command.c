@@ -41,8 +41,6 @@ static char *absolute_path(const char *file) {
 }
 
 int mount_command(const char *mount, const char *verb, const char *file) {
-    CLEANUP_FD int fd = -1;
-    CLEANUP_FREE char *control = NULL;
     CLEANUP_FREE char *path = file ? absolute_path(file) : NULL;
     CLEANUP_FREE char *line = NULL;
     if (file && !path)
@@ -51,7 +49,7 @@ int mount_command(const char *mount, const char *verb, const char *file) {
         complain("cannot write to %s: %s", mount, strerror(ENOMEM));
         return 1;
     }
-    return input_open_control(mount, &fd, &control) == 0 ? write_all(fd, line, strlen(line)) : 1;
+    return input_command(mount, line);
 }
 
 const char *mount_command_why(int error) {

@@ -89,7 +89,8 @@ static const char *parse_by(const char *text, unsigned *ret_groupings) {
     char *rest = copy;
     for (const char *word = strsep(&rest, "+"); word; word = strsep(&rest, "+")) {
         unsigned grouping = AGGSTATS_UNGROUPED + 1;
-        while (grouping < AGGSTATS_GROUPINGS && strcmp(word, aggstats_grouping_name((enum aggstats_grouping)grouping)) != 0)
+        while (grouping < AGGSTATS_GROUPINGS &&
+               strcmp(word, aggstats_grouping_name((enum aggstats_grouping)grouping)) != 0)
             grouping++;
         if (grouping == AGGSTATS_GROUPINGS)
             return "must be of process, program, cgroup, uid, file and directory, with + between";
@@ -99,7 +100,8 @@ static const char *parse_by(const char *text, unsigned *ret_groupings) {
 }
 
 /* The first that is wrong, complained about. */
-static bool parse_texts(const struct command *command, const struct fuse_options *given, struct session_options *wanted) {
+static bool parse_texts(const struct command *command, const struct fuse_options *given,
+                        struct session_options *wanted) {
     const char *why = given->interval ? control_parse_interval(given->interval, &wanted->interval_ns) : NULL;
     char complaint[USER_LABEL_COMPLAINT_SIZE];
     if (why)
@@ -240,29 +242,34 @@ static int run(const struct observer_options *options) {
     return wait_for_command(ends[0], observer, options->command[0]);
 }
 
+static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {
+    CLEANUP_FREE char *library = NULL;
+    CLEANUP_FREE char *profile = settle_profile(given->profile, &options->session.keeps_old);
+    int result = FAILED;
+    if (profile && preload_library_find("libosprof_fuse.so", &library) == 0 && is_seen(command[0])) {
+        options->session.profile = profile;
+        options->command = command;
+        options->library = library;
+        result = run(options);
+    }
+    thread_causes_finish(&options->session.causes);
+    return (enum status)result;
+}
+
 static enum status run_fuse(const struct command *command, int argc, char **argv) {
     struct fuse_options given = {.profile = NULL};
     struct observer_options options = {.command = NULL};
     struct arguments arguments;
     enum status status;
-    CLEANUP_FREE char *library = NULL;
     if (!options_parse(command, argc, argv, &given, &arguments, &status))
-        return status;
+        return status == STATUS_OK ? status : (enum status)FAILED;
     if (arguments.rest_count == 0)
-        return usage_error(command, "the daemon must be given");
-    if (given.profile && strcmp(given.profile, "-") == 0)
-        return usage_error(command, "the profile is written when the daemon ends, so it needs a file");
-    if (!parse(command, &given, &options.session))
-        return (enum status)FAILED;
-    CLEANUP_FREE char *profile = settle_profile(given.profile, &options.session.keeps_old);
-    if (!profile || preload_library_find("libosprof_fuse.so", &library) != 0 || !is_seen(arguments.rest[0]))
-        return (enum status)FAILED;
-    options.session.profile = profile;
-    options.command = arguments.rest;
-    options.library = library;
-    int result = run(&options);
-    thread_causes_finish(&options.session.causes);
-    return (enum status)result;
+        usage_error(command, "the daemon must be given");
+    else if (given.profile && strcmp(given.profile, "-") == 0)
+        usage_error(command, "the profile is written when the daemon ends, so it needs a file");
+    else if (parse(command, &given, &options.session))
+        return start(&given, arguments.rest, &options);
+    return (enum status)FAILED;
 }
 
 const struct command command_fuse = {

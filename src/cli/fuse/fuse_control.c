@@ -65,6 +65,10 @@ static void answer(const struct fuse_control *control, int fd) {
     if (size_bytes < 0)
         return;
     control->before(control->context);
+    if (size_bytes == 0) {
+        answer_line(fd, 0, "");
+        return;
+    }
     if (size_bytes == (ssize_t)strlen(SHOW) && memcmp(question, SHOW, strlen(SHOW)) == 0) {
         show(control, fd);
         return;
@@ -108,8 +112,8 @@ static int listen_at(const char *path, int *ret_fd) {
 
 int fuse_control_start(struct fuse_control *ret_control, const char *path, const struct control *control,
                        void (*before)(void *context), void *context) {
-    *ret_control = (struct fuse_control){
-        .fd = -1, .control = control, .before = before, .context = context, .path = strdup(path)};
+    *ret_control =
+        (struct fuse_control){.fd = -1, .control = control, .before = before, .context = context, .path = strdup(path)};
     int error = ret_control->path ? listen_at(path, &ret_control->fd) : -ENOMEM;
     if (error == 0) {
         error = quiet_thread_start(&ret_control->thread, run, ret_control);

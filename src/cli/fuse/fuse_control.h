@@ -1,6 +1,7 @@
 /* What asks the process that profiles a daemon: a socket, which speaks the commands of control files, and "show".
  *
- * A connection is one question: commands, ended by closing the sending side. The answer is a line, "0", or an error
+ * A connection is one question: commands, ended by closing the sending side; nothing at all only has
+ * counted what has happened. The answer is a line, "0", or an error
  * number and the reason; behind it, of "show", the profile. */
 #ifndef FUSE_CONTROL_H
 #define FUSE_CONTROL_H

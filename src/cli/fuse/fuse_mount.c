@@ -10,11 +10,6 @@
 
 #define CONNECTION "fuse_connection:"
 
-static bool is_fuse(const struct mounts_entry *entry) {
-    return strcmp(entry->type, "fuse") == 0 || strncmp(entry->type, "fuse.", strlen("fuse.")) == 0 ||
-           strcmp(entry->type, "fuseblk") == 0;
-}
-
 /* ---- All of them -------------------------------------------------------------------------------- */
 
 static int append(struct fuse_mounts *mounts, dev_t device) {
@@ -32,7 +27,7 @@ int fuse_mounts_read(struct fuse_mounts *ret_mounts) {
     struct mounts_entry entry;
     int error = mounts_open(&table);
     while (error == 0 && mounts_next(&table, &entry))
-        if (is_fuse(&entry))
+        if (mounts_is_fuse(&entry))
             error = append(&mounts, entry.device);
     if (error)
         fuse_mounts_finish(&mounts);
@@ -92,7 +87,7 @@ int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, str
     const bool is_known = find_connection(process, fd, &device);
     int error = mounts_open_of(process, &table);
     while (error == 0 && mounts_next(&table, &entry)) {
-        if (!is_fuse(&entry) || (is_known ? entry.device != device : has_device(before, entry.device)))
+        if (!mounts_is_fuse(&entry) || (is_known ? entry.device != device : has_device(before, entry.device)))
             continue;
         fuse_mount_finish(&found); /* the last one is the newest */
         error = copy_entry(&entry, &found);

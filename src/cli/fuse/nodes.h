@@ -12,8 +12,8 @@ struct node;
 
 struct nodes {
     pthread_mutex_t lock;
-    struct node *nodes;    /* [NODES_MAX]; the oldest makes room for the next */
-    uint32_t *by_number;   /* [NODES_MAX], as the next: where chains of nodes begin, + 1 */
+    struct node *nodes;  /* [NODES_MAX]; the oldest makes room for the next */
+    uint32_t *by_number; /* [NODES_MAX], as the next: where chains of nodes begin, + 1 */
     uint32_t *by_name;
     uint32_t count;
     uint32_t next;

@@ -17,12 +17,12 @@
 #include "preload_library.h"
 
 #define NS_PER_MS INT64_C(1000000)
-#define LOOK_NS (5 * NS_PER_MS)           /* between looks while there are requests */
-#define IDLE_AFTER_NS (100 * NS_PER_MS)   /* without any */
+#define LOOK_NS (5 * NS_PER_MS)         /* between looks while there are requests */
+#define IDLE_AFTER_NS (100 * NS_PER_MS) /* without any */
 #define SLEEP_NS (10000 * NS_PER_MS)
-#define MOUNT_WAIT_NS (2000 * NS_PER_MS)  /* for the mount of a daemon that serves it already */
-#define BEGIN_WAIT_NS (1000 * NS_PER_MS)  /* for the first request of a daemon in the background */
-#define END_WAIT_NS (50 * NS_PER_MS)      /* for answers after the end of the mount */
+#define MOUNT_WAIT_NS (2000 * NS_PER_MS) /* for the mount of a daemon that serves it already */
+#define BEGIN_WAIT_NS (1000 * NS_PER_MS) /* for the first request of a daemon in the background */
+#define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
 #define PATH_ATTEMPTS 100
 
 struct observer {
@@ -41,6 +41,7 @@ struct observer {
     int status_fd; /* -1: who waits has been told */
     int error_fd;  /* tells errno of exec */
     struct observer_started started;
+    int64_t command_end_ns;
     int64_t last_record_ns;
     struct request first; /* FUSE_INIT, until the mount is known */
     int64_t first_ns;     /* 0: there was none */
@@ -124,6 +125,7 @@ static void go_into_background(struct observer *observer) {
 
 static void note_command_end(struct observer *observer, int status) {
     int error = 0;
+    observer->command_end_ns = read_clock_ns(CLOCK_MONOTONIC);
     observer->started.has_ended = true;
     observer->started.wait_status = status;
     if (read(observer->error_fd, &error, sizeof(error)) == sizeof(error))
@@ -156,6 +158,10 @@ static void take(struct observer *observer, const struct request *request) {
     }
 }
 
+static uint64_t lost_requests(const struct observer *observer) {
+    return ring_reader_lost(&observer->reader) + observer->session.requests.not_counted;
+}
+
 /* Until the mount is known, records wait in the ring. */
 static void drain(void *context) {
     struct observer *observer = context;
@@ -165,12 +171,14 @@ static void drain(void *context) {
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
         take(observer, &request);
     }
+    if (observer->is_recording && lost_requests(observer) > 0)
+        aggstats_recorder_mark_incomplete(observer->session.recorder);
     pthread_mutex_unlock(&observer->lock);
 }
 
 static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     int error = session_start(&observer->session, &observer->options->session, mount, observer->live_path,
-                              observer->socket_path);
+                              observer->socket_path, (pid_t)observer->first.record.process, drain, observer);
     if (error)
         return error;
     pthread_mutex_lock(&observer->lock);
@@ -216,9 +224,9 @@ static void save(struct observer *observer) {
 
 /* Answers that were written before the end may still be on their way here. */
 static void finish_session(struct observer *observer) {
-    const uint64_t lost = ring_reader_lost(&observer->reader) + observer->session.requests.not_counted;
     fuse_control_stop(&observer->control);
     save(observer);
+    const uint64_t lost = lost_requests(observer);
     if (lost > 0)
         tell(observer, "%llu requests of %s were not counted: the profile is incomplete", (unsigned long long)lost,
              observer->session.mount.path ? observer->session.mount.path : "the mount");
@@ -231,7 +239,7 @@ static bool may_go_on(const struct observer *observer) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     const bool waits_for_mount = observer->first_ns != 0 && !observer->is_recording && !observer->has_ended;
     const bool waits_for_begin =
-        observer->first_ns == 0 && observer->has_children && now_ns - observer->last_record_ns < BEGIN_WAIT_NS;
+        observer->first_ns == 0 && observer->has_children && now_ns - observer->command_end_ns < BEGIN_WAIT_NS;
     return observer->command == 0 && !waits_for_mount && !waits_for_begin;
 }
 

@@ -115,7 +115,8 @@ void ring_reader_wait(struct ring_reader *reader, bool is_idle, int64_t timeout_
     const struct timespec timeout = {.tv_sec = timeout_ns / NS_PER_SECOND, .tv_nsec = timeout_ns % NS_PER_SECOND};
     uint32_t *futex = &reader->ring->reader;
     __atomic_store_n(futex, state, __ATOMIC_SEQ_CST);
-    if (!__atomic_exchange_n(&reader->interrupted, 0, __ATOMIC_SEQ_CST) && (!is_idle || !is_whole(reader, reader->next)))
+    if (!__atomic_exchange_n(&reader->interrupted, 0, __ATOMIC_SEQ_CST) &&
+        (!is_idle || !is_whole(reader, reader->next)))
         syscall(SYS_futex, futex, FUTEX_WAIT, state, &timeout, NULL, 0);
     __atomic_store_n(futex, REQUEST_READER_LOOKS, __ATOMIC_SEQ_CST);
 }

@@ -78,8 +78,8 @@ static int set_slow(void *context, uint64_t ns) {
     struct session *session = context;
     const struct aggstats_slow_options wanted = {
         .threshold_ns = ns,
-        .find_cause = thread_cause,
-        .context = (void *)(uintptr_t)&session->options->causes,
+        .find_cause = daemon_cause,
+        .context = &session->causes,
         .path_of = path_of,
         .path_context = session,
         .identify = process_identify_first,
@@ -114,9 +114,9 @@ static int start_grouping(struct session *session, enum aggstats_grouping groupi
     const struct aggstats_grouping_options options = {
         .grouping = grouping,
         .groups_max = session->options->groups_max,
-        .identify = has_processes                      ? process_identify
+        .identify = has_processes                    ? process_identify
                     : grouping == AGGSTATS_BY_CGROUP ? process_identify_cgroup
-                                                       : NULL,
+                                                     : NULL,
         .identify_first = has_processes ? process_identify_first : NULL,
         .name_object = has_objects ? name_node : NULL,
         .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
@@ -261,8 +261,14 @@ static int start_recording(struct session *session) {
 }
 
 int session_start(struct session *session, const struct session_options *options, struct fuse_mount *mount,
-                  const char *live_path, const char *socket_path) {
-    *session = (struct session){.options = options, .mount = *mount};
+                  const char *live_path, const char *socket_path, pid_t process, void (*catch_up)(void *context),
+                  void *catch_up_context) {
+    *session = (struct session){.options = options,
+                                .mount = *mount,
+                                .causes = {.threads = options->causes,
+                                           .process = process,
+                                           .catch_up = catch_up,
+                                           .catch_up_context = catch_up_context}};
     *mount = (struct fuse_mount){.path = NULL};
     pthread_mutex_init(&session->lock, NULL);
     int error = create_recorder(session, live_path, socket_path);

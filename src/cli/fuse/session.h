@@ -6,24 +6,24 @@
 #include <pthread.h>
 
 #include "control.h"
+#include "daemon_cause.h"
 #include "fuse_mount.h"
 #include "option_list.h"
 #include "requests.h"
-#include "thread_cause.h"
 
 #define SESSION_CAUSE_SIZE 512
 
 struct session_options {
-    const char *profile;     /* absolute */
-    bool keeps_old;          /* what is there gets ".old" behind its name */
+    const char *profile; /* absolute */
+    bool keeps_old;      /* what is there gets ".old" behind its name */
     unsigned resolution;
-    uint64_t interval_ns;    /* 0: not sampled */
-    unsigned groupings;      /* as bits of enum aggstats_grouping */
-    unsigned groups_max;     /* 0: the default */
-    uint64_t slow_ns;        /* 0: none is slow */
-    struct option_list joint;  /* "OP:VALUE" */
-    struct option_list labels; /* "KEY=VALUE" */
-    struct thread_causes causes;
+    uint64_t interval_ns;        /* 0: not sampled */
+    unsigned groupings;          /* as bits of enum aggstats_grouping */
+    unsigned groups_max;         /* 0: the default */
+    uint64_t slow_ns;            /* 0: none is slow */
+    struct option_list joint;    /* "OP:VALUE" */
+    struct option_list labels;   /* "KEY=VALUE" */
+    struct thread_causes causes; /* given to the session */
 };
 
 struct session {
@@ -32,15 +32,19 @@ struct session {
     struct aggstats_recorder *recorder;
     struct requests requests;
     struct control control;
+    struct daemon_causes causes;
     pthread_mutex_t lock; /* of what changes what is recorded */
     bool is_saved;        /* nothing comes after it */
 };
 
 /* Begins to record. live_path, socket_path: borrowed; what the profile says of them
+ * process:  of the daemon
+ * catch_up: counts, through requests_take(), all answers that there are
  * Owner:   takes *mount over
  * Errors:  -errno; nothing is left behind */
 int session_start(struct session *session, const struct session_options *options, struct fuse_mount *mount,
-                  const char *live_path, const char *socket_path);
+                  const char *live_path, const char *socket_path, pid_t process, void (*catch_up)(void *context),
+                  void *catch_up_context);
 
 /* Saves the profile where the options say. Errors: -errno; the live file is the profile's place then */
 int session_save(struct session *session);

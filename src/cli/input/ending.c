@@ -19,7 +19,7 @@ static bool is_mounted(const char *mountpoint) {
     bool found = false;
     mounts_open(&table);
     while (!found && mounts_next(&table, &entry))
-        found = strcmp(entry.path, mountpoint) == 0 && mounts_is_profiled(&entry);
+        found = strcmp(entry.path, mountpoint) == 0 && mounts_is_fuse(&entry);
     return found;
 }
 

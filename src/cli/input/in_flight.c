@@ -43,8 +43,7 @@ static int ask(struct control_reader *reader, const char *path, struct aggstats_
 }
 
 static void find_paths(struct aggstats_profile *profile) {
-    const char *mount = aggstats_profile_label(profile, "mount");
-    CLEANUP_FREE char *path = mount && mount[0] == '/' ? path_join(mount, control_name(profile)) : NULL;
+    CLEANUP_FREE char *path = control_path(profile);
     struct control_reader reader = {.pid = 0};
     struct aggstats_profile answer = {0};
     if (path && ask(&reader, path, &answer) == 0)

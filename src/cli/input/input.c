@@ -11,6 +11,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "control_socket.h"
 #include "ending.h"
 #include "live_files.h"
 #include "name_set.h"
@@ -35,9 +36,23 @@ static int find_serving(const char *path, struct live_file *ret_file) {
     return serving ? 0 : -ENOENT;
 }
 
+/* A live file lags behind by some milliseconds, unless its process is asked before: it may be stopped, which is no
+ * reason not to read. Returns whether it was asked */
+static bool has_caught_up(const struct live_file *file) {
+    const char *control = aggstats_profile_label(&file->profile, "control");
+    CLEANUP_FREE char *answer = NULL;
+    size_t answer_bytes;
+    return control && control[0] == '/' && control_socket_ask(control, "", &answer, &answer_bytes) == 0;
+}
+
 static int load_serving(const char *path, struct input *ret_input) {
     struct live_file file = {0};
     int error = find_serving(path, &file);
+    if (error == 0 && has_caught_up(&file)) {
+        live_file_finish(&file);
+        file = (struct live_file){0};
+        error = find_serving(path, &file);
+    }
     if (error)
         return error;
     *ret_input = (struct input){.profile = file.profile, .is_live = true, .live = file.info, .counting = true};
@@ -227,10 +242,6 @@ int input_load_found(const char *name, struct input *ret_input) {
 
 /* ---- Control files ------------------------------------------------------------------------------ */
 
-static char *control_path_of(const struct live_file *file) {
-    return path_join(aggstats_profile_label(&file->profile, "mount"), control_name(&file->profile));
-}
-
 /* The same for an argument that may lead there through symbolic links. Only if its text is not known is it resolved,
  * which asks the mount. */
 static int find_serving_resolved(const char *argument, struct live_file *ret_file) {
@@ -256,7 +267,7 @@ static char *find_control(const char *argument) {
     struct live_file file = {0};
     if (find_serving_resolved(argument, &file) != 0)
         return path_join(argument, ".osprof");
-    char *path = control_path_of(&file);
+    char *path = control_path(&file.profile);
     live_file_finish(&file);
     return path;
 }
@@ -273,10 +284,7 @@ static int complain_no_control(const char *argument, const char *path, int error
     return error;
 }
 
-int input_open_control(const char *argument, int *ret_fd, char **ret_path) {
-    CLEANUP_FREE char *path = find_control(argument);
-    if (!path)
-        return complain_no_control(argument, argument, -ENOMEM);
+static int open_control(const char *argument, const char *path, int *ret_fd) {
     CLEANUP_FD int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     struct statfs fs;
     if (fd < 0 || fstatfs(fd, &fs) < 0)
@@ -287,19 +295,48 @@ int input_open_control(const char *argument, int *ret_fd, char **ret_path) {
         return -EINVAL;
     }
     *ret_fd = steal_fd(&fd);
-    *ret_path = steal_pointer(&path);
     return 0;
 }
 
+static bool is_socket(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+int input_command(const char *argument, const char *text) {
+    CLEANUP_FREE char *path = find_control(argument);
+    CLEANUP_FREE char *answer = NULL;
+    CLEANUP_FD int fd = -1;
+    size_t answer_bytes;
+    if (!path) {
+        complain_no_control(argument, argument, -ENOMEM);
+        return 1;
+    }
+    if (is_socket(path))
+        return control_socket_ask(path, text, &answer, &answer_bytes);
+    return open_control(argument, path, &fd) == 0 ? write_all(fd, text, strlen(text)) : 1;
+}
+
 /* ---- Whole profiles of mounts ------------------------------------------------------------------- */
+
+static int load_socket(const char *path, struct input *ret_input) {
+    const struct aggstats_parse_error nothing = {0};
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int error = control_socket_ask(path, "show\n", &text, &size_bytes);
+    if (error)
+        return complain_unreadable(path, error, &nothing);
+    CLEANUP_STREAM FILE *stream = fmemopen(text, size_bytes, "r");
+    return stream ? load_stream(stream, path, ret_input) : complain_unreadable(path, negative_errno(), &nothing);
+}
 
 int input_load_whole(const char *argument, struct input *ret_input) {
     struct live_file file = {0};
     if (strcmp(argument, "-") == 0 || find_serving(argument, &file) != 0)
         return input_load(argument, ret_input);
-    CLEANUP_FREE char *path = control_path_of(&file);
+    CLEANUP_FREE char *path = control_path(&file.profile);
     live_file_finish(&file);
-    int error = load_path(path ? path : argument, ret_input);
+    int error = path && is_socket(path) ? load_socket(path, ret_input) : load_path(path ? path : argument, ret_input);
     if (!error)
         ret_input->counting = true;
     return error;

@@ -44,9 +44,8 @@ int input_find_live(const char *argument, char **ret_path);
 /* Tells that a mount point can no longer be asked (ENOTCONN), where its profile is, and what to do. */
 void input_complain_dead(const char *mount);
 
-/* Opens the control file of the mount that an argument names, for writing.
- * Owner:   the caller closes *ret_fd and frees *ret_path
- * Errors:  what failed, already told to the user */
-int input_open_control(const char *argument, int *ret_fd, char **ret_path);
+/* Gives commands, as control files take them, to the process that serves the mount that an argument names.
+ * Errors:  -errno the command failed; 1: it could not be given, as the user has been told */
+int input_command(const char *argument, const char *text);
 
 #endif

@@ -95,9 +95,13 @@ void live_files_finish(struct live_files *files) {
     *files = (struct live_files){0};
 }
 
-const char *control_name(const struct aggstats_profile *profile) {
+/* A socket has an absolute path; a file is in the mount. */
+char *control_path(const struct aggstats_profile *profile) {
+    const char *mount = aggstats_profile_label(profile, "mount");
     const char *name = aggstats_profile_label(profile, "control");
-    return name && name[0] ? name : ".osprof";
+    if (name && name[0] == '/')
+        return strdup(name);
+    return mount && mount[0] == '/' ? path_join(mount, name && name[0] ? name : ".osprof") : NULL;
 }
 
 static bool is_newer(const struct live_file *file, const struct live_file *than) {
@@ -110,8 +114,8 @@ static bool serves(const struct live_file *file, const char *path) {
         return false;
     if (strcmp(mount, path) == 0)
         return true;
-    CLEANUP_FREE char *control_path = path_join(mount, control_name(&file->profile));
-    return control_path && strcmp(control_path, path) == 0;
+    CLEANUP_FREE char *control = control_path(&file->profile);
+    return control && strcmp(control, path) == 0;
 }
 
 struct live_file *live_files_serving(const struct live_files *files, const char *path) {

@@ -36,7 +36,8 @@ struct live_file *live_files_serving(const struct live_files *files, const char 
  * Owner:   files */
 struct live_file *live_files_left(const struct live_files *files, const char *path);
 
-/* The name of a mount's control file as its profile says. Owner: the profile */
-const char *control_name(const struct aggstats_profile *profile);
+/* Where the process that serves a mount is asked, as its profile says: its control file, or a socket. NULL: nowhere.
+ * Owner: the caller frees it */
+char *control_path(const struct aggstats_profile *profile);
 
 #endif

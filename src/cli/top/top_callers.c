@@ -30,17 +30,12 @@ void top_callers_finish(struct top_callers *callers) {
 
 /* ---- Asking ------------------------------------------------------------------------------------- */
 
-static char *control_path_of(const struct aggstats_profile *profile) {
-    const char *mount = aggstats_profile_label(profile, "mount");
-    return mount && mount[0] == '/' ? path_join(mount, control_name(profile)) : NULL;
-}
-
-void top_callers_ask(struct top_callers *callers, const struct aggstats_profile *of, const char *control_path) {
+void top_callers_ask(struct top_callers *callers, const struct aggstats_profile *of, const char *path) {
     callers->is_fresh = false;
     if (callers->reader.pid > 0)
         return;
     free(callers->path);
-    callers->path = control_path ? strdup(control_path) : control_path_of(of);
+    callers->path = path ? strdup(path) : control_path(of);
     callers->error = callers->path ? control_reader_begin(&callers->reader, callers->path) : -ENOTCONN;
 }
 

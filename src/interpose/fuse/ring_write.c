@@ -16,9 +16,8 @@
 static_assert(sizeof(union request_slot) == 64, "a slot is a cache line");
 
 static bool is_whole(const struct request_ring *ring, uint64_t size_bytes) {
-    return memcmp(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic)) == 0 &&
-           ring->version == REQUEST_RING_VERSION && ring->slot_count == REQUEST_RING_SLOTS &&
-           size_bytes == request_ring_bytes(REQUEST_RING_SLOTS);
+    return memcmp(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic)) == 0 && ring->version == REQUEST_RING_VERSION &&
+           ring->slot_count == REQUEST_RING_SLOTS && size_bytes == request_ring_bytes(REQUEST_RING_SLOTS);
 }
 
 static struct request_ring *map_file(const char *path) {
@@ -50,8 +49,8 @@ static bool claim(struct request_ring *ring, uint64_t count, uint64_t *ret_numbe
     do
         if (number + count - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) > REQUEST_RING_SLOTS)
             return false;
-    while (!__atomic_compare_exchange_n(&ring->head, &number, number + count, true, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_RELAXED));
+    while (
+        !__atomic_compare_exchange_n(&ring->head, &number, number + count, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
     *ret_number = number;
     return true;
 }

@@ -10,7 +10,8 @@
 
 #define ERROR_MAX 4095
 
-static_assert(sizeof(struct fuse_in_header) == WIRE_REQUEST_BYTES && sizeof(struct fuse_out_header) == WIRE_ANSWER_BYTES,
+static_assert(sizeof(struct fuse_in_header) == WIRE_REQUEST_BYTES &&
+                  sizeof(struct fuse_out_header) == WIRE_ANSWER_BYTES,
               "as the kernel has them");
 
 /* ---- Requests ---- */

@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "rows.h"
 #include "counting.h"
+#include "rows.h"
 
 static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8, "on 32-bit systems there are other aliases");
 

@@ -4,8 +4,8 @@
 #include <spawn.h>
 #include <unistd.h>
 
-#include "executable.h"
 #include "counting.h"
+#include "executable.h"
 
 static void note(enum posix_note note) {
     if (preload_join(&posix_ops))

@@ -186,8 +186,9 @@ struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder);
 static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder *recorder, struct aggstats_block *lane,
                                                        unsigned op, uint64_t object, uint64_t pid, uint64_t thread,
                                                        uint64_t start_cycles) {
-    struct aggstats_counters *counters = (struct aggstats_counters *)(void *)(
-        lane->counters + (size_t)op * aggstats_hot(recorder)->counters_stride_bytes);
+    struct aggstats_counters *counters =
+        (struct aggstats_counters *)(void *)(lane->counters +
+                                             (size_t)op * aggstats_hot(recorder)->counters_stride_bytes);
     __atomic_store_n(&lane->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->current_object, object, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->current_pid, pid, __ATOMIC_RELAXED);
@@ -197,6 +198,9 @@ static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder 
     const struct aggstats_span span = {lane, counters, start_cycles};
     return span;
 }
+
+/* Calls have not been counted: from now on snapshots, and the live file, say that they are incomplete. Threads: any */
+void aggstats_recorder_mark_incomplete(struct aggstats_recorder *recorder);
 
 /* ---- Reading ---- */
 

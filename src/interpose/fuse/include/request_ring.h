@@ -81,10 +81,10 @@ struct request_ring {
     uint32_t slot_count; /* a power of two */
     uint32_t reserved;
     /* atomic, each in a cache line of its own: */
-    uint64_t head __attribute__((aligned(64))); /* the next free slot */
-    uint64_t dropped;                           /* records for which there was no room */
-    uint64_t unseen;                            /* answers that could not be looked at */
-    uint64_t tail __attribute__((aligned(64))); /* the next slot to be read */
+    uint64_t head __attribute__((aligned(64)));   /* the next free slot */
+    uint64_t dropped;                             /* records for which there was no room */
+    uint64_t unseen;                              /* answers that could not be looked at */
+    uint64_t tail __attribute__((aligned(64)));   /* the next slot to be read */
     uint32_t reader __attribute__((aligned(64))); /* a futex; enum request_reader */
     union request_slot slots[] __attribute__((aligned(64)));
 };

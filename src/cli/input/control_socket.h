@@ -1,0 +1,13 @@
+/* Asking the process that profiles another FUSE daemon: it listens at a socket, in place of a control file. */
+#ifndef CONTROL_SOCKET_H
+#define CONTROL_SOCKET_H
+
+#include <stddef.h>
+
+/* question: commands of control files; "show": the profile; "": nothing, but what has happened is counted then
+ * Waits a few seconds at most.
+ * Owner:   the caller frees *ret_text, which is "" unless something was to be shown
+ * Errors:  of the command, or of asking */
+int control_socket_ask(const char *path, const char *question, char **ret_text, size_t *ret_bytes);
+
+#endif
