@@ -9,10 +9,10 @@
 #include "option_table.h"
 
 static const struct command *const commands[] = {
-    &command_run, &command_fuse,   &command_show,   &command_why,   &command_top,      &command_serve,     &command_compare,
-    &command_plot,  &command_check,  &command_merge, &command_outliers, &command_import,    &command_recover,
-    &command_reset, &command_rotate, &command_dump,  &command_unmount,  &command_calibrate, &command_events,
-    NULL,
+    &command_run,      &command_fuse,    &command_show,      &command_why,    &command_top,
+    &command_serve,    &command_compare, &command_plot,      &command_check,  &command_merge,
+    &command_outliers, &command_import,  &command_recover,   &command_reset,  &command_rotate,
+    &command_dump,     &command_unmount, &command_calibrate, &command_events, NULL,
 };
 
 /* The last word of a name. */

@@ -97,11 +97,11 @@ grep -q '^osprof: cannot read events ' "$scratch/err" || fail "message: $(<"$scr
 # A file that is cut off anywhere: what is whole is read, and that something is missing is said.
 size=$(stat -c %s recorded)
 for cut in 7 40 500 4000 $((size - 1)); do
-    head -c "$cut" recorded >cut
+    head -c "$cut" recorded >cut-off
     status=0
-    "$OSPROF" events show cut >out 2>err || status=$?
+    "$OSPROF" events show cut-off >out 2>err || status=$?
     [ "$status" -le 2 ] || fail "status $status of a file cut at $cut"
     [ -s err ] || fail "nothing is said of a file cut at $cut"
 done
-"$OSPROF" events profile cut >out 2>err
+"$OSPROF" events profile cut-off >out 2>err
 grep -qx '# incomplete: .*' out || fail "a profile of a file that is cut is complete: $(<out)"

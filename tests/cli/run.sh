@@ -163,11 +163,13 @@ grep -q '^program  *calls' "$scratch/err" || fail "programs that were asked for 
 grep -Eq '^cat  *[0-9]' "$scratch/err" || fail "cat is not among the programs"
 grep -q '^user  *uid  *calls' "$scratch/err" || fail "users that were asked for are not shown"
 # Of many the busiest are printed, on less than a screen, and how to see the others.
+# shellcheck disable=SC2016 # for the shell inside
 expect 0 run -o by=file -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((i + 1)); : >many-$i; done; rm many-*'
 table=$(sed -n '/^ *calls .*  file$/,$p' "$scratch/err")
 [ "$(wc -l <<<"$table")" -le 23 ] || fail "a table of files that is more than a screen: $table"
 [ "$(grep -c '%' <<<"$table")" -ge 10 ] || fail "hardly a table of files: $table"
 grep -q '^And [0-9]* more files: with -p FILE the profile is kept' <<<"$table" || fail "not told that there are more: $table"
+# shellcheck disable=SC2016 # for the shell inside
 expect 0 run -o by=file -p "$scratch/profile" -- sh -c 'i=0; while [ $i -lt 61 ]; do i=$((i + 1)); : >many-$i; done; rm many-*'
 expect 0 show --by all "$scratch/profile"
 [ "$(grep -c '  /.*many-' "$scratch/out")" -ge 61 ] || fail "show leaves files out"

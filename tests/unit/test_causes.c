@@ -258,6 +258,20 @@ static const struct {
     {"reading from the disk", "read_pages\npage_cache_ra_unbounded\n"},
     {"reading from the disk", "__wait_on_buffer\nbh_read\n"},
     {"waiting for the disk", "submit_bio_wait\nblkdev_zone_mgmt\n"},
+    {"waiting for another process at a socket", "unix_stream_read_generic\nunix_stream_recvmsg\nsock_read_iter\n"},
+    {"waiting for another process at a socket", "unix_wait_for_peer\nunix_dgram_sendmsg\n"},
+    {"waiting for the network", "wait_woken\nsk_wait_data\ntcp_recvmsg_locked\ntcp_recvmsg\ninet_recvmsg\n"},
+    {"waiting for the network", "__skb_wait_for_more_packets\nudp_recvmsg\ninet_recvmsg\n"},
+    {"waiting for the network", "sk_stream_wait_memory\ntcp_sendmsg_locked\ntcp_sendmsg\n"},
+    {"waiting for the network", "inet_wait_for_connect\n__inet_stream_connect\ninet_stream_connect\n"},
+    {"waiting for another process at a pipe", "anon_pipe_read\nvfs_read\nksys_read\n"},
+    {"waiting for another process at a pipe", "anon_pipe_write\nvfs_write\nksys_write\n"},
+    {"sleeping", "hrtimer_nanosleep\ncommon_nsleep\n__x64_sys_clock_nanosleep\n"},
+    {"sleeping", "common_nsleep\n__x64_sys_clock_nanosleep\n"},
+    {"waiting for a child process", "do_wait\nkernel_wait4\n"},
+    {"waiting for events", "ep_poll\ndo_epoll_wait\n"},
+    {"waiting for events", "do_poll.constprop.0\ndo_sys_poll\n"},
+    {"waiting for events", "do_select\ncore_sys_select\n"},
 };
 
 START_TEST(stacks_have_causes) {

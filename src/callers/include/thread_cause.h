@@ -18,8 +18,8 @@ struct thread_causes {
 int thread_causes_init(struct thread_causes *causes, const char *file, char ret_why[THREAD_CAUSES_WHY_SIZE]);
 void thread_causes_finish(struct thread_causes *causes);
 
-/* Of a thread of this process or another: as root from the kernel's stack of the thread; else from the one function in which it waits. An aggstats_cause_fn;
- * context: a struct thread_causes */
+/* Of a thread of this process or another: as root from the kernel's stack of the thread; else from the one function in
+ * which it waits. An aggstats_cause_fn; context: a struct thread_causes */
 bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
 #endif

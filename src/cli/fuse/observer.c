@@ -286,6 +286,11 @@ static void step(struct observer *observer) {
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
+/* By the commands that these are: later slow calls may be asked for, and nobody knows their callers then. */
+static bool wants_callers(const struct session_options *options) {
+    return options->slow_ns > 0 || options->groupings & (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM);
+}
+
 /* Names of which none is taken, of a ring, a live file and a socket. */
 static int choose_paths(struct observer *observer, const struct aggstats_clock *clock) {
     struct live_dirs dirs;
@@ -299,7 +304,8 @@ static int choose_paths(struct observer *observer, const struct aggstats_clock *
         if (error == 0 && asprintf(&ring, "%s/%ld-%u.ring", directory, (long)getpid(), attempt) < 0)
             error = -ENOMEM;
         if (error == 0)
-            error = ring_reader_create(ring, clock->kind, &observer->reader);
+            error =
+                ring_reader_create(ring, clock->kind, wants_callers(&observer->options->session), &observer->reader);
         if (error == 0 && (asprintf(&observer->live_path, "%s/%ld-%u.live", directory, (long)getpid(), attempt) < 0 ||
                            asprintf(&observer->socket_path, "%s/%ld-%u.sock", directory, (long)getpid(), attempt) < 0))
             error = -ENOMEM;

@@ -28,6 +28,7 @@ static bool find_op(uint16_t opcode, enum wire_op *ret_op) {
 
 int requests_init(struct requests *requests, struct aggstats_recorder *recorder) {
     *requests = (struct requests){.recorder = recorder, .slow_cycles = UINT64_MAX};
+    seen_callers_init(&requests->callers);
     return nodes_init(&requests->nodes);
 }
 
@@ -36,6 +37,7 @@ void requests_finish(struct requests *requests) {
         free(requests->pending[i].names);
     requests->pending_count = 0;
     nodes_finish(&requests->nodes);
+    seen_callers_finish(&requests->callers);
 }
 
 /* ---- Requests ----------------------------------------------------------------------------------- */
@@ -187,6 +189,11 @@ void requests_take(struct requests *requests, const struct request *request) {
         take_request(requests, request);
     else if (request->record.kind == REQUEST_ANSWERED)
         take_answer(requests, &request->record);
+    else if (request->record.kind == REQUEST_CALLER)
+        seen_callers_add(&requests->callers, request->record.arrived.pid, (uint32_t)request->record.node,
+                         request->names);
+    else if (request->record.kind == REQUEST_NAMED)
+        nodes_add(&requests->nodes, request->record.arrived.offset, request->names, request->record.node);
 }
 
 /* ---- Joint profiles ----------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "aggstats.h"
 #include "nodes.h"
 #include "ring_reader.h"
+#include "seen_callers.h"
 #include "wire_ops.h"
 
 #define REQUESTS_MAX 1024 /* that wait for their answers; more are not counted */
@@ -26,6 +27,7 @@ struct pending_request {
 struct requests {
     struct aggstats_recorder *recorder; /* borrowed; its ops are wire_op_names */
     struct nodes nodes;
+    struct seen_callers callers;
     struct pending_request pending[REQUESTS_MAX];
     size_t pending_count;
     struct aggstats_block *lanes[REQUESTS_MAX]; /* that are free */

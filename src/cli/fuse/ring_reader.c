@@ -26,14 +26,15 @@ static int map_new(int fd, struct request_ring **ret_ring) {
     return 0;
 }
 
-static void fill(struct request_ring *ring, uint32_t clock_kind) {
+static void fill(struct request_ring *ring, uint32_t clock_kind, bool wants_callers) {
     ring->version = REQUEST_RING_VERSION;
     ring->clock_kind = clock_kind;
+    ring->wants_callers = wants_callers;
     ring->slot_count = REQUEST_RING_SLOTS;
     memcpy(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic));
 }
 
-int ring_reader_create(const char *path, uint32_t clock_kind, struct ring_reader *ret_reader) {
+int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers, struct ring_reader *ret_reader) {
     struct ring_reader reader = {.path = strdup(path)};
     if (!reader.path)
         return -ENOMEM;
@@ -45,7 +46,7 @@ int ring_reader_create(const char *path, uint32_t clock_kind, struct ring_reader
         free(reader.path);
         return error;
     }
-    fill(reader.ring, clock_kind);
+    fill(reader.ring, clock_kind, wants_callers);
     *ret_reader = reader;
     return 0;
 }

@@ -21,7 +21,7 @@ struct request {
 /* Makes the file, which must be new, for daemons of this user alone.
  * Owner:   the caller finishes *ret_reader, which removes it
  * Errors:  -EEXIST, and others of making a file */
-int ring_reader_create(const char *path, uint32_t clock_kind, struct ring_reader *ret_reader);
+int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers, struct ring_reader *ret_reader);
 void ring_reader_finish(struct ring_reader *reader);
 
 /* The next record. False: there is none that is whole. */

@@ -82,7 +82,8 @@ static int set_slow(void *context, uint64_t ns) {
         .context = &session->causes,
         .path_of = path_of,
         .path_context = session,
-        .identify = process_identify_first,
+        .identify = seen_callers_identify_first,
+        .identify_context = &session->requests.callers,
     };
     pthread_mutex_lock(&session->lock);
     const int error = aggstats_recorder_set_slow(session->recorder, &wanted);
@@ -117,10 +118,10 @@ static int start_grouping(struct session *session, enum aggstats_grouping groupi
         .identify = has_processes                    ? process_identify
                     : grouping == AGGSTATS_BY_CGROUP ? process_identify_cgroup
                                                      : NULL,
-        .identify_first = has_processes ? process_identify_first : NULL,
+        .identify_first = has_processes ? seen_callers_identify_first : NULL,
         .name_object = has_objects ? name_node : NULL,
         .place_of = grouping == AGGSTATS_BY_DIRECTORY ? directory_of : NULL,
-        .context = has_objects ? session : NULL,
+        .context = has_objects ? (void *)session : &session->requests.callers,
     };
     session->requests.is_grouped = true;
     return aggstats_recorder_group(session->recorder, &options);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/fuse.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "process.h"
 #include "wire.h"
 #include "wrapper.h"
 
@@ -31,6 +33,12 @@ static AGGSTATS_THREAD_LOCAL struct {
     uint64_t time_cycles;
     size_t size_bytes; /* 0: none */
 } spliced;
+
+/* The last request of this thread to list a directory, whose answer has names. */
+static AGGSTATS_THREAD_LOCAL struct {
+    uint64_t unique; /* 0: none */
+    uint64_t node;
+} listing;
 
 /* ---- The process ---- */
 
@@ -88,6 +96,28 @@ static bool is_device(int fd) {
     return result == 0 && S_ISCHR(attr.st_mode) && attr.st_rdev == makedev(DEVICE_MAJOR, DEVICE_MINOR);
 }
 
+/* ---- Callers ---- */
+
+#define CALLERS_KNOWN                                                                                                  \
+    256U /* of a process that has ended meanwhile the number may be another's: then that has its name */
+
+/* Asked for while the caller waits for an answer: later it may be gone. */
+static void tell_caller(uint32_t caller) {
+    static uint32_t known[CALLERS_KNOWN];
+    uint32_t *place = &known[caller % CALLERS_KNOWN];
+    struct aggstats_identity identity;
+    int saved_errno = errno;
+    if (caller == 0 || __atomic_load_n(place, __ATOMIC_RELAXED) == caller)
+        return;
+    __atomic_store_n(place, caller, __ATOMIC_RELAXED);
+    if (process_identify_first(NULL, caller, &identity)) {
+        struct request_record record = {.kind = REQUEST_CALLER, .node = identity.id, .arrived = {.pid = caller}};
+        name_thread(&record);
+        request_ring_add(ring, &record, identity.name, strlen(identity.name));
+    }
+    errno = saved_errno;
+}
+
 /* ---- Requests ---- */
 
 static void tell_request(int fd, const void *bytes, size_t size_bytes, uint64_t time_cycles) {
@@ -99,7 +129,11 @@ static void tell_request(int fd, const void *bytes, size_t size_bytes, uint64_t 
     record.time_cycles = time_cycles;
     if (record.kind == REQUEST_STARTED)
         record.started.fd = fd;
+    listing.unique = record.opcode == FUSE_READDIRPLUS ? record.unique : 0;
+    listing.node = record.node;
     name_thread(&record);
+    if (record.kind == REQUEST_ARRIVED && ring->wants_callers)
+        tell_caller(record.arrived.pid);
     request_ring_add(ring, &record, names, names_bytes);
 }
 
@@ -136,20 +170,42 @@ static inline void look_at_bytes_read(int fd, const void *bytes, ssize_t result)
 
 /* ---- Answers ---- */
 
-static void tell_answer(const void *bytes, size_t size_bytes) {
+/* What an answer consists of. */
+struct message {
+    const void *bytes; /* the beginning: header and first of the body */
+    size_t size_bytes;
+    const char *body; /* NULL: it is not in one piece, or cannot be read */
+    size_t body_bytes;
+};
+
+static void tell_names(const struct message *answer) {
+    const char *at = answer->body;
+    const char *name;
+    size_t name_bytes;
+    struct request_record record = {.kind = REQUEST_NAMED, .arrived = {.offset = listing.node}};
+    name_thread(&record);
+    while (at && wire_next_entry(&at, answer->body + answer->body_bytes, &record.node, &name, &name_bytes))
+        request_ring_add(ring, &record, name, name_bytes);
+}
+
+static void tell_answer(const struct message *answer) {
     struct request_record record;
-    if (!wire_read_answer(bytes, size_bytes, &record))
+    if (!wire_read_answer(answer->bytes, answer->size_bytes, &record))
         return;
     record.time_cycles = now();
     name_thread(&record);
+    if (record.unique == listing.unique && record.answered.error == 0)
+        tell_names(answer);
     request_ring_add(ring, &record, NULL, 0);
 }
 
 /* Before it is written: once it is, the caller may be the first to look at what was counted. Of what goes elsewhere the
  * memory is left alone: it may not be there, which is for the kernel to say. */
 static inline void look_at_write(int fd, const void *bytes, size_t size_bytes) {
+    const struct message answer = {bytes, size_bytes, (const char *)bytes + WIRE_ANSWER_BYTES,
+                                   size_bytes - WIRE_ANSWER_BYTES};
     if (ring && size_bytes >= WIRE_ANSWER_BYTES && is_device(fd) && wire_may_be_answer(bytes, size_bytes, size_bytes))
-        tell_answer(bytes, size_bytes);
+        tell_answer(&answer);
 }
 
 /* ---- Vectors ---- */
@@ -194,9 +250,13 @@ static void look_at_vector_write(int fd, const struct iovec *vector, int count) 
     size_t whole_bytes;
     if (!ring || !is_device(fd) || !vector_bytes(vector, count, &whole_bytes) || whole_bytes < WIRE_ANSWER_BYTES)
         return;
-    size_t size_bytes = gather(vector, count, whole_bytes, bytes, sizeof(bytes));
-    if (wire_may_be_answer(bytes, size_bytes, whole_bytes))
-        tell_answer(bytes, size_bytes);
+    struct message answer = {bytes, gather(vector, count, whole_bytes, bytes, sizeof(bytes)), NULL, 0};
+    if (count == 2 && vector[0].iov_len == WIRE_ANSWER_BYTES) { /* as libfuse has it */
+        answer.body = vector[1].iov_base;
+        answer.body_bytes = vector[1].iov_len;
+    }
+    if (wire_may_be_answer(bytes, answer.size_bytes, whole_bytes))
+        tell_answer(&answer);
 }
 
 /* ---- Pipes ---- */
@@ -217,12 +277,13 @@ static size_t peek(int fd, void *ret_bytes, size_t size_bytes) {
 static void look_at_spliced_answer(int from, size_t whole_bytes) {
     char bytes[LOOKED_AT_ANSWER_BYTES];
     int saved_errno = errno;
-    size_t size_bytes = peek(from, bytes, whole_bytes < sizeof(bytes) ? whole_bytes : sizeof(bytes));
+    const struct message answer = {bytes, peek(from, bytes, whole_bytes < sizeof(bytes) ? whole_bytes : sizeof(bytes)),
+                                   NULL, 0};
     errno = saved_errno;
-    if (size_bytes == 0)
+    if (answer.size_bytes == 0)
         __atomic_fetch_add(&ring->unseen, 1, __ATOMIC_RELAXED);
-    else if (wire_may_be_answer(bytes, size_bytes, whole_bytes))
-        tell_answer(bytes, size_bytes);
+    else if (wire_may_be_answer(bytes, answer.size_bytes, whole_bytes))
+        tell_answer(&answer);
 }
 
 /* ---- The wrappers ---- */

@@ -117,3 +117,23 @@ bool wire_read_answer(const void *bytes, size_t size_bytes, struct request_recor
     };
     return header.unique != 0;
 }
+
+bool wire_next_entry(const char **at, const char *end, uint64_t *ret_node, const char **ret_name,
+                     size_t *ret_name_bytes) {
+    struct fuse_direntplus entry;
+    while ((size_t)(end - *at) > FUSE_NAME_OFFSET_DIRENTPLUS) {
+        memcpy(&entry, *at, FUSE_NAME_OFFSET_DIRENTPLUS);
+        const size_t name_bytes = entry.dirent.namelen;
+        const size_t left_bytes = (size_t)(end - *at) - FUSE_NAME_OFFSET_DIRENTPLUS;
+        if (name_bytes == 0 || name_bytes > left_bytes)
+            return false;
+        const size_t padded_bytes = FUSE_DIRENT_ALIGN(FUSE_NAME_OFFSET_DIRENTPLUS + name_bytes);
+        *ret_node = entry.entry_out.nodeid;
+        *ret_name = *at + FUSE_NAME_OFFSET_DIRENTPLUS;
+        *ret_name_bytes = name_bytes;
+        *at = padded_bytes < (size_t)(end - *at) ? *at + padded_bytes : end;
+        if (*ret_node != 0)
+            return true;
+    }
+    return false;
+}

@@ -28,4 +28,9 @@ bool wire_read_request(const void *bytes, size_t size_bytes, struct request_reco
  * bytes: at least WIRE_ANSWER_BYTES */
 bool wire_read_answer(const void *bytes, size_t size_bytes, struct request_record *ret_record);
 
+/* The next entry of a directory in the body of an answer to FUSE_READDIRPLUS, from *at on. Returns false at the end, or
+ * where the rest is none. Entries without a node are left out. *ret_name points into the body. */
+bool wire_next_entry(const char **at, const char *end, uint64_t *ret_node, const char **ret_name,
+                     size_t *ret_name_bytes);
+
 #endif

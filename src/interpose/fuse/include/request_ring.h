@@ -25,6 +25,8 @@
 enum request_kind {
     REQUEST_ARRIVED = 1,
     REQUEST_ANSWERED,
+    REQUEST_NAMED,   /* an answer has told of a node and its name: node, offset (the directory), names */
+    REQUEST_CALLER,  /* a caller that has not called lately: pid, node (its process), names (its program) */
     REQUEST_STARTED, /* the kernel has asked to begin (FUSE_INIT) */
     REQUEST_ENDED,   /* the mount is gone */
 };
@@ -78,8 +80,8 @@ struct request_ring {
     char magic[8]; /* written last */
     uint32_t version;
     uint32_t clock_kind;
-    uint32_t slot_count; /* a power of two */
-    uint32_t reserved;
+    uint32_t slot_count;    /* a power of two */
+    uint32_t wants_callers; /* 1: who callers are is to be told */
     /* atomic, each in a cache line of its own: */
     uint64_t head __attribute__((aligned(64)));   /* the next free slot */
     uint64_t dropped;                             /* records for which there was no room */

@@ -1,0 +1,171 @@
+#!/bin/bash
+# osprof fuse: a mount that a daemon in the background serves is looked at and controlled by its mount point; and the
+# process beside it ends with it, whatever happens.
+. "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
+. "$tests_dir/profiled_lib.sh"
+
+need_root
+need_fuse
+daemon=$OSPROFFS # any: only its layer is another
+
+# started OPTION...: osproffs itself, which goes into the background
+started() {
+    "$OSPROF" fuse -p "$profile" "$@" -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt" 2>err || fail "not started: $(<err)"
+    assert_eq "" "$(<err)" "messages"
+    assert_eq 1 "$(stay_behind | wc -l)" "processes beside the daemon"
+}
+
+unmounted() {
+    umount "$mnt"
+    wait_until 20 test -s "$profile" || fail "no profile is written"
+    wait_until 20 nobody_stays || fail "a process is left beside the daemon"
+    assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "files left beside the daemon's"
+}
+
+for i in $(seq 7); do
+    echo line >"$lower/file$i"
+done
+
+# ---- Looking
+
+started --by process+program+uid+file+directory --joint read:size --interval 0.5 --slow 10ms --label rack=7 -r 4
+cat "$mnt"/file[1-5] >/dev/null
+[ "$("$OSPROF" show "$mnt" | awk '$1 == "OPEN" { print $2 }' | tail -n 1)" = 5 ] || fail "a mount that is profiled is not shown: $("$OSPROF" show "$mnt")"
+"$OSPROF" show --by file "$mnt" | grep -q ' /file3$' || fail "files are not told apart"
+"$OSPROF" show --by program "$mnt" | grep -q '^cat ' || fail "programs are not told apart"
+"$OSPROF" show --joint "$mnt" | grep -q READ || fail "latencies are not related to sizes"
+"$OSPROF" top --batch --count 1 --delay 0.1 "$mnt" >/dev/null || fail "top does not know the mount"
+"$OSPROF" why "$mnt" >/dev/null || fail "why does not know the mount"
+
+# ---- Commands
+
+"$OSPROF" rotate "$mnt" "$scratch/first"
+assert_eq 5 "$(calls OPEN "$scratch/first")" "OPEN in the first span"
+cat "$mnt"/file[67] >/dev/null
+"$OSPROF" dump "$mnt" "$scratch/second"
+assert_eq 2 "$(calls OPEN "$scratch/second")" "OPEN in the second span"
+grep -q '^# label rack: 7$' "$scratch/second" || fail "the label is missing"
+grep -q '^# resolution: 4$' "$scratch/second" || fail "the resolution is another"
+assert_refused "it is there already; choose a new name; the profile is unchanged" "$OSPROF" rotate "$mnt" "$scratch/first"
+assert_refused "it lies in the mount itself; the profile is unchanged" "$OSPROF" rotate "$mnt" "$mnt/span"
+"$OSPROF" reset "$mnt"
+cat "$mnt"/file1 >/dev/null
+unmounted
+assert_eq 1 "$(calls OPEN)" "OPEN after the reset"
+"$OSPROF" check "$profile" >&2 || fail "osprof check finds fault"
+
+# ---- Nobody else gets at it
+
+started
+chmod 755 "$XDG_RUNTIME_DIR" "$XDG_RUNTIME_DIR/osprof"
+for kind in ring live sock; do
+    file=$(find "$XDG_RUNTIME_DIR/osprof" -name "*.$kind")
+    assert_eq "600" "$(stat -c %a "$file")" "mode of the $kind"
+done
+as_user test ! -r "$file" -a ! -w "$file" || fail "another user gets at the socket"
+chmod 700 "$XDG_RUNTIME_DIR/osprof"
+unmounted
+
+# ---- Ends
+
+# SIGTERM to the process beside the daemon: the profile so far is saved, and it goes on.
+started
+rm -f "$profile"
+cat "$mnt"/file1 >/dev/null
+kill -TERM "$(stay_behind)"
+wait_until 20 test -s "$profile" || fail "SIGTERM does not save the profile"
+assert_eq 1 "$(calls OPEN)" "OPEN before SIGTERM"
+cat "$mnt"/file2 >/dev/null
+rm "$profile"
+unmounted
+assert_eq 2 "$(calls OPEN)" "OPEN before and after SIGTERM"
+
+# The daemon is killed
+started
+cat "$mnt"/file[1-3] >/dev/null
+rm -f "$profile"
+kill -KILL "$(pgrep -P "$(stay_behind)")"
+wait_until 20 test -s "$profile" || fail "no profile of a daemon that was killed"
+umount "$mnt"
+assert_eq 3 "$(calls OPEN)" "OPEN of a daemon that was killed"
+
+# The process beside it is killed: the daemon goes on, and recover saves what was counted
+started
+cat "$mnt"/file[1-4] >/dev/null
+"$OSPROF" show "$mnt" >/dev/null
+live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
+served_by=$(pgrep -P "$(stay_behind)")
+kill -KILL "$(stay_behind)"
+cat "$mnt"/file5 >/dev/null || fail "the daemon does not go on"
+"$OSPROF" recover "$live" >"$scratch/recovered"
+assert_eq 4 "$(calls OPEN "$scratch/recovered")" "OPEN that was recovered"
+for _ in $(seq 20000); do stat -c %a "$mnt/file1"; done >/dev/null & # more than the ring holds
+load=$!
+sleep 1
+kill "$load"
+wait "$load" 2>/dev/null || true
+cat "$mnt"/file5 >/dev/null || fail "the daemon does not go on without a reader"
+umount "$mnt"
+wait_for_end "$served_by" 20 || fail "the daemon does not end"
+rm "$XDG_RUNTIME_DIR"/osprof/*
+
+# ---- Where the profile goes
+
+mkdir here
+(cd here && "$OSPROF" fuse -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt") || fail "not started"
+umount "$mnt"
+wait_until 20 test -s here/osprof.out || fail "no profile in the current directory"
+cp here/osprof.out first
+(cd here && "$OSPROF" fuse -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt") || fail "not started"
+umount "$mnt"
+wait_until 20 test -s here/osprof.out.old || fail "the older profile is lost"
+cmp first here/osprof.out.old
+wait_until 20 nobody_stays || fail "a process is left beside the daemon"
+# The place is gone when the profile is to be written: it stays where recover finds it.
+mkdir gone
+"$OSPROF" fuse -p "$PWD/gone/profile" -- "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt"
+cat "$mnt"/file1 >/dev/null
+rmdir gone
+umount "$mnt"
+wait_until 20 nobody_stays || fail "a process is left beside the daemon"
+"$OSPROF" recover "$XDG_RUNTIME_DIR"/osprof/*.live >"$scratch/recovered"
+assert_eq 1 "$(calls OPEN "$scratch/recovered")" "OPEN of a profile that could not be written"
+rm "$XDG_RUNTIME_DIR"/osprof/*.live
+
+# ---- What is no daemon, or cannot be profiled
+
+# exits STATUS MESSAGE ARGUMENT...
+exits() {
+    local status=0 wanted=$1 message=$2
+    shift 2
+    timeout 60 "$OSPROF" fuse "$@" >out 2>err || status=$?
+    assert_eq "$wanted" "$status" "exit status of osprof fuse $*"
+    grep -qF -- "$message" err || fail "osprof fuse $*: expected '$message', found '$(<err)'"
+    assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "files left by osprof fuse $*"
+}
+unseen="was seen: it serves no FUSE mount"
+exits 0 "$unseen" -- true
+exits 7 "$unseen" -- sh -c 'exit 7'
+exits 137 "$unseen" -- sh -c 'kill -KILL $$'
+exits 127 "osprof: cannot run no-such-daemon: No such file or directory" -- no-such-daemon
+exits 126 "osprof: cannot run $lower/file1: Permission denied" -- "$lower/file1"
+exits 125 "the daemon must be given"
+exits 125 "--slow 1h: must be a time" --slow 1h -- true
+exits 125 "--joint read:colour: the value must be" --joint read:colour -- true
+exits 125 "--joint mkdir:size: the operation has no such value" --joint mkdir:size -- true
+exits 125 "--by process+colour: must be of process" --by process+colour -- true
+exits 125 "--interval soon: must be a number of seconds" --interval soon -- true
+exits 125 "--resolution takes 1, 2, 4 or 8" -r 3 -- true
+exits 125 "cannot write the profile to no/such/place" -p no/such/place -- true
+exits 125 "so it needs a file" -p - -- true
+printf 'nonsense\n' >causes
+exits 125 "--causes causes: line 1" --causes causes -- true
+
+# A full disk for live files: the daemon is not started without a profile.
+if unshare --mount true 2>/dev/null; then
+    # shellcheck disable=SC2016 # for the shell inside
+    unshare --mount --propagation private sh -c 'mkdir small && mount -t tmpfs -o size=100k tmpfs small &&
+        XDG_RUNTIME_DIR=$PWD/small exec "$@"' sh "$OSPROF" fuse -- true 2>err && fail "a full disk is no error"
+    grep -q "cannot profile true: nothing can be made in .*: No space left on device" err || fail "a full disk: $(<err)"
+fi

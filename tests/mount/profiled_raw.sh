@@ -1,0 +1,78 @@
+#!/bin/bash
+# osprof fuse: a daemon without any FUSE library. However it reads requests and writes answers, each is counted, with what
+# came of it, and its latency is the daemon's; the kernel's refusals of garbage change nothing.
+. "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
+. "$tests_dir/profiled_lib.sh"
+
+need_root
+need_fuse
+daemon=$TEST_PROGRAMS/raw_daemon
+
+# read_file TIMES
+read_file() {
+    for _ in $(seq "$1"); do
+        assert_eq 12345 "$(dd if="$mnt/file" bs=5 count=1 status=none)" "what the file holds"
+    done
+}
+
+# ---- All ways to read and to write
+
+for mode in plain vectors splices clones garbage; do
+    profiled -- "$daemon" "$mode" "$mnt"
+    read_file 7
+    ! cat "$mnt/missing" 2>/dev/null || fail "a missing file is there"
+    "$OSPROF" dump "$mnt" "$scratch/now"
+    assert_eq 7 "$(calls READ "$scratch/now")" "READ while it is mounted, $mode"
+    umount "$mnt"
+    ended 0
+    "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault, $mode"
+    assert_eq 7 "$(calls OPEN)" "OPEN, $mode"
+    assert_eq 7 "$(calls READ)" "READ, $mode"
+    assert_eq 7 "$(calls RELEASE)" "RELEASE, $mode"
+    assert_eq "# bytes: READ asked 35 moved 35" "$(grep '^# bytes: READ' "$profile")" "bytes, $mode"
+    grep -q '^# failed: LOOKUP ENOENT 1$' "$profile" || fail "the missing file is not told of, $mode"
+    ! grep '^# incomplete' "$profile" || fail "requests were lost, $mode"
+    assert_eq 0 "$(awk '/^# in_flight/ { n++ } END { print n + 0 }' "$profile")" "requests in flight, $mode"
+    assert_eq "# layer: daemon" "$(grep '^# layer' "$profile")" "the layer"
+    assert_eq "# mount: $mnt" "$(grep '^# mount' "$profile")" "the mount"
+done
+
+# ---- What requests wait for
+
+# causes_of MODE: 7 reads of 30 ms each
+slow_reads() {
+    profiled --slow 10ms -- "$daemon" "$1" "$mnt"
+    read_file 7
+    "$OSPROF" why "$mnt" >/dev/null || fail "what requests wait for is not told"
+    umount "$mnt"
+    ended 0
+}
+
+# assert_cause CAUSE: it has 95 % of the time of READ, but for what the daemon had no CPU after that
+assert_cause() {
+    awk -v cause="$1" '
+        /^OP_READ / { total = $3 }
+        /^# cause: READ calls / { cycles = $7; sub(/^.* longest [0-9]+ /, ""); 
+            if ($0 == cause) found += cycles; else if (/without a CPU$|running$/) busy += cycles }
+        END { exit !(total > 0 && found > 0 && found + busy >= 0.95 * total) }' "$profile" ||
+        fail "not 95 % of READ are for '$1': $(grep '^OP_READ\|^# cause' "$profile")"
+}
+
+slow_reads sleeps
+[ "$(awk '/^# clock/ { hz = $4 } /^OP_READ / { printf "%d", 1000 * $3 / hz }' "$profile")" -ge 210 ] || fail "READ took less than 7 times 30 ms"
+assert_cause sleeping
+slow_reads waits
+assert_cause "waiting for another process at a pipe"
+slow_reads hands_on
+assert_cause "another thread: sleeping"
+
+# ---- A daemon that crashes
+
+profiled -- "$daemon" crashes "$mnt"
+! dd if="$mnt/file" bs=5 count=1 status=none 2>/dev/null || fail "a crashed daemon answers"
+ended 137
+umount "$mnt"
+assert_eq 1 "$(calls OPEN)" "OPEN before the crash"
+assert_eq 1 "$(calls READ)" "READ that was never answered"
+grep -q '^# in_flight: READ' "$profile" || fail "the request that was being served is not told of"

@@ -1,0 +1,243 @@
+/* raw_daemon MODE MOUNTPOINT: a FUSE file system with one file, "file", of 5 bytes, without any FUSE library, which
+ * stays in the foreground. It reads requests and writes answers as MODE says: plain      by read(2) and write(2)
+ *     vectors    by readv(2) and writev(2)
+ *     splices    by splice(2), through pipes
+ *     clones     serves all but the first request through a second descriptor of the device (FUSE_DEV_IOC_CLONE)
+ *     sleeps     thinks for 30 ms about each READ
+ *     hands_on   the same, in another thread, which answers
+ *     waits      waits for 30 ms at a pipe before it answers READ
+ *     garbage    writes much else to the device, which the kernel refuses
+ *     crashes    at the first READ
+ * Needs root. Ends when the mount is gone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fuse.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FILE_NODE 2
+#define FILE_BYTES "12345"
+#define REQUEST_MAX (1 << 18)
+#define THINKING_NS 30000000L
+
+static const char *mode;
+static int device_fd;
+
+static int is_mode(const char *name) {
+    return strcmp(mode, name) == 0;
+}
+
+static void die(const char *what) {
+    fprintf(stderr, "raw_daemon: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static void think(void) {
+    nanosleep(&(struct timespec){.tv_nsec = THINKING_NS}, NULL);
+}
+
+/* ---- Answers ---- */
+
+static void write_garbage(void) {
+    static const char zeros[4096];
+    struct fuse_out_header header = {.len = sizeof(header), .unique = 0x1234567890abcdef};
+    struct fuse_out_header positive = {.len = sizeof(positive), .error = 5, .unique = 2};
+    const struct iovec vector[2] = {{NULL, 0}, {(void *)(uintptr_t)16, 64}};
+    volatile int negative = -1;
+    (void)!write(device_fd, zeros, sizeof(zeros));
+    (void)!write(device_fd, &header, sizeof(header));
+    (void)!write(device_fd, &header, 7);
+    (void)!write(device_fd, &positive, sizeof(positive));
+    (void)!writev(device_fd, vector, 1);
+    (void)!writev(device_fd, vector, negative);
+    (void)!writev(device_fd, NULL, 0);
+}
+
+static void write_spliced(int fd, const struct iovec *vector, int count, size_t size) {
+    int ends[2];
+    if (pipe(ends) < 0 || writev(ends[1], vector, count) != (ssize_t)size)
+        die("pipe");
+    if (splice(ends[0], NULL, fd, NULL, size, 0) != (ssize_t)size)
+        die("splice to the device");
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void answer_at(int fd, uint64_t unique, int error, const void *body, size_t body_bytes) {
+    char whole[8192];
+    struct fuse_out_header header = {.len = (uint32_t)(sizeof(header) + body_bytes), .error = -error, .unique = unique};
+    const struct iovec vector[2] = {{&header, sizeof(header)}, {(void *)(uintptr_t)body, body_bytes}};
+    if (is_mode("garbage"))
+        write_garbage();
+    if (is_mode("vectors")) {
+        if (writev(fd, vector, 2) < 0)
+            die("writev");
+    } else if (is_mode("splices")) {
+        write_spliced(fd, vector, body_bytes > 0 ? 2 : 1, header.len);
+    } else {
+        memcpy(whole, &header, sizeof(header));
+        memcpy(whole + sizeof(header), body_bytes > 0 ? body : "", body_bytes);
+        if (write(fd, whole, header.len) < 0 && errno != ENOENT)
+            die("write");
+    }
+}
+
+static void answer(uint64_t unique, int error, const void *body, size_t body_bytes) {
+    answer_at(device_fd, unique, error, body, body_bytes);
+}
+
+/* ---- Operations ---- */
+
+static struct fuse_attr attr_of(uint64_t node) {
+    struct fuse_attr attr = {.ino = node, .nlink = 1, .mode = S_IFREG | 0644, .size = strlen(FILE_BYTES)};
+    if (node == FUSE_ROOT_ID)
+        attr.mode = S_IFDIR | 0755;
+    return attr;
+}
+
+static void look_up(uint64_t unique, const char *name) {
+    const struct fuse_entry_out entry = {.nodeid = FILE_NODE, .attr = attr_of(FILE_NODE)};
+    if (strcmp(name, "file") == 0)
+        answer(unique, 0, &entry, sizeof(entry));
+    else
+        answer(unique, ENOENT, NULL, 0);
+}
+
+static void answer_read(uint64_t unique) {
+    answer(unique, 0, FILE_BYTES, strlen(FILE_BYTES));
+}
+
+static void *answer_later(void *unique) {
+    think();
+    answer_read((uint64_t)(uintptr_t)unique);
+    return NULL;
+}
+
+static void *wake(void *fd) {
+    think();
+    (void)!write((int)(intptr_t)fd, "", 1);
+    return NULL;
+}
+
+static void wait_at_pipe(void) {
+    pthread_t thread;
+    int ends[2];
+    char byte;
+    if (pipe(ends) < 0 || pthread_create(&thread, NULL, wake, (void *)(intptr_t)ends[1]) != 0)
+        die("pipe");
+    (void)!read(ends[0], &byte, 1);
+    pthread_join(thread, NULL);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* The first one stays open: the mount is its. */
+static void clone_device(void) {
+    uint32_t original = (uint32_t)device_fd;
+    device_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    if (device_fd < 0 || ioctl(device_fd, FUSE_DEV_IOC_CLONE, &original) < 0)
+        die("FUSE_DEV_IOC_CLONE");
+}
+
+static void read_file(uint64_t unique) {
+    pthread_t thread;
+    if (is_mode("crashes"))
+        kill(getpid(), SIGKILL);
+    if (is_mode("sleeps"))
+        think();
+    if (is_mode("waits"))
+        wait_at_pipe();
+    if (is_mode("hands_on")) {
+        if (pthread_create(&thread, NULL, answer_later, (void *)(uintptr_t)unique) != 0)
+            die("pthread_create");
+        pthread_detach(thread);
+        return;
+    }
+    answer_read(unique);
+}
+
+static void serve(const struct fuse_in_header *header, const void *body) {
+    const struct fuse_init_out init = {.major = FUSE_KERNEL_VERSION, .minor = 31, .max_write = 65536};
+    const struct fuse_attr_out attributes = {.attr = attr_of(header->nodeid)};
+    const struct fuse_open_out opened = {.open_flags = FOPEN_DIRECT_IO};
+    switch (header->opcode) {
+    case FUSE_INIT:
+        answer(header->unique, 0, &init, sizeof(init));
+        if (is_mode("clones"))
+            clone_device();
+        break;
+    case FUSE_LOOKUP:
+        look_up(header->unique, body);
+        break;
+    case FUSE_GETATTR:
+        answer(header->unique, 0, &attributes, sizeof(attributes));
+        break;
+    case FUSE_OPEN:
+        answer(header->unique, 0, &opened, sizeof(opened));
+        break;
+    case FUSE_READ:
+        read_file(header->unique);
+        break;
+    case FUSE_RELEASE:
+        answer(header->unique, 0, NULL, 0);
+        break;
+    case FUSE_FORGET:
+    case FUSE_BATCH_FORGET:
+    case FUSE_INTERRUPT:
+        break;
+    default:
+        answer(header->unique, ENOSYS, NULL, 0);
+    }
+}
+
+/* ---- Requests ---- */
+
+static ssize_t take_spliced(char *buffer) {
+    static int ends[2] = {-1, -1};
+    if (ends[0] < 0 && (pipe(ends) < 0 || fcntl(ends[0], F_SETPIPE_SZ, REQUEST_MAX) < 0))
+        die("pipe");
+    ssize_t size = splice(device_fd, NULL, ends[1], NULL, REQUEST_MAX, 0);
+    if (size <= 0)
+        return size;
+    /* the header by itself, as libfuse does it */
+    if (read(ends[0], buffer, 80) < 40 || (size > 80 && read(ends[0], buffer + 80, (size_t)size - 80) != size - 80))
+        die("read from the pipe");
+    return size;
+}
+
+static ssize_t take_request(char *buffer) {
+    const struct iovec vector[2] = {{buffer, 30}, {buffer + 30, REQUEST_MAX - 30}};
+    if (is_mode("vectors"))
+        return readv(device_fd, vector, 2);
+    return is_mode("splices") ? take_spliced(buffer) : read(device_fd, buffer, REQUEST_MAX);
+}
+
+int main(int argc, char **argv) {
+    char options[128];
+    static char buffer[REQUEST_MAX] __attribute__((aligned(8)));
+    if (argc != 3)
+        return 2;
+    mode = argv[1];
+    device_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device_fd);
+    if (device_fd < 0 || mount("raw_daemon", argv[2], "fuse", MS_NOSUID | MS_NODEV, options) < 0)
+        die(argv[2]);
+    for (;;) {
+        ssize_t size = take_request(buffer);
+        if (size < 0 && errno == ENODEV)
+            return 0;
+        if (size < 0 && errno != EINTR && errno != ENOENT)
+            die("cannot read a request");
+        if (size > 0)
+            serve((const struct fuse_in_header *)(const void *)buffer, buffer + sizeof(struct fuse_in_header));
+    }
+}
