@@ -25,7 +25,6 @@ expect_failure "osprof run: --layers takes user and fs, with a comma between, no
 expect_failure "osprof run: --layers takes user and fs, with a comma between, not 'user,'; see 'osprof help run'" --layers user, true
 expect_failure "osprof run: --vs compares the layer fs only; see 'osprof help run'" --layers user --vs true true
 expect_failure "osprof run: --options is for the layer fs; see 'osprof help run'" --layers user -o ro true
-expect_failure "osprof run: standard output takes one profile, not one of each layer; see 'osprof help run'" --layers user,fs -p - true
 expect_failure "osprof: cannot profile none: No such file or directory" --layers user -d none true
 expect_failure "osprof: cannot profile $OSPROF: Not a directory" --layers user -d "$OSPROF" true
 expect_failure "osprof: cannot write profile none/x: No such file or directory" --layers user -p none/x true

@@ -15,14 +15,29 @@ dd if=/dev/zero of="$lower/file" bs=4096 count=11 status=none
 cd "$lower"
 expect 0 run --layers user,fs -o cache=none -p "$scratch/profile" -- dd if=file of=/dev/null bs=4096 status=none
 cd "$scratch"
-mv profile.user profile
-assert_eq user "$(sed -n 's/^# layer: //p' profile)" "the layer of one"
+assert_eq $'user\nfs' "$(sed -n 's/^# layer: //p' profile)" "the layers of the recording, the outermost first"
+csplit -s -f layer. profile '/^# osprof /' '{*}'
+mv layer.01 profile
 assert_eq 12 "$(calls READ)" "reads of the program, the last of which finds the end"
 assert_eq '# bytes: READ asked 49152 moved 45056' "$(grep '^# bytes: READ ' profile)" "bytes that it read"
-mv profile.fs profile
-assert_eq fs "$(sed -n 's/^# layer: //p' profile)" "the layer of the other"
+mv layer.02 profile
 assert_eq 12 "$(calls READ)" "reads of the file system"
 assert_nothing_left
+
+# Of several directories each has a file of its own for the layer fs.
+mkdir lower2
+expect 0 run --layers user,fs -d "$lower" -d lower2 -p several -- cat "$lower/file"
+assert_eq $'several:# layer: user\nseveral.1:# layer: fs\nseveral.2:# layer: fs' "$(grep '^# layer: ' several several.[12])" "files"
+assert_nothing_left
+expect 125 run --layers user,fs -d "$lower" -d lower2 -p - true
+assert_eq "osprof run: standard output takes one profile, not 2; see 'osprof help run'" "$(head -n 1 err)" "message of several files for standard output"
+rm several.2; mkdir several.2
+expect 125 run --layers user,fs -d "$lower" -d lower2 -p several true
+assert_eq "osprof: cannot write profile several: Is a directory" "$(<err)" "message of a name that is taken"
+
+# Standard output takes all layers.
+expect 0 run --layers user,fs -d "$lower" -p - true
+assert_eq $'user\nfs' "$(sed -n 's/^# layer: //p' out)" "the layers of standard output"
 
 # Both are shown, the one above first.
 expect 0 run --layers fs,user -d "$lower" -- cat "$lower/file"

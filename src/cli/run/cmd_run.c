@@ -52,8 +52,8 @@ struct run {
     struct run_signals signals;
     struct run_mounts mounts; /* none without the layer fs */
     struct run_user user;     /* zeroed without the layer user */
-    struct run_target target; /* of the layer fs */
-    struct run_target user_target;
+    struct recording layers;  /* those that have been taken, of all directories; see run_report() */
+    struct run_target target;
     struct run_sets sets;
     int status;          /* of the first run that failed */
     unsigned runs_count; /* that were counted */
@@ -111,7 +111,7 @@ static int run_mounted(struct run *run) {
     bool is_mounted = error == 0;
     if (is_mounted)
         error = run_all(run);
-    int user_error = error == 0 ? run_user_stop(&run->user) : 0;
+    int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
     if (error == 0)
         run_mounts_stop(&run->mounts);
     run_mounts_end(&run->mounts, &run->signals);
@@ -123,10 +123,8 @@ static int run_mounted(struct run *run) {
         return RUN_FAILED;
     const struct run_shown shown = {
         .command = run->options->command, .run_count = run->runs_count, .charts = run->options->charts};
-    if (run->user.recorder && user_error == 0)
-        user_error = run_report_user(&run->user, &run->user_target, &shown);
-    error = run_report(&run->mounts, &run->target, &shown);
-    return error || user_error ? RUN_FAILED : run->status;
+    error = run_report(&run->mounts, &run->layers, &run->target, &shown);
+    return error || layers_error ? RUN_FAILED : run->status;
 }
 
 /* Returns an exit status. */
@@ -172,43 +170,31 @@ static void reserve_standard_files(void) {
     close_fd(&fd);
 }
 
-/* Of several layers each has a file: FILE.user, FILE.fs. "-", and none, are what they are. */
-static int open_target(const struct run_options *options, const char *layer, size_t count, size_t side_count,
-                       char **ret_name, struct run_target *ret_target) {
-    const char *name = options->profile;
-    if (name && !output_is_stdout(name) && options->layers == (LAYER_FS | LAYER_USER)) {
-        if (asprintf(ret_name, "%s.%s", name, layer) < 0) {
-            *ret_name = NULL;
-            return -ENOMEM;
-        }
-        name = *ret_name;
-    }
-    return run_target_open(ret_target, name, count, side_count);
+/* Each directory has a file where its own osproffs is profiled. */
+static int open_target(struct run *run) {
+    const struct run_options *options = run->options;
+    size_t count = options->layers & LAYER_FS ? options->directories.count : 1;
+    if (options->other && options->repeat_count != 1)
+        return run_sets_open(&run->sets, options->profile, count);
+    return run_target_open(&run->target, options->profile, count, options->other ? VS_SIDES : 1,
+                           options->layers != LAYER_FS);
 }
 
-static int open_user(struct run *run, char **ret_name) {
+static int open_user(struct run *run) {
     const struct run_options *options = run->options;
     int error = run_user_open(&run->user, options->directories.texts, options->directories.count, options->labels.texts,
                               options->labels.count);
-    if (error == 0)
-        error = open_target(options, "user", 1, 1, ret_name, &run->user_target);
     if (error == 0)
         run_user_look_at(&run->user, options->command[0]);
     return error;
 }
 
-static int open_fs(struct run *run, char **ret_name) {
+static int open_fs(struct run *run) {
     const struct run_options *options = run->options;
-    const size_t count = options->directories.count;
     int error = check_device();
-    if (error == 0)
-        error = run_mounts_open(&run->mounts, options->directories.texts, count, options->osproffs_options,
-                                options->osproffs_labels, !options->other);
-    if (error)
-        return error;
-    if (options->other && options->repeat_count != 1)
-        return run_sets_open(&run->sets, options->profile, count);
-    return open_target(options, "fs", count, options->other ? VS_SIDES : 1, ret_name, &run->target);
+    return error ? error
+                 : run_mounts_open(&run->mounts, options->directories.texts, options->directories.count,
+                                   options->osproffs_options, options->osproffs_labels, !options->other);
 }
 
 /* Through a mount it would be another file to the kernel. */
@@ -232,14 +218,13 @@ static int run(const struct run_options *options) {
     struct run run = {.options = options,
                       .mounts = {.options = {.live_dir_fd = -1}},
                       .target = {.stream_fd = -1, .dir_fd = -1},
-                      .user_target = {.stream_fd = -1, .dir_fd = -1},
                       .sets = {.parent_fd = -1}};
-    CLEANUP_FREE char *user_name = NULL;
-    CLEANUP_FREE char *fs_name = NULL;
     reserve_standard_files();
-    int error = options->layers & LAYER_USER ? open_user(&run, &user_name) : 0;
+    int error = options->layers & LAYER_USER ? open_user(&run) : 0;
     if (error == 0 && options->layers & LAYER_FS)
-        error = open_fs(&run, &fs_name);
+        error = open_fs(&run);
+    if (error == 0)
+        error = open_target(&run);
     if (error == 0)
         error = refuse_live_below_mounts(&run);
     int status = RUN_FAILED;
@@ -250,7 +235,7 @@ static int run(const struct run_options *options) {
     }
     run_sets_finish(&run.sets);
     run_target_finish(&run.target);
-    run_target_finish(&run.user_target);
+    recording_finish(&run.layers);
     run_mounts_finish(&run.mounts);
     run_user_finish(&run.user);
     return status;
@@ -280,7 +265,8 @@ static const struct option_row rows[] = {
     {.name = "profile",
      .letter = 'p',
      .metavar = "FILE",
-     .help = "write the profile to FILE instead, - is standard output; of several DIRs to FILE.1, FILE.2 and so on",
+     .help = "write the profile to FILE instead, of several layers a recording; - is standard output; of several DIRs "
+             "the layer fs to FILE.1, FILE.2 and so on",
      INTO(FILE, struct run_options, profile)},
     {.name = "charts", .help = "print a histogram of each operation too", INTO(FLAG, struct run_options, charts)},
     {.name = "label",
@@ -387,8 +373,6 @@ static bool layers_fit(const struct command *command, const struct run_options *
         usage_error(command, "--vs compares the layer fs only");
     else if (!has_fs && options->osproffs_lists.count > 0)
         usage_error(command, "--options is for the layer fs");
-    else if (has_fs && has_user && options->profile && output_is_stdout(options->profile))
-        usage_error(command, "standard output takes one profile, not one of each layer");
     else
         return true;
     return false;
@@ -418,7 +402,8 @@ static enum status settle_options(const struct command *command, const struct ar
     if ((options->directories.count == 0 && option_list_add(&options->directories, ".") != 0) ||
         join_osproffs_options(options) != 0 || join_labels(options) != 0)
         return usage_error(command, "no memory");
-    size_t profile_count = options->directories.count * (options->other ? VS_SIDES : 1);
+    size_t profile_count =
+        (options->layers & LAYER_FS ? options->directories.count : 1) * (options->other ? VS_SIDES : 1);
     if (options->other && options->repeat_count > VS_RUNS_MAX)
         return usage_error(command, "--repeat takes at most %u with --vs", VS_RUNS_MAX);
     if (options->profile && output_is_stdout(options->profile) && profile_count > 1)

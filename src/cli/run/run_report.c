@@ -16,27 +16,32 @@
 
 /* ---- The target --------------------------------------------------------------------------------- */
 
-/* The name of one profile in the target's directory. Owner: the caller frees it. Returns NULL without memory */
+/* The name of one file in the target's directory. Owner: the caller frees it. Returns NULL without memory */
 static char *name_of(const struct run_target *target, size_t directory, size_t side) {
     char number[24] = "";
     char *name;
-    if (target->count > 1)
+    if (target->count > 1 && directory != RUN_TARGET_COMMON)
         snprintf(number, sizeof(number), ".%zu", directory + 1);
     const char *letter = target->side_count == 1 ? "" : side == 0 ? ".a" : ".b";
     return asprintf(&name, "%s%s%s", target->name, number, letter) < 0 ? NULL : name;
 }
 
 /* What is there already and cannot be replaced by a file. */
-static int check_names(const struct run_target *target) {
-    for (size_t i = 0; i < target->count * target->side_count; i++) {
-        struct stat attr;
-        CLEANUP_FREE char *name = name_of(target, i / target->side_count, i % target->side_count);
-        if (!name)
-            return -ENOMEM;
-        if (fstatat(target->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
-            return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
-    }
+static int check_name(const struct run_target *target, size_t directory, size_t side) {
+    struct stat attr;
+    CLEANUP_FREE char *name = name_of(target, directory, side);
+    if (!name)
+        return -ENOMEM;
+    if (fstatat(target->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
     return 0;
+}
+
+static int check_names(const struct run_target *target) {
+    int error = target->has_common ? check_name(target, RUN_TARGET_COMMON, 0) : 0;
+    for (size_t i = 0; i < target->count * target->side_count && error == 0; i++)
+        error = check_name(target, i / target->side_count, i % target->side_count);
+    return error;
 }
 
 static int open_file(struct run_target *target, const char *path) {
@@ -76,9 +81,14 @@ static int open_target(struct run_target *target, const char *given) {
     return existing ? open_file(target, existing) : negative_errno();
 }
 
-int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count) {
-    *ret_target =
-        (struct run_target){.given = given, .stream_fd = -1, .dir_fd = -1, .count = count, .side_count = side_count};
+int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count,
+                    bool has_common) {
+    *ret_target = (struct run_target){.given = given,
+                                      .stream_fd = -1,
+                                      .dir_fd = -1,
+                                      .count = count,
+                                      .side_count = side_count,
+                                      .has_common = has_common && count > 1};
     int error = given && !output_is_stdout(given) ? open_target(ret_target, given) : 0;
     if (error)
         complain("cannot write profile %s: %s", given, strerror(-error));
@@ -146,89 +156,121 @@ int run_report_open(FILE **ret_stream) {
     return 0;
 }
 
-int run_target_save(const struct run_target *target, size_t directory, size_t side,
-                    const struct aggstats_profile *profile) {
+static int save(const struct run_target *target, size_t directory, size_t side, const struct recording *recording) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    int error = aggstats_profile_format(profile, &text, &size_bytes);
+    int error = recording_format(recording, &text, &size_bytes);
     if (error == 0)
-        error = write_to_target(target, directory, side, output_mode(profile), text, size_bytes);
+        error = write_to_target(target, directory, side, recording_mode(recording), text, size_bytes);
     if (error)
         run_report_not_written(target->given, error, text);
     return error;
 }
 
-static int show(const struct run_mounts *mounts, size_t index, const struct run_shown *shown,
-                const struct input *input) {
-    struct show_options options = {
+int run_target_save(const struct run_target *target, size_t directory, size_t side,
+                    const struct aggstats_profile *profile) {
+    struct aggstats_profile layers[] = {*profile};
+    const struct recording recording = {.layers = layers, .count = 1};
+    return save(target, directory, side, &recording);
+}
+
+/* Of the mount of a directory, with what was asked of its osproffs. */
+static int print_mount(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
+                       const struct input *input, FILE *stream) {
+    const struct show_options options = {
         .charts = shown->charts,
         .joint = input->profile.joint_count > 0,
         .group_rows_max = GROUP_ROWS_MAX,
         .how_all_groups = "with -p FILE the profile is kept, and 'osprof show --by all FILE' lists all",
-        .source = {.directory = mounts->daemons[index].name,
+        .source = {.directory = mounts->daemons[directory].name,
                    .options = mounts->options.given,
                    .has_groups_unasked = mounts->options.has_groups_unasked,
                    .command = shown->command},
+        .stream = stream,
     };
-    int error = run_report_open(&options.stream);
-    if (error)
-        return error;
-    error = options.source.has_groups_unasked ? show_page(input, &options) : show_all(input, &options);
-    return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
+    return options.source.has_groups_unasked ? show_page(input, &options) : show_all(input, &options);
 }
 
-static int show_or_save(const struct run_mounts *mounts, const struct run_target *target, size_t index,
-                        const struct run_shown *shown, const struct input *input) {
-    if (target->given)
-        return run_target_save(target, index, 0, &input->profile);
-    int error = show(mounts, index, shown, input);
-    if (error)
-        complain("cannot show the profile of %s: %s", mounts->daemons[index].name, strerror(-error));
-    return error;
+static bool is_of_mount(const struct aggstats_profile *layer) {
+    const char *name = aggstats_profile_label(layer, "layer");
+    return name && strcmp(name, "fs") == 0;
 }
 
-static int report_one(struct run_mounts *mounts, const struct run_target *target, size_t index,
-                      const struct run_shown *shown) {
-    struct run_daemon *daemon = &mounts->daemons[index];
-    struct input input = {0};
-    int error = run_daemon_profile(daemon, &mounts->options, &input);
-    if (error)
-        return error;
-    error = run_report_describe(&input.profile, shown->command, shown->run_count);
-    if (error)
-        complain("cannot show the profile of %s: %s", daemon->name, strerror(-error));
-    else
-        error = show_or_save(mounts, target, index, shown, &input);
-    input_finish(&input);
-    return error;
-}
-
-int run_report(struct run_mounts *mounts, const struct run_target *target, const struct run_shown *shown) {
-    int first_error = 0;
-    for (size_t i = 0; i < mounts->count; i++) {
-        int error = report_one(mounts, target, i, shown);
-        first_error = first_error ? first_error : error;
-    }
-    return first_error;
-}
-
-static int show_user(const struct run_user *user, const struct run_shown *shown) {
-    struct input input = {.profile = user->profile};
+static int show(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
+                const struct aggstats_profile *layer) {
+    const struct input input = {.profile = *layer};
     struct show_options options = {.charts = shown->charts};
     int error = run_report_open(&options.stream);
     if (error)
         return error;
-    error = show_page(&input, &options);
+    if (is_of_mount(layer))
+        error = print_mount(mounts, directory, shown, &input, options.stream);
+    else
+        error = show_page(&input, &options);
     return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
-int run_report_user(struct run_user *user, const struct run_target *target, const struct run_shown *shown) {
-    int error = run_report_describe(&user->profile, shown->command, shown->run_count);
-    if (error == 0 && target->given)
-        return run_target_save(target, 0, 0, &user->profile);
-    if (error == 0)
-        error = show_user(user, shown);
+static int show_or_save(const struct run_mounts *mounts, const struct run_target *target, size_t directory,
+                        const struct run_shown *shown, const struct recording *recording) {
+    int error = 0;
+    if (target->given && recording->count > 0)
+        return save(target, directory, 0, recording);
+    for (size_t i = 0; i < recording->count && error == 0; i++)
+        error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i]);
     if (error)
-        complain("cannot show the profile of the layer user: %s", strerror(-error));
+        complain("cannot show the profile: %s", strerror(-error));
     return error;
+}
+
+static int describe(struct recording *recording, const struct run_shown *shown) {
+    int error = 0;
+    for (size_t i = 0; i < recording->count && error == 0; i++)
+        error = run_report_describe(&recording->layers[i], shown->command, shown->run_count);
+    return error;
+}
+
+/* Adds the layer of a mount. */
+static int take_mount(struct run_mounts *mounts, size_t directory, struct recording *layers) {
+    struct input input = {0};
+    int error = run_daemon_profile(&mounts->daemons[directory], &mounts->options, &input);
+    if (error)
+        return error;
+    error = recording_add(layers, &input.profile);
+    if (error)
+        complain("the profile of %s is lost: %s", mounts->daemons[directory].name, strerror(-error));
+    input_finish(&input);
+    return error;
+}
+
+static int report_layers(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
+                         size_t directory, const struct run_shown *shown) {
+    int error = describe(layers, shown);
+    if (error == 0)
+        return show_or_save(mounts, target, directory, shown, layers);
+    complain("cannot show the profile: %s", strerror(-error));
+    return error;
+}
+
+/* That of one mount is told, whatever becomes of the others. */
+static int report_mount(struct run_mounts *mounts, const struct run_target *target, size_t directory,
+                        const struct run_shown *shown) {
+    struct recording layers = {.layers = NULL};
+    int error = take_mount(mounts, directory, &layers);
+    if (error == 0)
+        error = report_layers(mounts, &layers, target, directory, shown);
+    recording_finish(&layers);
+    return error;
+}
+
+int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
+               const struct run_shown *shown) {
+    bool is_one = mounts->count <= 1;
+    int first_error = mounts->count == 1 ? take_mount(mounts, 0, layers) : 0;
+    int error = report_layers(mounts, layers, target, is_one ? 0 : RUN_TARGET_COMMON, shown);
+    first_error = first_error ? first_error : error;
+    for (size_t i = 0; !is_one && i < mounts->count; i++) {
+        error = report_mount(mounts, target, i, shown);
+        first_error = first_error ? first_error : error;
+    }
+    return first_error;
 }

@@ -3,10 +3,11 @@
 #define RUN_REPORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "recording.h"
 #include "run_mounts.h"
-#include "run_user.h"
 
 /* Where profiles are saved, opened before anything is mounted over it. */
 struct run_target {
@@ -16,11 +17,14 @@ struct run_target {
     char *name;
     size_t count;      /* of directories; if there are several, FILE.1, FILE.2 and so on */
     size_t side_count; /* of profiles for each; if there are two, FILE.a and FILE.b, or FILE.1.a and so on */
+    bool has_common;   /* with several directories: FILE gets the layers that are of all of them */
 };
 
 /* Errors: told to the user: a place that cannot be written is known before the command runs */
-int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count);
+int run_target_open(struct run_target *ret_target, const char *given, size_t count, size_t side_count, bool has_common);
 void run_target_finish(struct run_target *target);
+
+#define RUN_TARGET_COMMON SIZE_MAX /* for a directory: all of them */
 
 /* Saves a profile. What cannot be written goes to standard error. Errors: told to the user */
 int run_target_save(const struct run_target *target, size_t directory, size_t side,
@@ -44,11 +48,11 @@ struct run_shown {
     bool charts;
 };
 
-/* Shows or saves the profiles of all mounts, which have ended.
- * Errors:    told to the user; the other profiles are shown or saved nevertheless */
-int run_report(struct run_mounts *mounts, const struct run_target *target, const struct run_shown *shown);
-
-/* The same of the layer user, which has been stopped. */
-int run_report_user(struct run_user *user, const struct run_target *target, const struct run_shown *shown);
+/* Shows or saves the layers that have been taken of the whole run, and those of all mounts, which have ended. Of one
+ * directory all of them are one recording; of several the mounts' are apart.
+ * layers:  gets header lines, and the layer of the mount if there is one
+ * Errors:  told to the user; the other layers are shown or saved nevertheless */
+int run_report(struct run_mounts *mounts, struct recording *layers, const struct run_target *target,
+               const struct run_shown *shown);
 
 #endif

@@ -162,7 +162,6 @@ void run_user_finish(struct run_user *user) {
     if (user->is_wanted)
         close_fd(&user->live_fd);
     aggstats_profile_finish(&user->before);
-    aggstats_profile_finish(&user->profile);
     free(user->library);
     free(user->variable);
 }
@@ -246,7 +245,7 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 
-int run_user_stop(struct run_user *user) {
+int run_user_stop(struct run_user *user, struct recording *layers) {
     struct aggstats_live_info info;
     struct aggstats_profile profile = {0};
     if (!user->recorder)
@@ -259,11 +258,10 @@ int run_user_stop(struct run_user *user) {
         error = aggstats_profile_subtract(&profile, &user->before);
     if (error == 0)
         error = add_not_seen(user, &profile, &info);
-    if (error) {
+    if (error == 0)
+        error = recording_add(layers, &profile);
+    if (error)
         complain("the profile of the layer user is lost: %s", strerror(-error));
-        aggstats_profile_finish(&profile);
-        return error;
-    }
-    user->profile = profile;
-    return 0;
+    aggstats_profile_finish(&profile);
+    return error;
 }

@@ -9,6 +9,7 @@
 
 #include "aggstats.h"
 #include "executable.h"
+#include "recording.h"
 
 struct run_user {
     bool is_wanted;
@@ -20,7 +21,6 @@ struct run_user {
     struct aggstats_profile before; /* what warm-ups have counted */
     struct aggstats_live_info before_info;
     struct rusage before_usage;
-    struct aggstats_profile profile; /* after run_user_stop() */
 };
 
 /* Makes the live file.
@@ -45,7 +45,7 @@ void run_user_enter(const struct run_user *user);
 /* Forgets what has been counted so far. Errors: told to the user */
 int run_user_reset(struct run_user *user);
 
-/* The profile ends here. Errors: told to the user */
-int run_user_stop(struct run_user *user);
+/* The profile ends here, and is added to the layers. Errors: told to the user */
+int run_user_stop(struct run_user *user, struct recording *layers);
 
 #endif
