@@ -1,7 +1,7 @@
 /* Private: what the writer and the parser of profiles agree on; the grammar is in osprof(5).
  *
  *     # osprof 1
- *     # layer: fs                      labels named layer, host, lower, mount: what was profiled
+ *     # layer: fs                      labels named layer, host, lower, mount: what was profiled; one layer
  *     # clock: tsc 2500000000 Hz
  *     # resolution: 1
  *     # cache: auto                    all other labels
@@ -35,6 +35,7 @@
  *      0 0 0 100 4500 8400
  *     # program: grep                  behind those: the groups of another grouping; these have no numbers
  *     # file: 1200 /src/a.c            here the latency that may be missing, at most
+ *     # osprof 1                       of a recording: the profile of the next layer
  *
  * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
  * may contain a newline. */

@@ -277,22 +277,30 @@ static int parse_field(struct parser *parser, const char *key, char *value) {
         return parser_fail(parser, "expected \"# %s:\" behind the operations only; it names a group", key);
     if (!text_label_valid(&label))
         return parser_fail_expected(parser, "\"# key: value\"", parser->line);
+    if (strcmp(key, "layer") == 0 && aggstats_profile_label(&parser->profile, key)) /* one that was cut, and another */
+        return parser_fail(parser, "expected only one \"%s\" line, found a second one", key);
     return add_label(parser, key, value);
 }
 
-static int parse_version(struct parser *parser, char *text) {
+static const char version_key[] = "# osprof ";
+
+/* A label may be called so too, but has a colon. */
+bool parser_is_version(const char *line) {
+    return strncmp(line, version_key, strlen(version_key)) == 0 && !strchr(line, ':');
+}
+
+int parser_version(struct parser *parser) {
     uint64_t version = 0;
-    int err = parser_only_number(parser, text, "a version", &version);
+    int err = parser_only_number(parser, parser->line + strlen(version_key), "a version", &version);
     if (err == 0 && version > TEXT_VERSION)
         err = parser_fail(parser, "expected osprof version %d or older, found %" PRIu64, TEXT_VERSION, version);
     return err;
 }
 
 int parser_header_line(struct parser *parser) {
-    static const char version[] = "# osprof ";
     char *line = parser->line;
-    if (parser->line_number == 1 && strncmp(line, version, strlen(version)) == 0)
-        return parse_version(parser, line + strlen(version));
+    if (parser->line_number == parser->first_line && parser_is_version(line))
+        return parser_version(parser);
     char *colon = strchr(line, ':');
     if (strncmp(line, "# ", 2) != 0 || !colon)
         return parser_fail_expected(parser, "\"# key: value\"", line);

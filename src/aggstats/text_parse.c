@@ -380,10 +380,20 @@ static int complete_borders(struct parser *parser) {
     return 0;
 }
 
+/* "# osprof 1" of the profile behind this one. */
+static int begin_next(struct parser *parser) {
+    if (parser->is_alone)
+        return parser_fail(parser, "expected a single profile, found a recording of several");
+    parser->has_next = true;
+    return parser_version(parser);
+}
+
 /* First the header, then operations, joint profiles, groups. */
 static int parse_line(struct parser *parser) {
     const struct aggstats_profile *profile = &parser->profile;
     bool is_op = begins_with(parser->line, op_prefix);
+    if (parser->line_number > parser->first_line && parser_is_version(parser->line))
+        return begin_next(parser);
     if (parser->line[0] == '#')
         return profile->op_count == 0 ? parser_header_line(parser) : parse_group(parser);
     if (profile->group_count > 0)
@@ -410,10 +420,10 @@ static int check_first_byte(struct parser *parser) {
 }
 
 static int parse_text(struct parser *parser) {
-    int more = check_first_byte(parser);
+    int more = parser->line_number == 0 ? check_first_byte(parser) : 0;
     if (more < 0)
         return more;
-    while ((more = parser_next_line(parser)) > 0) {
+    while (!parser->has_next && (more = parser_next_line(parser)) > 0) {
         int err = parse_line(parser);
         if (err < 0)
             return err;
@@ -426,20 +436,42 @@ static int parse_text(struct parser *parser) {
     return err < 0 ? err : parser_settle_outcomes(parser);
 }
 
-int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
-    struct aggstats_parse_error unused;
-    struct parser parser = {.stream = stream, .profile = {.resolution = 1}, .error = ret_error ? ret_error : &unused};
-    int err = parse_text(&parser);
-    free(parser.line);
-    free(parser.grouped_calls);
-    parser_free_outcomes(&parser);
-    parser_free_stacks(&parser);
+static int parse(struct parser *parser, struct aggstats_profile *ret_profile) {
+    int err = parse_text(parser);
+    free(parser->line);
+    free(parser->grouped_calls);
+    parser_free_outcomes(parser);
+    parser_free_stacks(parser);
     if (err < 0) {
-        aggstats_profile_finish(&parser.profile);
+        aggstats_profile_finish(&parser->profile);
         return err;
     }
-    aggstats_profile_sort(&parser.profile);
-    profile_sort_groups(&parser.profile);
-    *ret_profile = parser.profile;
+    aggstats_profile_sort(&parser->profile);
+    profile_sort_groups(&parser->profile);
+    *ret_profile = parser->profile;
     return 0;
+}
+
+static struct parser parser_of(FILE *stream, struct aggstats_parse_error *error) {
+    return (struct parser){.stream = stream, .first_line = 1, .profile = {.resolution = 1}, .error = error};
+}
+
+int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
+    struct aggstats_parse_error unused;
+    struct parser parser = parser_of(stream, ret_error ? ret_error : &unused);
+    parser.is_alone = true;
+    return parse(&parser, ret_profile);
+}
+
+int aggstats_profile_parse_next(FILE *stream, struct aggstats_text_position *position,
+                                struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
+    struct aggstats_parse_error unused;
+    struct parser parser = parser_of(stream, ret_error ? ret_error : &unused);
+    if (position->line_count > 0 && !position->is_at_profile)
+        return 0;
+    parser.line_number = position->line_count;
+    parser.first_line = position->line_count > 0 ? position->line_count : 1; /* which has been read already */
+    int err = parse(&parser, ret_profile);
+    *position = (struct aggstats_text_position){.line_count = parser.line_number, .is_at_profile = parser.has_next};
+    return err < 0 ? err : 1;
 }

@@ -23,6 +23,9 @@ struct parser {
     char *line; /* the current line without its end */
     size_t line_capacity;
     size_t line_number;
+    size_t first_line; /* the number of the profile's first */
+    bool is_alone;     /* the text may hold no other profile */
+    bool has_next;     /* the current line begins the next profile */
     size_t text_bytes; /* of all lines so far */
     bool line_again;   /* the current line is to be read once more */
     struct aggstats_profile profile;
@@ -106,5 +109,9 @@ void parser_free_stacks(struct parser *parser);
 
 /* A line that begins with '#' before the first operation. */
 int parser_header_line(struct parser *parser);
+
+/* Whether a line is "# osprof 1", of any version; and checks that version. */
+bool parser_is_version(const char *line);
+int parser_version(struct parser *parser);
 
 #endif

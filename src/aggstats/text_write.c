@@ -208,8 +208,15 @@ static bool groups_writable(const struct aggstats_profile *profile) {
     return true;
 }
 
+static bool has_two_layers(const struct aggstats_profile *profile) {
+    size_t count = 0;
+    for (size_t i = 0; i < profile->label_count; i++)
+        count += strcmp(profile->labels[i].key, "layer") == 0;
+    return count > 1;
+}
+
 static bool writable(const struct aggstats_profile *profile) {
-    if (!aggstats_resolution_valid(profile->resolution))
+    if (!aggstats_resolution_valid(profile->resolution) || has_two_layers(profile))
         return false;
     for (size_t i = 0; i < profile->label_count; i++)
         if (!text_label_valid(&profile->labels[i]))

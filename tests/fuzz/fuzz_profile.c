@@ -1,5 +1,5 @@
-/* The profile parser and the views: any text is a profile that survives the round trip and has every view, or an error
- * with a message. */
+/* The profile parser and the views: any text is a recording, of which each profile survives the round trip and has every
+ * view, or an error with a message. */
 #include <errno.h>
 #include <jansson.h>
 
@@ -27,24 +27,27 @@ static void promise_view(const struct view *view, const struct aggstats_profile 
     json_decref(json);
 }
 
+static void promise_all(struct aggstats_profile *profile) {
+    promise_round_trip(profile);
+    promise_view(&view_json, profile);
+    promise_view(&view_csv, profile);
+    promise_view(&view_metrics, profile);
+    promise_view(&view_protobuf, profile);
+    aggstats_profile_finish(profile);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     if (size_bytes == 0)
         return 0; /* fmemopen(3) knows no empty file */
     FILE *stream = fmemopen((void *)(uintptr_t)data, size_bytes, "r");
+    struct aggstats_text_position position = {0};
     struct aggstats_profile profile;
     struct aggstats_parse_error error = {0};
+    int more;
     FUZZ_PROMISE(stream != NULL);
-    int err = aggstats_profile_parse(stream, &profile, &error);
+    while ((more = aggstats_profile_parse_next(stream, &position, &profile, &error)) > 0)
+        promise_all(&profile);
     fclose(stream);
-    if (err < 0) {
-        FUZZ_PROMISE(err == -EBADMSG && error.message[0] != '\0');
-        return 0;
-    }
-    promise_round_trip(&profile);
-    promise_view(&view_json, &profile);
-    promise_view(&view_csv, &profile);
-    promise_view(&view_metrics, &profile);
-    promise_view(&view_protobuf, &profile);
-    aggstats_profile_finish(&profile);
+    FUZZ_PROMISE(more == 0 || (more == -EBADMSG && error.message[0] != '\0'));
     return 0;
 }

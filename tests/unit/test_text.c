@@ -248,7 +248,7 @@ static const struct {
     {"# osprof 2\n", 1, "expected osprof version 1 or older, found 2"},
     {"# osprof x\n", 1, "expected a version, found \"x\""},
     {"# osprof 1 1\n", 1, "expected the end of the line, found \"1\""},
-    {"# osprof 1\n# osprof 1\n", 2, EXPECTED_KEY "\"# osprof 1\""},
+    {"# osprof 1\n# osprof 1\n", 2, "expected a single profile, found a recording of several"},
     {"#a: b\n", 1, EXPECTED_KEY "\"#a: b\""},
     {"# ab\n", 1, EXPECTED_KEY "\"# ab\""},
     {"# : b\n", 1, EXPECTED_KEY "\"# \""},
@@ -348,6 +348,7 @@ static const struct {
      "expected OP_<NAME> or another group, found \"JOINT_READ_SIZE\""},
     {"OP_READ 1 1\n 1\n# process: 1 " SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR SIXTY_FOUR "\n", 3,
      "expected a name of at most 255 bytes"},
+    {"# layer: fs\n# layer: user\n", 2, "expected only one \"layer\" line, found a second one"},
     {"# interval: 0\n", 1, "expected an interval above 0, found \"0\""},
     {"# interval: 5\n# borders: 5 4\n", 2, "expected borders in ascending order, found \"4\""},
     {"# interval: 5\n# borders: 5 x\n", 2, "expected a number of cycles, found \"x\""},
@@ -369,6 +370,120 @@ START_TEST(error_names_the_line_and_what_was_expected) {
     ck_assert_uint_eq(error.line, errors[_i].line);
     ck_assert_mem_eq(&profile, &untouched, sizeof(profile));
     ck_assert_int_eq(parse_bytes(errors[_i].text, strlen(errors[_i].text), &profile, NULL), -EBADMSG);
+}
+END_TEST
+
+/* ---- Recordings ---- */
+
+static const char user_profile[] = "# osprof 1\n# layer: user\n# host: node1\n# clock: tsc 1000 Hz\n# resolution: 1\n"
+                                   "# command: cat a\n# failed: READ EIO 1\nOP_READ 12 3400\n 0 0 12\nOP_OPEN 1 9\n"
+                                   " 0 0 0 1\nJOINT_OPEN_ERROR\n0: 0 0 0 1\n# uid: 1000 a\nOP_OPEN 1 9\n 0 0 0 1\n";
+static const char fs_profile[] = "# osprof 1\n# layer: fs\n# host: node1\n# clock: tsc 1000 Hz\n# resolution: 1\n"
+                                 "OP_READ 3 99\n 0 3\n";
+
+/* How many profiles there are; -EBADMSG: one is broken. */
+static int count_profiles(FILE *stream, struct aggstats_parse_error *ret_error) {
+    struct aggstats_text_position position = {0};
+    struct aggstats_profile profile;
+    int more;
+    int count = 0;
+    for (; (more = aggstats_profile_parse_next(stream, &position, &profile, ret_error)) > 0; count++)
+        aggstats_profile_finish(&profile);
+    fclose(stream);
+    return more < 0 ? more : count;
+}
+
+static int count_profiles_of(const char *text, struct aggstats_parse_error *ret_error) {
+    return count_profiles(fmemopen((char *)(uintptr_t)text, strlen(text), "r"), ret_error);
+}
+
+START_TEST(recording_is_read_profile_by_profile) {
+    char text[2048];
+    snprintf(text, sizeof(text), "%s%s%s", user_profile, fs_profile, "# osprof 1\n# layer: block\n");
+    FILE *stream = fmemopen(text, strlen(text), "r");
+    struct aggstats_text_position position = {0};
+    struct aggstats_profile profile;
+    ck_assert_int_eq(aggstats_profile_parse_next(stream, &position, &profile, NULL), 1);
+    expect(&profile, user_profile);
+    ck_assert_int_eq(aggstats_profile_parse_next(stream, &position, &profile, NULL), 1);
+    expect(&profile, fs_profile);
+    ck_assert_int_eq(aggstats_profile_parse_next(stream, &position, &profile, NULL), 1);
+    ck_assert_str_eq(aggstats_profile_label(&profile, "layer"), "block");
+    ck_assert_uint_eq(profile.op_count, 0);
+    aggstats_profile_finish(&profile);
+    ck_assert_int_eq(aggstats_profile_parse_next(stream, &position, &profile, NULL), 0);
+    ck_assert_int_eq(aggstats_profile_parse_next(stream, &position, &profile, NULL), 0);
+    ck_assert_uint_eq(position.line_count, 25);
+    fclose(stream);
+}
+END_TEST
+
+START_TEST(single_profile_is_a_recording) {
+    ck_assert_int_eq(count_profiles_of(full, NULL), 1);
+    ck_assert_int_eq(count_profiles_of("OP_READ 1 1\n 1\n", NULL), 1);
+    ck_assert_int_eq(count_profiles_of("# osprof 1\n", NULL), 1);
+}
+END_TEST
+
+START_TEST(label_may_be_called_like_the_version) {
+    expect_same("# osprof 1\n# resolution: 1\n# osprof 1: x\n");
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    size_t line;
+    const char *message;
+} broken_recordings[] = {
+    {"\n", 1, EXPECTED_OP "the end of the line"},
+    {"# osprof 1\nOP_READ 1 1\n# osprof 1\nOP_READ 1 1\n 1\n", 3, EXPECTED_ROW "\"#\""},
+    {"# osprof 1\nOP_READ 1 1\n 1\n# osprof 1\nOP_READ 1 1\n 2\n", 6,
+     "expected buckets that sum up to at most 1 calls of OP_READ"},
+    {"OP_READ 1 1\n 1\n# osprof 2\nOP_READ 1 1\n 1\n", 3, "expected osprof version 1 or older, found 2"},
+    {"OP_READ 1 1\n 1\n# osprof one\nOP_READ 1 1\n 1\n", 3, "expected a version, found \"one\""},
+    {"# failed: READ EIO 1\n# osprof 1\nOP_READ 1 1\n 1\n", 1, "expected OP_READ behind what is told of its calls"},
+};
+
+START_TEST(error_in_a_recording_names_the_line_in_it) {
+    struct aggstats_parse_error error;
+    ck_assert_int_eq(count_profiles_of(broken_recordings[_i].text, &error), -EBADMSG);
+    ck_assert_str_eq(error.message, broken_recordings[_i].message);
+    ck_assert_uint_eq(error.line, broken_recordings[_i].line);
+}
+END_TEST
+
+static size_t lines_in(const char *text, size_t size_bytes) {
+    size_t count = 0;
+    for (size_t i = 0; i < size_bytes; i++)
+        count += text[i] == '\n';
+    return count;
+}
+
+/* As a file is that was cut short, and to which another was appended. Behind a line that stayed whole nothing can be
+ * known of those that followed. */
+START_TEST(recording_that_was_cut_within_a_line_is_refused) {
+    for (size_t cut = 1; cut < strlen(user_profile); cut++) {
+        char text[2048];
+        struct aggstats_parse_error error;
+        size_t line = lines_in(user_profile, cut) + 1;
+        if (user_profile[cut - 1] == '\n')
+            continue;
+        snprintf(text, sizeof(text), "%.*s%s", (int)cut, user_profile, fs_profile);
+        ck_assert_msg(count_profiles_of(text, &error) == -EBADMSG, "cut at %zu", cut);
+        ck_assert_uint_ge(error.line, line);
+        ck_assert_uint_le(error.line, line + 4);
+    }
+}
+END_TEST
+
+START_TEST(recording_is_no_single_profile) {
+    char text[2048];
+    struct aggstats_profile profile;
+    struct aggstats_parse_error error;
+    snprintf(text, sizeof(text), "%s%s", user_profile, fs_profile);
+    ck_assert_int_eq(parse_bytes(text, strlen(text), &profile, &error), -EBADMSG);
+    ck_assert_uint_eq(error.line, 17);
+    ck_assert_str_eq(error.message, "expected a single profile, found a recording of several");
 }
 END_TEST
 
@@ -502,6 +617,12 @@ int main(void) {
     tcase_add_test(tcase, line_may_be_of_any_length);
     tcase_add_test(tcase, all_buckets_may_be_used);
     tcase_add_loop_test(tcase, error_names_the_line_and_what_was_expected, 0, COUNT(errors));
+    tcase_add_test(tcase, recording_is_read_profile_by_profile);
+    tcase_add_test(tcase, single_profile_is_a_recording);
+    tcase_add_test(tcase, label_may_be_called_like_the_version);
+    tcase_add_loop_test(tcase, error_in_a_recording_names_the_line_in_it, 0, COUNT(broken_recordings));
+    tcase_add_test(tcase, recording_that_was_cut_within_a_line_is_refused);
+    tcase_add_test(tcase, recording_is_no_single_profile);
     tcase_add_test(tcase, nul_byte_is_an_error);
     tcase_add_test(tcase, hostile_number_of_operations_is_refused);
     tcase_add_test(tcase, hostile_number_of_lines_of_ops_is_refused);
