@@ -1,5 +1,5 @@
-/* The profile parser and the views: any text is a recording, of which each profile survives the round trip and has every
- * view, or an error with a message. */
+/* The profile parser and the views: any text is a recording, of which each profile survives the round trip and has
+ * every view, or an error with a message. */
 #include <errno.h>
 #include <jansson.h>
 
