@@ -228,12 +228,24 @@ expect 0 merge rack-7.osprof rack-8.osprof one.osprof
 assert_eq "# label rack: 7, 8, ...|# label row: a, ..." "$(grep '^# label' out | paste -sd '|')" "labels of users, not of all"
 
 sed 's/^# layer: fs/# layer: block/' one.osprof >block.osprof
-expect_trouble "osprof: cannot merge block.osprof: its layer is block, that of the profiles before it fs; merge each \
-layer by itself" merge one.osprof block.osprof
+expect 0 merge block.osprof one.osprof
+mv out both.osprof
+for name in one block; do "$OSPROF" merge $name.osprof; done | diff -u - both.osprof || fail "the sum of two layers"
+expect 0 merge one.osprof both.osprof -o three.osprof
+assert_eq "# layer: fs|# merged: 2|# layer: block|# merged: 1" "$(grep -E '^# (layer|merged):' three.osprof | paste -sd '|')" \
+    "layer by layer"
+expect 0 merge --layer block both.osprof three.osprof
+assert_eq "# layer: block|# merged: 2" "$(grep -E '^# (layer|merged):' out | paste -sd '|')" "one layer"
+expect_trouble "osprof: no layer user in both.osprof, which has fs and block" merge --layer user both.osprof one.osprof
 sed '/^# layer/d' one.osprof >no-layer.osprof
-expect_trouble "osprof: cannot merge block.osprof: its layer is block, that of the profiles before it fs; merge each \
-layer by itself" merge no-layer.osprof one.osprof block.osprof
-expect 0 merge no-layer.osprof one.osprof
+expect 0 merge no-layer.osprof one.osprof block.osprof
+assert_eq "# layer: fs|# merged: 2|# layer: block|# merged: 1" "$(grep -E '^# (layer|merged):' out | paste -sd '|')" \
+    "the layer of one that does not tell it"
+sed 's/^# host: a/# host: b/' block.osprof >other-host.osprof
+expect_trouble "osprof: cannot merge these profiles: the sum is no recording: its layers are of different hosts: fs of a, block of b" \
+    merge one.osprof other-host.osprof
+for ((i = 0; i < 17; i++)); do sed "s/^# layer: fs/# layer: $i/" one.osprof >layer$i.osprof; done
+expect_trouble "osprof: cannot merge layer16.osprof: there are more than 16 layers" merge layer{0..16}.osprof
 
 # ---- Trouble: nothing is written
 

@@ -227,7 +227,13 @@ assert_harmless check $'no\e[31m'
 assert_harmless show $'--no\e[31m'
 assert_harmless compare "$hostile" "$data/show-grep.osprof"
 assert_harmless compare --json "$hostile" other-layer.osprof
-assert_harmless merge "$hostile" other-layer.osprof
+cat "$hostile" other-layer.osprof >layers.osprof
+assert_harmless show layers.osprof
+assert_harmless show --op READ layers.osprof
+assert_harmless show --layer $'no\e[31m' layers.osprof
+assert_harmless check layers.osprof
+cat "$hostile" "$hostile" >twice.osprof
+assert_harmless show twice.osprof
 mkdir -m 0700 "$XDG_RUNTIME_DIR/osprof"
 coproc RECORDER { exec "$TEST_PROGRAMS/record" "$XDG_RUNTIME_DIR/osprof/1.live" $'/m\e[31m\xc2\x9b' $'.\e[31m'; }
 # shellcheck disable=SC2153 # set by coproc

@@ -11,15 +11,18 @@
 #include "input.h"
 #include "option_table.h"
 #include "preemption_report.h"
+#include "screen.h"
 #include "units.h"
+
+#define LAYER_COLUMNS 60
 
 /* Rounding of sums of many doubles. */
 #define BOUNDS_TOLERANCE 1e-9L
 
 /* Numbers that need not fit together to the last call: taken while calls began and ended, or after memory ran out.
  * Reading them has shown all that they must satisfy: no more calls in buckets than were made. */
-static bool is_approximate(const struct input *input) {
-    return input->counting || input->profile.incomplete;
+static bool is_approximate(const struct input *input, const struct aggstats_profile *profile) {
+    return input->counting || profile->incomplete;
 }
 
 static bool check_calls(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
@@ -132,27 +135,50 @@ static void print_consistent(const char *name, const struct aggstats_profile *pr
 }
 
 struct check_options {
+    const char *layer; /* NULL: all */
     bool preemption;
     const char *quantum; /* a time with its unit; NULL: as it was measured */
     struct preemption_options terms;
 };
 
-static enum status check_argument(const struct check_options *options, const char *argument) {
-    struct input input;
-    if (input_load(argument, &input) != 0)
-        return STATUS_TROUBLE;
-    bool consistent = is_approximate(&input) || is_consistent(argument, &input.profile);
-    if (consistent)
-        print_consistent(argument, &input.profile);
-    enum status status = consistent ? STATUS_OK : STATUS_NOT_SO;
-    if (consistent && options->preemption)
-        status = preemption_report_print(argument, &input.profile, &options->terms);
-    input_finish(&input);
-    return status;
+static enum status check_profile(const struct check_options *options, const char *name, const struct input *input,
+                                 const struct aggstats_profile *profile) {
+    if (!is_approximate(input, profile) && !is_consistent(name, profile))
+        return STATUS_NOT_SO;
+    print_consistent(name, profile);
+    return options->preemption ? preemption_report_print(name, profile, &options->terms) : STATUS_OK;
+}
+
+/* With the layer behind the name where there are several. */
+static enum status check_layer(const struct check_options *options, const char *argument, const struct input *input,
+                               const struct aggstats_profile *profile) {
+    const struct screen screen = screen_of_stdout(0, false);
+    CLEANUP_FREE char *name = NULL;
+    CLEANUP_FREE char *layer =
+        screen_cut(&screen, aggstats_profile_label(profile, "layer"), LAYER_COLUMNS, SCREEN_BEGINNING);
+    if (layer && asprintf(&name, "%s, layer %s", argument, layer) >= 0)
+        return check_profile(options, name, input, profile);
+    name = NULL;
+    complain("cannot check %s: no memory", argument);
+    return STATUS_TROUBLE;
 }
 
 static enum status worse(enum status a, enum status b) {
     return a > b ? a : b;
+}
+
+static enum status check_argument(const struct check_options *options, const char *argument) {
+    struct input input;
+    struct input_layer layer = {.name = options->layer};
+    enum status status = STATUS_OK;
+    if ((layer.name ? input_load(argument, &layer, &input) : input_load_recording(argument, &input)) != 0)
+        return STATUS_TROUBLE;
+    for (size_t i = 0; i < input.layers.count; i++)
+        status = worse(status, check_layer(options, argument, &input, &input.layers.layers[i]));
+    if (input.layers.count == 0)
+        status = check_profile(options, argument, &input, &input.profile);
+    input_finish(&input);
+    return status;
 }
 
 /* "4ms", "58 ms" */
@@ -189,6 +215,7 @@ static const struct option_row rows[] = {
      .max = 100000,
      .help = "threads that want each CPU, {}; default: 2",
      INTO(UNSIGNED, struct check_options, terms.threads)},
+    ROW_LAYER_OF_ALL(struct check_options, layer),
     ROW_ARGUMENTS(FILE, "PROFILE..."),
     {.kind = OPTION_END},
 };
@@ -215,7 +242,8 @@ const struct command command_check = {
     .name = "check",
     .summary = "tests whether profiles are consistent in themselves",
     .help = "For every operation: the calls in its buckets and those in flight must be all its calls, and its total "
-            "latency must be one that its buckets allow. Prints a line per profile, or a line per inconsistency. "
+            "latency must be one that its buckets allow. Prints a line per profile, or a line per inconsistency; of a "
+            "recording for each layer. "
             "PROFILE is as for 'osprof show'.",
     .notes = "Exit status: 0 all are consistent; 1 one is not; 2 one could not be read, or no quantum is known.",
     .options = rows,

@@ -26,6 +26,7 @@ struct options {
     const char *fail_on; /* NULL: any change */
     unsigned width;      /* columns; 0: those of the terminal */
     const char *method;  /* its name */
+    const char *layer;
     char **names;
 };
 
@@ -92,10 +93,11 @@ static enum status compare_loaded(const struct options *options, const struct ag
 static enum status compare_two(const struct options *options) {
     struct input a;
     struct input b;
-    if (input_load(options->names[0], &a) != 0)
+    struct input_layer layer = {.name = options->layer};
+    if (input_load(options->names[0], &layer, &a) != 0)
         return STATUS_TROUBLE;
     enum status status = STATUS_TROUBLE;
-    if (input_load(options->names[1], &b) == 0) {
+    if (input_load(options->names[1], &layer, &b) == 0) {
         status = compare_loaded(options, &a.profile, &b.profile);
         input_finish(&b);
     }
@@ -118,7 +120,8 @@ static void print_found(const struct options *options, const struct correlations
 static enum status correlate(const struct options *options) {
     struct input input;
     struct correlations correlations = {0};
-    if (input_load(options->names[0], &input) != 0)
+    struct input_layer layer = {.name = options->layer};
+    if (input_load(options->names[0], &layer, &input) != 0)
         return STATUS_TROUBLE;
     int error = correlate_profile(&input.profile, &correlations);
     enum status status = correlations.count > 0 ? STATUS_OK : STATUS_NOT_SO;
@@ -149,6 +152,7 @@ static const struct option_row rows[] = {
      .max = 100,
      .help = "different are operations with a score above X, {}; default: by method",
      INTO(NUMBER, struct options, compare.threshold)},
+    ROW_LAYER(struct options, layer),
     {.name = "all", .help = "also show operations that do not differ", INTO(FLAG, struct options, all)},
     {.name = "json", .help = "the whole comparison as JSON", INTO(FLAG, struct options, json)},
     {.name = "quiet", .letter = 'q', .help = "print nothing: the exit status tells", INTO(FLAG, struct options, quiet)},
@@ -248,6 +252,7 @@ static enum status compare_two_sets(const struct command *command, const struct 
                                     const struct arguments *a, int b_count, const char *directory) {
     const struct compare_sets sets = {
         .directory = directory,
+        .layer = options->layer,
         .options = {.at_least = options->at_least_percent / 100, .alpha = VERDICT_ALPHA},
         .json = options->json,
         .markdown = options->markdown,

@@ -1,4 +1,5 @@
-/* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. */
+/* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. Layers do
+ * not add up: each has a sum of its own, and several sums are a recording. */
 #include <string.h>
 #include <time.h>
 
@@ -9,12 +10,13 @@
 #include "merging.h"
 #include "name_list.h"
 #include "option_table.h"
-#include "output.h"
+#include "recording.h"
 #include "units.h"
 
 #define PROGRESS_INTERVAL_NS 100000000
 
 struct merge_options {
+    const char *layer;      /* NULL: all */
     const char *output;     /* NULL or "-": standard output */
     const char *files_from; /* a list of more profiles; "-": standard input */
     char **names;
@@ -24,7 +26,9 @@ struct merge_options {
 /* What one run has done so far. */
 struct merge_run {
     const struct merge_options *options;
-    struct merging merging;
+    struct merging *mergings; /* of each layer */
+    size_t merging_count;
+    uint64_t merged_count; /* profiles and recordings */
     struct file_set files; /* merged so far */
     bool progress;         /* standard error is a terminal */
     uint64_t progress_shown_ns;
@@ -45,7 +49,7 @@ static void show_progress(struct merge_run *run) {
     if (!run->progress || now_ns - run->progress_shown_ns < PROGRESS_INTERVAL_NS)
         return;
     run->progress_shown_ns = now_ns;
-    units_format_count(run->merging.added_count, count);
+    units_format_count(run->merged_count, count);
     snprintf(text, sizeof(text), "osprof: %s profiles merged", count);
     print_progress(text);
 }
@@ -57,17 +61,7 @@ static void end_progress(const struct merge_run *run) {
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
-static enum status complain_other_layer(const struct merge_run *run, const char *name,
-                                        const struct aggstats_profile *profile) {
-    complain("cannot merge %s: its layer is %.63s, that of the profiles before it %.63s; merge each layer by itself",
-             name, aggstats_profile_label(profile, "layer"), merging_layer(&run->merging));
-    return STATUS_TROUBLE;
-}
-
-static enum status complain_unmerged(const struct merge_run *run, const char *name,
-                                     const struct aggstats_profile *profile, int error) {
-    if (error == -EXDEV)
-        return complain_other_layer(run, name, profile);
+static enum status complain_unmerged(const char *name, const struct aggstats_profile *profile, int error) {
     if (error == -EDOM && profile->clock.frequency_hz == 0)
         complain("cannot merge %s: it does not tell its clock's rate, as those before it do", name);
     else if (error == -EDOM)
@@ -81,15 +75,56 @@ static enum status complain_unmerged(const struct merge_run *run, const char *na
     return STATUS_TROUBLE;
 }
 
+/* The sum of a profile's layer. One that tells none is of the first, and a sum of such is of the first layer told. */
+static struct merging *find_merging(const struct merge_run *run, const char *layer) {
+    for (size_t i = 0; i < run->merging_count; i++) {
+        const char *other = merging_layer(&run->mergings[i]);
+        if (!layer || !other || strcmp(layer, other) == 0)
+            return &run->mergings[i];
+    }
+    return NULL;
+}
+
+static struct merging *begin_merging(struct merge_run *run) {
+    struct merging *grown = reallocarray(run->mergings, run->merging_count + 1, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    run->mergings = grown;
+    grown[run->merging_count] = (struct merging){.sum_count = 0};
+    return &grown[run->merging_count++];
+}
+
+static enum status merge_layer(struct merge_run *run, const char *name, const struct aggstats_profile *profile) {
+    struct merging *merging = find_merging(run, aggstats_profile_label(profile, "layer"));
+    if (!merging && run->merging_count == RECORDING_LAYERS_MAX) {
+        complain("cannot merge %s: there are more than %d layers", name, RECORDING_LAYERS_MAX);
+        return STATUS_TROUBLE;
+    }
+    if (!merging)
+        merging = begin_merging(run);
+    int error = merging ? merging_add(merging, profile) : -ENOMEM;
+    return error ? complain_unmerged(name, profile, error) : STATUS_OK;
+}
+
+static enum status merge_layers(struct merge_run *run, const char *name, struct input *input) {
+    struct input_layer layer = {.name = run->options->layer};
+    enum status status = STATUS_OK;
+    if (layer.name && input_choose(name, &layer, input) != 0)
+        return STATUS_TROUBLE;
+    for (size_t i = 0; i < input_layer_count(input) && status == STATUS_OK; i++)
+        status = merge_layer(run, name, input_layer(input, i));
+    return status;
+}
+
 static enum status merge_one(struct merge_run *run, const char *name) {
     struct input input;
-    if (input_load(name, &input) != 0)
+    if (input_load_recording(name, &input) != 0)
         return STATUS_TROUBLE;
     if (file_set_add(&run->files, &input) == 0)
         complain("%s has been merged already: its calls are in the sum once more", name);
-    int error = merging_add(&run->merging, &input.profile);
-    enum status status = error ? complain_unmerged(run, name, &input.profile, error) : STATUS_OK;
+    enum status status = merge_layers(run, name, &input);
     input_finish(&input);
+    run->merged_count++;
     show_progress(run);
     return status;
 }
@@ -123,7 +158,7 @@ static enum status merge_all(struct merge_run *run) {
         status = merge_one(run, run->options->names[i]);
     if (run->options->files_from && status == STATUS_OK)
         status = merge_list(run);
-    if (status == STATUS_OK && run->merging.added_count == 0) {
+    if (status == STATUS_OK && run->merged_count == 0) {
         complain("nothing to merge: %s names no profile", run->options->files_from);
         status = STATUS_TROUBLE;
     }
@@ -131,29 +166,53 @@ static enum status merge_all(struct merge_run *run) {
     return status;
 }
 
-static enum status write_sum(struct merge_run *run) {
+static int add_sum(struct merging *merging, struct recording *sums) {
     struct aggstats_profile sum = {0};
-    int error = merging_result(&run->merging, &sum);
-    if (error == -EOVERFLOW)
-        complain("cannot merge: the sum does not fit 64 bits");
-    else if (error)
-        complain("cannot merge: %s", strerror(-error));
-    if (error)
-        return STATUS_TROUBLE;
-    error = output_write_profile(run->options->output, &sum);
+    int error = merging_result(merging, &sum);
+    if (error == 0)
+        error = recording_add(sums, &sum);
     aggstats_profile_finish(&sum);
+    return error;
+}
+
+/* What could not be read back is not written. */
+static enum status write_sums(const struct merge_run *run, const struct recording *sums) {
+    char complaint[RECORDING_COMPLAINT_SIZE];
+    if (!recording_check(sums, complaint)) {
+        complain("cannot merge these profiles: the sum is no recording: %s", complaint);
+        return STATUS_TROUBLE;
+    }
+    int error = recording_write(run->options->output, sums);
     if (!error)
         return STATUS_OK;
     complain("cannot write profile %s: %s", run->options->output, strerror(-error));
     return STATUS_TROUBLE;
 }
 
+static enum status sum_and_write(struct merge_run *run) {
+    struct recording sums = {.layers = NULL};
+    enum status status = STATUS_TROUBLE;
+    int error = 0;
+    for (size_t i = 0; i < run->merging_count && error == 0; i++)
+        error = add_sum(&run->mergings[i], &sums);
+    if (error == 0)
+        status = write_sums(run, &sums);
+    else if (error == -EOVERFLOW)
+        complain("cannot merge: the sum does not fit 64 bits");
+    else
+        complain("cannot merge: %s", strerror(-error));
+    recording_finish(&sums);
+    return status;
+}
+
 static enum status merge(const struct merge_options *options) {
     struct merge_run run = {.options = options, .progress = isatty(STDERR_FILENO)};
     enum status status = merge_all(&run);
     if (status == STATUS_OK)
-        status = write_sum(&run);
-    merging_finish(&run.merging);
+        status = sum_and_write(&run);
+    for (size_t i = 0; i < run.merging_count; i++)
+        merging_finish(&run.mergings[i]);
+    free(run.mergings);
     file_set_finish(&run.files);
     return status;
 }
@@ -162,6 +221,7 @@ static enum status merge(const struct merge_options *options) {
 
 static const struct option_row rows[] = {
     ROW_OUTPUT("write the sum to FILE, whole or not at all", struct merge_options, output),
+    ROW_LAYER_OF_ALL(struct merge_options, layer),
     {.name = "files-from",
      .metavar = "LIST",
      .help = "also those that LIST names, one a line; - is standard input",
@@ -187,8 +247,9 @@ const struct command command_merge = {
     .name = "merge",
     .summary = "sums the profiles of many runs or machines into one",
     .help = "Adds calls, totals and buckets up, operation by operation, and writes the sum to standard output. "
-            "PROFILE is as for 'osprof show'. All must be of one layer. The sum has the coarsest resolution "
-            "among them, and the clock rate of the first; what other rates make approximate is told in its "
+            "PROFILE is as for 'osprof show'. Layers are summed each by itself: of several, the result is a "
+            "recording. A sum has the coarsest resolution among its profiles, and the clock rate of the first; what "
+            "other rates make approximate is told in its "
             "header.",
     .options = rows,
     .run = run_merge,

@@ -16,6 +16,7 @@
 #define CONTROL_NAME ".osprof" /* unless osproffs was told another */
 
 struct outliers_options {
+    const char *layer; /* NULL: all */
     const char *by;
     double factor_min;
     bool json;
@@ -44,7 +45,32 @@ static const char *value_of(const struct aggstats_profile *profile, const char *
     return value ? value : "";
 }
 
-/* load: input_load(), or input_load_found() */
+/* Returns false, and tells of it, if there is trouble. */
+static bool add_layer(struct outliers_run *run, const char *name, const struct aggstats_profile *profile) {
+    const char *value = run->options->by ? value_of(profile, run->options->by) : "";
+    int error = outliers_add(run->outliers, name, value, profile);
+    if (error == -EDOM)
+        complain("cannot judge %s: it does not tell its clock's rate", name);
+    else if (error == -E2BIG)
+        complain("cannot judge %s: too many different operations", name);
+    else if (error)
+        complain("cannot judge %s: %s", name, strerror(-error));
+    run->has_failed = run->has_failed || error == -ENOMEM;
+    return error == 0;
+}
+
+/* Those that are wanted: each is judged among its own. */
+static bool add_layers(struct outliers_run *run, const char *name, struct input *input) {
+    struct input_layer layer = {.name = run->options->layer};
+    bool is_added = true;
+    if (layer.name && input_choose(name, &layer, input) != 0)
+        return false;
+    for (size_t i = 0; i < input_layer_count(input) && is_added; i++)
+        is_added = add_layer(run, name, input_layer(input, i));
+    return is_added;
+}
+
+/* load: input_load_recording(), or input_load_found() */
 static void add_profile(struct outliers_run *run, const char *name, input_load_fn load) {
     struct input input;
     if (load(name, &input) != 0) {
@@ -56,16 +82,8 @@ static void add_profile(struct outliers_run *run, const char *name, input_load_f
         input_finish(&input);
         return;
     }
-    const char *value = run->options->by ? value_of(&input.profile, run->options->by) : "";
-    int error = outliers_add(run->outliers, name, value, &input.profile);
-    if (error == -EDOM)
-        complain("cannot judge %s: it does not tell its clock's rate", name);
-    else if (error == -E2BIG)
-        complain("cannot judge %s: too many different operations", name);
-    else if (error)
-        complain("cannot judge %s: %s", name, strerror(-error));
-    run->has_trouble = run->has_trouble || error;
-    run->has_failed = error == -ENOMEM;
+    if (!add_layers(run, name, &input))
+        run->has_trouble = true;
     input_finish(&input);
 }
 
@@ -81,7 +99,7 @@ static void add_directory(struct outliers_run *run, const char *directory) {
     struct name_set names;
     int error = name_set_in(directory, "", &names);
     if (!error && names.count == 0 && is_mount(directory)) {
-        add_profile(run, directory, input_load);
+        add_profile(run, directory, input_load_recording);
     } else if (error || names.count == 0) {
         complain("cannot find profiles in %s: %s", directory,
                  error ? strerror(-error) : "no file there has a name like host.osprof");
@@ -97,7 +115,7 @@ static void add_name(struct outliers_run *run, const char *name) {
     if (name_is_directory(name))
         add_directory(run, name);
     else
-        add_profile(run, name, input_load);
+        add_profile(run, name, input_load_recording);
 }
 
 static void add_list(struct outliers_run *run, const char *list_name) {
@@ -184,6 +202,7 @@ static const struct option_row rows[] = {
      .max = 1000,
      .help = "smaller differences do not matter, {}; default: 1.5",
      INTO(NUMBER, struct outliers_options, factor_min)},
+    ROW_LAYER_OF_ALL(struct outliers_options, layer),
     {.name = "json", .help = "print JSON", INTO(FLAG, struct outliers_options, json)},
     ROW_ASCII(struct outliers_options, ascii),
     ROW_ARGUMENTS(FILE, "PROFILE..."),

@@ -19,6 +19,7 @@ struct show_command {
     const struct view *view; /* of that name */
     const char *by;          /* a row for each "process" or "uid", or "all"; NULL: no */
     const char *of;          /* whose calls only; NULL: all */
+    const char *layer;       /* of a recording; NULL: all, or that which the other options are for */
     const char *profile;
     struct show_options page;
 };
@@ -172,6 +173,7 @@ static const struct option_row rows[] = {
      .help = "only the calls of a process or user, by number or name, or on a file, by path; or those of the kernel, "
              "or other",
      INTO(TEXT, struct show_command, of)},
+    ROW_LAYER(struct show_command, layer),
     ROW_NO_LABELS(struct show_command, page.no_labels),
     {.name = "explain",
      .help = "why peaks are said to be what they may be, or why nothing is said of them",
@@ -221,9 +223,15 @@ static enum status check_options(const struct command *command, const struct sho
 
 static enum status show(struct show_command *options) {
     struct input input;
-    bool is_whole_needed = options->page.joint || options->by || options->of;
-    if ((is_whole_needed ? input_load_whole(options->profile, &input) : input_load(options->profile, &input)) != 0)
+    struct input_layer layer = {.name = options->layer};
+    const input_load_fn load =
+        options->page.joint || options->by || options->of ? input_load_whole : input_load_recording;
+    if (load(options->profile, &input) != 0)
         return STATUS_TROUBLE;
+    if (input_choose(options->profile, &layer, &input) != 0) {
+        input_finish(&input);
+        return STATUS_TROUBLE;
+    }
     options->page.source.is_live = input.is_live && input.live.recording;
     in_flight_find_out(&input);
     enum status status = options->of ? select_groups(options, &input) : STATUS_OK;

@@ -16,6 +16,7 @@ struct why_command {
     bool json;
     bool ascii;
     unsigned width;
+    const char *layer;
     const char *profile;
 };
 
@@ -111,7 +112,8 @@ static enum status print(const struct why_command *options, const struct aggstat
 
 static enum status why(const struct why_command *options) {
     struct input input;
-    if (input_load(options->profile, &input) < 0)
+    struct input_layer layer = {.name = options->layer};
+    if (input_load(options->profile, &layer, &input) < 0)
         return STATUS_TROUBLE;
     enum status status =
         why_page_has_any(&input.profile) ? print(options, &input.profile) : complain_not_looked(options);
@@ -127,6 +129,7 @@ static const struct option_row rows[] = {
      .help = "whose the last slow calls were, and what these waited for: by {}",
      INTO(WORD, struct why_command, page.by)},
     {.name = "stacks", .help = "where in the kernel each call waited", INTO(FLAG, struct why_command, page.stacks)},
+    ROW_LAYER(struct why_command, layer),
     ROW_ASCII(struct why_command, ascii),
     ROW_WIDTH(struct why_command, width),
     {.name = "json", .help = "JSON, see osprof(5)", INTO(FLAG, struct why_command, json)},

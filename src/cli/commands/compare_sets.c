@@ -69,13 +69,14 @@ static bool take_input(struct loaded *loaded, const struct input *input, const c
 }
 
 /* A profile that cannot be read is told of, and the others are tried too. */
-static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name,
-                       input_load_fn load) {
+static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name, input_load_fn load,
+                       struct input_layer *layer) {
     bool is_whole = true;
     for (size_t i = 0; i < names->count; i++) {
         struct input input;
         bool is_read = load(names->names[i], &input) == 0;
-        if (is_read && take_input(loaded, &input, first_name, names->names[i]))
+        if (is_read && input_choose(names->names[i], layer, &input) == 0 &&
+            take_input(loaded, &input, first_name, names->names[i]))
             continue;
         is_whole = false;
         if (is_read)
@@ -157,9 +158,10 @@ static enum status load_and_compare(const struct compare_sets *sets, const struc
         finish_loaded(&loaded);
         return STATUS_TROUBLE;
     }
-    const input_load_fn load = sets->directory ? input_load_found : input_load;
-    bool is_whole = load_names(&loaded, a, a->names[0], load);
-    is_whole &= load_names(&loaded, b, a->names[0], load);
+    const input_load_fn load = sets->directory ? input_load_found : input_load_recording;
+    struct input_layer layer = {.name = sets->layer};
+    bool is_whole = load_names(&loaded, a, a->names[0], load, &layer);
+    is_whole &= load_names(&loaded, b, a->names[0], load, &layer);
     if (is_whole && count < 3)
         complain("one run on each side tells nothing of noise: compare them as two profiles, without \"--\"");
     else if (is_whole)

@@ -17,6 +17,7 @@ struct compare_sets {
     bool ascii;
     unsigned width;        /* columns; 0: those of the terminal */
     bool only_slowdowns;   /* others do not count for the exit status */
+    const char *layer;     /* of recordings; NULL: fs if it is there */
     const char *directory; /* with the runs that osprof run has kept; NULL: they are named */
     char *const *a;        /* profiles; "@FILE" stands for the names in a file */
     size_t a_count;

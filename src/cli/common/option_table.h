@@ -86,6 +86,17 @@ struct option_row {
         .name = "by", .metavar = "KIND", WORDS("process", "program", "cgroup", "uid", "file", "directory"),            \
         .help = text, INTO(WORD, type, member)                                                                         \
     }
+#define ROW_LAYER(type, member)                                                                                        \
+    {                                                                                                                  \
+        .name = "layer", .metavar = "NAME", WORDS("user", "fuse", "daemon", "fs", "block"),                            \
+        .help = "this layer of a recording; default: " LAYER_DEFAULT_TEXT, INTO(TEXT, type, member)                    \
+    }
+#define LAYER_DEFAULT_TEXT "fs if it is there, else the outermost"
+#define ROW_LAYER_OF_ALL(type, member)                                                                                 \
+    {                                                                                                                  \
+        .name = "layer", .metavar = "NAME", WORDS("user", "fuse", "daemon", "fs", "block"),                            \
+        .help = "only this layer of recordings; default: all", INTO(TEXT, type, member)                                \
+    }
 #define ROW_OUTPUT(text, type, member)                                                                                 \
     { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
 #define ROW_MOUNT_ARGUMENTS(option_kind, text)                                                                         \

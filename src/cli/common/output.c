@@ -10,7 +10,7 @@ bool output_is_stdout(const char *path) {
     return !path || strcmp(path, "-") == 0;
 }
 
-static int write_with_mode(const char *path, mode_t mode, const char *text, size_t size_bytes) {
+int output_write_with_mode(const char *path, mode_t mode, const char *text, size_t size_bytes) {
     if (output_is_stdout(path)) {
         fwrite(text, 1, size_bytes, stdout);
         return 0;
@@ -22,11 +22,11 @@ static int write_with_mode(const char *path, mode_t mode, const char *text, size
 }
 
 int output_write(const char *path, const char *text, size_t size_bytes) {
-    return write_with_mode(path, 0644, text, size_bytes);
+    return output_write_with_mode(path, 0644, text, size_bytes);
 }
 
 int output_write_private(const char *path, const char *text, size_t size_bytes) {
-    return write_with_mode(path, 0600, text, size_bytes);
+    return output_write_with_mode(path, 0600, text, size_bytes);
 }
 
 mode_t output_mode(const struct aggstats_profile *profile) {
@@ -37,5 +37,5 @@ int output_write_profile(const char *path, const struct aggstats_profile *profil
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = aggstats_profile_format(profile, &text, &size_bytes);
-    return error ? error : write_with_mode(path, output_mode(profile), text, size_bytes);
+    return error ? error : output_write_with_mode(path, output_mode(profile), text, size_bytes);
 }

@@ -13,6 +13,9 @@ bool output_is_stdout(const char *path);
 /* Errors: what failed; an older file is untouched then */
 int output_write(const char *path, const char *text, size_t size_bytes);
 
+/* The same in a file of that mode. */
+int output_write_with_mode(const char *path, mode_t mode, const char *text, size_t size_bytes);
+
 /* The same in a file that is its owner's alone. */
 int output_write_private(const char *path, const char *text, size_t size_bytes);
 

@@ -71,8 +71,59 @@ static int path_of_fd(int fd, char ret_path[PATH_MAX]) {
     return 0;
 }
 
+/* ---- Layers ------------------------------------------------------------------------------------- */
+
+/* The others are gone. */
+static void take_layer(struct input *input, size_t index) {
+    input->profile = input->layers.layers[index];
+    input->layers.layers[index] = (struct aggstats_profile){0};
+    recording_finish(&input->layers);
+}
+
+static int complain_no_layer(const char *argument, const char *wanted, const struct recording *recording) {
+    char names[160];
+    recording_format_names(recording, names, sizeof(names));
+    complain("no layer %s in %s, which has %s", wanted, argument, names);
+    return -ENOENT;
+}
+
+static void tell_choice(const char *argument, const struct recording *recording, size_t index) {
+    char names[160];
+    recording_format_names(recording, names, sizeof(names));
+    complain("%s is a recording of %s: this is %s; --layer chooses another", argument, names,
+             aggstats_profile_label(&recording->layers[index], "layer"));
+}
+
+static int choose_of_several(const char *argument, struct input_layer *layer, struct input *input) {
+    size_t index = recording_find(&input->layers, layer->name ? layer->name : "fs");
+    if (index == input->layers.count && layer->name)
+        return complain_no_layer(argument, layer->name, &input->layers);
+    index = index < input->layers.count ? index : 0;
+    if (!layer->name && !layer->is_told)
+        tell_choice(argument, &input->layers, index);
+    layer->is_told = true;
+    take_layer(input, index);
+    return 0;
+}
+
+int input_choose(const char *argument, struct input_layer *layer, struct input *input) {
+    const struct recording one = {.layers = &input->profile, .count = 1};
+    if (input->layers.count > 0)
+        return choose_of_several(argument, layer, input);
+    return !layer->name || recording_find(&one, layer->name) == 0 ? 0 : complain_no_layer(argument, layer->name, &one);
+}
+
+size_t input_layer_count(const struct input *input) {
+    return input->layers.count > 0 ? input->layers.count : 1;
+}
+
+struct aggstats_profile *input_layer(struct input *input, size_t index) {
+    return input->layers.count > 0 ? &input->layers.layers[index] : &input->profile;
+}
+
 /* ---- Loading ------------------------------------------------------------------------------------ */
 
+/* What is wrong with a text is told with its line. */
 static int complain_unreadable(const char *name, int error, const struct aggstats_parse_error *why) {
     if (error != -EBADMSG)
         complain("cannot read profile %s: %s", name, strerror(-error));
@@ -83,12 +134,40 @@ static int complain_unreadable(const char *name, int error, const struct aggstat
     return error;
 }
 
+static int complain_no_recording(const char *name, const char *complaint) {
+    complain("%s is no recording: %s", name, complaint);
+    return -EBADMSG;
+}
+
+/* Profiles until the stream ends. Errors: what failed, told to the user */
+static int read_layers(FILE *stream, const char *name, struct recording *recording) {
+    struct aggstats_text_position position = {0};
+    struct aggstats_parse_error why = {0};
+    struct aggstats_profile profile = {0};
+    int more;
+    while ((more = aggstats_profile_parse_next(stream, &position, &profile, &why)) > 0) {
+        int error = recording->count < RECORDING_LAYERS_MAX ? recording_add(recording, &profile) : -E2BIG;
+        aggstats_profile_finish(&profile);
+        if (error == -E2BIG)
+            return complain_no_recording(name, "it holds more profiles than there are layers");
+        if (error)
+            return complain_unreadable(name, error, &why);
+    }
+    return more < 0 ? complain_unreadable(name, more, &why) : 0;
+}
+
 static int load_stream(FILE *stream, const char *name, struct input *ret_input) {
     struct input input = {0};
-    struct aggstats_parse_error why = {0};
-    int error = aggstats_profile_parse(stream, &input.profile, &why);
-    if (error)
-        return complain_unreadable(name, error, &why);
+    char complaint[RECORDING_COMPLAINT_SIZE];
+    int error = read_layers(stream, name, &input.layers);
+    if (error == 0 && !recording_check(&input.layers, complaint))
+        error = complain_no_recording(name, complaint);
+    if (error) {
+        recording_finish(&input.layers);
+        return error;
+    }
+    if (input.layers.count == 1)
+        take_layer(&input, 0);
     *ret_input = input;
     return 0;
 }
@@ -230,7 +309,7 @@ static int load_named(const char *name, input_load_fn load, struct input *ret_in
     return load(name, ret_input);
 }
 
-int input_load(const char *argument, struct input *ret_input) {
+int input_load_recording(const char *argument, struct input *ret_input) {
     if (strcmp(argument, "-") == 0)
         return load_stream(stdin, "standard input", ret_input);
     return load_named(argument, load_path, ret_input);
@@ -238,6 +317,19 @@ int input_load(const char *argument, struct input *ret_input) {
 
 int input_load_found(const char *name, struct input *ret_input) {
     return load_named(name, load_found, ret_input);
+}
+
+int input_load(const char *argument, struct input_layer *layer, struct input *ret_input) {
+    struct input input;
+    int error = input_load_recording(argument, &input);
+    if (error)
+        return error;
+    error = input_choose(argument, layer, &input);
+    if (error)
+        input_finish(&input);
+    else
+        *ret_input = input;
+    return error;
 }
 
 /* ---- Control files ------------------------------------------------------------------------------ */
@@ -333,7 +425,7 @@ static int load_socket(const char *path, struct input *ret_input) {
 int input_load_whole(const char *argument, struct input *ret_input) {
     struct live_file file = {0};
     if (strcmp(argument, "-") == 0 || find_serving(argument, &file) != 0)
-        return input_load(argument, ret_input);
+        return input_load_recording(argument, ret_input);
     CLEANUP_FREE char *path = control_path(&file.profile);
     live_file_finish(&file);
     int error = path && is_socket(path) ? load_socket(path, ret_input) : load_path(path ? path : argument, ret_input);
@@ -344,5 +436,6 @@ int input_load_whole(const char *argument, struct input *ret_input) {
 
 void input_finish(struct input *input) {
     aggstats_profile_finish(&input->profile);
+    recording_finish(&input->layers);
     *input = (struct input){0};
 }

@@ -6,10 +6,12 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
+#include "recording.h"
 
 struct input {
-    struct aggstats_profile profile;
-    bool is_live; /* read from a live file, about which `live` tells more */
+    struct aggstats_profile profile; /* of one layer */
+    struct recording layers;         /* of a recording of several: all, and then `profile` is none of them as yet */
+    bool is_live;                    /* read from a live file, about which `live` tells more */
     struct aggstats_live_info live;
     bool is_file; /* read from a file, of this number on this device */
     dev_t device;
@@ -17,22 +19,39 @@ struct input {
     bool counting; /* taken while calls went on: those that began or ended meanwhile may be seen half */
 };
 
-/* Reads the profile that an argument of the command line names; "-" is standard input. A mount point whose
- * process still records is recognised by its text alone and read from its live file, so that a mount that
+/* Which layer of recordings a command takes. */
+struct input_layer {
+    const char *name; /* as --layer tells it; NULL: fs if it is there, else the outermost */
+    bool is_told;     /* that there were others, and which one is taken */
+};
+
+/* Reads the profile, or the recording, that an argument of the command line names; "-" is standard input. A mount
+ * point whose process still records is recognised by its text alone and read from its live file, so that a mount that
  * hangs does not hang us.
  * Owner:   the caller finishes *ret_input
  * Errors:  what failed, already told to the user; *ret_input untouched */
-int input_load(const char *argument, struct input *ret_input);
+int input_load_recording(const char *argument, struct input *ret_input);
 
 /* The same of a name that was found in a directory, and not given: a FIFO, a socket or a device is refused, and not
  * even opened. */
 int input_load_found(const char *name, struct input *ret_input);
 
-/* As input_load(), but a mount is read through its control file, which has what live files do not: intervals, joint
- * profiles and groups. If the mount hangs, so does this. */
+/* As input_load_recording(), but a mount is read through its control file, which has what live files do not: intervals,
+ * joint profiles and groups. If the mount hangs, so does this. */
 int input_load_whole(const char *argument, struct input *ret_input);
 
 typedef int (*input_load_fn)(const char *name, struct input *ret_input); /* one of these */
+
+/* Makes one layer the profile of an input, and finishes the others. Where nobody has asked for it, that is told once.
+ * Errors:  -ENOENT there is no such layer, which is told */
+int input_choose(const char *argument, struct input_layer *layer, struct input *input);
+
+/* input_load_recording(), and one layer of it. Errors: as those of both; *ret_input untouched */
+int input_load(const char *argument, struct input_layer *layer, struct input *ret_input);
+
+/* How many layers there are, and each of them. */
+size_t input_layer_count(const struct input *input);
+struct aggstats_profile *input_layer(struct input *input, size_t index);
 
 void input_finish(struct input *input);
 

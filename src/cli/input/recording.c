@@ -7,6 +7,8 @@
 #include "layers.h"
 #include "output.h"
 
+/* ---- Layers ------------------------------------------------------------------------------------- */
+
 static size_t rank_of(const struct aggstats_profile *profile) {
     const char *layer = aggstats_profile_label(profile, "layer");
     return layers_rank(layer ? layer : "");
@@ -25,6 +27,69 @@ int recording_add(struct recording *recording, struct aggstats_profile *profile)
     *profile = (struct aggstats_profile){0};
     return 0;
 }
+
+size_t recording_find(const struct recording *recording, const char *name) {
+    size_t place = 0;
+    for (; place < recording->count; place++) {
+        const char *layer = aggstats_profile_label(&recording->layers[place], "layer");
+        if (strcmp(layer ? layer : "fs", name) == 0)
+            break;
+    }
+    return place;
+}
+
+void recording_format_names(const struct recording *recording, char *ret_text, size_t size_bytes) {
+    size_t length = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < recording->count && length < size_bytes; i++) {
+        const char *layer = aggstats_profile_label(&recording->layers[i], "layer");
+        const char *before = i == 0 ? "" : i + 1 == recording->count ? " and " : ", ";
+        int written = snprintf(ret_text + length, size_bytes - length, "%s%s", before, layer ? layer : "fs");
+        length += written > 0 ? (size_t)written : 0;
+    }
+}
+
+/* ---- What may be wrong -------------------------------------------------------------------------- */
+
+static bool check_names(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
+    for (size_t i = 0; i < recording->count; i++) {
+        const char *layer = aggstats_profile_label(&recording->layers[i], "layer");
+        if (!layer || !layer[0])
+            snprintf(ret_complaint, RECORDING_COMPLAINT_SIZE,
+                     "one of its profiles does not say of which layer it is; add a line \"# layer: NAME\"");
+        else if (recording_find(recording, layer) != i)
+            snprintf(ret_complaint, RECORDING_COMPLAINT_SIZE,
+                     "the layer %.60s is in it twice; 'osprof merge' adds profiles up", layer);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
+static bool check_hosts(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
+    const char *first_host = NULL;
+    const char *first_layer = NULL;
+    for (size_t i = 0; i < recording->count; i++) {
+        const char *host = aggstats_profile_label(&recording->layers[i], "host");
+        const char *layer = aggstats_profile_label(&recording->layers[i], "layer");
+        if (host && first_host && strcmp(host, first_host) != 0) {
+            snprintf(ret_complaint, RECORDING_COMPLAINT_SIZE,
+                     "its layers are of different hosts: %.20s of %.60s, %.20s of %.60s", first_layer, first_host,
+                     layer, host);
+            return false;
+        }
+        first_layer = first_host ? first_layer : layer;
+        first_host = first_host ? first_host : host;
+    }
+    return true;
+}
+
+bool recording_check(const struct recording *recording, char ret_complaint[RECORDING_COMPLAINT_SIZE]) {
+    return recording->count < 2 || (check_names(recording, ret_complaint) && check_hosts(recording, ret_complaint));
+}
+
+/* ---- Text --------------------------------------------------------------------------------------- */
 
 int recording_format(const struct recording *recording, char **ret_text, size_t *ret_size_bytes) {
     CLEANUP_FREE char *text = NULL;
@@ -49,6 +114,13 @@ mode_t recording_mode(const struct recording *recording) {
     for (size_t i = 0; i < recording->count; i++)
         mode &= output_mode(&recording->layers[i]);
     return mode;
+}
+
+int recording_write(const char *path, const struct recording *recording) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int error = recording_format(recording, &text, &size_bytes);
+    return error ? error : output_write_with_mode(path, recording_mode(recording), text, size_bytes);
 }
 
 void recording_finish(struct recording *recording) {

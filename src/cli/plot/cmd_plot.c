@@ -19,7 +19,8 @@ struct plot_options {
     bool script; /* instead of the picture */
     bool no_labels;
     const char *output;
-    const char *size; /* "1000x600"; NULL: as the figure likes */
+    const char *size;  /* "1000x600"; NULL: as the figure likes */
+    const char *layer; /* of recordings */
     struct option_list ops;
     struct plot plot; /* what else the figure is told */
 };
@@ -233,11 +234,11 @@ static void find_times(struct plot_options *options) {
 static enum status plot(struct plot_options *options) {
     struct plot *plot = &options->plot;
     struct input inputs[PLOT_PROFILES_MAX] = {0};
+    struct input_layer layer = {.name = options->layer};
     enum status status = STATUS_OK;
     for (size_t i = 0; i < plot->profile_count && status == STATUS_OK; i++) {
-        int error =
-            options->figure ? input_load_whole(plot->names[i], &inputs[i]) : input_load(plot->names[i], &inputs[i]);
-        if (error)
+        const input_load_fn load = options->figure ? input_load_whole : input_load_recording;
+        if (load(plot->names[i], &inputs[i]) != 0 || input_choose(plot->names[i], &layer, &inputs[i]) != 0)
             status = STATUS_TROUBLE;
         plot->profiles[i] = &inputs[i].profile;
     }
@@ -269,6 +270,7 @@ static const struct option_row rows[] = {
     {.name = "joint",
      .help = "how values are distributed in each peak, of a profile with joint profiles",
      INTO(VARIANT, struct plot_options, figure)},
+    ROW_LAYER(struct plot_options, layer),
     ROW_OP(struct plot_options, ops),
     {.name = "by-latency",
      .help = "the estimated latency of each bucket instead of its calls",

@@ -131,7 +131,8 @@ static struct live_file *find_file(const struct live_files *files, const struct 
 /* In the child. */
 static int read_argument(const char *text, char **ret_text, size_t *ret_bytes) {
     struct input input;
-    int error = input_load(text, &input);
+    struct input_layer layer = {.name = NULL};
+    int error = input_load(text, &layer, &input);
     if (error)
         return error;
     error = input.counting ? aggstats_profile_format(&input.profile, ret_text, ret_bytes) : -ESRCH;

@@ -1,0 +1,96 @@
+#!/bin/bash
+# Recordings: which layer each command takes, and files that are none.
+. "$(dirname "$0")/lib.sh"
+
+# layer NAME COUNT [LINE...]: makes a file of that name, the profile of that layer with so many reads of a bucket
+layer() {
+    local name=$1 count=$2
+    shift 2
+    printf '%s\n' '# osprof 1' "# layer: $name" '# host: node1' '# clock: monotonic 1000000000 Hz' '# resolution: 1' "$@" \
+        "OP_READ $count $((count * 3000))" " 0 0 0 0 0 0 0 0 0 0 0 $count" >"$name"
+}
+layer user 131
+layer fs 17 '# slow: 1000' '# cause: READ calls 2 total 9000 longest 5000 reading from the disk'
+layer block 13
+cat user fs >run.osprof
+cat block user >no-fs.osprof
+
+# ---- One layer: fs, or the outermost, or the one that is asked for
+
+# expect_layer CALLS MESSAGE ARGUMENT...: CSV is of the layer with that many calls
+expect_layer() {
+    local calls=$1 message=$2
+    shift 2
+    expect 0 show --csv "$@"
+    assert_eq "$calls" "$(sed 1d "$scratch/out" | cut -d , -f 7 | sort -u)" "calls of: $*"
+    assert_eq "$message" "$(<"$scratch/err")" "message of: $*"
+}
+expect_layer 17 "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" run.osprof
+expect_layer 131 "osprof: no-fs.osprof is a recording of user and block: this is user; --layer chooses another" no-fs.osprof
+expect_layer 13 "" --layer block no-fs.osprof
+expect_layer 17 "" fs
+expect_layer 17 "" --layer fs fs
+grep -v '^# layer' fs >unnamed
+expect_layer 17 "" --layer fs unnamed
+expect_layer 131 "" --layer user - <run.osprof
+expect_trouble "osprof: no layer block in run.osprof, which has user and fs" show --layer block run.osprof
+expect_trouble "osprof: no layer user in fs, which has fs" show --layer user fs
+expect_trouble "osprof: no layer user in unnamed, which has fs" show --layer user unnamed
+
+expect 0 why run.osprof
+grep -q 'reading from the disk' out || fail "osprof why: $(<out)"
+expect 1 why --layer user run.osprof
+expect 0 plot --gnuplot --layer user run.osprof
+grep -q 131 out || fail "osprof plot: $(<out)"
+
+# Two profiles, and sets of them: it is said once.
+cat user fs block >again.osprof
+expect 0 compare run.osprof again.osprof
+assert_eq "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" "$(<err)" "message of compare"
+cp again.osprof third.osprof
+expect 0 compare --brief run.osprof again.osprof -- third.osprof fs
+assert_eq "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" "$(<err)" "message of sets"
+expect 0 compare --layer user --brief run.osprof no-fs.osprof -- third.osprof user
+[ ! -s err ] || fail "osprof compare --layer: $(<err)"
+expect_trouble "osprof: no layer user in fs, which has fs" compare --layer user run.osprof fs
+
+# ---- All layers
+
+expect 0 check run.osprof fs
+assert_eq $'run.osprof, layer user: consistent: 1 ops, 131 calls\nrun.osprof, layer fs: consistent: 1 ops, 17 calls\nfs: consistent: 1 ops, 17 calls' \
+    "$(<out)" "osprof check"
+expect 0 check --layer user run.osprof
+assert_eq "run.osprof: consistent: 1 ops, 131 calls" "$(<out)" "osprof check of a layer"
+sed 's/^OP_READ 17/OP_READ 18/' run.osprof >inconsistent
+expect 1 check inconsistent
+grep -qx 'inconsistent, layer fs: OP_READ: 18 calls, but 17 in buckets and 0 in flight' out || fail "osprof check: $(<out)"
+
+for i in {1..8}; do
+    cp again.osprof "host$i.osprof"
+done
+expect 0 outliers host*.osprof
+assert_eq "judged    24 operations of 24 profiles" "$(head -n 1 out)" "all layers"
+expect 0 outliers --layer block host*.osprof
+assert_eq "judged    8 operations of 8 profiles" "$(head -n 1 out)" "one layer"
+expect 2 outliers --layer daemon host1.osprof host2.osprof
+assert_eq "osprof: no layer daemon in host1.osprof, which has user, fs and block" "$(head -n 1 err)" "message of osprof outliers"
+
+# ---- Files that are no recordings
+
+cat fs user fs >bad
+expect_trouble "osprof: bad is no recording: the layer fs is in it twice; 'osprof merge' adds profiles up" show bad
+cat fs unnamed >bad
+expect_trouble "osprof: bad is no recording: one of its profiles does not say of which layer it is; add a line \"# layer: NAME\"" show bad
+sed 's/node1/node2/' user | cat - fs >bad
+expect_trouble "osprof: bad is no recording: its layers are of different hosts: user of node2, fs of node1" check bad
+grep -v '^# host' user | cat - fs >hostless
+expect 0 check hostless
+for ((i = 0; i < 17; i++)); do layer "$i" 1; done
+cat {0..16} >bad
+expect_trouble "osprof: bad is no recording: it holds more profiles than there are layers" show bad
+head -c -1 run.osprof >bad
+expect_trouble "osprof: bad is not a whole profile: it ends within a line, so it was cut short" show bad
+{ printf '%s' "$(head -n 6 user)"; cat fs; } >bad # cut within a line, and another behind it
+expect_trouble 'osprof: bad is not a profile: line 6: expected the total latency in cycles, found "393000#"' show bad
+head -n 6 run.osprof | cat - fs >bad
+expect_trouble 'osprof: bad is not a profile: line 7: expected bucket counts separated by blanks, or -, found "#"' show bad
