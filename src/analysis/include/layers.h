@@ -1,11 +1,114 @@
-/* Layers: at which of them latencies are taken, from the program down to the disk. */
+/* Layers: at which of them latencies are taken, from the program down to the disk; and what the layers of one recording
+ * say together (thesis §3.1.4): which operations of one are those of another, and how much time stays between two.
+ * Pure functions. */
 #ifndef LAYERS_H
 #define LAYERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Where a layer stands among others: 0 is outermost, user; then come fuse, daemon, fs and block, and last what has
- * another name. */
-size_t layers_rank(const char *name);
+#include "aggstats.h"
+
+/* ---- Names -------------------------------------------------------------------------------------- */
+
+enum layer {
+    LAYER_IS_USER,   /* calls of the C library */
+    LAYER_IS_FUSE,   /* requests, as the kernel sends them */
+    LAYER_IS_DAEMON, /* the same, as a daemon answers them */
+    LAYER_IS_FS,     /* the same, of the lower directory of osproffs */
+    LAYER_IS_BLOCK,  /* requests to disks */
+    LAYER_IS_OTHER,  /* whatever an imported profile may be of */
+};
+
+/* The layer of that name, as the header line "layer" has it. Their numbers are their order, the outermost first. */
+enum layer layers_of_name(const char *name);
+
+/* ---- Which operations are related --------------------------------------------------------------- */
+
+/* Requests to FUSE have the same names in three layers. */
+enum layers_place { LAYERS_USER, LAYERS_REQUEST, LAYERS_BLOCK, LAYERS_PLACES };
+
+/* A row of the table that relates the names of operations. */
+struct layers_relation {
+    const char *name;
+    const char *ops[LAYERS_PLACES]; /* with blanks between; NULL: it has no counterpart there */
+    bool is_cached;                 /* the kernel answers without a request what it knows already */
+    bool has_path;                  /* LOOKUPs go before it, which are in a row of their own with STAT */
+    const char *why_more;           /* why a layer may take longer than the one above; NULL: no reason is known */
+};
+
+/* The row of an operation; NULL: there is none. At block what is before "_QUEUED" is the name. */
+const struct layers_relation *layers_relate(enum layer layer, const char *op);
+
+/* ---- The table of a recording ------------------------------------------------------------------- */
+
+#define LAYERS_MAX 16
+
+enum layers_here {
+    LAYERS_HERE_KNOWN,
+    LAYERS_HERE_ASYNCHRONOUS, /* the next layer below has more: it works while nobody here waits */
+    LAYERS_HERE_UNKNOWN,      /* a clock's rate is not known, or the two layers are of different times */
+};
+
+/* What a layer has of an operation. */
+struct layers_cell {
+    bool is_there; /* else the operation has no counterpart at this layer, and what follows is 0 */
+    uint64_t calls;
+    double total_ns;  /* 0 if the clock's rate is not known */
+    double queued_ns; /* of that, at block, before the disk got the requests */
+    enum layers_here here;
+    double here_ns; /* what of the total the next layer below does not have; at the lowest all of it. 0: not known */
+    size_t below;   /* the next layer below that has the operation; the count of layers: none */
+};
+
+struct layers_row {
+    char name[AGGSTATS_NAME_SIZE];
+    const struct layers_relation *relation; /* NULL: an operation that is in no row */
+    struct layers_cell cells[LAYERS_MAX];   /* of each layer */
+    size_t outermost;                       /* the first layer that has it */
+    size_t layer_count;                     /* how many have it; 1: no other has a counterpart */
+};
+
+struct layers_table {
+    const struct aggstats_profile *profiles; /* [layer_count] Owner: the caller */
+    size_t layer_count;
+    struct layers_row *rows; /* those with calls, by the total of the outermost layer that has them, largest first */
+    size_t row_count;
+};
+
+/* profiles: those of a recording, the outermost first; they must stay. count: LAYERS_MAX at most
+ * Owner:   the caller finishes *ret_table
+ * Errors:  -ENOMEM */
+int layers_table_make(const struct aggstats_profile *profiles, size_t count, struct layers_table *ret_table);
+void layers_table_finish(struct layers_table *table);
+
+/* Whether a clock's rate is known, so that its times can be compared with those of others. */
+bool layers_has_rate(const struct aggstats_profile *profile);
+
+/* How the times of two layers are to each other. */
+enum layers_times {
+    LAYERS_TIMES_ALIKE,  /* or not known */
+    LAYERS_TIMES_LONGER, /* one was taken for much longer: what it has more may be of that time */
+    LAYERS_TIMES_APART,  /* they have no time in common, or little */
+};
+
+enum layers_times layers_compare_times(const struct aggstats_profile *a, const struct aggstats_profile *b);
+
+/* The share of a layer's calls that surely caused none at the next one below, for what somebody may know already: each
+ * there is caused by one here at most. 0: none surely, or there is no layer below. */
+double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer);
+
+/* The part of a row that has most of the outermost layer's time: a layer. The count of layers: it cannot be told, since
+ * some part is not known. */
+size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row);
+
+/* The operations of a layer that are in a row and were called, "READ, PREAD". */
+void layers_format_ops(const struct layers_table *table, const struct layers_row *row, size_t layer, char *ret_text,
+                       size_t size_bytes);
+
+/* What stays at a layer, in words: "in the kernel and FUSE (page cache, queues, wake-ups)". below: the next layer that
+ * has the operation; LAYER_IS_OTHER: none */
+const char *layers_words(enum layer layer, enum layer below);
 
 #endif

@@ -9,9 +9,9 @@
 
 /* ---- Layers ------------------------------------------------------------------------------------- */
 
-static size_t rank_of(const struct aggstats_profile *profile) {
+static enum layer rank_of(const struct aggstats_profile *profile) {
     const char *layer = aggstats_profile_label(profile, "layer");
-    return layers_rank(layer ? layer : "");
+    return layers_of_name(layer ? layer : "");
 }
 
 int recording_add(struct recording *recording, struct aggstats_profile *profile) {

@@ -1,0 +1,141 @@
+/* The table that relates the operations of layers. Each name is in one row; what has no counterpart anywhere has a row
+ * of its own. tests/unit/test_layers.c holds it against the names of the layers that we take ourselves. */
+#include <string.h>
+
+#include "base.h"
+#include "layers_private.h"
+
+static const char *const layer_names[] = {
+    [LAYER_IS_USER] = "user", [LAYER_IS_FUSE] = "fuse",   [LAYER_IS_DAEMON] = "daemon",
+    [LAYER_IS_FS] = "fs",     [LAYER_IS_BLOCK] = "block",
+};
+
+enum layer layers_of_name(const char *name) {
+    size_t layer = 0;
+    while (layer < ARRAY_SIZE(layer_names) && strcmp(layer_names[layer], name) != 0)
+        layer++;
+    return (enum layer)layer;
+}
+
+#define READ_AHEAD "reading ahead goes on while nobody waits for it"
+#define WRITE_BACK "what is written back is written while nobody waits for it"
+#define OTHERS_NAMES "it looks up the names of other calls too"
+#define SENT_LATER "RELEASE is sent when nobody waits for it any more"
+
+static const struct layers_relation relations[] = {
+    {.name = "READ",
+     .ops = {"READ READV PREAD PREADV FREAD FGETS SENDFILE", "READ", "READ"},
+     .is_cached = true,
+     .why_more = READ_AHEAD},
+    {.name = "WRITE",
+     .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FFLUSH", "WRITE", "WRITE"},
+     .why_more = WRITE_BACK},
+    {.name = "COPY_FILE_RANGE", .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE"}},
+    {.name = "OPEN", .ops = {"OPEN FOPEN", "OPEN CREATE TMPFILE"}, .has_path = true},
+    {.name = "CLOSE", .ops = {"CLOSE FCLOSE", "FLUSH RELEASE"}, .why_more = SENT_LATER},
+    {.name = "STAT",
+     .ops = {"STAT FSTAT STATX ACCESS", "LOOKUP GETATTR STATX ACCESS"},
+     .is_cached = true,
+     .why_more = OTHERS_NAMES},
+    {.name = "READDIR",
+     .ops = {"OPENDIR READDIR GETDENTS CLOSEDIR", "OPENDIR READDIR READDIRPLUS RELEASEDIR"},
+     .is_cached = true,
+     .has_path = true},
+    {.name = "READLINK", .ops = {"READLINK", "READLINK"}, .is_cached = true, .has_path = true},
+    {.name = "STATFS", .ops = {"STATFS", "STATFS"}},
+    {.name = "FSYNC",
+     .ops = {"FSYNC FDATASYNC SYNC_FILE_RANGE SYNCFS", "FSYNC FSYNCDIR SYNCFS", "FLUSH"},
+     .why_more = WRITE_BACK},
+    {.name = "SETATTR", .ops = {"TRUNCATE FTRUNCATE CHMOD CHOWN UTIMENS", "SETATTR"}, .has_path = true},
+    {.name = "FALLOCATE", .ops = {"FALLOCATE", "FALLOCATE"}},
+    {.name = "RENAME", .ops = {"RENAME", "RENAME RENAME2"}, .has_path = true},
+    {.name = "UNLINK", .ops = {"UNLINK", "UNLINK"}, .has_path = true},
+    {.name = "MKDIR", .ops = {"MKDIR", "MKDIR"}, .has_path = true},
+    {.name = "RMDIR", .ops = {"RMDIR", "RMDIR"}, .has_path = true},
+    {.name = "LINK", .ops = {"LINK", "LINK"}, .has_path = true},
+    {.name = "SYMLINK", .ops = {"SYMLINK", "SYMLINK"}, .has_path = true},
+    {.name = "MKNOD", .ops = {"MKNOD", "MKNOD"}, .has_path = true},
+    {.name = "GETXATTR", .ops = {"GETXATTR", "GETXATTR"}, .has_path = true},
+    {.name = "SETXATTR", .ops = {"SETXATTR", "SETXATTR"}, .has_path = true},
+    {.name = "LISTXATTR", .ops = {"LISTXATTR", "LISTXATTR"}, .has_path = true},
+    {.name = "REMOVEXATTR", .ops = {"REMOVEXATTR", "REMOVEXATTR"}, .has_path = true},
+    {.name = "LOCK", .ops = {"FLOCK LOCK", "GETLK SETLK SETLKW"}},
+    {.name = "LSEEK", .ops = {"LSEEK FSEEK", "LSEEK"}, .is_cached = true},
+    /* what either reads or writes, or does so later */
+    {.name = "SPLICE", .ops = {"SPLICE"}},
+    {.name = "MMAP", .ops = {"MMAP"}},
+    {.name = "FADVISE", .ops = {"FADVISE"}},
+    /* requests that no call of the layer user makes */
+    {.name = "IOCTL", .ops = {NULL, "IOCTL"}},
+    {.name = "POLL", .ops = {NULL, "POLL"}},
+    {.name = "BMAP", .ops = {NULL, "BMAP"}},
+    {.name = "INIT", .ops = {NULL, "INIT"}},
+    {.name = "DESTROY", .ops = {NULL, "DESTROY"}},
+    /* requests to disks that no single operation above asks for */
+    {.name = "DISCARD", .ops = {NULL, NULL, "DISCARD"}},
+    {.name = "OTHER", .ops = {NULL, NULL, "OTHER"}},
+};
+
+static bool has_word(const char *words, const char *word, size_t length) {
+    for (; words && *words; words += strspn(words, " ")) {
+        size_t this_length = strcspn(words, " ");
+        if (this_length == length && strncmp(words, word, length) == 0)
+            return true;
+        words += this_length;
+    }
+    return false;
+}
+
+static enum layers_place place_of(enum layer layer) {
+    return layer == LAYER_IS_USER ? LAYERS_USER : layer == LAYER_IS_BLOCK ? LAYERS_BLOCK : LAYERS_REQUEST;
+}
+
+bool layers_has_place(const struct layers_relation *relation, enum layer layer) {
+    return layer != LAYER_IS_OTHER && relation->ops[place_of(layer)];
+}
+
+const struct layers_relation *layers_relate(enum layer layer, const char *op) {
+    size_t length = layers_is_queued(layer, op) ? strlen(op) - strlen(LAYERS_QUEUED) : strlen(op);
+    for (size_t i = 0; layer != LAYER_IS_OTHER && i < ARRAY_SIZE(relations); i++)
+        if (has_word(relations[i].ops[place_of(layer)], op, length))
+            return &relations[i];
+    return NULL;
+}
+
+bool layers_is_queued(enum layer layer, const char *op) {
+    size_t length = strlen(op);
+    return layer == LAYER_IS_BLOCK && length > strlen(LAYERS_QUEUED) &&
+           strcmp(op + length - strlen(LAYERS_QUEUED), LAYERS_QUEUED) == 0;
+}
+
+/* ---- Words -------------------------------------------------------------------------------------- */
+
+static const char *words_of_lowest(enum layer layer) {
+    static const char *const words[] = {
+        [LAYER_IS_USER] = "at the layer user, and no other has them",
+        [LAYER_IS_FUSE] = "in FUSE and below it",
+        [LAYER_IS_DAEMON] = "in the daemon and below it",
+        [LAYER_IS_FS] = "in the lower file system and below it",
+        [LAYER_IS_BLOCK] = "at the disk",
+        [LAYER_IS_OTHER] = "there",
+    };
+    return words[layer];
+}
+
+const char *layers_words(enum layer layer, enum layer below) {
+    if (below == LAYER_IS_OTHER)
+        return words_of_lowest(layer);
+    switch (layer) {
+    case LAYER_IS_USER:
+        if (below == LAYER_IS_BLOCK)
+            return "in the kernel (page cache, file system)";
+        return below == LAYER_IS_FUSE ? "in the kernel, above FUSE (page cache)"
+                                      : "in the kernel and FUSE (page cache, queues, waking up)";
+    case LAYER_IS_FUSE:
+        return below == LAYER_IS_BLOCK ? "in FUSE and the file system" : "in FUSE (queues, waking up, copying)";
+    case LAYER_IS_DAEMON:
+        return below == LAYER_IS_BLOCK ? "in the daemon and the file system below it" : "in the daemon";
+    default:
+        return "in the lower file system (its cache, locks, journal)";
+    }
+}

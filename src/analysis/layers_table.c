@@ -1,0 +1,203 @@
+/* The layers of a recording side by side. Clocks differ, so times are in nanoseconds. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "figures.h"
+#include "layers_private.h"
+
+#define NS_PER_SECOND 1e9
+#define COMMON_MIN 0.5 /* of the shorter time, that the other covers too */
+#define LONGER_MIN 2.0
+#define LONGER_NS 1e9
+
+static enum layer layer_at(const struct layers_table *table, size_t index) {
+    const char *name = aggstats_profile_label(&table->profiles[index], "layer");
+    return layers_of_name(name ? name : "fs");
+}
+
+/* ---- Clocks and times --------------------------------------------------------------------------- */
+
+bool layers_has_rate(const struct aggstats_profile *profile) {
+    return profile->clock.frequency_hz > 0;
+}
+
+static double to_ns(const struct aggstats_profile *profile, uint64_t cycles) {
+    return layers_has_rate(profile) ? (double)cycles * NS_PER_SECOND / (double)profile->clock.frequency_hz : 0;
+}
+
+/* The elapsed times of merged profiles are added up, and tell nothing of when. */
+static bool has_times(const struct aggstats_profile *profile) {
+    const char *merged = aggstats_profile_label(profile, "merged");
+    return profile->has_start && profile->has_elapsed && layers_has_rate(profile) &&
+           (!merged || strcmp(merged, "1") == 0);
+}
+
+enum layers_times layers_compare_times(const struct aggstats_profile *a, const struct aggstats_profile *b) {
+    if (!has_times(a) || !has_times(b))
+        return LAYERS_TIMES_ALIKE;
+    double a_ns = to_ns(a, a->elapsed_cycles);
+    double b_ns = to_ns(b, b->elapsed_cycles);
+    double begin_b_ns = (double)(b->start_ns - a->start_ns); /* from the beginning of a */
+    double begin_ns = begin_b_ns > 0 ? begin_b_ns : 0;
+    double end_ns = begin_b_ns + b_ns < a_ns ? begin_b_ns + b_ns : a_ns;
+    double shorter_ns = a_ns < b_ns ? a_ns : b_ns;
+    double longer_ns = a_ns < b_ns ? b_ns : a_ns;
+    if (end_ns - begin_ns < COMMON_MIN * shorter_ns)
+        return LAYERS_TIMES_APART;
+    return longer_ns > LONGER_MIN * shorter_ns && longer_ns - shorter_ns > LONGER_NS ? LAYERS_TIMES_LONGER
+                                                                                     : LAYERS_TIMES_ALIKE;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------- */
+
+/* Makes a row for an op, with a place for each layer that has a counterpart. */
+static struct layers_row *add_row(struct layers_table *table, const struct layers_relation *relation, size_t layer,
+                                  const char *op) {
+    struct layers_row *grown = reallocarray(table->rows, table->row_count + 1, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    table->rows = grown;
+    struct layers_row *row = &grown[table->row_count++];
+    *row = (struct layers_row){.relation = relation};
+    snprintf(row->name, sizeof(row->name), "%s", relation ? relation->name : op);
+    for (size_t i = 0; i < table->layer_count; i++)
+        row->cells[i].is_there = relation ? layers_has_place(relation, layer_at(table, i)) : i == layer;
+    return row;
+}
+
+static struct layers_row *find_row(struct layers_table *table, const struct layers_relation *relation) {
+    for (size_t i = 0; relation && i < table->row_count; i++)
+        if (table->rows[i].relation == relation)
+            return &table->rows[i];
+    return NULL;
+}
+
+static int add_op(struct layers_table *table, size_t layer, const struct aggstats_op_profile *op) {
+    const struct layers_relation *relation = layers_relate(layer_at(table, layer), op->name);
+    struct layers_row *row = find_row(table, relation);
+    if (op->calls == 0)
+        return 0;
+    if (!row)
+        row = add_row(table, relation, layer, op->name);
+    if (!row)
+        return -ENOMEM;
+    struct layers_cell *cell = &row->cells[layer];
+    double ns = to_ns(&table->profiles[layer], op->total_cycles);
+    bool is_queued = layers_is_queued(layer_at(table, layer), op->name);
+    cell->calls += is_queued ? 0 : op->calls;
+    cell->total_ns += ns;
+    cell->queued_ns += is_queued ? ns : 0;
+    return 0;
+}
+
+/* ---- What stays at a layer ---------------------------------------------------------------------- */
+
+static size_t next_below(const struct layers_table *table, const struct layers_row *row, size_t layer) {
+    size_t below = layer + 1;
+    while (below < table->layer_count && !row->cells[below].is_there)
+        below++;
+    return below;
+}
+
+static bool can_subtract(const struct layers_table *table, size_t layer, size_t below) {
+    const struct aggstats_profile *a = &table->profiles[layer];
+    const struct aggstats_profile *b = &table->profiles[below];
+    return layers_has_rate(a) && layers_has_rate(b) && layers_compare_times(a, b) != LAYERS_TIMES_APART;
+}
+
+static void settle_cell(const struct layers_table *table, struct layers_row *row, size_t layer) {
+    struct layers_cell *cell = &row->cells[layer];
+    cell->below = next_below(table, row, layer);
+    bool is_lowest = cell->below == table->layer_count;
+    double rest_ns = cell->total_ns - (is_lowest ? 0 : row->cells[cell->below].total_ns);
+    if (is_lowest ? !layers_has_rate(&table->profiles[layer]) : !can_subtract(table, layer, cell->below))
+        cell->here = LAYERS_HERE_UNKNOWN;
+    else
+        cell->here = rest_ns < 0 ? LAYERS_HERE_ASYNCHRONOUS : LAYERS_HERE_KNOWN;
+    cell->here_ns = cell->here == LAYERS_HERE_KNOWN ? rest_ns : 0;
+}
+
+static void settle_row(const struct layers_table *table, struct layers_row *row) {
+    for (size_t i = table->layer_count; i-- > 0;) {
+        if (!row->cells[i].is_there)
+            continue;
+        settle_cell(table, row, i);
+        row->outermost = i;
+        row->layer_count++;
+    }
+}
+
+static int compare_rows(const void *a, const void *b) {
+    const struct layers_row *first = a;
+    const struct layers_row *second = b;
+    double first_ns = first->cells[first->outermost].total_ns;
+    double second_ns = second->cells[second->outermost].total_ns;
+    if (first_ns != second_ns)
+        return first_ns < second_ns ? 1 : -1;
+    int order = strcmp(first->name, second->name);
+    return order != 0 ? order : (first->outermost > second->outermost) - (first->outermost < second->outermost);
+}
+
+int layers_table_make(const struct aggstats_profile *profiles, size_t count, struct layers_table *ret_table) {
+    struct layers_table table = {.profiles = profiles, .layer_count = count < LAYERS_MAX ? count : LAYERS_MAX};
+    int error = 0;
+    for (size_t layer = 0; layer < table.layer_count; layer++)
+        for (size_t i = 0; i < profiles[layer].op_count && error == 0; i++)
+            error = add_op(&table, layer, &profiles[layer].ops[i]);
+    if (error) {
+        layers_table_finish(&table);
+        return error;
+    }
+    for (size_t i = 0; i < table.row_count; i++)
+        settle_row(&table, &table.rows[i]);
+    if (table.row_count > 0)
+        qsort(table.rows, table.row_count, sizeof(*table.rows), compare_rows);
+    *ret_table = table;
+    return 0;
+}
+
+void layers_table_finish(struct layers_table *table) {
+    free(table->rows);
+    *table = (struct layers_table){.rows = NULL};
+}
+
+/* ---- What a row says ---------------------------------------------------------------------------- */
+
+double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer) {
+    const struct layers_cell *cell = &row->cells[layer];
+    if (!cell->is_there || cell->below == table->layer_count || !row->relation || !row->relation->is_cached ||
+        layers_compare_times(&table->profiles[layer], &table->profiles[cell->below]) == LAYERS_TIMES_APART)
+        return 0;
+    uint64_t requests = row->cells[cell->below].calls;
+    return requests < cell->calls ? (double)(cell->calls - requests) / (double)cell->calls : 0;
+}
+
+size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row) {
+    size_t largest = table->layer_count;
+    for (size_t i = 0; i < table->layer_count; i++) {
+        if (!row->cells[i].is_there)
+            continue;
+        if (row->cells[i].here != LAYERS_HERE_KNOWN)
+            return table->layer_count;
+        if (largest == table->layer_count || row->cells[i].here_ns > row->cells[largest].here_ns)
+            largest = i;
+    }
+    return largest;
+}
+
+void layers_format_ops(const struct layers_table *table, const struct layers_row *row, size_t layer, char *ret_text,
+                       size_t size_bytes) {
+    const struct aggstats_profile *profile = &table->profiles[layer];
+    size_t length = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < profile->op_count && length < size_bytes; i++) {
+        const struct aggstats_op_profile *op = &profile->ops[i];
+        const struct layers_relation *relation = layers_relate(layer_at(table, layer), op->name);
+        if (op->calls == 0 || relation != row->relation || (!relation && strcmp(op->name, row->name) != 0))
+            continue;
+        int written = snprintf(ret_text + length, size_bytes - length, "%s%s", length > 0 ? ", " : "", op->name);
+        length += written > 0 ? (size_t)written : 0;
+    }
+}

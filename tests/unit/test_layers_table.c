@@ -1,0 +1,308 @@
+/* Which operations of layers are related, and what stays between two layers. */
+#include <check.h>
+#include <string.h>
+
+#include "fs_ops.h"
+#include "layers.h"
+#include "posix_ops.h"
+#include "run_suite.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ---- Names -------------------------------------------------------------------------------------- */
+
+#define NAME_OF_FS(NAME, ...) #NAME,
+#define NAME_OF_POSIX(NAME) #NAME,
+static const char *const requests[] = {FS_OPS(NAME_OF_FS)};
+static const char *const calls_of_libc[] = {POSIX_OPS(NAME_OF_POSIX)};
+static const char *const disk_requests[] = {"READ",  "WRITE",       "FLUSH",        "DISCARD",
+                                            "OTHER", "READ_QUEUED", "WRITE_QUEUED", "OTHER_QUEUED"};
+
+START_TEST(every_call_of_libc_is_in_a_row) {
+    ck_assert_msg(layers_relate(LAYER_IS_USER, calls_of_libc[_i]), "%s is in no row of layers_relation.c",
+                  calls_of_libc[_i]);
+}
+END_TEST
+
+START_TEST(every_request_is_in_a_row_at_each_layer_that_has_it) {
+    static const enum layer layers[] = {LAYER_IS_FUSE, LAYER_IS_DAEMON, LAYER_IS_FS};
+    for (size_t i = 0; i < COUNT(layers); i++)
+        ck_assert_msg(layers_relate(layers[i], requests[_i]), "%s is in no row of layers_relation.c", requests[_i]);
+}
+END_TEST
+
+START_TEST(every_request_to_a_disk_is_in_a_row) {
+    ck_assert_msg(layers_relate(LAYER_IS_BLOCK, disk_requests[_i]), "%s is in no row", disk_requests[_i]);
+}
+END_TEST
+
+START_TEST(names_are_those_of_their_layer) {
+    ck_assert_str_eq(layers_relate(LAYER_IS_FS, "FLUSH")->name, "CLOSE");
+    ck_assert_str_eq(layers_relate(LAYER_IS_BLOCK, "FLUSH")->name, "FSYNC");
+    ck_assert_ptr_null(layers_relate(LAYER_IS_USER, "FLUSH"));
+    ck_assert_str_eq(layers_relate(LAYER_IS_FUSE, "CREATE")->name, "OPEN");
+    ck_assert_str_eq(layers_relate(LAYER_IS_USER, "OPEN")->name, "OPEN");
+    ck_assert_str_eq(layers_relate(LAYER_IS_DAEMON, "LOOKUP")->name, "STAT");
+    ck_assert_ptr_null(layers_relate(LAYER_IS_USER, "REA"));
+    ck_assert_ptr_null(layers_relate(LAYER_IS_USER, "READ PREAD"));
+    ck_assert_ptr_null(layers_relate(LAYER_IS_USER, ""));
+    ck_assert_ptr_null(layers_relate(LAYER_IS_FS, "READ_QUEUED"));
+    ck_assert_ptr_null(layers_relate(LAYER_IS_BLOCK, "_QUEUED"));
+    ck_assert_ptr_null(layers_relate(LAYER_IS_OTHER, "READ"));
+}
+END_TEST
+
+START_TEST(layers_are_ordered_from_the_program_to_the_disk) {
+    static const char *const names[] = {"user", "fuse", "daemon", "fs", "block", "ext4"};
+    for (size_t i = 0; i < COUNT(names); i++)
+        ck_assert_uint_eq(layers_of_name(names[i]), i);
+    ck_assert_uint_eq(layers_of_name(""), LAYER_IS_OTHER);
+}
+END_TEST
+
+START_TEST(there_are_words_between_all_layers) {
+    for (enum layer layer = LAYER_IS_USER; layer <= LAYER_IS_OTHER; layer++)
+        for (enum layer below = layer + 1; below <= LAYER_IS_OTHER; below++)
+            ck_assert_uint_gt(strlen(layers_words(layer, below)), 0);
+    ck_assert_uint_gt(strlen(layers_words(LAYER_IS_OTHER, LAYER_IS_OTHER)), 0);
+}
+END_TEST
+
+/* ---- Tables ------------------------------------------------------------------------------------- */
+
+#define LAYERS_COUNT_MAX 4
+#define NS "# clock: monotonic 1000000000 Hz\n"
+
+static struct aggstats_profile profiles[LAYERS_COUNT_MAX];
+static size_t profile_count;
+static struct layers_table table;
+
+static void set_up(void) {
+    profile_count = 0;
+    table = (struct layers_table){.rows = NULL};
+}
+
+static void tear_down(void) {
+    layers_table_finish(&table);
+    for (size_t i = 0; i < profile_count; i++)
+        aggstats_profile_finish(&profiles[i]);
+}
+
+static void layer(const char *text) {
+    FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+    struct aggstats_parse_error error;
+    ck_assert_msg(aggstats_profile_parse(stream, &profiles[profile_count++], &error) == 0, "%s", error.message);
+    fclose(stream);
+}
+
+static void make(void) {
+    ck_assert_int_eq(layers_table_make(profiles, profile_count, &table), 0);
+}
+
+static const struct layers_row *row(const char *name) {
+    for (size_t i = 0; i < table.row_count; i++)
+        if (strcmp(table.rows[i].name, name) == 0)
+            return &table.rows[i];
+    ck_abort_msg("no row %s", name);
+}
+
+START_TEST(operations_of_a_row_are_added_up_in_nanoseconds) {
+    layer("# layer: user\n# clock: tsc 2000000000 Hz\nOP_READ 5 4000\n-\nOP_PREAD 2 2000\n-\nOP_OPEN 1 10\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 3 900\n-\n");
+    make();
+    const struct layers_row *read = row("READ");
+    ck_assert_uint_eq(read->cells[0].calls, 7);
+    ck_assert_double_eq(read->cells[0].total_ns, 3000);
+    ck_assert_double_eq(read->cells[0].here_ns, 2100);
+    ck_assert_uint_eq(read->cells[1].calls, 3);
+    ck_assert_double_eq(read->cells[1].total_ns, 900);
+    ck_assert_double_eq(read->cells[1].here_ns, 900);
+    ck_assert_uint_eq(read->cells[0].below, 1);
+    ck_assert_uint_eq(read->cells[1].below, 2);
+    ck_assert_uint_eq(read->layer_count, 2);
+    ck_assert_uint_eq(layers_largest_part(&table, read), 0);
+    char text[64];
+    layers_format_ops(&table, read, 0, text, sizeof(text));
+    ck_assert_str_eq(text, "READ, PREAD");
+    layers_format_ops(&table, read, 0, text, 8);
+    ck_assert_str_eq(text, "READ, P");
+}
+END_TEST
+
+START_TEST(parts_of_a_row_add_up_to_its_outermost_total) {
+    layer("# layer: user\n" NS "OP_FSYNC 5 5000\n-\n");
+    layer("# layer: fuse\n" NS "OP_FSYNC 5 4500\n-\n");
+    layer("# layer: fs\n" NS "OP_FSYNC 5 4000\n-\n");
+    layer("# layer: block\n" NS "OP_FLUSH 2 2500\n-\n");
+    make();
+    const struct layers_row *fsync = row("FSYNC");
+    double sum_ns = 0;
+    for (size_t i = 0; i < 4; i++)
+        sum_ns += fsync->cells[i].here_ns;
+    ck_assert_double_eq(sum_ns, 5000);
+    ck_assert_uint_eq(layers_largest_part(&table, fsync), 3);
+}
+END_TEST
+
+START_TEST(layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative) {
+    layer("# layer: user\n" NS "OP_READ 5 1000\n-\n");
+    layer("# layer: fuse\n" NS "OP_READ 3 4000\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 3 900\n-\n");
+    make();
+    const struct layers_row *read = row("READ");
+    ck_assert_uint_eq(read->cells[0].here, LAYERS_HERE_ASYNCHRONOUS);
+    ck_assert_double_eq(read->cells[0].here_ns, 0);
+    ck_assert_uint_eq(read->cells[1].here, LAYERS_HERE_KNOWN);
+    ck_assert_double_eq(read->cells[1].here_ns, 3100);
+    ck_assert_uint_eq(layers_largest_part(&table, read), 3);
+}
+END_TEST
+
+START_TEST(time_in_a_queue_counts_but_not_as_a_request) {
+    layer("# layer: fs\n" NS "OP_READ 3 9000\n-\n");
+    layer("# layer: block\n" NS "OP_READ 2 4000\n-\nOP_READ_QUEUED 1 500\n-\n");
+    make();
+    const struct layers_cell *disk = &row("READ")->cells[1];
+    ck_assert_uint_eq(disk->calls, 2);
+    ck_assert_double_eq(disk->total_ns, 4500);
+    ck_assert_double_eq(disk->queued_ns, 500);
+    ck_assert_double_eq(row("READ")->cells[0].here_ns, 4500);
+}
+END_TEST
+
+START_TEST(operation_without_counterpart_is_alone) {
+    layer("# layer: user\n" NS "OP_MMAP 3 9000\n-\nOP_OPEN 1 20\n-\n");
+    layer("# layer: fs\n" NS "OP_IOCTL 2 4000\n-\nOP_unheard-of 1 1\n-\n");
+    layer("# layer: block\n" NS "OP_WRITE 1 7\n-\n");
+    make();
+    ck_assert_uint_eq(row("MMAP")->layer_count, 1);
+    ck_assert_uint_eq(row("IOCTL")->layer_count, 1);
+    ck_assert_uint_eq(row("IOCTL")->outermost, 1);
+    ck_assert_ptr_null(row("unheard-of")->relation);
+    ck_assert_uint_eq(row("unheard-of")->layer_count, 1);
+    ck_assert_uint_eq(row("OPEN")->layer_count, 2); /* with none at the layer fs */
+    ck_assert_uint_eq(row("OPEN")->cells[1].calls, 0);
+    ck_assert(!row("OPEN")->cells[2].is_there);
+    ck_assert_double_eq(row("OPEN")->cells[0].here_ns, 20);
+    ck_assert_uint_eq(row("WRITE")->layer_count, 3);
+    ck_assert_uint_eq(row("WRITE")->cells[1].here, LAYERS_HERE_ASYNCHRONOUS);
+}
+END_TEST
+
+START_TEST(layer_of_another_name_is_related_to_none) {
+    layer("# layer: user\n" NS "OP_READ 3 9000\n-\n");
+    layer("# layer: ext4\n" NS "OP_READ 1 20\n-\n");
+    make();
+    ck_assert_uint_eq(table.row_count, 2);
+    ck_assert_uint_eq(table.rows[0].layer_count, 1);
+    ck_assert_uint_eq(table.rows[1].layer_count, 1);
+    ck_assert_uint_eq(table.rows[1].outermost, 1);
+}
+END_TEST
+
+START_TEST(rows_are_ordered_by_what_the_outermost_layer_took) {
+    layer("# layer: user\n" NS "OP_OPEN 1 20\n-\nOP_READ 1 10\n-\nOP_LSEEK 0 0\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 1 900\n-\nOP_POLL 1 15\n-\n");
+    make();
+    ck_assert_uint_eq(table.row_count, 3);
+    ck_assert_str_eq(table.rows[0].name, "OPEN");
+    ck_assert_str_eq(table.rows[1].name, "POLL");
+    ck_assert_str_eq(table.rows[2].name, "READ");
+}
+END_TEST
+
+START_TEST(clock_of_unknown_rate_is_compared_by_calls_only) {
+    layer("# layer: user\nOP_READ 4 20\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 1 10\n-\n");
+    make();
+    ck_assert_uint_eq(row("READ")->cells[0].here, LAYERS_HERE_UNKNOWN);
+    ck_assert_double_eq(row("READ")->cells[0].total_ns, 0);
+    ck_assert_uint_eq(row("READ")->cells[1].here, LAYERS_HERE_KNOWN);
+    ck_assert_double_eq(layers_answered_share(&table, row("READ"), 0), 0.75);
+    ck_assert_uint_eq(layers_largest_part(&table, row("READ")), 2);
+}
+END_TEST
+
+static const struct {
+    const char *user;
+    const char *fs;
+    enum layers_times times;
+} spans[] = {
+    {"# start: 2026-01-01T00:00:00Z\n# elapsed: 1000000000\n", "# start: 2026-01-01T00:00:00Z\n# elapsed: 1900000000\n",
+     LAYERS_TIMES_ALIKE},
+    {"# start: 2026-01-01T00:00:01Z\n# elapsed: 1000000000\n", "# start: 2026-01-01T00:00:00Z\n# elapsed: 4000000000\n",
+     LAYERS_TIMES_LONGER},
+    {"# start: 2026-01-01T00:00:00Z\n# elapsed: 1000000000\n", "# start: 2026-01-01T00:00:02Z\n# elapsed: 1000000000\n",
+     LAYERS_TIMES_APART},
+    {"# start: 2026-01-01T00:00:02Z\n# elapsed: 1000000000\n", "# start: 2026-01-01T00:00:00Z\n# elapsed: 1000000000\n",
+     LAYERS_TIMES_APART},
+    {"# start: 2026-01-01T00:00:00Z\n# elapsed: 1000000000\n",
+     "# start: 2026-01-01T00:00:00.6Z\n# elapsed: 1000000000\n", LAYERS_TIMES_APART},
+    {"", "# start: 2026-01-01T00:00:02Z\n# elapsed: 1000000000\n", LAYERS_TIMES_ALIKE},
+    {"# merged: 2\n# start: 2026-01-01T00:00:00Z\n# elapsed: 1000000000\n",
+     "# merged: 2\n# start: 2026-01-01T00:00:02Z\n# elapsed: 1000000000\n", LAYERS_TIMES_ALIKE},
+};
+
+START_TEST(layers_of_other_times_are_not_subtracted) {
+    char text[512];
+    snprintf(text, sizeof(text), "# layer: user\n" NS "%sOP_READ 4 2000\n-\n", spans[_i].user);
+    layer(text);
+    snprintf(text, sizeof(text), "# layer: fs\n" NS "%sOP_READ 1 1000\n-\n", spans[_i].fs);
+    layer(text);
+    make();
+    bool are_apart = spans[_i].times == LAYERS_TIMES_APART;
+    ck_assert_uint_eq(layers_compare_times(&profiles[0], &profiles[1]), spans[_i].times);
+    ck_assert_uint_eq(row("READ")->cells[0].here, are_apart ? LAYERS_HERE_UNKNOWN : LAYERS_HERE_KNOWN);
+    ck_assert_double_eq(layers_answered_share(&table, row("READ"), 0), are_apart ? 0 : 0.75);
+}
+END_TEST
+
+START_TEST(answered_are_only_calls_beyond_the_requests) {
+    layer("# layer: user\n" NS "OP_READ 100 1000\n-\nOP_WRITE 100 1000\n-\nOP_STAT 3 10\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 4 10\n-\nOP_WRITE 4 10\n-\nOP_LOOKUP 7 10\n-\n");
+    layer("# layer: block\n" NS "OP_READ 3 5\n-\n");
+    make();
+    ck_assert_double_eq(layers_answered_share(&table, row("READ"), 0), 0.96);
+    ck_assert_double_eq(layers_answered_share(&table, row("READ"), 1), 0.25);
+    ck_assert_double_eq(layers_answered_share(&table, row("READ"), 2), 0);
+    ck_assert_double_eq(layers_answered_share(&table, row("WRITE"), 0), 0); /* these are put off, not answered */
+    ck_assert_double_eq(layers_answered_share(&table, row("STAT"), 0), 0);
+}
+END_TEST
+
+START_TEST(recording_without_calls_has_no_rows) {
+    layer("# layer: user\n");
+    layer("# layer: fs\n");
+    make();
+    ck_assert_uint_eq(table.row_count, 0);
+    layers_table_finish(&table);
+    ck_assert_int_eq(layers_table_make(NULL, 0, &table), 0);
+}
+END_TEST
+
+int main(void) {
+    Suite *suite = suite_create("layers_table");
+    TCase *names = tcase_create("names");
+    tcase_add_loop_test(names, every_call_of_libc_is_in_a_row, 0, COUNT(calls_of_libc));
+    tcase_add_loop_test(names, every_request_is_in_a_row_at_each_layer_that_has_it, 0, COUNT(requests));
+    tcase_add_loop_test(names, every_request_to_a_disk_is_in_a_row, 0, COUNT(disk_requests));
+    tcase_add_test(names, names_are_those_of_their_layer);
+    tcase_add_test(names, layers_are_ordered_from_the_program_to_the_disk);
+    tcase_add_test(names, there_are_words_between_all_layers);
+    suite_add_tcase(suite, names);
+    TCase *tables = tcase_create("tables");
+    tcase_add_checked_fixture(tables, set_up, tear_down);
+    tcase_add_test(tables, operations_of_a_row_are_added_up_in_nanoseconds);
+    tcase_add_test(tables, parts_of_a_row_add_up_to_its_outermost_total);
+    tcase_add_test(tables, layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative);
+    tcase_add_test(tables, time_in_a_queue_counts_but_not_as_a_request);
+    tcase_add_test(tables, operation_without_counterpart_is_alone);
+    tcase_add_test(tables, layer_of_another_name_is_related_to_none);
+    tcase_add_test(tables, rows_are_ordered_by_what_the_outermost_layer_took);
+    tcase_add_test(tables, clock_of_unknown_rate_is_compared_by_calls_only);
+    tcase_add_loop_test(tables, layers_of_other_times_are_not_subtracted, 0, COUNT(spans));
+    tcase_add_test(tables, answered_are_only_calls_beyond_the_requests);
+    tcase_add_test(tables, recording_without_calls_has_no_rows);
+    suite_add_tcase(suite, tables);
+    return run_suite(suite);
+}
