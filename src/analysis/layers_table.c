@@ -101,10 +101,11 @@ static size_t next_below(const struct layers_table *table, const struct layers_r
     return below;
 }
 
-static bool can_subtract(const struct layers_table *table, size_t layer, size_t below) {
+static bool can_subtract(const struct layers_table *table, const struct layers_row *row, size_t layer, size_t below) {
     const struct aggstats_profile *a = &table->profiles[layer];
     const struct aggstats_profile *b = &table->profiles[below];
-    return layers_has_rate(a) && layers_has_rate(b) && layers_compare_times(a, b) != LAYERS_TIMES_APART;
+    bool has_calls = row->cells[layer].calls > 0 || row->cells[below].calls == 0;
+    return has_calls && layers_has_rate(a) && layers_has_rate(b) && layers_compare_times(a, b) != LAYERS_TIMES_APART;
 }
 
 static void settle_cell(const struct layers_table *table, struct layers_row *row, size_t layer) {
@@ -112,7 +113,7 @@ static void settle_cell(const struct layers_table *table, struct layers_row *row
     cell->below = next_below(table, row, layer);
     bool is_lowest = cell->below == table->layer_count;
     double rest_ns = cell->total_ns - (is_lowest ? 0 : row->cells[cell->below].total_ns);
-    if (is_lowest ? !layers_has_rate(&table->profiles[layer]) : !can_subtract(table, layer, cell->below))
+    if (is_lowest ? !layers_has_rate(&table->profiles[layer]) : !can_subtract(table, row, layer, cell->below))
         cell->here = LAYERS_HERE_UNKNOWN;
     else
         cell->here = rest_ns < 0 ? LAYERS_HERE_ASYNCHRONOUS : LAYERS_HERE_KNOWN;

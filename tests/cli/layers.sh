@@ -94,3 +94,71 @@ expect_trouble "osprof: bad is not a whole profile: it ends within a line, so it
 expect_trouble 'osprof: bad is not a profile: line 6: expected the total latency in cycles, found "393000#"' show bad
 head -n 6 run.osprof | cat - fs >bad
 expect_trouble 'osprof: bad is not a profile: line 7: expected bucket counts separated by blanks, or -, found "#"' show bad
+
+# ---- The table of layers
+
+cd "$data"
+expect_golden layers show layers.osprof
+expect_golden layers-narrow show --ascii --width 40 layers.osprof
+expect_golden layers-json show --json layers.osprof
+expect_golden layers-plain show --layer block layers.osprof
+cd "$scratch"
+for width in 40 41 47 53 59 61 67 71 73 79 80 83 89 97 200 1000; do
+    expect 0 show --ascii --width "$width" "$data/layers.osprof"
+    [ "$(wc -L <out)" -le "$width" ] || fail "wider than $width columns: $(<out)"
+done
+
+# The parts of an operation that are known make up all that its outermost layer took.
+python=$(python_with jsonschema) || skip "no python3 that has jsonschema"
+"$python" "$tests_dir/../cli/validate.py" "$data/../../docs/recording.schema.json" "$data/layers-json.txt" ||
+    fail "not by the schema of recordings"
+"$python" - "$data/layers-json.txt" <<'PYTHON' || fail "the table does not add up"
+import json, sys
+whole = 0
+for row in json.load(open(sys.argv[1]))["table"]:
+    cells = row["layers"]
+    for cell, below in zip(cells, cells[1:]):
+        difference = cell["total_seconds"] - below["total_seconds"]
+        if cell["calls"] == 0 and below["calls"] > 0:
+            assert "here_seconds" not in cell, row
+            continue
+        assert ("asynchronous_below" in cell) == (difference < 0), row
+        assert "asynchronous_below" in cell or abs(cell["here_seconds"] - difference) < 1e-12, row
+    if all("here_seconds" in cell for cell in cells):
+        assert abs(sum(cell["here_seconds"] for cell in cells) - cells[0]["total_seconds"]) < 1e-12, row
+        whole += 1
+assert whole > 3
+PYTHON
+
+# expect_line LINE ARGUMENT...: osprof prints this line, however it is wrapped
+expect_line() {
+    local line=$1
+    shift
+    expect 0 "$@"
+    paste -sd ' ' "$scratch/out" | grep -qF -- "$line" || fail "not \"$line\": $(<"$scratch/out")"
+}
+layer user 131
+layer fs 17
+cat user fs >two
+expect_line "READ: the kernel's cache answered at least 87.0 % of 131 calls; at least 87.0 % of 393 µs that programs waited were in the kernel and FUSE (page cache, queues, waking up)." show two
+layer fs 1000
+cat user fs >two
+expect_line "READ: fs took longer (3.00 ms) than user (393 µs): reading ahead goes on while nobody waits for it." show two
+layer fs 17 '# start: 2026-11-25T10:00:00Z' '# elapsed: 1000000000'
+layer user 131 '# start: 2026-11-25T09:00:00Z' '# elapsed: 1000000000'
+cat user fs >two
+expect_line "user and fs were taken at different times, so nothing is said of what stays between them." show two
+! grep -q 'waited' out || fail "says something of layers of different times: $(<out)"
+layer user 131 '# start: 2026-11-25T10:00:00Z' '# elapsed: 60000000000'
+cat user fs >two
+expect_line "user and fs were not taken for equally long: what one has more may be of the time that it has more." show two
+sed '/^# clock/d' fs | cat user - >two
+expect_line "51.0k cycles of unknown rate in 17 calls" show two
+printf '%s\n' '# osprof 1' '# layer: user' '# osprof 1' '# layer: fs' >two
+expect_line "user      0 cycles of unknown rate in 0 calls fs        0 cycles of unknown rate in 0 calls" show two
+expect 0 show --json two
+"$python" "$tests_dir/../cli/validate.py" "$data/../../docs/recording.schema.json" out || fail "not by the schema of recordings"
+layer user 131
+layer ext4 17
+cat user ext4 >two
+expect_line "(no counterpart)" show two

@@ -16,6 +16,8 @@ cd "$lower"
 expect 0 run --layers user,fs -o cache=none -p "$scratch/profile" -- dd if=file of=/dev/null bs=4096 status=none
 cd "$scratch"
 assert_eq $'user\nfs' "$(sed -n 's/^# layer: //p' profile)" "the layers of the recording, the outermost first"
+expect 0 check profile
+assert_eq 2 "$(grep -c consistent out)" "layers that are consistent"
 csplit -s -f layer. profile '/^# osprof /' '{*}'
 mv layer.01 profile
 assert_eq 12 "$(calls READ)" "reads of the program, the last of which finds the end"
@@ -39,10 +41,14 @@ assert_eq "osprof: cannot write profile several: Is a directory" "$(<err)" "mess
 expect 0 run --layers user,fs -d "$lower" -p - true
 assert_eq $'user\nfs' "$(sed -n 's/^# layer: //p' out)" "the layers of standard output"
 
-# Both are shown, the one above first.
-expect 0 run --layers fs,user -d "$lower" -- cat "$lower/file"
+# Both are shown, the one above first, and before that both together.
+expect 0 run --layers fs,user -d "$lower" -o cache=none -- dd if="$lower/file" of=/dev/null bs=4096 status=none
 grep -E '^layer ' err >layers
 assert_eq $'layer     user\nlayer     fs' "$(<layers)" "the pages"
+assert_eq "READ user 12" "$(awk '$1 == "READ" && $2 == "user" { print $1, $2, $5 }' err)" "reads of the program in the table"
+assert_eq "fs 12" "$(awk '$1 == "READ" { getline; print $1, $4 }' err | head -n 1)" "reads of the file system in the table"
+[ "$(grep -n '^operation  layer' err | cut -d : -f 1)" -lt "$(grep -n '^layer ' err | head -n 1 | cut -d : -f 1)" ] ||
+    fail "the table is not first: $(<err)"
 assert_nothing_left
 
 # The live file must not be seen through a mount.

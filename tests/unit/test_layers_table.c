@@ -172,7 +172,7 @@ END_TEST
 
 START_TEST(operation_without_counterpart_is_alone) {
     layer("# layer: user\n" NS "OP_MMAP 3 9000\n-\nOP_OPEN 1 20\n-\n");
-    layer("# layer: fs\n" NS "OP_IOCTL 2 4000\n-\nOP_unheard-of 1 1\n-\n");
+    layer("# layer: fs\n" NS "OP_IOCTL 2 4000\n-\nOP_unheard-of 1 1\n-\nOP_GETATTR 1 1\n-\n");
     layer("# layer: block\n" NS "OP_WRITE 1 7\n-\n");
     make();
     ck_assert_uint_eq(row("MMAP")->layer_count, 1);
@@ -185,7 +185,9 @@ START_TEST(operation_without_counterpart_is_alone) {
     ck_assert(!row("OPEN")->cells[2].is_there);
     ck_assert_double_eq(row("OPEN")->cells[0].here_ns, 20);
     ck_assert_uint_eq(row("WRITE")->layer_count, 3);
-    ck_assert_uint_eq(row("WRITE")->cells[1].here, LAYERS_HERE_ASYNCHRONOUS);
+    ck_assert_uint_eq(row("WRITE")->cells[1].here, LAYERS_HERE_UNKNOWN); /* it has no calls to compare */
+    ck_assert_uint_eq(row("STAT")->cells[0].here, LAYERS_HERE_UNKNOWN);
+    ck_assert_double_eq(row("STAT")->cells[1].here_ns, 1);
 }
 END_TEST
 

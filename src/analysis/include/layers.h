@@ -48,7 +48,8 @@ const struct layers_relation *layers_relate(enum layer layer, const char *op);
 enum layers_here {
     LAYERS_HERE_KNOWN,
     LAYERS_HERE_ASYNCHRONOUS, /* the next layer below has more: it works while nobody here waits */
-    LAYERS_HERE_UNKNOWN,      /* a clock's rate is not known, or the two layers are of different times */
+    LAYERS_HERE_UNKNOWN,      /* a clock's rate is not known, the two layers are of different times, or only the one
+                               * below has calls */
 };
 
 /* What a layer has of an operation. */

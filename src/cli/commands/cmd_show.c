@@ -8,6 +8,7 @@
 #include "groups.h"
 #include "in_flight.h"
 #include "input.h"
+#include "layers_page.h"
 #include "op_choice.h"
 #include "option_table.h"
 #include "screen.h"
@@ -19,7 +20,8 @@ struct show_command {
     const struct view *view; /* of that name */
     const char *by;          /* a row for each "process" or "uid", or "all"; NULL: no */
     const char *of;          /* whose calls only; NULL: all */
-    const char *layer;       /* of a recording; NULL: all, or that which the other options are for */
+    const char *layer;       /* of a recording; NULL: see input_choose() */
+    bool shows_layers;       /* of a recording all layers: nothing is asked for that only one has */
     const char *profile;
     struct show_options page;
 };
@@ -221,22 +223,39 @@ static enum status check_options(const struct command *command, const struct sho
     return STATUS_OK;
 }
 
+static enum status show_layers(const struct show_command *options, const struct input *input) {
+    const struct layers_page page = {.recording = &input->layers, .name = options->profile};
+    const struct screen screen = screen_of(options->page.stream, (int)options->page.width, options->page.ascii);
+    int error = options->view ? layers_page_write_json(&input->layers, options->page.stream)
+                              : layers_page_print(&page, &screen);
+    if (!error)
+        return STATUS_OK;
+    complain("cannot show %s: %s", options->profile, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+static enum status show_layer(struct show_command *options, struct input *input) {
+    struct input_layer layer = {.name = options->layer};
+    bool is_of_several = input->layers.count > 0;
+    if (input_choose(options->profile, &layer, input) != 0)
+        return STATUS_TROUBLE;
+    options->page.source.layer = is_of_several ? aggstats_profile_label(&input->profile, "layer") : NULL;
+    options->page.source.is_live = input->is_live && input->live.recording;
+    in_flight_find_out(input);
+    enum status status = options->of ? select_groups(options, input) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = options->view ? show_view(options, input) : print_page(options, input);
+    return status;
+}
+
 static enum status show(struct show_command *options) {
     struct input input;
-    struct input_layer layer = {.name = options->layer};
     const input_load_fn load =
         options->page.joint || options->by || options->of ? input_load_whole : input_load_recording;
     if (load(options->profile, &input) != 0)
         return STATUS_TROUBLE;
-    if (input_choose(options->profile, &layer, &input) != 0) {
-        input_finish(&input);
-        return STATUS_TROUBLE;
-    }
-    options->page.source.is_live = input.is_live && input.live.recording;
-    in_flight_find_out(&input);
-    enum status status = options->of ? select_groups(options, &input) : STATUS_OK;
-    if (status == STATUS_OK)
-        status = options->view ? show_view(options, &input) : print_page(options, &input);
+    enum status status =
+        input.layers.count > 0 && options->shows_layers ? show_layers(options, &input) : show_layer(options, &input);
     input_finish(&input);
     return status;
 }
@@ -248,6 +267,8 @@ static enum status run_show(const struct command *command, int argc, char **argv
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
         options.view = find_view(options.view_name);
         options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
+        options.shows_layers = !options_given(&arguments, "layer op of by charts buckets joint explain csv metrics "
+                                                          "protobuf");
         options.page.source = (struct answer_source){.profile = options.profile, .by = options.by, .of = options.of};
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)

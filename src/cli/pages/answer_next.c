@@ -122,12 +122,21 @@ static char *format_whose(const char *by, const char *of) {
     return text;
 }
 
-static void print_of(const struct aggstats_group *group, struct next *next, const char *profile) {
+/* " --layer user", or nothing. Owner: the caller frees it */
+static char *format_layer(const char *layer) {
+    CLEANUP_FREE char *name = quote(layer ? layer : "");
+    char *text = NULL;
+    if (!name || asprintf(&text, "%s%s", layer ? " --layer " : "", layer ? name : "") < 0)
+        return NULL;
+    return text;
+}
+
+static void print_of(const struct aggstats_group *group, struct next *next, const char *layer, const char *profile) {
     char id[GROUPS_ID_SIZE];
     const char *name = group ? name_for_of(group, id) : NULL;
     CLEANUP_FREE char *whose = name ? format_whose(aggstats_grouping_name(group->grouping), name) : NULL;
     CLEANUP_FREE char *command = NULL;
-    if (whose && asprintf(&command, "osprof show%s", whose) < 0)
+    if (whose && asprintf(&command, "osprof show%s%s", layer, whose) < 0)
         command = NULL;
     if (command)
         print_command(next, "its calls alone", command, profile, "PROFILE");
@@ -138,15 +147,20 @@ static void print_of_profile(const struct answer_source *source, const struct ag
     bool is_kept = strcmp(source->profile, "-") != 0; /* standard input has been read */
     CLEANUP_FREE char *profile = is_kept ? quote(source->profile) : strdup("PROFILE");
     CLEANUP_FREE char *whose = source->of ? format_whose(source->by, source->of) : strdup("");
+    CLEANUP_FREE char *layer = format_layer(source->layer);
+    CLEANUP_FREE char *why = NULL;
     CLEANUP_FREE char *command = NULL;
-    if (profile && whose && asprintf(&command, "osprof show%s --op %s", whose, model->peaks[0].op->name) < 0)
+    if (profile && whose && layer &&
+        asprintf(&command, "osprof show%s%s --op %s", layer, whose, model->peaks[0].op->name) < 0)
         command = NULL;
     if (!command)
         return;
     print_command(next, "its latencies as a chart", command, profile, "PROFILE");
-    print_of(group, next, profile);
-    if (has_causes)
-        print_command(next, "what slow calls waited for", "osprof why", profile, "PROFILE");
+    print_of(group, next, layer, profile);
+    if (asprintf(&why, "osprof why%s", layer) < 0)
+        why = NULL;
+    if (has_causes && why)
+        print_command(next, "what slow calls waited for", why, profile, "PROFILE");
     if (source->is_live)
         print_command(next, "what happens now, and who does it", "osprof top", profile, "MOUNT");
 }
@@ -194,4 +208,15 @@ void answer_next_print(const struct answer_source *source, const struct aggstats
         print_of_profile(source, busiest(profile), model, profile->cause_count > 0 && !source->of, &next);
     else if (source->command)
         print_of_run(source, profile->groupings != 0, wants_calibration, &next);
+}
+
+void answer_next_print_layer(const char *name, const char *layer, const struct screen *screen) {
+    struct next next = {.screen = screen};
+    CLEANUP_FREE char *profile = strcmp(name, "-") != 0 ? quote(name) : strdup("RECORDING");
+    CLEANUP_FREE char *option = format_layer(layer);
+    CLEANUP_FREE char *command = NULL;
+    if (profile && option && asprintf(&command, "osprof show%s", option) < 0)
+        command = NULL;
+    if (command)
+        print_command(&next, "one of the layers", command, profile, "RECORDING");
 }

@@ -8,11 +8,13 @@
 
 #include "base.h"
 #include "command.h"
+#include "layers_page.h"
 #include "output.h"
 #include "show.h"
 
 #define COMMAND_BYTES_MAX 1024 /* of the header line */
-#define GROUP_ROWS_MAX 18      /* a table of them fits a screen of 24 lines, with what is said of it */
+#define LAYERS_ROWS_MAX 6
+#define GROUP_ROWS_MAX 18 /* a table of them fits a screen of 24 lines, with what is said of it */
 
 /* ---- The target --------------------------------------------------------------------------------- */
 
@@ -210,11 +212,25 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
     return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
+/* The table of all of them, before a page of each. */
+static int show_together(const struct recording *recording) {
+    const struct layers_page page = {.recording = recording, .row_max = LAYERS_ROWS_MAX};
+    FILE *stream;
+    int error = run_report_open(&stream);
+    if (error)
+        return error;
+    const struct screen screen = screen_of(stream, 0, false);
+    error = layers_page_print(&page, &screen);
+    return fclose(stream) != 0 && error == 0 ? negative_errno() : error;
+}
+
 static int show_or_save(const struct run_mounts *mounts, const struct run_target *target, size_t directory,
                         const struct run_shown *shown, const struct recording *recording) {
     int error = 0;
     if (target->given && recording->count > 0)
         return save(target, directory, 0, recording);
+    if (recording->count > 1)
+        error = show_together(recording);
     for (size_t i = 0; i < recording->count && error == 0; i++)
         error = show(mounts, directory == RUN_TARGET_COMMON ? 0 : directory, shown, &recording->layers[i]);
     if (error)

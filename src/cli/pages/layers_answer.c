@@ -1,0 +1,239 @@
+/* What can be said of a row for certain. Requests of which nobody waits for some make what stays above them a lower
+ * bound, and what they take themselves an upper one. */
+#include "layers_answer.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base.h"
+#include "units.h"
+
+#define ROWS_MAX 4
+#define SHARE_MIN 0.01 /* of what the costliest took */
+#define ANSWERED_MIN 0.005
+#define SECOND_MIN 0.2 /* of the whole */
+#define SAID_MIN 0.05  /* of a part, that is worth saying besides */
+#define LAYER_COLUMNS_MAX 16
+#define TEXT_SIZE 640
+
+struct printer {
+    const struct layers_table *table;
+    const struct screen *screen;
+    struct units units;
+};
+
+struct text {
+    char text[TEXT_SIZE];
+    size_t length;
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int written = vsnprintf(text->text + text->length, TEXT_SIZE - text->length, format, arguments);
+    va_end(arguments);
+    size_t room = TEXT_SIZE - 1 - text->length;
+    text->length += written > 0 && (size_t)written < room ? (size_t)written : written > 0 ? room : 0;
+}
+
+static void append_ns(const struct printer *it, struct text *text, double ns) {
+    char time[UNITS_TEXT_SIZE];
+    units_format_seconds(&it->units, ns / 1e9, time);
+    screen_make_blanks_firm(time);
+    append(text, "%s", time);
+}
+
+static void append_share(struct text *text, double share) {
+    char part[UNITS_TEXT_SIZE];
+    units_format_share(share, part);
+    screen_make_blanks_firm(part);
+    append(text, "%s", part);
+}
+
+static const char *layer_name(const struct printer *it, size_t layer) {
+    const char *name = aggstats_profile_label(&it->table->profiles[layer], "layer");
+    return name ? name : "fs";
+}
+
+static void append_layer(const struct printer *it, struct text *text, size_t layer) {
+    CLEANUP_FREE char *name = screen_cut(it->screen, layer_name(it, layer), LAYER_COLUMNS_MAX, SCREEN_BEGINNING);
+    append(text, "%s", name ? name : "");
+}
+
+static enum layer layer_of(const struct printer *it, size_t layer) {
+    return layer < it->table->layer_count ? layers_of_name(layer_name(it, layer)) : LAYER_IS_OTHER;
+}
+
+/* ---- What never became requests ----------------------------------------------------------------- */
+
+/* Whether calls of the C library's own buffers are among a row's. */
+static bool has_buffered(const struct printer *it, const struct layers_row *row, size_t layer) {
+    static const char *const names[] = {"FREAD", "FGETS", "READDIR", "FSEEK"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        const struct aggstats_op_profile *op = aggstats_profile_op(&it->table->profiles[layer], names[i]);
+        if (op && op->calls > 0 && layers_relate(LAYER_IS_USER, names[i]) == row->relation)
+            return true;
+    }
+    return false;
+}
+
+static const char *who_answered(const struct printer *it, const struct layers_row *row, size_t layer) {
+    switch (layer_of(it, layer)) {
+    case LAYER_IS_USER:
+        return has_buffered(it, row, layer) ? "the C library's buffers and the kernel's cache" : "the kernel's cache";
+    case LAYER_IS_DAEMON:
+    case LAYER_IS_FS:
+        return "the cache of the lower file system";
+    default:
+        return NULL;
+    }
+}
+
+/* "the kernel's cache answered at least 96 % of 2,108 calls" */
+static void append_answered(const struct printer *it, struct text *text, const struct layers_row *row) {
+    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
+        double share = layers_answered_share(it->table, row, layer);
+        const char *who = share >= ANSWERED_MIN ? who_answered(it, row, layer) : NULL;
+        char calls[UNITS_TEXT_SIZE];
+        if (!who)
+            continue;
+        units_format_count(row->cells[layer].calls, calls);
+        append(text, "%s%s answered %s", text->length > 0 ? "; " : "", who, share < 1 ? "at least " : "");
+        append_share(text, share);
+        append(text, " of %s call%s", calls, units_plural(row->cells[layer].calls));
+    }
+}
+
+/* ---- Where the time went ------------------------------------------------------------------------ */
+
+/* "131 ms that programs waited", "118 ms at the layer fuse" */
+static void append_whole(const struct printer *it, struct text *text, const struct layers_row *row) {
+    append_ns(it, text, row->cells[row->outermost].total_ns);
+    if (layer_of(it, row->outermost) == LAYER_IS_USER) {
+        append(text, " that programs waited");
+    } else {
+        append(text, " at the layer ");
+        append_layer(it, text, row->outermost);
+    }
+}
+
+/* Names are looked up by requests of their own, which are in another row. */
+static void append_lookups(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    const struct layers_cell *cell = &row->cells[layer];
+    if (!row->relation || !row->relation->has_path || layer_of(it, layer) != LAYER_IS_USER)
+        return;
+    const struct aggstats_profile *below = &it->table->profiles[cell->below];
+    const struct aggstats_op_profile *lookup = aggstats_profile_op(below, "LOOKUP");
+    double ns = lookup ? (double)lookup->total_cycles * 1e9 / (double)below->clock.frequency_hz : 0;
+    if (ns < SAID_MIN * cell->here_ns)
+        return;
+    append(text, ", or in LOOKUPs of the names, which took ");
+    append_ns(it, text, ns);
+    append(text, " in all");
+}
+
+static void append_queue(const struct printer *it, struct text *text, const struct layers_cell *cell) {
+    if (cell->queued_ns < SAID_MIN * cell->total_ns || cell->queued_ns == 0)
+        return;
+    append(text, ", ");
+    append_ns(it, text, cell->queued_ns);
+    append(text, " of them in its queue");
+}
+
+/* What is above requests of which nobody waits for some is a lower bound, what is below an upper one. */
+static void append_share_here(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    const struct layers_cell *cell = &row->cells[layer];
+    double whole_ns = row->cells[row->outermost].total_ns;
+    bool is_bound = row->relation && row->relation->why_more;
+    bool is_lowest = cell->below == it->table->layer_count;
+    const char *bound = !is_bound ? "" : layer == row->outermost ? "at least " : is_lowest ? "at most " : "about ";
+    append(text, "%s", bound);
+    append_share(text, whole_ns > 0 ? cell->here_ns / whole_ns : 0);
+}
+
+static void append_where(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    const struct layers_cell *cell = &row->cells[layer];
+    append(text, "%s", layers_words(layer_of(it, layer), layer_of(it, cell->below)));
+    if (cell->below == it->table->layer_count)
+        append_queue(it, text, cell);
+    else
+        append_lookups(it, text, row, layer);
+}
+
+/* "at least 98 % of 131 ms that programs waited were in the kernel and FUSE" */
+static void append_part(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    append(text, "%s", text->length > 0 ? "; " : "");
+    append_share_here(it, text, row, layer);
+    append(text, " of ");
+    append_whole(it, text, row);
+    append(text, " were ");
+    append_where(it, text, row, layer);
+}
+
+/* The largest other part, if there is one that matters. */
+static void append_second_part(const struct printer *it, struct text *text, const struct layers_row *row,
+                               size_t largest) {
+    size_t second = it->table->layer_count;
+    for (size_t i = 0; i < it->table->layer_count; i++) {
+        double most_ns = second < it->table->layer_count ? row->cells[second].here_ns : 0;
+        if (row->cells[i].is_there && i != largest && row->cells[i].here_ns > most_ns)
+            second = i;
+    }
+    if (second == it->table->layer_count ||
+        row->cells[second].here_ns < SECOND_MIN * row->cells[row->outermost].total_ns)
+        return;
+    append(text, ", and ");
+    append_share_here(it, text, row, second);
+    append(text, " ");
+    append_where(it, text, row, second);
+}
+
+/* "fuse took longer (118 ms) than user (80.0 ms): reading ahead goes on while nobody waits for it" */
+static void append_asynchronous(const struct printer *it, struct text *text, const struct layers_row *row) {
+    for (size_t layer = 0; layer < it->table->layer_count; layer++) {
+        const struct layers_cell *cell = &row->cells[layer];
+        if (!cell->is_there || cell->here != LAYERS_HERE_ASYNCHRONOUS)
+            continue;
+        append(text, "%s", text->length > 0 ? "; " : "");
+        append_layer(it, text, cell->below);
+        append(text, " took longer (");
+        append_ns(it, text, row->cells[cell->below].total_ns);
+        append(text, ") than ");
+        append_layer(it, text, layer);
+        append(text, " (");
+        append_ns(it, text, cell->total_ns);
+        append(text, "): %s",
+               row->relation && row->relation->why_more ? row->relation->why_more
+                                                        : "it worked for more than these calls");
+    }
+}
+
+static void print_row(const struct printer *it, const struct layers_row *row) {
+    struct text text = {.length = 0};
+    size_t largest = layers_largest_part(it->table, row);
+    append_answered(it, &text, row);
+    if (largest < it->table->layer_count) {
+        append_part(it, &text, row, largest);
+        append_second_part(it, &text, row, largest);
+    } else {
+        append_asynchronous(it, &text, row);
+    }
+    CLEANUP_FREE char *sentence = NULL;
+    if (text.length == 0 || asprintf(&sentence, "%s: %s.", row->name, text.text) < 0)
+        return;
+    screen_print_sentence(it->screen, 0, sentence);
+}
+
+void layers_answer_print(const struct layers_table *table, const struct screen *screen) {
+    const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}};
+    double most_ns = table->row_count > 0 ? table->rows[0].cells[table->rows[0].outermost].total_ns : 0;
+    size_t printed = 0;
+    for (size_t i = 0; i < table->row_count && printed < ROWS_MAX; i++) {
+        const struct layers_row *row = &table->rows[i];
+        if (row->layer_count < 2 || row->cells[row->outermost].total_ns < SHARE_MIN * most_ns)
+            continue;
+        if (printed++ == 0)
+            putc('\n', screen->stream);
+        print_row(&it, row);
+    }
+}
