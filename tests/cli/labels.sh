@@ -141,8 +141,8 @@ expect 0 plot --gnuplot --size 220x400 many.osprof
 labels | awk '{ x = $NF * 220; if (NR > 1 && (x - last) ^ 2 < 60 ^ 2) bad = 1; last = x } END { exit bad }' ||
     fail "labels over each other: $(labels)"
 
-for figure in --timeline --joint; do
-    expect_trouble "osprof plot: --no-labels is about histograms: --timeline and --joint have no labels; see 'osprof help plot'" \
+for figure in --timeline --joint --layers; do
+    expect_trouble "osprof plot: --no-labels is about histograms: $figure has no labels; see 'osprof help plot'" \
         plot --no-labels "$figure" a.osprof
 done
 command -v gnuplot >/dev/null || exit 0

@@ -108,6 +108,29 @@ for width in 40 41 47 53 59 61 67 71 73 79 80 83 89 97 200 1000; do
     [ "$(wc -L <out)" -le "$width" ] || fail "wider than $width columns: $(<out)"
 done
 
+# ---- The figure of layers
+
+cp "$data/layers.osprof" .
+expect_golden plot-layers plot --gnuplot --layers --op READ --op open layers.osprof
+expect 0 plot --gnuplot --layers layers.osprof
+assert_eq 4 "$(grep -cE '^set label [0-9]+ .(FSYNC|OPEN|WRITE|READ). ' out)" "operations that took a hundredth of the costliest"
+! grep -qE 'STAT|CLOSE|MMAP' out || fail "operations that took less"
+expect 0 plot --gnuplot --layers --op mmap layers.osprof
+assert_eq 1 "$(grep -c '^plot' out)" "histograms of an operation without counterpart"
+expect 1 plot --layers --op IOCTX -o no.svg layers.osprof
+assert_eq "osprof: no calls of these operations in layers.osprof; 'osprof show' has a table of its operations" "$(<err)" "message"
+expect 1 plot --layers -o no.svg fs
+assert_eq "osprof: no layers in fs: it is a profile of one layer; 'osprof run --layers' records several" "$(<err)" "message of one layer"
+sed '/^# clock/d' fs | cat user - >two
+expect_trouble "osprof: cannot plot the layers of two: the layer fs does not tell its clock's rate, so they have no common unit of time" \
+    plot --layers two
+expect_trouble "osprof: a picture of 1000x300 has no room for all of this; choose operations with --op, or a larger --size" \
+    plot --layers --size 1000x300 layers.osprof
+if command -v gnuplot >/dev/null; then
+    expect 0 plot --layers --by-latency -o figure.svg layers.osprof
+    grep -q '<text>block</text>' figure.svg || fail "no layer block in the picture"
+fi
+
 # The parts of an operation that are known make up all that its outermost layer took.
 python=$(python_with jsonschema) || skip "no python3 that has jsonschema"
 "$python" "$tests_dir/../cli/validate.py" "$data/../../docs/recording.schema.json" "$data/layers-json.txt" ||

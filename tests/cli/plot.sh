@@ -343,7 +343,9 @@ expect_untouched "osprof: a picture of 20000 pixels has no room for all of this;
 see="; see 'osprof help plot'"
 expect_trouble "osprof plot: one profile, or two to compare, not 3$see" plot a b c
 expect_trouble "osprof plot: --timeline and --joint exclude each other: give one$see" plot --timeline --joint
-expect_trouble "osprof plot: --timeline and --joint are of one profile, not of two$see" plot --timeline a b
+expect_trouble "osprof plot: --timeline is of one profile, not of two$see" plot --timeline a b
+expect_trouble "osprof plot: --layers is of one profile, not of two$see" plot --layers a b
+expect_trouble "osprof plot: --layers draws all layers, and --layer one$see" plot --layers --layer fs a
 expect_trouble "osprof plot: --3d is a view of --timeline$see" plot --3d grep.osprof
 expect_trouble "osprof plot: --gnuplot writes the script to standard output; -o names the script's picture, which needs a \
 file$see" plot --gnuplot -o - grep.osprof

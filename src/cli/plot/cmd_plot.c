@@ -10,11 +10,12 @@
 #include "option_table.h"
 #include "output.h"
 #include "plot.h"
+#include "plot_layers.h"
 
 #define DEFAULT_OUTPUT "osprof.svg"
 
 struct plot_options {
-    const char *figure; /* "timeline", "joint"; NULL: histograms */
+    const char *figure; /* "timeline", "joint", "layers"; NULL: histograms */
     bool landscape;
     bool script; /* instead of the picture */
     bool no_labels;
@@ -22,7 +23,8 @@ struct plot_options {
     const char *size;  /* "1000x600"; NULL: as the figure likes */
     const char *layer; /* of recordings */
     struct option_list ops;
-    struct plot plot; /* what else the figure is told */
+    struct plot plot;                  /* what else the figure is told */
+    const struct recording *recording; /* for --layers */
 };
 
 static bool is_timeline(const struct plot_options *options) {
@@ -31,6 +33,10 @@ static bool is_timeline(const struct plot_options *options) {
 
 static bool is_joint(const struct plot_options *options) {
     return options->figure && strcmp(options->figure, "joint") == 0;
+}
+
+static bool is_of_layers(const struct plot_options *options) {
+    return options->figure && strcmp(options->figure, "layers") == 0;
 }
 
 /* ---- Reading profiles --------------------------------------------------------------------------- */
@@ -135,6 +141,11 @@ static enum status choose_ops(struct plot_options *options) {
 static enum status report_no_data(const struct plot_options *options, const struct input *input) {
     const char *name = options->plot.names[0];
     const bool joint = is_joint(options);
+    if (is_of_layers(options)) {
+        complain("no calls of %s in %s; 'osprof show' has a table of its operations",
+                 options->ops.count > 0 ? "these operations" : "an operation at two layers", name);
+        return STATUS_NOT_SO;
+    }
     const char *missing = joint ? "joint profiles" : "intervals";
     if (input->is_live)
         complain("no %s in %s; live files have none", missing, name);
@@ -148,6 +159,8 @@ static enum status report_no_data(const struct plot_options *options, const stru
 }
 
 static int write_figure(const struct plot_options *options, FILE *script) {
+    if (is_of_layers(options))
+        return plot_layers(&options->plot, options->recording, &options->ops, script);
     if (is_joint(options))
         return plot_joints(&options->plot, script);
     if (!is_timeline(options))
@@ -231,6 +244,43 @@ static void find_times(struct plot_options *options) {
         calibration_for_profile(plot->profiles[0], &plot->times[0]);
 }
 
+static enum status complain_no_layers(const struct plot_options *options, const struct input *input) {
+    const struct recording *recording = &input->layers;
+    if (recording->count == 0)
+        complain("no layers in %s: it is a profile of one layer; 'osprof run --layers' records several",
+                 options->plot.names[0]);
+    for (size_t i = 0; i < recording->count; i++)
+        if (recording->layers[i].clock.frequency_hz == 0)
+            complain(
+                "cannot plot the layers of %s: the layer %s does not tell its clock's rate, so they have no common "
+                "unit of time",
+                options->plot.names[0], aggstats_profile_label(&recording->layers[i], "layer"));
+    return recording->count == 0 ? STATUS_NOT_SO : STATUS_TROUBLE;
+}
+
+static bool have_layers(const struct recording *recording) {
+    for (size_t i = 0; i < recording->count; i++)
+        if (recording->layers[i].clock.frequency_hz == 0)
+            return false;
+    return recording->count > 0;
+}
+
+static enum status plot_all_layers(struct plot_options *options) {
+    struct input input;
+    if (input_load_recording(options->plot.names[0], &input) != 0)
+        return STATUS_TROUBLE;
+    enum status status = STATUS_OK;
+    if (!have_layers(&input.layers)) {
+        status = complain_no_layers(options, &input);
+    } else {
+        options->recording = &input.layers;
+        options->plot.profiles[0] = &input.layers.layers[0];
+        status = plot_figure(options, &input);
+    }
+    input_finish(&input);
+    return status;
+}
+
 static enum status plot(struct plot_options *options) {
     struct plot *plot = &options->plot;
     struct input inputs[PLOT_PROFILES_MAX] = {0};
@@ -269,6 +319,9 @@ static const struct option_row rows[] = {
     {.name = "3d", .help = "the same as a landscape", INTO(FLAG, struct plot_options, landscape)},
     {.name = "joint",
      .help = "how values are distributed in each peak, of a profile with joint profiles",
+     INTO(VARIANT, struct plot_options, figure)},
+    {.name = "layers",
+     .help = "each operation at all layers of a recording, below each other",
      INTO(VARIANT, struct plot_options, figure)},
     ROW_LAYER(struct plot_options, layer),
     ROW_OP(struct plot_options, ops),
@@ -335,11 +388,13 @@ static enum status check_options(const struct command *command, struct plot_opti
     if (rest_count > PLOT_PROFILES_MAX)
         return usage_error(command, "one profile, or two to compare, not %d", rest_count);
     if (rest_count > 1 && options->figure)
-        return usage_error(command, "--timeline and --joint are of one profile, not of two");
+        return usage_error(command, "--%s is of one profile, not of two", options->figure);
     if (options->landscape && !is_timeline(options))
         return usage_error(command, "--3d is a view of --timeline");
     if (options->no_labels && options->figure)
-        return usage_error(command, "--no-labels is about histograms: --timeline and --joint have no labels");
+        return usage_error(command, "--no-labels is about histograms: --%s has no labels", options->figure);
+    if (options->layer && is_of_layers(options))
+        return usage_error(command, "--layers draws all layers, and --layer one");
     if (options->script && output && output_is_stdout(output))
         return usage_error(command, "--gnuplot writes the script to standard output; -o names the script's picture, "
                                     "which needs a file");
@@ -354,7 +409,7 @@ static enum status plot_arguments(struct plot_options *options, const struct arg
     options->plot.profile_count = count > 0 ? count : 1;
     if (options->script)
         options->plot.output = options->output ? options->output : DEFAULT_OUTPUT;
-    return plot(options);
+    return is_of_layers(options) ? plot_all_layers(options) : plot(options);
 }
 
 static enum status run_plot(const struct command *command, int argc, char **argv) {
@@ -372,7 +427,7 @@ static enum status run_plot(const struct command *command, int argc, char **argv
 
 const struct command command_plot = {
     .name = "plot",
-    .summary = "draws profiles with gnuplot: histograms, timelines, joint profiles",
+    .summary = "draws profiles with gnuplot: histograms, timelines, joint profiles, layers",
     .help = "Draws a histogram for each operation, those with the largest total latency first; of two profiles, the "
             "second over the first. PROFILE is as for 'osprof show'.",
     .options = rows,

@@ -1,0 +1,241 @@
+/* The layers of a recording: for each operation a histogram at each layer that has it, below each other. One axis of
+ * latency and one of calls hold for all of them, so that what moved, or went, between two layers can be seen. */
+#include "plot_layers.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "layers.h"
+#include "plot_axis.h"
+#include "plot_page.h"
+#include "units.h"
+
+#define SHARE_MIN 0.01 /* of what the costliest operation took */
+
+enum {
+    WIDTH = 1000,
+    LEFT = 80,
+    RIGHT = 24,
+    TOP = 22,
+    BOTTOM_AXIS = 58, /* the latencies */
+    CAPTION = 20,     /* above each panel */
+    GAP = 16,         /* between operations */
+    BARS = 56,
+    BARS_MIN = 12,
+    LAYER_LEFT = 190, /* of its name in the caption */
+    PIXELS_PER_LABEL = 15,
+};
+
+/* A histogram: an operation at a layer. */
+struct panel {
+    const struct layers_row *row;
+    size_t layer;
+    bool is_first; /* of its operation */
+    uint64_t *buckets;
+};
+
+struct figure {
+    const struct plot *plot;
+    const struct layers_table *table;
+    struct plot_page page;
+    struct plot_axis time;
+    struct plot_axis weight;
+    struct panel *panels;
+    size_t panel_count;
+    size_t row_count;
+    int bars; /* pixels */
+};
+
+/* ---- Panels ------------------------------------------------------------------------------------- */
+
+static const struct aggstats_profile *profile_of(const struct figure *it, const struct panel *panel) {
+    return &it->table->profiles[panel->layer];
+}
+
+static unsigned bucket_count(const struct figure *it, const struct panel *panel) {
+    return 64 * profile_of(it, panel)->resolution;
+}
+
+/* Those in the queue of a disk are the same requests once more. */
+static bool is_drawn(const struct figure *it, const struct panel *panel, const struct aggstats_op_profile *op) {
+    const char *name = aggstats_profile_label(profile_of(it, panel), "layer");
+    const enum layer layer = layers_of_name(name ? name : "fs");
+    return layers_relate(layer, op->name) == panel->row->relation && !layers_is_queued(layer, op->name);
+}
+
+static int add_panel(struct figure *it, const struct layers_row *row, size_t layer, bool is_first) {
+    struct panel *panel = &it->panels[it->panel_count];
+    *panel = (struct panel){.row = row, .layer = layer, .is_first = is_first};
+    panel->buckets = calloc(bucket_count(it, panel), sizeof(*panel->buckets));
+    if (!panel->buckets)
+        return -ENOMEM;
+    it->panel_count++;
+    const struct aggstats_profile *profile = profile_of(it, panel);
+    for (size_t i = 0; i < profile->op_count; i++)
+        for (unsigned bucket = 0; is_drawn(it, panel, &profile->ops[i]) && bucket < bucket_count(it, panel); bucket++)
+            panel->buckets[bucket] += profile->ops[i].buckets[bucket];
+    return 0;
+}
+
+static int add_row(struct figure *it, const struct layers_row *row) {
+    bool is_first = true;
+    int error = 0;
+    for (size_t layer = 0; layer < it->table->layer_count && error == 0; layer++) {
+        if (!row->cells[layer].is_there || row->cells[layer].calls == 0)
+            continue;
+        error = add_panel(it, row, layer, is_first);
+        is_first = false;
+    }
+    it->row_count += !is_first;
+    return error;
+}
+
+/* Those that were asked for, or else those that matter and can be compared. */
+static bool is_wanted(const struct layers_table *table, const struct layers_row *row, const struct option_list *ops) {
+    double most_ns = table->rows[0].cells[table->rows[0].outermost].total_ns;
+    if (!row->relation)
+        return false;
+    return ops->count > 0 ? option_list_wants(ops, row->name)
+                          : row->layer_count > 1 && row->cells[row->outermost].total_ns >= SHARE_MIN * most_ns;
+}
+
+static int add_rows(struct figure *it, const struct option_list *ops) {
+    int error = 0;
+    it->panels = calloc(it->table->row_count * it->table->layer_count + 1, sizeof(*it->panels));
+    if (!it->panels)
+        return -ENOMEM;
+    for (size_t i = 0; i < it->table->row_count && error == 0; i++)
+        if (is_wanted(it->table, &it->table->rows[i], ops))
+            error = add_row(it, &it->table->rows[i]);
+    return error == 0 && it->panel_count == 0 ? -ENODATA : error;
+}
+
+/* ---- Axes --------------------------------------------------------------------------------------- */
+
+static double seconds(const struct figure *it, const struct panel *panel, double cycles) {
+    return cycles / (double)profile_of(it, panel)->clock.frequency_hz;
+}
+
+static double bound(const struct figure *it, const struct panel *panel, unsigned bucket) {
+    return seconds(it, panel, aggstats_bucket_lower(bucket, profile_of(it, panel)->resolution));
+}
+
+static double weight(const struct figure *it, const struct panel *panel, unsigned bucket) {
+    double calls = (double)panel->buckets[bucket];
+    if (!it->plot->by_latency)
+        return calls;
+    return calls * seconds(it, panel, aggstats_bucket_mean(bucket, profile_of(it, panel)->resolution));
+}
+
+static void choose_axes(struct figure *it) {
+    double first = INFINITY;
+    double last = 0;
+    double least = INFINITY;
+    double most = 0;
+    for (size_t i = 0; i < it->panel_count; i++) {
+        const struct panel *panel = &it->panels[i];
+        for (unsigned bucket = 0; bucket < bucket_count(it, panel); bucket++) {
+            if (panel->buckets[bucket] == 0)
+                continue;
+            first = fmin(first, bound(it, panel, bucket));
+            last = fmax(last, bound(it, panel, bucket + 1));
+            least = fmin(least, weight(it, panel, bucket));
+            most = fmax(most, weight(it, panel, bucket));
+        }
+    }
+    it->time = plot_axis_over(first, last, PLOT_SECONDS);
+    it->weight =
+        plot_axis_of_bars(it->plot->by_latency ? least : 1, most, it->plot->by_latency ? PLOT_SECONDS : PLOT_COUNT);
+}
+
+/* ---- Drawing ------------------------------------------------------------------------------------ */
+
+static void put_caption(struct figure *it, const struct panel *panel, const struct plot_area *area) {
+    const struct layers_cell *cell = &panel->row->cells[panel->layer];
+    const struct units units = {.frequency_hz = 1};
+    const char *layer = aggstats_profile_label(profile_of(it, panel), "layer");
+    const int y = area->top - CAPTION / 2 + 1;
+    char calls[UNITS_TEXT_SIZE];
+    char total[UNITS_TEXT_SIZE];
+    char text[PLOT_TEXT_SIZE];
+    units_format_count(cell->calls, calls);
+    units_format_seconds(&units, cell->total_ns / 1e9, total);
+    snprintf(text, sizeof(text), "%s call%s, %s", calls, units_plural(cell->calls), total);
+    if (panel->is_first)
+        plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, panel->row->name,
+                            AGGSTATS_NAME_SIZE);
+    plot_page_untrusted(&it->page, area->left + LAYER_LEFT, y, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, layer ? layer : "fs",
+                        AGGSTATS_NAME_SIZE);
+    plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
+}
+
+static void put_bars(struct figure *it, size_t index) {
+    const struct panel *panel = &it->panels[index];
+    FILE *script = it->page.script;
+    fprintf(script, "$panel%zu << EOD\n", index + 1);
+    for (unsigned bucket = 0; bucket < bucket_count(it, panel); bucket++)
+        if (panel->buckets[bucket] > 0)
+            fprintf(script, "%.9g %.9g %.15g\n", bound(it, panel, bucket), bound(it, panel, bucket + 1),
+                    weight(it, panel, bucket));
+    fprintf(script,
+            "EOD\nplot $panel%zu using (sqrt($1*$2)):3:1:2:(%.9g):3 with boxxyerror lw 0.5 fillcolor rgb '%s'\n",
+            index + 1, it->weight.low, PLOT_BLUE);
+}
+
+static void put_panel(struct figure *it, size_t index, int top) {
+    const bool is_last = index + 1 == it->panel_count;
+    const struct plot_area area = {.left = LEFT, .right = it->page.width - RIGHT, .top = top, .bottom = top + it->bars};
+    plot_page_panel(&it->page, &area);
+    put_caption(it, &it->panels[index], &area);
+    it->time.labels_max = is_last ? (unsigned)(area.right - area.left) / 60 : 0;
+    it->weight.labels_max = (unsigned)it->bars / PIXELS_PER_LABEL;
+    plot_axis_put(&it->time, "x", it->page.script);
+    plot_axis_put(&it->weight, "y", it->page.script);
+    if (is_last)
+        plot_page_text(&it->page, (area.left + area.right) / 2, area.bottom + 45, PLOT_CENTRE, PLOT_PLAIN, PLOT_TEXT,
+                       plot_latency_title(it->plot));
+    if (index == 0)
+        plot_page_text(&it->page, 14, (it->page.top + it->page.height) / 2, PLOT_CENTRE, PLOT_UPRIGHT, PLOT_TEXT,
+                       plot_weight_title(it->plot));
+    put_bars(it, index);
+}
+
+static int put_figure(struct figure *it, FILE *script) {
+    const int count = (int)it->panel_count;
+    const int around = plot_page_top(it->plot) + TOP + BOTTOM_AXIS + ((int)it->row_count - 1) * GAP - CAPTION;
+    it->bars = BARS;
+    if (it->plot->height > 0 || around + count * (it->bars + CAPTION) > PLOT_SIZE_MAX)
+        it->bars = ((it->plot->height > 0 ? it->plot->height : PLOT_SIZE_MAX) - around) / count - CAPTION;
+    if (it->bars < BARS_MIN)
+        return -ERANGE;
+    choose_axes(it);
+    plot_page_begin(&it->page, it->plot, WIDTH, around + count * (it->bars + CAPTION), script);
+    int top = it->page.top + TOP;
+    for (size_t i = 0; i < it->panel_count; i++) {
+        top += i > 0 && it->panels[i].is_first ? GAP : 0;
+        put_panel(it, i, top);
+        top += it->bars + CAPTION;
+    }
+    plot_page_end(&it->page);
+    return 0;
+}
+
+int plot_layers(const struct plot *plot, const struct recording *recording, const struct option_list *ops,
+                FILE *script) {
+    struct layers_table table;
+    struct figure it = {.plot = plot, .table = &table};
+    int error = layers_table_make(recording->layers, recording->count, &table);
+    if (error)
+        return error;
+    error = table.row_count > 0 ? add_rows(&it, ops) : -ENODATA;
+    if (error == 0)
+        error = put_figure(&it, script);
+    for (size_t i = 0; i < it.panel_count; i++)
+        free(it.panels[i].buckets);
+    free(it.panels);
+    layers_table_finish(&table);
+    return error;
+}
