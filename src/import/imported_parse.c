@@ -20,8 +20,6 @@ int imported_parse(const char *text, size_t size_bytes, struct imported *ret_imp
     struct imported imported = {0};
     int error = is_json(text, size_bytes) ? imported_json_parse(text, size_bytes, &imported, ret_error)
                                           : imported_text_parse(text, size_bytes, &imported, ret_error);
-    if (!error && imported.histogram_count == 0)
-        error = imported_fail(ret_error, 0, "no histogram in it; expected those of bpftrace (text or -f json) or bcc");
     if (error) {
         imported_finish(&imported);
         return error;

@@ -53,7 +53,7 @@ static const struct unit *choose_unit(const struct imported_map *map, const stru
                                       struct aggstats_parse_error *ret_error) {
     const char *word = options->unit ? options->unit : map->unit;
     const struct unit *unit = word ? unit_of_word(word, strlen(word)) : unit_of_name(map->name);
-    size_t line = map->histograms[0].line;
+    size_t line = map->histogram_count > 0 ? map->histograms[0].line : 0;
     if (!unit && word)
         imported_fail(ret_error, line, "'%.40s' is no unit of latency known here; give --unit", word);
     else if (!unit)
@@ -250,12 +250,17 @@ static int add_ops(struct conversion *conversion) {
 
 /* ---- Header ------------------------------------------------------------------------------------- */
 
-static int add_labels(const struct conversion *conversion, const char *layer) {
+static const char *source_of(const struct conversion *conversion, const struct imported_options *options) {
+    if (options->source)
+        return options->source;
+    return conversion->map->name[0] ? conversion->map->name : "table";
+}
+
+static int add_labels(const struct conversion *conversion, const struct imported_options *options) {
     struct aggstats_profile *profile = conversion->profile;
-    const char *map_name = conversion->map->name;
-    int error = layer ? aggstats_profile_add_label(profile, "layer", layer) : 0;
+    int error = options->layer ? aggstats_profile_add_label(profile, "layer", options->layer) : 0;
     if (!error)
-        error = aggstats_profile_add_label(profile, "source", map_name[0] ? map_name : "table");
+        error = aggstats_profile_add_label(profile, "source", source_of(conversion, options));
     if (!error && conversion->estimated_count > 0)
         error = aggstats_profile_add_label(profile, "approximate",
                                            conversion->estimated_count == profile->op_count
@@ -264,9 +269,23 @@ static int add_labels(const struct conversion *conversion, const char *layer) {
     return error;
 }
 
+/* What is imported where nothing was counted: bpftrace does not print a map that is empty. */
+static const struct imported_map empty_map = {.name = (char[]){"@ns"}};
+
+static const struct imported_map *choose_map_or_none(const struct imported *imported,
+                                                     const struct imported_options *options,
+                                                     struct aggstats_parse_error *ret_error) {
+    if (imported->histogram_count > 0)
+        return choose_map(imported, options->map, ret_error);
+    if (options->may_be_empty)
+        return &empty_map;
+    imported_fail(ret_error, 0, "no histogram in it; expected those of bpftrace (text or -f json) or bcc");
+    return NULL;
+}
+
 int imported_profile(const struct imported *imported, const struct imported_options *options,
                      struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error) {
-    const struct imported_map *map = choose_map(imported, options->map, ret_error);
+    const struct imported_map *map = choose_map_or_none(imported, options, ret_error);
     const struct unit *unit = map ? choose_unit(map, options, ret_error) : NULL;
     if (!map || !unit)
         return -EBADMSG;
@@ -277,7 +296,7 @@ int imported_profile(const struct imported *imported, const struct imported_opti
     struct conversion conversion = {.imported = imported, .map = map, .profile = &profile, .error = ret_error};
     int error = add_ops(&conversion);
     if (!error)
-        error = add_labels(&conversion, options->layer);
+        error = add_labels(&conversion, options);
     if (error) {
         aggstats_profile_finish(&profile);
         return error;
