@@ -17,19 +17,24 @@
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_signals.h"
+#include "run_trace.h"
 #include "run_user.h"
 #include "run_vs.h"
 #include "user_label.h"
 
 /* Layers that can be profiled. */
 enum {
-    LAYER_FS = 1 << 0,
-    LAYER_USER = 1 << 1,
+    LAYER_USER = 1 << 0,
+    LAYER_FUSE = 1 << 1,
+    LAYER_FS = 1 << 2,
+    LAYER_BLOCK = 1 << 3,
+    LAYERS_ALL = LAYER_USER | LAYER_FUSE | LAYER_FS | LAYER_BLOCK,
 };
 
 struct run_options {
     const char *layer_list; /* NULL: not given */
     unsigned layers;        /* as bits */
+    bool are_optional;      /* those that cannot be profiled are told, and left out */
     struct option_list directories;
     struct option_list osproffs_lists;
     char *osproffs_options; /* all of those; NULL: none */
@@ -52,6 +57,7 @@ struct run {
     struct run_signals signals;
     struct run_mounts mounts; /* none without the layer fs */
     struct run_user user;     /* zeroed without the layer user */
+    struct run_traces traces; /* of the layers fuse and block */
     struct recording layers;  /* those that have been taken, of all directories; see run_report() */
     struct run_target target;
     struct run_sets sets;
@@ -78,17 +84,31 @@ static int check_device(void) {
     return error;
 }
 
-/* Until all runs are done, one is ended by a signal, or none can be made. */
-static int run_all(struct run *run) {
+/* Before the first run, and before the first that counts. Tracing begins with that only, and takes seconds to begin.
+ * Errors: told to the user; -EINTR: a signal came, *ret_signal */
+static int start_counting(struct run *run, bool counts, int *ret_signal) {
+    int error = counts ? run_traces_start(&run->traces, &run->signals, ret_signal) : 0;
+    if (error)
+        return error;
+    run_mounts_settle(&run->mounts);
+    if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0)
+        return -EIO;
+    run_traces_begin(&run->traces);
+    return 0;
+}
+
+/* Until all runs are done, one is ended by a signal, or none can be made.
+ * Errors: told to the user; -EINTR: a signal came before, *ret_signal */
+static int run_all(struct run *run, int *ret_signal) {
     const struct run_options *options = run->options;
     for (unsigned i = 0; i < options->warmup_count + options->repeat_count; i++) {
         struct run_outcome outcome;
-        if (i == 0 || i == options->warmup_count) {
-            run_mounts_settle(&run->mounts);
-            if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0)
-                return -EIO;
-        }
-        int error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &outcome);
+        int error = 0;
+        if (i == 0 || i == options->warmup_count)
+            error = start_counting(run, i == options->warmup_count, ret_signal);
+        if (error)
+            return error;
+        error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &outcome);
         if (error) {
             complain("cannot start a process: %s", strerror(-error));
             return error;
@@ -104,18 +124,40 @@ static int run_all(struct run *run) {
     return 0;
 }
 
+/* The command runs without the layer fs. */
+static void leave_out_mounts(struct run *run) {
+    run_mounts_finish(&run->mounts);
+    run->mounts = (struct run_mounts){.options = {.live_dir_fd = -1}};
+}
+
+/* Errors: told to the user; -EINTR: a signal came, *ret_signal */
+static int start_mounts(struct run *run, int *ret_signal) {
+    CLEANUP_FD int here_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int error = run_mounts_start(&run->mounts, &run->signals, ret_signal);
+    if (error == 0 || error == -EINTR || !run->options->are_optional)
+        return error;
+    run_mounts_end(&run->mounts, &run->signals);
+    leave_out_mounts(run);
+    if (fchdir(here_fd) == 0)
+        return 0;
+    error = negative_errno();
+    complain("cannot return to the current directory: %s", strerror(-error));
+    return error;
+}
+
 /* Returns an exit status. */
 static int run_mounted(struct run *run) {
     int signal = 0;
-    int error = run_mounts_start(&run->mounts, &run->signals, &signal);
-    bool is_mounted = error == 0;
-    if (is_mounted)
-        error = run_all(run);
-    int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
+    int error = start_mounts(run, &signal);
     if (error == 0)
+        error = run_all(run, &signal);
+    int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
+    if (error == 0) {
         run_mounts_stop(&run->mounts);
+        run_traces_stop(&run->traces, &run->signals, &run->layers);
+    }
     run_mounts_end(&run->mounts, &run->signals);
-    if (error == -EINTR && !is_mounted)
+    if (error == -EINTR)
         return RUN_SIGNALLED + signal;
     if (error == -ENOEXEC)
         return run->status;
@@ -151,10 +193,15 @@ static int run_in_namespace(struct run *run) {
         complain("cannot take signals: %s", strerror(-error));
         return RUN_FAILED;
     }
+    bool has_mounts = run->mounts.count > 0;
+    if (has_mounts && (namespace_enter(&run->space) != 0 || run_mounts_enter(&run->mounts) != 0))
+        error = -EPERM;
+    if (error && run->options->are_optional) {
+        leave_out_mounts(run);
+        error = 0;
+    }
     int status = RUN_FAILED;
-    if (!(run->options->layers & LAYER_FS))
-        status = run_mounted(run);
-    else if (namespace_enter(&run->space) == 0 && run_mounts_enter(&run->mounts) == 0)
+    if (error == 0)
         status = run->options->other ? run_against_other(run) : run_mounted(run);
     run_signals_finish(&run->signals);
     return status;
@@ -180,6 +227,7 @@ static int open_target(struct run *run) {
                            options->layers != LAYER_FS);
 }
 
+/* Errors: told to the user */
 static int open_user(struct run *run) {
     const struct run_options *options = run->options;
     int error = run_user_open(&run->user, options->directories.texts, options->directories.count, options->labels.texts,
@@ -187,14 +235,6 @@ static int open_user(struct run *run) {
     if (error == 0)
         run_user_look_at(&run->user, options->command[0]);
     return error;
-}
-
-static int open_fs(struct run *run) {
-    const struct run_options *options = run->options;
-    int error = check_device();
-    return error ? error
-                 : run_mounts_open(&run->mounts, options->directories.texts, options->directories.count,
-                                   options->osproffs_options, options->osproffs_labels, !options->other);
 }
 
 /* Through a mount it would be another file to the kernel. */
@@ -214,6 +254,29 @@ static int refuse_live_below_mounts(const struct run *run) {
     return 0;
 }
 
+/* Errors: told to the user */
+static int open_fs(struct run *run) {
+    const struct run_options *options = run->options;
+    int error = check_device();
+    if (error == 0)
+        error = run_mounts_open(&run->mounts, options->directories.texts, options->directories.count,
+                                options->osproffs_options, options->osproffs_labels, !options->other);
+    if (error == 0)
+        error = refuse_live_below_mounts(run);
+    if (error == 0 || !options->are_optional)
+        return error;
+    leave_out_mounts(run);
+    return 0;
+}
+
+static void open_traces(struct run *run) {
+    const struct run_options *options = run->options;
+    const bool wanted[RUN_TRACE_LAYERS] = {
+        [RUN_TRACE_FUSE] = options->layers & LAYER_FUSE, [RUN_TRACE_BLOCK] = options->layers & LAYER_BLOCK};
+    run_traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, options->labels.texts,
+                    options->labels.count);
+}
+
 static int run(const struct run_options *options) {
     struct run run = {.options = options,
                       .mounts = {.options = {.live_dir_fd = -1}},
@@ -225,8 +288,7 @@ static int run(const struct run_options *options) {
         error = open_fs(&run);
     if (error == 0)
         error = open_target(&run);
-    if (error == 0)
-        error = refuse_live_below_mounts(&run);
+    open_traces(&run);
     int status = RUN_FAILED;
     if (error == 0) {
         run_mounts_note_files(&run.mounts);
@@ -238,6 +300,7 @@ static int run(const struct run_options *options) {
     recording_finish(&run.layers);
     run_mounts_finish(&run.mounts);
     run_user_finish(&run.user);
+    run_traces_finish(&run.traces);
     return status;
 }
 
@@ -251,10 +314,11 @@ static const struct option_row rows[] = {
      INTO(DIRECTORIES, struct run_options, directories)},
     {.name = "layers",
      .metavar = "LIST",
-     WORDS("user", "fs", "user,fs"),
-     .help =
-         "profile these layers: fs, what is asked of DIR, by osproffs; user, what programs ask of the C library for "
-         "files in DIR, which needs no FUSE; several with commas between; default: fs",
+     WORDS("user", "fuse", "fs", "block", "all"),
+     .help = "profile these layers: user, what programs ask of the C library for files in DIR, which needs no FUSE; "
+             "fuse, what the kernel asks of the FUSE file system that DIR is; fs, what is asked of DIR, by osproffs; "
+             "block, what is asked of the disk below; several with commas between; all, those of them that can be "
+             "profiled; fuse and block want root and bpftrace; default: fs",
      INTO(TEXT, struct run_options, layer_list)},
     {.name = "options",
      .letter = 'o',
@@ -344,21 +408,36 @@ static int join_labels(struct run_options *options) {
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
+struct layer_word {
+    const char *word;
+    unsigned layers;
+};
+
+static const struct layer_word layer_words[] = {
+    {"user", LAYER_USER}, {"fuse", LAYER_FUSE}, {"fs", LAYER_FS}, {"block", LAYER_BLOCK}, {"all", LAYERS_ALL},
+};
+
+/* NULL if there is none. */
+static const struct layer_word *find_layer_word(const char *text, size_t length) {
+    for (size_t i = 0; i < ARRAY_SIZE(layer_words); i++)
+        if (strlen(layer_words[i].word) == length && strncmp(layer_words[i].word, text, length) == 0)
+            return &layer_words[i];
+    return NULL;
+}
+
 /* Returns false, and complains, if there is another. */
 static bool parse_layers(const struct command *command, struct run_options *options) {
-    static const char *const names[] = {"fs", "user"};
     const char *list = options->layer_list ? options->layer_list : "fs";
     for (bool is_last = false; !is_last;) {
         size_t length = strcspn(list, ",");
-        size_t layer = 0;
-        while (layer < ARRAY_SIZE(names) &&
-               (strlen(names[layer]) != length || strncmp(names[layer], list, length) != 0))
-            layer++;
-        if (layer == ARRAY_SIZE(names)) {
-            usage_error(command, "--layers takes user and fs, with a comma between, not '%s'", options->layer_list);
+        const struct layer_word *word = find_layer_word(list, length);
+        if (!word) {
+            usage_error(command, "--layers takes user, fuse, fs and block, with commas between, or all, not '%s'",
+                        options->layer_list);
             return false;
         }
-        options->layers |= 1U << layer;
+        options->layers |= word->layers;
+        options->are_optional |= word->layers == LAYERS_ALL;
         is_last = list[length] == '\0';
         list += length + 1;
     }
@@ -368,8 +447,7 @@ static bool parse_layers(const struct command *command, struct run_options *opti
 /* What goes only with some layers. Returns false, and complains, if it is given with others. */
 static bool layers_fit(const struct command *command, const struct run_options *options) {
     bool has_fs = options->layers & LAYER_FS;
-    bool has_user = options->layers & LAYER_USER;
-    if (has_user && options->other)
+    if (options->layers != LAYER_FS && options->other)
         usage_error(command, "--vs compares the layer fs only");
     else if (!has_fs && options->osproffs_lists.count > 0)
         usage_error(command, "--options is for the layer fs");

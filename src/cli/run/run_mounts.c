@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -14,6 +15,7 @@
 #include "command.h"
 #include "path.h"
 
+#define ASKING_NAME "osprof-ask" /* fuse.bt has it too */
 #define ANSWER_MS 2000
 #define SETTLE_STEP_NS 1000000
 #define SETTLE_MS 200
@@ -179,6 +181,11 @@ static struct counted look_at_counted(const struct run_mounts *mounts, int64_t b
     return counted;
 }
 
+/* What we ask a mount's osproffs is in no profile of it; whoever traces its requests knows it by the thread's name. */
+static void take_name(const char *name) {
+    prctl(PR_SET_NAME, name);
+}
+
 /* Asks them all, by a child process, since nothing but an answer wakes who waits for one; if there is none, it stays
  * until the mount has ended. Returns whether all have answered. */
 static bool ask_all(const struct run_mounts *mounts, void (*ask)(const struct run_daemon *daemon)) {
@@ -187,6 +194,7 @@ static bool ask_all(const struct run_mounts *mounts, void (*ask)(const struct ru
         return false;
     pid_t pid = fork();
     if (pid == 0) {
+        take_name(ASKING_NAME);
         for (size_t i = 0; i < mounts->count; i++)
             ask(&mounts->daemons[i]);
         _exit(0);
@@ -226,9 +234,13 @@ void run_mounts_stop(struct run_mounts *mounts) {
 }
 
 int run_mounts_reset(struct run_mounts *mounts) {
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
     for (size_t i = 0; i < mounts->count; i++) {
         struct run_daemon *daemon = &mounts->daemons[i];
+        take_name(ASKING_NAME);
         int error = run_daemon_command(daemon, "reset\n");
+        take_name(name);
         if (error == 0)
             continue;
         complain("cannot start the profile of %s afresh: %s%s", daemon->name, strerror(-error),

@@ -1,0 +1,151 @@
+/* sysfs says of each block device what it lies on. Directories of devices there:
+ *
+ *     /sys/dev/block/8:1 -> .../sda/sda1    has the file "partition"; its parent is the disk
+ *     .../sda/mq                            takes requests (blk-mq)
+ *     .../dm-0/slaves/sda1                  is made of others */
+#include "block_devices.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "mounts.h"
+
+#define DEPTH_MAX 8 /* of devices that lie on others */
+
+static void set_name(char ret_name[BLOCK_DEVICES_NAME_SIZE], const char *name) {
+    snprintf(ret_name, BLOCK_DEVICES_NAME_SIZE, "%s", name);
+}
+
+/* ---- Devices below a device --------------------------------------------------------------------- */
+
+static int add_device(struct block_devices *devices, int dir_fd, const char *name) {
+    char text[32];
+    struct block_device device = {.major = 0};
+    if (!read_beginning(dir_fd, "dev", text, sizeof(text)) || sscanf(text, "%u:%u", &device.major, &device.minor) != 2)
+        return -ENODEV;
+    for (size_t i = 0; i < devices->count; i++)
+        if (devices->devices[i].major == device.major && devices->devices[i].minor == device.minor)
+            return 0;
+    if (devices->count == BLOCK_DEVICES_MAX)
+        return -E2BIG;
+    set_name(device.name, name);
+    devices->devices[devices->count++] = device;
+    return 0;
+}
+
+static int add_below(struct block_devices *devices, const char *directory, unsigned depth, char *ret_name);
+
+/* Errors: -ENOTSUP there are none, and those of add_below() */
+static int add_slaves(struct block_devices *devices, const char *directory, unsigned depth, char *ret_name) {
+    char path[PATH_MAX];
+    size_t count = 0;
+    int error = 0;
+    snprintf(path, sizeof(path), "%s/slaves", directory);
+    DIR *slaves = opendir(path);
+    for (const struct dirent *slave; slaves && error == 0 && (slave = readdir(slaves)) != NULL;) {
+        if (slave->d_name[0] == '.')
+            continue;
+        count++;
+        snprintf(path, sizeof(path), "%s/slaves/%s", directory, slave->d_name);
+        error = add_below(devices, path, depth + 1, ret_name);
+    }
+    if (slaves)
+        closedir(slaves);
+    if (count > 0)
+        return error;
+    set_name(ret_name, strrchr(directory, '/') + 1);
+    return -ENOTSUP;
+}
+
+/* directory: of a device, in sysfs, maybe a symbolic link. */
+static int add_below(struct block_devices *devices, const char *directory, unsigned depth, char *ret_name) {
+    CLEANUP_FREE char *path = realpath(directory, NULL);
+    if (!path)
+        return negative_errno();
+    CLEANUP_FD int dir_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (dir_fd < 0)
+        return negative_errno();
+    if (depth > DEPTH_MAX)
+        return -ELOOP;
+    if (faccessat(dir_fd, "partition", F_OK, 0) == 0) {
+        *strrchr(path, '/') = '\0';
+        return add_below(devices, path, depth + 1, ret_name);
+    }
+    if (faccessat(dir_fd, "mq", F_OK, 0) == 0)
+        return add_device(devices, dir_fd, strrchr(path, '/') + 1);
+    return add_slaves(devices, path, depth, ret_name);
+}
+
+/* ---- The device below a path -------------------------------------------------------------------- */
+
+static bool is_block_device(dev_t device, char ret_directory[64]) {
+    snprintf(ret_directory, 64, "/sys/dev/block/%u:%u", major(device), minor(device));
+    return access(ret_directory, F_OK) == 0;
+}
+
+/* Some file systems, such as btrfs, have device numbers of their own; then what was mounted is named in the table of
+ * mounts. */
+static bool find_mounted(const char *path, char ret_directory[64]) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_device mounted = {.name = NULL};
+    struct stat attr;
+    if (mounts_open(&table) != 0 || mounts_find_device(&table, path, false, &mounted) != 0)
+        return false;
+    bool is_found =
+        stat(mounted.name, &attr) == 0 && S_ISBLK(attr.st_mode) && is_block_device(attr.st_rdev, ret_directory);
+    free(mounted.name);
+    return is_found;
+}
+
+/* "" if it is not known. */
+static void find_type(dev_t device, char ret_type[BLOCK_DEVICES_NAME_SIZE]) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    set_name(ret_type, "");
+    mounts_open(&table);
+    while (mounts_next(&table, &entry))
+        if (entry.device == device)
+            set_name(ret_type, entry.type);
+}
+
+int block_devices_add(struct block_devices *devices, const char *path, char ret_type[BLOCK_DEVICES_NAME_SIZE]) {
+    char directory[64];
+    struct stat attr;
+    CLEANUP_FREE char *real = realpath(path, NULL);
+    if (!real || stat(real, &attr) < 0)
+        return negative_errno();
+    if (is_block_device(attr.st_dev, directory) || find_mounted(real, directory))
+        return add_below(devices, directory, 0, ret_type);
+    find_type(attr.st_dev, ret_type);
+    return -ENOTBLK;
+}
+
+/* ---- Counts ------------------------------------------------------------------------------------- */
+
+/* The fields of "stat": requests to read, to write, to discard, and to flush. */
+static bool is_count_of_requests(unsigned field) {
+    return field == 0 || field == 4 || field == 11 || field == 15;
+}
+
+uint64_t block_devices_count_requests(const struct block_devices *devices) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < devices->count; i++) {
+        char path[64];
+        char text[512];
+        snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/stat", devices->devices[i].major, devices->devices[i].minor);
+        read_beginning(AT_FDCWD, path, text, sizeof(text));
+        char *end = text;
+        const char *at = NULL;
+        for (unsigned field = 0; end != at; field++) { /* as long as there are numbers */
+            at = end;
+            uint64_t value = strtoull(at, &end, 10);
+            count += is_count_of_requests(field) ? value : 0;
+        }
+    }
+    return count;
+}

@@ -1,0 +1,346 @@
+/* What is traced, and profiles of it. */
+#include "run_trace.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "command.h"
+#include "imported_parse.h"
+#include "imported_profile.h"
+#include "mounts.h"
+#include "user_label.h"
+
+static const char fuse_script[] =
+#include "fuse.bt.inc"
+    ;
+static const char block_script[] =
+#include "block.bt.inc"
+    ;
+
+static const struct run_bpftrace_task tasks[RUN_TRACE_LAYERS] = {
+    [RUN_TRACE_FUSE] = {.layer = "fuse",
+                        .script = fuse_script,
+                        .tracepoint = "fuse/fuse_request_send",
+                        .since = "since Linux 6.11"},
+    [RUN_TRACE_BLOCK] = {.layer = "block",
+                         .script = block_script,
+                         .tracepoint = "block/block_rq_issue",
+                         .since = "where it has block devices"},
+};
+
+/* ---- Opening ------------------------------------------------------------------------------------ */
+
+static bool any_wanted(const struct run_traces *traces) {
+    return traces->layers[RUN_TRACE_FUSE].is_wanted || traces->layers[RUN_TRACE_BLOCK].is_wanted;
+}
+
+/* All that are wanted, for one reason. */
+static void give_up_all(struct run_traces *traces, const char *why) {
+    const bool are_both = traces->layers[RUN_TRACE_FUSE].is_wanted && traces->layers[RUN_TRACE_BLOCK].is_wanted;
+    if (are_both)
+        complain("the layers fuse and block are not profiled: %s", why);
+    else
+        complain("the layer %s is not profiled: %s", traces->layers[RUN_TRACE_FUSE].is_wanted ? "fuse" : "block", why);
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+        traces->layers[i].is_wanted = false;
+}
+
+static void check_bpftrace(struct run_traces *traces) {
+    if (geteuid() != 0) {
+        give_up_all(traces, "only root may trace the kernel");
+        return;
+    }
+    int error = run_bpftrace_find(&traces->place);
+    if (error == -ENOENT)
+        give_up_all(traces, "bpftrace is not in PATH; install the package bpftrace");
+    else if (error)
+        give_up_all(traces, strerror(-error));
+}
+
+static void complain_no_disk(const char *name, int error, const char *type) {
+    if (error == -ENOTBLK && type[0])
+        complain("the layer block does not see %s: it lies on no block device, but on %s", name, type);
+    else if (error == -ENOTBLK)
+        complain("the layer block does not see %s: it lies on no block device", name);
+    else if (error == -ENOTSUP)
+        complain("the layer block does not see %s: it lies on %s, which has no requests that can be traced", name,
+                 type);
+    else if (error == -E2BIG)
+        complain("the layer block does not see all of %s: there are more than %d disks", name, BLOCK_DEVICES_MAX);
+    else
+        complain("the layer block does not see %s: its disk cannot be found: %s", name, strerror(-error));
+}
+
+static void find_disks(struct run_traces *traces) {
+    char type[BLOCK_DEVICES_NAME_SIZE] = "";
+    for (size_t i = 0; i < traces->directory_count; i++) {
+        int error = block_devices_add(&traces->devices, traces->directories[i], type);
+        if (error)
+            complain_no_disk(traces->directories[i], error, type);
+    }
+    traces->layers[RUN_TRACE_BLOCK].is_wanted = traces->devices.count > 0;
+}
+
+static char *join_paths(const char *const *directories, size_t count) {
+    char *text = strdup("");
+    for (size_t i = 0; i < count && text; i++) {
+        CLEANUP_FREE char *before = steal_pointer(&text);
+        CLEANUP_FREE char *path = realpath(directories[i], NULL);
+        if (asprintf(&text, "%s%s%s", before, i > 0 ? ", " : "", path ? path : directories[i]) < 0)
+            text = NULL;
+    }
+    return text;
+}
+
+void run_traces_open(struct run_traces *ret_traces, const bool wanted[RUN_TRACE_LAYERS], const char *const *directories,
+                     size_t directory_count, const char *const *labels, size_t label_count) {
+    struct run_traces *traces = ret_traces;
+    *traces = (struct run_traces){.place = {.namespace_fd = -1, .root_fd = -1},
+                                  .directories = directories,
+                                  .directory_count = directory_count,
+                                  .labels = labels,
+                                  .label_count = label_count,
+                                  .lower = join_paths(directories, directory_count)};
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
+        traces->layers[i].is_wanted = wanted[i];
+        traces->layers[i].task = tasks[i];
+        run_bpftrace_init(&traces->layers[i].bpftrace, &traces->place, &traces->layers[i].task);
+    }
+    if (any_wanted(traces))
+        check_bpftrace(traces);
+    if (traces->layers[RUN_TRACE_BLOCK].is_wanted)
+        find_disks(traces);
+}
+
+void run_traces_finish(struct run_traces *traces) {
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
+        struct run_trace *trace = &traces->layers[i];
+        if (trace->bpftrace.task)
+            run_bpftrace_finish(&trace->bpftrace);
+        for (size_t j = 0; j < trace->task.argument_count; j++)
+            free(trace->task.arguments[j]);
+    }
+    run_bpftrace_place_finish(&traces->place);
+    free(traces->lower);
+}
+
+/* ---- Starting ----------------------------------------------------------------------------------- */
+
+/* Errors: -ENOMEM, -E2BIG */
+static int add_argument(struct run_bpftrace_task *task, unsigned number) {
+    if (task->argument_count == RUN_BPFTRACE_ARGUMENTS_MAX)
+        return -E2BIG;
+    char **argument = &task->arguments[task->argument_count];
+    if (asprintf(argument, "%u", number) < 0) {
+        *argument = NULL;
+        return -ENOMEM;
+    }
+    task->argument_count++;
+    return 0;
+}
+
+/* Connections are known by the device numbers of their file systems, as the kernel writes them.
+ * Errors: -ENODEV it is no FUSE file system */
+static int find_connection(const char *directory, unsigned *ret_connection) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    struct statx attr;
+    if (statx(AT_FDCWD, directory, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+        return negative_errno();
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        bool is_fuse = strncmp(entry.type, "fuse", 4) == 0 && strncmp(entry.type, "fusectl", 7) != 0;
+        if (is_fuse && entry.device == makedev(attr.stx_dev_major, attr.stx_dev_minor)) {
+            *ret_connection = attr.stx_dev_major << 20 | attr.stx_dev_minor;
+            return 0;
+        }
+    }
+    return -ENODEV;
+}
+
+static void add_connections(struct run_traces *traces) {
+    struct run_trace *trace = &traces->layers[RUN_TRACE_FUSE];
+    for (size_t i = 0; i < traces->directory_count; i++) {
+        const char *name = traces->directories[i];
+        unsigned connection = 0;
+        int error = find_connection(name, &connection);
+        if (error == 0)
+            error = add_argument(&trace->task, connection);
+        if (error == -ENODEV)
+            complain("the layer fuse does not see %s: it is on no FUSE file system, and not profiled as layer fs",
+                     name);
+        else if (error == -E2BIG)
+            complain("the layer fuse does not see %s: there are more than %d mounts", name, RUN_BPFTRACE_ARGUMENTS_MAX);
+        else if (error)
+            complain("the layer fuse does not see %s: %s", name, strerror(-error));
+    }
+    trace->is_wanted = trace->task.argument_count > 0;
+}
+
+static void add_disks(struct run_traces *traces) {
+    struct run_trace *trace = &traces->layers[RUN_TRACE_BLOCK];
+    int error = 0;
+    for (size_t i = 0; i < traces->devices.count && error == 0; i++) {
+        const struct block_device *device = &traces->devices.devices[i];
+        error = add_argument(&trace->task, device->major);
+        if (error == 0)
+            error = add_argument(&trace->task, device->minor);
+    }
+    trace->is_wanted = error == 0;
+    if (error)
+        complain("the layer block is not profiled: %s", strerror(-error));
+}
+
+/* They start side by side. */
+static void begin_to_start(struct run_traces *traces, const struct run_signals *signals) {
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
+        struct run_trace *trace = &traces->layers[i];
+        if (trace->is_wanted)
+            trace->is_wanted = run_bpftrace_start(&trace->bpftrace, signals) == 0;
+    }
+}
+
+int run_traces_start(struct run_traces *traces, const struct run_signals *signals, int *ret_signal) {
+    if (traces->layers[RUN_TRACE_FUSE].is_wanted)
+        add_connections(traces);
+    if (traces->layers[RUN_TRACE_BLOCK].is_wanted)
+        add_disks(traces);
+    begin_to_start(traces, signals);
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
+        struct run_trace *trace = &traces->layers[i];
+        int error = trace->is_wanted ? run_bpftrace_wait(&trace->bpftrace, signals, ret_signal) : 0;
+        if (error == -EINTR)
+            return error;
+        trace->is_wanted = trace->is_wanted && error == 0;
+    }
+    return 0;
+}
+
+void run_traces_begin(struct run_traces *traces) {
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+        if (traces->layers[i].is_wanted)
+            run_bpftrace_begin(&traces->layers[i].bpftrace);
+    traces->disk_requests = block_devices_count_requests(&traces->devices);
+    traces->start_ns = read_clock_ns(CLOCK_REALTIME);
+    traces->begin_ns = read_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* ---- Profiles ----------------------------------------------------------------------------------- */
+
+/* A label is one line. */
+static int add_line(struct aggstats_profile *profile, const char *key, char *text) {
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    return aggstats_profile_add_label(profile, key, text);
+}
+
+static int add_host(struct aggstats_profile *profile) {
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof(host) - 1);
+    return aggstats_profile_add_label(profile, "host", host);
+}
+
+static int add_devices(struct aggstats_profile *profile, const struct block_devices *devices) {
+    char text[BLOCK_DEVICES_MAX * (BLOCK_DEVICES_NAME_SIZE + 2)] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < devices->count; i++)
+        length +=
+            (size_t)snprintf(text + length, sizeof(text) - length, "%s%s", i > 0 ? ", " : "", devices->devices[i].name);
+    return add_line(profile, "devices", text);
+}
+
+static int add_user_labels(struct aggstats_profile *profile, const struct run_traces *traces) {
+    int error = 0;
+    for (size_t i = 0; i < traces->label_count && error == 0; i++) {
+        char key[USER_LABEL_HEADER_SIZE];
+        const char *value = user_label_split(traces->labels[i], key);
+        error = aggstats_profile_add_label(profile, key, value);
+    }
+    return error;
+}
+
+static int add_header(struct aggstats_profile *profile, const struct run_traces *traces, enum run_trace_layer layer) {
+    profile->has_start = true;
+    profile->start_ns = traces->start_ns;
+    profile->has_elapsed = true;
+    profile->elapsed_cycles = (uint64_t)(traces->end_ns - traces->begin_ns);
+    int error = add_host(profile);
+    if (error == 0 && traces->lower)
+        error = add_line(profile, "lower", traces->lower);
+    if (error == 0 && layer == RUN_TRACE_BLOCK)
+        error = add_devices(profile, &traces->devices);
+    return error ? error : add_user_labels(profile, traces);
+}
+
+static int make_profile(const char *text, size_t size_bytes, const char *layer, struct aggstats_profile *ret_profile,
+                        struct aggstats_parse_error *ret_why) {
+    const struct imported_options options = {.map = "ns", .layer = layer, .source = "bpftrace", .may_be_empty = true};
+    struct imported imported = {0};
+    int error = imported_parse(text, size_bytes, &imported, ret_why);
+    if (error == 0)
+        error = imported_profile(&imported, &options, ret_profile, ret_why);
+    imported_finish(&imported);
+    return error;
+}
+
+/* How many requests are not in the profile, as far as the disks can tell: those whose events were missed, and that they
+ * have counted. */
+static uint64_t lacking_of(const struct run_traces *traces, enum run_trace_layer layer,
+                           const struct aggstats_profile *profile) {
+    const uint64_t missed = traces->layers[layer].bpftrace.missed;
+    uint64_t calls = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        calls += strstr(profile->ops[i].name, "_QUEUED") ? 0 : profile->ops[i].calls;
+    if (layer != RUN_TRACE_BLOCK)
+        return missed;
+    uint64_t not_traced = traces->disk_requests > calls ? traces->disk_requests - calls : 0;
+    return missed < not_traced ? missed : not_traced;
+}
+
+static void tell_lacking(struct aggstats_profile *profile, const char *layer, uint64_t lacking) {
+    profile->incomplete = lacking > 0;
+    if (lacking > 0)
+        complain("the layer %s may lack %llu request%s: bpftrace gets no event of a CPU while it handles another there",
+                 layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
+}
+
+/* Errors: told to the user */
+static int take(struct run_traces *traces, enum run_trace_layer layer, const struct run_signals *signals,
+                struct recording *layers) {
+    const char *name = tasks[layer].layer;
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    struct aggstats_profile profile = {0};
+    struct aggstats_parse_error why = {.message = ""};
+    int error = run_bpftrace_read(&traces->layers[layer].bpftrace, signals, &text, &size_bytes);
+    if (error)
+        return error;
+    error = make_profile(text, size_bytes, name, &profile, &why);
+    if (error == 0)
+        error = add_header(&profile, traces, layer);
+    if (error == 0) {
+        tell_lacking(&profile, name, lacking_of(traces, layer, &profile));
+        error = recording_add(layers, &profile);
+    }
+    if (error)
+        complain("the layer %s has no profile: what bpftrace printed: %s", name,
+                 error == -EBADMSG ? why.message : strerror(-error));
+    aggstats_profile_finish(&profile);
+    return error;
+}
+
+void run_traces_stop(struct run_traces *traces, const struct run_signals *signals, struct recording *layers) {
+    traces->end_ns = read_clock_ns(CLOCK_MONOTONIC);
+    traces->disk_requests = block_devices_count_requests(&traces->devices) - traces->disk_requests;
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+        if (traces->layers[i].is_wanted)
+            run_bpftrace_stop(&traces->layers[i].bpftrace);
+    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+        if (traces->layers[i].is_wanted)
+            take(traces, (enum run_trace_layer)i, signals, layers);
+}

@@ -1,0 +1,3 @@
+# Makes a script a string of C.
+s/[\\"]/\\&/g
+s/.*/    "&\\n"/

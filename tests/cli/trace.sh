@@ -1,0 +1,97 @@
+#!/bin/bash
+# osprof run --layers all: requests of the kernel to osproffs and to the disk, of one command. The counts of the layers
+# fuse and fs are the same, op by op; those of the layer block are what the disk itself counts.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=../mount/helpers.sh
+. "$tests_dir/helpers.sh"
+# shellcheck source=run_lib.sh
+. "$tests_dir/../cli/run_lib.sh"
+# shellcheck source=user_lib.sh
+. "$tests_dir/../cli/user_lib.sh"
+# shellcheck source=trace_lib.sh
+. "$tests_dir/../cli/trace_lib.sh"
+
+need_fuse
+need mkfs.ext4 losetup tar
+need_tracepoints fuse/fuse_request_send block/block_rq_issue
+
+loop=
+before_cleanup() {
+    ! mountpoint -q "$lower" || umount -l "$lower"
+    [ -z "$loop" ] || losetup -d "$loop"
+}
+
+truncate -s 128M image
+mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 image
+loop=$(losetup -f --show image) || skip "no loop device"
+mount -o noatime "$loop" "$lower"
+mkdir "$lower/many"
+seq 20000 | split -l 100 - "$lower/many/"
+sync -f "$lower"
+echo 3 >/proc/sys/vm/drop_caches
+
+cat >load <<END
+cat /sys/block/${loop#/dev/}/stat >$scratch/before
+tar -cf - many | tar -xf - --transform s/many/copy/
+grep -r 777 . | wc -l >$scratch/found
+ln -s many link
+mv copy/aa copy/moved
+for number in \$(seq 13); do
+    dd if=/dev/zero of=direct bs=64k count=3 oflag=direct conv=fsync,notrunc status=none
+done
+rm -r copy
+stat link direct many/* >$scratch/attributes
+sync -f .
+cat /sys/block/${loop#/dev/}/stat >$scratch/after
+exit 3
+END
+cd "$lower"
+expect 3 run --layers all --label rack=7 -p "$scratch/profile" -- sh "$scratch/load"
+cd "$scratch"
+# Completions that interrupt the handling of another event are lost, and told.
+may_lack=$(sed -n 's/^osprof: the layer block may lack \([0-9]*\) request.*/\1/p' err)
+assert_eq "" "$(grep -v '^osprof: the layer block may lack ' err || true)" "messages"
+[ "${may_lack:=0}" -lt 100 ] || fail "$(<err)"
+assert_nothing_left
+no_bpftraces || fail "a bpftrace is left"
+[ "$(<found)" -gt 30 ] || fail "the load has found $(<found) lines"
+
+assert_eq $'user\nfuse\nfs\nblock' "$(sed -n 's/^# layer: //p' profile)" "layers, the outermost first"
+split_layers profile
+for layer in user fuse fs block; do
+    "$OSPROF" check "layer.$layer" >&2 || fail "bad profile of the layer $layer"
+    grep -qxF "# command: sh $scratch/load" "layer.$layer" || fail "no command in the profile of the layer $layer"
+    grep -qxF "# label rack: 7" "layer.$layer" || fail "no label in the profile of the layer $layer"
+done
+! grep '^# approximate' layer.fuse layer.block || fail "totals are not known"
+
+# ---- fuse and fs
+
+layer_calls fs >calls.fs
+layer_calls fuse >calls.fuse
+[ "$(wc -l <calls.fs)" -gt 20 ] || fail "the load has few operations: $(<calls.fs)"
+diff calls.fs calls.fuse >&2 || fail "the kernel's requests (>) are not osproffs's operations (<)"
+while read -r op _; do
+    assert_nested "$op" fuse fs
+done <calls.fs
+
+# ---- block, and what the disk counts: reads, writes and flushes, in fields 1, 5 and 16
+
+assert_eq "${loop#/dev/}" "$(sed -n 's/^# devices: //p' layer.block)" "devices"
+for what in READ:1 WRITE:5 FLUSH:16; do
+    counted=$(($(awk "{ print \$${what#*:} }" after) - $(awk "{ print \$${what#*:} }" before)))
+    [ "$counted" -gt 12 ] || fail "only $counted ${what%:*} of the disk"
+    calls=$(profile_calls "${what%:*}" layer.block)
+    if [ "$calls" -gt "$counted" ] || [ "$calls" -lt $((counted - may_lack)) ]; then
+        fail "$calls ${what%:*} of the disk, which has counted $counted; $may_lack may be lacking"
+    fi
+done
+
+# ---- The command begins when all is traced, and attaching is not in the time
+
+awk '
+    /^# layer: / { layer = $3 }
+    /^# clock: / { hz = $4 }
+    /^# elapsed: / { elapsed[layer] = $3 / hz }
+    END { for (layer in elapsed) if (elapsed[layer] > elapsed["user"] + 1 || elapsed[layer] < elapsed["user"] - 0.1) exit 1 }' profile ||
+    fail "layers have other times than user: $(grep -E '^# (layer|clock|elapsed)' profile)"
