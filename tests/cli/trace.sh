@@ -95,3 +95,20 @@ awk '
     /^# elapsed: / { elapsed[layer] = $3 / hz }
     END { for (layer in elapsed) if (elapsed[layer] > elapsed["user"] + 1 || elapsed[layer] < elapsed["user"] - 0.1) exit 1 }' profile ||
     fail "layers have other times than user: $(grep -E '^# (layer|clock|elapsed)' profile)"
+
+# ---- Mounts that are there already: those that are named, and no others
+
+mkdir lower-2 lower-3 mnt-2 mnt-3
+mkdir "$lower/below"
+mount_osproffs "$lower/below" "$mnt"
+mount_osproffs lower-2 "$scratch/mnt-2"
+mount_osproffs lower-3 "$scratch/mnt-3"
+expect 0 run --layers fuse -d mnt -d mnt-2 -p profile -- sh -c 'mkdir mnt/1 mnt/2 mnt/3 mnt-2/1 mnt-2/2 mnt-3/1'
+assert_eq "" "$(<err)" "messages of mounts"
+assert_eq "fuse 5" "$(sed -n 's/^# layer: //p' profile) $(profile_calls MKDIR profile)" "directories that were made in two of three mounts"
+unmount_osproffs "$mnt"
+unmount_osproffs "$scratch/mnt-2"
+unmount_osproffs "$scratch/mnt-3"
+umount "$lower"
+losetup -d "$loop"
+loop=

@@ -52,16 +52,7 @@ assert_eq "osprof: the layer fuse is not profiled: ERROR: it does not work" "$(<
 layers_left fs
 
 # One that prints what it is told, when it is to end.
-cat >bin/bpftrace <<'END'
-#!/bin/sh
-while [ "$1" != -o ]; do
-    shift
-done
-exec 3<&0
-trap 'kill $!; echo "$PRINTED" >"$2"; exit 0' INT
-cat <&3 &
-wait
-END
+make_bpftrace bin
 export PRINTED=''
 PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
 assert_eq "" "$(<err)" "messages where nothing is traced"

@@ -59,3 +59,22 @@ own_bpftraces() {
 no_bpftraces() {
     [ -z "$(own_bpftraces)" ]
 }
+
+# make_bpftrace DIRECTORY: a bpftrace in there that traces nothing, and in the end prints $PRINTED. The arguments of the script
+# are in $scratch/arguments.
+make_bpftrace() {
+    cat >"$1/bpftrace" <<END
+#!/bin/sh
+while [ "\$1" != -o ]; do
+    shift
+done
+output=\$2
+shift 5 # -o OUTPUT -c COMMAND SCRIPT
+echo "\$*" >"$scratch/arguments"
+exec 3<&0
+trap 'kill \$!; echo "\$PRINTED" >"\$output"; exit 0' INT
+cat <&3 &
+wait
+END
+    chmod +x "$1/bpftrace"
+}

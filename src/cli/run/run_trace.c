@@ -103,15 +103,16 @@ void run_traces_open(struct run_traces *ret_traces, const bool wanted[RUN_TRACE_
                                   .directories = directories,
                                   .directory_count = directory_count,
                                   .labels = labels,
-                                  .label_count = label_count,
-                                  .lower = join_paths(directories, directory_count)};
+                                  .label_count = label_count};
     for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
         traces->layers[i].is_wanted = wanted[i];
         traces->layers[i].task = tasks[i];
         run_bpftrace_init(&traces->layers[i].bpftrace, &traces->place, &traces->layers[i].task);
     }
-    if (any_wanted(traces))
-        check_bpftrace(traces);
+    if (!any_wanted(traces))
+        return;
+    traces->lower = join_paths(directories, directory_count);
+    check_bpftrace(traces);
     if (traces->layers[RUN_TRACE_BLOCK].is_wanted)
         find_disks(traces);
 }
