@@ -63,6 +63,23 @@ assert_eq 'osprof: the layer fuse has no profile: what bpftrace printed: expecte
     "message of what cannot be read"
 layers_left fs
 
+# ---- An older kernel
+
+# without_fuse_tracepoints COMMAND...: where tracepoints are, but none of FUSE
+without_fuse_tracepoints() {
+    # shellcheck disable=SC2016 # for the shell inside
+    unshare --mount --propagation private sh -c 'mount -t tmpfs tmpfs /sys/kernel/tracing && mkdir /sys/kernel/tracing/events &&
+        { [ ! -d /sys/kernel/debug ] || mount -t tmpfs tmpfs /sys/kernel/debug; } && exec "$@"' sh "$@"
+}
+
+OSPROF_before=$OSPROF
+OSPROF=without_fuse_tracepoints
+expect 7 "$OSPROF_before" run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
+OSPROF=$OSPROF_before
+assert_eq "osprof: the layer fuse is not profiled: this kernel has no tracepoint fuse/fuse_request_send; there is one since Linux 6.11" \
+    "$(<err)" "message of an older kernel"
+layers_left fs
+
 # ---- Nothing to trace
 
 mkdir shm
