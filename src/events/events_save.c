@@ -465,7 +465,7 @@ static void write_for_slow_call(struct events_recorder *events) {
     if (fd < 0)
         return;
     pthread_mutex_lock(&events->ring_lock);
-    int other = ring_write(&events->ring, fd);
+    int other = ring_write(&events->ring, fd, &events->ring_written);
     pthread_mutex_unlock(&events->ring_lock);
     tell(events, err < 0 ? err : other);
 }

@@ -161,9 +161,13 @@ int events_recorder_write_ring(struct events_recorder *events, int fd) {
     if (err < 0)
         return err;
     pthread_mutex_lock(&events->ring_lock);
-    err = events->ring.beginning ? ring_write(&events->ring, fd) : -ENOENT;
+    err = events->ring.beginning ? ring_write(&events->ring, fd, &events->ring_written) : -ENOENT;
     pthread_mutex_unlock(&events->ring_lock);
     return err;
+}
+
+uint64_t events_recorder_ring_written(const struct events_recorder *events) {
+    return __atomic_load_n(&events->ring_written, __ATOMIC_RELAXED);
 }
 
 void events_note_slow(struct events_recorder *events) {

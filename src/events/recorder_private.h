@@ -64,6 +64,7 @@ struct events_recorder {
     int64_t clock_written_ns;
     pthread_mutex_t ring_lock; /* of the ring, which others read */
     struct ring ring;
+    uint64_t ring_written; /* parts of it that were written, ever; atomic */
 };
 
 /* Wakes the saving thread. Threads: any */

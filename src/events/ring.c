@@ -89,10 +89,16 @@ int ring_add_beside(struct ring *ring, const void *bytes, size_t size_bytes) {
     return err;
 }
 
+static int write_part(int fd, const void *bytes, size_t size_bytes, uint64_t *written_count) {
+    int err = write_all(fd, bytes, size_bytes);
+    __atomic_add_fetch(written_count, 1, __ATOMIC_RELAXED);
+    return err;
+}
+
 /* Nothing twice: the STOP mark, if there is one, is the last of those beside, and may stand anywhere. */
-int ring_write(const struct ring *ring, int fd) {
-    int err = write_all(fd, ring->beginning, ring->beginning_bytes);
+int ring_write(const struct ring *ring, int fd, uint64_t *written_count) {
+    int err = write_part(fd, ring->beginning, ring->beginning_bytes, written_count);
     for (const struct ring_chunk *chunk = ring->first; chunk && err == 0; chunk = chunk->next)
-        err = write_all(fd, chunk->bytes, chunk->size_bytes);
-    return err == 0 ? write_all(fd, ring->beside, ring->beside_bytes) : err;
+        err = write_part(fd, chunk->bytes, chunk->size_bytes, written_count);
+    return err == 0 ? write_part(fd, ring->beside, ring->beside_bytes, written_count) : err;
 }

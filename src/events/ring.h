@@ -37,7 +37,7 @@ int ring_add_records(struct ring *ring, const void *const parts[3], const size_t
 /* Errors: -ENOSPC there are too many: the oldest half has gone, so strings must be told anew; these are kept */
 int ring_add_beside(struct ring *ring, const void *bytes, size_t size_bytes);
 
-/* Errors: those of writing */
-int ring_write(const struct ring *ring, int fd);
+/* written_count: grows with each part that is written; atomic. Errors: those of writing */
+int ring_write(const struct ring *ring, int fd, uint64_t *written_count);
 
 #endif

@@ -12,9 +12,12 @@
 #include "base.h"
 #include "log.h"
 #include "process.h"
+#include "quiet_thread.h"
 
 #define BACKUP_SUFFIX ".old"
 #define SLOW_FILES_MAX 16U /* each may be as large as the ring */
+#define LOCK_WAIT_S 2
+#define END_WAIT_S 4 /* more than events_recorder_stop() waits */
 
 /* ---- Files ---- */
 
@@ -277,29 +280,66 @@ static int record_to_new(struct event_files *files, const char *file) {
     return err < 0 ? err : record_to(files, dir_fd, name, create_file, file);
 }
 
+/* A command that hangs in a file system holds the lock as long. Errors: -ETIMEDOUT */
+static int lock_files(struct event_files *files) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += LOCK_WAIT_S;
+    return -pthread_mutex_timedlock(&files->lock, &until);
+}
+
 int event_files_command(void *context, const char *argument) {
     struct event_files *files = context;
-    if (!files->events)
-        return -EOPNOTSUPP;
-    pthread_mutex_lock(&files->lock);
-    int err = strcmp(argument, "off") == 0 ? stop_recording(files) : record_to_new(files, argument);
+    int err = files->events ? lock_files(files) : -EOPNOTSUPP;
+    if (err < 0)
+        return err;
+    err = strcmp(argument, "off") == 0 ? stop_recording(files) : record_to_new(files, argument);
     pthread_mutex_unlock(&files->lock);
     return err;
 }
 
-bool event_files_end(struct event_files *files) {
-    if (!files->events)
-        return true;
+static void *end_recording(void *context) {
+    struct event_files *files = context;
     pthread_mutex_lock(&files->lock);
     int err = stop_recording(files);
     if (err < 0)
         log_message("cannot save all events to %s: %s", files->shown, strerror(-err));
+    files->end_hangs = err == -ETIMEDOUT;
     pthread_mutex_unlock(&files->lock);
-    return err != -ETIMEDOUT;
+    return NULL;
+}
+
+/* A ring may take its time, as long as it gets on. */
+static bool join(const struct event_files *files, pthread_t thread) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t written;
+    int err;
+    do {
+        written = events_recorder_ring_written(files->events);
+        until.tv_sec += END_WAIT_S;
+        err = pthread_timedjoin_np(thread, NULL, &until);
+    } while (err != 0 && written != events_recorder_ring_written(files->events));
+    return err == 0;
+}
+
+/* Files may hang, and so may a command, which then has the lock. */
+bool event_files_end(struct event_files *files) {
+    pthread_t thread;
+    if (!files->events)
+        return true;
+    if (quiet_thread_start(&thread, end_recording, files) < 0)
+        end_recording(files);
+    else if (!join(files, thread)) {
+        log_message("cannot save all events: what writes them hangs");
+        return false;
+    }
+    return !files->end_hangs;
 }
 
 void event_files_finish(struct event_files *files) {
-    event_files_end(files); /* nothing was served */
+    if (files->is_recording)
+        event_files_end(files); /* nothing was served */
     events_recorder_destroy(files->events);
     aggstats_profile_finish(&files->profile);
     forget_ring(files);

@@ -28,6 +28,7 @@ struct event_files {
 
     pthread_mutex_t lock; /* of what follows: one command at a time */
     bool is_recording;
+    bool end_hangs;  /* what was recorded could not be saved in time at the end */
     int ring_dir_fd; /* where the ring goes at last; -1: there is no ring, or it goes nowhere */
     char *ring_name;
     char *shown;         /* what is recorded to, for messages */
@@ -47,8 +48,8 @@ int event_files_start(struct event_files *files);
 
 /* "FILE": records to it; with a ring, and while one is recorded, writes what it holds. "off": ends recording, and saves
  * all. FILE is new: see profile_target_open_new(). context: a struct event_files
- * Errors:  -EBUSY it is recording to another file, -EOPNOTSUPP nothing is recorded here, -ETIMEDOUT saving hangs, and
- *          those of making and writing the file
+ * Errors:  -EBUSY it is recording to another file, -EOPNOTSUPP nothing is recorded here, -ETIMEDOUT saving hangs, or
+ *          another command, and those of making and writing the file
  * Threads: any */
 int event_files_command(void *context, const char *argument);
 

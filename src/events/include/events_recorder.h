@@ -76,6 +76,9 @@ int events_recorder_stop(struct events_recorder *events);
  * of writing; -ETIMEDOUT saving hangs */
 int events_recorder_write_ring(struct events_recorder *events, int fd);
 
+/* Grows while a ring is being written, so that it is known whether that hangs. Threads: any */
+uint64_t events_recorder_ring_written(const struct events_recorder *events);
+
 /* Threads: any */
 void events_recorder_state(struct events_recorder *events, struct events_state *ret_state);
 
