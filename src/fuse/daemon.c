@@ -350,7 +350,11 @@ static int mount_and_serve(struct daemon *daemon) {
     pass_set_own_device(daemon->pass, mounting->device);
     pass_set_own_mount_flags(daemon->pass, mountpoint_flags(mounting->device));
     err = start_events(daemon);
-    return err < 0 ? err : mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
+    if (err < 0) {
+        mounting_unmount(mounting, true);
+        return err;
+    }
+    return mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
 }
 
 static int set_up(struct daemon *daemon) {

@@ -184,6 +184,18 @@ full_disk_drops_and_is_gone_on_with() {
     rmdir full
 }
 
+# Found once it is mounted: nothing of the mount is left, nor of the file.
+full_disk_is_refused_at_the_beginning() {
+    mkdir full
+    mount -t tmpfs -o size=64k tmpfs full
+    head -c 64K /dev/zero >full/filler
+    assert_refused "No space left on device" timeout 20 "$OSPROFFS" -f -o "events=$scratch/full/events" "$lower" "$mnt"
+    ! is_mounted "$mnt" || fail "the refused mount is left behind"
+    [ ! -e full/events ] || fail "a refused mount has made a file"
+    umount full
+    rmdir full
+}
+
 dropped_of() {
     sed -n 's/^.*events: \([0-9]*\) of [0-9]* calls were dropped.*/\1/p' "$1" | awk '{ print } END { if (!NR) print 0 }'
 }
@@ -294,6 +306,7 @@ size_is_kept_to
 ring_keeps_the_last_calls
 sigkill_leaves_what_was_saved
 if is_root; then
+    full_disk_is_refused_at_the_beginning
     full_disk_drops_and_is_gone_on_with
     slow_call_has_the_ring_written
 fi
