@@ -56,11 +56,11 @@ expect 0 events export --format perfetto -o calls.pb recorded
 if have python3; then
     python3 - <<'END' || fail "what is exported is not what other programs read"
 import csv, json
-rows = list(csv.DictReader(open("calls.csv", encoding="utf-8", errors="surrogateescape", newline="")))
+rows = list(csv.DictReader(open("calls.csv", encoding="utf-8", newline="")))
 assert len(rows) == 124
 assert rows[0]["path"] == '/no "such", file\n' and rows[0]["error"] == "ENOENT" and rows[0]["size"] == ""
 assert sum(int(row["latency_ns"]) for row in rows if row["op"] == "READ") == 2460000000
-assert int(rows[0]["start_ns"]) == 1764094800000001000 and rows[-1]["new_name"] == "\udcff\x1b[31mred"
+assert int(rows[0]["start_ns"]) == 1764094800000001000 and rows[-1]["new_name"] == "\ufffd\x1b[31mred"
 trace = json.load(open("calls.json", encoding="utf-8"))
 calls = [event for event in trace["traceEvents"] if event["ph"] == "X"]
 assert len(calls) == 124 and trace["otherData"]["begun"].startswith("2025-11-25T18:20:00")

@@ -1,5 +1,6 @@
 /* Comma-separated values, as RFC 4180 has them. Numbers that nothing is known of are empty. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
@@ -13,21 +14,30 @@ struct csv {
     struct events_order *order; /* NULL: the calls are of one host */
 };
 
-static void print_quoted(FILE *stream, const char *text, size_t length) {
+/* Bytes that are no UTF-8 become U+FFFD: readers refuse the whole file for one of them. */
+static void print_quoted(FILE *stream, const char *text) {
+    const char *character;
+    size_t length;
     putc('"', stream);
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '"')
+    while ((length = next_character(&text, &character)) > 0) {
+        if (character[0] == '"')
             putc('"', stream);
-        putc(text[i], stream);
+        fwrite(character, 1, length, stream);
     }
     putc('"', stream);
 }
 
 /* Quoted always, so that a reader does not take a name for a number. */
-static void print_text(FILE *stream, const char *text, size_t length) {
+static void print_text(FILE *stream, const char *text) {
     putc(',', stream);
-    if (length > 0)
-        print_quoted(stream, text, length);
+    if (text[0])
+        print_quoted(stream, text);
+}
+
+/* Texts of records have no zero at their end. */
+static void print_bytes(FILE *stream, struct events_text text) {
+    CLEANUP_FREE char *copy = text.bytes ? strndup(text.bytes, text.length) : NULL;
+    print_text(stream, copy ? copy : "");
 }
 
 static void print_number(FILE *stream, bool is_known, uint64_t number) {
@@ -57,7 +67,7 @@ static void print_caller(const struct csv *csv, const struct event *event) {
     events_export_name(csv->out->file, event->thread, name);
     print_number(csv->stream, true, events_thread_number(csv->out->file, process ? process : event->thread));
     print_number(csv->stream, true, events_thread_number(csv->out->file, event->thread));
-    print_text(csv->stream, name, strlen(name));
+    print_text(csv->stream, name);
     print_number(csv->stream, true, event->uid);
 }
 
@@ -66,7 +76,7 @@ static void print_host(const struct csv *csv, const struct event *event) {
     const struct events_host_seen *host = events_host_of(csv->out->file, event->stream);
     if (!csv->order)
         return;
-    print_text(csv->stream, host && host->name ? host->name : "", host && host->name ? strlen(host->name) : 0);
+    print_text(csv->stream, host && host->name ? host->name : "");
     print_number(csv->stream, true, events_is_unordered(csv->order, event));
 }
 
@@ -74,17 +84,16 @@ static int print_call(void *context, const struct event *event) {
     const struct csv *csv = context;
     char path[EVENTS_PATH_SIZE];
     char error[16];
-    const struct events_text new_name = events_text_of(csv->out->file, event, "new_name");
     const char *name = csv->out->file->ops[event->op].name;
     const char *failure = events_export_error(event->error, error);
     print_times(csv, event);
-    print_text(csv->stream, name, strlen(name));
-    print_text(csv->stream, failure, strlen(failure));
+    print_text(csv->stream, name);
+    print_text(csv->stream, failure);
     print_caller(csv, event);
     print_number(csv->stream, true, event->node);
     events_path_of(csv->out->file, event, path);
-    print_text(csv->stream, path, strlen(path));
-    print_text(csv->stream, new_name.bytes, new_name.bytes ? new_name.length : 0);
+    print_text(csv->stream, path);
+    print_bytes(csv->stream, events_text_of(csv->out->file, event, "new_name"));
     print_column(csv, event, "size");
     print_column(csv, event, "offset");
     print_column(csv, event, "result");
