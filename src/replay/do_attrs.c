@@ -146,7 +146,7 @@ int replay_setxattr(struct replay_lane *lane, struct replay_op *op) {
     char proc[PROC_PATH_SIZE];
     if (!is_user_attribute(op->name))
         return replay_refuse(lane, REPLAY_NOT_RECORDED);
-    if (op->size > VALUE_BYTES_MAX || !replay_charge_name(lane->replay))
+    if (op->size > VALUE_BYTES_MAX || !replay_charge_attribute(lane->replay, op->size))
         return replay_refuse(lane, REPLAY_TOO_LARGE);
     CLEANUP_FD int fd = open_path(lane, op, proc);
     if (fd < 0)

@@ -110,6 +110,8 @@ int replay_create_file(struct replay_lane *lane, struct replay_op *op) {
     int fd = (int)TIMED(lane, openat(dir_fd, op->name, flags | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
     if (fd == -EINVAL && flags & O_DIRECT)
         fd = (int)TIMED(lane, openat(dir_fd, op->name, (flags & ~O_DIRECT) | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+    if (fd < 0)
+        replay_return_name(replay);
     if (fd == -EEXIST && !(op->args[0] & O_EXCL))
         fd = open_there(lane, op, dir_fd, flags);
     if (fd >= 0) {
@@ -124,8 +126,6 @@ int replay_tmpfile(struct replay_lane *lane, struct replay_op *op) {
     int dir_fd = replay_open_parent(lane, op->node);
     if (dir_fd < 0)
         return replay_refuse(lane, REPLAY_NO_PLACE);
-    if (!replay_charge_name(lane->replay))
-        return replay_refuse(lane, REPLAY_TOO_LARGE);
     mode_t mode = replay_mode(lane->replay, op->args[1], op->umask, S_IRUSR | S_IWUSR);
     int flags = (open_flags(lane, op) & ~O_TRUNC) | O_TMPFILE | (int)(op->args[0] & O_EXCL);
     return keep(lane, op, (int)TIMED(lane, openat(dir_fd, ".", flags, mode)));
@@ -207,6 +207,8 @@ int replay_fallocate(struct replay_lane *lane, struct replay_op *op) {
     uint32_t node = handle_of(lane, op->handle)->node;
     if (op->offset > INT64_MAX / 2 || op->size > INT64_MAX / 2 ||
         !replay_charge(lane->replay, node, op->offset + op->size))
+        return replay_refuse(lane, REPLAY_TOO_LARGE);
+    if (op->args[0] & FALLOC_FL_INSERT_RANGE && !replay_charge_insertion(lane->replay, node, fd, op->size))
         return replay_refuse(lane, REPLAY_TOO_LARGE);
     return (int)TIMED(lane, fallocate(fd, (int)op->args[0], (off_t)op->offset, (off_t)op->size));
 }

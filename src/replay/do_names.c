@@ -20,25 +20,45 @@ static void add_place(struct replay *replay, uint32_t node, uint32_t directory, 
     pthread_rwlock_unlock(&replay->places_lock);
 }
 
+static bool has_more_places(struct replay *replay, uint32_t node) {
+    pthread_rwlock_rdlock(&replay->places_lock);
+    bool has_more = replay->nodes.at[node].places[1].directory;
+    pthread_rwlock_unlock(&replay->places_lock);
+    return has_more;
+}
+
 int replay_lookup(struct replay_lane *lane, struct replay_op *op) {
     struct stat attr;
     int dir_fd = replay_open_parent(lane, op->node);
     if (dir_fd < 0)
         return replay_refuse(lane, REPLAY_NO_PLACE);
     int err = (int)TIMED(lane, fstatat(dir_fd, op->name, &attr, AT_SYMLINK_NOFOLLOW));
-    if (err == 0)
-        add_place(lane->replay, op->entry, op->node, op->name);
-    return err;
+    if (err < 0)
+        return err;
+    add_place(lane->replay, op->entry, op->node, op->name);
+    bool has_one_name = S_ISDIR(attr.st_mode) || attr.st_nlink < 2;
+    if (has_one_name && has_more_places(lane->replay, op->entry))
+        atomic_store(&lane->replay->is_astray, true);
+    return 0;
 }
 
 /* ---- Making ---- */
 
-/* The directory for a new name; below 0: with lane->reason set. */
+/* The directory for a new name, which is taken into account; below 0: with lane->reason set. */
 static int open_for_name(struct replay_lane *lane, uint32_t directory) {
     int dir_fd = replay_open_parent(lane, directory);
     if (dir_fd < 0)
         return replay_refuse(lane, REPLAY_NO_PLACE);
     return replay_charge_name(lane->replay) ? dir_fd : replay_refuse(lane, REPLAY_TOO_LARGE);
+}
+
+/* What came of making a name. */
+static int made(struct replay_lane *lane, int err, uint32_t node, uint32_t directory, const char *text) {
+    if (err == 0)
+        add_place(lane->replay, node, directory, text);
+    else
+        replay_return_name(lane->replay);
+    return err;
 }
 
 int replay_mkdir(struct replay_lane *lane, struct replay_op *op) {
@@ -47,9 +67,7 @@ int replay_mkdir(struct replay_lane *lane, struct replay_op *op) {
         return dir_fd;
     mode_t mode = replay_mode(lane->replay, op->args[0], op->umask, S_IRWXU);
     int err = (int)TIMED(lane, mkdirat(dir_fd, op->name, mode));
-    if (err == 0)
-        add_place(lane->replay, op->entry, op->node, op->name);
-    return err;
+    return made(lane, err, op->entry, op->node, op->name);
 }
 
 int replay_mknod(struct replay_lane *lane, struct replay_op *op) {
@@ -62,9 +80,7 @@ int replay_mknod(struct replay_lane *lane, struct replay_op *op) {
         return dir_fd;
     mode_t mode = replay_mode(lane->replay, op->args[0], op->umask, S_IRUSR | S_IWUSR) | type;
     int err = (int)TIMED(lane, mknodat(dir_fd, op->name, mode, is_device ? (dev_t)op->args[1] : 0));
-    if (err == 0)
-        add_place(lane->replay, op->entry, op->node, op->name);
-    return err;
+    return made(lane, err, op->entry, op->node, op->name);
 }
 
 /* Whether a link stays where it is, wherever it and its directories are moved to. */
@@ -94,9 +110,7 @@ int replay_symlink(struct replay_lane *lane, struct replay_op *op) {
         atomic_fetch_add(&lane->replay->replaced_targets, 1);
     }
     int err = (int)TIMED(lane, symlinkat(target, dir_fd, op->name));
-    if (err == 0)
-        add_place(lane->replay, op->entry, op->node, op->name);
-    return err;
+    return made(lane, err, op->entry, op->node, op->name);
 }
 
 int replay_link(struct replay_lane *lane, struct replay_op *op) {
@@ -108,9 +122,7 @@ int replay_link(struct replay_lane *lane, struct replay_op *op) {
     if (dir_fd < 0)
         return dir_fd;
     int err = (int)TIMED(lane, linkat(old_fd, place.text, dir_fd, op->name, 0));
-    if (err == 0)
-        add_place(lane->replay, op->node, op->other, op->name);
-    return err;
+    return made(lane, err, op->node, op->other, op->name);
 }
 
 /* ---- Removing, renaming ---- */
@@ -132,16 +144,21 @@ int replay_remove(struct replay_lane *lane, struct replay_op *op) {
     int err = (int)TIMED(lane, unlinkat(dir_fd, op->name, is_directory ? AT_REMOVEDIR : 0));
     if (err < 0)
         return err;
+    replay_return_name(lane->replay);
     if (is_directory)
         replay_place_forget_descriptors(lane->replay);
     lose_place(lane->replay, op->entry, op->node, op->name);
     return 0;
 }
 
+/* Between two names of one file nothing is done. What was not recorded, but is done, is not known. */
 static void move_places(struct replay *replay, const struct replay_op *op, bool is_exchange) {
+    if (op->entry == 0)
+        atomic_store(&replay->is_astray, true);
+    if (op->replaced == op->entry)
+        return;
     replay_place_remove(replay, op->entry, op->node, op->name);
-    if (op->replaced != op->entry)
-        replay_place_remove(replay, op->replaced, op->other, op->text);
+    replay_place_remove(replay, op->replaced, op->other, op->text);
     replay_place_add(replay, op->entry, op->other, op->text);
     if (is_exchange)
         replay_place_add(replay, op->replaced, op->node, op->name);
@@ -164,7 +181,9 @@ int replay_rename(struct replay_lane *lane, struct replay_op *op) {
     if (err < 0)
         return err;
     replay_place_forget_descriptors(replay);
-    if (op->replaced && op->replaced != op->entry)
+    if (op->replaced && op->replaced != op->entry && !(flags & RENAME_EXCHANGE)) {
+        replay_return_name(replay);
         replay_count_open(replay, op->replaced, 0);
+    }
     return 0;
 }

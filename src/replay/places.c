@@ -114,7 +114,9 @@ void replay_place_add(struct replay *replay, uint32_t node, uint32_t directory, 
     if (node == 0 || node == ROOT_NODE || is_at(&places[0], directory, text) || is_at(&places[1], directory, text))
         return;
     struct replay_place *place = places[0].directory ? &places[1] : &places[0];
-    if (!place->directory)
+    if (place->directory)
+        replay->nodes.at[node].has_more_places = true;
+    else
         *place = (struct replay_place){directory, text};
 }
 

@@ -88,6 +88,8 @@ uint32_t replay_name_present(struct replay *replay, uint32_t place, uint64_t id,
     uint32_t node = replay->names.at[place].node;
     uint32_t known = id ? replay_map_get(&replay->node_of_id, id) : 0;
     const bool is_another = node && id && replay->nodes.at[node].id != id && (known || replay->nodes.at[node].id);
+    if (is_another)
+        atomic_store(&replay->is_astray, true);
     if (!node || is_another) /* that has come to this name without a trace */
         node = known;
     if (!node)

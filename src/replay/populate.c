@@ -63,19 +63,26 @@ static int make_link(struct replay *replay, uint32_t node, int dir_fd, const cha
     return linkat(old_fd, place->text, dir_fd, text, 0) == 0 ? 0 : errno == EEXIST ? 1 : negative_errno();
 }
 
-static int make_name(struct replay *replay, const struct replay_name *name) {
+static int make_name_in(struct replay *replay, const struct replay_name *name, int dir_fd) {
     const struct replay_node *node = &replay->nodes.at[name->first];
-    CLEANUP_FD int dir_fd = replay_open_node(replay, name->directory, O_PATH | O_DIRECTORY);
-    if (dir_fd < 0)
-        return dir_fd;
-    if (!replay_charge_name(replay))
-        return -EFBIG;
     if (node->places[0].directory)
         return make_link(replay, name->first, dir_fd, name->text);
     if (node->type == TYPE_DIRECTORY)
         return make_directory(replay, dir_fd, name->text);
     return node->type == TYPE_SYMLINK ? make_symlink(dir_fd, name->text)
                                       : make_file(replay, name->first, dir_fd, name->text);
+}
+
+static int make_name(struct replay *replay, const struct replay_name *name) {
+    CLEANUP_FD int dir_fd = replay_open_node(replay, name->directory, O_PATH | O_DIRECTORY);
+    if (dir_fd < 0)
+        return dir_fd;
+    if (!replay_charge_name(replay))
+        return -EFBIG;
+    int err = make_name_in(replay, name, dir_fd);
+    if (err != 0)
+        replay_return_name(replay);
+    return err;
 }
 
 /* What was open when recording began. */

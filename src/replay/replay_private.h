@@ -84,6 +84,7 @@ struct replay_node {
     struct replay_resource resource;
     /* while it runs */
     struct replay_place places[2];
+    bool has_more_places;
     uint64_t charged_bytes;
     uint32_t open_count;
 };
@@ -221,6 +222,8 @@ struct replay {
     uint64_t generation;          /* of directories' places */
     pthread_mutex_t charge_lock;
     uint64_t charged_bytes;
+    uint64_t charged_names;
+    atomic_bool is_astray;  /* names may be others' than it seems */
     unsigned char *pattern; /* [PATTERN_BYTES], what is written to files */
     _Atomic uint64_t replaced_targets;
     struct replay_report report;
@@ -290,6 +293,13 @@ const struct replay_row *replay_row_of(const char *name);
 /* Takes what a file up to that end may hold, or what a name takes. False: it would be too much */
 bool replay_charge(struct replay *replay, uint32_t node, uint64_t end_bytes);
 bool replay_charge_name(struct replay *replay);
+bool replay_charge_attribute(struct replay *replay, uint64_t size_bytes);
+
+/* What a file may hold after so much was inserted into it. */
+bool replay_charge_insertion(struct replay *replay, uint32_t node, int fd, uint64_t size_bytes);
+
+/* A name has gone, or was not made. */
+void replay_return_name(struct replay *replay);
 
 /* A file holds no more than that now. */
 void replay_shrink(struct replay *replay, uint32_t node, uint64_t size_bytes);

@@ -403,6 +403,90 @@ START_TEST(removed_files_give_their_room_back) {
 }
 END_TEST
 
+START_TEST(removed_names_give_their_room_back) {
+    char *script = NULL;
+    size_t size_bytes;
+    FILE *stream = open_memstream(&script, &size_bytes);
+    options.max_bytes = 4 * REPLAY_NAME_BYTES;
+    for (unsigned i = 0; i < 100; i++) {
+        fprintf(stream, "call 1 %u 1 MKDIR 1 entry=%u mode=0755 name=d\n", i * 100, i + 2);
+        fprintf(stream, "call 1 %u 1 MKDIR 1 mode=0755 errno=17 name=d\n", i * 100 + 10);
+        fprintf(stream, "call 1 %u 1 MKDIR 1 entry=%u mode=0755 name=e\n", i * 100 + 20, i + 1002);
+        fprintf(stream, "call 1 %u 1 RENAME2 1 parent=1 name=d new_name=e\n", i * 100 + 30);
+        fprintf(stream, "call 1 %u 1 RMDIR 1 name=e\n", i * 100 + 40);
+    }
+    fclose(stream);
+    run(script);
+    free(script);
+    assert_all_done();
+}
+END_TEST
+
+/* Makes a file of a megabyte forty times, each time followed by these lines: "@" in them is its node, "#" the number of
+ * the round. */
+static void run_rounds(const char *const *lines) {
+    char *script = NULL;
+    size_t size_bytes;
+    FILE *stream = open_memstream(&script, &size_bytes);
+    options.max_bytes = 4 * MIB;
+    for (unsigned i = 0; i < 40; i++) {
+        unsigned at = i * 100;
+        fprintf(stream, "call 1 %u 1 CREATE 1 file=7 entry=%u mode=0644 flags=0x42 name=a\n", at, i + 1000);
+        fprintf(stream, "call 1 %u 1 WRITE %u file=7 size=1048576 offset=0 result=1048576\n", at + 1, i + 1000);
+        fprintf(stream, "call 1 %u 1 RELEASE %u file=7\n", at + 2, i + 1000);
+        for (unsigned line = 0; lines[line]; line++) {
+            fprintf(stream, "call 1 %u 1 ", at + 3 + line);
+            for (const char *c = lines[line]; *c; c++)
+                *c == '@' ? fprintf(stream, "%u", i + 1000) : *c == '#' ? fprintf(stream, "%u", i) : fputc(*c, stream);
+            fputc('\n', stream);
+        }
+    }
+    fclose(stream);
+    run(script);
+    free(script);
+    ck_assert_uint_gt(refused("WRITE", REPLAY_TOO_LARGE), 0);
+    ck_assert_uint_le(blocks_bytes(), options.max_bytes);
+}
+
+START_TEST(what_has_three_names_is_not_given_back_by_two) {
+    run_rounds((const char *const[]){"LINK @ parent=1 entry=@ new_name=b", "LINK @ parent=1 entry=@ new_name=c#",
+                                     "UNLINK 1 name=a", "UNLINK 1 name=b", NULL});
+}
+END_TEST
+
+/* Each recording lies in another way about what a name is. */
+START_TEST(a_name_that_is_another_files_gives_nothing_back) {
+    static const char *const recorded_as_failed[] = {"RENAME2 1 parent=1 name=a new_name=k# errno=5",
+                                                     "MKNOD 1 entry=@00 mode=0100644 name=x",
+                                                     "RENAME2 1 parent=1 name=x new_name=a errno=5",
+                                                     "UNLINK 1 name=a",
+                                                     "UNLINK 1 name=x",
+                                                     NULL};
+    static const char *const under_another_number[] = {"LOOKUP 1 entry=@00 name=a", "LINK @00 parent=1 new_name=k#",
+                                                       "LOOKUP 1 entry=@ name=a", "UNLINK 1 name=a", NULL};
+    const char *const *const lies[] = {recorded_as_failed, under_another_number};
+    run_rounds(lies[_i]);
+}
+END_TEST
+
+START_TEST(what_is_inserted_takes_room) {
+    char *script = NULL;
+    size_t size_bytes;
+    FILE *stream = open_memstream(&script, &size_bytes);
+    options.max_bytes = 4 * MIB;
+    fprintf(stream, "call 1 0 1 CREATE 1 file=7 entry=3 mode=0644 flags=0x42 name=a\n");
+    for (unsigned i = 1; i < 40; i++) {
+        fprintf(stream, "call 1 %u 1 WRITE 3 file=7 size=1048576 offset=0 result=1048576\n", i * 100);
+        fprintf(stream, "call 1 %u 1 FALLOCATE 3 file=7 mode=0x20 size=1048576 offset=0\n", i * 100 + 10);
+    }
+    fclose(stream);
+    run(script);
+    free(script);
+    ck_assert_uint_le(blocks_bytes(), options.max_bytes + REPLAY_NAME_BYTES);
+    ck_assert_int_le(stat_of("a").st_size, (off_t)options.max_bytes);
+}
+END_TEST
+
 START_TEST(a_fifo_is_made_but_not_opened) {
     run("call 1 0 1 MKNOD 1 entry=3 mode=0010644 name=fifo\n"
         "call 1 10 1 OPEN 3 file=7 flags=0\n"
@@ -500,6 +584,10 @@ int main(void) {
     tcase_add_test(tcase, a_hole_takes_no_room);
     tcase_add_test(tcase, names_take_room_too);
     tcase_add_test(tcase, removed_files_give_their_room_back);
+    tcase_add_test(tcase, removed_names_give_their_room_back);
+    tcase_add_test(tcase, what_has_three_names_is_not_given_back_by_two);
+    tcase_add_loop_test(tcase, a_name_that_is_another_files_gives_nothing_back, 0, 2);
+    tcase_add_test(tcase, what_is_inserted_takes_room);
     tcase_add_test(tcase, a_fifo_is_made_but_not_opened);
     tcase_add_test(tcase, devices_owners_and_set_id_bits_are_left_out);
     tcase_add_test(tcase, handles_that_nobody_opened_are_no_trouble);
