@@ -101,11 +101,15 @@ static void open_first(struct replay *replay, struct replay_handle *handle) {
 static uint32_t make_names(struct replay *replay) {
     uint32_t count = 0;
     replay->report.not_made = 0;
+    replay->report.not_made_error = 0;
     for (uint32_t i = 1; i < replay->names.count && !*replay->stop; i++) {
         struct replay_name *name = &replay->names.at[i];
         if (!name->existed || name->is_made)
             continue;
-        name->is_made = make_name(replay, name) >= 0;
+        int err = make_name(replay, name);
+        name->is_made = err >= 0;
+        if (err < 0 && replay->report.not_made_error == 0)
+            replay->report.not_made_error = -err;
         if (name->is_made)
             replay_place_add(replay, name->first, name->directory, name->text);
         count += name->is_made;

@@ -134,6 +134,18 @@ if is_root && have setpriv; then
     assert_eq "$(tree two)" "$(tree user-dir)" "what another user's replay made"
     assert_eq "$user_uid" "$(stat -c %u user-dir/b.o)" "whose it is"
 fi
+# Why nothing could be made is said.
+if is_root && have setpriv; then
+    mkdir -m 755 roots-dir
+    status=0
+    as_user "$OSPROF" events replay --fast recorded roots-dir >"$scratch/out" || status=$?
+    assert_eq 1 "$status" "exit status in a directory that may not be written to"
+    grep -q ' names that must have been there could not be made; the first: Permission denied$' "$scratch/out" ||
+        fail "no reason is given: $(<"$scratch/out")"
+fi
+mkdir small-dir
+expect 1 events replay --fast --max-bytes 4K recorded small-dir
+grep -q 'could not be made; the first: files would hold more than --max-bytes$' "$scratch/out" || fail "no reason: $(<"$scratch/out")"
 expect 2 events replay --max-bytes 1X recorded two
 grep -q "^osprof events replay: --max-bytes takes a number of bytes" "$scratch/err" || fail "1X is taken: $(<"$scratch/err")"
 expect 2 events replay recorded

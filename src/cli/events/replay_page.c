@@ -1,6 +1,7 @@
 /* The page of osprof events replay. */
 #include "replay_page.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -63,8 +64,10 @@ static void print_made(const struct replay_page *page) {
            count_text(report->made_files, files));
     printf(page->options->is_sparse ? "each a hole\n" : "filled with %s of a pattern\n", bytes);
     if (report->not_made > 0)
-        printf("            %s names that were there before could not be made; too large for --max-bytes?\n",
-               count_text(report->not_made, files));
+        printf("            %s name%s that must have been there could not be made; the first: %s\n",
+               count_text(report->not_made, files), units_plural(report->not_made),
+               report->not_made_error == EFBIG ? "files would hold more than --max-bytes"
+                                               : strerror(report->not_made_error));
     if (report->replaced_targets > 0)
         printf("            %s symbolic link%s could lead out, and got other targets of the same length\n",
                count_text(report->replaced_targets, files), units_plural(report->replaced_targets));

@@ -94,6 +94,7 @@ struct replay_report {
     uint64_t made_files;
     uint64_t made_bytes;
     uint64_t not_made;         /* names that must have been there, but could not be made */
+    int not_made_error;        /* errno value of the first of them; EFBIG: files would hold too much */
     uint64_t replaced_targets; /* of symbolic links */
     int64_t recorded_ns;       /* from the first call's beginning to the last one's end */
     int64_t replayed_ns;
