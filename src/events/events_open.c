@@ -169,16 +169,28 @@ static size_t find_chunk(const unsigned char *at, size_t size_bytes, struct chun
     return events_checksum(sum) == ret_chunk->head.checksum ? head.size_bytes : 0;
 }
 
+/* A ring has lost its older ones. */
+static void count_lost(struct events_file *file, uint64_t count, uint64_t last_sequence) {
+    if (!(file->flags & EVENTS_RING) && count > 0 && last_sequence > count - 1)
+        file->losses.lost = last_sequence - (count - 1);
+}
+
 static int take_chunks(struct events_file *file, const unsigned char *at, size_t size_bytes) {
     struct chunk chunk;
     size_t length_bytes;
+    uint64_t count = 0;
+    uint64_t last_sequence = 0;
     int err = 0;
     while (err == 0 && (length_bytes = find_chunk(at, size_bytes, &chunk)) > 0) {
         err = take_chunk(file, &chunk);
+        count++;
+        if (chunk.head.sequence > last_sequence)
+            last_sequence = chunk.head.sequence;
         at += length_bytes;
         size_bytes -= length_bytes;
     }
     file->losses.cut_bytes = size_bytes;
+    count_lost(file, count, last_sequence);
     return err;
 }
 

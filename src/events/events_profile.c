@@ -169,7 +169,8 @@ static struct aggstats_clock clock_of(const struct events_file *file) {
 
 static bool lacks_calls(const struct events_file *file) {
     const struct events_losses *losses = &file->losses;
-    return losses->dropped || losses->missing || losses->unreadable || losses->cut_bytes || losses->is_open;
+    return losses->dropped || losses->missing || losses->unreadable || losses->cut_bytes || losses->lost ||
+           losses->is_open;
 }
 
 static int add_labels(const struct events_file *file, struct aggstats_profile *profile) {

@@ -77,14 +77,15 @@ static int put_beside(struct events_recorder *events) {
         const size_t part_bytes[3] = {beside->size_bytes};
         err = write_parts(events, parts, part_bytes);
     }
-    if (err == -ENOSPC && events->wanted.ring_bytes > 0) {
-        seen_clear(&events->nodes);
+    bool ring_has_forgotten = err == -ENOSPC && events->wanted.ring_bytes > 0;
+    bool is_too_much = err < 0 && beside->size_bytes > BESIDE_WAITING_MAX;
+    if (ring_has_forgotten || is_too_much) {
+        seen_clear(&events->nodes); /* their names are told anew; that others are missing numbers of chunks tell */
         seen_clear(&events->tasks);
-        err = 0;
     }
-    if (err == 0 || beside->size_bytes > BESIDE_WAITING_MAX)
+    if (err == 0 || ring_has_forgotten || is_too_much)
         beside->size_bytes = 0;
-    return err;
+    return ring_has_forgotten ? 0 : err;
 }
 
 /* ---- The beginning ---- */

@@ -272,6 +272,17 @@ START_TEST(chunk_of_unknown_kind_is_skipped) {
 }
 END_TEST
 
+START_TEST(chunks_that_were_never_written_are_counted) {
+    describe();
+    reads(1, 0, 0, 3, 1000);
+    writer.sequence += 4;
+    reads(1, 3, 0, 3, 10000);
+    read_all(writer.size_bytes);
+    ck_assert_uint_eq(file->losses.lost, 4);
+    ck_assert_uint_eq(count_calls(), 6);
+}
+END_TEST
+
 static void break_start(size_t at, unsigned char byte, const char *expected) {
     describe();
     writer.bytes[at] = byte;
@@ -375,6 +386,7 @@ int main(void) {
     tcase_add_test(tcase, broken_record_ends_its_chunk);
     tcase_add_test(tcase, disordered_records_are_read_and_counted);
     tcase_add_test(tcase, chunk_of_unknown_kind_is_skipped);
+    tcase_add_test(tcase, chunks_that_were_never_written_are_counted);
     tcase_add_test(tcase, other_files_are_refused);
     tcase_add_test(tcase, other_byte_order_is_refused);
     tcase_add_test(tcase, other_version_is_refused);

@@ -69,6 +69,8 @@ static void tell_losses(const struct events_input *input) {
     tell(input->name, losses->unreadable, "calls are in broken records, and are left out");
     tell(input->name, losses->disordered, "calls begin before the one before them has ended; what recorded them?");
     tell(input->name, losses->cut_bytes, "bytes at its end are not whole, and are left out");
+    tell(input->name, losses->lost,
+         "parts of it are missing, such as marks, times and names: they could not be written");
     tell(input->name, losses->skipped, "parts of it are of an unknown kind, or broken, and are left out");
     if (losses->is_open)
         complain("%s: its end is missing: it is still being written, or osproffs was killed", input->name);

@@ -63,6 +63,7 @@ struct events_losses {
     uint64_t unreadable; /* calls in records that are broken */
     uint64_t disordered; /* calls that begin before the one before them in their stream has ended; they are read */
     uint64_t cut_bytes;  /* of the file, from the first chunk on that is not whole */
+    uint64_t lost;       /* chunks that are missing between others; unknown (0) of a ring */
     uint64_t skipped;    /* chunks of a kind that this program does not know, or broken inside */
     bool is_open;        /* no mark says that recording ended, or that a ring was written: the last calls are missing */
     bool is_newer;       /* a newer program wrote it: there may be more in it than is read */
