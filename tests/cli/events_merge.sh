@@ -21,6 +21,7 @@ program=$TEST_PROGRAMS/events_from_script
     printf '%s\n' 'host far' 'boot b' 'error 2000000' 'ahead -1900000' 'drift 120' 'path 5 /g'
     calls 10
     echo "call 4711 1502500 30 LOOKUP 1 errno=2 name=last"
+    echo "call 4711 1600000 30 GETATTR 77"
 } | "$program" >far
 
 expect 0 events merge -o both near far
@@ -42,6 +43,9 @@ expect 0 events show --pid 4711 --path /g both
 grep -q 'far .*READ' "$scratch/out" || fail "far's file has lost its path"
 ! grep near "$scratch/out" || fail "paths of hosts are not kept apart"
 
+expect 0 events show --width 200 --op GETATTR both
+grep -q 'far .*(node 77)$' "$scratch/out" || fail "a node without a path: $(<"$scratch/out")"
+
 # ---- What others make of it
 
 expect 0 events profile -o both.osprof both
@@ -55,7 +59,7 @@ assert_eq "$(buckets sum.osprof)" "$(buckets both.osprof)" "the profile of both"
 
 expect 0 events export both
 head -n 1 "$scratch/out" | grep -q ',host,unordered$' || fail "no column says whose calls they are"
-assert_eq 101 "$(grep -c ',"far",[01]$' "$scratch/out")" "rows of far"
+assert_eq 102 "$(grep -c ',"far",[01]$' "$scratch/out")" "rows of far"
 for format in chrome perfetto; do
     expect 0 events export --format "$format" -o "both.$format" both
 done

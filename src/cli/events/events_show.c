@@ -162,7 +162,7 @@ static void print_path(const struct page *page, const struct event *event, int c
     if (attribute.bytes)
         snprintf(path + strlen(path), sizeof(path) - strlen(path), " [%.*s]", (int)attribute.length, attribute.bytes);
     if (!path[0])
-        snprintf(path, sizeof(path), "(node %" PRIu64 ")", event->node);
+        snprintf(path, sizeof(path), "(node %" PRIu64 ")", events_node_number(page->file, event->node));
     columns = columns < PATH_COLUMNS_MIN ? PATH_COLUMNS_MIN : columns;
     int length = units_text_columns(path);
     const char *shown = path;

@@ -157,6 +157,11 @@ static inline uint32_t events_thread_number(const struct events_file *file, uint
     return file->host_count ? (uint32_t)thread & ((1U << EVENTS_HOST_THREAD_SHIFT) - 1) : (uint32_t)thread;
 }
 
+/* The same of a node. */
+static inline uint64_t events_node_number(const struct events_file *file, uint64_t node) {
+    return file->host_count ? node & ((UINT64_C(1) << EVENTS_HOST_NODE_SHIFT) - 1) : node;
+}
+
 /* What is known of the order of calls of different machines. Owner: the caller frees *ret_order with free(). Errors:
  * -ENOMEM */
 struct events_order;
