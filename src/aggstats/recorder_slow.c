@@ -18,6 +18,7 @@ static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_
     const struct slow_place place = {
         .threads = &recorder->threads,
         .store = recorder->live.slow,
+        .seen_cycles = &recorder->live.header->seen_cycles,
         .clock_kind = recorder->clock.kind,
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
         .op_count = recorder->layout.op_count,

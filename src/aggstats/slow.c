@@ -186,10 +186,11 @@ void slow_report(struct slow *slow) {
 
 /* ---- The thread ---- */
 
-/* Returns whether any call is in flight. */
+/* Returns whether any call is in flight. So it is known how old calls were when the process was killed. */
 static bool look_at_all(struct slow *slow, uint64_t threshold_cycles) {
     bool any = false;
     sigset_t before;
+    __atomic_store_n(slow->seen_cycles, aggstats_clock_now(slow->clock_kind), __ATOMIC_RELAXED);
     quiet_lock(&slow->lock, &before);
     drop_ended(slow);
     quiet_unlock(&slow->lock, &before);
@@ -324,6 +325,7 @@ int slow_start(const struct slow_place *place, const struct aggstats_slow_option
     slow->options = *options;
     slow->threads = place->threads;
     slow->store = place->store;
+    slow->seen_cycles = place->seen_cycles;
     slow->clock_kind = place->clock_kind;
     slow->op_names = place->op_names;
     slow->op_count = place->op_count;

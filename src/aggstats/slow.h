@@ -26,6 +26,7 @@ struct slow {
     struct aggstats_slow_options options;
     const struct threads *threads;
     struct slow_store *store; /* in the live file */
+    uint64_t *seen_cycles;    /* there, too: the last moment at which it is known to have lived; atomic */
     uint32_t clock_kind;
     void (*woken)(void *context); /* a call has begun, while it slept; without locks */
     void *woken_context;
@@ -48,6 +49,7 @@ struct slow {
 struct slow_place {
     const struct threads *threads;
     struct slow_store *store;
+    uint64_t *seen_cycles; /* atomic */
     uint32_t clock_kind;
     const char (*op_names)[AGGSTATS_NAME_SIZE];
     unsigned op_count;

@@ -99,13 +99,14 @@ command_control "slow 0.02s"
 freeze
 make third
 expect_why "$live" "MKDIR +$cause$"
+nap 500
 kill -KILL "$daemon_pid"
 thaw # before that it cannot die
 wait "$daemon_pid" || true
 wait "$maker" || true
 maker=
 "$OSPROF" recover "$live" >"$scratch/recovered"
-expect_why "$scratch/recovered" "MKDIR +$cause$"
+expect_why "$scratch/recovered" "^ +([4-9][0-9][0-9] ms|[0-9.]+ s) +[0-9]+  MKDIR +$cause$" # how old it was
 rm "$live"
 umount "$mnt"
 
