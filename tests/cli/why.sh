@@ -65,6 +65,12 @@ assert [call["op"] for call in profile["slow_calls"] + profile["in_flight"]] == 
         fail "what osprof why --json has: $(<json)"
 fi
 
+# Of a mount that was not root's less was seen, which is said.
+sed 's/^\(# stack: [^ ]*\) < .*/\1/' "$data/why.osprof" >seen-less
+expect 0 why seen-less
+[ "$(tail -n 2 "$scratch/out" | tr '\n' ' ')" = "Of each wait only the innermost function was seen: the kernel shows all of them to \
+root only, for whom more causes have names. " ] || fail "nothing is said of what was not seen: $(<"$scratch/out")"
+
 # Nothing is wider than it may be however long paths and names are, and however large numbers.
 path=$(printf '/a directory %s' {1..40})
 cat >wide <<END

@@ -219,6 +219,37 @@ static void print_slow_calls(const struct why_page *page) {
     visit_slow_calls(page, &columns, true);
 }
 
+/* ---- What could be seen ---- */
+
+struct stacks_seen {
+    size_t count;
+    bool is_any_whole; /* has more than the innermost function */
+};
+
+static void see_stack(const struct why_page *page, const char *op, const char *stack, struct stacks_seen *seen) {
+    if (!stack || !wants(page, op))
+        return;
+    seen->count++;
+    seen->is_any_whole = seen->is_any_whole || strstr(stack, " < ");
+}
+
+/* The kernel shows stacks to root only. */
+static void print_what_was_seen(const struct why_page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    struct stacks_seen seen = {0};
+    for (size_t i = 0; i < profile->slow_call_count; i++)
+        see_stack(page, profile->slow_calls[i].op, profile->slow_calls[i].stack, &seen);
+    for (size_t i = 0; i < profile->in_flight_count; i++)
+        see_stack(page, profile->in_flight[i].op, profile->in_flight[i].stack, &seen);
+    if (seen.count == 0 || seen.is_any_whole)
+        return;
+    putc('\n', page->screen->stream);
+    screen_print_wrapped(
+        page->screen, 0, 0,
+        "Of each wait only the innermost function was seen: the kernel shows all of them to root only, "
+        "for whom more causes have names.");
+}
+
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen) {
     const struct why_page page = {
@@ -236,4 +267,5 @@ void why_page_print(const struct aggstats_profile *profile, const struct why_pag
     print_causes(&page, &sums);
     print_in_flight(&page);
     print_slow_calls(&page);
+    print_what_was_seen(&page);
 }
