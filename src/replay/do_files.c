@@ -10,7 +10,8 @@
 #include "base.h"
 #include "replay_private.h"
 
-#define ENTRIES_BYTES 4096U /* that one call lists, as the kernel asks FUSE for at a time */
+#define ENTRIES_BYTES 4096U         /* that one call lists, as the kernel asks FUSE for at a time */
+#define BUFFER_BYTES_MAX (1U << 20) /* of a thread's own */
 #define OPEN_FLAGS (O_TRUNC | O_DIRECT | O_SYNC | O_DSYNC)
 
 static struct replay_handle *handle_of(struct replay_lane *lane, uint32_t place) {
@@ -23,11 +24,24 @@ static int fd_of(struct replay_lane *lane, uint32_t place) {
     return fd >= 0 ? fd : replay_refuse(lane, REPLAY_NO_FILE);
 }
 
+/* Larger than what one call of the kernel's reads: all threads have one, since nobody looks at what is read. */
+static unsigned char *large_buffer(struct replay *replay) {
+    void *made = NULL;
+    pthread_mutex_lock(&replay->charge_lock);
+    if (!replay->large_buffer && posix_memalign(&made, 4096, TRANSFER_BYTES_MAX) == 0)
+        replay->large_buffer = made;
+    unsigned char *buffer = replay->large_buffer;
+    pthread_mutex_unlock(&replay->charge_lock);
+    return buffer;
+}
+
 unsigned char *replay_buffer(struct replay_lane *lane, uint64_t size_bytes) {
     void *grown = NULL;
     if (size_bytes <= lane->buffer_bytes)
         return lane->buffer;
-    if (size_bytes > TRANSFER_BYTES_MAX || posix_memalign(&grown, 4096, size_bytes) != 0)
+    if (size_bytes > BUFFER_BYTES_MAX)
+        return size_bytes <= TRANSFER_BYTES_MAX ? large_buffer(lane->replay) : NULL;
+    if (posix_memalign(&grown, 4096, size_bytes) != 0)
         return NULL;
     free(lane->buffer);
     lane->buffer = grown;

@@ -8,7 +8,7 @@
 
 /* A recorded thread. */
 struct thread {
-    uint64_t last_cycles; /* when its last call began */
+    uint64_t last_cycles; /* when its last call ended */
     uint32_t lane;        /* from 1; 0: it has had no call yet */
 };
 
@@ -43,7 +43,8 @@ static int find_threads(struct replay *replay, const uint32_t *numbers, struct t
             place = ++threads->count;
             replay_map_set(replay, &threads->places, numbers[i], place);
         }
-        threads->at[place].last_cycles = replay->ops.at[i].start_cycles;
+        if (threads->at[place].last_cycles < end_of(&replay->ops.at[i]))
+            threads->at[place].last_cycles = end_of(&replay->ops.at[i]);
     }
     return threads->at ? replay->error : -ENOMEM;
 }
@@ -54,7 +55,7 @@ static uint32_t choose_lane(struct replay *replay, struct thread *thread, const 
     if (!thread->lane) {
         uint32_t lane = find_lane(replay, op->start_cycles);
         thread->lane = lane + 1;
-        replay->lanes[lane].free_cycles = thread->last_cycles == UINT64_MAX ? UINT64_MAX : thread->last_cycles + 1;
+        replay->lanes[lane].free_cycles = thread->last_cycles;
         return lane;
     }
     if (busy_cycles[thread->lane - 1] <= op->start_cycles)

@@ -223,8 +223,9 @@ struct replay {
     pthread_mutex_t charge_lock;
     uint64_t charged_bytes;
     uint64_t charged_names;
-    atomic_bool is_astray;  /* names may be others' than it seems */
-    unsigned char *pattern; /* [PATTERN_BYTES], what is written to files */
+    atomic_bool is_astray;       /* names may be others' than it seems */
+    unsigned char *pattern;      /* [PATTERN_BYTES], what is written to files */
+    unsigned char *large_buffer; /* [TRANSFER_BYTES_MAX], once it is needed; under charge_lock */
     _Atomic uint64_t replaced_targets;
     struct replay_report report;
     struct replay_count *counts;
@@ -326,7 +327,7 @@ struct replay_place replay_place_of(struct replay *replay, uint32_t node);
  * not touched. Timed. Returns a descriptor, or -errno, also with lane->reason set */
 int replay_open_checked(struct replay_lane *lane, int path_fd, int flags, bool is_directory);
 
-/* Memory of a lane, for a call to read into. NULL: none */
+/* Memory for a call of a lane to read into; what is there stays the call's only up to 1 MiB. NULL: none */
 unsigned char *replay_buffer(struct replay_lane *lane, uint64_t size_bytes);
 
 /* Evaluates a system call, and adds what it took to lane->latency_cycles. Gives what it returned, or -errno. */

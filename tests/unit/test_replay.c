@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base.h"
@@ -487,6 +488,25 @@ START_TEST(what_is_inserted_takes_room) {
 }
 END_TEST
 
+START_TEST(large_reads_of_many_threads_share_memory) {
+    char *script = NULL;
+    size_t size_bytes;
+    struct rusage usage;
+    FILE *stream = open_memstream(&script, &size_bytes);
+    options.is_sparse = true;
+    fprintf(stream, "path 3 /a\ncall 1 0 1 OPEN 3 file=7 flags=0\n");
+    for (unsigned i = 0; i < 64; i++)
+        fprintf(stream, "call %u %u 1000 READ 3 file=7 size=16777216 offset=0 result=16777216\n", i + 10, i + 10);
+    fclose(stream);
+    run(script);
+    free(script);
+    assert_all_done();
+    ck_assert_uint_ge(report->thread_count, 64);
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    ck_assert_int_lt(usage.ru_maxrss, 500000); /* KiB */
+}
+END_TEST
+
 START_TEST(a_fifo_is_made_but_not_opened) {
     run("call 1 0 1 MKNOD 1 entry=3 mode=0010644 name=fifo\n"
         "call 1 10 1 OPEN 3 file=7 flags=0\n"
@@ -588,6 +608,7 @@ int main(void) {
     tcase_add_test(tcase, what_has_three_names_is_not_given_back_by_two);
     tcase_add_loop_test(tcase, a_name_that_is_another_files_gives_nothing_back, 0, 2);
     tcase_add_test(tcase, what_is_inserted_takes_room);
+    tcase_add_test(tcase, large_reads_of_many_threads_share_memory);
     tcase_add_test(tcase, a_fifo_is_made_but_not_opened);
     tcase_add_test(tcase, devices_owners_and_set_id_bits_are_left_out);
     tcase_add_test(tcase, handles_that_nobody_opened_are_no_trouble);
