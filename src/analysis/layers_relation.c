@@ -30,7 +30,7 @@ static const struct layers_relation relations[] = {
     {.name = "WRITE",
      .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FFLUSH", "WRITE", "WRITE"},
      .why_more = WRITE_BACK},
-    {.name = "COPY_FILE_RANGE", .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE"}},
+    {.name = "COPY_FILE_RANGE", .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE COPY_FILE_RANGE_64"}},
     {.name = "OPEN", .ops = {"OPEN FOPEN", "OPEN CREATE TMPFILE"}, .has_path = true},
     {.name = "CLOSE", .ops = {"CLOSE FCLOSE", "FLUSH RELEASE"}, .why_more = SENT_LATER},
     {.name = "STAT",

@@ -6,6 +6,7 @@
 #include "layers.h"
 #include "posix_ops.h"
 #include "run_suite.h"
+#include "wire_ops.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -13,7 +14,8 @@
 
 #define NAME_OF_FS(NAME, ...) #NAME,
 #define NAME_OF_POSIX(NAME) #NAME,
-static const char *const requests[] = {FS_OPS(NAME_OF_FS)};
+#define NAME_OF_WIRE(CODE, NAME, ...) #NAME,
+static const char *const requests[] = {FS_OPS(NAME_OF_FS) WIRE_OPS(NAME_OF_WIRE)};
 static const char *const calls_of_libc[] = {POSIX_OPS(NAME_OF_POSIX)};
 static const char *const disk_requests[] = {"READ",  "WRITE",       "FLUSH",        "DISCARD",
                                             "OTHER", "READ_QUEUED", "WRITE_QUEUED", "OTHER_QUEUED"};

@@ -10,7 +10,7 @@
 
 #define ROWS_MAX 4
 #define SHARE_MIN 0.01 /* of what the costliest took */
-#define ANSWERED_MIN 0.005
+#define ANSWERED_MIN 0.1
 #define SECOND_MIN 0.2 /* of the whole */
 #define SAID_MIN 0.05  /* of a part, that is worth saying besides */
 #define LAYER_COLUMNS_MAX 16
