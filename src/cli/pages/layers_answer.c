@@ -16,10 +16,17 @@
 #define LAYER_COLUMNS_MAX 16
 #define TEXT_SIZE 640
 
+/* Words of which the explanation in parentheses has been given. */
+struct said {
+    const char *words[2 * ROWS_MAX];
+    size_t count;
+};
+
 struct printer {
     const struct layers_table *table;
     const struct screen *screen;
     struct units units;
+    struct said *said;
 };
 
 struct text {
@@ -151,9 +158,22 @@ static void append_share_here(const struct printer *it, struct text *text, const
     append_share(text, whole_ns > 0 ? cell->here_ns / whole_ns : 0);
 }
 
+/* Whether they have been said before; and they are from now on. */
+static bool is_said(struct said *said, const char *words) {
+    for (size_t i = 0; i < said->count; i++)
+        if (said->words[i] == words)
+            return true;
+    if (said->count < ARRAY_SIZE(said->words))
+        said->words[said->count++] = words;
+    return false;
+}
+
 static void append_where(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    append(text, "%s", layers_words(layer_of(it, layer), layer_of(it, cell->below)));
+    const char *words = layers_words(layer_of(it, layer), layer_of(it, cell->below));
+    const char *explanation = strstr(words, " (");
+    append(text, "%.*s",
+           (int)(explanation && is_said(it->said, words) ? explanation - words : (ptrdiff_t)strlen(words)), words);
     if (cell->below == it->table->layer_count)
         append_queue(it, text, cell);
     else
@@ -225,7 +245,8 @@ static void print_row(const struct printer *it, const struct layers_row *row) {
 }
 
 void layers_answer_print(const struct layers_table *table, const struct screen *screen) {
-    const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}};
+    struct said said = {.count = 0};
+    const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said};
     double most_ns = table->row_count > 0 ? table->rows[0].cells[table->rows[0].outermost].total_ns : 0;
     size_t printed = 0;
     for (size_t i = 0; i < table->row_count && printed < ROWS_MAX; i++) {
