@@ -91,6 +91,9 @@ expect_trouble "osprof events profile: --joint 'WRITE:size': there is no such op
 profile'" events profile --joint WRITE:size recorded
 expect_trouble "osprof: recorded: there is no span 3: resets and rotations make 2" events profile --span 3 recorded
 expect_trouble "osprof: cannot read events nosuch: No such file or directory" events show nosuch
+status=0
+timeout 20 "$OSPROF" events show /dev/zero >out 2>err || status=$?
+assert_eq 2 "$status" "what has no end, and is no events file"
 expect 2 events show "$data/show-grep.osprof"
 grep -q '^osprof: cannot read events ' "$scratch/err" || fail "message: $(<"$scratch/err")"
 

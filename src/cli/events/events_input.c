@@ -31,12 +31,25 @@ static int make_room(struct contents *contents, size_t more_bytes) {
     return 0;
 }
 
+/* What is none is not read to its end, which it may not have. */
+static bool may_be_events(const struct contents *contents) {
+    const size_t magic_bytes = strlen(EVENTS_MAGIC);
+    return contents->size_bytes < magic_bytes || memcmp(contents->bytes, EVENTS_MAGIC, magic_bytes) == 0;
+}
+
+/* Room for the next bytes: for all that are expected, once it is known that this is an events file. */
+static int make_next_room(struct contents *contents, size_t expected_bytes) {
+    if (contents->size_bytes > 0 && contents->size_bytes < expected_bytes)
+        return make_room(contents, expected_bytes - contents->size_bytes);
+    return make_room(contents, contents->room_bytes > contents->size_bytes ? 1 : READ_STEP_BYTES);
+}
+
 static int read_all(int fd, struct contents *contents) {
     struct stat attr;
     size_t expected_bytes = fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) ? (size_t)attr.st_size + 1 : 0;
-    int err = make_room(contents, expected_bytes);
-    while (err == 0) {
-        err = make_room(contents, contents->room_bytes > contents->size_bytes ? 1 : READ_STEP_BYTES);
+    int err = 0;
+    while (err == 0 && may_be_events(contents)) {
+        err = make_next_room(contents, expected_bytes);
         if (err < 0)
             break;
         ssize_t more = read(fd, contents->bytes + contents->size_bytes, contents->room_bytes - contents->size_bytes);
