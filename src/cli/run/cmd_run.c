@@ -16,6 +16,7 @@
 #include "run_looks.h"
 #include "run_mounts.h"
 #include "run_report.h"
+#include "run_served.h"
 #include "run_signals.h"
 #include "run_trace.h"
 #include "run_user.h"
@@ -28,7 +29,8 @@ enum {
     LAYER_FUSE = 1 << 1,
     LAYER_FS = 1 << 2,
     LAYER_BLOCK = 1 << 3,
-    LAYERS_ALL = LAYER_USER | LAYER_FUSE | LAYER_FS | LAYER_BLOCK,
+    LAYER_DAEMON = 1 << 4,
+    LAYERS_ALL = LAYER_USER | LAYER_FUSE | LAYER_FS | LAYER_BLOCK, /* on what osprof fuse profiles, daemon for fs */
 };
 
 struct run_options {
@@ -58,6 +60,7 @@ struct run {
     struct run_mounts mounts; /* none without the layer fs */
     struct run_user user;     /* zeroed without the layer user */
     struct run_traces traces; /* of the layers fuse and block */
+    struct run_served served; /* of the layer daemon */
     struct recording layers;  /* those that have been taken, of all directories; see run_report() */
     struct run_target target;
     struct run_sets sets;
@@ -91,7 +94,7 @@ static int start_counting(struct run *run, bool counts, int *ret_signal) {
     if (error)
         return error;
     run_mounts_settle(&run->mounts);
-    if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0)
+    if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0 || run_served_begin(&run->served) < 0)
         return -EIO;
     run_traces_begin(&run->traces);
     return 0;
@@ -152,6 +155,8 @@ static int run_mounted(struct run *run) {
     if (error == 0)
         error = run_all(run, &signal);
     int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
+    if (error == 0 && run_served_stop(&run->served, &run->layers) != 0)
+        layers_error = -EIO;
     if (error == 0) {
         run_mounts_stop(&run->mounts);
         run_traces_stop(&run->traces, &run->signals, &run->layers);
@@ -277,6 +282,18 @@ static void open_traces(struct run *run) {
                     options->labels.count);
 }
 
+/* Errors: told to the user */
+static int open_served(struct run *run) {
+    const struct option_list *directories = &run->options->directories;
+    const char *name = "";
+    int error = run_served_find(directories->texts, directories->count, &run->served, &name);
+    if (error == -ENOENT)
+        complain("the layer daemon cannot be profiled: %s lies on no mount that osprof fuse profiles", name);
+    else if (error)
+        complain("the layer daemon cannot be profiled: %s: %s", name, strerror(-error));
+    return error;
+}
+
 static int run(const struct run_options *options) {
     struct run run = {.options = options,
                       .mounts = {.options = {.live_dir_fd = -1}},
@@ -286,6 +303,8 @@ static int run(const struct run_options *options) {
     int error = options->layers & LAYER_USER ? open_user(&run) : 0;
     if (error == 0 && options->layers & LAYER_FS)
         error = open_fs(&run);
+    if (error == 0 && options->layers & LAYER_DAEMON)
+        error = open_served(&run);
     if (error == 0)
         error = open_target(&run);
     open_traces(&run);
@@ -301,6 +320,7 @@ static int run(const struct run_options *options) {
     run_mounts_finish(&run.mounts);
     run_user_finish(&run.user);
     run_traces_finish(&run.traces);
+    run_served_finish(&run.served);
     return status;
 }
 
@@ -314,11 +334,13 @@ static const struct option_row rows[] = {
      INTO(DIRECTORIES, struct run_options, directories)},
     {.name = "layers",
      .metavar = "LIST",
-     WORDS("user", "fuse", "fs", "block", "all"),
-     .help = "profile these layers: user, what programs ask of the C library for files in DIR, which needs no FUSE; "
-             "fuse, what the kernel asks of the FUSE file system that DIR is; fs, what is asked of DIR, by osproffs; "
-             "block, what is asked of the disk below; several with commas between; all, those of them that can be "
-             "profiled; fuse and block want root and bpftrace; default: fs",
+     WORDS("user", "fuse", "daemon", "fs", "block", "all"),
+     .help =
+         "profile these layers: user, what programs ask of the C library for files in DIR, which needs no FUSE; "
+         "fuse, what the kernel asks of the FUSE file system that DIR is; daemon, the same inside a daemon that osprof "
+         "fuse profiles; fs, what is asked of DIR, by osproffs; "
+         "block, what is asked of the disk below; several with commas between; all, those of them that can be "
+         "profiled; fuse and block want root and bpftrace; default: fs",
      INTO(TEXT, struct run_options, layer_list)},
     {.name = "options",
      .letter = 'o',
@@ -414,7 +436,8 @@ struct layer_word {
 };
 
 static const struct layer_word layer_words[] = {
-    {"user", LAYER_USER}, {"fuse", LAYER_FUSE}, {"fs", LAYER_FS}, {"block", LAYER_BLOCK}, {"all", LAYERS_ALL},
+    {"user", LAYER_USER}, {"fuse", LAYER_FUSE},   {"daemon", LAYER_DAEMON},
+    {"fs", LAYER_FS},     {"block", LAYER_BLOCK}, {"all", LAYERS_ALL},
 };
 
 /* NULL if there is none. */
@@ -432,7 +455,8 @@ static bool parse_layers(const struct command *command, struct run_options *opti
         size_t length = strcspn(list, ",");
         const struct layer_word *word = find_layer_word(list, length);
         if (!word) {
-            usage_error(command, "--layers takes user, fuse, fs and block, with commas between, or all, not '%s'",
+            usage_error(command,
+                        "--layers takes user, fuse, daemon, fs and block, with commas between, or all, not '%s'",
                         options->layer_list);
             return false;
         }
@@ -449,11 +473,24 @@ static bool layers_fit(const struct command *command, const struct run_options *
     bool has_fs = options->layers & LAYER_FS;
     if (options->layers != LAYER_FS && options->other)
         usage_error(command, "--vs compares the layer fs only");
+    else if (has_fs && options->layers & LAYER_DAEMON)
+        usage_error(command, "--layers takes daemon or fs, not both: with fs, osproffs would be the daemon's caller");
     else if (!has_fs && options->osproffs_lists.count > 0)
         usage_error(command, "--options is for the layer fs");
     else
         return true;
     return false;
+}
+
+/* Of all layers: what a daemon that is profiled from inside does is not profiled from above. */
+static void choose_daemon(struct run_options *options) {
+    struct run_served served;
+    const char *name;
+    if (!options->are_optional || options->layers & LAYER_DAEMON ||
+        run_served_find(options->directories.texts, options->directories.count, &served, &name) != 0)
+        return;
+    run_served_finish(&served);
+    options->layers = (options->layers & ~(unsigned)LAYER_FS) | LAYER_DAEMON;
 }
 
 /* What follows the options is the command, whatever it looks like. */
@@ -480,6 +517,7 @@ static enum status settle_options(const struct command *command, const struct ar
     if ((options->directories.count == 0 && option_list_add(&options->directories, ".") != 0) ||
         join_osproffs_options(options) != 0 || join_labels(options) != 0)
         return usage_error(command, "no memory");
+    choose_daemon(options);
     size_t profile_count =
         (options->layers & LAYER_FS ? options->directories.count : 1) * (options->other ? VS_SIDES : 1);
     if (options->other && options->repeat_count > VS_RUNS_MAX)

@@ -1,0 +1,105 @@
+#include "run_served.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+#include "command.h"
+#include "control_socket.h"
+#include "live_files.h"
+#include "mounts.h"
+
+/* ---- Finding ------------------------------------------------------------------------------------ */
+
+/* The mount points of the file system of a directory, of which one is in the live file. */
+static struct live_file *find_file(const struct live_files *files, dev_t device) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    struct live_file *found = NULL;
+    mounts_open(&table);
+    while (!found && mounts_next(&table, &entry))
+        if (entry.device == device && mounts_is_fuse(&entry))
+            found = live_files_serving(files, entry.path);
+    return found;
+}
+
+/* Errors: -ENOENT, -ENOMEM */
+static int find_socket(const struct live_files *files, const char *directory, char **ret_socket) {
+    struct statx attr;
+    if (statx(AT_FDCWD, directory, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+        return -ENOENT;
+    const struct live_file *file = find_file(files, makedev(attr.stx_dev_major, attr.stx_dev_minor));
+    const char *control = file ? aggstats_profile_label(&file->profile, "control") : NULL;
+    if (!control || control[0] != '/')
+        return -ENOENT;
+    *ret_socket = strdup(control);
+    return *ret_socket ? 0 : -ENOMEM;
+}
+
+int run_served_find(const char *const *directories, size_t count, struct run_served *ret_served,
+                    const char **ret_name) {
+    struct live_files files = {.files = NULL};
+    CLEANUP_FREE char *socket = NULL;
+    int error = live_files_read(&files);
+    for (size_t i = 0; i < count && error == 0; i++) {
+        CLEANUP_FREE char *other = NULL;
+        *ret_name = directories[i];
+        error = find_socket(&files, directories[i], &other);
+        if (error == 0 && socket && strcmp(socket, other) != 0)
+            error = -EXDEV;
+        if (error == 0 && !socket)
+            socket = steal_pointer(&other);
+    }
+    live_files_finish(&files);
+    if (error == 0)
+        *ret_served = (struct run_served){.socket = steal_pointer(&socket)};
+    return error;
+}
+
+void run_served_finish(struct run_served *served) {
+    free(served->socket);
+    aggstats_profile_finish(&served->before);
+    *served = (struct run_served){.socket = NULL};
+}
+
+/* ---- Profiles ----------------------------------------------------------------------------------- */
+
+/* Errors: told to the user */
+static int ask(const struct run_served *served, struct aggstats_profile *ret_profile) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    struct aggstats_parse_error why = {.message = ""};
+    int error = control_socket_ask(served->socket, "show\n", &text, &size_bytes);
+    CLEANUP_STREAM FILE *stream = error == 0 && size_bytes > 0 ? fmemopen(text, size_bytes, "r") : NULL;
+    if (error == 0)
+        error = stream ? aggstats_profile_parse(stream, ret_profile, &why) : -EIO;
+    if (error)
+        complain("the layer daemon is not profiled: %s does not tell its profile: %s", served->socket,
+                 error == -EBADMSG ? why.message : strerror(-error));
+    return error;
+}
+
+int run_served_begin(struct run_served *served) {
+    aggstats_profile_finish(&served->before);
+    return served->socket ? ask(served, &served->before) : 0;
+}
+
+int run_served_stop(struct run_served *served, struct recording *layers) {
+    struct aggstats_profile profile = {0};
+    if (!served->socket)
+        return 0;
+    int error = ask(served, &profile);
+    if (error)
+        return error;
+    error = aggstats_profile_subtract(&profile, &served->before);
+    if (error == 0)
+        error = recording_add(layers, &profile);
+    if (error == -ERANGE)
+        complain("the layer daemon is not profiled: its profile was reset meanwhile");
+    else if (error)
+        complain("the layer daemon is not profiled: %s", strerror(-error));
+    aggstats_profile_finish(&profile);
+    return error;
+}

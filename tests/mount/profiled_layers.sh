@@ -1,0 +1,50 @@
+#!/bin/bash
+# osprof run --layers daemon: what a daemon that osprof fuse profiles has done for a command, beside what its programs
+# waited for, and what the kernel has sent. Time that passes in the daemon is found there.
+. "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
+. "$tests_dir/profiled_lib.sh"
+
+need_root
+need_fuse
+daemon=$TEST_PROGRAMS/raw_daemon
+mkdir libraries
+ln -s "$OSPROF_LIBRARIES"/libosprof_*.so "${OSPROF_LIBRARIES%/fuse}"/posix/libosprof_*.so libraries/
+OSPROF_LIBRARIES=$PWD/libraries
+
+# read_time LAYER: calls of READ, and their nanoseconds
+read_time() {
+    awk -v layer="$1" '
+        /^# osprof 1/ { here = 0 }
+        /^# layer: / { here = $3 == layer }
+        /^# clock: / && here { hz = $4 == "" ? 1000000000 : $4 }
+        /^OP_READ / && here { printf "%d %d\n", $2, $3 * 1000000000 / hz }' recording
+}
+
+profiled -- "$daemon" sleeps "$mnt"
+dd if="$mnt/file" bs=5 count=1 status=none >/dev/null # before the command, so not in its layers
+layers=user,daemon
+bpftrace=
+if have bpftrace && grep -qs fuse_request_send /sys/kernel/tracing/available_events; then
+    layers=user,fuse,daemon
+    bpftrace=yes
+fi
+# shellcheck disable=SC2016 # for the shell inside
+"$OSPROF" run --layers "$layers" -d "$mnt" -p recording -- \
+    sh -c 'for i in 1 2 3 4 5 6 7; do dd if="$1/file" bs=5 count=1 status=none; done >/dev/null' sh "$mnt" || fail "the run fails"
+read -r user_calls user_ns < <(read_time user)
+read -r daemon_calls daemon_ns < <(read_time daemon)
+assert_eq "7 7" "$user_calls $daemon_calls" "READ of programs, and in the daemon"
+[ "$daemon_ns" -ge $((7 * 30000000)) ] || fail "READ took $daemon_ns ns in the daemon, which sleeps for 7 times 30 ms"
+[ "$daemon_ns" -ge $((user_ns * 95 / 100)) ] || fail "of $user_ns ns that programs waited only $daemon_ns are the daemon's"
+if [ -n "$bpftrace" ]; then
+    read -r fuse_calls fuse_ns < <(read_time fuse)
+    assert_eq 7 "$fuse_calls" "READ that the kernel has sent"
+    [ "$fuse_ns" -ge "$daemon_ns" ] || fail "the kernel waited less ($fuse_ns ns) than the daemon worked ($daemon_ns ns)"
+fi
+"$OSPROF" show recording | grep -Eq '^ +daemon +2[0-9][0-9] ms +7 ' || fail "the table of layers lacks the daemon: $("$OSPROF" show recording)"
+
+assert_refused "lies on no mount that osprof fuse profiles" "$OSPROF" run --layers daemon -d "$lower" -- true
+assert_refused "see 'osprof help run'" "$OSPROF" run --layers daemon,fs -d "$mnt" -- true
+umount "$mnt"
+ended 0
