@@ -133,6 +133,19 @@ wait_until 20 nobody_stays || fail "a process is left beside the daemon"
 assert_eq 1 "$(calls OPEN "$scratch/recovered")" "OPEN of a profile that could not be written"
 rm "$XDG_RUNTIME_DIR"/osprof/*.live
 
+# ---- Two mounts: the first is profiled, and that is said
+
+mkdir other
+# shellcheck disable=SC2016 # for the shell inside
+"$OSPROF" fuse -p "$profile" -- sh -c '"$1" -o profile=/dev/null,live=none "$2" "$3" && "$1" -o profile=/dev/null,live=none "$2" "$4"' \
+    sh "$daemon" "$lower" "$mnt" "$PWD/other" 2>err || fail "not started: $(<err)"
+grep -q "makes more than one mount: the first one is profiled" err || fail "not told of a second mount: $(<err)"
+cat other/file1 other/file2 >/dev/null
+cat "$mnt"/file1 >/dev/null
+umount other
+unmounted
+assert_eq 1 "$(calls OPEN)" "OPEN in the first mount"
+
 # ---- What is no daemon, or cannot be profiled
 
 # exits STATUS MESSAGE ARGUMENT...

@@ -24,6 +24,7 @@
 #define BEGIN_WAIT_NS (1000 * NS_PER_MS) /* for the first request of a daemon in the background */
 #define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
 #define PATH_ATTEMPTS 100
+#define OTHERS_MAX 64
 
 struct observer {
     const struct observer_options *options;
@@ -43,8 +44,10 @@ struct observer {
     struct observer_started started;
     int64_t command_end_ns;
     int64_t last_record_ns;
-    struct request first; /* FUSE_INIT, until the mount is known */
-    int64_t first_ns;     /* 0: there was none */
+    struct request first;        /* FUSE_INIT, until the mount is known */
+    int64_t first_ns;            /* 0: there was none */
+    uint32_t others[OTHERS_MAX]; /* processes that serve other mounts */
+    size_t other_count;
 };
 
 static struct ring_reader *interrupted_reader; /* for the handler */
@@ -147,12 +150,31 @@ static void reap(struct observer *observer) {
 
 /* ---- Records ------------------------------------------------------------------------------------ */
 
-/* A second mount of the same daemon is not profiled: its requests cannot be told from the first one's. */
-static void take(struct observer *observer, const struct request *request) {
-    if (request->record.kind == REQUEST_STARTED && observer->first_ns == 0) {
+static void note_start(struct observer *observer, const struct request *request) {
+    const uint32_t process = request->record.process;
+    if (observer->first_ns == 0) {
         observer->first = *request;
         observer->first_ns = read_clock_ns(CLOCK_MONOTONIC);
-    } else if (observer->is_recording && request->record.process == observer->first.record.process) {
+    } else if (process != observer->first.record.process && observer->other_count < OTHERS_MAX) {
+        if (observer->other_count == 0)
+            tell(observer, "%s makes more than one mount: the first one is profiled", observer->options->command[0]);
+        observer->others[observer->other_count++] = process;
+    }
+}
+
+/* A second mount is not profiled. Its daemon is another process, which has been asked to begin itself: all others,
+ * which the first may have forked, are the first one's. */
+static bool is_of_first(const struct observer *observer, uint32_t process) {
+    for (size_t i = 0; i < observer->other_count; i++)
+        if (observer->others[i] == process)
+            return false;
+    return true;
+}
+
+static void take(struct observer *observer, const struct request *request) {
+    if (request->record.kind == REQUEST_STARTED) {
+        note_start(observer, request);
+    } else if (observer->is_recording && is_of_first(observer, request->record.process)) {
         requests_take(&observer->session.requests, request);
         observer->has_ended = observer->has_ended || request->record.kind == REQUEST_ENDED;
     }
@@ -247,7 +269,7 @@ static void complain_unseen(const struct observer *observer) {
     if (observer->started.exec_error == 0 && observer->first_ns == 0)
         tell(observer,
              "no request to %s was seen: it serves no FUSE mount%s, or does so without the C library (static programs, "
-             "those of Go, io_uring)",
+             "those of Go, io_uring); as root, 'osprof run --layers fuse -d MOUNT' profiles it from outside",
              observer->options->command[0], observer->has_children ? " yet" : "");
 }
 

@@ -72,7 +72,6 @@ static void take_request(struct requests *requests, const struct request *reques
         aggstats_slow_begin(requests->recorder);
     requests->pending[requests->pending_count++] = (struct pending_request){
         .unique = record->unique,
-        .process = record->process,
         .pid = record->arrived.pid,
         .uid = record->arrived.uid,
         .op = op,
@@ -90,7 +89,7 @@ static void take_request(struct requests *requests, const struct request *reques
 /* The last ones are the likeliest. NULL: of no request that counts, such as the answer to an interrupt */
 static struct pending_request *find_pending(struct requests *requests, const struct request_record *record) {
     for (size_t i = requests->pending_count; i-- > 0;)
-        if (requests->pending[i].unique == record->unique && requests->pending[i].process == record->process)
+        if (requests->pending[i].unique == record->unique)
             return &requests->pending[i];
     return NULL;
 }

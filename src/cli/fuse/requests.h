@@ -13,7 +13,6 @@
 
 struct pending_request {
     uint64_t unique;
-    uint32_t process;
     uint32_t pid;
     uint32_t uid;
     enum wire_op op;

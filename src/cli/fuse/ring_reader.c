@@ -81,8 +81,10 @@ static void skip_lost(struct ring_reader *reader) {
         uint64_t skipped = 1;
         while (skipped < REQUEST_RING_SLOTS && !is_whole(reader, reader->next + skipped))
             skipped++;
-        if (skipped < REQUEST_RING_SLOTS) /* else nothing follows, and one day something will */
+        if (skipped < REQUEST_RING_SLOTS) { /* else nothing follows, and one day something will */
             reader->next += skipped;
+            reader->lost++;
+        }
         reader->waiting_since_ns = 0;
     }
 }
@@ -129,6 +131,6 @@ void ring_reader_interrupt(struct ring_reader *reader) {
 }
 
 uint64_t ring_reader_lost(const struct ring_reader *reader) {
-    return __atomic_load_n(&reader->ring->dropped, __ATOMIC_RELAXED) +
+    return reader->lost + __atomic_load_n(&reader->ring->dropped, __ATOMIC_RELAXED) +
            __atomic_load_n(&reader->ring->unseen, __ATOMIC_RELAXED);
 }

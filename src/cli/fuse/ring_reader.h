@@ -8,6 +8,7 @@ struct ring_reader {
     struct request_ring *ring;
     char *path;
     uint64_t next;            /* slot */
+    uint64_t lost;            /* records that were never whole */
     int interrupted;          /* atomic; whoever waits is to go on */
     int64_t waiting_since_ns; /* for a record that is claimed, and not whole; 0: none */
 };

@@ -323,6 +323,8 @@ WRAPPER(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t 
     if (ring && result < 0)
         look_at_error(fd);
     if (ring && result >= (ssize_t)WIRE_REQUEST_BYTES && is_device(fd)) {
+        if (spliced.size_bytes > 0) /* nobody has looked at the last one */
+            __atomic_fetch_add(&ring->unseen, 1, __ATOMIC_RELAXED);
         spliced.time_cycles = now();
         spliced.size_bytes = (size_t)result;
     }
