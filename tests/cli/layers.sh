@@ -37,6 +37,12 @@ expect_trouble "osprof: no layer block in run.osprof, which has user and fs" sho
 expect_trouble "osprof: no layer user in fs, which has fs" show --layer user fs
 expect_trouble "osprof: no layer user in unnamed, which has fs" show --layer user unnamed
 
+expect 0 show --ascii --width 60 run.osprof
+grep -q '^operation  layer' out || fail "no table: $(<out)"
+for option in --charts --buckets --no-labels --explain --op=READ --csv --metrics; do
+    expect 0 show "$option" run.osprof
+    assert_eq "osprof: run.osprof is a recording of user and fs: this is fs; --layer chooses another" "$(<err)" "message of $option"
+done
 expect 0 why run.osprof
 grep -q 'reading from the disk' out || fail "osprof why: $(<out)"
 expect 1 why --layer user run.osprof

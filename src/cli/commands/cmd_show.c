@@ -267,8 +267,8 @@ static enum status run_show(const struct command *command, int argc, char **argv
     if (options_parse(command, argc, argv, &options, &arguments, &status)) {
         options.view = find_view(options.view_name);
         options.profile = arguments.rest_count > 0 ? arguments.rest[0] : "osprof.out";
-        options.shows_layers = !options_given(&arguments, "layer op of by charts buckets joint explain csv metrics "
-                                                          "protobuf");
+        options.shows_layers = !options_given(&arguments, "layer op of by charts buckets joint explain no-labels csv "
+                                                          "metrics protobuf");
         options.page.source = (struct answer_source){.profile = options.profile, .by = options.by, .of = options.of};
         status = check_options(command, &options, &arguments);
         if (status == STATUS_OK)
