@@ -175,14 +175,19 @@ double layers_answered_share(const struct layers_table *table, const struct laye
     return requests < cell->calls ? (double)(cell->calls - requests) / (double)cell->calls : 0;
 }
 
-size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row) {
+size_t layers_known_end(const struct layers_table *table, const struct layers_row *row) {
+    size_t end = 0;
+    while (end < table->layer_count && (!row->cells[end].is_there || row->cells[end].here == LAYERS_HERE_KNOWN))
+        end++;
+    return end;
+}
+
+size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row, size_t but) {
+    const size_t end = layers_known_end(table, row);
     size_t largest = table->layer_count;
-    for (size_t i = 0; i < table->layer_count; i++) {
-        if (!row->cells[i].is_there)
-            continue;
-        if (row->cells[i].here != LAYERS_HERE_KNOWN)
-            return table->layer_count;
-        if (largest == table->layer_count || row->cells[i].here_ns > row->cells[largest].here_ns)
+    for (size_t i = 0; i < end; i++) {
+        double most_ns = largest < table->layer_count ? row->cells[largest].here_ns : 0;
+        if (row->cells[i].is_there && i != but && row->cells[i].here_ns > most_ns)
             largest = i;
     }
     return largest;

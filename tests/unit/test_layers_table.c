@@ -123,7 +123,7 @@ START_TEST(operations_of_a_row_are_added_up_in_nanoseconds) {
     ck_assert_uint_eq(read->cells[0].below, 1);
     ck_assert_uint_eq(read->cells[1].below, 2);
     ck_assert_uint_eq(read->layer_count, 2);
-    ck_assert_uint_eq(layers_largest_part(&table, read), 0);
+    ck_assert_uint_eq(layers_largest_part(&table, read, SIZE_MAX), 0);
     char text[64];
     layers_format_ops(&table, read, 0, text, sizeof(text));
     ck_assert_str_eq(text, "READ, PREAD");
@@ -143,7 +143,9 @@ START_TEST(parts_of_a_row_add_up_to_its_outermost_total) {
     for (size_t i = 0; i < 4; i++)
         sum_ns += fsync->cells[i].here_ns;
     ck_assert_double_eq(sum_ns, 5000);
-    ck_assert_uint_eq(layers_largest_part(&table, fsync), 3);
+    ck_assert_uint_eq(layers_largest_part(&table, fsync, SIZE_MAX), 3);
+    ck_assert_uint_eq(layers_largest_part(&table, fsync, 3), 2);
+    ck_assert_uint_eq(layers_known_end(&table, fsync), 4);
 }
 END_TEST
 
@@ -157,7 +159,19 @@ START_TEST(layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative
     ck_assert_double_eq(read->cells[0].here_ns, 0);
     ck_assert_uint_eq(read->cells[1].here, LAYERS_HERE_KNOWN);
     ck_assert_double_eq(read->cells[1].here_ns, 3100);
-    ck_assert_uint_eq(layers_largest_part(&table, read), 3);
+    ck_assert_uint_eq(layers_largest_part(&table, read, SIZE_MAX), 3);
+}
+END_TEST
+
+START_TEST(parts_above_an_asynchronous_layer_are_known) {
+    layer("# layer: user\n" NS "OP_READ 5 5000\n-\n");
+    layer("# layer: fuse\n" NS "OP_READ 3 4000\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 3 900\n-\n");
+    layer("# layer: block\n" NS "OP_READ 3 950\n-\n");
+    make();
+    ck_assert_uint_eq(layers_known_end(&table, row("READ")), 2);
+    ck_assert_uint_eq(layers_largest_part(&table, row("READ"), SIZE_MAX), 1);
+    ck_assert_uint_eq(layers_largest_part(&table, row("READ"), 1), 0);
 }
 END_TEST
 
@@ -224,7 +238,7 @@ START_TEST(clock_of_unknown_rate_is_compared_by_calls_only) {
     ck_assert_double_eq(row("READ")->cells[0].total_ns, 0);
     ck_assert_uint_eq(row("READ")->cells[1].here, LAYERS_HERE_KNOWN);
     ck_assert_double_eq(layers_answered_share(&table, row("READ"), 0), 0.75);
-    ck_assert_uint_eq(layers_largest_part(&table, row("READ")), 2);
+    ck_assert_uint_eq(layers_largest_part(&table, row("READ"), SIZE_MAX), 2);
 }
 END_TEST
 
@@ -300,6 +314,7 @@ int main(void) {
     tcase_add_test(tables, operations_of_a_row_are_added_up_in_nanoseconds);
     tcase_add_test(tables, parts_of_a_row_add_up_to_its_outermost_total);
     tcase_add_test(tables, layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative);
+    tcase_add_test(tables, parts_above_an_asynchronous_layer_are_known);
     tcase_add_test(tables, time_in_a_queue_counts_but_not_as_a_request);
     tcase_add_test(tables, operation_without_counterpart_is_alone);
     tcase_add_test(tables, layer_of_another_name_is_related_to_none);

@@ -104,9 +104,12 @@ enum layers_times layers_compare_times(const struct aggstats_profile *a, const s
  * there is caused by one here at most. 0: none surely, or there is no layer below. */
 double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer);
 
-/* The part of a row that has most of the outermost layer's time: a layer. The count of layers: it cannot be told, since
- * some part is not known. */
-size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row);
+/* The first layer of which it is not known what stays there: those above make up what the outermost took, but for what
+ * is there and below. The count of layers: all are known, and make up all. */
+size_t layers_known_end(const struct layers_table *table, const struct layers_row *row);
+
+/* The layer that has the largest part of those above that end, but for one. The count of layers: none has any. */
+size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row, size_t but);
 
 /* The operations of a layer that are in a row and were called, "READ, PREAD". */
 void layers_format_ops(const struct layers_table *table, const struct layers_row *row, size_t layer, char *ret_text,

@@ -11,8 +11,8 @@
 #define ROWS_MAX 4
 #define SHARE_MIN 0.01 /* of what the costliest took */
 #define ANSWERED_MIN 0.1
-#define SECOND_MIN 0.2 /* of the whole */
-#define SAID_MIN 0.05  /* of a part, that is worth saying besides */
+#define PART_MIN 0.2  /* of the whole, that is worth telling */
+#define SAID_MIN 0.05 /* of a part, that is worth saying besides */
 #define LAYER_COLUMNS_MAX 16
 #define TEXT_SIZE 640
 
@@ -147,15 +147,20 @@ static void append_queue(const struct printer *it, struct text *text, const stru
     append(text, " of them in its queue");
 }
 
-/* What is above requests of which nobody waits for some is a lower bound, what is below an upper one. */
+/* Of some requests nobody waits for the answer: what is above them is a lower bound of what was waited for, and what
+ * they take an upper one. What a disk does may be for others too, so what is just above it is neither. */
+static const char *bound_of(const struct printer *it, const struct layers_row *row, size_t layer) {
+    if (layers_known_end(it->table, row) == it->table->layer_count && !(row->relation && row->relation->why_more))
+        return "";
+    if (layer == row->outermost)
+        return "at least ";
+    return layer_of(it, row->cells[layer].below) == LAYER_IS_BLOCK ? "about " : "at most ";
+}
+
 static void append_share_here(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
-    const struct layers_cell *cell = &row->cells[layer];
     double whole_ns = row->cells[row->outermost].total_ns;
-    bool is_bound = row->relation && row->relation->why_more;
-    bool is_lowest = cell->below == it->table->layer_count;
-    const char *bound = !is_bound ? "" : layer == row->outermost ? "at least " : is_lowest ? "at most " : "about ";
-    append(text, "%s", bound);
-    append_share(text, whole_ns > 0 ? cell->here_ns / whole_ns : 0);
+    append(text, "%s", bound_of(it, row, layer));
+    append_share(text, whole_ns > 0 ? row->cells[layer].here_ns / whole_ns : 0);
 }
 
 /* Whether they have been said before; and they are from now on. */
@@ -190,17 +195,19 @@ static void append_part(const struct printer *it, struct text *text, const struc
     append_where(it, text, row, layer);
 }
 
-/* The largest other part, if there is one that matters. */
-static void append_second_part(const struct printer *it, struct text *text, const struct layers_row *row,
-                               size_t largest) {
-    size_t second = it->table->layer_count;
-    for (size_t i = 0; i < it->table->layer_count; i++) {
-        double most_ns = second < it->table->layer_count ? row->cells[second].here_ns : 0;
-        if (row->cells[i].is_there && i != largest && row->cells[i].here_ns > most_ns)
-            second = i;
-    }
-    if (second == it->table->layer_count ||
-        row->cells[second].here_ns < SECOND_MIN * row->cells[row->outermost].total_ns)
+static bool matters(const struct printer *it, const struct layers_row *row, size_t part) {
+    return part < it->table->layer_count && row->cells[part].here_ns >= PART_MIN * row->cells[row->outermost].total_ns;
+}
+
+/* The two largest parts. Where all are known the first is told however small it is. */
+static void append_parts(const struct printer *it, struct text *text, const struct layers_row *row) {
+    size_t first = layers_largest_part(it->table, row, SIZE_MAX);
+    size_t second = layers_largest_part(it->table, row, first);
+    bool are_all_known = layers_known_end(it->table, row) == it->table->layer_count;
+    if (first == it->table->layer_count || (!are_all_known && !matters(it, row, first)))
+        return;
+    append_part(it, text, row, first);
+    if (!matters(it, row, second))
         return;
     append(text, ", and ");
     append_share_here(it, text, row, second);
@@ -230,14 +237,9 @@ static void append_asynchronous(const struct printer *it, struct text *text, con
 
 static void print_row(const struct printer *it, const struct layers_row *row) {
     struct text text = {.length = 0};
-    size_t largest = layers_largest_part(it->table, row);
     append_answered(it, &text, row);
-    if (largest < it->table->layer_count) {
-        append_part(it, &text, row, largest);
-        append_second_part(it, &text, row, largest);
-    } else {
-        append_asynchronous(it, &text, row);
-    }
+    append_parts(it, &text, row);
+    append_asynchronous(it, &text, row);
     CLEANUP_FREE char *sentence = NULL;
     if (text.length == 0 || asprintf(&sentence, "%s: %s.", row->name, text.text) < 0)
         return;

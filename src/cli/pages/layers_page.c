@@ -138,7 +138,7 @@ static void format_here(const struct printer *it, const struct layers_row *row, 
 static void format_share(const struct printer *it, const struct layers_row *row, size_t layer,
                          char ret_text[UNITS_TEXT_SIZE]) {
     double whole_ns = row->cells[row->outermost].total_ns;
-    bool is_known = row->layer_count > 1 && layers_largest_part(it->table, row) < it->table->layer_count;
+    bool is_known = row->layer_count > 1 && layers_known_end(it->table, row) == it->table->layer_count;
     if (is_known && whole_ns > 0 && row->cells[layer].calls > 0)
         units_format_share(row->cells[layer].here_ns / whole_ns, ret_text);
     else
