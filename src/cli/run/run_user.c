@@ -42,7 +42,8 @@ static int open_live(struct run_user *user) {
     return user->live_fd < 0 ? negative_errno() : 0;
 }
 
-static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels, size_t label_count) {
+static int make_live(struct run_user *user, const struct live_dirs *dirs, struct aggstats_label *labels,
+                     size_t label_count) {
     struct aggstats_recorder_options options = {.op_names = op_names,
                                                 .op_count = POSIX_OP_COUNT,
                                                 .resolution = 1,
