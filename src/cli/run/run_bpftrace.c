@@ -361,6 +361,8 @@ void run_bpftrace_begin(struct run_bpftrace *bpftrace) {
     bpftrace->missed = count_missed(bpftrace->pid);
 }
 
+/* bpftrace 0.17 notices a signal only while it waits for events, and else that cat(1) has ended, after 0.1 s at most.
+ */
 void run_bpftrace_stop(struct run_bpftrace *bpftrace) {
     if (waitpid(bpftrace->pid, &bpftrace->wait_status, WNOHANG) == bpftrace->pid) {
         bpftrace->has_ended = true;
@@ -370,6 +372,7 @@ void run_bpftrace_stop(struct run_bpftrace *bpftrace) {
     }
     bpftrace->missed = count_missed(bpftrace->pid) - bpftrace->missed;
     kill(bpftrace->pid, SIGINT);
+    close_fd(&bpftrace->hold_fd);
 }
 
 int run_bpftrace_read(struct run_bpftrace *bpftrace, const struct run_signals *signals, char **ret_text,
