@@ -232,7 +232,7 @@ static int fill_op(struct conversion *conversion, const struct imported_histogra
 static int add_ops(struct conversion *conversion) {
     struct aggstats_profile *profile = conversion->profile;
     const struct imported_map *map = conversion->map;
-    profile->ops = calloc(map->histogram_count, sizeof(*profile->ops));
+    profile->ops = calloc(map->histogram_count + 1, sizeof(*profile->ops)); /* of none too */
     if (!profile->ops)
         return -ENOMEM;
     for (size_t i = 0; i < map->histogram_count; i++) {

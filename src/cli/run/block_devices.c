@@ -25,9 +25,11 @@ static void set_name(char ret_name[BLOCK_DEVICES_NAME_SIZE], const char *name) {
 
 static int add_device(struct block_devices *devices, int dir_fd, const char *name) {
     char text[32];
-    struct block_device device = {.major = 0};
-    if (!read_beginning(dir_fd, "dev", text, sizeof(text)) || sscanf(text, "%u:%u", &device.major, &device.minor) != 2)
+    char *colon = read_beginning(dir_fd, "dev", text, sizeof(text)) ? strchr(text, ':') : NULL; /* "8:16" */
+    if (!colon)
         return -ENODEV;
+    struct block_device device = {.major = (unsigned)strtoul(text, NULL, 10),
+                                  .minor = (unsigned)strtoul(colon + 1, NULL, 10)};
     for (size_t i = 0; i < devices->count; i++)
         if (devices->devices[i].major == device.major && devices->devices[i].minor == device.minor)
             return 0;
