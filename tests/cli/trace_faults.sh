@@ -12,7 +12,7 @@
 . "$tests_dir/../cli/trace_lib.sh"
 
 expect 125 run --layers user,disk true
-assert_eq "osprof run: --layers takes user, fuse, fs and block, with commas between, or all, not 'user,disk'; see 'osprof help run'" \
+assert_eq "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'user,disk'; see 'osprof help run'" \
     "$(<err)" "message of an unknown layer"
 expect 125 run --layers fs,block --vs true true
 assert_eq "osprof run: --vs compares the layer fs only; see 'osprof help run'" "$(<err)" "message of layers with --vs"

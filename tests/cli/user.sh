@@ -21,8 +21,8 @@ expect_failure() {
     assert_eq "$message" "$(<"$scratch/err")" "message of: osprof run $*"
 }
 
-expect_failure "osprof run: --layers takes user, fuse, fs and block, with commas between, or all, not 'disk'; see 'osprof help run'" --layers disk true
-expect_failure "osprof run: --layers takes user, fuse, fs and block, with commas between, or all, not 'user,'; see 'osprof help run'" --layers user, true
+expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'disk'; see 'osprof help run'" --layers disk true
+expect_failure "osprof run: --layers takes user, fuse, daemon, fs and block, with commas between, or all, not 'user,'; see 'osprof help run'" --layers user, true
 expect_failure "osprof run: --vs compares the layer fs only; see 'osprof help run'" --layers user --vs true true
 expect_failure "osprof run: --options is for the layer fs; see 'osprof help run'" --layers user -o ro true
 expect_failure "osprof: cannot profile none: No such file or directory" --layers user -d none true
