@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <sys/wait.h>
 
+#include "attach.h"
 #include "base.h"
 #include "command.h"
 #include "executable.h"
@@ -22,6 +23,7 @@
 #define FAILED 125 /* osprof itself; as osprof run has it */
 
 struct fuse_options {
+    const char *mount; /* that is there already; NULL: there is a daemon to be started */
     const char *profile;
     unsigned resolution;
     const char *interval;
@@ -77,6 +79,12 @@ static const struct option_row rows[] = {
      .metavar = "KEY=VALUE",
      .help = "a line of the profile's header, such as rack=7; may be repeated",
      INTO(TEXTS, struct fuse_options, labels)},
+    {.name = "attach",
+     .metavar = "MOUNT",
+     .help =
+         "instead of a daemon: profile the FUSE mount MOUNT from outside, by tracepoints of the kernel, until it is "
+         "unmounted, or Ctrl-C; wants root, Linux 6.11 and bpftrace; only with --profile and --label",
+     INTO(FILE, struct fuse_options, mount)},
     ROW_ARGUMENTS(COMMAND, "[--] DAEMON [ARGUMENT]..."),
     {.kind = OPTION_END},
 };
@@ -99,11 +107,18 @@ static const char *parse_by(const char *text, unsigned *ret_groupings) {
     return NULL;
 }
 
+static bool check_labels(const struct command *command, const struct fuse_options *given) {
+    char complaint[USER_LABEL_COMPLAINT_SIZE];
+    if (user_labels_valid(given->labels.texts, given->labels.count, complaint))
+        return true;
+    usage_error(command, "--label %s", complaint);
+    return false;
+}
+
 /* The first that is wrong, complained about. */
 static bool parse_texts(const struct command *command, const struct fuse_options *given,
                         struct session_options *wanted) {
     const char *why = given->interval ? control_parse_interval(given->interval, &wanted->interval_ns) : NULL;
-    char complaint[USER_LABEL_COMPLAINT_SIZE];
     if (why)
         usage_error(command, "--interval %s: %s", given->interval, why);
     if (!why && given->by && (why = parse_by(given->by, &wanted->groupings)))
@@ -113,11 +128,7 @@ static bool parse_texts(const struct command *command, const struct fuse_options
     for (size_t i = 0; i < given->joint.count && !why; i++)
         if ((why = session_check_joint(given->joint.texts[i])))
             usage_error(command, "--joint %s: %s", given->joint.texts[i], why);
-    if (!why && !user_labels_valid(given->labels.texts, given->labels.count, complaint)) {
-        usage_error(command, "--label %s", complaint);
-        why = complaint;
-    }
-    return !why;
+    return !why && check_labels(command, given);
 }
 
 static bool parse(const struct command *command, const struct fuse_options *given, struct session_options *wanted) {
@@ -175,8 +186,9 @@ static bool is_seen(const char *command) {
     const char *found = executable_find(command, path, sizeof(path));
     const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
     if (kind != EXECUTABLE_DYNAMIC)
-        complain("cannot profile %s from inside: %s; osproffs over its mount shows what its callers wait for", command,
-                 reasons[kind]);
+        complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
+                 "outside, and osproffs over it does",
+                 command, reasons[kind]);
     return kind == EXECUTABLE_DYNAMIC;
 }
 
@@ -256,6 +268,21 @@ static enum status start(const struct fuse_options *given, char **command, struc
     return (enum status)result;
 }
 
+static enum status attach(const struct command *command, const struct fuse_options *given,
+                          const struct arguments *arguments) {
+    const char *other = options_given(arguments, "resolution interval by groups joint slow causes");
+    bool keeps_old;
+    if (arguments->rest_count > 0)
+        usage_error(command, "--attach is for a mount that is there, without a daemon to start");
+    else if (other)
+        usage_error(command, "--%s is not for --attach", other);
+    if (arguments->rest_count > 0 || other)
+        return (enum status)FAILED;
+    CLEANUP_FREE char *profile = settle_profile(given->profile, &keeps_old);
+    return profile && attach_run(given->mount, profile, keeps_old, &given->labels) == 0 ? STATUS_OK
+                                                                                        : (enum status)FAILED;
+}
+
 static enum status run_fuse(const struct command *command, int argc, char **argv) {
     struct fuse_options given = {.profile = NULL};
     struct observer_options options = {.command = NULL};
@@ -263,6 +290,10 @@ static enum status run_fuse(const struct command *command, int argc, char **argv
     enum status status;
     if (!options_parse(command, argc, argv, &given, &arguments, &status))
         return status == STATUS_OK ? status : (enum status)FAILED;
+    if (given.mount && check_labels(command, &given))
+        return attach(command, &given, &arguments);
+    if (given.mount)
+        return (enum status)FAILED;
     if (arguments.rest_count == 0)
         usage_error(command, "the daemon must be given");
     else if (given.profile && strcmp(given.profile, "-") == 0)

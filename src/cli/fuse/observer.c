@@ -269,7 +269,7 @@ static void complain_unseen(const struct observer *observer) {
     if (observer->started.exec_error == 0 && observer->first_ns == 0)
         tell(observer,
              "no request to %s was seen: it serves no FUSE mount%s, or does so without the C library (static programs, "
-             "those of Go, io_uring); as root, 'osprof run --layers fuse -d MOUNT' profiles it from outside",
+             "those of Go, io_uring); as root, 'osprof fuse --attach MOUNT' profiles it from outside",
              observer->options->command[0], observer->has_children ? " yet" : "");
 }
 

@@ -17,10 +17,10 @@
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_served.h"
-#include "run_signals.h"
-#include "run_trace.h"
 #include "run_user.h"
 #include "run_vs.h"
+#include "signals.h"
+#include "traces.h"
 #include "user_label.h"
 
 /* Layers that can be profiled. */
@@ -56,10 +56,10 @@ struct run_options {
 struct run {
     const struct run_options *options;
     struct namespace space;
-    struct run_signals signals;
+    struct signals signals;
     struct run_mounts mounts; /* none without the layer fs */
     struct run_user user;     /* zeroed without the layer user */
-    struct run_traces traces; /* of the layers fuse and block */
+    struct traces traces;     /* of the layers fuse and block */
     struct run_served served; /* of the layer daemon */
     struct recording layers;  /* those that have been taken, of all directories; see run_report() */
     struct run_target target;
@@ -90,13 +90,13 @@ static int check_device(void) {
 /* Before the first run, and before the first that counts. Tracing begins with that only, and takes seconds to begin.
  * Errors: told to the user; -EINTR: a signal came, *ret_signal */
 static int start_counting(struct run *run, bool counts, int *ret_signal) {
-    int error = counts ? run_traces_start(&run->traces, &run->signals, ret_signal) : 0;
+    int error = counts ? traces_start(&run->traces, &run->signals, ret_signal) : 0;
     if (error)
         return error;
     run_mounts_settle(&run->mounts);
     if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0 || run_served_begin(&run->served) < 0)
         return -EIO;
-    run_traces_begin(&run->traces);
+    traces_begin(&run->traces);
     return 0;
 }
 
@@ -159,7 +159,7 @@ static int run_mounted(struct run *run) {
         layers_error = -EIO;
     if (error == 0) {
         run_mounts_stop(&run->mounts);
-        run_traces_stop(&run->traces, &run->signals, &run->layers);
+        traces_stop(&run->traces, &run->signals, &run->layers);
     }
     run_mounts_end(&run->mounts, &run->signals);
     if (error == -EINTR)
@@ -193,7 +193,7 @@ static int run_against_other(struct run *run) {
 }
 
 static int run_in_namespace(struct run *run) {
-    int error = run_signals_init(&run->signals);
+    int error = signals_init(&run->signals);
     if (error) {
         complain("cannot take signals: %s", strerror(-error));
         return RUN_FAILED;
@@ -208,7 +208,7 @@ static int run_in_namespace(struct run *run) {
     int status = RUN_FAILED;
     if (error == 0)
         status = run->options->other ? run_against_other(run) : run_mounted(run);
-    run_signals_finish(&run->signals);
+    signals_finish(&run->signals);
     return status;
 }
 
@@ -276,10 +276,10 @@ static int open_fs(struct run *run) {
 
 static void open_traces(struct run *run) {
     const struct run_options *options = run->options;
-    const bool wanted[RUN_TRACE_LAYERS] = {
-        [RUN_TRACE_FUSE] = options->layers & LAYER_FUSE, [RUN_TRACE_BLOCK] = options->layers & LAYER_BLOCK};
-    run_traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, options->labels.texts,
-                    options->labels.count);
+    const bool wanted[TRACE_LAYERS] = {
+        [TRACE_FUSE] = options->layers & LAYER_FUSE, [TRACE_BLOCK] = options->layers & LAYER_BLOCK};
+    traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, options->labels.texts,
+                options->labels.count);
 }
 
 /* Errors: told to the user */
@@ -319,7 +319,7 @@ static int run(const struct run_options *options) {
     recording_finish(&run.layers);
     run_mounts_finish(&run.mounts);
     run_user_finish(&run.user);
-    run_traces_finish(&run.traces);
+    traces_finish(&run.traces);
     run_served_finish(&run.served);
     return status;
 }

@@ -19,13 +19,13 @@ struct child {
 };
 
 static _Noreturn void become_command(const char *const *arguments, const struct namespace *space,
-                                     const struct run_signals *signals, const struct run_user *user, pid_t parent,
+                                     const struct signals *signals, const struct run_user *user, pid_t parent,
                                      int error_fd) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(RUN_FAILED);
     namespace_restrict(space);
-    run_signals_restore(signals);
+    signals_restore(signals);
     run_user_enter(user);
     execvp(arguments[0], (char **)(uintptr_t)arguments);
     int error = errno;
@@ -33,7 +33,7 @@ static _Noreturn void become_command(const char *const *arguments, const struct 
     _exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE);
 }
 
-static int start(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
+static int start(const char *const *arguments, const struct namespace *space, const struct signals *signals,
                  const struct run_user *user, struct child *ret_child) {
     int ends[2];
     pid_t parent = getpid();
@@ -61,15 +61,15 @@ static void pass_on(const struct signalfd_siginfo *info, pid_t child) {
     if (is_sent_to_us(info, child))
         kill(child, signal);
     if (signal == SIGTSTP)
-        run_signals_stop_self(signal);
+        signals_stop_self(signal);
 }
 
 /* Returns its wait status. */
-static int wait_for(pid_t child, const struct run_signals *signals, struct run_mounts *mounts) {
+static int wait_for(pid_t child, const struct signals *signals, struct run_mounts *mounts) {
     struct signalfd_siginfo info;
     int status;
     for (;;) {
-        int signal = run_signals_take(signals, -1, &info);
+        int signal = signals_take(signals, -1, &info);
         if (signal == SIGCHLD) {
             run_mounts_notice_ends(mounts);
             if (waitpid(child, &status, WNOHANG) == child)
@@ -86,7 +86,7 @@ static struct run_outcome outcome_of(int wait_status) {
     return (struct run_outcome){WEXITSTATUS(wait_status), true, false};
 }
 
-int run_child(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
+int run_child(const char *const *arguments, const struct namespace *space, const struct signals *signals,
               struct run_mounts *mounts, const struct run_user *user, struct run_outcome *ret_outcome) {
     struct child child = {.pid = -1, .error_fd = -1};
     int exec_error = 0;

@@ -7,8 +7,8 @@
 
 #include "namespace.h"
 #include "run_mounts.h"
-#include "run_signals.h"
 #include "run_user.h"
+#include "signals.h"
 
 /* Exit statuses, as those of env(1) and timeout(1) */
 enum {
@@ -28,7 +28,7 @@ struct run_outcome {
  * mounts:    are told of daemons that end meanwhile
  * user:      what it is to be preloaded with; NULL: nothing
  * Errors:    -errno, no process could be made; not told yet */
-int run_child(const char *const *arguments, const struct namespace *space, const struct run_signals *signals,
+int run_child(const char *const *arguments, const struct namespace *space, const struct signals *signals,
               struct run_mounts *mounts, const struct run_user *user, struct run_outcome *ret_outcome);
 
 #endif

@@ -138,7 +138,7 @@ static int arrange_fds(const struct run_daemon *daemon) {
 
 /* In a session of its own, so that nothing that is typed at a terminal reaches it. */
 static _Noreturn void become_daemon(const struct run_daemon *daemon, const struct run_osproffs *options,
-                                    const struct run_signals *signals, pid_t parent) {
+                                    const struct signals *signals, pid_t parent) {
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
@@ -148,7 +148,7 @@ static _Noreturn void become_daemon(const struct run_daemon *daemon, const struc
         error = arrange_fds(daemon);
     if (error)
         complain("cannot start %s: %s", options->program, strerror(-error));
-    run_signals_restore(signals);
+    signals_restore(signals);
     if (error == 0)
         exec_osproffs(daemon, options);
     _exit(1);
@@ -163,7 +163,7 @@ static dev_t device_at(const char *path) {
 }
 
 /* The kernel says in mountinfo when something is mounted. */
-static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const struct run_signals *signals,
+static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const struct signals *signals,
                           int *ret_signal) {
     CLEANUP_FD int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
     struct pollfd events[] = {{.fd = mounts_fd, .events = POLLPRI}, {.fd = signals->fd, .events = POLLIN}};
@@ -172,11 +172,11 @@ static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const 
     while (device_at(daemon->path) == device_before) {
         struct signalfd_siginfo info;
         poll(events, ARRAY_SIZE(events), -1);
-        int signal = run_signals_take(signals, 0, &info);
+        int signal = signals_take(signals, 0, &info);
         run_daemon_reap(daemon);
         if (daemon->has_ended)
             return -ECHILD;
-        if (run_signals_ends(signal)) {
+        if (signals_ends(signal)) {
             *ret_signal = signal;
             return -EINTR;
         }
@@ -224,10 +224,10 @@ static int open_mount(struct run_daemon *daemon, const struct run_osproffs *opti
 }
 
 /* A daemon that gives up has said why, unless it was killed. */
-static void wait_for_reason(struct run_daemon *daemon, const struct run_signals *signals) {
+static void wait_for_reason(struct run_daemon *daemon, const struct signals *signals) {
     struct signalfd_siginfo info;
     for (int waited_ms = 0; !daemon->has_ended && waited_ms < GIVE_UP_MS; waited_ms += 10) {
-        run_signals_take(signals, 10, &info);
+        signals_take(signals, 10, &info);
         run_daemon_reap(daemon);
     }
 }
@@ -243,7 +243,7 @@ static int complain_not_mounted(const struct run_daemon *daemon, const struct ru
     return error;
 }
 
-int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct run_signals *signals,
+int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct signals *signals,
                      int *ret_signal) {
     pid_t parent = getpid();
     dev_t device_before = device_at(daemon->path);

@@ -8,7 +8,7 @@
 
 #include "input.h"
 #include "run_osproffs.h"
-#include "run_signals.h"
+#include "signals.h"
 
 struct run_daemon {
     const char *name; /* the directory as it was given */
@@ -38,7 +38,7 @@ void run_daemon_renew(struct run_daemon *daemon);
 
 /* Mounts, and returns when the mount works.
  * Errors: told to the user; -EINTR: a signal came, *ret_signal */
-int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct run_signals *signals,
+int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *options, const struct signals *signals,
                      int *ret_signal);
 
 /* Writes a command to the control file. Errors: -errno */

@@ -137,7 +137,7 @@ int run_mounts_enter(struct run_mounts *mounts) {
     return error;
 }
 
-int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal) {
+int run_mounts_start(struct run_mounts *mounts, const struct signals *signals, int *ret_signal) {
     int error = 0;
     for (size_t i = 0; i < mounts->count && error == 0; i++)
         error = run_daemon_start(mounts->by_depth[i], &mounts->options, signals, ret_signal);
@@ -277,14 +277,13 @@ static bool any_runs(const struct run_mounts *mounts) {
     return found;
 }
 
-static bool wait_for_all(struct run_mounts *mounts, const struct run_signals *signals, int timeout_ms,
-                         int *ending_signal) {
+static bool wait_for_all(struct run_mounts *mounts, const struct signals *signals, int timeout_ms, int *ending_signal) {
     struct signalfd_siginfo info;
     int64_t end_ms = now_ms() + timeout_ms;
     run_mounts_notice_ends(mounts);
     for (int64_t left_ms = timeout_ms; any_runs(mounts) && left_ms > 0; left_ms = end_ms - now_ms()) {
-        int signal = run_signals_take(signals, (int)left_ms, &info);
-        if (*ending_signal == 0 && run_signals_ends(signal))
+        int signal = signals_take(signals, (int)left_ms, &info);
+        if (*ending_signal == 0 && signals_ends(signal))
             *ending_signal = signal;
         run_mounts_notice_ends(mounts);
     }
@@ -305,7 +304,7 @@ static void complain_used(const struct run_mounts *mounts) {
                      mounts->daemons[i].name);
 }
 
-int run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals) {
+int run_mounts_end(struct run_mounts *mounts, const struct signals *signals) {
     int signal = 0;
     mounts->are_ending = true;
     if (chdir("/") < 0)

@@ -10,7 +10,7 @@
 
 #include "namespace.h"
 #include "run_daemon.h"
-#include "run_signals.h"
+#include "signals.h"
 
 #define RUN_FILES 2 /* standard input and output */
 
@@ -44,7 +44,7 @@ int run_mounts_enter(struct run_mounts *mounts);
 
 /* Mounts them all, and goes to the current directory as seen through them.
  * Errors:  told to the user; -EINTR: a signal came, *ret_signal. What is mounted then must be ended */
-int run_mounts_start(struct run_mounts *mounts, const struct run_signals *signals, int *ret_signal);
+int run_mounts_start(struct run_mounts *mounts, const struct signals *signals, int *ret_signal);
 
 /* Waits, a fifth of a second at most, until what was closed last has been counted: the kernel does not wait for it;
  * but not for calls that processes still make. Of a mount that does not answer within two seconds, nothing is waited
@@ -63,6 +63,6 @@ void run_mounts_notice_ends(struct run_mounts *mounts);
 /* Unmounts, and ends all daemons: those whose mount somebody still uses within some seconds. Afterwards their profiles
  * can be read.
  * Returns the first signal that came meanwhile and asks to end, 0 if none did */
-int run_mounts_end(struct run_mounts *mounts, const struct run_signals *signals);
+int run_mounts_end(struct run_mounts *mounts, const struct signals *signals);
 
 #endif

@@ -6,7 +6,7 @@
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_sets.h"
-#include "run_signals.h"
+#include "signals.h"
 
 enum { VS_A, VS_B, VS_SIDES };
 
@@ -22,7 +22,7 @@ struct run_vs {
     unsigned most_seconds;     /* then: no round begins after so long; 0: however long it takes */
     struct run_mounts *mounts; /* open, not started */
     const struct namespace *space;
-    const struct run_signals *signals;
+    const struct signals *signals;
     const struct run_target *target; /* of VS_SIDES profiles for each directory; of a single run */
     const struct run_sets *sets;     /* of several */
 };

@@ -79,7 +79,7 @@ static int run_mounted(const struct versus *it, const char *const *command, stru
     error = run_mounts_reset(vs->mounts);
     if (error)
         return error;
-    *ret_signal = run_signals_take_ending(vs->signals);
+    *ret_signal = signals_take_ending(vs->signals);
     if (*ret_signal)
         return -EINTR;
     error = run_child(command, vs->space, vs->signals, vs->mounts, NULL, ret_outcome);

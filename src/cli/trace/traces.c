@@ -1,5 +1,5 @@
 /* What is traced, and profiles of it. */
-#include "run_trace.h"
+#include "traces.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -21,40 +21,40 @@ static const char block_script[] =
 #include "block.bt.inc"
     ;
 
-static const struct run_bpftrace_task tasks[RUN_TRACE_LAYERS] = {
-    [RUN_TRACE_FUSE] = {.layer = "fuse",
-                        .script = fuse_script,
-                        .tracepoint = "fuse/fuse_request_send",
-                        .since = "since Linux 6.11"},
-    [RUN_TRACE_BLOCK] = {.layer = "block",
-                         .script = block_script,
-                         .tracepoint = "block/block_rq_issue",
-                         .since = "where it has block devices"},
+static const struct bpftrace_task tasks[TRACE_LAYERS] = {
+    [TRACE_FUSE] = {.layer = "fuse",
+                    .script = fuse_script,
+                    .tracepoint = "fuse/fuse_request_send",
+                    .since = "since Linux 6.11"},
+    [TRACE_BLOCK] = {.layer = "block",
+                     .script = block_script,
+                     .tracepoint = "block/block_rq_issue",
+                     .since = "where it has block devices"},
 };
 
 /* ---- Opening ------------------------------------------------------------------------------------ */
 
-static bool any_wanted(const struct run_traces *traces) {
-    return traces->layers[RUN_TRACE_FUSE].is_wanted || traces->layers[RUN_TRACE_BLOCK].is_wanted;
+static bool any_wanted(const struct traces *traces) {
+    return traces->layers[TRACE_FUSE].is_wanted || traces->layers[TRACE_BLOCK].is_wanted;
 }
 
 /* All that are wanted, for one reason. */
-static void give_up_all(struct run_traces *traces, const char *why) {
-    const bool are_both = traces->layers[RUN_TRACE_FUSE].is_wanted && traces->layers[RUN_TRACE_BLOCK].is_wanted;
+static void give_up_all(struct traces *traces, const char *why) {
+    const bool are_both = traces->layers[TRACE_FUSE].is_wanted && traces->layers[TRACE_BLOCK].is_wanted;
     if (are_both)
         complain("the layers fuse and block are not profiled: %s", why);
     else
-        complain("the layer %s is not profiled: %s", traces->layers[RUN_TRACE_FUSE].is_wanted ? "fuse" : "block", why);
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+        complain("the layer %s is not profiled: %s", traces->layers[TRACE_FUSE].is_wanted ? "fuse" : "block", why);
+    for (size_t i = 0; i < TRACE_LAYERS; i++)
         traces->layers[i].is_wanted = false;
 }
 
-static void check_bpftrace(struct run_traces *traces) {
+static void check_bpftrace(struct traces *traces) {
     if (geteuid() != 0) {
         give_up_all(traces, "only root may trace the kernel");
         return;
     }
-    int error = run_bpftrace_find(&traces->place);
+    int error = bpftrace_find(&traces->place);
     if (error == -ENOENT)
         give_up_all(traces, "bpftrace is not in PATH; install the package bpftrace");
     else if (error)
@@ -75,14 +75,14 @@ static void complain_no_disk(const char *name, int error, const char *type) {
         complain("the layer block does not see %s: its disk cannot be found: %s", name, strerror(-error));
 }
 
-static void find_disks(struct run_traces *traces) {
+static void find_disks(struct traces *traces) {
     char type[BLOCK_DEVICES_NAME_SIZE] = "";
     for (size_t i = 0; i < traces->directory_count; i++) {
         int error = block_devices_add(&traces->devices, traces->directories[i], type);
         if (error)
             complain_no_disk(traces->directories[i], error, type);
     }
-    traces->layers[RUN_TRACE_BLOCK].is_wanted = traces->devices.count > 0;
+    traces->layers[TRACE_BLOCK].is_wanted = traces->devices.count > 0;
 }
 
 static char *join_paths(const char *const *directories, size_t count) {
@@ -96,44 +96,44 @@ static char *join_paths(const char *const *directories, size_t count) {
     return text;
 }
 
-void run_traces_open(struct run_traces *ret_traces, const bool wanted[RUN_TRACE_LAYERS], const char *const *directories,
-                     size_t directory_count, const char *const *labels, size_t label_count) {
-    struct run_traces *traces = ret_traces;
-    *traces = (struct run_traces){.place = {.namespace_fd = -1, .root_fd = -1},
-                                  .directories = directories,
-                                  .directory_count = directory_count,
-                                  .labels = labels,
-                                  .label_count = label_count};
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
+void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], const char *const *directories,
+                 size_t directory_count, const char *const *labels, size_t label_count) {
+    struct traces *traces = ret_traces;
+    *traces = (struct traces){.place = {.namespace_fd = -1, .root_fd = -1},
+                              .directories = directories,
+                              .directory_count = directory_count,
+                              .labels = labels,
+                              .label_count = label_count};
+    for (size_t i = 0; i < TRACE_LAYERS; i++) {
         traces->layers[i].is_wanted = wanted[i];
         traces->layers[i].task = tasks[i];
-        run_bpftrace_init(&traces->layers[i].bpftrace, &traces->place, &traces->layers[i].task);
+        bpftrace_init(&traces->layers[i].bpftrace, &traces->place, &traces->layers[i].task);
     }
     if (!any_wanted(traces))
         return;
     traces->lower = join_paths(directories, directory_count);
     check_bpftrace(traces);
-    if (traces->layers[RUN_TRACE_BLOCK].is_wanted)
+    if (traces->layers[TRACE_BLOCK].is_wanted)
         find_disks(traces);
 }
 
-void run_traces_finish(struct run_traces *traces) {
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
-        struct run_trace *trace = &traces->layers[i];
+void traces_finish(struct traces *traces) {
+    for (size_t i = 0; i < TRACE_LAYERS; i++) {
+        struct trace *trace = &traces->layers[i];
         if (trace->bpftrace.task)
-            run_bpftrace_finish(&trace->bpftrace);
+            bpftrace_finish(&trace->bpftrace);
         for (size_t j = 0; j < trace->task.argument_count; j++)
             free(trace->task.arguments[j]);
     }
-    run_bpftrace_place_finish(&traces->place);
+    bpftrace_place_finish(&traces->place);
     free(traces->lower);
 }
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
 /* Errors: -ENOMEM, -E2BIG */
-static int add_argument(struct run_bpftrace_task *task, unsigned number) {
-    if (task->argument_count == RUN_BPFTRACE_ARGUMENTS_MAX)
+static int add_argument(struct bpftrace_task *task, unsigned number) {
+    if (task->argument_count == BPFTRACE_ARGUMENTS_MAX)
         return -E2BIG;
     char **argument = &task->arguments[task->argument_count];
     if (asprintf(argument, "%u", number) < 0) {
@@ -163,8 +163,8 @@ static int find_connection(const char *directory, unsigned *ret_connection) {
     return -ENODEV;
 }
 
-static void add_connections(struct run_traces *traces) {
-    struct run_trace *trace = &traces->layers[RUN_TRACE_FUSE];
+static void add_connections(struct traces *traces) {
+    struct trace *trace = &traces->layers[TRACE_FUSE];
     for (size_t i = 0; i < traces->directory_count; i++) {
         const char *name = traces->directories[i];
         unsigned connection = 0;
@@ -175,15 +175,15 @@ static void add_connections(struct run_traces *traces) {
             complain("the layer fuse does not see %s: it is on no FUSE file system, and not profiled as layer fs",
                      name);
         else if (error == -E2BIG)
-            complain("the layer fuse does not see %s: there are more than %d mounts", name, RUN_BPFTRACE_ARGUMENTS_MAX);
+            complain("the layer fuse does not see %s: there are more than %d mounts", name, BPFTRACE_ARGUMENTS_MAX);
         else if (error)
             complain("the layer fuse does not see %s: %s", name, strerror(-error));
     }
     trace->is_wanted = trace->task.argument_count > 0;
 }
 
-static void add_disks(struct run_traces *traces) {
-    struct run_trace *trace = &traces->layers[RUN_TRACE_BLOCK];
+static void add_disks(struct traces *traces) {
+    struct trace *trace = &traces->layers[TRACE_BLOCK];
     int error = 0;
     for (size_t i = 0; i < traces->devices.count && error == 0; i++) {
         const struct block_device *device = &traces->devices.devices[i];
@@ -197,23 +197,23 @@ static void add_disks(struct run_traces *traces) {
 }
 
 /* They start side by side. */
-static void begin_to_start(struct run_traces *traces, const struct run_signals *signals) {
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
-        struct run_trace *trace = &traces->layers[i];
+static void begin_to_start(struct traces *traces, const struct signals *signals) {
+    for (size_t i = 0; i < TRACE_LAYERS; i++) {
+        struct trace *trace = &traces->layers[i];
         if (trace->is_wanted)
-            trace->is_wanted = run_bpftrace_start(&trace->bpftrace, signals) == 0;
+            trace->is_wanted = bpftrace_start(&trace->bpftrace, signals) == 0;
     }
 }
 
-int run_traces_start(struct run_traces *traces, const struct run_signals *signals, int *ret_signal) {
-    if (traces->layers[RUN_TRACE_FUSE].is_wanted)
+int traces_start(struct traces *traces, const struct signals *signals, int *ret_signal) {
+    if (traces->layers[TRACE_FUSE].is_wanted)
         add_connections(traces);
-    if (traces->layers[RUN_TRACE_BLOCK].is_wanted)
+    if (traces->layers[TRACE_BLOCK].is_wanted)
         add_disks(traces);
     begin_to_start(traces, signals);
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++) {
-        struct run_trace *trace = &traces->layers[i];
-        int error = trace->is_wanted ? run_bpftrace_wait(&trace->bpftrace, signals, ret_signal) : 0;
+    for (size_t i = 0; i < TRACE_LAYERS; i++) {
+        struct trace *trace = &traces->layers[i];
+        int error = trace->is_wanted ? bpftrace_wait(&trace->bpftrace, signals, ret_signal) : 0;
         if (error == -EINTR)
             return error;
         trace->is_wanted = trace->is_wanted && error == 0;
@@ -221,10 +221,10 @@ int run_traces_start(struct run_traces *traces, const struct run_signals *signal
     return 0;
 }
 
-void run_traces_begin(struct run_traces *traces) {
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+void traces_begin(struct traces *traces) {
+    for (size_t i = 0; i < TRACE_LAYERS; i++)
         if (traces->layers[i].is_wanted)
-            run_bpftrace_begin(&traces->layers[i].bpftrace);
+            bpftrace_begin(&traces->layers[i].bpftrace);
     traces->disk_requests = block_devices_count_requests(&traces->devices);
     traces->start_ns = read_clock_ns(CLOCK_REALTIME);
     traces->begin_ns = read_clock_ns(CLOCK_MONOTONIC);
@@ -255,7 +255,7 @@ static int add_devices(struct aggstats_profile *profile, const struct block_devi
     return add_line(profile, "devices", text);
 }
 
-static int add_user_labels(struct aggstats_profile *profile, const struct run_traces *traces) {
+static int add_user_labels(struct aggstats_profile *profile, const struct traces *traces) {
     int error = 0;
     for (size_t i = 0; i < traces->label_count && error == 0; i++) {
         char key[USER_LABEL_HEADER_SIZE];
@@ -265,7 +265,7 @@ static int add_user_labels(struct aggstats_profile *profile, const struct run_tr
     return error;
 }
 
-static int add_header(struct aggstats_profile *profile, const struct run_traces *traces, enum run_trace_layer layer) {
+static int add_header(struct aggstats_profile *profile, const struct traces *traces, enum trace_layer layer) {
     profile->has_start = true;
     profile->start_ns = traces->start_ns;
     profile->has_elapsed = true;
@@ -273,7 +273,7 @@ static int add_header(struct aggstats_profile *profile, const struct run_traces 
     int error = add_host(profile);
     if (error == 0 && traces->lower)
         error = add_line(profile, "lower", traces->lower);
-    if (error == 0 && layer == RUN_TRACE_BLOCK)
+    if (error == 0 && layer == TRACE_BLOCK)
         error = add_devices(profile, &traces->devices);
     return error ? error : add_user_labels(profile, traces);
 }
@@ -291,13 +291,13 @@ static int make_profile(const char *text, size_t size_bytes, const char *layer, 
 
 /* How many requests are not in the profile, as far as the disks can tell: those whose events were missed, and that they
  * have counted. */
-static uint64_t lacking_of(const struct run_traces *traces, enum run_trace_layer layer,
+static uint64_t lacking_of(const struct traces *traces, enum trace_layer layer,
                            const struct aggstats_profile *profile) {
     const uint64_t missed = traces->layers[layer].bpftrace.missed;
     uint64_t calls = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         calls += strstr(profile->ops[i].name, "_QUEUED") ? 0 : profile->ops[i].calls;
-    if (layer != RUN_TRACE_BLOCK)
+    if (layer != TRACE_BLOCK)
         return missed;
     uint64_t not_traced = traces->disk_requests > calls ? traces->disk_requests - calls : 0;
     return missed < not_traced ? missed : not_traced;
@@ -311,14 +311,14 @@ static void tell_lacking(struct aggstats_profile *profile, const char *layer, ui
 }
 
 /* Errors: told to the user */
-static int take(struct run_traces *traces, enum run_trace_layer layer, const struct run_signals *signals,
+static int take(struct traces *traces, enum trace_layer layer, const struct signals *signals,
                 struct recording *layers) {
     const char *name = tasks[layer].layer;
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     struct aggstats_profile profile = {0};
     struct aggstats_parse_error why = {.message = ""};
-    int error = run_bpftrace_read(&traces->layers[layer].bpftrace, signals, &text, &size_bytes);
+    int error = bpftrace_read(&traces->layers[layer].bpftrace, signals, &text, &size_bytes);
     if (error)
         return error;
     error = make_profile(text, size_bytes, name, &profile, &why);
@@ -335,13 +335,13 @@ static int take(struct run_traces *traces, enum run_trace_layer layer, const str
     return error;
 }
 
-void run_traces_stop(struct run_traces *traces, const struct run_signals *signals, struct recording *layers) {
+void traces_stop(struct traces *traces, const struct signals *signals, struct recording *layers) {
     traces->end_ns = read_clock_ns(CLOCK_MONOTONIC);
     traces->disk_requests = block_devices_count_requests(&traces->devices) - traces->disk_requests;
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+    for (size_t i = 0; i < TRACE_LAYERS; i++)
         if (traces->layers[i].is_wanted)
-            run_bpftrace_stop(&traces->layers[i].bpftrace);
-    for (size_t i = 0; i < RUN_TRACE_LAYERS; i++)
+            bpftrace_stop(&traces->layers[i].bpftrace);
+    for (size_t i = 0; i < TRACE_LAYERS; i++)
         if (traces->layers[i].is_wanted)
-            take(traces, (enum run_trace_layer)i, signals, layers);
+            take(traces, (enum trace_layer)i, signals, layers);
 }

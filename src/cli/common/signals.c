@@ -1,5 +1,5 @@
 /* Signals as data. */
-#include "run_signals.h"
+#include "signals.h"
 
 #include <poll.h>
 #include <string.h>
@@ -10,8 +10,8 @@
  * SIGPIPE and SIGXFSZ are blocked only, so that a closed standard error, and a limit of file sizes, are errors. */
 static const int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2};
 
-int run_signals_init(struct run_signals *ret_signals) {
-    struct run_signals signals = {.fd = -1};
+int signals_init(struct signals *ret_signals) {
+    struct signals signals = {.fd = -1};
     struct sigaction by_default = {.sa_handler = SIG_DFL};
     sigset_t mask;
     sigemptyset(&mask);
@@ -28,37 +28,37 @@ int run_signals_init(struct run_signals *ret_signals) {
     return 0;
 }
 
-void run_signals_finish(struct run_signals *signals) {
+void signals_finish(struct signals *signals) {
     close_fd(&signals->fd);
 }
 
-void run_signals_restore(const struct run_signals *signals) {
+void signals_restore(const struct signals *signals) {
     sigaction(SIGCHLD, &signals->child_before, NULL);
     sigprocmask(SIG_SETMASK, &signals->mask_before, NULL);
 }
 
-int run_signals_take(const struct run_signals *signals, int timeout_ms, struct signalfd_siginfo *ret_info) {
+int signals_take(const struct signals *signals, int timeout_ms, struct signalfd_siginfo *ret_info) {
     struct pollfd come = {.fd = signals->fd, .events = POLLIN};
     if (poll(&come, 1, timeout_ms) <= 0)
         return 0;
     return read(signals->fd, ret_info, sizeof(*ret_info)) == sizeof(*ret_info) ? (int)ret_info->ssi_signo : 0;
 }
 
-bool run_signals_ends(int signal) {
+bool signals_ends(int signal) {
     return signal == SIGINT || signal == SIGTERM || signal == SIGHUP || signal == SIGQUIT;
 }
 
-int run_signals_take_ending(const struct run_signals *signals) {
+int signals_take_ending(const struct signals *signals) {
     struct signalfd_siginfo info;
     int ending = 0;
-    for (int signal; (signal = run_signals_take(signals, 0, &info)) != 0;)
-        if (ending == 0 && run_signals_ends(signal))
+    for (int signal; (signal = signals_take(signals, 0, &info)) != 0;)
+        if (ending == 0 && signals_ends(signal))
             ending = signal;
     return ending;
 }
 
 /* Not by SIGSTOP: where nobody could continue us, in an orphaned process group, the kernel lets these go by. */
-void run_signals_stop_self(int signal) {
+void signals_stop_self(int signal) {
     sigset_t mask;
     sigemptyset(&mask);
     sigaddset(&mask, signal);

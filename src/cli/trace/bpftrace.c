@@ -2,7 +2,7 @@
  * command of its option -c. So this is a cat(1) between two pipes: a word that was put into it comes out when bpftrace
  * is ready. cat(1) ends with osprof, by the end of its input, and bpftrace with it, if the kernel has not killed it
  * yet. */
-#include "run_bpftrace.h"
+#include "bpftrace.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -30,8 +30,8 @@
 
 /* ---- Where it runs ------------------------------------------------------------------------------ */
 
-int run_bpftrace_find(struct run_bpftrace_place *ret_place) {
-    *ret_place = (struct run_bpftrace_place){.namespace_fd = -1, .root_fd = -1};
+int bpftrace_find(struct bpftrace_place *ret_place) {
+    *ret_place = (struct bpftrace_place){.namespace_fd = -1, .root_fd = -1};
     const char *program = executable_find("bpftrace", ret_place->program, sizeof(ret_place->program));
     const char *cat = executable_find("cat", ret_place->cat, sizeof(ret_place->cat));
     if (!program || !cat)
@@ -41,13 +41,13 @@ int run_bpftrace_find(struct run_bpftrace_place *ret_place) {
     return ret_place->namespace_fd < 0 || ret_place->root_fd < 0 ? negative_errno() : 0;
 }
 
-void run_bpftrace_place_finish(struct run_bpftrace_place *place) {
+void bpftrace_place_finish(struct bpftrace_place *place) {
     close_fd(&place->namespace_fd);
     close_fd(&place->root_fd);
 }
 
 /* The root of a mount namespace is not that of who is in a chroot. */
-static int enter_place(const struct run_bpftrace_place *place) {
+static int enter_place(const struct bpftrace_place *place) {
     if (setns(place->namespace_fd, CLONE_NEWNS) < 0 || fchdir(place->root_fd) < 0 || chroot(".") < 0)
         return negative_errno();
     return 0;
@@ -79,9 +79,9 @@ static int provide_tracepoints(void) {
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
-void run_bpftrace_init(struct run_bpftrace *ret_bpftrace, const struct run_bpftrace_place *place,
-                       const struct run_bpftrace_task *task) {
-    *ret_bpftrace = (struct run_bpftrace){
+void bpftrace_init(struct bpftrace *ret_bpftrace, const struct bpftrace_place *place,
+                   const struct bpftrace_task *task) {
+    *ret_bpftrace = (struct bpftrace){
         .place = place, .task = task, .hold_fd = -1, .ready_fd = -1, .output_fd = -1, .messages_fd = -1};
 }
 
@@ -114,15 +114,15 @@ static int arrange_fds(const struct child_files *files) {
     return 0;
 }
 
-static void exec_bpftrace(const struct run_bpftrace *bpftrace) {
-    const struct run_bpftrace_place *place = bpftrace->place;
-    const struct run_bpftrace_task *task = bpftrace->task;
+static void exec_bpftrace(const struct bpftrace *bpftrace) {
+    const struct bpftrace_place *place = bpftrace->place;
+    const struct bpftrace_task *task = bpftrace->task;
     char script[32];
     char output[32];
     snprintf(script, sizeof(script), "/proc/self/fd/%d", SCRIPT_FD);
     snprintf(output, sizeof(output), "/proc/self/fd/%d", OUTPUT_FD);
-    const char *arguments[10 + RUN_BPFTRACE_ARGUMENTS_MAX] = {place->program, "-q", "-f",       "json", "-o",
-                                                              output,         "-c", place->cat, script};
+    const char *arguments[10 + BPFTRACE_ARGUMENTS_MAX] = {place->program, "-q", "-f",       "json", "-o",
+                                                          output,         "-c", place->cat, script};
     for (size_t i = 0; i < task->argument_count; i++)
         arguments[9 + i] = task->arguments[i];
     setenv("BPFTRACE_MAP_KEYS_MAX", KEYS_MAX, 1); /* the name before bpftrace 0.20 */
@@ -133,15 +133,15 @@ static void exec_bpftrace(const struct run_bpftrace *bpftrace) {
 }
 
 /* In a session of its own: what is typed at a terminal is for the command. */
-static _Noreturn void become_bpftrace(const struct run_bpftrace *bpftrace, const struct child_files *files,
-                                      const struct run_signals *signals, pid_t parent) {
-    const struct run_bpftrace_task *task = bpftrace->task;
+static _Noreturn void become_bpftrace(const struct bpftrace *bpftrace, const struct child_files *files,
+                                      const struct signals *signals, pid_t parent) {
+    const struct bpftrace_task *task = bpftrace->task;
     struct sigaction by_default = {.sa_handler = SIG_DFL};
     setsid();
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    run_signals_restore(signals);
+    signals_restore(signals);
     sigaction(SIGINT, &by_default, NULL);
     int error = enter_place(bpftrace->place);
     if (error == 0)
@@ -167,7 +167,7 @@ static int make_pipe(int *ret_read_fd, int *ret_write_fd) {
     return 0;
 }
 
-static int make_files(struct run_bpftrace *bpftrace, struct child_files *files) {
+static int make_files(struct bpftrace *bpftrace, struct child_files *files) {
     const char *script = bpftrace->task->script;
     files->script_fd = memfd_create("script.bt", MFD_CLOEXEC);
     bpftrace->output_fd = files->output_fd = memfd_create("bpftrace.json", MFD_CLOEXEC);
@@ -182,12 +182,12 @@ static int make_files(struct run_bpftrace *bpftrace, struct child_files *files) 
     return error ? error : write_all(bpftrace->hold_fd, READY, strlen(READY));
 }
 
-static int complain_not_profiled(const struct run_bpftrace *bpftrace, const char *why) {
+static int complain_not_profiled(const struct bpftrace *bpftrace, const char *why) {
     complain("the layer %s is not profiled: %s", bpftrace->task->layer, why);
     return -ECHILD;
 }
 
-int run_bpftrace_start(struct run_bpftrace *bpftrace, const struct run_signals *signals) {
+int bpftrace_start(struct bpftrace *bpftrace, const struct signals *signals) {
     struct child_files files = {.input_fd = -1, .ready_fd = -1, .script_fd = -1};
     pid_t parent = getpid();
     int error = make_files(bpftrace, &files);
@@ -205,7 +205,7 @@ int run_bpftrace_start(struct run_bpftrace *bpftrace, const struct run_signals *
 
 /* ---- Its end ------------------------------------------------------------------------------------ */
 
-static void kill_it(struct run_bpftrace *bpftrace) {
+static void kill_it(struct bpftrace *bpftrace) {
     if (bpftrace->pid == 0)
         return;
     kill(bpftrace->pid, SIGKILL);
@@ -213,7 +213,7 @@ static void kill_it(struct run_bpftrace *bpftrace) {
     bpftrace->pid = 0;
 }
 
-void run_bpftrace_finish(struct run_bpftrace *bpftrace) {
+void bpftrace_finish(struct bpftrace *bpftrace) {
     close_fd(&bpftrace->hold_fd);
     kill_it(bpftrace);
     close_fd(&bpftrace->ready_fd);
@@ -244,7 +244,7 @@ static const char *last_line(char *text) {
 }
 
 /* what: "is not profiled" */
-static int complain_ended(const struct run_bpftrace *bpftrace, const char *what, int wait_status) {
+static int complain_ended(const struct bpftrace *bpftrace, const char *what, int wait_status) {
     char messages[MESSAGES_SIZE];
     const char *layer = bpftrace->task->layer;
     read_end(bpftrace->messages_fd, messages);
@@ -272,7 +272,7 @@ static int read_ready(int fd, char text[64]) {
 }
 
 /* Returns as read_ready() does; -EINTR: a signal came; -ETIMEDOUT */
-static int wait_for_ready(const struct run_bpftrace *bpftrace, const struct run_signals *signals, int *ret_signal) {
+static int wait_for_ready(const struct bpftrace *bpftrace, const struct signals *signals, int *ret_signal) {
     char text[64] = "";
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + START_MS * INT64_C(1000000);
     struct pollfd events[] = {{.fd = bpftrace->ready_fd, .events = POLLIN}, {.fd = signals->fd, .events = POLLIN}};
@@ -280,8 +280,8 @@ static int wait_for_ready(const struct run_bpftrace *bpftrace, const struct run_
         struct signalfd_siginfo info;
         events[0].revents = 0;
         poll(events, ARRAY_SIZE(events), 1000);
-        int signal = run_signals_take(signals, 0, &info);
-        if (run_signals_ends(signal)) {
+        int signal = signals_take(signals, 0, &info);
+        if (signals_ends(signal)) {
             *ret_signal = signal;
             return -EINTR;
         }
@@ -292,7 +292,7 @@ static int wait_for_ready(const struct run_bpftrace *bpftrace, const struct run_
     return -ETIMEDOUT;
 }
 
-int run_bpftrace_wait(struct run_bpftrace *bpftrace, const struct run_signals *signals, int *ret_signal) {
+int bpftrace_wait(struct bpftrace *bpftrace, const struct signals *signals, int *ret_signal) {
     int status = 0;
     int is_ready = wait_for_ready(bpftrace, signals, ret_signal);
     if (is_ready == 1)
@@ -328,13 +328,13 @@ static uint64_t count_missed(pid_t pid) {
 }
 
 /* Returns false if it still runs. */
-static bool wait_for_end(pid_t pid, const struct run_signals *signals, int *ret_status) {
+static bool wait_for_end(pid_t pid, const struct signals *signals, int *ret_status) {
     struct signalfd_siginfo info;
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + STOP_MS * INT64_C(1000000);
     while (waitpid(pid, ret_status, WNOHANG) != pid) {
         if (read_clock_ns(CLOCK_MONOTONIC) > end_ns)
             return false;
-        run_signals_take(signals, 100, &info); /* SIGCHLD; the command is over, and so is what others are for */
+        signals_take(signals, 100, &info); /* SIGCHLD; the command is over, and so is what others are for */
     }
     return true;
 }
@@ -357,13 +357,13 @@ static int read_output(int fd, char **ret_text, size_t *ret_size_bytes) {
     return 0;
 }
 
-void run_bpftrace_begin(struct run_bpftrace *bpftrace) {
+void bpftrace_begin(struct bpftrace *bpftrace) {
     bpftrace->missed = count_missed(bpftrace->pid);
 }
 
 /* bpftrace 0.17 notices a signal only while it waits for events, and else that cat(1) has ended, after 0.1 s at most.
  */
-void run_bpftrace_stop(struct run_bpftrace *bpftrace) {
+void bpftrace_stop(struct bpftrace *bpftrace) {
     if (waitpid(bpftrace->pid, &bpftrace->wait_status, WNOHANG) == bpftrace->pid) {
         bpftrace->has_ended = true;
         bpftrace->missed = 0;
@@ -375,8 +375,7 @@ void run_bpftrace_stop(struct run_bpftrace *bpftrace) {
     close_fd(&bpftrace->hold_fd);
 }
 
-int run_bpftrace_read(struct run_bpftrace *bpftrace, const struct run_signals *signals, char **ret_text,
-                      size_t *ret_size_bytes) {
+int bpftrace_read(struct bpftrace *bpftrace, const struct signals *signals, char **ret_text, size_t *ret_size_bytes) {
     const char *layer = bpftrace->task->layer;
     int status = bpftrace->wait_status;
     if (!bpftrace->has_ended && !wait_for_end(bpftrace->pid, signals, &status)) {
