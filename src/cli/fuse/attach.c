@@ -1,6 +1,7 @@
 #include "attach.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -8,32 +9,49 @@
 #include "base.h"
 #include "command.h"
 #include "mounts.h"
+#include "path.h"
 #include "signals.h"
 #include "traces.h"
 
 #define LOOK_MS 1000
 
-/* Without asking the mount. */
-static bool is_mounted(dev_t device) {
+/* A mount, by the table of mounts: the next one may be given its device number, but hardly its place. */
+struct place {
+    dev_t device;
+    char *path; /* NULL: it is on no FUSE mount */
+};
+
+static void find_place(const char *directory, struct place *ret_place) {
+    CLEANUP_FREE char *path = realpath(directory, NULL);
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    struct statx attr;
+    *ret_place = (struct place){.path = NULL};
+    if (!path || statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+        return;
+    ret_place->device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        if (entry.device != ret_place->device || !mounts_is_fuse(&entry) || !path_below(path, entry.path))
+            continue;
+        free(ret_place->path);
+        ret_place->path = strdup(entry.path);
+    }
+}
+
+static bool is_mounted(const struct place *place) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
     bool found = false;
     mounts_open(&table);
-    while (!found && mounts_next(&table, &entry))
-        found = entry.device == device && mounts_is_fuse(&entry);
+    while (place->path && !found && mounts_next(&table, &entry))
+        found = entry.device == place->device && strcmp(entry.path, place->path) == 0;
     return found;
 }
 
-static dev_t device_of(const char *mount) {
-    struct statx attr;
-    if (statx(AT_FDCWD, mount, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
-        return 0;
-    return makedev(attr.stx_dev_major, attr.stx_dev_minor);
-}
-
-static void wait_for_end(const struct signals *signals, dev_t device) {
+static void wait_for_end(const struct signals *signals, const struct place *place) {
     struct signalfd_siginfo info;
-    while (is_mounted(device))
+    while (is_mounted(place))
         if (signals_ends(signals_take(signals, LOOK_MS, &info)))
             return;
 }
@@ -59,14 +77,17 @@ static int save(const struct recording *layers, const char *profile, bool keeps_
 /* Errors: told to the user; -EINTR: a signal came before anything was traced */
 static int trace(struct traces *traces, const struct signals *signals, const char *mount, struct recording *layers) {
     int signal = 0;
+    struct place place;
+    find_place(mount, &place);
     int error = traces_start(traces, signals, &signal);
-    if (error || !traces->layers[TRACE_FUSE].is_wanted)
-        return error ? error : -EIO;
-    fprintf(stderr, "osprof: %s is profiled until it is unmounted, or Ctrl-C\n", mount);
-    traces_begin(traces);
-    wait_for_end(signals, device_of(mount));
-    traces_stop(traces, signals, layers);
-    return layers->count > 0 ? 0 : -EIO;
+    if (error == 0 && traces->layers[TRACE_FUSE].is_wanted) {
+        fprintf(stderr, "osprof: %s is profiled until it is unmounted, or Ctrl-C\n", mount);
+        traces_begin(traces);
+        wait_for_end(signals, &place);
+        traces_stop(traces, signals, layers);
+    }
+    free(place.path);
+    return error ? error : layers->count > 0 ? 0 : -EIO;
 }
 
 int attach_run(const char *mount, const char *profile, bool keeps_old, const struct option_list *labels) {

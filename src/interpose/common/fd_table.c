@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fd_look.h"
 #include "proc_fd.h"
 
 unsigned char fd_table[FD_TABLE_SIZE];
@@ -34,15 +35,8 @@ static enum fd_state look_up(int fd, const struct preload_ops *ops) {
 
 /* Sockets and pipes come and go often. */
 static bool is_file(int fd) {
-    struct stat attr;
-#if defined(SYS_fstat)
-    if (syscall(SYS_fstat, fd, &attr) < 0)
-        return false;
-#else
-    if (syscall(SYS_newfstatat, fd, "", &attr, AT_EMPTY_PATH) < 0)
-        return false;
-#endif
-    return !S_ISSOCK(attr.st_mode) && !S_ISFIFO(attr.st_mode);
+    struct statx attributes;
+    return fd_look(fd, &attributes) && !S_ISSOCK(attributes.stx_mode) && !S_ISFIFO(attributes.stx_mode);
 }
 
 enum fd_state fd_table_find(int fd, const struct preload_ops *ops) {

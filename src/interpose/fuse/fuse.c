@@ -13,11 +13,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "fd_look.h"
 #include "process.h"
 #include "wire.h"
 #include "wrapper.h"
@@ -83,17 +83,10 @@ static inline uint64_t now(void) {
     return aggstats_clock_now(ring->clock_kind);
 }
 
-/* Without libc, whose functions another preloaded object may count. Keeps errno */
 static bool is_device(int fd) {
-    struct stat attr;
-    int saved_errno = errno;
-#if defined(SYS_fstat)
-    long result = syscall(SYS_fstat, fd, &attr);
-#else
-    long result = syscall(SYS_newfstatat, fd, "", &attr, AT_EMPTY_PATH);
-#endif
-    errno = saved_errno;
-    return result == 0 && S_ISCHR(attr.st_mode) && attr.st_rdev == makedev(DEVICE_MAJOR, DEVICE_MINOR);
+    struct statx attributes;
+    return fd_look(fd, &attributes) && S_ISCHR(attributes.stx_mode) && attributes.stx_rdev_major == DEVICE_MAJOR &&
+           attributes.stx_rdev_minor == DEVICE_MINOR;
 }
 
 /* ---- Callers ---- */
