@@ -27,7 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
         return 0;
     }
     const struct imported_options as_said = {.layer = "block"};
-    const struct imported_options first_in_ns = {.map = imported.maps[0].name, .unit = "ns"};
+    const struct imported_options first_in_ns = {.map = imported.map_count > 0 ? imported.maps[0].name : NULL,
+                                                 .unit = "ns"};
     promise_profile(&imported, &as_said);
     promise_profile(&imported, &first_in_ns);
     imported_finish(&imported);
