@@ -154,11 +154,11 @@ uint64_t nodes_directory(struct nodes *nodes, uint64_t number) {
 
 /* Puts a name before what stands in the path from *at on. */
 static bool put_before(char path[PATH_MAX], size_t *at, const char *name) {
-    const size_t length = strlen(name);
+    size_t length = strlen(name);
     if (length + 1 > *at)
         return false;
-    *at -= length;
-    memcpy(path + *at, name, length);
+    while (length > 0)
+        path[--*at] = name[--length];
     path[--*at] = '/';
     return true;
 }

@@ -53,12 +53,18 @@ struct observer {
 static struct ring_reader *interrupted_reader; /* for the handler */
 static volatile sig_atomic_t wants_save;
 
+#define TOLD_SIZE 1024
+
+static void format_told(char ret_text[TOLD_SIZE], const char *format, va_list arguments) {
+    vsnprintf(ret_text, TOLD_SIZE, format, arguments);
+}
+
 /* To who waits, else to the system log. */
-static void tell(const struct observer *observer, const char *format, ...) {
-    char text[1024];
+static void __attribute__((format(printf, 2, 3))) tell(const struct observer *observer, const char *format, ...) {
+    char text[TOLD_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    format_told(text, format, arguments);
     va_end(arguments);
     if (observer->status_fd >= 0)
         complain("%s", text);

@@ -40,7 +40,7 @@ int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers
         return -ENOMEM;
     CLEANUP_FD int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     int error = fd < 0 ? negative_errno() : map_new(fd, &reader.ring);
-    if (error) {
+    if (error || !reader.ring) {
         if (fd >= 0)
             unlink(path);
         free(reader.path);

@@ -61,7 +61,7 @@ static int read_all(int fd, char **ret_text, size_t *ret_bytes) {
 
 /* Takes the first line off. Without one, whoever answered has ended meanwhile. */
 static int take_line(char *text, size_t *bytes) {
-    char *end = memchr(text, '\n', *bytes);
+    char *end = text ? memchr(text, '\n', *bytes) : NULL;
     if (!end)
         return -ECONNRESET;
     const long number = strtol(text, NULL, 10);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base.h"
 #include "wire_ops.h"
 
 #define ERROR_MAX 4095
@@ -16,28 +17,15 @@ static_assert(sizeof(struct fuse_in_header) == WIRE_REQUEST_BYTES &&
 
 /* ---- Requests ---- */
 
+#define IS_ROW(OPCODE, ...) [OPCODE] = true,
+static const bool ops[] = {WIRE_OPS(IS_ROW)};
+
 /* Where the names of a request begin in its body. */
-static size_t names_offset(uint32_t opcode) {
-#define NAMES_ROW(OPCODE, NAME, NAMES, ANSWER)                                                                         \
-    case OPCODE:                                                                                                       \
-        return NAMES;
-    switch (opcode) {
-        WIRE_OPS(NAMES_ROW)
-    default:
-        return WIRE_NO_NAMES;
-    }
-#undef NAMES_ROW
-}
+#define NAMES_ROW(OPCODE, NAME, NAMES, ANSWER) [OPCODE] = NAMES,
+static const uint16_t names_offsets[] = {WIRE_OPS(NAMES_ROW)};
 
 static bool is_op(uint32_t opcode) {
-#define IS_ROW(OPCODE, ...) case OPCODE:
-    switch (opcode) {
-        WIRE_OPS(IS_ROW)
-        return true;
-    default:
-        return false;
-    }
-#undef IS_ROW
+    return opcode < ARRAY_SIZE(ops) && ops[opcode];
 }
 
 bool wire_may_be_request(const void *bytes, size_t size_bytes, size_t whole_bytes) {
@@ -84,7 +72,7 @@ bool wire_read_request(const void *bytes, size_t size_bytes, struct request_reco
         return false;
     const char *body = (const char *)bytes + WIRE_REQUEST_BYTES;
     const size_t body_bytes = size_bytes - WIRE_REQUEST_BYTES;
-    const size_t before_names = names_offset(header.opcode);
+    const size_t before_names = names_offsets[header.opcode];
     read_body(body, body_bytes, ret_record);
     if (before_names < body_bytes) {
         *ret_names = body + before_names;
