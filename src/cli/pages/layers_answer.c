@@ -34,13 +34,17 @@ struct text {
     size_t length;
 };
 
+static void append_list(struct text *text, const char *format, va_list arguments) {
+    int written = vsnprintf(text->text + text->length, TEXT_SIZE - text->length, format, arguments);
+    size_t room = TEXT_SIZE - 1 - text->length;
+    text->length += written > 0 && (size_t)written < room ? (size_t)written : written > 0 ? room : 0;
+}
+
 __attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    int written = vsnprintf(text->text + text->length, TEXT_SIZE - text->length, format, arguments);
+    append_list(text, format, arguments);
     va_end(arguments);
-    size_t room = TEXT_SIZE - 1 - text->length;
-    text->length += written > 0 && (size_t)written < room ? (size_t)written : written > 0 ? room : 0;
 }
 
 static void append_ns(const struct printer *it, struct text *text, double ns) {
