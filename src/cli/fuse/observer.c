@@ -55,12 +55,13 @@ static volatile sig_atomic_t wants_save;
 
 #define TOLD_SIZE 1024
 
-static void format_told(char ret_text[TOLD_SIZE], const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void format_told(char ret_text[TOLD_SIZE], const char *format,
+                                                              va_list arguments) {
     vsnprintf(ret_text, TOLD_SIZE, format, arguments);
 }
 
 /* To who waits, else to the system log. */
-static void __attribute__((format(printf, 2, 3))) tell(const struct observer *observer, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void tell(const struct observer *observer, const char *format, ...) {
     char text[TOLD_SIZE];
     va_list arguments;
     va_start(arguments, format);

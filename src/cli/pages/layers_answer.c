@@ -34,7 +34,8 @@ struct text {
     size_t length;
 };
 
-static void append_list(struct text *text, const char *format, va_list arguments) {
+__attribute__((format(printf, 2, 0))) static void append_list(struct text *text, const char *format,
+                                                              va_list arguments) {
     int written = vsnprintf(text->text + text->length, TEXT_SIZE - text->length, format, arguments);
     size_t room = TEXT_SIZE - 1 - text->length;
     text->length += written > 0 && (size_t)written < room ? (size_t)written : written > 0 ? room : 0;
