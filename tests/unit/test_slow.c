@@ -658,8 +658,9 @@ static const char *const wrong_lines[] = {
     "# cause: READ calls 1 total 3 words",
     "# slow_call: READ latency 1 end 1 cause 1 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process 1",
     "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 1 process 1",
-    "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process 1 "
-    "program 12345678901234567890123456789012",
+    ("# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1 stack 0 process "
+     "1 "
+     "program 12345678901234567890123456789012"),
     "# slow_call: READ latency 1 end 1 cause 0 object 1 pid 1 uid 1 error 1 asked 1 moved 1 offset 1",
     "# stack: ",
     "# cause_buckets: 1 3:1",
