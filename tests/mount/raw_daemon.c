@@ -36,7 +36,7 @@ static int is_mode(const char *name) {
     return strcmp(mode, name) == 0;
 }
 
-static void die(const char *what) {
+static _Noreturn void die(const char *what) {
     fprintf(stderr, "raw_daemon: %s: %s\n", what, strerror(errno));
     exit(1);
 }
