@@ -9,16 +9,16 @@ need_root
 need_fuse
 daemon=$TEST_PROGRAMS/raw_daemon
 
-# read_file TIMES
+# read_file TIMES [MOUNT]
 read_file() {
     for _ in $(seq "$1"); do
-        assert_eq 12345 "$(dd if="$mnt/file" bs=5 count=1 status=none)" "what the file holds"
+        assert_eq 12345 "$(dd if="${2:-$mnt}/file" bs=5 count=1 status=none)" "what the file holds"
     done
 }
 
 # ---- All ways to read and to write
 
-for mode in plain vectors splices clones garbage; do
+for mode in plain vectors splices clones garbage faults forks withdraws; do
     profiled -- "$daemon" "$mode" "$mnt"
     read_file 7
     ! cat "$mnt/missing" 2>/dev/null || fail "a missing file is there"
@@ -37,6 +37,29 @@ for mode in plain vectors splices clones garbage; do
     assert_eq "# layer: daemon" "$(grep '^# layer' "$profile")" "the layer"
     assert_eq "# mount: $mnt" "$(grep '^# mount' "$profile")" "the mount"
 done
+
+# ---- Two mounts of one process, and of two in a row: the first is profiled, to its own end
+
+mkdir other
+profiled -- "$daemon" plain "$mnt" other
+read_file 5
+read_file 3 other
+umount other
+read_file 2
+umount "$mnt"
+ended 0
+assert_eq 7 "$(calls OPEN)" "OPEN of the first of two mounts"
+grep -q "makes more than one mount: the first one is profiled" "$scratch/daemon.err" || fail "the second mount is not told of: $(<"$scratch/daemon.err")"
+
+# shellcheck disable=SC2016 # for the shell inside
+profiled -- sh -c '"$@" "$0"; "$@" other; exit 0' "$mnt" "$daemon" plain
+read_file 7
+umount "$mnt"
+wait_until 20 mountpoint -q other || fail "no second daemon"
+read_file 1 other
+umount other
+ended 0
+assert_eq 7 "$(calls OPEN)" "OPEN of the first of two daemons"
 
 # ---- What requests wait for
 

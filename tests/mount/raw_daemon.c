@@ -1,26 +1,31 @@
-/* raw_daemon MODE MOUNTPOINT: a FUSE file system with one file, "file", of 5 bytes, without any FUSE library, which
- * stays in the foreground. It reads requests and writes answers as MODE says: plain      by read(2) and write(2)
- *     vectors    by readv(2) and writev(2)
- *     splices    by splice(2), through pipes
- *     clones     serves all but the first request through a second descriptor of the device (FUSE_DEV_IOC_CLONE)
+/* raw_daemon MODE MOUNTPOINT [OTHER]: a FUSE file system with one file, "file", of 5 bytes, without any FUSE library,
+ * which stays in the foreground. OTHER is another one, of the same process. It reads requests and writes answers as
+ * MODE says: plain      by read(2) and write(2) vectors    by readv(2) and writev(2) splices    by splice(2), through
+ * pipes clones     serves all but the first request through a second descriptor of the device (FUSE_DEV_IOC_CLONE)
  *     sleeps     thinks for 30 ms about each READ
  *     hands_on   the same, in another thread, which answers
  *     waits      waits for 30 ms at a pipe before it answers READ
  *     garbage    writes much else to the device, which the kernel refuses
+ *     faults     passes memory to the device that is not there, and wants to be told
+ *     forks      serves all but the first request in a child, which answers through another one
+ *     withdraws  after the first request gives up its descriptors, its root directory and its user
  *     crashes    at the first READ
  * Needs root. Ends when the mount is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,6 +67,29 @@ static void write_garbage(void) {
     (void)!writev(device_fd, NULL, 0);
 }
 
+static void expect_error(int error, ssize_t result) {
+    if (result >= 0 || errno != error)
+        die("memory that is not there");
+}
+
+/* A header that is whole, behind which nothing is, is of no request: the kernel would end one. */
+static void pass_nowhere(void) {
+    char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct fuse_out_header *last = (struct fuse_out_header *)(void *)(page + 4096 - sizeof(*last));
+    void *volatile nowhere = page + 4096;
+    munmap(nowhere, 4096);
+    *last = (struct fuse_out_header){.len = 64, .unique = 0x1234567890abcdef};
+    struct iovec vector[2] = {{last, sizeof(*last)}, {nowhere, 48}};
+    expect_error(ENOENT, write(device_fd, last, 64));
+    expect_error(ENOENT, writev(device_fd, vector, 2));
+    expect_error(EFAULT, write(device_fd, nowhere, 64));
+    expect_error(EFAULT, write(device_fd, page + 4090, 64));
+    expect_error(EFAULT, writev(device_fd, nowhere, 2));
+    vector[0].iov_base = nowhere;
+    expect_error(EFAULT, writev(device_fd, vector, 2));
+    munmap(page, 4096);
+}
+
 static void write_spliced(int fd, const struct iovec *vector, int count, size_t size) {
     int ends[2];
     if (pipe(ends) < 0 || writev(ends[1], vector, count) != (ssize_t)size)
@@ -78,6 +106,8 @@ static void answer_at(int fd, uint64_t unique, int error, const void *body, size
     const struct iovec vector[2] = {{&header, sizeof(header)}, {(void *)(uintptr_t)body, body_bytes}};
     if (is_mode("garbage"))
         write_garbage();
+    if (is_mode("faults"))
+        pass_nowhere();
     if (is_mode("vectors")) {
         if (writev(fd, vector, 2) < 0)
             die("writev");
@@ -113,7 +143,14 @@ static void look_up(uint64_t unique, const char *name) {
 }
 
 static void answer_read(uint64_t unique) {
+    pid_t child = is_mode("forks") ? fork() : 0;
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+        return;
+    }
     answer(unique, 0, FILE_BYTES, strlen(FILE_BYTES));
+    if (is_mode("forks"))
+        _exit(0);
 }
 
 static void *answer_later(void *unique) {
@@ -148,6 +185,24 @@ static void clone_device(void) {
         die("FUSE_DEV_IOC_CLONE");
 }
 
+/* Goes on in a child. */
+static void become_child(void) {
+    pid_t child = fork();
+    if (child > 0) {
+        waitpid(child, NULL, 0);
+        exit(0);
+    }
+}
+
+static void withdraw(void) {
+    if (dup2(device_fd, 0) < 0 || chroot("/proc/self/fdinfo") < 0 || chdir("/") < 0 || setgid(65534) < 0 ||
+        setuid(65534) < 0)
+        die("cannot withdraw");
+    device_fd = 0;
+    for (int fd = 1; fd < 1024; fd++)
+        close(fd);
+}
+
 static void read_file(uint64_t unique) {
     pthread_t thread;
     if (is_mode("crashes"))
@@ -174,6 +229,10 @@ static void serve(const struct fuse_in_header *header, const void *body) {
         answer(header->unique, 0, &init, sizeof(init));
         if (is_mode("clones"))
             clone_device();
+        if (is_mode("forks"))
+            become_child();
+        if (is_mode("withdraws"))
+            withdraw();
         break;
     case FUSE_LOOKUP:
         look_up(header->unique, body);
@@ -221,23 +280,50 @@ static ssize_t take_request(char *buffer) {
     return is_mode("splices") ? take_spliced(buffer) : read(device_fd, buffer, REQUEST_MAX);
 }
 
-int main(int argc, char **argv) {
+static int mount_at(const char *path) {
     char options[128];
+    int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
+    if (fd < 0 || mount("raw_daemon", path, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
+        die(path);
+    return fd;
+}
+
+/* False: the mount is gone. */
+static int serve_next(void) {
     static char buffer[REQUEST_MAX] __attribute__((aligned(8)));
-    if (argc != 3)
+    ssize_t size = take_request(buffer);
+    if (size < 0 && errno == ENODEV)
+        return 0;
+    if (size < 0 && errno != EINTR && errno != ENOENT)
+        die("cannot read a request");
+    if (size > 0)
+        serve((const struct fuse_in_header *)(const void *)buffer, buffer + sizeof(struct fuse_in_header));
+    return 1;
+}
+
+static void serve_two(int first_fd, int second_fd) {
+    struct pollfd devices[2] = {{.fd = first_fd, .events = POLLIN}, {.fd = second_fd, .events = POLLIN}};
+    while (devices[0].fd >= 0 || devices[1].fd >= 0) {
+        if (poll(devices, 2, -1) < 0)
+            die("poll");
+        for (int i = 0; i < 2; i++) {
+            device_fd = devices[i].fd;
+            if (device_fd >= 0 && devices[i].revents && !serve_next())
+                devices[i].fd = -1;
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc != 3 && argc != 4)
         return 2;
     mode = argv[1];
-    device_fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-    snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", device_fd);
-    if (device_fd < 0 || mount("raw_daemon", argv[2], "fuse", MS_NOSUID | MS_NODEV, options) < 0)
-        die(argv[2]);
-    for (;;) {
-        ssize_t size = take_request(buffer);
-        if (size < 0 && errno == ENODEV)
-            return 0;
-        if (size < 0 && errno != EINTR && errno != ENOENT)
-            die("cannot read a request");
-        if (size > 0)
-            serve((const struct fuse_in_header *)(const void *)buffer, buffer + sizeof(struct fuse_in_header));
-    }
+    device_fd = mount_at(argv[2]);
+    if (argc == 4)
+        serve_two(device_fd, mount_at(argv[3]));
+    else
+        while (serve_next())
+            ;
+    return 0;
 }

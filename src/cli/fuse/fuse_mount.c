@@ -79,19 +79,32 @@ static int copy_entry(const struct mounts_entry *entry, struct fuse_mount *ret_m
     return 0;
 }
 
-int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, struct fuse_mount *ret_mount) {
-    CLEANUP_MOUNTS struct mounts_table table;
+/* device: 0: not known */
+static int find_in(struct mounts_table *table, dev_t device, const struct fuse_mounts *before,
+                   struct fuse_mount *ret_mount) {
     struct mounts_entry entry;
+    int error = 0;
+    while (error == 0 && mounts_next(table, &entry)) {
+        if (!mounts_is_fuse(&entry) || (device != 0 ? entry.device != device : has_device(before, entry.device)))
+            continue;
+        fuse_mount_finish(ret_mount); /* the last one is the newest */
+        error = copy_entry(&entry, ret_mount);
+    }
+    return error;
+}
+
+int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, struct fuse_mount *ret_mount) {
+    CLEANUP_MOUNTS struct mounts_table theirs = {0};
+    CLEANUP_MOUNTS struct mounts_table ours = {0};
     struct fuse_mount found = {.path = NULL};
     dev_t device = 0;
-    const bool is_known = find_connection(process, fd, &device);
-    int error = mounts_open_of(process, &table);
-    while (error == 0 && mounts_next(&table, &entry)) {
-        if (!mounts_is_fuse(&entry) || (is_known ? entry.device != device : has_device(before, entry.device)))
-            continue;
-        fuse_mount_finish(&found); /* the last one is the newest */
-        error = copy_entry(&entry, &found);
-    }
+    if (!find_connection(process, fd, &device))
+        device = 0;
+    int error = mounts_open_of(process, &theirs) == 0 ? find_in(&theirs, device, before, &found) : 0;
+    if (error == 0 && !found.path) /* it may have changed its root directory since, or have ended */
+        error = mounts_open(&ours);
+    if (error == 0 && !found.path)
+        error = find_in(&ours, device, before, &found);
     if (error == 0 && !found.path)
         error = -ENOENT;
     if (error)

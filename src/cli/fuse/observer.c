@@ -24,7 +24,6 @@
 #define BEGIN_WAIT_NS (1000 * NS_PER_MS) /* for the first request of a daemon in the background */
 #define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
 #define PATH_ATTEMPTS 100
-#define OTHERS_MAX 64
 
 struct observer {
     const struct observer_options *options;
@@ -34,6 +33,7 @@ struct observer {
     struct session session;
     bool is_recording; /* the session has begun */
     bool has_ended;    /* the mount is gone */
+    bool has_second;   /* another mount has begun, which is not profiled */
     bool has_children;
     struct fuse_control control;
     char *live_path;
@@ -46,8 +46,6 @@ struct observer {
     int64_t last_record_ns;
     struct request first;        /* FUSE_INIT, until the mount is known */
     int64_t first_ns;            /* 0: there was none */
-    uint32_t others[OTHERS_MAX]; /* processes that serve other mounts */
-    size_t other_count;
 };
 
 static struct ring_reader *interrupted_reader; /* for the handler */
@@ -157,31 +155,27 @@ static void reap(struct observer *observer) {
 
 /* ---- Records ------------------------------------------------------------------------------------ */
 
-static void note_start(struct observer *observer, const struct request *request) {
-    const uint32_t process = request->record.process;
-    if (observer->first_ns == 0) {
-        observer->first = *request;
-        observer->first_ns = read_clock_ns(CLOCK_MONOTONIC);
-    } else if (process != observer->first.record.process && observer->other_count < OTHERS_MAX) {
-        if (observer->other_count == 0)
-            tell(observer, "%s makes more than one mount: the first one is profiled", observer->options->command[0]);
-        observer->others[observer->other_count++] = process;
-    }
+/* Whether a record is of the mount that is profiled, whichever process of the daemon tells it. Where the mount is not
+ * known, it may only be that if there is no other. */
+static bool is_of_first(const struct observer *observer, const struct request_record *record) {
+    const uint8_t mount = record->mount;
+    return mount == observer->first.record.mount ||
+           (mount == 0 && (observer->has_second ? record->process == observer->first.record.process : true));
 }
 
-/* A second mount is not profiled. Its daemon is another process, which has been asked to begin itself: all others,
- * which the first may have forked, are the first one's. */
-static bool is_of_first(const struct observer *observer, uint32_t process) {
-    for (size_t i = 0; i < observer->other_count; i++)
-        if (observer->others[i] == process)
-            return false;
-    return true;
+static void note_second(struct observer *observer) {
+    if (!observer->has_second)
+        tell(observer, "%s makes more than one mount: the first one is profiled", observer->options->command[0]);
+    observer->has_second = true;
 }
 
 static void take(struct observer *observer, const struct request *request) {
-    if (request->record.kind == REQUEST_STARTED) {
-        note_start(observer, request);
-    } else if (observer->is_recording && is_of_first(observer, request->record.process)) {
+    if (request->record.kind == REQUEST_STARTED && observer->first_ns == 0) {
+        observer->first = *request;
+        observer->first_ns = read_clock_ns(CLOCK_MONOTONIC);
+    } else if (request->record.kind == REQUEST_STARTED) {
+        note_second(observer);
+    } else if (observer->is_recording && is_of_first(observer, &request->record)) {
         requests_take(&observer->session.requests, request);
         observer->has_ended = observer->has_ended || request->record.kind == REQUEST_ENDED;
     }

@@ -43,7 +43,7 @@ extern const char *const wire_op_names[WIRE_OP_COUNT];
 int requests_init(struct requests *requests, struct aggstats_recorder *recorder);
 void requests_finish(struct requests *requests);
 
-/* Counts what a record tells; those that are none of a request do nothing. Threads: one at a time */
+/* Counts what a record of the mount tells; those that are none of a request do nothing. Threads: one at a time */
 void requests_take(struct requests *requests, const struct request *request);
 
 /* Finds an op and one of its values by their names, in letters of either case.

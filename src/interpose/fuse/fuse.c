@@ -9,7 +9,10 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/fuse.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,6 +35,7 @@ static struct request_ring *ring; /* NULL: nobody wants to know. Set before main
 static AGGSTATS_THREAD_LOCAL struct {
     uint64_t time_cycles;
     size_t size_bytes; /* 0: none */
+    int fd;            /* of the device */
 } spliced;
 
 /* The last request of this thread to list a directory, whose answer has names. */
@@ -39,6 +43,9 @@ static AGGSTATS_THREAD_LOCAL struct {
     uint64_t unique; /* 0: none */
     uint64_t node;
 } listing;
+
+/* The last request of this thread for which there was no room: its answer is not told either. */
+static AGGSTATS_THREAD_LOCAL uint64_t dropped_unique; /* 0: none */
 
 /* ---- The process ---- */
 
@@ -49,7 +56,9 @@ static AGGSTATS_THREAD_LOCAL struct {
     pid_t thread;
 } own_thread;
 
-#define PAGE_BYTES 65536 /* no page is larger */
+#define PAGE_BYTES 65536      /* no page is larger, */
+#define LEAST_PAGE_BYTES 4096 /* nor smaller */
+#define WORD_BYTES 8U
 
 static pid_t *map_page(void) {
     static pid_t never_known;
@@ -89,6 +98,47 @@ static bool is_device(int fd) {
            attributes.stx_rdev_minor == DEVICE_MINOR;
 }
 
+/* An aligned one. The kernel reads it before it finds that -1 is no way to change a mask of signals. */
+static bool is_word_readable(uintptr_t at) {
+    return syscall(SYS_rt_sigprocmask, -1, at, NULL, WORD_BYTES) < 0 && errno == EINVAL;
+}
+
+/* Whether memory that the program has named is there. Keeps errno */
+static bool is_readable(const void *memory, size_t size_bytes) {
+    int saved_errno = errno;
+    uintptr_t at = (uintptr_t)memory / WORD_BYTES * WORD_BYTES;
+    const uintptr_t last = ((uintptr_t)memory + size_bytes - 1) / WORD_BYTES * WORD_BYTES;
+    bool is_there = size_bytes > 0 && at <= last;
+    for (; is_there && at / LEAST_PAGE_BYTES != last / LEAST_PAGE_BYTES;
+         at = (at / LEAST_PAGE_BYTES + 1) * LEAST_PAGE_BYTES)
+        is_there = is_word_readable(at);
+    is_there = is_there && is_word_readable(last);
+    errno = saved_errno;
+    return is_there;
+}
+
+/* ---- Mounts ---- */
+
+#define DESCRIPTORS_KNOWN 1024
+
+/* Which mount a descriptor of the device serves, as records have it; 0: not known. A process of several mounts is one
+ * that does so from the beginning, and has low numbers. */
+static uint8_t mount_of[DESCRIPTORS_KNOWN];
+
+static uint8_t find_mount(int fd) {
+    return fd >= 0 && fd < DESCRIPTORS_KNOWN ? __atomic_load_n(&mount_of[fd], __ATOMIC_RELAXED) : 0;
+}
+
+static void set_mount(int fd, uint8_t mount) {
+    if (fd >= 0 && fd < DESCRIPTORS_KNOWN)
+        __atomic_store_n(&mount_of[fd], mount, __ATOMIC_RELAXED);
+}
+
+static void begin_mount(int fd) {
+    const uint32_t mount = __atomic_add_fetch(&ring->mounts, 1, __ATOMIC_RELAXED);
+    set_mount(fd, mount < UINT8_MAX ? (uint8_t)mount : UINT8_MAX);
+}
+
 /* ---- Callers ---- */
 
 #define CALLERS_KNOWN                                                                                                  \
@@ -100,14 +150,17 @@ static void tell_caller(uint32_t caller) {
     uint32_t *place = &known[caller % CALLERS_KNOWN];
     struct aggstats_identity identity;
     int saved_errno = errno;
+    int cancel_state;
     if (caller == 0 || __atomic_load_n(place, __ATOMIC_RELAXED) == caller)
         return;
     __atomic_store_n(place, caller, __ATOMIC_RELAXED);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* a request that has been read is not to be lost */
     if (process_identify_first(NULL, caller, &identity)) {
         struct request_record record = {.kind = REQUEST_CALLER, .node = identity.id, .arrived = {.pid = caller}};
         name_thread(&record);
         request_ring_add(ring, &record, identity.name, strlen(identity.name));
     }
+    pthread_setcancelstate(cancel_state, NULL);
     errno = saved_errno;
 }
 
@@ -120,14 +173,17 @@ static void tell_request(int fd, const void *bytes, size_t size_bytes, uint64_t 
     if (!wire_read_request(bytes, size_bytes, &record, &names, &names_bytes))
         return;
     record.time_cycles = time_cycles;
-    if (record.kind == REQUEST_STARTED)
+    if (record.kind == REQUEST_STARTED) {
         record.started.fd = fd;
+        begin_mount(fd);
+    }
+    record.mount = find_mount(fd);
     listing.unique = record.opcode == FUSE_READDIRPLUS ? record.unique : 0;
     listing.node = record.node;
     name_thread(&record);
     if (record.kind == REQUEST_ARRIVED && ring->wants_callers)
         tell_caller(record.arrived.pid);
-    request_ring_add(ring, &record, names, names_bytes);
+    dropped_unique = request_ring_add(ring, &record, names, names_bytes) ? 0 : record.unique;
 }
 
 /* Of which the beginning has been read; whole_bytes: of what was read. */
@@ -140,14 +196,14 @@ static void look_at_read(int fd, const void *bytes, size_t size_bytes, size_t wh
         return;
     if (was_spliced)
         spliced.size_bytes = 0;
-    tell_request(fd, bytes, size_bytes, time_cycles);
+    tell_request(was_spliced ? spliced.fd : fd, bytes, size_bytes, time_cycles);
 }
 
 /* The device says ENODEV when its mount is gone. */
 static void look_at_error(int fd) {
     if (errno != ENODEV || !is_device(fd))
         return;
-    struct request_record record = {.kind = REQUEST_ENDED, .time_cycles = now()};
+    struct request_record record = {.kind = REQUEST_ENDED, .time_cycles = now(), .mount = find_mount(fd)};
     name_thread(&record);
     request_ring_add(ring, &record, NULL, 0);
 }
@@ -169,6 +225,7 @@ struct message {
     size_t size_bytes;
     const char *body; /* NULL: it is not in one piece, or cannot be read */
     size_t body_bytes;
+    int fd; /* of the device */
 };
 
 static void tell_names(const struct message *answer) {
@@ -177,39 +234,47 @@ static void tell_names(const struct message *answer) {
     size_t name_bytes;
     struct request_record record = {.kind = REQUEST_NAMED, .arrived = {.offset = listing.node}};
     name_thread(&record);
-    while (at && wire_next_entry(&at, answer->body + answer->body_bytes, &record.node, &name, &name_bytes))
+    if (!is_readable(at, answer->body_bytes))
+        return;
+    while (wire_next_entry(&at, answer->body + answer->body_bytes, &record.node, &name, &name_bytes))
         request_ring_add(ring, &record, name, name_bytes);
 }
 
 static void tell_answer(const struct message *answer) {
     struct request_record record;
-    if (!wire_read_answer(answer->bytes, answer->size_bytes, &record))
+    if (!wire_read_answer(answer->bytes, answer->size_bytes, &record) || record.unique == dropped_unique)
         return;
     record.time_cycles = now();
+    record.mount = find_mount(answer->fd);
     name_thread(&record);
     if (record.unique == listing.unique && record.answered.error == 0)
         tell_names(answer);
     request_ring_add(ring, &record, NULL, 0);
 }
 
-/* Before it is written: once it is, the caller may be the first to look at what was counted. Of what goes elsewhere the
- * memory is left alone: it may not be there, which is for the kernel to say. */
+/* Before it is written: once it is, the caller may be the first to look at what was counted. Memory that is not there
+ * is for the kernel to refuse. */
 static inline void look_at_write(int fd, const void *bytes, size_t size_bytes) {
     const struct message answer = {bytes, size_bytes, (const char *)bytes + WIRE_ANSWER_BYTES,
-                                   size_bytes - WIRE_ANSWER_BYTES};
-    if (ring && size_bytes >= WIRE_ANSWER_BYTES && is_device(fd) && wire_may_be_answer(bytes, size_bytes, size_bytes))
+                                   size_bytes - WIRE_ANSWER_BYTES, fd};
+    const size_t looked_at_bytes = size_bytes < LOOKED_AT_ANSWER_BYTES ? size_bytes : LOOKED_AT_ANSWER_BYTES;
+    if (ring && size_bytes >= WIRE_ANSWER_BYTES && is_device(fd) && is_readable(bytes, looked_at_bytes) &&
+        wire_may_be_answer(bytes, size_bytes, size_bytes))
         tell_answer(&answer);
 }
 
 /* ---- Vectors ---- */
 
-/* The beginning of a vector's bytes, at most `size_bytes` and `limit_bytes`. Returns how many. */
+/* The beginning of a vector's bytes, at most `size_bytes` and `limit_bytes`. Returns how many, up to what cannot be
+ * read. */
 static size_t gather(const struct iovec *vector, int count, size_t limit_bytes, char *ret_bytes, size_t size_bytes) {
     size_t filled = 0;
     if (size_bytes > limit_bytes)
         size_bytes = limit_bytes;
     for (int i = 0; i < count && filled < size_bytes; i++) {
         size_t piece = vector[i].iov_len < size_bytes - filled ? vector[i].iov_len : size_bytes - filled;
+        if (piece > 0 && !is_readable(vector[i].iov_base, piece))
+            break;
         memcpy(ret_bytes + filled, vector[i].iov_base, piece);
         filled += piece;
     }
@@ -219,7 +284,7 @@ static size_t gather(const struct iovec *vector, int count, size_t limit_bytes, 
 /* The kernel refuses vectors that are longer, and those that it refuses are not looked at. */
 static bool vector_bytes(const struct iovec *vector, int count, size_t *ret_bytes) {
     *ret_bytes = 0;
-    if (!vector || count <= 0 || count > IOV_MAX)
+    if (count <= 0 || count > IOV_MAX || !is_readable(vector, (size_t)count * sizeof(*vector)))
         return false;
     for (int i = 0; i < count; i++)
         if (__builtin_add_overflow(*ret_bytes, vector[i].iov_len, ret_bytes))
@@ -243,7 +308,7 @@ static void look_at_vector_write(int fd, const struct iovec *vector, int count) 
     size_t whole_bytes;
     if (!ring || !is_device(fd) || !vector_bytes(vector, count, &whole_bytes) || whole_bytes < WIRE_ANSWER_BYTES)
         return;
-    struct message answer = {bytes, gather(vector, count, whole_bytes, bytes, sizeof(bytes)), NULL, 0};
+    struct message answer = {bytes, gather(vector, count, whole_bytes, bytes, sizeof(bytes)), NULL, 0, fd};
     if (count == 2 && vector[0].iov_len == WIRE_ANSWER_BYTES) { /* as libfuse has it */
         answer.body = vector[1].iov_base;
         answer.body_bytes = vector[1].iov_len;
@@ -267,11 +332,11 @@ static size_t peek(int fd, void *ret_bytes, size_t size_bytes) {
     return got > 0 ? (size_t)got : 0;
 }
 
-static void look_at_spliced_answer(int from, size_t whole_bytes) {
+static void look_at_spliced_answer(int from, int to_fd, size_t whole_bytes) {
     char bytes[LOOKED_AT_ANSWER_BYTES];
     int saved_errno = errno;
     const struct message answer = {bytes, peek(from, bytes, whole_bytes < sizeof(bytes) ? whole_bytes : sizeof(bytes)),
-                                   NULL, 0};
+                                   NULL, 0, to_fd};
     errno = saved_errno;
     if (answer.size_bytes == 0)
         __atomic_fetch_add(&ring->unseen, 1, __ATOMIC_RELAXED);
@@ -311,7 +376,7 @@ WRAPPER(ssize_t, writev, (int fd, const struct iovec *vector, int count)) {
 
 WRAPPER(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size_bytes, unsigned flags)) {
     if (ring && size_bytes >= WIRE_ANSWER_BYTES && is_device(to_fd))
-        look_at_spliced_answer(fd, size_bytes);
+        look_at_spliced_answer(fd, to_fd, size_bytes);
     ssize_t result = real_splice()(fd, from, to_fd, to, size_bytes, flags);
     if (ring && result < 0)
         look_at_error(fd);
@@ -320,6 +385,27 @@ WRAPPER(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t 
             __atomic_fetch_add(&ring->unseen, 1, __ATOMIC_RELAXED);
         spliced.time_cycles = now();
         spliced.size_bytes = (size_t)result;
+        spliced.fd = fd;
     }
+    return result;
+}
+
+/* A descriptor that is cloned serves the same mount. */
+static void look_at_clone(int fd, const void *original) {
+    uint32_t original_fd;
+    if (!is_device(fd))
+        return;
+    memcpy(&original_fd, original, sizeof(original_fd));
+    set_mount(fd, find_mount((int)original_fd));
+}
+
+WRAPPER(int, ioctl, (int fd, unsigned long request, ...)) {
+    va_list arguments;
+    va_start(arguments, request);
+    void *argument = va_arg(arguments, void *);
+    va_end(arguments);
+    int result = real_ioctl()(fd, request, argument);
+    if (ring && result == 0 && request == FUSE_DEV_IOC_CLONE)
+        look_at_clone(fd, argument);
     return result;
 }

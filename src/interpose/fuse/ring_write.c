@@ -43,11 +43,17 @@ struct request_ring *request_ring_join(void) {
     return ring;
 }
 
+/* What only answers may fill, and what tells of the mount. */
+static uint64_t reserved_slots(uint8_t kind) {
+    const bool may_fill = kind == REQUEST_ANSWERED || kind == REQUEST_STARTED || kind == REQUEST_ENDED;
+    return may_fill ? 0 : REQUEST_RING_SLOTS / 8;
+}
+
 /* False: there is no room. */
-static bool claim(struct request_ring *ring, uint64_t count, uint64_t *ret_number) {
+static bool claim(struct request_ring *ring, uint64_t count, uint64_t room, uint64_t *ret_number) {
     uint64_t number = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
     do
-        if (number + count - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) > REQUEST_RING_SLOTS)
+        if (number + count - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) > room)
             return false;
     while (
         !__atomic_compare_exchange_n(&ring->head, &number, number + count, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
@@ -83,16 +89,17 @@ static void wake_reader(struct request_ring *ring, uint64_t next_number) {
         syscall(SYS_futex, &ring->reader, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-void request_ring_add(struct request_ring *ring, const struct request_record *record, const char *names,
+bool request_ring_add(struct request_ring *ring, const struct request_record *record, const char *names,
                       size_t names_bytes) {
     uint64_t number;
     int saved_errno = errno;
     if (names_bytes > REQUEST_NAMES_MAX)
         names_bytes = REQUEST_NAMES_MAX;
     const size_t name_slots = (names_bytes + REQUEST_NAME_BYTES - 1) / REQUEST_NAME_BYTES;
-    if (!claim(ring, 1 + name_slots, &number)) {
-        __atomic_fetch_add(&ring->dropped, 1, __ATOMIC_RELAXED);
-        return;
+    if (!claim(ring, 1 + name_slots, REQUEST_RING_SLOTS - reserved_slots(record->kind), &number)) {
+        if (record->kind == REQUEST_ARRIVED || record->kind == REQUEST_ANSWERED)
+            __atomic_fetch_add(&ring->dropped, 1, __ATOMIC_RELAXED);
+        return false;
     }
     write_names(ring, number + 1, names, names_bytes);
     struct request_record *to = &slot_of(ring, number)->record;
@@ -101,4 +108,5 @@ void request_ring_add(struct request_ring *ring, const struct request_record *re
     __atomic_store_n(&to->ready, number + 1, __ATOMIC_SEQ_CST);
     wake_reader(ring, number + 1 + name_slots);
     errno = saved_errno;
+    return true;
 }

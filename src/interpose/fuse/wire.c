@@ -61,7 +61,7 @@ bool wire_read_request(const void *bytes, size_t size_bytes, struct request_reco
     *ret_names_bytes = 0;
     *ret_record = (struct request_record){.kind = REQUEST_ARRIVED,
                                           .unique = header.unique,
-                                          .opcode = (uint16_t)header.opcode,
+                                          .opcode = (uint8_t)header.opcode,
                                           .node = header.nodeid,
                                           .arrived = {.pid = header.pid, .uid = header.uid}};
     if (header.opcode == FUSE_INIT) {

@@ -1,6 +1,6 @@
 /* What a FUSE daemon's preloaded object tells of its requests, and to whom: a ring of records in a file that both have
  * mapped. Any number of threads and processes write; one reads. Who writes never waits, takes no lock, and keeps
- * nothing but the mapping: where the ring is full, records are dropped, and counted.
+ * nothing but the mapping: where the ring is full, records are dropped, and lost requests and answers counted.
  *
  * Shape: struct request_ring, then slot_count slots (struct request_record), of which a record takes one, and one for
  *        every REQUEST_NAME_BYTES of names. Slot n is at n % slot_count. A record is whole when its `ready` is the
@@ -39,7 +39,8 @@ struct request_record {
     uint32_t thread;
     uint8_t kind;       /* enum request_kind */
     uint8_t name_slots; /* that follow */
-    uint16_t opcode;
+    uint8_t opcode;
+    uint8_t mount; /* 1: the first that is served, and so on; 0: not known */
     uint32_t asked_bytes;
     uint64_t node; /* answers: the first eight bytes of the body, as far as it has them */
     union {
@@ -86,6 +87,7 @@ struct request_ring {
     uint64_t head __attribute__((aligned(64)));   /* the next free slot */
     uint64_t dropped;                             /* records for which there was no room */
     uint64_t unseen;                              /* answers that could not be looked at */
+    uint32_t mounts;                              /* that have begun */
     uint64_t tail __attribute__((aligned(64)));   /* the next slot to be read */
     uint32_t reader __attribute__((aligned(64))); /* a futex; enum request_reader */
     union request_slot slots[] __attribute__((aligned(64)));
@@ -100,9 +102,10 @@ static inline size_t request_ring_bytes(uint32_t slot_count) {
 /* Maps the ring that the environment names. NULL: there is none. Keeps errno */
 struct request_ring *request_ring_join(void);
 
-/* Adds a record, and names that follow it; its `ready` and `name_slots` are set here. Keeps errno.
+/* Adds a record, and names that follow it; its `ready` and `name_slots` are set here. Keeps errno. False: there is no
+ * room. The last eighth is for answers: so those to requests that are told find room.
  * Signals: may be called in handlers. Threads: any */
-void request_ring_add(struct request_ring *ring, const struct request_record *record, const char *names,
+bool request_ring_add(struct request_ring *ring, const struct request_record *record, const char *names,
                       size_t names_bytes);
 
 #endif
