@@ -175,6 +175,15 @@ exits 125 "so it needs a file" -p - -- true
 printf 'nonsense\n' >causes
 exits 125 "--causes causes: line 1" --causes causes -- true
 
+# The daemon has the signals that osprof has been started with.
+signals() {
+    "$@" grep '^Sig[BI]' /proc/self/status
+}
+for ignored in "" "HUP QUIT" "INT CHLD TERM"; do
+    # shellcheck disable=SC2086 # words
+    assert_eq "$(trap '' $ignored && signals)" "$(trap '' $ignored && signals "$OSPROF" fuse -- 2>/dev/null)" "signals ignored: $ignored"
+done
+
 # A full disk for live files: the daemon is not started without a profile.
 if unshare --mount true 2>/dev/null; then
     # shellcheck disable=SC2016 # for the shell inside

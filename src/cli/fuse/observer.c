@@ -24,6 +24,7 @@
 #define BEGIN_WAIT_NS (1000 * NS_PER_MS) /* for the first request of a daemon in the background */
 #define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
 #define PATH_ATTEMPTS 100
+#define USED_SIGNALS 6
 
 struct observer {
     const struct observer_options *options;
@@ -38,6 +39,7 @@ struct observer {
     struct fuse_control control;
     char *live_path;
     char *socket_path;
+    struct sigaction signals_before[USED_SIGNALS]; /* the daemon gets them */
     pid_t command;
     int status_fd; /* -1: who waits has been told */
     int error_fd;  /* tells errno of exec */
@@ -79,23 +81,22 @@ static void take_signal(int signal) {
     ring_reader_interrupt(interrupted_reader);
 }
 
+static const int used_signals[USED_SIGNALS] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGPIPE};
+
 /* What a terminal sends to the whole job ends the daemon, and with it this process. */
 static void prepare_signals(struct observer *observer) {
-    const struct sigaction noticed = {.sa_handler = take_signal};
-    const struct sigaction ignored = {.sa_handler = SIG_IGN};
     interrupted_reader = &observer->reader;
-    sigaction(SIGCHLD, &noticed, NULL);
-    sigaction(SIGTERM, &noticed, NULL);
-    sigaction(SIGINT, &ignored, NULL);
-    sigaction(SIGQUIT, &ignored, NULL);
-    sigaction(SIGHUP, &ignored, NULL);
-    sigaction(SIGPIPE, &ignored, NULL);
+    for (size_t i = 0; i < USED_SIGNALS; i++) {
+        const bool is_noticed = used_signals[i] == SIGCHLD || used_signals[i] == SIGTERM;
+        const struct sigaction action = {.sa_handler = is_noticed ? take_signal : SIG_IGN};
+        sigaction(used_signals[i], &action, &observer->signals_before[i]);
+    }
 }
 
+/* It ignores what whoever started it, such as nohup(1), has made it ignore. */
 static _Noreturn void become_daemon(const struct observer *observer, int error_fd) {
-    const struct sigaction by_default = {.sa_handler = SIG_DFL};
-    for (int number = 1; number < NSIG; number++)
-        sigaction(number, &by_default, NULL);
+    for (size_t i = 0; i < USED_SIGNALS; i++)
+        sigaction(used_signals[i], &observer->signals_before[i], NULL);
     if (setenv(REQUEST_RING_VARIABLE, observer->reader.path, 1) == 0)
         preload_library_set(observer->options->library);
     execvp(observer->options->command[0], observer->options->command);
