@@ -110,6 +110,14 @@ umount "$mnt"
 wait_for_end "$served_by" 20 || fail "the daemon does not end"
 rm "$XDG_RUNTIME_DIR"/osprof/*
 
+# Without standard descriptors nothing else has their numbers; and the daemon has none either.
+"$OSPROF" fuse -p "$profile" -- sh -c '[ ! -e /dev/fd/1 ] && exec "$@" </dev/null >/dev/null 2>&1' sh \
+    "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt" <&- >&- 2>&- || fail "not started without descriptors"
+cat "$mnt"/file[1-3] >/dev/null
+rm -f "$profile"
+unmounted
+assert_eq 3 "$(calls OPEN)" "OPEN of a daemon without standard descriptors"
+
 # ---- Where the profile goes
 
 mkdir here

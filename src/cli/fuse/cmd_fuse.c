@@ -234,9 +234,17 @@ static int wait_for_command(int fd, pid_t observer, const char *command) {
     return status_of(&started, command);
 }
 
+/* No file of ours gets a number that means something. To the daemon those that were closed are closed. */
+static int hold_standard_fds(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+            return -1;
+    return 0;
+}
+
 static int run(const struct observer_options *options) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) < 0) {
+    if (hold_standard_fds() < 0 || pipe2(ends, O_CLOEXEC) < 0) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
         return FAILED;
     }
