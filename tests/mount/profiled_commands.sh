@@ -110,6 +110,48 @@ umount "$mnt"
 wait_for_end "$served_by" 20 || fail "the daemon does not end"
 rm "$XDG_RUNTIME_DIR"/osprof/*
 
+# ---- Odd names, and a daemon that is stopped
+
+# The directory of live files has a path that is too long for a socket's address.
+usual_dir=$XDG_RUNTIME_DIR
+XDG_RUNTIME_DIR=$scratch/$(printf 'x%.0s' {1..120})
+mkdir -m 700 "$XDG_RUNTIME_DIR"
+started
+cat "$mnt"/file1 >/dev/null
+"$OSPROF" reset "$mnt" || fail "no control where paths are long"
+cat "$mnt"/file[1-3] >/dev/null
+unmounted
+assert_eq 3 "$(calls OPEN)" "OPEN after the reset"
+XDG_RUNTIME_DIR=$usual_dir
+
+usual_mnt=$mnt
+mnt=$scratch/$'line\nnext\ttab\001'
+mkdir "$mnt"
+started
+cat "$mnt"/file[1-3] >/dev/null
+"$OSPROF" show "$mnt" | grep -q '^OPEN' || fail "a mount point of two lines is not shown"
+unmounted
+"$OSPROF" check "$profile" >&2 || fail "a mount point of two lines makes a broken profile"
+assert_eq 3 "$(calls OPEN)" "OPEN of a mount point of two lines"
+mnt=$usual_mnt
+
+# Nothing that looks at a mount waits for its daemon.
+started --slow 10ms
+cat "$mnt"/file1 >/dev/null
+served_by=$(pgrep -P "$(stay_behind)")
+kill -STOP "$served_by"
+cat "$mnt"/file2 >/dev/null &
+caller=$!
+failed=
+for command in show why "top --batch --count 1 --delay 0.1" reset; do
+    # shellcheck disable=SC2086 # words
+    timeout 20 "$OSPROF" $command "$mnt" >/dev/null || failed=$command
+done
+kill -CONT "$served_by"
+[ -z "$failed" ] || fail "osprof $failed does not work while the daemon is stopped"
+wait "$caller"
+unmounted
+
 # Without standard descriptors nothing else has their numbers; and the daemon has none either.
 "$OSPROF" fuse -p "$profile" -- sh -c '[ ! -e /dev/fd/1 ] && exec "$@" </dev/null >/dev/null 2>&1' sh \
     "$daemon" -o profile=/dev/null,live=none "$lower" "$mnt" <&- >&- 2>&- || fail "not started without descriptors"

@@ -5,21 +5,29 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include "base.h"
 #include "quiet_thread.h"
+#include "unix_address.h"
 
-#define PATIENCE_S 2 /* with who asks and does not go on */
+#define PATIENCE_S 2      /* with who asks and does not go on, */
+#define ANSWERING_MAX_S 5 /* and with who goes on slowly: others wait */
+#define NS_PER_S INT64_C(1000000000)
 #define SHOW "show\n"
 
 /* ---- Answering ---------------------------------------------------------------------------------- */
 
+static bool is_past(int64_t end_ns) {
+    return read_clock_ns(CLOCK_MONOTONIC) > end_ns;
+}
+
 /* Returns how many bytes; -1: who asks is too slow, or asks too much */
-static ssize_t read_question(int fd, char question[CONTROL_WRITE_MAX + 1]) {
+static ssize_t read_question(int fd, char question[CONTROL_WRITE_MAX + 1], int64_t end_ns) {
     size_t size_bytes = 0;
     ssize_t count = 1;
     while (count != 0 && size_bytes <= CONTROL_WRITE_MAX) {
+        if (is_past(end_ns))
+            return -1;
         count = read(fd, question + size_bytes, CONTROL_WRITE_MAX + 1 - size_bytes);
         if (count < 0 && errno != EINTR)
             return -1;
@@ -29,8 +37,8 @@ static ssize_t read_question(int fd, char question[CONTROL_WRITE_MAX + 1]) {
 }
 
 /* Who asks may be gone already: that is no reason to end by SIGPIPE. */
-static void send_all(int fd, const char *text, size_t size_bytes) {
-    while (size_bytes > 0) {
+static void send_all(int fd, const char *text, size_t size_bytes, int64_t end_ns) {
+    while (size_bytes > 0 && !is_past(end_ns)) {
         ssize_t count = send(fd, text, size_bytes, MSG_NOSIGNAL);
         if (count < 0)
             return;
@@ -39,19 +47,20 @@ static void send_all(int fd, const char *text, size_t size_bytes) {
     }
 }
 
-static void answer_line(int fd, int error, const char *reason) {
+static void answer_line(int fd, int error, const char *reason, int64_t end_ns) {
     char line[CONTROL_REASON_SIZE + 16];
     int length = snprintf(line, sizeof(line), "%d%s%s\n", -error, error ? " " : "", error ? reason : "");
-    send_all(fd, line, (size_t)length);
+    send_all(fd, line, (size_t)length, end_ns);
 }
 
 static void show(const struct fuse_control *control, int fd) {
     struct control_text text;
     int error = control_read(control->control, &view_text, true, &text);
-    answer_line(fd, error, strerror(-error));
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ANSWERING_MAX_S * NS_PER_S;
+    answer_line(fd, error, strerror(-error), end_ns);
     if (error)
         return;
-    send_all(fd, text.text, text.size_bytes);
+    send_all(fd, text.text, text.size_bytes, end_ns);
     free(text.text);
 }
 
@@ -61,12 +70,12 @@ static void answer(const struct fuse_control *control, int fd) {
     char reason[CONTROL_REASON_SIZE] = "";
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    ssize_t size_bytes = read_question(fd, question);
+    ssize_t size_bytes = read_question(fd, question, read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S);
     if (size_bytes < 0)
         return;
     control->before(control->context);
     if (size_bytes == 0) {
-        answer_line(fd, 0, "");
+        answer_line(fd, 0, "", INT64_MAX);
         return;
     }
     if (size_bytes == (ssize_t)strlen(SHOW) && memcmp(question, SHOW, strlen(SHOW)) == 0) {
@@ -74,7 +83,7 @@ static void answer(const struct fuse_control *control, int fd) {
         return;
     }
     int error = control_write(control->control, question, (size_t)size_bytes, reason);
-    answer_line(fd, error, reason);
+    answer_line(fd, error, reason, INT64_MAX);
 }
 
 static void *run(void *argument) {
@@ -93,15 +102,14 @@ static void *run(void *argument) {
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
 static int listen_at(const char *path, int *ret_fd) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_un address;
+    CLEANUP_FD int dir_fd = -1;
     CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return negative_errno();
-    if (strlen(path) >= sizeof(address.sun_path))
-        return -ENAMETOOLONG;
-    memcpy(address.sun_path, path, strlen(path) + 1);
+    int error = fd < 0 ? negative_errno() : unix_address(path, &dir_fd, &address);
+    if (error)
+        return error;
     const mode_t mask = umask(0177);
-    int error = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? negative_errno() : 0;
+    error = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? negative_errno() : 0;
     umask(mask);
     if (error == 0 && listen(fd, 8) < 0)
         error = negative_errno();

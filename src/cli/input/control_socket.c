@@ -3,26 +3,31 @@
 
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include "base.h"
+#include "unix_address.h"
 
-#define PATIENCE_S 5
+#define PATIENCE_S 5    /* without anything happening */
+#define ANSWER_MAX_S 20 /* of waiting for the whole answer */
+#define NS_PER_S INT64_C(1000000000)
 #define CHUNK_BYTES 65536
+
+static int timed_out_or_errno(void) {
+    return errno == EAGAIN ? -ETIMEDOUT : negative_errno();
+}
 
 static int connect_to(const char *path, int *ret_fd) {
     const struct timeval patience = {.tv_sec = PATIENCE_S};
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_un address;
+    CLEANUP_FD int dir_fd = -1;
     CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (strlen(path) >= sizeof(address.sun_path))
-        return -ENAMETOOLONG;
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    if (fd < 0)
-        return negative_errno();
+    int error = fd < 0 ? negative_errno() : unix_address(path, &dir_fd, &address);
+    if (error)
+        return error;
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-        return errno == EAGAIN ? -ETIMEDOUT : negative_errno();
+        return timed_out_or_errno();
     *ret_fd = steal_fd(&fd);
     return 0;
 }
@@ -31,7 +36,7 @@ static int send_all(int fd, const char *text) {
     for (size_t left = strlen(text); left > 0;) {
         const ssize_t count = send(fd, text, left, MSG_NOSIGNAL);
         if (count < 0)
-            return negative_errno();
+            return timed_out_or_errno();
         text += count;
         left -= (size_t)count;
     }
@@ -41,6 +46,7 @@ static int send_all(int fd, const char *text) {
 static int read_all(int fd, char **ret_text, size_t *ret_bytes) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ANSWER_MAX_S * NS_PER_S;
     for (;;) {
         char *grown = realloc(text, size_bytes + CHUNK_BYTES + 1);
         if (!grown)
@@ -48,11 +54,13 @@ static int read_all(int fd, char **ret_text, size_t *ret_bytes) {
         text = grown;
         const ssize_t count = read(fd, text + size_bytes, CHUNK_BYTES);
         if (count < 0)
-            return errno == EAGAIN ? -ETIMEDOUT : negative_errno();
+            return timed_out_or_errno();
         size_bytes += (size_t)count;
         text[size_bytes] = '\0';
         if (count == 0)
             break;
+        if (read_clock_ns(CLOCK_MONOTONIC) > end_ns)
+            return -ETIMEDOUT;
     }
     *ret_text = steal_pointer(&text);
     *ret_bytes = size_bytes;

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 /* question: commands of control files; "show": the profile; "": nothing, but what has happened is counted then
- * Waits a few seconds at most.
+ * Waits a few seconds at most, and 20 for an answer that keeps coming.
  * Owner:   the caller frees *ret_text, which is "" unless something was to be shown
  * Errors:  of the command, or of asking */
 int control_socket_ask(const char *path, const char *question, char **ret_text, size_t *ret_bytes);
