@@ -160,6 +160,17 @@ rm -f "$profile"
 unmounted
 assert_eq 3 "$(calls OPEN)" "OPEN of a daemon without standard descriptors"
 
+# Somebody overwrites what the daemon tells: the daemon goes on, and the profile says that it lacks something
+started
+cat "$mnt"/file[1-3] >/dev/null
+"$OSPROF" show "$mnt" >/dev/null
+head -c 100000 /dev/zero | dd of="$(find "$XDG_RUNTIME_DIR/osprof" -name '*.ring')" conv=notrunc status=none
+cat "$mnt"/file[4-6] >/dev/null || fail "the daemon does not go on without a ring"
+rm -f "$profile"
+unmounted
+grep -q '^# incomplete: yes$' "$profile" || fail "what was overwritten is not told of: $(<"$profile")"
+"$OSPROF" check "$profile" >&2 || fail "osprof check finds fault"
+
 # ---- Where the profile goes
 
 mkdir here

@@ -249,6 +249,8 @@ static void save(struct observer *observer) {
 /* Answers that were written before the end may still be on their way here. */
 static void finish_session(struct observer *observer) {
     fuse_control_stop(&observer->control);
+    drain(observer);
+    ring_reader_end(&observer->reader);
     save(observer);
     const uint64_t lost = lost_requests(observer);
     if (lost > 0)

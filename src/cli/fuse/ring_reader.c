@@ -70,6 +70,19 @@ static bool is_whole(const struct ring_reader *reader, uint64_t number) {
     return __atomic_load_n(&slot_of(reader, number)->record.ready, __ATOMIC_SEQ_CST) == number + 1;
 }
 
+static void go_on_at(struct ring_reader *reader, uint64_t number) {
+    reader->next = number;
+    __atomic_store_n(&reader->ring->tail, number, __ATOMIC_RELEASE);
+}
+
+/* Nobody but the reader writes its place: if it is another, somebody has overwritten the ring. */
+static void notice_overwriting(struct ring_reader *reader) {
+    if (__atomic_load_n(&reader->ring->tail, __ATOMIC_RELAXED) == reader->next)
+        return;
+    go_on_at(reader, reader->next);
+    reader->lost++;
+}
+
 /* Who has claimed a slot and does not fill it has been killed meanwhile. */
 static void skip_lost(struct ring_reader *reader) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
@@ -82,7 +95,7 @@ static void skip_lost(struct ring_reader *reader) {
         while (skipped < REQUEST_RING_SLOTS && !is_whole(reader, reader->next + skipped))
             skipped++;
         if (skipped < REQUEST_RING_SLOTS) { /* else nothing follows, and one day something will */
-            reader->next += skipped;
+            go_on_at(reader, reader->next + skipped);
             reader->lost++;
         }
         reader->waiting_since_ns = 0;
@@ -98,6 +111,7 @@ static void copy_names(const struct ring_reader *reader, uint64_t number, size_t
 }
 
 bool ring_reader_next(struct ring_reader *reader, struct request *ret_request) {
+    notice_overwriting(reader);
     if (!is_whole(reader, reader->next)) {
         skip_lost(reader);
         return false;
@@ -108,8 +122,7 @@ bool ring_reader_next(struct ring_reader *reader, struct request *ret_request) {
         name_slots = 0;
     copy_names(reader, reader->next + 1, name_slots, ret_request);
     reader->waiting_since_ns = 0;
-    reader->next += 1 + name_slots;
-    __atomic_store_n(&reader->ring->tail, reader->next, __ATOMIC_RELEASE);
+    go_on_at(reader, reader->next + 1 + name_slots);
     return true;
 }
 
@@ -128,6 +141,11 @@ void ring_reader_wait(struct ring_reader *reader, bool is_idle, int64_t timeout_
 void ring_reader_interrupt(struct ring_reader *reader) {
     __atomic_store_n(&reader->interrupted, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&reader->ring->reader, REQUEST_READER_LOOKS, __ATOMIC_SEQ_CST);
+}
+
+void ring_reader_end(struct ring_reader *reader) {
+    if (__atomic_load_n(&reader->ring->head, __ATOMIC_SEQ_CST) != reader->next && !is_whole(reader, reader->next))
+        reader->lost++;
 }
 
 uint64_t ring_reader_lost(const struct ring_reader *reader) {

@@ -8,9 +8,9 @@ struct ring_reader {
     struct request_ring *ring;
     char *path;
     uint64_t next;            /* slot */
-    uint64_t lost;            /* records that were never whole */
     int interrupted;          /* atomic; whoever waits is to go on */
     int64_t waiting_since_ns; /* for a record that is claimed, and not whole; 0: none */
+    uint64_t lost;            /* such records, which came to nothing */
 };
 
 struct request {
@@ -34,7 +34,11 @@ void ring_reader_wait(struct ring_reader *reader, bool is_idle, int64_t timeout_
 /* Ends the wait that there is, or is to be the next. Signals: may be called in handlers */
 void ring_reader_interrupt(struct ring_reader *reader);
 
-/* What was lost: records for which there was no room, and answers that nobody could look at. */
+/* There are no more: one that is claimed, and not whole, is lost. */
+void ring_reader_end(struct ring_reader *reader);
+
+/* What was lost, at least: records that came to nothing, those for which there was no room, and answers that nobody
+ * could look at. */
 uint64_t ring_reader_lost(const struct ring_reader *reader);
 
 #endif
