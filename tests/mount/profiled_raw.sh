@@ -61,6 +61,23 @@ umount other
 ended 0
 assert_eq 7 "$(calls OPEN)" "OPEN of the first of two daemons"
 
+# ---- A daemon in namespaces of its own: its mount is not seen from outside, nor are its threads
+
+if unshare --mount --pid --fork --mount-proc true 2>/dev/null; then
+    rm -f "$profile" mounted
+    # shellcheck disable=SC2016 # for the shell inside
+    "$OSPROF" fuse -p "$profile" --slow 10ms -- unshare --mount --pid --fork --mount-proc sh -c '
+        "$0" sleeps "$1" & until mountpoint -q "$1"; do sleep 0.1; done
+        for i in 1 2 3; do dd if="$1/file" bs=5 count=1 status=none; done; sleep 3; umount "$1"; wait' \
+        "$daemon" "$mnt" >out 2>err || fail "a daemon in namespaces: $(<err)"
+    assert_eq 123451234512345 "$(<out)" "what the file holds"
+    grep -q "its profile has no mount point" err || fail "the mount is found: $(<err)"
+    wait_until 20 nobody_stays || fail "a process is left beside the daemon"
+    assert_eq 3 "$(calls READ)" "READ in namespaces"
+    "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault, in namespaces"
+    ! grep '^# cause: READ' "$profile" | grep -v '(ended before anybody looked)' || fail "threads of others are looked at"
+fi
+
 # ---- What requests wait for
 
 # causes_of MODE: 7 reads of 30 ms each

@@ -15,6 +15,7 @@
 #include "fuse_control.h"
 #include "live_dirs.h"
 #include "preload_library.h"
+#include "proc_status.h"
 
 #define NS_PER_MS INT64_C(1000000)
 #define LOOK_NS (5 * NS_PER_MS)         /* between looks while there are requests */
@@ -25,6 +26,7 @@
 #define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
 #define PATH_ATTEMPTS 100
 #define USED_SIGNALS 6
+#define DEPTH_MAX 64 /* of processes that start each other */
 
 struct observer {
     const struct observer_options *options;
@@ -46,8 +48,9 @@ struct observer {
     struct observer_started started;
     int64_t command_end_ns;
     int64_t last_record_ns;
-    struct request first;        /* FUSE_INIT, until the mount is known */
-    int64_t first_ns;            /* 0: there was none */
+    pid_t process;        /* of the daemon; 0: its number is not known here */
+    struct request first; /* FUSE_INIT, until the mount is known */
+    int64_t first_ns;     /* 0: there was none */
 };
 
 static struct ring_reader *interrupted_reader; /* for the handler */
@@ -164,6 +167,17 @@ static bool is_of_first(const struct observer *observer, const struct request_re
            (mount == 0 && (observer->has_second ? record->process == observer->first.record.process : true));
 }
 
+/* The processes of a daemon descend from this one. In a PID namespace of its own a daemon names them by numbers that
+ * are others' here. */
+static bool is_descendant(uint32_t process) {
+    const uint64_t own = (uint64_t)getpid();
+    uint64_t parent = process;
+    for (unsigned depth = 0; depth < DEPTH_MAX && parent != own; depth++)
+        if (!proc_status_number(parent, "PPid", 10, &parent))
+            return false;
+    return parent == own;
+}
+
 static void note_second(struct observer *observer) {
     if (!observer->has_second)
         tell(observer, "%s makes more than one mount: the first one is profiled", observer->options->command[0]);
@@ -193,6 +207,8 @@ static void drain(void *context) {
     pthread_mutex_lock(&observer->lock);
     while ((observer->is_recording || observer->first_ns == 0) && ring_reader_next(&observer->reader, &request)) {
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
+        if (observer->process == 0)
+            request.record.thread = 0;
         take(observer, &request);
     }
     if (observer->is_recording && lost_requests(observer) > 0)
@@ -202,7 +218,7 @@ static void drain(void *context) {
 
 static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     int error = session_start(&observer->session, &observer->options->session, mount, observer->live_path,
-                              observer->socket_path, (pid_t)observer->first.record.process, drain, observer);
+                              observer->socket_path, observer->process, drain, observer);
     if (error)
         return error;
     pthread_mutex_lock(&observer->lock);
@@ -219,7 +235,8 @@ static int begin_session(struct observer *observer, struct fuse_mount *mount) {
 static void find_mount(struct observer *observer) {
     const struct request_record *record = &observer->first.record;
     struct fuse_mount mount = {.path = NULL};
-    int error = fuse_mount_find((pid_t)record->process, record->started.fd, &observer->before, &mount);
+    observer->process = is_descendant(record->process) ? (pid_t)record->process : 0;
+    int error = fuse_mount_find(observer->process, record->started.fd, &observer->before, &mount);
     const bool is_late = read_clock_ns(CLOCK_MONOTONIC) - observer->first_ns > MOUNT_WAIT_NS;
     if (error && !is_late)
         return;

@@ -38,7 +38,7 @@ struct session {
 };
 
 /* Begins to record. live_path, socket_path: borrowed; what the profile says of them
- * process:  of the daemon
+ * process:  of the daemon; 0: not known
  * catch_up: counts, through requests_take(), all answers that there are
  * Owner:   takes *mount over
  * Errors:  -errno; nothing is left behind */
