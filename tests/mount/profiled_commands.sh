@@ -171,6 +171,20 @@ unmounted
 grep -q '^# incomplete: yes$' "$profile" || fail "what was overwritten is not told of: $(<"$profile")"
 "$OSPROF" check "$profile" >&2 || fail "osprof check finds fault"
 
+# The terminal is closed, whose session osprof leads: a daemon in the foreground ends as it would without it.
+if have script; then
+    rm -f "$profile"
+    script -qec "exec '$OSPROF' fuse -p '$profile' -- '$daemon' -f -o profile=/dev/null,live=none '$lower' '$mnt'" /dev/null </dev/null >/dev/null &
+    terminal=$!
+    wait_until 20 is_recorded || fail "not started in a terminal"
+    cat "$mnt"/file[1-3] >/dev/null
+    kill -KILL "$terminal"
+    wait "$terminal" 2>/dev/null || true
+    wait_until 20 nobody_stays || fail "the daemon does not end with its terminal"
+    assert_eq 3 "$(calls OPEN)" "OPEN before the terminal was closed"
+    ! mountpoint -q "$mnt" || fail "the mount is left"
+fi
+
 # ---- Where the profile goes
 
 mkdir here

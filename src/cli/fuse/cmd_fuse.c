@@ -196,10 +196,12 @@ static bool is_seen(const char *command) {
 
 static volatile pid_t command_pid;
 
-/* What a terminal sends comes to the whole job; what somebody sends to this process is for the command. */
+/* What a terminal sends comes to the whole job, but for its end, which comes to who leads the session; what somebody
+ * sends to this process is for the command. */
 static void pass_on(int signal, siginfo_t *info, void *unused) {
     (void)unused;
-    if (info->si_code <= 0 && command_pid > 0)
+    const bool is_mine_alone = info->si_code <= 0 || (signal == SIGHUP && getsid(0) == getpid());
+    if (is_mine_alone && command_pid > 0)
         kill(command_pid, signal);
 }
 
