@@ -13,6 +13,7 @@
 #include "output.h"
 #include "path.h"
 #include "run_child.h"
+#include "run_layers.h"
 #include "run_looks.h"
 #include "run_mounts.h"
 #include "run_report.h"
@@ -23,20 +24,9 @@
 #include "traces.h"
 #include "user_label.h"
 
-/* Layers that can be profiled. */
-enum {
-    LAYER_USER = 1 << 0,
-    LAYER_FUSE = 1 << 1,
-    LAYER_FS = 1 << 2,
-    LAYER_BLOCK = 1 << 3,
-    LAYER_DAEMON = 1 << 4,
-    LAYERS_ALL = LAYER_USER | LAYER_FUSE | LAYER_FS | LAYER_BLOCK, /* on what osprof fuse profiles, daemon for fs */
-};
-
 struct run_options {
     const char *layer_list; /* NULL: not given */
-    unsigned layers;        /* as bits */
-    bool are_optional;      /* those that cannot be profiled are told, and left out */
+    struct run_layers layers;
     struct option_list directories;
     struct option_list osproffs_lists;
     char *osproffs_options; /* all of those; NULL: none */
@@ -137,7 +127,7 @@ static void leave_out_mounts(struct run *run) {
 static int start_mounts(struct run *run, int *ret_signal) {
     CLEANUP_FD int here_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     int error = run_mounts_start(&run->mounts, &run->signals, ret_signal);
-    if (error == 0 || error == -EINTR || !run->options->are_optional)
+    if (error == 0 || error == -EINTR || !run->options->layers.are_optional)
         return error;
     run_mounts_end(&run->mounts, &run->signals);
     leave_out_mounts(run);
@@ -201,7 +191,7 @@ static int run_in_namespace(struct run *run) {
     bool has_mounts = run->mounts.count > 0;
     if (has_mounts && (namespace_enter(&run->space) != 0 || run_mounts_enter(&run->mounts) != 0))
         error = -EPERM;
-    if (error && run->options->are_optional) {
+    if (error && run->options->layers.are_optional) {
         leave_out_mounts(run);
         error = 0;
     }
@@ -225,11 +215,11 @@ static void reserve_standard_files(void) {
 /* Each directory has a file where its own osproffs is profiled. */
 static int open_target(struct run *run) {
     const struct run_options *options = run->options;
-    size_t count = options->layers & LAYER_FS ? options->directories.count : 1;
+    size_t count = options->layers.wanted & LAYER_FS ? options->directories.count : 1;
     if (options->other && options->repeat_count != 1)
         return run_sets_open(&run->sets, options->profile, count);
     return run_target_open(&run->target, options->profile, count, options->other ? VS_SIDES : 1,
-                           options->layers != LAYER_FS);
+                           options->layers.wanted != LAYER_FS);
 }
 
 /* Errors: told to the user */
@@ -268,7 +258,7 @@ static int open_fs(struct run *run) {
                                 options->osproffs_options, options->osproffs_labels, !options->other);
     if (error == 0)
         error = refuse_live_below_mounts(run);
-    if (error == 0 || !options->are_optional)
+    if (error == 0 || !options->layers.are_optional)
         return error;
     leave_out_mounts(run);
     return 0;
@@ -277,7 +267,7 @@ static int open_fs(struct run *run) {
 static void open_traces(struct run *run) {
     const struct run_options *options = run->options;
     const bool wanted[TRACE_LAYERS] = {
-        [TRACE_FUSE] = options->layers & LAYER_FUSE, [TRACE_BLOCK] = options->layers & LAYER_BLOCK};
+        [TRACE_FUSE] = options->layers.wanted & LAYER_FUSE, [TRACE_BLOCK] = options->layers.wanted & LAYER_BLOCK};
     traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, options->labels.texts,
                 options->labels.count);
 }
@@ -300,10 +290,10 @@ static int run(const struct run_options *options) {
                       .target = {.stream_fd = -1, .dir_fd = -1},
                       .sets = {.parent_fd = -1}};
     reserve_standard_files();
-    int error = options->layers & LAYER_USER ? open_user(&run) : 0;
-    if (error == 0 && options->layers & LAYER_FS)
+    int error = options->layers.wanted & LAYER_USER ? open_user(&run) : 0;
+    if (error == 0 && options->layers.wanted & LAYER_FS)
         error = open_fs(&run);
-    if (error == 0 && options->layers & LAYER_DAEMON)
+    if (error == 0 && options->layers.wanted & LAYER_DAEMON)
         error = open_served(&run);
     if (error == 0)
         error = open_target(&run);
@@ -430,67 +420,18 @@ static int join_labels(struct run_options *options) {
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
-struct layer_word {
-    const char *word;
-    unsigned layers;
-};
-
-static const struct layer_word layer_words[] = {
-    {"user", LAYER_USER}, {"fuse", LAYER_FUSE},   {"daemon", LAYER_DAEMON},
-    {"fs", LAYER_FS},     {"block", LAYER_BLOCK}, {"all", LAYERS_ALL},
-};
-
-/* NULL if there is none. */
-static const struct layer_word *find_layer_word(const char *text, size_t length) {
-    for (size_t i = 0; i < ARRAY_SIZE(layer_words); i++)
-        if (strlen(layer_words[i].word) == length && strncmp(layer_words[i].word, text, length) == 0)
-            return &layer_words[i];
-    return NULL;
-}
-
-/* Returns false, and complains, if there is another. */
-static bool parse_layers(const struct command *command, struct run_options *options) {
-    const char *list = options->layer_list ? options->layer_list : "fs";
-    for (bool is_last = false; !is_last;) {
-        size_t length = strcspn(list, ",");
-        const struct layer_word *word = find_layer_word(list, length);
-        if (!word) {
-            usage_error(command,
-                        "--layers takes user, fuse, daemon, fs and block, with commas between, or all, not '%s'",
-                        options->layer_list);
-            return false;
-        }
-        options->layers |= word->layers;
-        options->are_optional |= word->layers == LAYERS_ALL;
-        is_last = list[length] == '\0';
-        list += length + 1;
-    }
-    return true;
-}
-
 /* What goes only with some layers. Returns false, and complains, if it is given with others. */
 static bool layers_fit(const struct command *command, const struct run_options *options) {
-    bool has_fs = options->layers & LAYER_FS;
-    if (options->layers != LAYER_FS && options->other)
+    bool has_fs = options->layers.wanted & LAYER_FS;
+    if (options->layers.wanted != LAYER_FS && options->other)
         usage_error(command, "--vs compares the layer fs only");
-    else if (has_fs && options->layers & LAYER_DAEMON)
+    else if (has_fs && options->layers.wanted & LAYER_DAEMON)
         usage_error(command, "--layers takes daemon or fs, not both: with fs, osproffs would be the daemon's caller");
     else if (!has_fs && options->osproffs_lists.count > 0)
         usage_error(command, "--options is for the layer fs");
     else
         return true;
     return false;
-}
-
-/* Of all layers: what a daemon that is profiled from inside does is not profiled from above. */
-static void choose_daemon(struct run_options *options) {
-    struct run_served served;
-    const char *name;
-    if (!options->are_optional || options->layers & LAYER_DAEMON ||
-        run_served_find(options->directories.texts, options->directories.count, &served, &name) != 0)
-        return;
-    run_served_finish(&served);
-    options->layers = (options->layers & ~(unsigned)LAYER_FS) | LAYER_DAEMON;
 }
 
 /* What follows the options is the command, whatever it looks like. */
@@ -501,7 +442,7 @@ static enum status settle_options(const struct command *command, const struct ar
         return usage_error(command, "--vs needs a command");
     if (arguments->rest_count == 0)
         return usage_error(command, "no command given");
-    if (!parse_layers(command, options) || !layers_fit(command, options))
+    if (!run_layers_parse(command, options->layer_list, &options->layers) || !layers_fit(command, options))
         return STATUS_TROUBLE;
     if (options->charts && (options->other || options->profile))
         return usage_error(command, "--charts is for a profile that is printed, and does not go with --%s",
@@ -517,9 +458,9 @@ static enum status settle_options(const struct command *command, const struct ar
     if ((options->directories.count == 0 && option_list_add(&options->directories, ".") != 0) ||
         join_osproffs_options(options) != 0 || join_labels(options) != 0)
         return usage_error(command, "no memory");
-    choose_daemon(options);
+    run_layers_choose(&options->layers, options->directories.texts, options->directories.count);
     size_t profile_count =
-        (options->layers & LAYER_FS ? options->directories.count : 1) * (options->other ? VS_SIDES : 1);
+        (options->layers.wanted & LAYER_FS ? options->directories.count : 1) * (options->other ? VS_SIDES : 1);
     if (options->other && options->repeat_count > VS_RUNS_MAX)
         return usage_error(command, "--repeat takes at most %u with --vs", VS_RUNS_MAX);
     if (options->profile && output_is_stdout(options->profile) && profile_count > 1)

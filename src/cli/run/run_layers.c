@@ -1,0 +1,52 @@
+#include "run_layers.h"
+
+#include <string.h>
+
+#include "base.h"
+#include "run_served.h"
+
+struct layer_word {
+    const char *word;
+    unsigned layers;
+};
+
+static const struct layer_word words[] = {
+    {"user", LAYER_USER}, {"fuse", LAYER_FUSE},   {"daemon", LAYER_DAEMON},
+    {"fs", LAYER_FS},     {"block", LAYER_BLOCK}, {"all", LAYERS_ALL},
+};
+
+/* NULL if there is none. */
+static const struct layer_word *find_word(const char *text, size_t length) {
+    for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+        if (strlen(words[i].word) == length && strncmp(words[i].word, text, length) == 0)
+            return &words[i];
+    return NULL;
+}
+
+bool run_layers_parse(const struct command *command, const char *list, struct run_layers *ret_layers) {
+    const char *rest = list ? list : "fs";
+    for (bool is_last = false; !is_last;) {
+        size_t length = strcspn(rest, ",");
+        const struct layer_word *word = find_word(rest, length);
+        if (!word) {
+            usage_error(command,
+                        "--layers takes user, fuse, daemon, fs and block, with commas between, or all, not '%s'", list);
+            return false;
+        }
+        ret_layers->wanted |= word->layers;
+        ret_layers->are_optional |= word->layers == LAYERS_ALL;
+        is_last = rest[length] == '\0';
+        rest += length + 1;
+    }
+    return true;
+}
+
+void run_layers_choose(struct run_layers *layers, const char *const *directories, size_t count) {
+    struct run_served served;
+    const char *name;
+    if (!layers->are_optional || layers->wanted & LAYER_DAEMON ||
+        run_served_find(directories, count, &served, &name) != 0)
+        return;
+    run_served_finish(&served);
+    layers->wanted = (layers->wanted & ~(unsigned)LAYER_FS) | LAYER_DAEMON;
+}
