@@ -259,10 +259,16 @@ for ignored in "" "HUP QUIT" "INT CHLD TERM"; do
     assert_eq "$(trap '' $ignored && signals)" "$(trap '' $ignored && signals "$OSPROF" fuse -- 2>/dev/null)" "signals ignored: $ignored"
 done
 
-# A full disk for live files: the daemon is not started without a profile.
+# What is statically linked, and a full disk for live files: the daemon runs, without a profile.
+if [ -x /sbin/ldconfig ] && ! readelf -l /sbin/ldconfig | grep -q INTERP; then
+    exits 0 "cannot profile /sbin/ldconfig from inside: it is statically linked" -- /sbin/ldconfig -V
+    grep -q "/sbin/ldconfig runs without being profiled" err || fail "not told that it runs: $(<err)"
+    grep -q ldconfig out || fail "a static program did not run: $(<out)"
+fi
 if unshare --mount true 2>/dev/null; then
     # shellcheck disable=SC2016 # for the shell inside
     unshare --mount --propagation private sh -c 'mkdir small && mount -t tmpfs -o size=100k tmpfs small &&
-        XDG_RUNTIME_DIR=$PWD/small exec "$@"' sh "$OSPROF" fuse -- true 2>err && fail "a full disk is no error"
-    grep -q "cannot profile true: nothing can be made in .*: No space left on device" err || fail "a full disk: $(<err)"
+        XDG_RUNTIME_DIR=$PWD/small exec "$@"' sh "$OSPROF" fuse -- echo works >out 2>err || fail "a full disk keeps the daemon from working: $(<err)"
+    assert_eq works "$(<out)" "output of what runs without a profile"
+    grep -q "cannot profile echo: nothing can be made in .*: No space left on device" err || fail "a full disk: $(<err)"
 fi

@@ -221,19 +221,27 @@ static int status_of(const struct observer_started *started, const char *command
                                              : WEXITSTATUS(started->wait_status);
 }
 
-static int wait_for_command(int fd, pid_t observer, const char *command) {
+/* Who cannot be profiled is not kept from working. Returns only if that fails. */
+static int run_unprofiled(char *const *command) {
+    complain("%s runs without being profiled", command[0]);
+    execvp(command[0], command);
+    const struct observer_started failed = {.exec_error = errno};
+    return status_of(&failed, command[0]);
+}
+
+static int wait_for_command(int fd, pid_t observer, char *const *command) {
     struct observer_started started = {.command = 0};
     while (!started.has_ended) {
         const ssize_t count = read(fd, &started, sizeof(started));
         if (count < 0 && errno == EINTR)
             continue;
-        if (count != (ssize_t)sizeof(started)) { /* it could not start, and has said why */
+        if (count != (ssize_t)sizeof(started)) { /* it has failed, and has said why */
             waitpid(observer, NULL, 0);
-            return FAILED;
+            return started.command == 0 ? run_unprofiled(command) : FAILED;
         }
         command_pid = started.command;
     }
-    return status_of(&started, command);
+    return status_of(&started, command[0]);
 }
 
 /* No file of ours gets a number that means something. To the daemon those that were closed are closed. */
@@ -261,18 +269,18 @@ static int run(const struct observer_options *options) {
         return FAILED;
     }
     prepare_signals();
-    return wait_for_command(ends[0], observer, options->command[0]);
+    return wait_for_command(ends[0], observer, options->command);
 }
 
 static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {
     CLEANUP_FREE char *library = NULL;
     CLEANUP_FREE char *profile = settle_profile(given->profile, &options->session.keeps_old);
     int result = FAILED;
-    if (profile && preload_library_find("libosprof_fuse.so", &library) == 0 && is_seen(command[0])) {
+    if (profile && preload_library_find("libosprof_fuse.so", &library) == 0) {
         options->session.profile = profile;
         options->command = command;
         options->library = library;
-        result = run(options);
+        result = is_seen(command[0]) ? run(options) : run_unprofiled(command);
     }
     thread_causes_finish(&options->session.causes);
     return (enum status)result;
