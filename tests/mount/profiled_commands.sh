@@ -254,7 +254,7 @@ exits 125 "--causes causes: line 1" --causes causes -- true
 signals() {
     "$@" grep '^Sig[BI]' /proc/self/status
 }
-for ignored in "" "HUP QUIT" "INT CHLD TERM"; do
+for ignored in WINCH "HUP QUIT" "INT CHLD TERM"; do
     # shellcheck disable=SC2086 # words
     assert_eq "$(trap '' $ignored && signals)" "$(trap '' $ignored && signals "$OSPROF" fuse -- 2>/dev/null)" "signals ignored: $ignored"
 done
