@@ -87,7 +87,13 @@ compare() {
         'unlink unlinkat:UNLINK'; do
         assert_eq "$(traced ${row%:*})" "$(calls "${row#*:}")" "$1: ${row#*:}, system calls and calls"
     done
-    assert_eq "$(traced openat open creat)" "$(($(sum_of OPEN FOPEN OPENDIR) - fdopendirs))" "$1: files opened"
+    if [ "$fdopendirs" = some ]; then
+        fdopendirs=$(($(sum_of OPEN FOPEN OPENDIR) - $(traced openat open creat)))
+        [ "$fdopendirs" -ge 0 ] && [ "$fdopendirs" -le "$(calls OPENDIR)" ] || fail "$1: files opened: $fdopendirs too many"
+        fdopendirs=some
+    else
+        assert_eq "$(traced openat open creat)" "$(($(sum_of OPEN FOPEN OPENDIR) - fdopendirs))" "$1: files opened"
+    fi
     assert_eq "$(traced close)" "$(sum_of CLOSE FCLOSE CLOSEDIR)" "$1: files closed"
     [ "$(sum_of FOPEN FREAD FGETS)" -ne 0 ] || assert_eq "$(traced read)" "$(calls READ)" "$1: reads"
     [ "$(sum_of FOPEN FWRITE FPUTS)" -ne 0 ] || assert_eq "$(traced write)" "$(calls WRITE)" "$1: writes"
@@ -105,6 +111,9 @@ fdopendirs=0
 ! have perl || compare perl -e 'opendir D, "d1"; while (readdir D) { open F, "<", "d1/$_"; <F>; close F } rename "d1/f1.py", "x"'
 python=$(python_with compileall || true)
 [ -z "$python" ] || compare "$("$python" -c 'import sys; print(sys.executable)')" -S -m compileall -q .
-fdopendirs=3 # tar opens the directories, and gives libc the descriptors
+fdopendirs=some # directories that they open by themselves, by version, and give libc the descriptors
+! have rsync || compare rsync -a d1 d2 d3/
+! have dpkg-deb || compare sh -c 'mkdir -p d1/DEBIAN && printf "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: a\n" >d1/DEBIAN/control && dpkg-deb -b d1 a.deb >/dev/null'
+fdopendirs=3 # tar opens the directories by itself, and gives libc the descriptors
 ! have tar || compare tar cf all.tar d1 d2 d3
 [ -n "$compared" ] || skip "there is nothing to compare with"
