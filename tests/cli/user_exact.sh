@@ -89,7 +89,9 @@ compare() {
     done
     if [ "$fdopendirs" = some ]; then
         fdopendirs=$(($(sum_of OPEN FOPEN OPENDIR) - $(traced openat open creat)))
-        [ "$fdopendirs" -ge 0 ] && [ "$fdopendirs" -le "$(calls OPENDIR)" ] || fail "$1: files opened: $fdopendirs too many"
+        if [ "$fdopendirs" -lt 0 ] || [ "$fdopendirs" -gt "$(calls OPENDIR)" ]; then
+            fail "$1: files opened: $fdopendirs too many"
+        fi
         fdopendirs=some
     else
         assert_eq "$(traced openat open creat)" "$(($(sum_of OPEN FOPEN OPENDIR) - fdopendirs))" "$1: files opened"
