@@ -216,6 +216,10 @@ static void drain(void *context) {
     pthread_mutex_unlock(&observer->lock);
 }
 
+static const char *mount_name(const struct observer *observer) {
+    return observer->session.mount.path ? observer->session.mount.path : "the mount";
+}
+
 static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     int error = session_start(&observer->session, &observer->options->session, mount, observer->live_path,
                               observer->socket_path, observer->process, drain, observer);
@@ -226,8 +230,8 @@ static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     pthread_mutex_unlock(&observer->lock);
     error = fuse_control_start(&observer->control, observer->socket_path, &observer->session.control, drain, observer);
     if (error)
-        tell(observer, "the profile of %s cannot be controlled: no socket can be made at %s: %s",
-             observer->session.mount.path, observer->socket_path, strerror(-error));
+        tell(observer, "the profile of %s cannot be controlled: no socket can be made at %s: %s", mount_name(observer),
+             observer->socket_path, strerror(-error));
     return 0;
 }
 
@@ -259,8 +263,7 @@ static void save(struct observer *observer) {
     int error = session_save(&observer->session);
     if (error)
         tell(observer, "cannot write the profile of %s to %s: %s; it is in %s, from where 'osprof recover' takes it",
-             observer->session.mount.path ? observer->session.mount.path : "the mount",
-             observer->options->session.profile, strerror(-error), observer->live_path);
+             mount_name(observer), observer->options->session.profile, strerror(-error), observer->live_path);
 }
 
 /* Answers that were written before the end may still be on their way here. */
@@ -272,7 +275,7 @@ static void finish_session(struct observer *observer) {
     const uint64_t lost = lost_requests(observer);
     if (lost > 0)
         tell(observer, "%llu requests of %s were not counted: the profile is incomplete", (unsigned long long)lost,
-             observer->session.mount.path ? observer->session.mount.path : "the mount");
+             mount_name(observer));
     session_finish(&observer->session);
     observer->is_recording = false;
 }

@@ -17,7 +17,7 @@
 
 #define REQUEST_RING_VARIABLE "OSPROF_FUSE" /* of the environment: the path of the file */
 #define REQUEST_RING_MAGIC "OSPROFRQ"
-#define REQUEST_RING_VERSION 1U
+#define REQUEST_RING_VERSION 2U
 #define REQUEST_RING_SLOTS 32768U /* 2 MiB */
 #define REQUEST_NAME_BYTES 56U    /* in a slot */
 #define REQUEST_NAMES_MAX 560U    /* of two names, each with its NUL, whatever is longer is cut */
