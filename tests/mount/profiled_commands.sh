@@ -230,6 +230,7 @@ exits() {
     timeout 60 "$OSPROF" fuse "$@" >out 2>err || status=$?
     assert_eq "$wanted" "$status" "exit status of osprof fuse $*"
     grep -qF -- "$message" err || fail "osprof fuse $*: expected '$message', found '$(<err)'"
+    wait_until 20 nobody_stays || fail "a process is left by osprof fuse $*"
     assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "files left by osprof fuse $*"
 }
 unseen="was seen: it serves no FUSE mount"
