@@ -1,7 +1,9 @@
 /* Reading the table of mounts. */
 #include "mounts.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
@@ -79,6 +81,14 @@ bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry) {
             return true;
     }
     return false;
+}
+
+int mounts_device_at(const char *path, dev_t *ret_device) {
+    struct statx attr = {0};
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+        return negative_errno();
+    *ret_device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
+    return 0;
 }
 
 bool mounts_is_fuse(const struct mounts_entry *entry) {

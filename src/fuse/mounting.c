@@ -14,6 +14,7 @@
 #include "device.h"
 #include "log.h"
 #include "mountpoint.h"
+#include "mounts.h"
 #include "ring.h"
 
 static int add_option(struct fuse_args *args, const char *option) {
@@ -134,7 +135,7 @@ int mounting_mount(struct mounting *mounting) {
         log_message("cannot mount on %s (see the line above)", mounting->mountpoint);
         return -EIO;
     }
-    int err = mountpoint_device(mounting->mountpoint, &mounting->device);
+    int err = mounts_device_at(mounting->mountpoint, &mounting->device);
     if (err < 0) {
         log_message("cannot see the mount on %s: %s", mounting->mountpoint, strerror(-err));
         fuse_session_unmount(mounting->fuse);

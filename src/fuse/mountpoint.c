@@ -7,21 +7,12 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/sysmacros.h>
 
 #include "base.h"
 #include "mounts.h"
 #include "unmount.h"
 
 #define COPIES_MAX 64 /* bind mounts of ours */
-
-int mountpoint_device(const char *path, dev_t *ret_device) {
-    struct statx attr = {0};
-    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
-        return negative_errno();
-    *ret_device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
-    return 0;
-}
 
 /* Asks the mount's daemon, which a dead mount no longer has. */
 static bool is_dead(const char *path) {
@@ -32,7 +23,7 @@ static bool is_dead(const char *path) {
 
 static bool is_ours(const char *path, dev_t device, bool connected) {
     dev_t reached = 0;
-    return mountpoint_device(path, &reached) == 0 && reached == device && (connected || is_dead(path));
+    return mounts_device_at(path, &reached) == 0 && reached == device && (connected || is_dead(path));
 }
 
 /* Whether the device is mounted, and the path of a place where it can be reached, if there is one. Only paths of that

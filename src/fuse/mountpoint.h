@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The device number of what is mounted at path. Errors: -errno */
-int mountpoint_device(const char *path, dev_t *ret_device);
-
 /* What the mount of a device forbids: ST_NOSUID, ST_NODEV. */
 unsigned long mountpoint_flags(dev_t device);
 

@@ -34,6 +34,9 @@ struct mounts_entry {
 /* The next mount, in the order in which they were made. Returns false at the end */
 bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry);
 
+/* The device of the file system that a path leads to. No daemon or server is asked. Errors: those of statx(2) */
+int mounts_device_at(const char *path, dev_t *ret_device);
+
 /* A device as calibrations name it: what is mounted, "/dev/sda1" or "server:/export"; where that is only a word
  * ("overlay"), with the mount point, "overlay on /". */
 struct mounts_device {

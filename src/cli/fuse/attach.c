@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "base.h"
 #include "command.h"
@@ -25,11 +23,9 @@ static void find_place(const char *directory, struct place *ret_place) {
     CLEANUP_FREE char *path = realpath(directory, NULL);
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
-    struct statx attr;
     *ret_place = (struct place){.path = NULL};
-    if (!path || statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+    if (!path || mounts_device_at(path, &ret_place->device) < 0)
         return;
-    ret_place->device = makedev(attr.stx_dev_major, attr.stx_dev_minor);
     mounts_open(&table);
     while (mounts_next(&table, &entry)) {
         if (entry.device != ret_place->device || !mounts_is_fuse(&entry) || !path_below(path, entry.path))

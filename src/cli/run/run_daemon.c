@@ -9,12 +9,12 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
 #include "base.h"
 #include "command.h"
+#include "mounts.h"
 #include "namespace.h"
 
 #define LOWER_FD 3 /* in the daemon */
@@ -156,10 +156,8 @@ static _Noreturn void become_daemon(const struct run_daemon *daemon, const struc
 
 /* The number of the device that a path leads to, which a mount on it changes; 0 if that cannot be told. */
 static dev_t device_at(const char *path) {
-    struct statx attr;
-    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
-        return 0;
-    return makedev(attr.stx_dev_major, attr.stx_dev_minor);
+    dev_t device;
+    return mounts_device_at(path, &device) < 0 ? 0 : device;
 }
 
 /* The kernel says in mountinfo when something is mounted. */

@@ -1,9 +1,6 @@
 #include "run_served.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "base.h"
 #include "command.h"
@@ -27,10 +24,10 @@ static struct live_file *find_file(const struct live_files *files, dev_t device)
 
 /* Errors: -ENOENT, -ENOMEM */
 static int find_socket(const struct live_files *files, const char *directory, char **ret_socket) {
-    struct statx attr;
-    if (statx(AT_FDCWD, directory, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
+    dev_t device;
+    if (mounts_device_at(directory, &device) < 0)
         return -ENOENT;
-    const struct live_file *file = find_file(files, makedev(attr.stx_dev_major, attr.stx_dev_minor));
+    const struct live_file *file = find_file(files, device);
     const char *control = file ? aggstats_profile_label(&file->profile, "control") : NULL;
     if (!control || control[0] != '/')
         return -ENOENT;

@@ -149,14 +149,14 @@ static int add_argument(struct bpftrace_task *task, unsigned number) {
 static int find_connection(const char *directory, unsigned *ret_connection) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
-    struct statx attr;
-    if (statx(AT_FDCWD, directory, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, 0, &attr) < 0)
-        return negative_errno();
+    dev_t device;
+    int error = mounts_device_at(directory, &device);
+    if (error)
+        return error;
     mounts_open(&table);
     while (mounts_next(&table, &entry)) {
-        bool is_fuse = strncmp(entry.type, "fuse", 4) == 0 && strncmp(entry.type, "fusectl", 7) != 0;
-        if (is_fuse && entry.device == makedev(attr.stx_dev_major, attr.stx_dev_minor)) {
-            *ret_connection = attr.stx_dev_major << 20 | attr.stx_dev_minor;
+        if (mounts_is_fuse(&entry) && entry.device == device) {
+            *ret_connection = major(device) << 20 | minor(device);
             return 0;
         }
     }
