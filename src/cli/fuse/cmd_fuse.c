@@ -16,11 +16,10 @@
 #include "option_table.h"
 #include "path.h"
 #include "preload_library.h"
+#include "run_status.h"
 #include "user_label.h"
 
 #define DEFAULT_PROFILE "osprof.out"
-#define SIGNALLED 128
-#define FAILED 125 /* osprof itself; as osprof run has it */
 
 struct fuse_options {
     const char *mount; /* that is there already; NULL: there is a daemon to be started */
@@ -96,11 +95,8 @@ static const char *parse_by(const char *text, unsigned *ret_groupings) {
     CLEANUP_FREE char *copy = strdup(text);
     char *rest = copy;
     for (const char *word = strsep(&rest, "+"); word; word = strsep(&rest, "+")) {
-        unsigned grouping = AGGSTATS_UNGROUPED + 1;
-        while (grouping < AGGSTATS_GROUPINGS &&
-               strcmp(word, aggstats_grouping_name((enum aggstats_grouping)grouping)) != 0)
-            grouping++;
-        if (grouping == AGGSTATS_GROUPINGS)
+        const enum aggstats_grouping grouping = aggstats_grouping_of_name(word);
+        if (grouping == AGGSTATS_UNGROUPED)
             return "must be of process, program, cgroup, uid, file and directory, with + between";
         *ret_groupings |= 1U << grouping;
     }
@@ -215,9 +211,9 @@ static void prepare_signals(void) {
 static int status_of(const struct observer_started *started, const char *command) {
     if (started->exec_error) {
         complain("cannot run %s: %s", command, strerror(started->exec_error));
-        return started->exec_error == ENOENT ? 127 : 126;
+        return started->exec_error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE;
     }
-    return WIFSIGNALED(started->wait_status) ? SIGNALLED + WTERMSIG(started->wait_status)
+    return WIFSIGNALED(started->wait_status) ? RUN_SIGNALLED + WTERMSIG(started->wait_status)
                                              : WEXITSTATUS(started->wait_status);
 }
 
@@ -237,7 +233,7 @@ static int wait_for_command(int fd, pid_t observer, char *const *command) {
             continue;
         if (count != (ssize_t)sizeof(started)) { /* it has failed, and has said why */
             waitpid(observer, NULL, 0);
-            return started.command == 0 ? run_unprofiled(command) : FAILED;
+            return started.command == 0 ? run_unprofiled(command) : RUN_FAILED;
         }
         command_pid = started.command;
     }
@@ -256,7 +252,7 @@ static int run(const struct observer_options *options) {
     int ends[2];
     if (hold_standard_fds() < 0 || pipe2(ends, O_CLOEXEC) < 0) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
-        return FAILED;
+        return RUN_FAILED;
     }
     pid_t observer = fork();
     if (observer == 0) {
@@ -266,7 +262,7 @@ static int run(const struct observer_options *options) {
     close(ends[1]);
     if (observer < 0) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
-        return FAILED;
+        return RUN_FAILED;
     }
     prepare_signals();
     return wait_for_command(ends[0], observer, options->command);
@@ -275,7 +271,7 @@ static int run(const struct observer_options *options) {
 static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {
     CLEANUP_FREE char *library = NULL;
     CLEANUP_FREE char *profile = settle_profile(given->profile, &options->session.keeps_old);
-    int result = FAILED;
+    int result = RUN_FAILED;
     if (profile && preload_library_find("libosprof_fuse.so", &library) == 0) {
         options->session.profile = profile;
         options->command = command;
@@ -295,10 +291,10 @@ static enum status attach(const struct command *command, const struct fuse_optio
     else if (other)
         usage_error(command, "--%s is not for --attach", other);
     if (arguments->rest_count > 0 || other)
-        return (enum status)FAILED;
+        return (enum status)RUN_FAILED;
     CLEANUP_FREE char *profile = settle_profile(given->profile, &keeps_old);
     return profile && attach_run(given->mount, profile, keeps_old, &given->labels) == 0 ? STATUS_OK
-                                                                                        : (enum status)FAILED;
+                                                                                        : (enum status)RUN_FAILED;
 }
 
 static enum status run_fuse(const struct command *command, int argc, char **argv) {
@@ -307,18 +303,18 @@ static enum status run_fuse(const struct command *command, int argc, char **argv
     struct arguments arguments;
     enum status status;
     if (!options_parse(command, argc, argv, &given, &arguments, &status))
-        return status == STATUS_OK ? status : (enum status)FAILED;
+        return status == STATUS_OK ? status : (enum status)RUN_FAILED;
     if (given.mount && check_labels(command, &given))
         return attach(command, &given, &arguments);
     if (given.mount)
-        return (enum status)FAILED;
+        return (enum status)RUN_FAILED;
     if (arguments.rest_count == 0)
         usage_error(command, "the daemon must be given");
     else if (given.profile && strcmp(given.profile, "-") == 0)
         usage_error(command, "the profile is written when the daemon ends, so it needs a file");
     else if (parse(command, &given, &options.session))
         return start(&given, arguments.rest, &options);
-    return (enum status)FAILED;
+    return (enum status)RUN_FAILED;
 }
 
 const struct command command_fuse = {

@@ -16,6 +16,7 @@
 #include "live_dirs.h"
 #include "preload_library.h"
 #include "proc_status.h"
+#include "run_status.h"
 
 #define NS_PER_MS INT64_C(1000000)
 #define LOOK_NS (5 * NS_PER_MS)         /* between looks while there are requests */
@@ -105,7 +106,7 @@ static _Noreturn void become_daemon(const struct observer *observer, int error_f
     execvp(observer->options->command[0], observer->options->command);
     const int error = errno;
     write_all(error_fd, &error, sizeof(error));
-    _exit(error == ENOENT ? 127 : 126);
+    _exit(error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE);
 }
 
 static int start_daemon(struct observer *observer) {
@@ -164,7 +165,7 @@ static void reap(struct observer *observer) {
 static bool is_of_first(const struct observer *observer, const struct request_record *record) {
     const uint8_t mount = record->mount;
     return mount == observer->first.record.mount ||
-           (mount == 0 && (observer->has_second ? record->process == observer->first.record.process : true));
+           (mount == 0 && (!observer->has_second || record->process == observer->first.record.process));
 }
 
 /* The processes of a daemon descend from this one. In a PID namespace of its own a daemon names them by numbers that
@@ -204,13 +205,16 @@ static uint64_t lost_requests(const struct observer *observer) {
 static void drain(void *context) {
     struct observer *observer = context;
     struct request request;
+    bool has_any = false;
     pthread_mutex_lock(&observer->lock);
     while ((observer->is_recording || observer->first_ns == 0) && ring_reader_next(&observer->reader, &request)) {
-        observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
+        has_any = true;
         if (observer->process == 0)
             request.record.thread = 0;
         take(observer, &request);
     }
+    if (has_any)
+        observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (observer->is_recording && lost_requests(observer) > 0)
         aggstats_recorder_mark_incomplete(observer->session.recorder);
     pthread_mutex_unlock(&observer->lock);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "base.h"
 #include "unix_address.h"
@@ -76,6 +77,11 @@ static int take_line(char *text, size_t *bytes) {
     *bytes -= (size_t)(end + 1 - text);
     memmove(text, end + 1, *bytes + 1);
     return number > 0 && number < 4096 ? -(int)number : number == 0 ? 0 : -EIO;
+}
+
+bool control_socket_is_at(const char *path) {
+    struct stat attributes;
+    return lstat(path, &attributes) == 0 && S_ISSOCK(attributes.st_mode);
 }
 
 int control_socket_ask(const char *path, const char *question, char **ret_text, size_t *ret_bytes) {

@@ -2,7 +2,11 @@
 #ifndef CONTROL_SOCKET_H
 #define CONTROL_SOCKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* Whether there is such a socket at a path, which may also be that of a control file. */
+bool control_socket_is_at(const char *path);
 
 /* question: commands of control files; "show": the profile; "": nothing, but what has happened is counted then
  * Waits a few seconds at most, and 20 for an answer that keeps coming.

@@ -390,11 +390,6 @@ static int open_control(const char *argument, const char *path, int *ret_fd) {
     return 0;
 }
 
-static bool is_socket(const char *path) {
-    struct stat st;
-    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
 int input_command(const char *argument, const char *text) {
     CLEANUP_FREE char *path = find_control(argument);
     CLEANUP_FREE char *answer = NULL;
@@ -404,7 +399,7 @@ int input_command(const char *argument, const char *text) {
         complain_no_control(argument, argument, -ENOMEM);
         return 1;
     }
-    if (is_socket(path))
+    if (control_socket_is_at(path))
         return control_socket_ask(path, text, &answer, &answer_bytes);
     return open_control(argument, path, &fd) == 0 ? write_all(fd, text, strlen(text)) : 1;
 }
@@ -428,7 +423,8 @@ int input_load_whole(const char *argument, struct input *ret_input) {
         return input_load_recording(argument, ret_input);
     CLEANUP_FREE char *path = control_path(&file.profile);
     live_file_finish(&file);
-    int error = path && is_socket(path) ? load_socket(path, ret_input) : load_path(path ? path : argument, ret_input);
+    int error = path && control_socket_is_at(path) ? load_socket(path, ret_input)
+                                                   : load_path(path ? path : argument, ret_input);
     if (!error)
         ret_input->counting = true;
     return error;

@@ -7,16 +7,9 @@
 
 #include "namespace.h"
 #include "run_mounts.h"
+#include "run_status.h"
 #include "run_user.h"
 #include "signals.h"
-
-/* Exit statuses, as those of env(1) and timeout(1) */
-enum {
-    RUN_FAILED = 125, /* osprof itself */
-    RUN_CANNOT_EXECUTE = 126,
-    RUN_NOT_FOUND = 127,
-    RUN_SIGNALLED = 128, /* + the signal */
-};
 
 struct run_outcome {
     int status;      /* exit status, as a shell says it */
