@@ -298,6 +298,20 @@ const char *control_parse_interval(const char *text, uint64_t *ret_ns) {
     return NULL;
 }
 
+static_assert(AGGSTATS_NAME_SIZE == 32, "names are read with this width");
+
+const char *control_parse_joint(const char *argument, struct control_joint *ret_joint) {
+    struct control_joint joint = {.ends_all = strcmp(argument, "off") == 0};
+    char rest;
+    if (!joint.ends_all && sscanf(argument, "%31s %31s %c", joint.op, joint.value, &rest) != 2)
+        return "must be OP VALUE, OP off, or off";
+    joint.ends = strcmp(joint.value, "off") == 0;
+    if (joint.ends)
+        snprintf(joint.value, sizeof(joint.value), "error");
+    *ret_joint = joint;
+    return NULL;
+}
+
 const char *control_parse_slow(const char *text, uint64_t *ret_ns) {
     static const char wrong[] = "must be a time from 1ms to 86400s, such as 10ms or 0.5s, or off";
     static const struct {

@@ -2,9 +2,9 @@
 #include "recording.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "control.h"
 #include "log.h"
 #include "process.h"
 
@@ -27,22 +27,19 @@ static const char *end_all_joints(struct recording *recording) {
 
 const char *recording_set_joint(void *context, const char *argument, bool apply) {
     struct recording *recording = context;
-    char op_name[AGGSTATS_NAME_SIZE];
-    char value_name[AGGSTATS_NAME_SIZE];
+    struct control_joint joint;
     enum fs_op op = FS_OP_COUNT;
     enum aggstats_value value = AGGSTATS_ERROR; /* which every op has */
     if (!recording->is_recorded)
         return "nothing is recorded here (timing)";
-    if (strcmp(argument, "off") == 0)
+    const char *why = control_parse_joint(argument, &joint);
+    if (!why && joint.ends_all)
         return apply ? end_all_joints(recording) : NULL;
-    char rest = '\0';
-    if (sscanf(argument, "%31s %31s %c", op_name, value_name, &rest) != 2)
-        return "must be OP VALUE, OP off, or off";
-    bool ends = strcmp(value_name, "off") == 0;
-    const char *why = prof_find_joint(op_name, ends ? "error" : value_name, &op, &value);
+    if (!why)
+        why = prof_find_joint(joint.op, joint.value, &op, &value);
     if (why || !apply)
         return why;
-    return ends ? change_joint(recording, op, 0, 0) : change_joint(recording, op, ~0U, 1U << value);
+    return joint.ends ? change_joint(recording, op, 0, 0) : change_joint(recording, op, ~0U, 1U << value);
 }
 
 int recording_set_slow(void *context, uint64_t ns) {

@@ -36,20 +36,17 @@ static const char *end_all_joints(struct session *session) {
 /* "OP VALUE", "OP off" or "off"; a control_joint_fn. */
 static const char *set_joint(void *context, const char *argument, bool apply) {
     struct session *session = context;
-    char op_name[AGGSTATS_NAME_SIZE];
-    char value_name[AGGSTATS_NAME_SIZE];
-    char rest;
+    struct control_joint joint;
     enum wire_op op = WIRE_OP_COUNT;
     enum aggstats_value value = AGGSTATS_ERROR;
-    if (strcmp(argument, "off") == 0)
+    const char *why = control_parse_joint(argument, &joint);
+    if (!why && joint.ends_all)
         return apply ? end_all_joints(session) : NULL;
-    if (sscanf(argument, "%31s %31s %c", op_name, value_name, &rest) != 2)
-        return "must be OP VALUE, OP off, or off";
-    const bool ends = strcmp(value_name, "off") == 0;
-    const char *why = requests_find_joint(op_name, ends ? "error" : value_name, &op, &value);
+    if (!why)
+        why = requests_find_joint(joint.op, joint.value, &op, &value);
     if (why || !apply)
         return why;
-    return ends ? change_joint(session, op, 0, 0) : change_joint(session, op, ~0U, 1U << value);
+    return joint.ends ? change_joint(session, op, 0, 0) : change_joint(session, op, ~0U, 1U << value);
 }
 
 /* With a colon, as options have it. */
@@ -179,7 +176,7 @@ static int save(struct session *session, const char *file, bool keeps_old) {
 /* A control_dump_fn. */
 static int dump(void *context, const char *file) {
     struct session *session = context;
-    return file ? save(session, file, false) : save(session, session->options->profile, false);
+    return save(session, file ? file : session->options->profile, false);
 }
 
 struct rotation_place {

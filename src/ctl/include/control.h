@@ -82,4 +82,15 @@ const char *control_parse_interval(const char *text, uint64_t *ret_ns);
 /* The same of the time from which on calls are slow: "10ms", "0.5s"; "off" is 0. */
 const char *control_parse_slow(const char *text, uint64_t *ret_ns);
 
+/* What the argument of "joint" says. */
+struct control_joint {
+    bool ends_all; /* "off" */
+    bool ends;     /* "OP off" */
+    char op[AGGSTATS_NAME_SIZE];
+    char value[AGGSTATS_NAME_SIZE]; /* of "OP off": "error", which every operation has */
+};
+
+/* Reads "OP VALUE", "OP off" or "off"; names are not looked up. Returns NULL, or what is wrong */
+const char *control_parse_joint(const char *argument, struct control_joint *ret_joint);
+
 #endif
