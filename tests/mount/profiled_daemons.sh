@@ -15,13 +15,6 @@ cleanup_more() {
 }
 start_trace
 
-# The number that the kernel gives the connection: that of the mount's device, in its own form.
-connection_of() {
-    local device
-    device=$(mountpoint -d "$1")
-    echo $(((${device%:*} << 20) | ${device#*:}))
-}
-
 # What reads and writes, in $mnt
 write_load() {
     mkdir -p "$mnt/d/e"

@@ -59,13 +59,12 @@ ended_calls() {
 
 # try_load DAEMON...: which mounts $lower at $mnt
 try_load() {
-    local connection begun device caller load=()
+    local connection begun caller load=()
     rm -f "$profile"
     echo >"$instance/trace"
     "$OSPROF" fuse -p "$profile" --by process+file --joint read:size --slow 100ms -- \
         "$@" 2>err || fail "not started: $(<err)"
-    device=$(mountpoint -d "$mnt")
-    connection=$(((${device%:*} << 20) | ${device#*:}))
+    connection=$(connection_of "$mnt")
     begun=$(grep -c "connection $connection .*FUSE_INIT" "$instance/trace")
     head -c 30000000 /dev/zero >"$mnt/big"
     for caller in $(seq 8); do

@@ -28,6 +28,13 @@ start_trace() {
     echo 1 >"$instance/events/fuse/fuse_request_send/enable"
 }
 
+# connection_of MOUNTPOINT: the number that the kernel gives the connection: that of the mount's device, in its own form
+connection_of() {
+    local device
+    device=$(mountpoint -d "$1")
+    echo $(((${device%:*} << 20) | ${device#*:}))
+}
+
 # traced_calls CONNECTION PID [EXCEPT]: "OP CALLS" lines of a connection, from the INIT that our daemon caused to that of
 # another: device numbers are used again after an unmount. Not counted are what the process EXCEPT asked for, and
 # requests that do not reach file systems (and those libfuse refuses because it does not know them). Processes are known
