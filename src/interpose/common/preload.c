@@ -5,14 +5,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "wiped_page.h"
 
 #define DIRECTORIES_MAX 16
 #define TEXT_BYTES_MAX 16384
 #define SEPARATOR "//"
-#define PAGE_BYTES 65536 /* no page is larger */
 
 struct preload preload;
 AGGSTATS_THREAD_LOCAL bool preload_is_inside;
@@ -56,16 +56,6 @@ static bool parse(const char *value) {
     return true;
 }
 
-static void *map_page(void) {
-    void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return NULL;
-    if (madvise(page, PAGE_BYTES, MADV_WIPEONFORK) == 0)
-        return page;
-    munmap(page, PAGE_BYTES); /* before Linux 4.14 */
-    return NULL;
-}
-
 bool preload_start(void) {
     int state = PRELOAD_NOT_STARTED;
     if (!__atomic_compare_exchange_n(&preload.state, &state, PRELOAD_STARTING, false, __ATOMIC_ACQ_REL,
@@ -75,7 +65,7 @@ bool preload_start(void) {
     const char *value = getenv(PRELOAD_VARIABLE);
     bool is_on = value && parse(value);
     if (is_on) {
-        preload.pid = own_pid = map_page();
+        preload.pid = own_pid = wiped_page_make();
         preload_owns_memory();
     }
     __atomic_store_n(&preload.state, is_on ? PRELOAD_ON : PRELOAD_OFF, __ATOMIC_RELEASE);

@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -22,6 +21,7 @@
 #include "aggstats.h"
 #include "fd_look.h"
 #include "process.h"
+#include "wiped_page.h"
 #include "wire.h"
 #include "wrapper.h"
 
@@ -56,18 +56,8 @@ static AGGSTATS_THREAD_LOCAL struct {
     pid_t thread;
 } own_thread;
 
-#define PAGE_BYTES 65536      /* no page is larger, */
-#define LEAST_PAGE_BYTES 4096 /* nor smaller */
+#define LEAST_PAGE_BYTES 4096 /* no page is smaller */
 #define WORD_BYTES 8U
-
-static pid_t *map_page(void) {
-    static pid_t never_known;
-    void *page = mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED)
-        return &never_known;
-    madvise(page, PAGE_BYTES, MADV_WIPEONFORK);
-    return page;
-}
 
 static void name_thread(struct request_record *record) {
     pid_t process = __atomic_load_n(own_process, __ATOMIC_RELAXED);
@@ -84,7 +74,10 @@ static void name_thread(struct request_record *record) {
 }
 
 static __attribute__((constructor)) void start(void) {
-    own_process = map_page();
+    static pid_t not_wiped;
+    own_process = wiped_page_make();
+    if (!own_process)
+        own_process = &not_wiped;
     ring = request_ring_join();
 }
 
