@@ -7,8 +7,8 @@
 #include "layers_private.h"
 
 static const char *const layer_names[] = {
-    [LAYER_IS_USER] = "user", [LAYER_IS_FUSE] = "fuse",   [LAYER_IS_DAEMON] = "daemon",
-    [LAYER_IS_FS] = "fs",     [LAYER_IS_BLOCK] = "block",
+    [LAYER_IS_USER] = "user",     [LAYER_IS_FUSE] = "fuse", [LAYER_IS_QUEUE] = "queue",
+    [LAYER_IS_DAEMON] = "daemon", [LAYER_IS_FS] = "fs",     [LAYER_IS_BLOCK] = "block",
 };
 
 enum layer layers_of_name(const char *name) {
@@ -32,7 +32,7 @@ static const struct layers_relation relations[] = {
      .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FFLUSH PWRITE64 PWRITEV2", "WRITE", "WRITE"},
      .why_more = WRITE_BACK},
     {.name = "COPY_FILE_RANGE", .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE COPY_FILE_RANGE_64"}},
-    {.name = "OPEN", .ops = {"OPEN FOPEN OPENAT OPENAT2", "OPEN CREATE TMPFILE"}, .has_path = true},
+    {.name = "OPEN", .ops = {"OPEN FOPEN OPENAT OPENAT2", "OPEN CREATE TMPFILE"}, .elsewhere = "LOOKUP OPENDIR"},
     {.name = "CLOSE", .ops = {"CLOSE FCLOSE", "FLUSH RELEASE"}, .why_more = SENT_LATER},
     {.name = "STAT",
      .ops = {"STAT FSTAT STATX ACCESS NEWSTAT NEWLSTAT NEWFSTAT NEWFSTATAT FACCESSAT FACCESSAT2",
@@ -42,27 +42,27 @@ static const struct layers_relation relations[] = {
     {.name = "READDIR",
      .ops = {"OPENDIR READDIR GETDENTS CLOSEDIR GETDENTS64", "OPENDIR READDIR READDIRPLUS RELEASEDIR"},
      .is_cached = true,
-     .has_path = true},
-    {.name = "READLINK", .ops = {"READLINK READLINKAT", "READLINK"}, .is_cached = true, .has_path = true},
+     .elsewhere = "LOOKUP"},
+    {.name = "READLINK", .ops = {"READLINK READLINKAT", "READLINK"}, .is_cached = true, .elsewhere = "LOOKUP"},
     {.name = "STATFS", .ops = {"STATFS", "STATFS"}},
     {.name = "FSYNC",
      .ops = {"FSYNC FDATASYNC SYNC_FILE_RANGE SYNCFS SYNC", "FSYNC FSYNCDIR SYNCFS", "FLUSH"},
      .why_more = WRITE_BACK},
     {.name = "SETATTR",
      .ops = {"TRUNCATE FTRUNCATE CHMOD CHOWN UTIMENS FCHMODAT FCHMODAT2 FCHOWNAT UTIMENSAT", "SETATTR"},
-     .has_path = true},
+     .elsewhere = "LOOKUP"},
     {.name = "FALLOCATE", .ops = {"FALLOCATE", "FALLOCATE"}},
-    {.name = "RENAME", .ops = {"RENAME RENAMEAT RENAMEAT2", "RENAME RENAME2"}, .has_path = true},
-    {.name = "UNLINK", .ops = {"UNLINK UNLINKAT", "UNLINK"}, .has_path = true},
-    {.name = "MKDIR", .ops = {"MKDIR MKDIRAT", "MKDIR"}, .has_path = true},
-    {.name = "RMDIR", .ops = {"RMDIR", "RMDIR"}, .has_path = true},
-    {.name = "LINK", .ops = {"LINK LINKAT", "LINK"}, .has_path = true},
-    {.name = "SYMLINK", .ops = {"SYMLINK SYMLINKAT", "SYMLINK"}, .has_path = true},
-    {.name = "MKNOD", .ops = {"MKNOD", "MKNOD"}, .has_path = true},
-    {.name = "GETXATTR", .ops = {"GETXATTR LGETXATTR FGETXATTR", "GETXATTR"}, .has_path = true},
-    {.name = "SETXATTR", .ops = {"SETXATTR LSETXATTR FSETXATTR", "SETXATTR"}, .has_path = true},
-    {.name = "LISTXATTR", .ops = {"LISTXATTR LLISTXATTR FLISTXATTR", "LISTXATTR"}, .has_path = true},
-    {.name = "REMOVEXATTR", .ops = {"REMOVEXATTR LREMOVEXATTR FREMOVEXATTR", "REMOVEXATTR"}, .has_path = true},
+    {.name = "RENAME", .ops = {"RENAME RENAMEAT RENAMEAT2", "RENAME RENAME2"}, .elsewhere = "LOOKUP"},
+    {.name = "UNLINK", .ops = {"UNLINK UNLINKAT", "UNLINK"}, .elsewhere = "LOOKUP"},
+    {.name = "MKDIR", .ops = {"MKDIR MKDIRAT", "MKDIR"}, .elsewhere = "LOOKUP"},
+    {.name = "RMDIR", .ops = {"RMDIR", "RMDIR"}, .elsewhere = "LOOKUP"},
+    {.name = "LINK", .ops = {"LINK LINKAT", "LINK"}, .elsewhere = "LOOKUP"},
+    {.name = "SYMLINK", .ops = {"SYMLINK SYMLINKAT", "SYMLINK"}, .elsewhere = "LOOKUP"},
+    {.name = "MKNOD", .ops = {"MKNOD", "MKNOD"}, .elsewhere = "LOOKUP"},
+    {.name = "GETXATTR", .ops = {"GETXATTR LGETXATTR FGETXATTR", "GETXATTR"}, .elsewhere = "LOOKUP"},
+    {.name = "SETXATTR", .ops = {"SETXATTR LSETXATTR FSETXATTR", "SETXATTR"}, .elsewhere = "LOOKUP"},
+    {.name = "LISTXATTR", .ops = {"LISTXATTR LLISTXATTR FLISTXATTR", "LISTXATTR"}, .elsewhere = "LOOKUP"},
+    {.name = "REMOVEXATTR", .ops = {"REMOVEXATTR LREMOVEXATTR FREMOVEXATTR", "REMOVEXATTR"}, .elsewhere = "LOOKUP"},
     {.name = "LOCK", .ops = {"FLOCK LOCK", "GETLK SETLK SETLKW"}},
     {.name = "LSEEK", .ops = {"LSEEK FSEEK", "LSEEK"}, .is_cached = true},
     /* what either reads or writes, or does so later */
@@ -118,6 +118,7 @@ static const char *words_of_lowest(enum layer layer) {
     static const char *const words[] = {
         [LAYER_IS_USER] = "at the layer user, and no other has them",
         [LAYER_IS_FUSE] = "in FUSE and below it",
+        [LAYER_IS_QUEUE] = "in the queue for a worker",
         [LAYER_IS_DAEMON] = "in the daemon and below it",
         [LAYER_IS_FS] = "in the lower file system and below it",
         [LAYER_IS_BLOCK] = "at the disk",
@@ -136,6 +137,8 @@ const char *layers_words(enum layer layer, enum layer below) {
         return below == LAYER_IS_FUSE ? "in the kernel, above FUSE (page cache)"
                                       : "in the kernel and FUSE (page cache, queues, waking up)";
     case LAYER_IS_FUSE:
+        if (below == LAYER_IS_QUEUE)
+            return "in FUSE (waking up, copying)";
         return below == LAYER_IS_BLOCK ? "in FUSE and the file system" : "in FUSE (queues, waking up, copying)";
     case LAYER_IS_DAEMON:
         return below == LAYER_IS_BLOCK ? "in the daemon and the file system below it" : "in the daemon";

@@ -63,7 +63,9 @@ static struct layers_row *add_row(struct layers_table *table, const struct layer
     *row = (struct layers_row){.relation = relation};
     snprintf(row->name, sizeof(row->name), "%s", relation ? relation->name : op);
     for (size_t i = 0; i < table->layer_count; i++)
-        row->cells[i].is_there = relation ? layers_has_place(relation, layer_at(table, i)) : i == layer;
+        row->cells[i].is_there =
+            relation ? layer_at(table, i) != LAYER_IS_QUEUE && layers_has_place(relation, layer_at(table, i))
+                     : i == layer;
     return row;
 }
 
@@ -86,6 +88,7 @@ static int add_op(struct layers_table *table, size_t layer, const struct aggstat
     struct layers_cell *cell = &row->cells[layer];
     double ns = to_ns(&table->profiles[layer], op->total_cycles);
     bool is_queued = layers_is_queued(layer_at(table, layer), op->name);
+    cell->is_there = true; /* a queue only where something has waited */
     cell->calls += is_queued ? 0 : op->calls;
     cell->total_ns += ns;
     cell->queued_ns += is_queued ? ns : 0;
@@ -96,9 +99,16 @@ static int add_op(struct layers_table *table, size_t layer, const struct aggstat
 
 static size_t next_below(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     size_t below = layer + 1;
-    while (below < table->layer_count && !row->cells[below].is_there)
+    while (below < table->layer_count && (!row->cells[below].is_there || layer_at(table, below) == LAYER_IS_QUEUE))
         below++;
-    return below;
+    return layer_at(table, layer) == LAYER_IS_QUEUE ? table->layer_count : below;
+}
+
+/* What of a layer's requests is known of having waited in a queue. */
+static double waited_ns(const struct layers_table *table, const struct layers_row *row, size_t layer) {
+    const bool has_queue = layer_at(table, layer) == LAYER_IS_FUSE && layer + 1 < table->layer_count &&
+                           layer_at(table, layer + 1) == LAYER_IS_QUEUE;
+    return has_queue ? row->cells[layer + 1].total_ns : 0;
 }
 
 static bool can_subtract(const struct layers_table *table, const struct layers_row *row, size_t layer, size_t below) {
@@ -112,7 +122,7 @@ static void settle_cell(const struct layers_table *table, struct layers_row *row
     struct layers_cell *cell = &row->cells[layer];
     cell->below = next_below(table, row, layer);
     bool is_lowest = cell->below == table->layer_count;
-    double rest_ns = cell->total_ns - (is_lowest ? 0 : row->cells[cell->below].total_ns);
+    double rest_ns = cell->total_ns - waited_ns(table, row, layer) - (is_lowest ? 0 : row->cells[cell->below].total_ns);
     if (is_lowest ? !layers_has_rate(&table->profiles[layer]) : !can_subtract(table, row, layer, cell->below))
         cell->here = LAYERS_HERE_UNKNOWN;
     else
@@ -121,12 +131,15 @@ static void settle_cell(const struct layers_table *table, struct layers_row *row
 }
 
 static void settle_row(const struct layers_table *table, struct layers_row *row) {
+    row->outermost = table->layer_count;
     for (size_t i = table->layer_count; i-- > 0;) {
+        const bool is_queue = layer_at(table, i) == LAYER_IS_QUEUE;
         if (!row->cells[i].is_there)
             continue;
         settle_cell(table, row, i);
-        row->outermost = i;
-        row->layer_count++;
+        row->layer_count += !is_queue;
+        if (!is_queue || row->outermost == table->layer_count)
+            row->outermost = i;
     }
 }
 

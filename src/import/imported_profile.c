@@ -272,13 +272,20 @@ static int add_labels(const struct conversion *conversion, const struct imported
 /* What is imported where nothing was counted: bpftrace does not print a map that is empty. */
 static const struct imported_map empty_map = {.name = (char[]){"@ns"}};
 
+static bool has_histogram(const struct imported *imported, const char *map) {
+    bool has = false;
+    for (size_t i = 0; i < imported->map_count; i++)
+        has |= imported->maps[i].histogram_count > 0 && is_named(&imported->maps[i], map);
+    return has;
+}
+
 static const struct imported_map *choose_map_or_none(const struct imported *imported,
                                                      const struct imported_options *options,
                                                      struct aggstats_parse_error *ret_error) {
+    if (options->may_be_empty && !has_histogram(imported, options->map))
+        return &empty_map;
     if (imported->histogram_count > 0)
         return choose_map(imported, options->map, ret_error);
-    if (options->may_be_empty)
-        return &empty_map;
     imported_fail(ret_error, 0, "no histogram in it; expected those of bpftrace (text or -f json) or bcc");
     return NULL;
 }

@@ -56,7 +56,7 @@ assert_nothing_left
 no_bpftraces || fail "a bpftrace is left"
 [ "$(<found)" -gt 30 ] || fail "the load has found $(<found) lines"
 
-assert_eq $'user\nfuse\nfs\nblock' "$(sed -n 's/^# layer: //p' profile)" "layers, the outermost first"
+assert_eq $'user\nfuse\nqueue\nfs\nblock' "$(sed -n 's/^# layer: //p' profile)" "layers, the outermost first"
 split_layers profile
 for layer in user fuse fs block; do
     "$OSPROF" check "layer.$layer" >&2 || fail "bad profile of the layer $layer"

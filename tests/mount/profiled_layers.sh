@@ -44,7 +44,50 @@ if [ -n "$bpftrace" ]; then
 fi
 "$OSPROF" show recording | grep -Eq '^ +daemon +2[0-9][0-9] ms +7 ' || fail "the table of layers lacks the daemon: $("$OSPROF" show recording)"
 
+# ---- Its one thread is at another request: that is told from the rest, unless other threads answer
+
+# read_by_four: 4 programs read at a time
+read_by_four() {
+    # shellcheck disable=SC2016 # for the shell inside
+    "$OSPROF" run --layers "$layers" -d "$mnt" -p recording -- \
+        sh -c 'for fd in 3 4 5 6; do eval "exec $fd<\$1/file"; done
+               for fd in 3 4 5 6; do dd bs=5 count=1 status=none <&$fd & done >/dev/null; wait' sh "$mnt" || fail "the run fails"
+}
+
+# whole_time LAYER: calls of all operations, and their nanoseconds
+whole_time() {
+    awk -v layer="$1" '
+        /^# osprof 1/ { here = 0 }
+        /^# layer: / { here = $3 == layer }
+        /^# clock: / && here { hz = $4 == "" ? 1000000000 : $4 }
+        /^OP_/ && here { calls += $2; cycles += $3 }
+        END { printf "%d %d\n", calls, hz ? cycles * 1000000000 / hz : 0 }' recording
+}
+
+if [ -n "$bpftrace" ]; then
+    read_by_four
+    read -r _ fuse_ns < <(whole_time fuse)
+    read -r _ daemon_ns < <(whole_time daemon)
+    read -r queue_calls queue_ns < <(whole_time queue)
+    between_ns=$((fuse_ns - daemon_ns))
+    [ "$queue_calls" -ge 3 ] || fail "$queue_calls of 4 requests at a time have waited for the daemon's one thread"
+    [ "$queue_ns" -ge 80000000 ] || fail "requests waited for $queue_ns ns only, behind three of 30 ms"
+    [ "$queue_ns" -ge $((between_ns * 90 / 100)) ] || fail "of $between_ns ns before the daemon only $queue_ns are its queue"
+    [ "$queue_ns" -le "$between_ns" ] || fail "$queue_ns ns in the queue, but $between_ns before the daemon in all"
+    "$OSPROF" show recording | grep -Eq '^ +queue +[0-9.]+ ms +[0-9]+ .* READ$' || fail "no row of the queue: $("$OSPROF" show recording)"
+fi
+
 assert_refused "lies on no mount that osprof fuse profiles" "$OSPROF" run --layers daemon -d "$lower" -- true
 assert_refused "see 'osprof help run'" "$OSPROF" run --layers daemon,fs -d "$mnt" -- true
 umount "$mnt"
 ended 0
+
+if [ -n "$bpftrace" ]; then
+    profiled -- "$daemon" hands_on "$mnt"
+    read_by_four
+    read -r _ fuse_ns < <(read_time fuse)
+    [ "$fuse_ns" -gt 0 ] || fail "the kernel has sent no READ"
+    ! grep -q '^# layer: queue' recording || fail "another thread has answered: what waited is not known, but there is a queue"
+    umount "$mnt"
+    ended 0
+fi

@@ -27,7 +27,7 @@ START_TEST(every_call_of_libc_is_in_a_row) {
 END_TEST
 
 START_TEST(every_request_is_in_a_row_at_each_layer_that_has_it) {
-    static const enum layer layers[] = {LAYER_IS_FUSE, LAYER_IS_DAEMON, LAYER_IS_FS};
+    static const enum layer layers[] = {LAYER_IS_FUSE, LAYER_IS_QUEUE, LAYER_IS_DAEMON, LAYER_IS_FS};
     for (size_t i = 0; i < COUNT(layers); i++)
         ck_assert_msg(layers_relate(layers[i], requests[_i]), "%s is in no row of layers_relation.c", requests[_i]);
 }
@@ -56,7 +56,7 @@ START_TEST(names_are_those_of_their_layer) {
 END_TEST
 
 START_TEST(layers_are_ordered_from_the_program_to_the_disk) {
-    static const char *const names[] = {"user", "fuse", "daemon", "fs", "block", "ext4"};
+    static const char *const names[] = {"user", "fuse", "queue", "daemon", "fs", "block", "ext4"};
     for (size_t i = 0; i < COUNT(names); i++)
         ck_assert_uint_eq(layers_of_name(names[i]), i);
     ck_assert_uint_eq(layers_of_name(""), LAYER_IS_OTHER);
@@ -129,6 +129,36 @@ START_TEST(operations_of_a_row_are_added_up_in_nanoseconds) {
     ck_assert_str_eq(text, "READ, PREAD");
     layers_format_ops(&table, read, 0, text, 8);
     ck_assert_str_eq(text, "READ, P");
+}
+END_TEST
+
+START_TEST(what_waited_for_a_worker_is_a_part_of_what_fuse_took) {
+    layer("# layer: user\n" NS "OP_READ 5 5000\n-\nOP_OPEN 1 90\n-\n");
+    layer("# layer: fuse\n" NS "OP_READ 5 4500\n-\nOP_OPEN 1 80\n-\n");
+    layer("# layer: queue\n" NS "OP_READ 2 1200\n-\n");
+    layer("# layer: daemon\n" NS "OP_READ 5 3000\n-\nOP_OPEN 1 30\n-\n");
+    make();
+    const struct layers_row *read = row("READ");
+    const double here_ns[] = {500, 300, 1200, 3000};
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_double_eq(read->cells[i].here_ns, here_ns[i]);
+    ck_assert_uint_eq(read->cells[0].below, 1);
+    ck_assert_uint_eq(read->cells[1].below, 3);
+    ck_assert_uint_eq(read->cells[2].below, 4);
+    ck_assert_uint_eq(read->layer_count, 3);
+    ck_assert_uint_eq(read->outermost, 0);
+    ck_assert_uint_eq(layers_largest_part(&table, read, 3), 2);
+    ck_assert(!row("OPEN")->cells[2].is_there); /* nothing waited */
+    ck_assert_double_eq(row("OPEN")->cells[1].here_ns, 50);
+}
+END_TEST
+
+START_TEST(a_queue_alone_is_a_row_by_itself) {
+    layer("# layer: queue\n" NS "OP_READ 2 1200\n-\n");
+    make();
+    ck_assert_uint_eq(row("READ")->outermost, 0);
+    ck_assert_uint_eq(row("READ")->layer_count, 0);
+    ck_assert_double_eq(row("READ")->cells[0].here_ns, 1200);
 }
 END_TEST
 
@@ -312,6 +342,8 @@ int main(void) {
     TCase *tables = tcase_create("tables");
     tcase_add_checked_fixture(tables, set_up, tear_down);
     tcase_add_test(tables, operations_of_a_row_are_added_up_in_nanoseconds);
+    tcase_add_test(tables, what_waited_for_a_worker_is_a_part_of_what_fuse_took);
+    tcase_add_test(tables, a_queue_alone_is_a_row_by_itself);
     tcase_add_test(tables, parts_of_a_row_add_up_to_its_outermost_total);
     tcase_add_test(tables, layer_below_that_takes_longer_is_asynchronous_and_nothing_is_negative);
     tcase_add_test(tables, parts_above_an_asynchronous_layer_are_known);

@@ -15,6 +15,7 @@
 enum layer {
     LAYER_IS_USER,   /* calls of the C library */
     LAYER_IS_FUSE,   /* requests, as the kernel sends them */
+    LAYER_IS_QUEUE,  /* of them, those that wait for a worker of the daemon, until there is one */
     LAYER_IS_DAEMON, /* the same, as a daemon answers them */
     LAYER_IS_FS,     /* the same, of the lower directory of osproffs */
     LAYER_IS_BLOCK,  /* requests to disks */
@@ -26,7 +27,7 @@ enum layer layers_of_name(const char *name);
 
 /* ---- Which operations are related --------------------------------------------------------------- */
 
-/* Requests to FUSE have the same names in three layers. */
+/* Requests to FUSE have the same names in all layers that have them. */
 enum layers_place { LAYERS_USER, LAYERS_REQUEST, LAYERS_BLOCK, LAYERS_PLACES };
 
 /* A row of the table that relates the names of operations. */
@@ -34,7 +35,8 @@ struct layers_relation {
     const char *name;
     const char *ops[LAYERS_PLACES]; /* with blanks between; NULL: it has no counterpart there */
     bool is_cached;                 /* the kernel answers without a request what it knows already */
-    bool has_path;                  /* LOOKUPs go before it, which are in a row of their own with STAT */
+    const char *elsewhere;          /* requests that may be part of it, but are in another row: with blanks between;
+                                     * NULL: none */
     const char *why_more;           /* why a layer may take longer than the one above; NULL: no reason is known */
 };
 
@@ -63,8 +65,10 @@ struct layers_cell {
     double total_ns;  /* 0 if the clock's rate is not known */
     double queued_ns; /* of that, at block, before the disk got the requests */
     enum layers_here here;
-    double here_ns; /* what of the total the next layer below does not have; at the lowest all of it. 0: not known */
-    size_t below;   /* the next layer below that has the operation; the count of layers: none */
+    double here_ns; /* what of the total neither the next layer below nor, of fuse, the queue has; at the lowest all of
+                     * it. 0: not known */
+    size_t below;   /* the next layer below that has the operation; the count of layers: none. The queue is beside the
+                     * layers below fuse, not between: it has no layer below, and is below none */
 };
 
 struct layers_row {
@@ -72,7 +76,7 @@ struct layers_row {
     const struct layers_relation *relation; /* NULL: an operation that is in no row */
     struct layers_cell cells[LAYERS_MAX];   /* of each layer */
     size_t outermost;                       /* the first layer that has it */
-    size_t layer_count;                     /* how many have it; 1: no other has a counterpart */
+    size_t layer_count;                     /* how many have it, without the queue; 1: no other has a counterpart */
 };
 
 struct layers_table {

@@ -14,6 +14,7 @@
 #define ANSWERING_MAX_S 5 /* and with who goes on slowly: others wait */
 #define NS_PER_S INT64_C(1000000000)
 #define SHOW "show\n"
+#define HANDED_OVER "handed_over\n"
 
 /* ---- Answering ---------------------------------------------------------------------------------- */
 
@@ -64,6 +65,18 @@ static void show(const struct fuse_control *control, int fd) {
     free(text.text);
 }
 
+static void tell_handed_over(const struct fuse_control *control, int fd, int64_t end_ns) {
+    char line[32];
+    const uint64_t count = __atomic_load_n(control->handed_over, __ATOMIC_RELAXED);
+    const int length = snprintf(line, sizeof(line), "%llu\n", (unsigned long long)count);
+    answer_line(fd, 0, "", end_ns);
+    send_all(fd, line, (size_t)length, end_ns);
+}
+
+static bool asks_for(const char *question, ssize_t size_bytes, const char *what) {
+    return size_bytes == (ssize_t)strlen(what) && memcmp(question, what, strlen(what)) == 0;
+}
+
 static void answer(const struct fuse_control *control, int fd) {
     const struct timeval patience = {.tv_sec = PATIENCE_S};
     char question[CONTROL_WRITE_MAX + 1];
@@ -78,8 +91,12 @@ static void answer(const struct fuse_control *control, int fd) {
         answer_line(fd, 0, "", INT64_MAX);
         return;
     }
-    if (size_bytes == (ssize_t)strlen(SHOW) && memcmp(question, SHOW, strlen(SHOW)) == 0) {
+    if (asks_for(question, size_bytes, SHOW)) {
         show(control, fd);
+        return;
+    }
+    if (asks_for(question, size_bytes, HANDED_OVER)) {
+        tell_handed_over(control, fd, INT64_MAX);
         return;
     }
     int error = control_write(control->control, question, (size_t)size_bytes, reason);
@@ -119,9 +136,13 @@ static int listen_at(const char *path, int *ret_fd) {
 }
 
 int fuse_control_start(struct fuse_control *ret_control, const char *path, const struct control *control,
-                       void (*before)(void *context), void *context) {
-    *ret_control =
-        (struct fuse_control){.fd = -1, .control = control, .before = before, .context = context, .path = strdup(path)};
+                       void (*before)(void *context), void *context, const uint64_t *handed_over) {
+    *ret_control = (struct fuse_control){.fd = -1,
+                                         .control = control,
+                                         .before = before,
+                                         .context = context,
+                                         .handed_over = handed_over,
+                                         .path = strdup(path)};
     int error = ret_control->path ? listen_at(path, &ret_control->fd) : -ENOMEM;
     if (error == 0) {
         error = quiet_thread_start(&ret_control->thread, run, ret_control);

@@ -232,7 +232,8 @@ static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     pthread_mutex_lock(&observer->lock);
     observer->is_recording = true;
     pthread_mutex_unlock(&observer->lock);
-    error = fuse_control_start(&observer->control, observer->socket_path, &observer->session.control, drain, observer);
+    error = fuse_control_start(&observer->control, observer->socket_path, &observer->session.control, drain, observer,
+                               &observer->session.requests.handed_over);
     if (error)
         tell(observer, "the profile of %s cannot be controlled: no socket can be made at %s: %s", mount_name(observer),
              observer->socket_path, strerror(-error));

@@ -74,6 +74,7 @@ static void take_request(struct requests *requests, const struct request *reques
         .unique = record->unique,
         .pid = record->arrived.pid,
         .uid = record->arrived.uid,
+        .thread = record->thread,
         .op = op,
         .node = record->node,
         .offset = record->arrived.offset,
@@ -167,6 +168,8 @@ static void take_answer(struct requests *requests, const struct request_record *
     struct pending_request *pending = find_pending(requests, record);
     if (!pending)
         return;
+    if (record->thread != pending->thread)
+        __atomic_fetch_add(&requests->handed_over, 1, __ATOMIC_RELAXED);
     const struct aggstats_outcome outcome = outcome_of(pending, record);
     const uint64_t latency_cycles = aggstats_end_at(requests->recorder, &pending->span, record->time_cycles, &outcome);
     relate(requests, pending, &outcome, latency_cycles);

@@ -15,6 +15,7 @@ struct pending_request {
     uint64_t unique;
     uint32_t pid;
     uint32_t uid;
+    uint32_t thread; /* of the daemon, that has taken it */
     enum wire_op op;
     uint64_t node;
     uint64_t offset; /* or the other node that it names */
@@ -35,6 +36,7 @@ struct requests {
     unsigned joint[WIRE_OP_COUNT]; /* atomic; values that latencies are related to, as bits */
     uint64_t slow_cycles;          /* atomic; UINT64_MAX: none is slow */
     uint64_t not_counted;          /* requests for which there was no room */
+    uint64_t handed_over;          /* atomic; those that another thread has answered than the one that took them */
 };
 
 extern const char *const wire_op_names[WIRE_OP_COUNT];

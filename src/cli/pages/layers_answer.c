@@ -15,6 +15,7 @@
 #define SAID_MIN 0.05 /* of a part, that is worth saying besides */
 #define LAYER_COLUMNS_MAX 16
 #define TEXT_SIZE 640
+#define ELSEWHERE_SIZE 64
 
 /* Words of which the explanation in parentheses has been given. */
 struct said {
@@ -129,19 +130,25 @@ static void append_whole(const struct printer *it, struct text *text, const stru
     }
 }
 
-/* Names are looked up by requests of their own, which are in another row. */
-static void append_lookups(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+/* ", or in LOOKUPs, which took 11 ms in all". Names are looked up, and directories opened, by requests that are in
+ * other rows. */
+static void append_elsewhere(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    if (!row->relation || !row->relation->has_path || layer_of(it, layer) != LAYER_IS_USER)
-        return;
     const struct aggstats_profile *below = &it->table->profiles[cell->below];
-    const struct aggstats_op_profile *lookup = aggstats_profile_op(below, "LOOKUP");
-    double ns = lookup ? (double)lookup->total_cycles * 1e9 / (double)below->clock.frequency_hz : 0;
-    if (ns < SAID_MIN * cell->here_ns)
+    char ops[ELSEWHERE_SIZE];
+    char *rest = ops;
+    if (!row->relation || !row->relation->elsewhere || layer_of(it, layer) != LAYER_IS_USER)
         return;
-    append(text, ", or in LOOKUPs of the names, which took ");
-    append_ns(it, text, ns);
-    append(text, " in all");
+    snprintf(ops, sizeof(ops), "%s", row->relation->elsewhere);
+    for (const char *op = strsep(&rest, " "); op; op = strsep(&rest, " ")) {
+        const struct aggstats_op_profile *found = aggstats_profile_op(below, op);
+        double ns = found ? (double)found->total_cycles * 1e9 / (double)below->clock.frequency_hz : 0;
+        if (ns == 0 || ns < SAID_MIN * cell->here_ns)
+            continue;
+        append(text, ", or in %ss, which took ", op);
+        append_ns(it, text, ns);
+        append(text, " in all");
+    }
 }
 
 static void append_queue(const struct printer *it, struct text *text, const struct layers_cell *cell) {
@@ -178,16 +185,23 @@ static bool is_said(struct said *said, const char *words) {
     return false;
 }
 
+/* A queue that is known by itself is not among what is at the layer above it. */
+static const char *words_of(const struct printer *it, const struct layers_row *row, size_t layer) {
+    const bool has_queue = layer_of(it, layer) == LAYER_IS_FUSE && layer_of(it, layer + 1) == LAYER_IS_QUEUE &&
+                           row->cells[layer + 1].is_there;
+    return layers_words(layer_of(it, layer), has_queue ? LAYER_IS_QUEUE : layer_of(it, row->cells[layer].below));
+}
+
 static void append_where(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    const char *words = layers_words(layer_of(it, layer), layer_of(it, cell->below));
+    const char *words = words_of(it, row, layer);
     const char *explanation = strstr(words, " (");
     append(text, "%.*s",
            (int)(explanation && is_said(it->said, words) ? explanation - words : (ptrdiff_t)strlen(words)), words);
     if (cell->below == it->table->layer_count)
         append_queue(it, text, cell);
     else
-        append_lookups(it, text, row, layer);
+        append_elsewhere(it, text, row, layer);
 }
 
 /* "at least 98 % of 131 ms that programs waited were in the kernel and FUSE" */

@@ -288,6 +288,13 @@ static bool is_any_asynchronous(const struct printer *it) {
     return false;
 }
 
+static bool has_queue(const struct printer *it) {
+    for (size_t layer = 0; layer < it->table->layer_count; layer++)
+        if (layers_of_name(layer_name(it, layer)) == LAYER_IS_QUEUE)
+            return true;
+    return false;
+}
+
 static void print_legend(const struct printer *it) {
     char text[TEXT_SIZE];
     size_t left_out = it->table->row_count - it->row_count;
@@ -296,7 +303,8 @@ static void print_legend(const struct printer *it) {
         snprintf(text, sizeof(text), "And %zu operation%s that took less.", left_out, units_plural(left_out));
         screen_print_sentence(it->screen, 0, text);
     }
-    snprintf(text, sizeof(text), "here: what the next layer below does not have.%s",
+    snprintf(text, sizeof(text), "here: what the next layer below does not have.%s%s",
+             has_queue(it) ? " queue: of fuse, requests that waited for a worker that was at another." : "",
              is_any_asynchronous(it) ? " async: that one has more, since it works while nobody waits for it." : "");
     screen_print_sentence(it->screen, 0, text);
     screen_ink(it->screen, INK_PLAIN);

@@ -149,6 +149,7 @@ static int run_mounted(struct run *run) {
         layers_error = -EIO;
     if (error == 0) {
         run_mounts_stop(&run->mounts);
+        run->traces.has_workers = run->mounts.count > 0 || run->served.has_workers;
         traces_stop(&run->traces, &run->signals, &run->layers);
     }
     run_mounts_end(&run->mounts, &run->signals);

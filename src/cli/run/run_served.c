@@ -78,9 +78,23 @@ static int ask(const struct run_served *served, struct aggstats_profile *ret_pro
     return error;
 }
 
+/* UINT64_MAX: it is not known. */
+static uint64_t ask_handed_over(const struct run_served *served) {
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    char *end = NULL;
+    if (control_socket_ask(served->socket, "handed_over\n", &text, &size_bytes) < 0)
+        return UINT64_MAX;
+    const uint64_t count = strtoull(text, &end, 10);
+    return end > text ? count : UINT64_MAX;
+}
+
 int run_served_begin(struct run_served *served) {
     aggstats_profile_finish(&served->before);
-    return served->socket ? ask(served, &served->before) : 0;
+    if (!served->socket)
+        return 0;
+    served->handed_over_before = ask_handed_over(served);
+    return ask(served, &served->before);
 }
 
 int run_served_stop(struct run_served *served, struct recording *layers) {
@@ -90,6 +104,8 @@ int run_served_stop(struct run_served *served, struct recording *layers) {
     int error = ask(served, &profile);
     if (error)
         return error;
+    const uint64_t handed_over = ask_handed_over(served);
+    served->has_workers = handed_over != UINT64_MAX && handed_over == served->handed_over_before;
     error = aggstats_profile_subtract(&profile, &served->before);
     if (error == 0)
         error = recording_add(layers, &profile);

@@ -8,6 +8,8 @@
 struct run_served {
     char *socket; /* of the process beside the daemon; NULL: the layer is not wanted */
     struct aggstats_profile before;
+    uint64_t handed_over_before;
+    bool has_workers; /* after run_served_stop(): who has taken a request has answered it, each time */
 };
 
 /* Whether all directories lie on a mount that osprof fuse profiles.

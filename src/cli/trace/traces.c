@@ -278,11 +278,21 @@ static int add_header(struct aggstats_profile *profile, const struct traces *tra
     return error ? error : add_user_labels(profile, traces);
 }
 
-static int make_profile(const char *text, size_t size_bytes, const char *layer, struct aggstats_profile *ret_profile,
+/* One of the profiles that come of what a script prints. */
+struct printed {
+    const char *text;
+    size_t size_bytes;
+    const char *map;
+    const char *layer;
+    bool is_part; /* of what the one before has */
+};
+
+static int make_profile(const struct printed *printed, struct aggstats_profile *ret_profile,
                         struct aggstats_parse_error *ret_why) {
-    const struct imported_options options = {.map = "ns", .layer = layer, .source = "bpftrace", .may_be_empty = true};
+    const struct imported_options options = {
+        .map = printed->map, .layer = printed->layer, .source = "bpftrace", .may_be_empty = true};
     struct imported imported = {0};
-    int error = imported_parse(text, size_bytes, &imported, ret_why);
+    int error = imported_parse(printed->text, printed->size_bytes, &imported, ret_why);
     if (error == 0)
         error = imported_profile(&imported, &options, ret_profile, ret_why);
     imported_finish(&imported);
@@ -303,36 +313,50 @@ static uint64_t lacking_of(const struct traces *traces, enum trace_layer layer,
     return missed < not_traced ? missed : not_traced;
 }
 
-static void tell_lacking(struct aggstats_profile *profile, const char *layer, uint64_t lacking) {
-    profile->incomplete = lacking > 0;
+static void tell_lacking(const char *layer, uint64_t lacking) {
     if (lacking > 0)
         complain("the layer %s may lack %llu request%s: bpftrace gets no event of a CPU while it handles another there",
                  layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
 }
 
 /* Errors: told to the user */
-static int take(struct traces *traces, enum trace_layer layer, const struct signals *signals,
-                struct recording *layers) {
-    const char *name = tasks[layer].layer;
-    CLEANUP_FREE char *text = NULL;
-    size_t size_bytes = 0;
+static int add_profile(struct traces *traces, enum trace_layer layer, const struct printed *printed,
+                       struct recording *layers) {
     struct aggstats_profile profile = {0};
     struct aggstats_parse_error why = {.message = ""};
-    int error = bpftrace_read(&traces->layers[layer].bpftrace, signals, &text, &size_bytes);
-    if (error)
-        return error;
-    error = make_profile(text, size_bytes, name, &profile, &why);
+    int error = make_profile(printed, &profile, &why);
     if (error == 0)
         error = add_header(&profile, traces, layer);
     if (error == 0) {
-        tell_lacking(&profile, name, lacking_of(traces, layer, &profile));
+        const uint64_t lacking = lacking_of(traces, layer, &profile);
+        profile.incomplete = lacking > 0;
+        if (!printed->is_part)
+            tell_lacking(printed->layer, lacking);
         error = recording_add(layers, &profile);
     }
     if (error)
-        complain("the layer %s has no profile: what bpftrace printed: %s", name,
+        complain("the layer %s has no profile: what bpftrace printed: %s", printed->layer,
                  error == -EBADMSG ? why.message : strerror(-error));
     aggstats_profile_finish(&profile);
     return error;
+}
+
+/* Errors: told to the user */
+static int take(struct traces *traces, enum trace_layer layer, const struct signals *signals,
+                struct recording *layers) {
+    CLEANUP_FREE char *text = NULL;
+    struct printed printed = {.map = "ns", .layer = tasks[layer].layer};
+    int error = bpftrace_read(&traces->layers[layer].bpftrace, signals, &text, &printed.size_bytes);
+    if (error)
+        return error;
+    printed.text = text;
+    error = add_profile(traces, layer, &printed, layers);
+    if (error || layer != TRACE_FUSE || !traces->has_workers)
+        return error;
+    printed.map = "queue_ns";
+    printed.layer = "queue";
+    printed.is_part = true;
+    return add_profile(traces, layer, &printed, layers);
 }
 
 void traces_stop(struct traces *traces, const struct signals *signals, struct recording *layers) {

@@ -30,6 +30,7 @@ struct traces {
     size_t directory_count;
     const char *const *labels;
     size_t label_count;
+    bool has_workers; /* the daemon's threads answer what they take: so it is known what waited for them */
     char *lower;      /* paths of the directories, for headers; NULL: no memory */
     int64_t start_ns; /* Unix time at which the profiles begin, */
     int64_t begin_ns; /* and by the monotonic clock */

@@ -9,7 +9,8 @@ struct imported_options {
     const char *unit;   /* "ns", "us", "ms"; NULL: as the map's name or the table's heading says */
     const char *layer;  /* NULL: not said */
     const char *source; /* for the header line; NULL: the name of the map */
-    bool may_be_empty;  /* no histogram at all is a profile without calls, of ns; else it is an error */
+    bool may_be_empty;  /* a map, which is named then, without histograms is a profile without calls, of ns; else an
+                         * error */
 };
 
 /* True for a unit of time that can be imported. */
