@@ -298,9 +298,10 @@ int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTA
     text_next_word(cursor);
     char *program = text_next_word(cursor);
     text_unescape(program);
-    if (strlen(program) >= AGGSTATS_PROGRAM_SIZE)
+    const size_t length = strlen(program);
+    if (length >= AGGSTATS_PROGRAM_SIZE)
         return parser_fail(parser, "expected a program's name of at most %d characters", AGGSTATS_PROGRAM_SIZE - 1);
-    strcpy(ret_program, program);
+    memcpy(ret_program, program, length + 1);
     return 0;
 }
 

@@ -106,8 +106,13 @@ static clockid_t cpu_clock(uint64_t thread) {
 /* "RAN QUEUED TIMES", in nanoseconds. */
 static bool read_schedstat(uint64_t thread, uint64_t *ret_ran_ns, uint64_t *ret_queued_ns) {
     char text[96];
-    return read_thread(thread, "schedstat", text, sizeof(text)) &&
-           sscanf(text, "%" SCNu64 " %" SCNu64, ret_ran_ns, ret_queued_ns) == 2;
+    char *queued = text;
+    char *end = text;
+    if (!read_thread(thread, "schedstat", text, sizeof(text)))
+        return false;
+    *ret_ran_ns = strtoull(text, &queued, 10);
+    *ret_queued_ns = strtoull(queued, &end, 10);
+    return queued > text && end > queued;
 }
 
 /* Of a thread that runs now schedstat is behind, by up to a tick: its clock is not, but only of threads of ours. */

@@ -33,6 +33,7 @@ static const char *name_of(const struct replay *replay, const struct replay_op *
 
 static struct replay_count *count_of(struct replay *replay, const char *name) {
     size_t i = 0;
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): those that are counted have names */
     while (i < replay->report.count_count && strcmp(replay->counts[i].name, name) != 0)
         i++;
     if (i == replay->report.count_count)

@@ -286,10 +286,12 @@ static void write_end(const struct script *script, struct events_writer *writer,
 
 void events_script_read(FILE *input, struct events_writer *writer) {
     struct script script = {.host = "host", .hz = 1000000000, .calls = calloc(CALLS_MAX, sizeof(*script.calls))};
+    if (!script.calls)
+        abort();
     CLEANUP_FREE char *line = NULL;
     size_t room = 0;
     int64_t last_ns = 1000000000;
-    while (script.calls && getline(&line, &room, input) > 0)
+    while (getline(&line, &room, input) > 0)
         take_line(&script, line);
     for (size_t i = 0; i < script.call_count; i++)
         if (script.calls[i].start_ns + (int64_t)script.calls[i].latency_ns > last_ns)

@@ -18,6 +18,6 @@
 #include "events_writer.h"
 
 /* writer: zeroed; afterwards it holds the file. A script that cannot be read ends the program. */
-void events_script_read(FILE *script, struct events_writer *writer);
+void events_script_read(FILE *input, struct events_writer *writer);
 
 #endif

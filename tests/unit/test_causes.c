@@ -301,11 +301,13 @@ START_TEST(each_line_is_the_first_for_a_stack) {
     CLEANUP_FREE char *copy = strdup(causes_text);
     unsigned lines = 0;
     char *rest = copy;
+    char *end = before;
     for (char *line = strsep(&rest, "\n"); line; line = strsep(&rest, "\n")) {
         if (!line[0] || line[0] == '#')
             continue;
         ck_assert_msg(is_first_for_a_stack(before, line), "never the first that fits: %s", line);
-        strcat(strcat(before, line), "\n");
+        end = stpcpy(end, line);
+        *end++ = '\n';
         lines++;
     }
     ck_assert_uint_gt(lines, 50);

@@ -23,7 +23,7 @@ static volatile sig_atomic_t is_stopped;
 static struct replay_options options;
 
 static void set_up(void) {
-    memcpy(outer + strlen(outer) - 6, "XXXXXX", 6);
+    memset(outer + strlen(outer) - 6, 'X', 6);
     ck_assert_ptr_nonnull(mkdtemp(outer));
     snprintf(place, sizeof(place), "%s/dir", outer);
     ck_assert_int_eq(mkdir(place, 0755), 0);

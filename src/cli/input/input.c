@@ -320,7 +320,7 @@ int input_load_found(const char *name, struct input *ret_input) {
 }
 
 int input_load(const char *argument, struct input_layer *layer, struct input *ret_input) {
-    struct input input;
+    struct input input = {0};
     int error = input_load_recording(argument, &input);
     if (error)
         return error;

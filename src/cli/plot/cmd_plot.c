@@ -276,6 +276,7 @@ static enum status plot_all_layers(struct plot_options *options) {
         options->recording = &input.layers;
         options->plot.profiles[0] = &input.layers.layers[0];
         status = plot_figure(options, &input);
+        options->recording = NULL;
     }
     input_finish(&input);
     return status;
