@@ -1,8 +1,9 @@
-/* Paths as text. */
+/* Paths as text, and those of open files. */
 #include "path.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base.h"
 
@@ -18,6 +19,18 @@ const char *path_below(const char *path, const char *root) {
         length--;
     bool is_below = strncmp(path, root, length) == 0 && (path[length] == '/' || path[length] == '\0');
     return is_below ? path + length : NULL;
+}
+
+int path_of_open(int fd, char ret_path[PATH_MAX]) {
+    char link[32];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, ret_path, PATH_MAX);
+    if (length < 0)
+        return negative_errno();
+    if (length == PATH_MAX)
+        return -ENAMETOOLONG;
+    ret_path[length] = '\0';
+    return 0;
 }
 
 void path_copy_end(const char *path, char *ret_copy, size_t size_bytes) {

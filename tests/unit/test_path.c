@@ -1,5 +1,6 @@
 /* Paths as text. */
 #include <check.h>
+#include <fcntl.h>
 
 #include "base.h"
 #include "path.h"
@@ -48,11 +49,23 @@ START_TEST(joining_at_the_root_gives_one_slash) {
 }
 END_TEST
 
+START_TEST(open_directory_has_its_path) {
+    char path[PATH_MAX];
+    CLEANUP_FD int fd = open("/proc/self/../self/task/..", O_PATH | O_CLOEXEC);
+    CLEANUP_FREE char *expected = NULL;
+    ck_assert_int_ge(asprintf(&expected, "/proc/%d", getpid()), 0);
+    ck_assert_int_eq(path_of_open(fd, path), 0);
+    ck_assert_str_eq(path, expected);
+    ck_assert_int_eq(path_of_open(-1, path), -ENOENT);
+}
+END_TEST
+
 static Suite *path_suite(void) {
     Suite *suite = suite_create("path");
     TCase *text = tcase_create("text");
     tcase_add_loop_test(text, absolute_paths_lose_what_says_nothing, 0, ARRAY_SIZE(paths));
     tcase_add_test(text, relative_paths_begin_in_the_current_directory);
+    tcase_add_test(text, open_directory_has_its_path);
     tcase_add_test(text, joining_at_the_root_gives_one_slash);
     suite_add_tcase(suite, text);
     return suite;

@@ -151,7 +151,6 @@ static char *settle_profile(const char *given, bool *ret_keeps_old) {
     const char *name;
     CLEANUP_FD int dir_fd = -1;
     char directory[PATH_MAX];
-    char link[32];
     char *path = NULL;
     const char *file = given ? given : DEFAULT_PROFILE;
     int error = open_parent(AT_FDCWD, file, &dir_fd, &name);
@@ -159,11 +158,9 @@ static char *settle_profile(const char *given, bool *ret_keeps_old) {
         error = negative_errno();
     if (error == 0 && may_be_planted(file))
         error = -EPERM;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", dir_fd);
-    ssize_t length = error == 0 ? readlink(link, directory, sizeof(directory)) : 0;
-    if (error == 0 && (length <= 0 || length == sizeof(directory)))
-        error = -ENAMETOOLONG;
-    if (error == 0 && asprintf(&path, "%.*s/%s", length == 1 ? 0 : (int)length, directory, name) < 0)
+    if (error == 0)
+        error = path_of_open(dir_fd, directory);
+    if (error == 0 && !(path = path_join(directory, name)))
         error = -ENOMEM;
     if (error)
         complain("cannot write the profile to %s: %s; name another file with -p", file, strerror(-error));

@@ -60,17 +60,6 @@ static int load_serving(const char *path, struct input *ret_input) {
     return 0;
 }
 
-/* The path that an open directory has, symbolic links resolved. */
-static int path_of_fd(int fd, char ret_path[PATH_MAX]) {
-    char link[32];
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, ret_path, PATH_MAX - 1);
-    if (length < 0)
-        return negative_errno();
-    ret_path[length] = '\0';
-    return 0;
-}
-
 /* ---- Layers ------------------------------------------------------------------------------------- */
 
 /* The others are gone. */
@@ -214,7 +203,7 @@ static int complain_no_mount(const char *dir, int error) {
 /* The profile of a directory, which must be the root of a mount. */
 static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
     char path[PATH_MAX];
-    if (path_of_fd(dir_fd, path) == 0 && load_serving(path, ret_input) == 0)
+    if (path_of_open(dir_fd, path) == 0 && load_serving(path, ret_input) == 0)
         return 0;
     CLEANUP_FD int fd = openat(dir_fd, ".osprof", O_RDONLY | O_CLOEXEC);
     if (fd < 0)

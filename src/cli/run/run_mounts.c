@@ -75,14 +75,10 @@ void run_mounts_finish(struct run_mounts *mounts) {
 }
 
 static bool is_file_within(const struct run_mounts *mounts, int fd) {
-    char link[32];
     char path[PATH_MAX];
     struct stat attr;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof(path) - 1);
-    if (length < 0 || fstat(fd, &attr) < 0 || !S_ISREG(attr.st_mode))
+    if (path_of_open(fd, path) < 0 || fstat(fd, &attr) < 0 || !S_ISREG(attr.st_mode))
         return false;
-    path[length] = '\0';
     for (size_t i = 0; i < mounts->count; i++)
         if (path_below(path, mounts->daemons[i].path))
             return true;

@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "log.h"
+#include "path.h"
 #include "profile_series.h"
 
 #define DEFAULT_NAME "osprof.out"
@@ -39,16 +40,8 @@ static int open_without_waiting(const char *file) {
 }
 
 static char *absolute_path(int dir_fd, const char *name) {
-    char link[32];
     char directory[PATH_MAX];
-    char *path;
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", dir_fd);
-    ssize_t length = readlink(link, directory, sizeof(directory));
-    if (length < 0 || (size_t)length == sizeof(directory))
-        return strdup(name);
-    if (length == 1)
-        length = 0; /* the root: no second slash */
-    return asprintf(&path, "%.*s/%s", (int)length, directory, name) < 0 ? NULL : path;
+    return path_of_open(dir_fd, directory) < 0 ? strdup(name) : path_join(directory, name);
 }
 
 /* Known now, not after a day of profiling. */
