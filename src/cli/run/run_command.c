@@ -1,0 +1,294 @@
+/* All parts of a run, opened, started, stopped and told in order. */
+#include "run_command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base.h"
+#include "command.h"
+#include "namespace.h"
+#include "path.h"
+#include "run_child.h"
+#include "run_mounts.h"
+#include "run_report.h"
+#include "run_served.h"
+#include "run_user.h"
+#include "run_vs.h"
+#include "signals.h"
+#include "traces.h"
+
+/* What one use of osprof run has and has done. */
+struct run {
+    const struct run_options *options;
+    struct namespace space;
+    struct signals signals;
+    struct run_mounts mounts; /* none without the layer fs */
+    struct run_user user;     /* zeroed without the layer user */
+    struct traces traces;     /* of the layers fuse and block */
+    struct run_served served; /* of the layer daemon */
+    struct recording layers;  /* those that have been taken, of all directories; see run_report() */
+    struct run_target target;
+    struct run_sets sets;
+    int status;          /* of the first run that failed */
+    unsigned runs_count; /* that were counted */
+};
+
+/* ---- Running ------------------------------------------------------------------------------------ */
+
+/* Said now and in one way, before libfuse says it in another. */
+static int check_device(void) {
+    CLEANUP_FD int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    if (fd >= 0)
+        return 0;
+    int error = negative_errno();
+    if (error == -ENOENT || error == -ENODEV)
+        complain("cannot mount: there is no /dev/fuse; as root, modprobe fuse; a container must be given it (--device "
+                 "/dev/fuse)");
+    else if (error == -EACCES)
+        complain("cannot mount: /dev/fuse is not for this user; as root, chmod 666 /dev/fuse");
+    else
+        complain("cannot mount: /dev/fuse cannot be opened: %s; a container must be given it (--device /dev/fuse)",
+                 strerror(-error));
+    return error;
+}
+
+/* Before the first run, and before the first that counts. Tracing begins with that only, and takes seconds to begin.
+ * Errors: told to the user; -EINTR: a signal came, *ret_signal */
+static int start_counting(struct run *run, bool counts, int *ret_signal) {
+    int error = counts ? traces_start(&run->traces, &run->signals, ret_signal) : 0;
+    if (error)
+        return error;
+    run_mounts_settle(&run->mounts);
+    if (run_mounts_reset(&run->mounts) < 0 || run_user_reset(&run->user) < 0 || run_served_begin(&run->served) < 0)
+        return -EIO;
+    traces_begin(&run->traces);
+    return 0;
+}
+
+/* Until all runs are done, one is ended by a signal, or none can be made.
+ * Errors: told to the user; -EINTR: a signal came before, *ret_signal */
+static int run_all(struct run *run, int *ret_signal) {
+    const struct run_options *options = run->options;
+    for (unsigned i = 0; i < options->warmup_count + options->repeat_count; i++) {
+        struct run_outcome outcome;
+        int error = 0;
+        if (i == 0 || i == options->warmup_count)
+            error = start_counting(run, i == options->warmup_count, ret_signal);
+        if (error)
+            return error;
+        error = run_child(options->command, &run->space, &run->signals, &run->mounts, &run->user, &outcome);
+        if (error) {
+            complain("cannot start a process: %s", strerror(-error));
+            return error;
+        }
+        if (run->status == 0)
+            run->status = outcome.status;
+        if (!outcome.is_started)
+            return -ENOEXEC;
+        run->runs_count += i >= options->warmup_count;
+        if (outcome.is_killed)
+            break;
+    }
+    return 0;
+}
+
+/* The command runs without the layer fs. */
+static void leave_out_mounts(struct run *run) {
+    run_mounts_finish(&run->mounts);
+    run->mounts = (struct run_mounts){.options = {.live_dir_fd = -1}};
+}
+
+/* Errors: told to the user; -EINTR: a signal came, *ret_signal */
+static int start_mounts(struct run *run, int *ret_signal) {
+    CLEANUP_FD int here_fd = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int error = run_mounts_start(&run->mounts, &run->signals, ret_signal);
+    if (error == 0 || error == -EINTR || !run->options->layers.are_optional)
+        return error;
+    run_mounts_end(&run->mounts, &run->signals);
+    leave_out_mounts(run);
+    if (fchdir(here_fd) == 0)
+        return 0;
+    error = negative_errno();
+    complain("cannot return to the current directory: %s", strerror(-error));
+    return error;
+}
+
+/* Returns an exit status. */
+static int run_mounted(struct run *run) {
+    int signal = 0;
+    int error = start_mounts(run, &signal);
+    if (error == 0)
+        error = run_all(run, &signal);
+    int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
+    if (error == 0 && run_served_stop(&run->served, &run->layers) != 0)
+        layers_error = -EIO;
+    if (error == 0) {
+        run_mounts_stop(&run->mounts);
+        run->traces.has_workers = run->mounts.count > 0 || run->served.has_workers;
+        traces_stop(&run->traces, &run->signals, &run->layers);
+    }
+    run_mounts_end(&run->mounts, &run->signals);
+    if (error == -EINTR)
+        return RUN_SIGNALLED + signal;
+    if (error == -ENOEXEC)
+        return run->status;
+    if (error)
+        return RUN_FAILED;
+    const struct run_shown shown = {
+        .command = run->options->command, .run_count = run->runs_count, .charts = run->options->charts};
+    error = run_report(&run->mounts, &run->layers, &run->target, &shown);
+    return error || layers_error ? RUN_FAILED : run->status;
+}
+
+/* Returns an exit status. */
+static int run_against_other(struct run *run) {
+    const struct run_vs vs = {
+        .other = run->options->other,
+        .command = run->options->command,
+        .warmup_count = run->options->warmup_count,
+        .repeat_count = run->options->repeat_count,
+        .most_count = run->options->most_count,
+        .most_seconds = run->options->most_seconds,
+        .mounts = &run->mounts,
+        .space = &run->space,
+        .signals = &run->signals,
+        .target = &run->target,
+        .sets = &run->sets,
+    };
+    return run_vs(&vs);
+}
+
+static int run_in_namespace(struct run *run) {
+    int error = signals_init(&run->signals);
+    if (error) {
+        complain("cannot take signals: %s", strerror(-error));
+        return RUN_FAILED;
+    }
+    bool has_mounts = run->mounts.count > 0;
+    if (has_mounts && (namespace_enter(&run->space) != 0 || run_mounts_enter(&run->mounts) != 0))
+        error = -EPERM;
+    if (error && run->options->layers.are_optional) {
+        leave_out_mounts(run);
+        error = 0;
+    }
+    int status = RUN_FAILED;
+    if (error == 0)
+        status = run->options->other ? run_against_other(run) : run_mounted(run);
+    signals_finish(&run->signals);
+    return status;
+}
+
+/* Standard files that were closed stay so for the command, but nothing that is opened here takes their place; and
+ * writing to them fails. */
+static void reserve_standard_files(void) {
+    int fd;
+    do
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    close_fd(&fd);
+}
+
+/* Each directory has a file where its own osproffs is profiled. */
+static int open_target(struct run *run) {
+    const struct run_options *options = run->options;
+    size_t count = options->layers.wanted & LAYER_FS ? options->directories.count : 1;
+    if (options->other && options->repeat_count != 1)
+        return run_sets_open(&run->sets, options->profile, count);
+    return run_target_open(&run->target, options->profile, count, options->other ? VS_SIDES : 1,
+                           options->layers.wanted != LAYER_FS);
+}
+
+/* Errors: told to the user */
+static int open_user(struct run *run) {
+    const struct run_options *options = run->options;
+    int error = run_user_open(&run->user, options->directories.texts, options->directories.count, options->labels.texts,
+                              options->labels.count);
+    if (error == 0)
+        run_user_look_at(&run->user, options->command[0]);
+    return error;
+}
+
+/* Through a mount it would be another file to the kernel. */
+static int refuse_live_below_mounts(const struct run *run) {
+    const char *live_path = run->user.recorder ? aggstats_recorder_live_path(run->user.recorder) : NULL;
+    CLEANUP_FREE char *path = live_path ? realpath(live_path, NULL) : NULL;
+    for (size_t i = 0; path && i < run->mounts.count; i++) {
+        const struct run_daemon *daemon = &run->mounts.daemons[i];
+        if (!path_below(path, daemon->path))
+            continue;
+        *strrchr(path, '/') = '\0';
+        complain("cannot profile %s: live files are in it, in %s; choose another place by XDG_RUNTIME_DIR, or --layers "
+                 "user",
+                 daemon->name, path);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* Errors: told to the user */
+static int open_fs(struct run *run) {
+    const struct run_options *options = run->options;
+    int error = check_device();
+    if (error == 0)
+        error = run_mounts_open(&run->mounts, options->directories.texts, options->directories.count,
+                                options->osproffs_options, options->osproffs_labels, !options->other);
+    if (error == 0)
+        error = refuse_live_below_mounts(run);
+    if (error == 0 || !options->layers.are_optional)
+        return error;
+    leave_out_mounts(run);
+    return 0;
+}
+
+static void open_traces(struct run *run) {
+    const struct run_options *options = run->options;
+    const bool wanted[TRACE_LAYERS] = {
+        [TRACE_FUSE] = options->layers.wanted & LAYER_FUSE, [TRACE_BLOCK] = options->layers.wanted & LAYER_BLOCK};
+    traces_open(&run->traces, wanted, options->directories.texts, options->directories.count, options->labels.texts,
+                options->labels.count);
+}
+
+/* Errors: told to the user */
+static int open_served(struct run *run) {
+    const struct option_list *directories = &run->options->directories;
+    const char *name = "";
+    int error = run_served_find(directories->texts, directories->count, &run->served, &name);
+    if (error == -ENOENT)
+        complain("the layer daemon cannot be profiled: %s lies on no mount that osprof fuse profiles", name);
+    else if (error)
+        complain("the layer daemon cannot be profiled: %s: %s", name, strerror(-error));
+    return error;
+}
+
+int run_command(const struct run_options *options) {
+    struct run run = {.options = options,
+                      .mounts = {.options = {.live_dir_fd = -1}},
+                      .target = {.stream_fd = -1, .dir_fd = -1},
+                      .sets = {.parent_fd = -1}};
+    reserve_standard_files();
+    int error = options->layers.wanted & LAYER_USER ? open_user(&run) : 0;
+    if (error == 0 && options->layers.wanted & LAYER_FS)
+        error = open_fs(&run);
+    if (error == 0 && options->layers.wanted & LAYER_DAEMON)
+        error = open_served(&run);
+    if (error == 0)
+        error = open_target(&run);
+    open_traces(&run);
+    int status = RUN_FAILED;
+    if (error == 0) {
+        run_mounts_note_files(&run.mounts);
+        status = run_in_namespace(&run);
+        run_mounts_tell_files(&run.mounts);
+    }
+    run_sets_finish(&run.sets);
+    run_target_finish(&run.target);
+    recording_finish(&run.layers);
+    run_mounts_finish(&run.mounts);
+    run_user_finish(&run.user);
+    traces_finish(&run.traces);
+    run_served_finish(&run.served);
+    return status;
+}

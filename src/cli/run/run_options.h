@@ -1,0 +1,28 @@
+/* What osprof run is to do. */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "option_list.h"
+#include "run_layers.h"
+
+struct run_options {
+    const char *layer_list; /* NULL: not given */
+    struct run_layers layers;
+    struct option_list directories;
+    struct option_list osproffs_lists;
+    char *osproffs_options; /* all of those; NULL: none */
+    struct option_list labels;
+    char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
+    const char *profile;   /* NULL: shown on standard error */
+    bool charts;           /* then */
+    unsigned warmup_count;
+    unsigned repeat_count; /* 0: auto */
+    unsigned most_count;   /* then */
+    unsigned most_seconds; /* then; 0: not given */
+    const char *other;     /* to compare with; NULL: none */
+    const char *const *command;
+};
+
+#endif
