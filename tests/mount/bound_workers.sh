@@ -7,7 +7,6 @@
 need_root
 need mkfs.ext4 fsfreeze python3
 [ "$(nproc)" -gt 1 ] || skip "one CPU: workers are never bound"
-frozen=
 hung=
 calls=
 
@@ -18,7 +17,7 @@ end_calls() {
 
 before_cleanup() {
     end_calls
-    [ -z "$frozen" ] || fsfreeze -u "$lower"
+    thaw
     [ -z "$hung" ] || wait "$hung" || true
 }
 
@@ -77,8 +76,7 @@ are_bound 0 10 || fail "without requests a worker stays bound"
 # One that hangs while a worker is bound.
 start_calls
 are_bound 1 60 || fail "the second time: no worker is bound for one caller"
-fsfreeze -f "$lower"
-frozen=yes
+freeze "$lower"
 timeout -s KILL 60 mkdir "$mnt/place/made" 2>/dev/null &
 hung=$!
 for _ in 1 2 3; do
@@ -89,8 +87,7 @@ end_calls
 start_calls
 wait_until 20 test -s "$scratch/calls" || fail "a call that hangs delays a thousand others"
 end_calls
-fsfreeze -u "$lower"
-frozen=
+thaw
 wait "$hung"
 hung=
 [ -d "$lower/place/made" ] || fail "the call that hung was lost"

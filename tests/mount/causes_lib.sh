@@ -19,7 +19,6 @@ loop=
 hung=
 disk_pid=
 served_pid=
-frozen=
 group=
 numbers=0
 
@@ -138,8 +137,7 @@ show_stacks() {
 release() {
     [ -z "$hung" ] || kill -CONT "$hung"
     hung=
-    [ -z "$frozen" ] || fsfreeze -u "$lower"
-    frozen=
+    thaw
     [ -z "$holder" ] || end_holder
 }
 
@@ -195,23 +193,18 @@ next_number() {
 
 # ---- The file system as a whole
 
-freeze() {
-    fsfreeze -f "$lower"
-    frozen=yes
-}
-
 provoke_frozen() {
     local cause="waiting for a frozen file system"
     next_number
-    freeze
+    freeze "$lower"
     call mkdir "$mnt/frozen-$numbers"
     hold_for MKDIR
     provoked "$cause" MKDIR "fsfreeze"
-    freeze
+    freeze "$lower"
     call dd if=/dev/zero of="$mnt/file" bs=100 count=1 conv=notrunc
     hold_for WRITE
     provoked "$cause" WRITE "fsfreeze"
-    freeze
+    freeze "$lower"
     call truncate -s 4000000 "$mnt/file"
     hold_for SETATTR
     provoked "$cause" SETATTR "fsfreeze"

@@ -26,6 +26,7 @@ end_load() {
 }
 
 before_cleanup() {
+    thaw
     end_load
 }
 
@@ -244,11 +245,11 @@ slow_call_has_the_ring_written() {
     mount -o loop image frozen 2>/dev/null || skip_part "no loop devices" || return 0
     mount_osproffs -o "events=$scratch/events,events_ring=1M,slow=50ms" "$scratch/frozen" "$mnt"
     mkdir "$mnt/before"
-    fsfreeze -f frozen
+    freeze frozen
     mkdir "$mnt/slow" &
     local caller=$!
     nap 300
-    fsfreeze -u frozen
+    thaw
     wait "$caller"
     wait_until 20 compgen -G "$scratch/events-*Z" || fail "no file for the slow call"
     timeout 60 "$OSPROF" events show --op MKDIR events-*Z 2>/dev/null >shown

@@ -6,23 +6,12 @@
 
 need_root
 need mkfs.ext4 fsfreeze
-frozen=
 commander=
-
-thaw() {
-    [ -z "$frozen" ] || fsfreeze -u "$scratch/disk"
-    frozen=
-}
 
 before_cleanup() {
     thaw
     [ -z "$commander" ] || wait "$commander" || true
     commander=
-}
-
-freeze() {
-    fsfreeze -f "$scratch/disk"
-    frozen=yes
 }
 
 # command_hangs TEXT: a command that the frozen file system holds up
@@ -58,7 +47,7 @@ ends_while_it_hangs() {
 
 recording_hangs() {
     mount_osproffs -o "events=$scratch/disk/events" "$lower" "$mnt"
-    freeze
+    freeze "$scratch/disk"
     known_load "$mnt"
     nap 1500
     timeout 20 stat "$mnt"/known-* >/dev/null || fail "calls do not go on"
@@ -68,7 +57,7 @@ recording_hangs() {
 beginning_hangs() {
     mount_osproffs "$lower" "$mnt"
     known_load "$mnt"
-    freeze
+    freeze "$scratch/disk"
     command_hangs "events $scratch/disk/events"
     timeout 20 stat "$mnt"/known-* >/dev/null || fail "calls do not go on"
     ends_while_it_hangs
@@ -77,7 +66,7 @@ beginning_hangs() {
 writing_a_ring_hangs() {
     mount_osproffs -o "events=$scratch/events,events_ring=1M" "$lower" "$mnt"
     known_load "$mnt"
-    freeze
+    freeze "$scratch/disk"
     command_hangs "events $scratch/disk/events"
     timeout 20 stat "$mnt"/known-* >/dev/null || fail "calls do not go on"
     ends_while_it_hangs
@@ -88,7 +77,7 @@ slow_call_hangs() {
     mkdir disk/lower
     mount_osproffs -o "events=$scratch/disk/events,events_ring=1M,slow=50ms" "$scratch/disk/lower" "$mnt"
     known_load "$mnt"
-    freeze
+    freeze "$scratch/disk"
     timeout -s KILL 60 mkdir "$mnt/known-6/slow" 2>/dev/null &
     commander=$!
     nap 500

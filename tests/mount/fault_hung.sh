@@ -8,21 +8,10 @@
 need_root
 need mkfs.ext4 fsfreeze
 writers=23
-frozen=
-
-thaw() {
-    [ -z "$frozen" ] || fsfreeze -u "$lower"
-    frozen=
-}
 
 before_cleanup() {
     thaw
     wait_for_writers
-}
-
-freeze() {
-    fsfreeze -f "$lower"
-    frozen=yes
 }
 
 pids=()
@@ -78,7 +67,7 @@ mkdir "$lower"/place-{1..23}
 mount_osproffs "$lower" "$mnt"
 live=$(live_file)
 stat "$mnt"/place-* >/dev/null
-freeze
+freeze "$lower"
 start_writers
 wait_until 20 all_hang || fail "not every call hangs: $("$OSPROF" recover "$live" | calls_in_flight) do"
 shows_hung_calls "$live"
@@ -101,7 +90,7 @@ rmdir "$lower"/place-*/made
 mount_osproffs "$lower" "$mnt"
 live=$(live_file)
 stat "$mnt"/place-* >/dev/null
-freeze
+freeze "$lower"
 start_writers
 wait_until 20 all_hang || fail "not every call hangs"
 kill -TERM "$daemon_pid"

@@ -34,6 +34,20 @@ all_threads_stopped() {
     ! grep -h '^State:' /proc/"$1"/task/*/status | grep -v 'T (stopped)'
 }
 
+frozen= # by freeze
+
+# freeze DIRECTORY: whoever changes something on its file system waits until thaw. A test that freezes calls that in
+# before_cleanup.
+freeze() {
+    fsfreeze -f "$1"
+    frozen=$1
+}
+
+thaw() {
+    [ -z "$frozen" ] || fsfreeze -u "$frozen"
+    frozen=
+}
+
 # command_control TEXT: one write to the control file (the shell's own printf writes each line by itself)
 command_control() {
     printf '%s\n' "$1" | dd of="$mnt/.osprof" bs=64K iflag=fullblock conv=notrunc status=none

@@ -8,10 +8,9 @@ need_root
 need mkfs.ext4 fsfreeze taskset
 switch=/sys/module/fuse/parameters/enable_uring
 was=
-frozen=
 
 before_cleanup() {
-    [ -z "$frozen" ] || fsfreeze -u "$lower"
+    thaw
     [ -z "$was" ] || echo "$was" >"$switch"
 }
 
@@ -67,8 +66,7 @@ mount -o loop image "$lower" 2>/dev/null || skip "no loop devices"
 mkdir "$lower/place"
 mount_osproffs -o io_uring "$lower" "$mnt"
 stat "$mnt/place" >/dev/null
-fsfreeze -f "$lower"
-frozen=yes
+freeze "$lower"
 taskset -c 0 mkdir "$mnt/place/made" 2>/dev/null &
 waiting=$!
 live=$(live_file)
@@ -83,7 +81,6 @@ kill -TERM "$daemon_pid"
 wait_for_end "$waiting" 15 || fail "who waited for a call that hangs still does"
 assert_eq 1 "$(grep -c '^# in_flight: MKDIR ' "$final_profile")" "calls in flight that the profile names"
 assert_unmounted "$mnt"
-fsfreeze -u "$lower"
-frozen=
+thaw
 assert_status 0 "SIGTERM while a call hangs"
 umount "$lower"

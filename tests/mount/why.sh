@@ -6,22 +6,11 @@
 
 need_root
 need mkfs.ext4 fsfreeze
-frozen=
 maker=
-
-thaw() {
-    [ -z "$frozen" ] || fsfreeze -u "$lower"
-    frozen=
-}
 
 before_cleanup() {
     thaw
     [ -z "$maker" ] || wait "$maker" || true
-}
-
-freeze() {
-    fsfreeze -f "$lower"
-    frozen=yes
 }
 
 # make DIRECTORY: in the background, while it hangs
@@ -49,7 +38,7 @@ cause="waiting for a frozen file system"
 mount_osproffs -o slow=20ms,allow_other "$lower" "$mnt"
 live=$(live_file)
 ! tells_why "$mnt" "MKDIR" || fail "knows of slow calls before there are any: $(<"$scratch/why")"
-freeze
+freeze "$lower"
 make first
 expect_why "$live" "^ +[0-9.]+ m?s +[0-9]+  MKDIR +$cause$"
 expect_why "$mnt" "MKDIR +$cause$"
@@ -84,7 +73,7 @@ grep -q "^# cause: MKDIR .*$cause" "$scratch/others" || fail "another user is no
 command_control reset
 tells_why "$mnt" "^0 calls took 20.0 ms or longer$" || fail "a reset does not forget: $(<"$scratch/why")"
 command_control "slow off"
-freeze
+freeze "$lower"
 make second
 sleep 0.3
 thaw
@@ -96,7 +85,7 @@ assert_eq 1 "$status" "status of osprof why where nobody looks"
 
 # It is there after SIGKILL, also what the call in flight waits for.
 command_control "slow 0.02s"
-freeze
+freeze "$lower"
 make third
 expect_why "$live" "MKDIR +$cause$"
 nap 500
@@ -113,7 +102,7 @@ umount "$mnt"
 # Causes of one's own come first, and their mistakes are told.
 echo 'my words: ^percpu_rwsem_wait' >"$scratch/causes"
 mount_osproffs -o slow=20ms,causes="$scratch/causes" "$lower" "$mnt"
-freeze
+freeze "$lower"
 make fourth
 expect_why "$(live_file)" "MKDIR +my words$"
 thaw
