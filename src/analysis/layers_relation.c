@@ -134,12 +134,12 @@ const char *layers_words(enum layer layer, enum layer below) {
     case LAYER_IS_USER:
         if (below == LAYER_IS_BLOCK)
             return "in the kernel (page cache, file system)";
-        return below == LAYER_IS_FUSE ? "in the kernel, above FUSE (page cache)"
+        return below == LAYER_IS_FUSE ? "in the kernel, above FUSE (page cache, waking the program)"
                                       : "in the kernel and FUSE (page cache, queues, waking up)";
     case LAYER_IS_FUSE:
         if (below == LAYER_IS_QUEUE)
-            return "in FUSE (waking up, copying)";
-        return below == LAYER_IS_BLOCK ? "in FUSE and the file system" : "in FUSE (queues, waking up, copying)";
+            return "in FUSE (waking the daemon, copying)";
+        return below == LAYER_IS_BLOCK ? "in FUSE and the file system" : "in FUSE (queues, waking the daemon, copying)";
     case LAYER_IS_DAEMON:
         return below == LAYER_IS_BLOCK ? "in the daemon and the file system below it" : "in the daemon";
     default:
