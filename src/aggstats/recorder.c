@@ -16,9 +16,12 @@
 #include "text.h"
 
 static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
-    if (recorder->front.hot.id == 0) /* made without handlers: locks may be held by threads that are not here */
+    const uint64_t id = recorder->front.id;
+    if (id == 0) /* made without handlers: locks may be held by threads that are not here */
         return recorder->threads.fallback_block;
-    return threads_own_block(&recorder->threads, recorder->front.hot.id);
+    recorder_wake_watcher(recorder);
+    return aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block
+                                                   : threads_own_block(&recorder->threads, id);
 }
 
 /* ---- Forks ---- */
@@ -70,6 +73,7 @@ static void after_fork_in_parent(void) {
 }
 
 static void set_hot(struct aggstats_recorder *recorder, uint64_t id) {
+    recorder->front.id = id;
     recorder->front.hot = (struct aggstats_recorder_hot){
         .id = id,
         .clock_kind = recorder->clock.kind,
@@ -194,6 +198,7 @@ static struct aggstats_recorder *recorder_alloc(void) {
     if (!recorder)
         return NULL;
     recorder->front.hot = (struct aggstats_recorder_hot){0};
+    recorder->front.id = 0;
     memset((char *)recorder + RECORDER_PAGE_BYTES, 0, size_bytes - RECORDER_PAGE_BYTES);
     wipe_in_children(recorder, true);
     return recorder;
@@ -252,6 +257,10 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
 
 struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder) {
     return threads_add_lane(&recorder->threads);
+}
+
+void aggstats_wake(struct aggstats_recorder *recorder) {
+    recorder_wake_watcher(recorder);
 }
 
 void aggstats_recorder_mark_incomplete(struct aggstats_recorder *recorder) {

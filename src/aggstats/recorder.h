@@ -24,6 +24,7 @@ struct watch {
     uint64_t begun;   /* changes when a call begins */
     int64_t noted_ns; /* up to when it is known whether calls were in flight; CLOCK_MONOTONIC */
     int64_t interval_ns;
+    bool is_asleep; /* until a call begins, or for a few seconds */
     uint64_t chance;
     uint64_t stolen_ns; /* the machine's, when it was read last */
     int64_t stolen_read_ns;
@@ -67,18 +68,23 @@ static inline struct slow *recorder_slow(struct aggstats_recorder *recorder) {
     return slow && !slow->is_left ? slow : NULL;
 }
 
-/* Whether the next call wakes a thread of the recorder's. */
-static inline bool recorder_is_woken_by_calls(struct aggstats_recorder *recorder) {
-    const struct slow *slow = recorder_slow(recorder);
-    return slow && slow_is_asleep(slow) &&
-           __atomic_load_n(&recorder->live.slow->threshold_cycles, __ATOMIC_RELAXED) > 0;
-}
-
 /* What is known of the time since the last look counts. Under the window lock */
 void recorder_settle_busy(struct aggstats_recorder *recorder);
 
-/* A call has begun after a time without any. Takes the window lock. context: the recorder */
-void recorder_end_idle(void *context);
+/* The sleep of the thread that looks at calls in flight is over. False: it did not sleep, or somebody has ended that.
+ * Threads: any */
+static inline bool recorder_end_sleep(struct aggstats_recorder *recorder) {
+    uint64_t asleep = AGGSTATS_ASLEEP;
+    return __atomic_compare_exchange_n(&recorder->front.hot.id, &asleep, recorder->front.id, false, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_RELAXED);
+}
+
+/* A call is about to begin: wakes that thread.
+ * Signals: may be called in handlers. Threads: any */
+static inline void recorder_wake_watcher(struct aggstats_recorder *recorder) {
+    if (recorder_end_sleep(recorder))
+        sampler_wake(recorder->watcher, 0);
+}
 
 /* Takes looks from those that are shown; NULL: all of them. Under the window lock */
 void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken);

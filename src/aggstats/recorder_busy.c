@@ -3,8 +3,14 @@
  * A thread looks at the places where the others name their calls in flight, a hundred times a second, at times that
  * keep no step with anything; so it costs those threads nothing. While no call begins it looks ever more rarely: all
  * that time nothing was in flight, which counts as the looks that were left out. What happened in a longer interval in
- * which a call did begin is not known, and counts as one look. Where calls wake the thread that looks for slow ones, if
- * it sleeps, that wakes this one too: so intervals may be longer, and it is known when they ended. */
+ * which a call did begin is not known, and counts as one look.
+ *
+ * After a third of a second without calls it sleeps until the next one begins. That costs calls nothing either: each
+ * compares the recorder's number with that of the block in its thread's cache anyway. While the thread sleeps the
+ * number is another (AGGSTATS_ASLEEP), so the next call goes the way of a thread's first one, gives the number back and
+ * wakes it. The time until then counts as looks that saw nothing; the first look after it is at a random moment of one
+ * interval, so that calls which wake the thread are seen as often as others. A call that begins at the very moment at
+ * which the thread falls asleep may not see the other number: so it sleeps for some seconds only. */
 #include <errno.h>
 
 #include "base.h"
@@ -14,8 +20,8 @@
 
 #define INTERVAL_NS INT64_C(10000000)
 #define INTERVAL_MAX_NS (16 * INTERVAL_NS)
+#define SLEEP_NS (256 * INTERVAL_NS)
 #define STOLEN_INTERVAL_NS INT64_C(1000000000)
-#define INTERVAL_WOKEN_MAX_NS (256 * INTERVAL_NS)
 
 struct seen {
     uint64_t in_flight;
@@ -43,24 +49,34 @@ static void note(struct aggstats_recorder *recorder, uint64_t in_flight, uint64_
         __atomic_store_n(&header->most_busy, in_flight, __ATOMIC_RELAXED);
 }
 
-/* Until now, since the last look, nothing was in flight. What is left over is of the next time. */
-static void note_idle(struct aggstats_recorder *recorder) {
+/* Until then, since the last look, nothing was in flight. What is left over is of the next time. */
+static void note_idle_until(struct aggstats_recorder *recorder, int64_t until_ns) {
     struct watch *watch = &recorder->watch;
-    int64_t looks = (read_clock_ns(CLOCK_MONOTONIC) - watch->noted_ns + INTERVAL_NS / 2) / INTERVAL_NS;
+    int64_t looks = (until_ns - watch->noted_ns) / INTERVAL_NS;
     if (looks <= 0)
         return;
     note(recorder, 0, (uint64_t)looks);
     watch->noted_ns += looks * INTERVAL_NS;
 }
 
+/* Until now, rounded. */
+static void note_idle(struct aggstats_recorder *recorder) {
+    note_idle_until(recorder, read_clock_ns(CLOCK_MONOTONIC) + INTERVAL_NS / 2);
+}
+
 static bool is_idle(const struct watch *watch, const struct seen *seen) {
     return seen->in_flight == 0 && seen->begun == watch->begun;
 }
 
-/* A tenth more or less, by a linear congruential generator (D. E. Knuth, The Art of Computer Programming, 3.3.4). */
-static int64_t jittered(struct watch *watch) {
+/* By a linear congruential generator (D. E. Knuth, The Art of Computer Programming, 3.3.4). Below 2048 */
+static int64_t random_number(struct watch *watch) {
     watch->chance = watch->chance * UINT64_C(6364136223846793005) + 1;
-    return watch->interval_ns * (INT64_C(9216) + (int64_t)(watch->chance >> 53)) / INT64_C(10240);
+    return (int64_t)(watch->chance >> 53);
+}
+
+/* A tenth more or less. */
+static int64_t jittered_interval_ns(struct watch *watch) {
+    return watch->interval_ns * (INT64_C(9216) + random_number(watch)) / INT64_C(10240);
 }
 
 /* ---- Stolen time ---- */
@@ -86,18 +102,46 @@ void recorder_take_stolen(struct aggstats_recorder *recorder, uint64_t taken_ns)
 
 /* ---- The thread ---- */
 
-/* A long one stays so until somebody ends it: the thread that calls wake is awake for a moment now and then. */
-static int64_t next_interval_ns(struct aggstats_recorder *recorder, bool was_idle) {
-    int64_t most_ns = recorder_is_woken_by_calls(recorder) ? INTERVAL_WOKEN_MAX_NS : INTERVAL_MAX_NS;
-    int64_t interval_ns = recorder->watch.interval_ns;
-    if (!was_idle)
-        return INTERVAL_NS;
-    if (interval_ns > most_ns)
-        return interval_ns;
-    return 2 * interval_ns < most_ns ? 2 * interval_ns : most_ns;
+static bool is_woken(const struct aggstats_recorder *recorder) {
+    return recorder->watch.is_asleep && __atomic_load_n(&recorder->front.hot.id, __ATOMIC_RELAXED) != AGGSTATS_ASLEEP;
 }
 
-static void look_locked(struct aggstats_recorder *recorder) {
+/* False: a call has begun meanwhile. */
+static bool fall_asleep(struct aggstats_recorder *recorder) {
+    __atomic_store_n(&recorder->front.hot.id, AGGSTATS_ASLEEP, __ATOMIC_SEQ_CST);
+    const struct seen seen = look_at(&recorder->threads);
+    return is_idle(&recorder->watch, &seen) || !recorder_end_sleep(recorder);
+}
+
+/* What is in flight by now is none of that time's. Whole looks count, for the next one comes early: as often as not in
+ * the first half of its interval. */
+static int64_t end_sleep(struct aggstats_recorder *recorder) {
+    struct watch *watch = &recorder->watch;
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    note_idle_until(recorder, now_ns);
+    watch->noted_ns = now_ns;
+    watch->is_asleep = false;
+    watch->begun = look_at(&recorder->threads).begun;
+    watch->interval_ns = INTERVAL_NS;
+    return INTERVAL_NS * (random_number(watch) + 1) / INT64_C(2048);
+}
+
+static int64_t choose_interval_ns(struct aggstats_recorder *recorder, bool was_idle) {
+    struct watch *watch = &recorder->watch;
+    if (!was_idle) {
+        recorder_end_sleep(recorder);
+        watch->is_asleep = false;
+        watch->interval_ns = INTERVAL_NS;
+    } else if (watch->interval_ns < INTERVAL_MAX_NS) {
+        watch->interval_ns *= 2;
+    } else if (!watch->is_asleep) {
+        watch->is_asleep = fall_asleep(recorder);
+        watch->interval_ns = watch->is_asleep ? SLEEP_NS : INTERVAL_NS;
+    }
+    return jittered_interval_ns(watch);
+}
+
+static int64_t look_locked(struct aggstats_recorder *recorder) {
     struct watch *watch = &recorder->watch;
     const struct seen seen = look_at(&recorder->threads);
     const bool was_idle = is_idle(watch, &seen);
@@ -110,15 +154,14 @@ static void look_locked(struct aggstats_recorder *recorder) {
     if (read_clock_ns(CLOCK_MONOTONIC) - watch->stolen_read_ns >= STOLEN_INTERVAL_NS)
         recorder_count_stolen(recorder);
     watch->begun = seen.begun;
-    watch->interval_ns = next_interval_ns(recorder, was_idle);
+    return choose_interval_ns(recorder, was_idle);
 }
 
 static int64_t look(void *context) {
     struct aggstats_recorder *recorder = context;
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
-    look_locked(recorder);
-    int64_t next_ns = jittered(&recorder->watch);
+    int64_t next_ns = is_woken(recorder) ? end_sleep(recorder) : look_locked(recorder);
     quiet_unlock(&recorder->window_lock, &before);
     return next_ns;
 }
@@ -148,25 +191,6 @@ void recorder_settle_busy(struct aggstats_recorder *recorder) {
     const struct seen seen = look_at(&recorder->threads);
     if (is_idle(&recorder->watch, &seen))
         note_idle(recorder);
-}
-
-/* What is in flight by now is none of that time's. */
-void recorder_end_idle(void *context) {
-    struct aggstats_recorder *recorder = context;
-    struct watch *watch = &recorder->watch;
-    sigset_t before;
-    if (!is_watched(recorder))
-        return;
-    quiet_lock(&recorder->window_lock, &before);
-    bool is_long = watch->interval_ns > INTERVAL_MAX_NS;
-    if (is_long) {
-        note_idle(recorder);
-        watch->begun = look_at(&recorder->threads).begun;
-        watch->interval_ns = INTERVAL_NS;
-    }
-    quiet_unlock(&recorder->window_lock, &before);
-    if (is_long)
-        sampler_wake(recorder->watcher, INTERVAL_NS);
 }
 
 void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken) {

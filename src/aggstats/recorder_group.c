@@ -37,13 +37,13 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
 static __attribute__((noinline)) void add_slowly(struct aggstats_recorder *recorder, unsigned op,
                                                  const struct aggstats_call_of *of, uint64_t latency_cycles) {
     const struct queued_call call = {.latency_cycles = latency_cycles, .of = *of, .op = (uint16_t)op};
-    if (recorder->front.hot.id != 0) /* see recorder.c */
-        grouping_add_slowly(recorder->grouping, threads_own_queue(&recorder->threads, recorder->front.hot.id), &call);
+    if (recorder->front.id != 0) /* see recorder.c */
+        grouping_add_slowly(recorder->grouping, threads_own_queue(&recorder->threads, recorder->front.id), &call);
 }
 
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles) {
     struct grouping *grouping = recorder_grouping(recorder);
-    if (grouping && !grouping_add_fast(grouping, threads_known_queue(recorder->front.hot.id), op, of, latency_cycles))
+    if (grouping && !grouping_add_fast(grouping, threads_known_queue(recorder->front.id), op, of, latency_cycles))
         add_slowly(recorder, op, of, latency_cycles);
 }

@@ -22,8 +22,6 @@ static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_
         .clock_kind = recorder->clock.kind,
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
         .op_count = recorder->layout.op_count,
-        .woken = recorder_end_idle,
-        .woken_context = recorder,
     };
     slow_stop(left); /* the parent's */
     int err = slow_start(&place, options, &slow);
@@ -64,7 +62,7 @@ void aggstats_slow_begin(struct aggstats_recorder *recorder) {
 void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
                        const struct aggstats_ended_call *call) {
     struct slow *slow = recorder_slow(recorder);
-    if (slow && recorder->front.hot.id != 0) /* see recorder.c */
+    if (slow && recorder->front.id != 0) /* see recorder.c */
         slow_end(slow, span, call);
 }
 

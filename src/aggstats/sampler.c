@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "quiet_lock.h"
 #include "quiet_thread.h"
 
 #define NS_PER_SECOND 1000000000
@@ -43,11 +44,12 @@ static void *run(void *argument) {
 }
 
 void sampler_wake(struct sampler *sampler, int64_t interval_ns) {
-    pthread_mutex_lock(&sampler->lock);
+    sigset_t before;
+    quiet_lock(&sampler->lock, &before);
     sampler->rewind = true;
     sampler->interval_ns = interval_ns;
     pthread_cond_signal(&sampler->told);
-    pthread_mutex_unlock(&sampler->lock);
+    quiet_unlock(&sampler->lock, &before);
 }
 
 static void destroy(struct sampler *sampler) {

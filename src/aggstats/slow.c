@@ -230,18 +230,10 @@ static void *run(void *argument) {
         slow_report(slow);
         idle_looks = any ? 0 : idle_looks + 1;
         /* Who wakes it has yet to begin its call, and may be kept from that for a while. */
-        bool was_asleep = idle_looks > IDLE_LOOKS || threshold_cycles == 0;
-        if (!wait_for_next(slow, was_asleep))
-            continue;
-        idle_looks = 0;
-        if (was_asleep && !__atomic_load_n(&slow->stop, __ATOMIC_ACQUIRE))
-            slow->woken(slow->woken_context);
+        if (wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0))
+            idle_looks = 0;
     }
     return NULL;
-}
-
-bool slow_is_asleep(const struct slow *slow) {
-    return __atomic_load_n(&slow->is_asleep, __ATOMIC_RELAXED);
 }
 
 void slow_begin(struct slow *slow) {
@@ -329,8 +321,6 @@ int slow_start(const struct slow_place *place, const struct aggstats_slow_option
     slow->clock_kind = place->clock_kind;
     slow->op_names = place->op_names;
     slow->op_count = place->op_count;
-    slow->woken = place->woken;
-    slow->woken_context = place->woken_context;
     pthread_mutex_init(&slow->lock, NULL);
     pthread_mutex_init(&slow->report_lock, NULL);
     sem_init(&slow->wake, 0, 0);

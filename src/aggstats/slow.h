@@ -28,8 +28,6 @@ struct slow {
     struct slow_store *store; /* in the live file */
     uint64_t *seen_cycles;    /* there, too: the last moment at which it is known to have lived; atomic */
     uint32_t clock_kind;
-    void (*woken)(void *context); /* a call has begun, while it slept; without locks */
-    void *woken_context;
     pthread_t thread;
     sem_t wake;
     bool is_asleep; /* atomic, as the next two */
@@ -53,15 +51,10 @@ struct slow_place {
     uint32_t clock_kind;
     const char (*op_names)[AGGSTATS_NAME_SIZE];
     unsigned op_count;
-    void (*woken)(void *context); /* a call has begun, while it slept; without locks */
-    void *woken_context;
 };
 
 /* Errors: -ENOMEM, those of starting a thread */
 int slow_start(const struct slow_place *place, const struct aggstats_slow_options *options, struct slow **ret_slow);
-
-/* Whether it sleeps until a call begins, or for a few seconds. */
-bool slow_is_asleep(const struct slow *slow);
 
 /* Ends it, and waits for that; nobody is told of calls then. NULL is fine. Call without the recorder's locks */
 void slow_stop(struct slow *slow);

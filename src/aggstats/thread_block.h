@@ -17,7 +17,8 @@ typedef struct aggstats_block *own_block_fn(struct aggstats_recorder *recorder);
 /* What each recorder begins with. */
 struct recorder_front {
     struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
-    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot)];
+    uint64_t id;                      /* the same while that is AGGSTATS_ASLEEP */
+    unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot) - sizeof(uint64_t)];
     own_block_fn *own_block;
 };
 

@@ -78,21 +78,20 @@ static unsigned long count_sleeps(void) {
     return sum;
 }
 
-/* Less than one a second; and the first call afterwards is seen, and not the time before it. */
-START_TEST(calls_end_quiet_times_that_cost_few_wake_ups) {
-    const struct aggstats_slow_options slow = {.threshold_ns = 10000000, .find_cause = find_cause};
-    const struct timespec until_quiet = {.tv_sec = 7};
+static void check_quiet(struct aggstats_recorder *recorder, time_t until_quiet_s, uint64_t looks_min) {
+    const struct timespec until_quiet = {.tv_sec = until_quiet_s};
     const struct timespec quiet = {.tv_sec = 6};
-    const struct timespec call = {.tv_nsec = 500000000};
-    struct aggstats_recorder *recorder = create_watched();
-    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
     nanosleep(&until_quiet, NULL);
     unsigned long before = count_sleeps();
     nanosleep(&quiet, NULL);
     ck_assert_uint_le(count_sleeps() - before, 6);
     struct aggstats_busy idle = busy_of(recorder);
     ck_assert_uint_eq(idle.busy, 0);
-    ck_assert_uint_ge(idle.looks, 1300 - 20);
+    ck_assert_uint_ge(idle.looks, looks_min);
+}
+
+static void check_call_is_seen(struct aggstats_recorder *recorder) {
+    const struct timespec call = {.tv_nsec = 500000000};
     aggstats_slow_begin(recorder);
     struct aggstats_span span = aggstats_begin(recorder, 0, 1, 1);
     nanosleep(&call, NULL);
@@ -100,7 +99,75 @@ START_TEST(calls_end_quiet_times_that_cost_few_wake_ups) {
     struct aggstats_busy after = busy_of(recorder);
     ck_assert_uint_ge(after.busy, 5);
     ck_assert_uint_le(after.busy, 60);
+}
+
+/* Less than one a second; and the first call afterwards is seen, and not the time before it. */
+START_TEST(calls_end_quiet_times_that_cost_few_wake_ups) {
+    struct aggstats_recorder *recorder = create_watched();
+    check_quiet(recorder, 1, 700 - 20);
+    check_call_is_seen(recorder);
     aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+START_TEST(so_they_do_where_slow_ones_are_looked_for) {
+    const struct aggstats_slow_options slow = {.threshold_ns = 10000000, .find_cause = find_cause};
+    struct aggstats_recorder *recorder = create_watched();
+    ck_assert_int_eq(aggstats_recorder_set_slow(recorder, &slow), 0);
+    check_quiet(recorder, 7, 1300 - 20);
+    check_call_is_seen(recorder);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* A call of a thread, or in a lane. Returns how long it took. */
+static int64_t call_for_50_ms(struct aggstats_recorder *recorder, struct aggstats_block *lane) {
+    const struct aggstats_outcome none = {0};
+    const struct timespec call = {.tv_nsec = 50000000};
+    const int64_t start_ns = now_ns();
+    const uint64_t start_cycles = aggstats_clock_now(aggstats_hot(recorder)->clock_kind);
+    struct aggstats_span span =
+        lane ? aggstats_lane_begin(recorder, lane, 0, 1, 1, 1, start_cycles) : aggstats_begin(recorder, 0, 1, 1);
+    nanosleep(&call, NULL);
+    const int64_t taken_ns = now_ns() - start_ns;
+    aggstats_end_at(recorder, &span, aggstats_clock_now(aggstats_hot(recorder)->clock_kind), &none);
+    return taken_ns;
+}
+
+/* Calls that each come after a quiet time have the share of the looks that they have of the time. */
+static void check_share(bool is_lane) {
+    const struct timespec quiet = {.tv_nsec = 500000000};
+    struct aggstats_recorder *recorder = create_watched();
+    struct aggstats_block *lane = is_lane ? aggstats_lane_create(recorder) : NULL;
+    const int64_t start_ns = now_ns();
+    int64_t busy_ns = 0;
+    for (int i = 0; i < 13; i++) {
+        nanosleep(&quiet, NULL);
+        busy_ns += call_for_50_ms(recorder, lane);
+    }
+    const double looks = (double)(now_ns() - start_ns) / 1e7;
+    const double busy_looks = (double)busy_ns / 1e7;
+    struct aggstats_busy seen = busy_of(recorder);
+    ck_assert_double_ge((double)seen.looks, looks * 0.95 - 20);
+    ck_assert_double_le((double)seen.looks, looks * 1.05);
+    ck_assert_double_ge((double)seen.busy, busy_looks * 0.8);
+    ck_assert_double_le((double)seen.busy, busy_looks * 1.2);
+    aggstats_recorder_destroy(recorder);
+}
+
+START_TEST(calls_after_quiet_times_have_their_share_of_the_looks) {
+    check_share(false);
+}
+END_TEST
+
+START_TEST(so_have_those_in_lanes) {
+    check_share(true);
 }
 END_TEST
 
@@ -175,6 +242,9 @@ int main(void) {
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, looks_see_calls_in_flight_and_nothing_else);
     tcase_add_test(tcase, calls_end_quiet_times_that_cost_few_wake_ups);
+    tcase_add_test(tcase, so_they_do_where_slow_ones_are_looked_for);
+    tcase_add_test(tcase, calls_after_quiet_times_have_their_share_of_the_looks);
+    tcase_add_test(tcase, so_have_those_in_lanes);
     tcase_add_test(tcase, nobody_looks_unless_asked);
     tcase_add_test(tcase, reset_begins_anew_and_a_pause_does_not_count);
     tcase_add_test(tcase, looks_are_in_one_span_each);

@@ -64,7 +64,7 @@ struct aggstats_block {
 /* What the hot path needs to know of a recorder; the rest of struct aggstats_recorder is private. The kernel zeroes it
  * in a child process: so the child's first call is seen by aggstats_thread_block_slow(), however the child was made. */
 struct aggstats_recorder_hot {
-    uint64_t id; /* never used twice in a process; 0: in a child */
+    uint64_t id; /* atomic; never used twice in a process; 0: in a child; or AGGSTATS_ASLEEP */
     uint32_t clock_kind;
     uint32_t resolution;
     uint32_t counters_stride_bytes;
@@ -74,6 +74,7 @@ struct aggstats_recorder_hot {
 #define AGGSTATS_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 
 #define AGGSTATS_NO_RECORDER UINT64_MAX
+#define AGGSTATS_ASLEEP (UINT64_MAX - 1) /* a thread of the recorder's sleeps, and is to be woken by the next call */
 
 struct aggstats_thread_cache {
     uint64_t recorder_id; /* AGGSTATS_NO_RECORDER: none */
@@ -83,9 +84,12 @@ extern AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache;
 
 /* This thread's block, given to it at its first call and back when it exits. Never NULL: where no memory is
  * left the thread counts in a block shared by such threads, and the snapshot says so.
- * Threads: any; takes a lock, so hot paths come here once per thread, and whenever a thread turns from one
- *          recorder to another */
+ * Threads: any; takes a lock, so hot paths come here once per thread, whenever a thread turns from one recorder to
+ *          another, and where a call is to wake somebody */
 struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder);
+
+/* Wakes a thread of the recorder's that sleeps until a call begins. */
+void aggstats_wake(struct aggstats_recorder *recorder);
 
 /* Adds to a counter that this thread alone writes, and others read. A signal handler of the thread may add to it too,
  * and must not come between reading and writing: so this is one instruction where that is no atomic operation, and an
@@ -116,6 +120,11 @@ void aggstats_count_failure(struct aggstats_counters *counters, unsigned resolut
 
 static inline const struct aggstats_recorder_hot *aggstats_hot(const struct aggstats_recorder *recorder) {
     return (const struct aggstats_recorder_hot *)(const void *)recorder;
+}
+
+/* Whose cached block is its own. */
+static inline uint64_t aggstats_id(const struct aggstats_recorder_hot *hot) {
+    return __atomic_load_n(&hot->id, __ATOMIC_RELAXED);
 }
 
 AGGSTATS_END_DECLARATIONS

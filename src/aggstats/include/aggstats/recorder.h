@@ -84,7 +84,7 @@ struct aggstats_span {
 static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_begin(struct aggstats_recorder *recorder, unsigned op,
                                                                   uint64_t object, uint64_t pid) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
-    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == hot->id, 1)
+    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == aggstats_id(hot), 1)
                                        ? aggstats_thread_cache.block
                                        : aggstats_thread_block_slow(recorder);
     struct aggstats_counters *counters =
@@ -154,7 +154,7 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *
                                                       uint64_t start_cycles, uint64_t end_cycles,
                                                       const struct aggstats_outcome *outcome) {
     const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
-    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == hot->id, 1)
+    struct aggstats_block *block = __builtin_expect(aggstats_thread_cache.recorder_id == aggstats_id(hot), 1)
                                        ? aggstats_thread_cache.block
                                        : aggstats_thread_block_slow(recorder);
     struct aggstats_counters *counters =
@@ -186,9 +186,11 @@ struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder);
 static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder *recorder, struct aggstats_block *lane,
                                                        unsigned op, uint64_t object, uint64_t pid, uint64_t thread,
                                                        uint64_t start_cycles) {
+    const struct aggstats_recorder_hot *hot = aggstats_hot(recorder);
     struct aggstats_counters *counters =
-        (struct aggstats_counters *)(void *)(lane->counters +
-                                             (size_t)op * aggstats_hot(recorder)->counters_stride_bytes);
+        (struct aggstats_counters *)(void *)(lane->counters + (size_t)op * hot->counters_stride_bytes);
+    if (__builtin_expect(aggstats_id(hot) == AGGSTATS_ASLEEP, 0))
+        aggstats_wake(recorder);
     __atomic_store_n(&lane->current_start_cycles, start_cycles, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->current_object, object, __ATOMIC_RELAXED);
     __atomic_store_n(&lane->current_pid, pid, __ATOMIC_RELAXED);
@@ -295,8 +297,8 @@ void aggstats_recorder_tell_changes(struct aggstats_recorder *recorder, aggstats
 /* ---- Intervals, joint profiles, groups ---- */
 
 /* From now on snapshots tell how much of the time calls were in flight (struct aggstats_busy), and so does the live
- * file: a thread looks a hundred times a second; while there are no calls, six times, or where these are told to
- * aggstats_slow_begin() once in some seconds. They tell stolen time too, which it reads once a second, or as rarely.
+ * file: a thread looks a hundred times a second, and while there are no calls once in some seconds. They tell stolen
+ * time too, which it reads once a second, or as rarely.
  * Errors:  -EBUSY somebody looks already, -ENOMEM, those of starting a thread
  * Threads: before any thread counts */
 int aggstats_recorder_watch(struct aggstats_recorder *recorder);
