@@ -55,7 +55,10 @@ struct live_header {
     uint64_t longest_changes; /* odd while longest calls are on their way from the blocks to the window */
     uint64_t shared_threads;  /* how many owners there are; 0: the file is not shared. Never changes */
     uint64_t notes[AGGSTATS_NOTES];
+    uint64_t lost; /* calls that are known not to be counted, of those that are shown */
 };
+
+_Static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "there is room for it");
 
 static inline struct aggstats_busy live_busy(const struct live_header *header) {
     struct aggstats_busy busy = {.looks = __atomic_load_n(&header->looks, __ATOMIC_RELAXED),

@@ -387,7 +387,7 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         .clock = {.kind = reader->header.clock_kind, .frequency_hz = reader->header.frequency_hz},
         .labels = reader->labels,
         .label_count = reader->label_count,
-        .incomplete = reader->header.incomplete != 0,
+        .incomplete = reader->header.incomplete != 0 || reader->header.lost > 0,
         .busy = live_busy(&reader->header),
         .tells_stolen = reader->header.tells_stolen,
         .stolen_ns = reader->header.stolen_ns,

@@ -13,6 +13,7 @@
 #include "base.h"
 #include "options.h"
 #include "profile.h"
+#include "quiet_lock.h"
 #include "text.h"
 
 static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
@@ -263,9 +264,13 @@ void aggstats_wake(struct aggstats_recorder *recorder) {
     recorder_wake_watcher(recorder);
 }
 
-void aggstats_recorder_mark_incomplete(struct aggstats_recorder *recorder) {
-    __atomic_store_n(&recorder->threads.fallback_used, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&recorder->live.header->incomplete, 1, __ATOMIC_RELEASE);
+void aggstats_recorder_add_lost(struct aggstats_recorder *recorder, uint64_t calls) {
+    uint64_t *lost = &recorder->live.header->lost;
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before);
+    if (!live_window(&recorder->live)->paused)
+        __atomic_store_n(lost, *lost + calls, __ATOMIC_RELAXED);
+    quiet_unlock(&recorder->window_lock, &before);
 }
 
 /* ---- Questions ---- */

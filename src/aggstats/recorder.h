@@ -17,6 +17,7 @@
 struct rotation {
     struct aggstats_profile profile;
     struct window_span span;
+    uint64_t lost; /* calls of it that were not counted */
 };
 
 /* What the thread that looks at calls in flight remembers of its last look. */

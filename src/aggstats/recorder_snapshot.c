@@ -77,7 +77,7 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .tally = tally,
         .labels = recorder->labels,
         .label_count = recorder->label_count,
-        .incomplete = threads_fallback_used(&recorder->threads),
+        .incomplete = threads_fallback_used(&recorder->threads) || recorder->live.header->lost > 0,
         .busy = live_busy(recorder->live.header),
         .tells_stolen = recorder->live.header->tells_stolen,
         .stolen_ns = recorder->live.header->stolen_ns,
@@ -132,12 +132,19 @@ static void tell_change(const struct aggstats_recorder *recorder, enum aggstats_
 typedef void (*window_change_fn)(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                                  uint64_t now_cycles);
 
+/* Under the window lock */
+static void take_lost(struct aggstats_recorder *recorder, uint64_t taken) {
+    uint64_t *lost = &recorder->live.header->lost;
+    __atomic_store_n(lost, *lost > taken ? *lost - taken : 0, __ATOMIC_RELAXED);
+}
+
 static void reset_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                       uint64_t now_cycles) {
     window_reset(window, settled, now_cycles);
     recorder->rotation = NULL; /* what it would take away is gone */
     recorder_take_busy(recorder, NULL);
     recorder_take_stolen(recorder, recorder->live.header->stolen_ns);
+    take_lost(recorder, recorder->live.header->lost);
     recorder_reset_slow(recorder);
     joints_reset(&recorder->joints);
     if (recorder_grouping(recorder))
@@ -246,6 +253,7 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     struct snapshot_source source = make_source(recorder, tally);
     source.marks_groups = true;
     window_mark(window, tally, source.now_cycles, &rotation->span);
+    rotation->lost = recorder->live.header->lost;
     live_publish_window(&recorder->live);
     int err = snapshot_make(&source, &rotation->profile);
     if (err == 0)
@@ -267,6 +275,7 @@ static void take_span(struct aggstats_recorder *recorder, const struct rotation 
     window_take(window, &recorder->layout, &rotation->span);
     recorder_take_busy(recorder, &rotation->profile.busy);
     recorder_take_stolen(recorder, rotation->profile.stolen_ns);
+    take_lost(recorder, rotation->lost);
     recorder_take_slow(recorder, &rotation->profile);
     live_publish_window(&recorder->live);
     joints_take(&recorder->joints, (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names, &rotation->profile);

@@ -29,7 +29,7 @@ struct threads {
     struct live *live;        /* where blocks are, if it has room */
     struct layout layout;
     struct aggstats_block *fallback_block; /* shared by threads for which no memory was left */
-    uint64_t fallback_used;                /* atomic; or calls were lost otherwise */
+    uint64_t fallback_used;                /* atomic */
 };
 
 /* Errors: -ENOMEM, -EAGAIN no more keys of threads; threads_finish() frees what there is */

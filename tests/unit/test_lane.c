@@ -83,11 +83,63 @@ START_TEST(lane_is_not_given_to_a_thread) {
 }
 END_TEST
 
+/* Also of a window that has begun since: no window has less finished calls than calls. */
+START_TEST(call_that_is_forgotten_is_in_no_window) {
+    struct aggstats_span ended = begin(OP_A, 31);
+    struct aggstats_span forgotten = begin(OP_A, 37);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    aggstats_lane_forget(&forgotten);
+    end_in_thread(&ended);
+    struct aggstats_profile profile = snapshot();
+    ck_assert_uint_eq(profile.op_count, 1);
+    ck_assert_uint_eq(profile.ops[0].calls, 1);
+    ck_assert_uint_eq(profile.ops[0].buckets[12], 1);
+    ck_assert_uint_eq(profile.in_flight_count, 0);
+    aggstats_profile_finish(&profile);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    profile = snapshot();
+    ck_assert_uint_eq(profile.op_count, 0);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+static bool is_incomplete(void) {
+    struct aggstats_profile profile = snapshot();
+    const bool incomplete = profile.incomplete;
+    aggstats_profile_finish(&profile);
+    return incomplete;
+}
+
+static int save(void *context, const struct aggstats_profile *profile) {
+    *(bool *)context = profile->incomplete;
+    return 0;
+}
+
+START_TEST(profile_is_incomplete_in_the_window_in_which_calls_were_lost) {
+    bool was_incomplete = false;
+    ck_assert(!is_incomplete());
+    aggstats_recorder_add_lost(recorder, 3);
+    ck_assert(is_incomplete());
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    ck_assert(!is_incomplete());
+    aggstats_recorder_add_lost(recorder, 5);
+    ck_assert_int_eq(aggstats_recorder_rotate(recorder, save, &was_incomplete), 0);
+    ck_assert(was_incomplete);
+    ck_assert(!is_incomplete());
+    ck_assert_int_eq(aggstats_recorder_pause(recorder), 0);
+    aggstats_recorder_add_lost(recorder, 7);
+    ck_assert_int_eq(aggstats_recorder_resume(recorder), 0);
+    ck_assert(!is_incomplete());
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("lane");
     TCase *tcase = suite_case(suite, "calls", set_up, tear_down);
     tcase_add_test(tcase, call_that_another_thread_ends_has_the_latency_that_was_told);
     tcase_add_test(tcase, calls_that_overlap_are_all_in_flight);
     tcase_add_test(tcase, lane_is_not_given_to_a_thread);
+    tcase_add_test(tcase, call_that_is_forgotten_is_in_no_window);
+    tcase_add_test(tcase, profile_is_incomplete_in_the_window_in_which_calls_were_lost);
     return run_suite(suite);
 }

@@ -215,8 +215,8 @@ static void drain(void *context) {
     }
     if (has_any)
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
-    if (observer->is_recording && lost_requests(observer) > 0)
-        aggstats_recorder_mark_incomplete(observer->session.recorder);
+    if (observer->is_recording)
+        requests_note_lost(&observer->session.requests, ring_reader_lost(&observer->reader));
     pthread_mutex_unlock(&observer->lock);
 }
 
@@ -279,8 +279,8 @@ static void finish_session(struct observer *observer) {
     save(observer);
     const uint64_t lost = lost_requests(observer);
     if (lost > 0)
-        tell(observer, "%llu requests of %s were not counted: the profile is incomplete", (unsigned long long)lost,
-             mount_name(observer));
+        tell(observer, "%llu requests of %s were not counted: a profile of that time is incomplete",
+             (unsigned long long)lost, mount_name(observer));
     session_finish(&observer->session);
     observer->is_recording = false;
 }

@@ -7,6 +7,8 @@
 
 #include "base.h"
 
+#define REQUEST_ASKED_AGAIN (UINT64_C(1) << 63) /* FUSE_UNIQUE_RESEND: the request is in the same place as before */
+
 static_assert(WIRE_OP_COUNT <= AGGSTATS_OPS_MAX, "the recorder has room for every op");
 
 const char *const wire_op_names[WIRE_OP_COUNT] = {WIRE_OPS(WIRE_OP_NAME)};
@@ -58,12 +60,51 @@ static char *copy_names(const struct request *request) {
     return names;
 }
 
+/* The last ones are the likeliest. NULL: of no request that counts, such as the answer to an interrupt */
+static struct pending_request *find_pending(struct requests *requests, const struct request_record *record) {
+    for (size_t i = requests->pending_count; i-- > 0;)
+        if ((requests->pending[i].unique | REQUEST_ASKED_AGAIN) == (record->unique | REQUEST_ASKED_AGAIN))
+            return &requests->pending[i];
+    return NULL;
+}
+
+static void remove_pending(struct requests *requests, struct pending_request *pending) {
+    free(pending->names);
+    requests->lanes[requests->lane_count++] = pending->span.block;
+    *pending = requests->pending[--requests->pending_count];
+}
+
+/* Its answer is not expected any more. */
+static void lose_pending(struct requests *requests, struct pending_request *pending) {
+    aggstats_lane_forget(&pending->span);
+    remove_pending(requests, pending);
+    requests->not_counted++;
+}
+
+static struct pending_request *find_oldest(struct requests *requests) {
+    struct pending_request *oldest = &requests->pending[0];
+    for (size_t i = 1; i < requests->pending_count; i++)
+        if ((int64_t)(requests->pending[i].span.start_cycles - oldest->span.start_cycles) < 0)
+            oldest = &requests->pending[i];
+    return oldest;
+}
+
+/* Nothing tells of an answer that has been lost but another request of the same number, or that there are too many. */
+static void make_room(struct requests *requests, struct pending_request *same) {
+    if (same)
+        lose_pending(requests, same);
+    else if (requests->pending_count == REQUESTS_MAX)
+        lose_pending(requests, find_oldest(requests));
+}
+
 static void take_request(struct requests *requests, const struct request *request) {
     const struct request_record *record = &request->record;
+    struct pending_request *same = find_pending(requests, record);
     enum wire_op op;
-    if (!find_op(record->opcode, &op))
+    if (!find_op(record->opcode, &op) || (same && record->unique & REQUEST_ASKED_AGAIN))
         return;
-    struct aggstats_block *lane = requests->pending_count < REQUESTS_MAX ? take_lane(requests) : NULL;
+    make_room(requests, same);
+    struct aggstats_block *lane = take_lane(requests);
     if (!lane) {
         requests->not_counted++;
         return;
@@ -86,14 +127,6 @@ static void take_request(struct requests *requests, const struct request *reques
 }
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
-
-/* The last ones are the likeliest. NULL: of no request that counts, such as the answer to an interrupt */
-static struct pending_request *find_pending(struct requests *requests, const struct request_record *record) {
-    for (size_t i = requests->pending_count; i-- > 0;)
-        if (requests->pending[i].unique == record->unique)
-            return &requests->pending[i];
-    return NULL;
-}
 
 static bool moves_bytes(enum wire_op op) {
     return op == WIRE_READ || op == WIRE_WRITE;
@@ -181,9 +214,7 @@ static void take_answer(struct requests *requests, const struct request_record *
         tell_slow(requests, pending, &outcome, latency_cycles);
     if (outcome.error == 0)
         learn(requests, pending, record->node);
-    free(pending->names);
-    requests->lanes[requests->lane_count++] = pending->span.block;
-    *pending = requests->pending[--requests->pending_count];
+    remove_pending(requests, pending);
 }
 
 void requests_take(struct requests *requests, const struct request *request) {
@@ -196,6 +227,13 @@ void requests_take(struct requests *requests, const struct request *request) {
                          request->names);
     else if (request->record.kind == REQUEST_NAMED)
         nodes_add(&requests->nodes, request->record.arrived.offset, request->names, request->record.node);
+}
+
+void requests_note_lost(struct requests *requests, uint64_t lost_records) {
+    const uint64_t lost = lost_records + requests->not_counted;
+    if (lost > requests->lost)
+        aggstats_recorder_add_lost(requests->recorder, lost - requests->lost);
+    requests->lost = lost;
 }
 
 /* ---- Joint profiles ----------------------------------------------------------------------------- */

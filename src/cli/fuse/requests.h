@@ -9,7 +9,7 @@
 #include "seen_callers.h"
 #include "wire_ops.h"
 
-#define REQUESTS_MAX 1024 /* that wait for their answers; more are not counted */
+#define REQUESTS_MAX 1024 /* that wait for their answers: of more, the oldest is taken to have lost its own */
 
 struct pending_request {
     uint64_t unique;
@@ -35,7 +35,8 @@ struct requests {
     bool is_grouped;
     unsigned joint[WIRE_OP_COUNT]; /* atomic; values that latencies are related to, as bits */
     uint64_t slow_cycles;          /* atomic; UINT64_MAX: none is slow */
-    uint64_t not_counted;          /* requests for which there was no room */
+    uint64_t not_counted;          /* requests whose answers were not found, or for which there was no memory */
+    uint64_t lost;                 /* of which the recorder has been told */
     uint64_t handed_over;          /* atomic; those that another thread has answered than the one that took them */
 };
 
@@ -47,6 +48,10 @@ void requests_finish(struct requests *requests);
 
 /* Counts what a record of the mount tells; those that are none of a request do nothing. Threads: one at a time */
 void requests_take(struct requests *requests, const struct request *request);
+
+/* Tells the recorder of what has been lost since the last time. lost_records: by the ring, in all.
+ * Threads: as requests_take() */
+void requests_note_lost(struct requests *requests, uint64_t lost_records);
 
 /* Finds an op and one of its values by their names, in letters of either case.
  * Returns NULL, or what is wrong with them */

@@ -201,8 +201,17 @@ static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder 
     return span;
 }
 
-/* Calls have not been counted: from now on snapshots, and the live file, say that they are incomplete. Threads: any */
-void aggstats_recorder_mark_incomplete(struct aggstats_recorder *recorder);
+/* The call of a lane is as though it had not begun: nobody will be told of its end. Threads: as aggstats_lane_begin()
+ */
+static inline void aggstats_lane_forget(const struct aggstats_span *span) {
+    aggstats_add(&span->counters->calls, UINT64_MAX); /* one less */
+    __atomic_store_n(&span->block->current_start_cycles, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
+}
+
+/* So many calls were not counted: until the next reset snapshots, and the live file, say that they are incomplete.
+ * While paused it does nothing. Threads: any */
+void aggstats_recorder_add_lost(struct aggstats_recorder *recorder, uint64_t calls);
 
 /* ---- Reading ---- */
 
