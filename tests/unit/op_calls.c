@@ -96,6 +96,7 @@ void op_arguments_init(struct op_arguments *arguments) {
     snprintf(arguments->name, sizeof(arguments->name), "a name");
     snprintf(arguments->new_name, sizeof(arguments->new_name), "a new name");
     memset(&arguments->results, PATTERN, sizeof(arguments->results));
+    arguments->results.lock.is_flock = true; /* what is asked for; the pattern is no truth */
     arguments->results.target[OP_BUFFER_BYTES - 1] = '\0';
     memcpy(&arguments->results_before, &arguments->results, sizeof(arguments->results));
 }

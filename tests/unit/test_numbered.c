@@ -40,7 +40,8 @@ static void take_change(void *context, const struct aggstats_changed *changed) {
     (void)context;
     ck_assert_uint_le(changed->block_count, THREADS);
     told = *changed;
-    memcpy(told_blocks, changed->blocks, changed->block_count * sizeof(told_blocks[0]));
+    for (size_t i = 0; i < changed->block_count; i++)
+        told_blocks[i] = changed->blocks[i];
     told_count++;
 }
 
