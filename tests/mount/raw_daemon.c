@@ -5,7 +5,7 @@
  *     sleeps     thinks for 30 ms about each READ
  *     hands_on   the same, in another thread, which answers
  *     waits      waits for 30 ms at a pipe before it answers READ
- *     garbage    writes much else to the device, which the kernel refuses
+ *     garbage    writes much else to the device, which the kernel refuses, and answers elsewhere
  *     faults     passes memory to the device that is not there, and wants to be told
  *     forks      serves all but the first request in a child, which answers through another one
  *     withdraws  after the first request gives up its descriptors, its root directory and its user
@@ -51,6 +51,16 @@ static void think(void) {
 }
 
 /* ---- Answers ---- */
+
+/* What would be the answer to the request, in a file that is none of the kernel's. */
+static void answer_elsewhere(uint64_t unique) {
+    const struct fuse_out_header header = {.len = sizeof(header), .error = -EIO, .unique = unique};
+    const struct iovec vector = {(void *)(uintptr_t)&header, sizeof(header)};
+    int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (write(fd, &header, sizeof(header)) < 0 || writev(fd, &vector, 1) < 0)
+        die("/dev/null");
+    close(fd);
+}
 
 static void write_garbage(void) {
     static const char zeros[4096];
@@ -104,8 +114,10 @@ static void answer_at(int fd, uint64_t unique, int error, const void *body, size
     char whole[8192];
     struct fuse_out_header header = {.len = (uint32_t)(sizeof(header) + body_bytes), .error = -error, .unique = unique};
     const struct iovec vector[2] = {{&header, sizeof(header)}, {(void *)(uintptr_t)body, body_bytes}};
-    if (is_mode("garbage"))
+    if (is_mode("garbage")) {
         write_garbage();
+        answer_elsewhere(unique);
+    }
     if (is_mode("faults"))
         pass_nowhere();
     if (is_mode("vectors")) {

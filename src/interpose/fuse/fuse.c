@@ -2,7 +2,8 @@
  *
  * It knows no FUSE library. All of them read requests from, and write answers to, the character device 10:229, through
  * functions of libc: these are wrapped. Whether a descriptor is the device is asked each time, of reads only if the
- * first bytes may be a request: so nothing need be known of when descriptors are opened, copied and closed.
+ * first bytes may be a request, of writes unless they answer what the thread has read there last: so nothing need be
+ * known of when descriptors are opened, copied and closed.
  *
  * What is kept in the process is the mapping of the ring (request_ring.h): no descriptor, no thread, no handler. */
 #include <errno.h>
@@ -37,6 +38,12 @@ static AGGSTATS_THREAD_LOCAL struct {
     size_t size_bytes; /* 0: none */
     int fd;            /* of the device */
 } spliced;
+
+/* The last request of this thread. */
+static AGGSTATS_THREAD_LOCAL struct {
+    uint64_t unique; /* 0: none */
+    int fd;
+} asked;
 
 /* The last request of this thread to list a directory, whose answer has names. */
 static AGGSTATS_THREAD_LOCAL struct {
@@ -96,12 +103,19 @@ static bool is_word_readable(uintptr_t at) {
     return syscall(SYS_rt_sigprocmask, -1, at, NULL, WORD_BYTES) < 0 && errno == EINVAL;
 }
 
+/* In the page of the frame of whoever asks, where answers that are made on the stack mostly are. */
+static inline bool is_beside(uintptr_t frame, uintptr_t at, uintptr_t last) {
+    return at >= frame && at <= last && last / LEAST_PAGE_BYTES == frame / LEAST_PAGE_BYTES;
+}
+
 /* Whether memory that the program has named is there. Keeps errno */
 static bool is_readable(const void *memory, size_t size_bytes) {
     int saved_errno = errno;
     uintptr_t at = (uintptr_t)memory / WORD_BYTES * WORD_BYTES;
     const uintptr_t last = ((uintptr_t)memory + size_bytes - 1) / WORD_BYTES * WORD_BYTES;
     bool is_there = size_bytes > 0 && at <= last;
+    if (is_there && is_beside((uintptr_t)__builtin_frame_address(0), at, last))
+        return true;
     for (; is_there && at / LEAST_PAGE_BYTES != last / LEAST_PAGE_BYTES;
          at = (at / LEAST_PAGE_BYTES + 1) * LEAST_PAGE_BYTES)
         is_there = is_word_readable(at);
@@ -171,6 +185,8 @@ static void tell_request(int fd, const void *bytes, size_t size_bytes, uint64_t 
         begin_mount(fd);
     }
     record.mount = find_mount(fd);
+    asked.unique = record.unique;
+    asked.fd = fd;
     listing.unique = record.opcode == FUSE_READDIRPLUS ? record.unique : 0;
     listing.node = record.node;
     name_thread(&record);
@@ -221,6 +237,15 @@ struct message {
     int fd; /* of the device */
 };
 
+static inline bool may_be_device(int fd) {
+    return fd == asked.fd || is_device(fd);
+}
+
+/* Of which it is known that it may be. */
+static inline bool is_answered_at(int fd, uint64_t unique) {
+    return fd != asked.fd || unique == asked.unique || is_device(fd);
+}
+
 static void tell_names(const struct message *answer) {
     const char *at = answer->body;
     const char *name;
@@ -235,7 +260,8 @@ static void tell_names(const struct message *answer) {
 
 static void tell_answer(const struct message *answer) {
     struct request_record record;
-    if (!wire_read_answer(answer->bytes, answer->size_bytes, &record) || record.unique == dropped_unique)
+    if (!wire_read_answer(answer->bytes, answer->size_bytes, &record) || record.unique == dropped_unique ||
+        !is_answered_at(answer->fd, record.unique))
         return;
     record.time_cycles = now();
     record.mount = find_mount(answer->fd);
@@ -251,7 +277,7 @@ static inline void look_at_write(int fd, const void *bytes, size_t size_bytes) {
     const struct message answer = {bytes, size_bytes, (const char *)bytes + WIRE_ANSWER_BYTES,
                                    size_bytes - WIRE_ANSWER_BYTES, fd};
     const size_t looked_at_bytes = size_bytes < LOOKED_AT_ANSWER_BYTES ? size_bytes : LOOKED_AT_ANSWER_BYTES;
-    if (ring && size_bytes >= WIRE_ANSWER_BYTES && is_device(fd) && is_readable(bytes, looked_at_bytes) &&
+    if (ring && size_bytes >= WIRE_ANSWER_BYTES && may_be_device(fd) && is_readable(bytes, looked_at_bytes) &&
         wire_may_be_answer(bytes, size_bytes, size_bytes))
         tell_answer(&answer);
 }
@@ -299,7 +325,7 @@ static void look_at_vector_read(int fd, const struct iovec *vector, int count, s
 static void look_at_vector_write(int fd, const struct iovec *vector, int count) {
     char bytes[LOOKED_AT_ANSWER_BYTES];
     size_t whole_bytes;
-    if (!ring || !is_device(fd) || !vector_bytes(vector, count, &whole_bytes) || whole_bytes < WIRE_ANSWER_BYTES)
+    if (!ring || !may_be_device(fd) || !vector_bytes(vector, count, &whole_bytes) || whole_bytes < WIRE_ANSWER_BYTES)
         return;
     struct message answer = {bytes, gather(vector, count, whole_bytes, bytes, sizeof(bytes)), NULL, 0, fd};
     if (count == 2 && vector[0].iov_len == WIRE_ANSWER_BYTES) { /* as libfuse has it */
