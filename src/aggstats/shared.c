@@ -49,10 +49,16 @@ static struct aggstats_block *keep(struct aggstats_block **place, struct aggstat
     return block;
 }
 
-/* Allocated before it is mapped, so that a full file system is an error here and no SIGBUS later. */
-static struct aggstats_block *map_block(struct joined *joined, uint64_t number) {
+static int open_live(const char *path) {
+    return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Allocated before it is mapped, so that a full file system is an error here and no SIGBUS later.
+ * live_fd: of the file, for as long as it is being joined; else -1, as for the next two */
+static struct aggstats_block *map_block(struct joined *joined, uint64_t number, int live_fd) {
     const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
-    CLEANUP_FD int fd = open(joined->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    CLEANUP_FD int own_fd = live_fd < 0 ? open_live(joined->path) : -1;
+    const int fd = live_fd < 0 ? own_fd : live_fd;
     if (fd < 0 || posix_fallocate(fd, offset, (off_t)joined->block_bytes) != 0)
         return NULL;
     void *memory = mmap(NULL, joined->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
@@ -74,13 +80,13 @@ static bool take_lock(struct live_owner *owner) {
 }
 
 /* NULL: there is no room in the file. */
-static struct aggstats_block *claim_block(struct joined *joined) {
+static struct aggstats_block *claim_block(struct joined *joined, int live_fd) {
     for (uint64_t number = 0; number < joined->block_count_max; number++) {
         if (!take_lock(&joined->owners[number]))
             continue;
         struct aggstats_block *block = __atomic_load_n(&joined->blocks[number], __ATOMIC_ACQUIRE);
         if (!block)
-            block = map_block(joined, number);
+            block = map_block(joined, number, live_fd);
         if (!block) {
             pthread_mutex_unlock(&joined->owners[number].lock);
             return NULL;
@@ -118,8 +124,7 @@ static uint64_t renew_hot(struct joined *joined) {
 }
 
 /* With all signals blocked: a handler may record. And no thread is cancelled while it opens the file. */
-static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
-    struct joined *joined = (struct joined *)(void *)recorder;
+static struct aggstats_block *find_own_block(struct joined *joined, int live_fd) {
     int saved_errno = errno;
     int cancel_state;
     sigset_t all;
@@ -129,7 +134,7 @@ static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     uint64_t id = renew_hot(joined);
     struct aggstats_block *block =
-        aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block : claim_block(joined);
+        aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block : claim_block(joined, live_fd);
     if (!block)
         block = lost_block(joined);
     thread_block_fill_cache(id, block);
@@ -137,6 +142,10 @@ static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;
     return block;
+}
+
+static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
+    return find_own_block((struct joined *)(void *)recorder, -1);
 }
 
 /* ---- Joining ---- */
@@ -210,7 +219,7 @@ static struct joined *make_joined(struct live_header *header, const char *path) 
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
                            struct aggstats_recorder **ret_recorder) {
     struct live_header *header = NULL;
-    CLEANUP_FD int fd = open(live_path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    CLEANUP_FD int fd = open_live(live_path);
     if (fd < 0)
         return negative_errno();
     int err = map_header(fd, op_count, op_names, &header);
@@ -221,6 +230,7 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
         munmap(header, header->header_bytes);
         return -ENOMEM;
     }
+    find_own_block(joined, fd); /* while the file is open: who joins is about to count */
     *ret_recorder = (struct aggstats_recorder *)(void *)joined;
     return 0;
 }

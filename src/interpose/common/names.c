@@ -16,11 +16,11 @@
 #include "proc_fd.h"
 
 static struct {
-    uint64_t generation; /* atomic: counts changes; 0: before the first look */
+    uint64_t generation; /* atomic: counts changes */
     uint64_t sequence;   /* atomic: odd while text is written */
-    uint64_t known;      /* atomic: the generation that text is of */
+    uint64_t known;      /* atomic: the generation that text is of, and 1; 0: before the first look */
     char text[PATH_MAX];
-} current = {.generation = 1};
+} current;
 
 static bool is_shared_with_child; /* atomic; set once and for all */
 
@@ -44,14 +44,14 @@ static void learn_directory(void) {
         return;
     uint64_t generation = __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE);
     if (ask_directory(current.text, sizeof(current.text)))
-        __atomic_store_n(&current.known, generation, __ATOMIC_RELAXED);
+        __atomic_store_n(&current.known, generation + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&current.sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
 static bool is_known(uint64_t *ret_sequence) {
     *ret_sequence = __atomic_load_n(&current.sequence, __ATOMIC_ACQUIRE);
-    return *ret_sequence % 2 == 0 &&
-           __atomic_load_n(&current.known, __ATOMIC_ACQUIRE) == __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE);
+    return *ret_sequence % 2 == 0 && __atomic_load_n(&current.known, __ATOMIC_ACQUIRE) ==
+                                         __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE) + 1;
 }
 
 static enum below_place place_in_current(const char *path) {

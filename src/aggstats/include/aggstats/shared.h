@@ -13,7 +13,8 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-/* Counts in a shared live file from now on. It must have these operations, in this order.
+/* Counts in a shared live file from now on. It must have these operations, in this order. The calling thread has room
+ * there at once, other threads from their first calls on.
  * Owner:   the process, for as long as it lives. The recorder may be given to aggstats_begin(), aggstats_end(),
  *          aggstats_end_with(), aggstats_count() and aggstats_recorder_note(), and to nothing else
  * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
