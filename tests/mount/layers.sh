@@ -69,7 +69,7 @@ trace() {
     unmount_osproffs "$mnt"
     cp "$final_profile" "$directory/fs.osprof"
     for layer; do
-        "$OSPROF" import --layer "$layer" -o "$directory/$layer.osprof" "$directory/$layer.$format" ||
+        "$OSPROF" import --map ns --layer "$layer" -o "$directory/$layer.osprof" "$directory/$layer.$format" ||
             fail "cannot import what bpftrace printed of layer $layer"
         ! grep '^# approximate' "$directory/$layer.osprof" || fail "the totals of layer $layer are not known"
         "$OSPROF" check "$directory/$layer.osprof" >&2 || fail "layer $layer is inconsistent"
