@@ -11,7 +11,7 @@
 #include "replay_private.h"
 
 #define ENTRIES_BYTES 4096U         /* that one call lists, as the kernel asks FUSE for at a time */
-#define BUFFER_BYTES_MAX (1U << 20) /* of a thread's own */
+#define BUFFER_BYTES_MAX (1U << 20) /* for reading: the rest of a call comes over it, since nobody looks at it */
 #define OPEN_FLAGS (O_TRUNC | O_DIRECT | O_SYNC | O_DSYNC)
 
 static struct replay_handle *handle_of(struct replay_lane *lane, uint32_t place) {
@@ -24,23 +24,10 @@ static int fd_of(struct replay_lane *lane, uint32_t place) {
     return fd >= 0 ? fd : replay_refuse(lane, REPLAY_NO_FILE);
 }
 
-/* Larger than what one call of the kernel's reads: all threads have one, since nobody looks at what is read. */
-static unsigned char *large_buffer(struct replay *replay) {
-    void *made = NULL;
-    pthread_mutex_lock(&replay->charge_lock);
-    if (!replay->large_buffer && posix_memalign(&made, 4096, TRANSFER_BYTES_MAX) == 0)
-        replay->large_buffer = made;
-    unsigned char *buffer = replay->large_buffer;
-    pthread_mutex_unlock(&replay->charge_lock);
-    return buffer;
-}
-
 unsigned char *replay_buffer(struct replay_lane *lane, uint64_t size_bytes) {
     void *grown = NULL;
     if (size_bytes <= lane->buffer_bytes)
         return lane->buffer;
-    if (size_bytes > BUFFER_BYTES_MAX)
-        return size_bytes <= TRANSFER_BYTES_MAX ? large_buffer(lane->replay) : NULL;
     if (posix_memalign(&grown, 4096, size_bytes) != 0)
         return NULL;
     free(lane->buffer);
@@ -176,13 +163,18 @@ static bool is_end_possible(uint64_t offset, uint64_t size) {
 }
 
 int replay_read(struct replay_lane *lane, struct replay_op *op) {
+    struct iovec parts[TRANSFER_BYTES_MAX / BUFFER_BYTES_MAX];
+    int count = 0;
     int fd = fd_of(lane, op->handle);
     if (fd < 0)
         return fd;
-    unsigned char *buffer = is_end_possible(op->offset, op->size) ? replay_buffer(lane, op->size) : NULL;
+    const uint64_t part_bytes = op->size < BUFFER_BYTES_MAX ? op->size : BUFFER_BYTES_MAX;
+    unsigned char *buffer = is_end_possible(op->offset, op->size) ? replay_buffer(lane, part_bytes) : NULL;
     if (!buffer && op->size > 0)
         return replay_refuse(lane, REPLAY_TOO_LARGE);
-    return moved(lane, TIMED(lane, pread(fd, buffer, op->size, (off_t)op->offset)));
+    for (uint64_t left = op->size; left > 0; left -= parts[count++].iov_len)
+        parts[count] = (struct iovec){buffer, left < part_bytes ? left : part_bytes};
+    return moved(lane, TIMED(lane, preadv(fd, parts, count, (off_t)op->offset)));
 }
 
 int replay_write(struct replay_lane *lane, struct replay_op *op) {

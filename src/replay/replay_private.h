@@ -225,7 +225,6 @@ struct replay {
     uint64_t charged_names;
     atomic_bool is_astray;       /* names may be others' than it seems */
     unsigned char *pattern;      /* [PATTERN_BYTES], what is written to files */
-    unsigned char *large_buffer; /* [TRANSFER_BYTES_MAX], once it is needed; under charge_lock */
     _Atomic uint64_t replaced_targets;
     struct replay_report report;
     struct replay_count *counts;
@@ -327,7 +326,7 @@ struct replay_place replay_place_of(struct replay *replay, uint32_t node);
  * not touched. Timed. Returns a descriptor, or -errno, also with lane->reason set */
 int replay_open_checked(struct replay_lane *lane, int path_fd, int flags, bool is_directory);
 
-/* Memory for a call of a lane to read into; what is there stays the call's only up to 1 MiB. NULL: none */
+/* Memory of a lane's own for a call to read into. NULL: none */
 unsigned char *replay_buffer(struct replay_lane *lane, uint64_t size_bytes);
 
 /* Evaluates a system call, and adds what it took to lane->latency_cycles. Gives what it returned, or -errno. */

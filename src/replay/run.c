@@ -192,6 +192,5 @@ int replay_run(struct replay *replay, int dir_fd, const struct replay_options *o
     umask(mask);
     close_handles(replay);
     free(replay->pattern);
-    free(replay->large_buffer);
     return err < 0 ? err : replay_sum_up(replay);
 }

@@ -84,7 +84,11 @@ static void check_quiet(struct aggstats_recorder *recorder, time_t until_quiet_s
     nanosleep(&until_quiet, NULL);
     unsigned long before = count_sleeps();
     nanosleep(&quiet, NULL);
+#if !defined(__SANITIZE_THREAD__) /* which has a thread of its own */
     ck_assert_uint_le(count_sleeps() - before, 6);
+#else
+    (void)before;
+#endif
     struct aggstats_busy idle = busy_of(recorder);
     ck_assert_uint_eq(idle.busy, 0);
     ck_assert_uint_ge(idle.looks, looks_min);
