@@ -24,18 +24,9 @@ static void write_labels(char *to, const struct aggstats_recorder_options *optio
     }
 }
 
-/* Gives the range real blocks on the disk. */
-static int allocate(int fd, off_t offset, size_t size_bytes) {
-    int error;
-    do
-        error = posix_fallocate(fd, offset, (off_t)size_bytes);
-    while (error == EINTR);
-    return -error;
-}
-
 /* Allocated and zeroed memory: of the file, or anonymous for fd -1. */
 static int map(int fd, off_t offset, size_t size_bytes, void **ret_memory) {
-    int err = fd >= 0 ? allocate(fd, offset, size_bytes) : 0;
+    int err = fd >= 0 ? allocate_blocks(fd, offset, size_bytes) : 0;
     if (err < 0)
         return err;
     int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;

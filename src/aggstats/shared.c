@@ -59,7 +59,7 @@ static struct aggstats_block *map_block(struct joined *joined, uint64_t number, 
     const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
     CLEANUP_FD int own_fd = live_fd < 0 ? open_live(joined->path) : -1;
     const int fd = live_fd < 0 ? own_fd : live_fd;
-    if (fd < 0 || posix_fallocate(fd, offset, (off_t)joined->block_bytes) != 0)
+    if (fd < 0 || allocate_blocks(fd, offset, joined->block_bytes) != 0)
         return NULL;
     void *memory = mmap(NULL, joined->block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
     if (memory == MAP_FAILED)

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -36,6 +37,26 @@ int write_all(int fd, const void *data, size_t size_bytes) {
         size_bytes -= (size_t)written_bytes;
     }
     return 0;
+}
+
+/* The signal comes to this thread, and no handler of a program that we are in is to see it: it is taken back, unless
+ * there was one before. */
+int allocate_blocks(int fd, off_t offset, size_t size_bytes) {
+    int error;
+    sigset_t limit;
+    sigset_t pending;
+    sigset_t before;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    sigpending(&pending);
+    do
+        error = posix_fallocate(fd, offset, (off_t)size_bytes);
+    while (error == EINTR);
+    if (error == EFBIG && !sigismember(&pending, SIGXFSZ))
+        sigtimedwait(&limit, NULL, &(struct timespec){0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return -error;
 }
 
 bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_bytes) {

@@ -125,6 +125,31 @@ START_TEST(write_all_writes_all_over_short_writes) {
 }
 END_TEST
 
+/* SIGXFSZ would end this process. One that the program waits for stays. */
+START_TEST(blocks_beyond_the_limit_of_files_are_an_error_without_a_signal) {
+    struct rlimit before;
+    sigset_t signals;
+    int fd = openat(dir_fd, "file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    ck_assert_int_eq(allocate_blocks(fd, 4096, 4096), 0);
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const struct rlimit small = {8192, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    ck_assert_int_eq(allocate_blocks(fd, 8192, 4096), -EFBIG);
+    ck_assert_int_eq(allocate_blocks(fd, 4096, 4096), 0);
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGXFSZ);
+    ck_assert_int_eq(sigprocmask(SIG_BLOCK, &signals, NULL), 0);
+    raise(SIGXFSZ);
+    ck_assert_int_eq(allocate_blocks(fd, 8192, 4096), -EFBIG);
+    ck_assert_int_eq(sigtimedwait(&signals, NULL, &(struct timespec){0}), SIGXFSZ);
+    ck_assert_int_eq(sigprocmask(SIG_UNBLOCK, &signals, NULL), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    close(fd);
+    ck_assert_int_eq(unlinkat(dir_fd, "file", 0), 0);
+    ck_assert_int_eq(allocate_blocks(-1, 0, 4096), -EBADF);
+}
+END_TEST
+
 START_TEST(beginning_of_a_file_is_text_or_empty) {
     char text[5] = "????";
     ck_assert(!read_beginning(dir_fd, "file", text, sizeof(text)));
@@ -392,6 +417,7 @@ int main(void) {
     tcase_add_test(tcase, stealing_leaves_nothing_behind);
     tcase_add_test(tcase, negative_errno_is_never_success);
     tcase_add_test(tcase, write_all_writes_all_over_short_writes);
+    tcase_add_test(tcase, blocks_beyond_the_limit_of_files_are_an_error_without_a_signal);
     tcase_add_test(tcase, beginning_of_a_file_is_text_or_empty);
     tcase_add_test(tcase, file_is_made_or_replaced_with_exactly_that_mode);
     tcase_add_test(tcase, old_file_is_kept_under_its_backup_name);

@@ -66,6 +66,10 @@ int reserve_standard_fds(void);
 /* Writes all of data, over short writes and EINTR. */
 int write_all(int fd, const void *data, size_t size_bytes);
 
+/* Gives a range of a file real blocks on the disk. What a limit of file sizes forbids is -EFBIG, without SIGXFSZ.
+ * Threads: any; may not be called in a signal handler */
+int allocate_blocks(int fd, off_t offset, size_t size_bytes);
+
 /* What a file begins with, as text, by one read: for those that the kernel makes. path: relative to dir_fd, or
  * AT_FDCWD. Returns false, with an empty text, if it cannot be read or is empty. */
 bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_bytes);

@@ -26,7 +26,7 @@
 #define BEGIN_WAIT_NS (1000 * NS_PER_MS) /* for the first request of a daemon in the background */
 #define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
 #define PATH_ATTEMPTS 100
-#define USED_SIGNALS 6
+#define USED_SIGNALS 7
 #define DEPTH_MAX 64 /* of processes that start each other */
 
 struct observer {
@@ -85,9 +85,10 @@ static void take_signal(int signal) {
     ring_reader_interrupt(interrupted_reader);
 }
 
-static const int used_signals[USED_SIGNALS] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGPIPE};
+static const int used_signals[USED_SIGNALS] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ};
 
-/* What a terminal sends to the whole job ends the daemon, and with it this process. */
+/* What a terminal sends to the whole job ends the daemon, and with it this process. A limit of file sizes is an error
+ * of writing. */
 static void prepare_signals(struct observer *observer) {
     interrupted_reader = &observer->reader;
     for (size_t i = 0; i < USED_SIGNALS; i++) {

@@ -16,9 +16,9 @@
 
 static int map_new(int fd, struct request_ring **ret_ring) {
     const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
-    int error = posix_fallocate(fd, 0, (off_t)size_bytes); /* no SIGBUS in the daemon later */
+    int error = allocate_blocks(fd, 0, size_bytes); /* no SIGBUS in the daemon later */
     if (error)
-        return -error;
+        return error;
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED)
         return negative_errno();

@@ -28,6 +28,9 @@ static pid_t *own_pid;
 
 /* ---- The environment ---- */
 
+/* In another C library mutexes are something else, and those of the live file are this one's. */
+extern const char *gnu_get_libc_version(void) __attribute__((weak));
+
 /* A separator's second slash is where the next path begins. */
 static bool cut_text(void) {
     char *path = text + 1;
@@ -63,7 +66,7 @@ bool preload_start(void) {
         return state == PRELOAD_ON;
     int saved_errno = errno;
     const char *value = getenv(PRELOAD_VARIABLE);
-    bool is_on = value && parse(value);
+    bool is_on = value && gnu_get_libc_version && parse(value);
     if (is_on) {
         preload.pid = own_pid = wiped_page_make();
         preload_owns_memory();

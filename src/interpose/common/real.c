@@ -1,8 +1,12 @@
-/* Symbols that are only there for old programs are found by version alone: dlsym(3) takes default ones. */
+/* Symbols that are only there for old programs are found by version alone: dlsym(3) takes default ones.
+ *
+ * Another C library, such as musl, loads preloaded objects too, and must not find that anything is missing. */
 #include "real.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+
+extern __typeof__(dlvsym) dlvsym __attribute__((weak));
 
 #if defined(__x86_64__)
 #define OLDEST_VERSION "GLIBC_2.2.5"
@@ -22,7 +26,7 @@ static long is_missing(void) {
 void *real_find(const char *symbol) {
     int saved_errno = errno;
     void *found = dlsym(RTLD_NEXT, symbol);
-    if (!found)
+    if (!found && dlvsym)
         found = dlvsym(RTLD_NEXT, symbol, OLDEST_VERSION);
     errno = saved_errno;
     return found ? found : (void *)(__UINTPTR_TYPE__)is_missing;

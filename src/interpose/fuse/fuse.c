@@ -80,14 +80,6 @@ static void name_thread(struct request_record *record) {
     record->thread = (uint32_t)own_thread.thread;
 }
 
-static __attribute__((constructor)) void start(void) {
-    static pid_t not_wiped;
-    own_process = wiped_page_make();
-    if (!own_process)
-        own_process = &not_wiped;
-    ring = request_ring_join();
-}
-
 static inline uint64_t now(void) {
     return aggstats_clock_now(ring->clock_kind);
 }
@@ -427,4 +419,21 @@ WRAPPER(int, ioctl, (int fd, unsigned long request, ...)) {
     if (ring && result == 0 && request == FUSE_DEV_IOC_CLONE)
         look_at_clone(fd, argument);
     return result;
+}
+
+/* ---- The beginning ---- */
+
+/* Functions are found now: finding one takes a lock of the loader's, which in a child that libc knows nothing of
+ * (clone(2) by hand) a thread that it does not have may hold for ever. */
+static __attribute__((constructor)) void start(void) {
+    static pid_t not_wiped;
+    real_read();
+    real_write();
+    real_readv();
+    real_writev();
+    real_ioctl();
+    ring = request_ring_join();
+    own_process = ring ? wiped_page_make() : NULL;
+    if (!own_process)
+        own_process = &not_wiped;
 }

@@ -31,6 +31,12 @@
 
 extern const struct preload_ops posix_ops;
 
+/* Find the functions that children call before they execute something. Finding one takes a lock of the loader's; in a
+ * child that libc knows nothing of (clone(2) by hand) a thread that it does not have may hold that for ever. */
+void calls_find(void);
+void descriptors_find(void);
+void programs_find(void);
+
 static inline bool fd_counts(int fd) {
     return fd_table_counts(fd, &posix_ops);
 }

@@ -8,5 +8,8 @@ static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)};
 const struct preload_ops posix_ops = {.names = names, .count = POSIX_OP_COUNT};
 
 static __attribute__((constructor)) void start(void) {
+    calls_find();
+    descriptors_find();
+    programs_find();
     preload_looks();
 }

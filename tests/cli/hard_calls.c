@@ -1,0 +1,367 @@
+/* Makes calls of files in the current directory at places where a preloaded library is easily in the way: between the
+ * making of a process and its exec, in signal handlers, with next to no descriptors, memory or file sizes.
+ *
+ *     hard_calls WHAT        WHAT: a row of the table below
+ *
+ * What it prints, and its exit status, are the same whether somebody counts or not. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <dlfcn.h>
+
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            fprintf(stderr, "hard_calls: line %d: %s (errno %d)\n", __LINE__, #condition, errno);                      \
+            exit(1);                                                                                                   \
+        }                                                                                                              \
+    } while (0)
+
+static int open_data(void) {
+    int fd = open("data", O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && ftruncate(fd, 4096) == 0);
+    return fd;
+}
+
+static void read_often(int fd, int times) {
+    char byte;
+    for (int i = 0; i < times; i++)
+        CHECK(pread(fd, &byte, 1, i) == 1);
+}
+
+static void wait_for(pid_t child) {
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    if (status != 0)
+        printf("status %x\n", (unsigned)status);
+}
+
+/* ---- Processes ---- */
+
+static void write_in_child_of_vfork(void) {
+    int fd = open_data();
+    pid_t child = vfork();
+    if (child == 0) {
+        if (write(fd, "x", 1) != 1 || dup2(fd, 1) != 1 || close(fd) < 0)
+            _exit(1);
+        execl("/bin/sh", "sh", "-c", "exec echo written", (char *)NULL);
+        _exit(1);
+    }
+    wait_for(child);
+    read_often(fd, 3);
+}
+
+static void spawn(void) {
+    int fd = open_data();
+    pid_t child;
+    char *arguments[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c", (char *)(uintptr_t) "echo spawned", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fd, 1);
+    CHECK(posix_spawnp(&child, "sh", &actions, NULL, arguments, environ) == 0);
+    wait_for(child);
+    CHECK(posix_spawnp(&child, "no-such-program", NULL, NULL, arguments, environ) == ENOENT);
+    posix_spawn_file_actions_destroy(&actions);
+    read_often(fd, 3);
+}
+
+static int use_as_clone(void *data_fd) {
+    int fd = *(int *)data_fd;
+    read_often(fd, 1);
+    int other = open("other", O_CREAT | O_WRONLY, 0600);
+    if (write(fd, "x", 1) != 1 || other < 0 || write(other, "y", 1) != 1 || dup2(other, fd) != fd ||
+        write(fd, "z", 1) != 1 || close(other) < 0)
+        _exit(1);
+    _exit(0);
+}
+
+/* With the memory of its parent, and descriptors of its own. */
+static void in_clone(void) {
+    static char stack[65536] __attribute__((aligned(16)));
+    int fd = open_data();
+    pid_t child = clone(use_as_clone, stack + sizeof(stack), CLONE_VM | SIGCHLD, &fd);
+    CHECK(child > 0);
+    wait_for(child);
+    read_often(fd, 5);
+    CHECK(write(fd, "q", 1) == 1);
+}
+
+static int stop_loading;
+
+static void *load_often(void *unused) {
+    while (!__atomic_load_n(&stop_loading, __ATOMIC_RELAXED))
+        (void)!dlopen("./no-such-library.so", RTLD_NOW);
+    return unused;
+}
+
+/* Children that libc knows nothing of, so that a lock of the loader's may be held for ever in them. */
+static void in_raw_children(void) {
+    pthread_t thread;
+    int fd = open_data();
+    CHECK(pthread_create(&thread, NULL, load_often, NULL) == 0);
+    for (int i = 0; i < 211; i++) {
+        pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+        if (child == 0) {
+            alarm(5);
+            if (write(fd, "a", 1) != 1 || lseek(fd, 0, SEEK_SET) != 0 || dup2(fd, 50) != 50 || close(50) < 0)
+                _exit(1);
+            _exit(0);
+        }
+        wait_for(child);
+    }
+    __atomic_store_n(&stop_loading, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+}
+
+/* ---- Signals and threads ---- */
+
+static volatile sig_atomic_t handled_count;
+
+static void write_in_handler(int signal) {
+    int saved_errno = errno;
+    int fd = open("handled", O_CREAT | O_RDWR, 0600);
+    (void)signal;
+    if (fd >= 0 && write(fd, "x", 1) == 1 && close(fd) == 0)
+        handled_count++;
+    errno = saved_errno;
+}
+
+static void on_small_stack(void) {
+    static char stack[8192];
+    const stack_t place = {.ss_sp = stack, .ss_size = sizeof(stack)};
+    const struct sigaction action = {.sa_handler = write_in_handler, .sa_flags = SA_ONSTACK};
+    CHECK(sigaltstack(&place, NULL) == 0 && sigaction(SIGUSR1, &action, NULL) == 0);
+    raise(SIGUSR1);
+    raise(SIGUSR1);
+    printf("%d\n", (int)handled_count);
+}
+
+static sigjmp_buf before_read;
+
+static void leave_read(int signal) {
+    (void)signal;
+    siglongjmp(before_read, 1);
+}
+
+static void jump_out(void) {
+    char byte;
+    CHECK(mkfifo("fifo", 0600) == 0);
+    int fd = open("fifo", O_RDWR);
+    signal(SIGALRM, leave_read);
+    for (volatile int i = 0; i < 19; i++) {
+        const struct itimerval soon = {.it_value = {.tv_usec = 3000}};
+        if (sigsetjmp(before_read, 1) == 0 && setitimer(ITIMER_REAL, &soon, NULL) == 0)
+            CHECK(read(fd, &byte, 1) < 0);
+    }
+    read_often(open_data(), 7);
+}
+
+static void *read_for_ever(void *data_fd) {
+    char byte;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    while (pread(*(int *)data_fd, &byte, 1, 0) == 1)
+        ;
+    return NULL;
+}
+
+static void cancel_anywhere(void) {
+    int fd = open_data();
+    for (int i = 0; i < 53; i++) {
+        pthread_t thread;
+        void *result;
+        CHECK(pthread_create(&thread, NULL, read_for_ever, &fd) == 0);
+        usleep(1000);
+        CHECK(pthread_cancel(thread) == 0 && pthread_join(thread, &result) == 0 && result == PTHREAD_CANCELED);
+    }
+}
+
+static pthread_key_t exit_key;
+
+static void read_at_exit(void *rounds) {
+    int fd = open_data();
+    read_often(fd, 2);
+    close(fd);
+    if (--*(int *)rounds > 0)
+        pthread_setspecific(exit_key, rounds);
+}
+
+static void *set_key(void *rounds) {
+    pthread_setspecific(exit_key, rounds);
+    return NULL;
+}
+
+/* In destructors of threads, as often as they are called again. */
+static void exit_threads(void) {
+    CHECK(pthread_key_create(&exit_key, read_at_exit) == 0);
+    for (int i = 0; i < 11; i++) {
+        pthread_t thread;
+        int rounds = 3;
+        CHECK(pthread_create(&thread, NULL, set_key, &rounds) == 0);
+        pthread_join(thread, NULL);
+    }
+}
+
+static int last_fd = -1;
+
+static void read_last(void) {
+    read_often(last_fd, 11);
+}
+
+static __attribute__((destructor)) void after_exit(void) {
+    if (last_fd >= 0)
+        read_often(last_fd, 13);
+}
+
+static void at_exit(void) {
+    last_fd = open_data();
+    atexit(read_last);
+}
+
+/* ---- Limits ---- */
+
+static void limit(__rlimit_resource_t resource, rlim_t most) {
+    const struct rlimit limits = {most, most};
+    CHECK(setrlimit(resource, &limits) == 0);
+}
+
+static void small_files(void) {
+    limit(RLIMIT_FSIZE, 8192);
+    int fd = open_data();
+    read_often(fd, 5);
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(pwrite(fd, "x", 1, 8192) == -1 && errno == EFBIG);
+}
+
+/* One free descriptor, which the first file gets. */
+static void few_descriptors(void) {
+    limit(RLIMIT_NOFILE, 4);
+    int fd = open_data();
+    CHECK(fd == 3);
+    read_often(fd, 5);
+    CHECK(open("data", O_RDONLY) == -1 && errno == EMFILE);
+    CHECK(opendir(".") == NULL && errno == EMFILE);
+    CHECK(close(fd) == 0 && unlink("data") == 0);
+    fd = open_data();
+    read_often(fd, 7);
+}
+
+static void no_memory(void) {
+    long pages;
+    FILE *sizes = fopen("/proc/self/statm", "r");
+    CHECK(sizes && fscanf(sizes, "%ld", &pages) == 1);
+    fclose(sizes);
+    limit(RLIMIT_AS, (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE));
+    int fd = open_data();
+    read_often(fd, 5);
+    pid_t child = fork();
+    if (child == 0) {
+        read_often(fd, 3);
+        _exit(0);
+    }
+    wait_for(child);
+}
+
+/* ---- Descriptors, and what names mean ---- */
+
+static void close_all(void) {
+    char byte;
+    int fd = open_data();
+    read_often(fd, 2);
+    close_range(3, ~0U, 0);
+    CHECK(open_data() == fd);
+    read_often(fd, 3);
+    for (int i = 3; i < 1024; i++)
+        close(i);
+    CHECK(open_data() == 3);
+    read_often(3, 5);
+    closefrom(3);
+    CHECK(open_data() == 3);
+    read_often(3, 7);
+    int null_fd = open("/dev/null", O_RDONLY);
+    CHECK(dup2(null_fd, 3) == 3 && read(3, &byte, 1) == 0);
+}
+
+static void in_another_root(void) {
+    struct stat attr;
+    int fd = open_data();
+    read_often(fd, 2);
+    CHECK(mkdir("jail", 0700) == 0 && chroot("jail") == 0 && chdir("/") == 0);
+    int inside = open("/file", O_CREAT | O_RDWR, 0600);
+    CHECK(inside >= 0 && write(inside, "a", 1) == 1 && close(inside) == 0 && stat("/file", &attr) == 0);
+    read_often(fd, 3);
+}
+
+/* Nothing says what a descriptor is. */
+static void without_proc(void) {
+    struct stat attr;
+    CHECK(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0);
+    CHECK(mount("none", "/proc", "tmpfs", 0, NULL) == 0);
+    int fd = open_data();
+    read_often(fd, 5);
+    CHECK(close(fd) == 0 && stat("data", &attr) == 0);
+    fd = open("/dev/null", O_RDWR);
+    CHECK(fd >= 0 && write(fd, "x", 1) == 1);
+}
+
+/* Calls that succeed leave it alone. */
+static void keep_errno(void) {
+    struct stat attr;
+    errno = 77;
+    CHECK(stat("/", &attr) == 0);
+    int fd = open_data();
+    read_often(fd, 1);
+    CHECK(close(fd) == 0);
+    FILE *stream = fopen("data", "r");
+    CHECK(stream && fclose(stream) == 0);
+    DIR *directory = opendir(".");
+    CHECK(directory && readdir(directory) && closedir(directory) == 0);
+    CHECK(errno == 77);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } rows[] = {
+        {"child_of_vfork", write_in_child_of_vfork},
+        {"spawned", spawn},
+        {"clone", in_clone},
+        {"raw_children", in_raw_children},
+        {"small_stack", on_small_stack},
+        {"jumps", jump_out},
+        {"cancelled", cancel_anywhere},
+        {"exiting_threads", exit_threads},
+        {"at_exit", at_exit},
+        {"small_files", small_files},
+        {"few_descriptors", few_descriptors},
+        {"no_memory", no_memory},
+        {"close_all", close_all},
+        {"another_root", in_another_root},
+        {"without_proc", without_proc},
+        {"errno", keep_errno},
+    };
+    for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (strcmp(argv[1], rows[i].name) != 0)
+            continue;
+        rows[i].run();
+        return 0;
+    }
+    return 2;
+}

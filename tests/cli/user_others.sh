@@ -1,0 +1,96 @@
+#!/bin/bash
+# osprof run --layers user beside what else is preloaded or linked in: other allocators, sanitizers, other preloaded
+# objects; and in programs of another C library. Each is tried if it is installed.
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=user_lib.sh
+. "$tests_dir/../cli/user_lib.sh"
+
+# told: what the profile says that was not seen
+told() {
+    sed -n 's/^# not_seen: //p' "$scratch/profile"
+}
+
+# find_library NAME: its path, if the loader can load it
+find_library() {
+    local found
+    found=$(find /usr/lib /usr/lib64 /usr/local/lib -name "$1" 2>/dev/null | head -n 1)
+    [ -n "$found" ] && [ "$(LD_PRELOAD=$found sh -c 'echo works' 2>&1)" = works ] && echo "$found"
+}
+
+skipped() {
+    echo "not tried, as it is not installed: $*" >&2
+}
+
+echo line >"$lower/file"
+
+# ---- Preloaded before and after ours
+
+user_run 0 cat file
+sed -n 's/^OP_\([A-Z_]*\) \([0-9]*\) .*/\1=\2/p' "$scratch/profile" | sort >alone
+for name in libjemalloc.so.2 libtcmalloc_minimal.so.4 libeatmydata.so; do
+    library=$(find_library "$name") || { skipped "$name"; continue; }
+    LD_PRELOAD=$library user_run 0 cat file
+    assert_eq line "$(<out)" "output with $name behind ours"
+    sed -n 's/^OP_\([A-Z_]*\) \([0-9]*\) .*/\1=\2/p' "$scratch/profile" | sort >beside
+    diff alone beside >&2 || fail "other calls with $name"
+    # shellcheck disable=SC2016 # for the shell inside
+    user_run 0 sh -c 'LD_PRELOAD=$1:$LD_PRELOAD exec cat file' sh "$library"
+    assert_eq line "$(<out)" "output with $name before ours"
+    assert_eq 1 "$(calls OPEN)" "files opened with $name before ours"
+done
+
+if have fakeroot; then
+    user_run 0 fakeroot sh -c 'chown 1234:1234 file && stat -c %u:%g file && tar cf all.tar file && tar tvf all.tar'
+    assert_eq "1234:1234" "$(head -n 1 out)" "owner with fakeroot"
+    grep -q 1234/1234 out || fail "tar sees another owner: $(<out)"
+    [ "$(calls OPEN)" -ge 3 ] || fail "calls with fakeroot: $(calls OPEN)"
+    rm "$lower/all.tar"
+else
+    skipped fakeroot
+fi
+
+# ---- Sanitizers
+
+cat >program.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    char bytes[8] = "";
+    volatile char *memory = malloc(4);
+    int fd = open("file", O_RDONLY);
+    if (read(fd, bytes, 4) != 4 || close(fd) < 0)
+        return 2;
+    puts(bytes);
+    if (argc > 1)
+        memory[atoi(argv[1])] = 1;
+    free((void *)memory);
+    return 4;
+}
+END
+for sanitizer in address thread undefined; do
+    gcc -fsanitize="$sanitizer" -o "sane-$sanitizer" program.c 2>/dev/null || { skipped "gcc -fsanitize=$sanitizer"; continue; }
+    user_run 4 "$scratch/sane-$sanitizer"
+    assert_eq line "$(<out)" "output of a program with -fsanitize=$sanitizer"
+    assert_eq "" "$(<err)" "messages of a program with -fsanitize=$sanitizer"
+    assert_eq "1 1 1" "$(calls OPEN) $(calls READ) $(calls CLOSE)" "calls of a program with -fsanitize=$sanitizer"
+done
+if [ -x sane-address ]; then
+    user_run 1 "$scratch/sane-address" 6
+    grep -q 'AddressSanitizer: heap-buffer-overflow' err || fail "the sanitizer is silent: $(<err)"
+fi
+
+# ---- Another C library, static programs: each works, and is told of
+
+for how in "musl-gcc:1 foreign program" "gcc -static:1 statically linked program" "musl-gcc -static:1 statically linked program"; do
+    # shellcheck disable=SC2086 # words
+    ${how%:*} -w -o program program.c 2>/dev/null || { skipped "${how%:*}"; continue; }
+    user_run 4 sh -c "exec $scratch/program"
+    assert_eq line "$(<out)" "output of a program made by ${how%:*}"
+    assert_eq "" "$(<err)" "messages of a program made by ${how%:*}"
+    assert_eq "${how#*:}" "$(told)" "what is told of a program made by ${how%:*}"
+    user_run 4 "$scratch/program"
+    assert_eq line "$(<out)" "output of a command made by ${how%:*}"
+    assert_eq 1 "$(wc -l <err)" "messages of a command made by ${how%:*}: $(<err)"
+done
