@@ -1,0 +1,52 @@
+/* Programs that forbid themselves system calls (seccomp(2)): they are left alone from then on, since our own calls may
+ * be among those that they are killed for. */
+#ifndef SANDBOX_H
+#define SANDBOX_H
+
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "wrapper.h"
+
+/* Without a filter, libseccomp only finds out what the kernel knows. */
+static inline bool sandbox_by_prctl(int option, unsigned long mode, unsigned long filter) {
+    return option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || filter != 0);
+}
+
+static inline bool sandbox_by_syscall(long number, const long values[6]) {
+    const bool is_strict = values[0] == SECCOMP_SET_MODE_STRICT && values[1] == 0 && values[2] == 0;
+    const bool is_filter = values[0] == SECCOMP_SET_MODE_FILTER && values[2] != 0;
+    return number == SYS_seccomp && (is_strict || is_filter);
+}
+
+/* The wrappers of prctl(2), and of syscall(2), which libseccomp uses. All system calls take six arguments at most,
+ * whatever is there of them. LEAVE_ALONE: a function, called before */
+#define WRAP_SANDBOX(LEAVE_ALONE)                                                                                      \
+    WRAPPER(int, prctl, (int option, ...)) {                                                                           \
+        va_list arguments;                                                                                             \
+        va_start(arguments, option);                                                                                   \
+        unsigned long values[4];                                                                                       \
+        for (size_t i = 0; i < 4; i++)                                                                                 \
+            values[i] = va_arg(arguments, unsigned long);                                                              \
+        va_end(arguments);                                                                                             \
+        if (sandbox_by_prctl(option, values[0], values[1]))                                                            \
+            LEAVE_ALONE();                                                                                             \
+        return real_prctl()(option, values[0], values[1], values[2], values[3]);                                       \
+    }                                                                                                                  \
+    WRAPPER(long, syscall, (long number, ...)) {                                                                       \
+        va_list arguments;                                                                                             \
+        va_start(arguments, number);                                                                                   \
+        long values[6];                                                                                                \
+        for (size_t i = 0; i < 6; i++)                                                                                 \
+            values[i] = va_arg(arguments, long);                                                                       \
+        va_end(arguments);                                                                                             \
+        if (sandbox_by_syscall(number, values))                                                                        \
+            LEAVE_ALONE();                                                                                             \
+        return real_syscall()(number, values[0], values[1], values[2], values[3], values[4], values[5]);               \
+    }
+
+#endif
