@@ -1,5 +1,6 @@
 /* The recording side of the live file. Every page is allocated before it is mapped, so that a full file system shows
  * as an error here and never as SIGBUS in a thread that counts. */
+#include <assert.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
@@ -9,6 +10,8 @@
 #include "base.h"
 #include "live.h"
 #include "text.h"
+
+static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "names follow behind it");
 
 static size_t labels_size_bytes(const struct aggstats_recorder_options *options) {
     size_t size_bytes = 0;

@@ -14,6 +14,7 @@
 #define LINE_SIZE 256 /* as much as the kernel reads */
 #define HEADERS_MAX 64
 #define LOADER_SIZE 128
+#define NOTES_SIZE 1024
 
 #if defined(__x86_64__)
 #define OWN_MACHINE EM_X86_64
@@ -43,7 +44,24 @@ static enum executable look_at_loader(int fd, const Elf64_Phdr *header) {
     return strstr(loader, "ld-musl") ? EXECUTABLE_FOREIGN : EXECUTABLE_DYNAMIC;
 }
 
+/* Whether one of the notes in a segment is that of Go's linker. */
+static bool is_of_go(int fd, const Elf64_Phdr *header) {
+    char notes[NOTES_SIZE];
+    Elf64_Nhdr note;
+    const size_t wanted_bytes = header->p_filesz < sizeof(notes) ? header->p_filesz : sizeof(notes);
+    ssize_t size_bytes = pread(fd, notes, wanted_bytes, (off_t)header->p_offset);
+    for (size_t at = 0; size_bytes > 0 && at + sizeof(note) + 4 <= (size_t)size_bytes;) {
+        memcpy(&note, notes + at, sizeof(note));
+        if (note.n_namesz == 4 && memcmp(notes + at + sizeof(note), "Go\0\0", 4) == 0)
+            return true;
+        at += sizeof(note) + (((size_t)note.n_namesz + 3) & ~(size_t)3) + (((size_t)note.n_descsz + 3) & ~(size_t)3);
+    }
+    return false;
+}
+
 static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
+    enum executable kind = EXECUTABLE_STATIC;
+    bool has_go = false;
     if (elf->e_ident[EI_CLASS] != ELFCLASS64 || (OWN_MACHINE != EM_NONE && elf->e_machine != OWN_MACHINE))
         return EXECUTABLE_FOREIGN;
     if (elf->e_phentsize != sizeof(Elf64_Phdr) || elf->e_phnum > HEADERS_MAX)
@@ -53,9 +71,11 @@ static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
         if (pread(fd, &header, sizeof(header), (off_t)(elf->e_phoff + i * sizeof(header))) != sizeof(header))
             return EXECUTABLE_DYNAMIC;
         if (header.p_type == PT_INTERP)
-            return look_at_loader(fd, &header);
+            kind = look_at_loader(fd, &header);
+        else if (header.p_type == PT_NOTE)
+            has_go = has_go || is_of_go(fd, &header);
     }
-    return EXECUTABLE_STATIC;
+    return kind == EXECUTABLE_DYNAMIC && has_go ? EXECUTABLE_GO : kind;
 }
 
 /* The program behind "#!". False: there is none. */

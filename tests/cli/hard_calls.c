@@ -4,6 +4,7 @@
  *     hard_calls WHAT        WHAT: a row of the table below
  *
  * What it prints, and its exit status, are the same whether somebody counts or not. */
+#include <aio.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -320,6 +321,27 @@ static void without_proc(void) {
     CHECK(fd >= 0 && write(fd, "x", 1) == 1);
 }
 
+static void finish(struct aiocb *control) {
+    const struct aiocb *const list[] = {control};
+    CHECK(aio_suspend(list, 1, NULL) == 0 && aio_error(control) == 0 && aio_return(control) == 1);
+}
+
+/* Not counted, but told of. */
+static void asynchronous(void) {
+    char bytes[3];
+    int fd = open_data();
+    struct aiocb one = {.aio_fildes = fd, .aio_buf = bytes, .aio_nbytes = 1};
+    struct aiocb two = {.aio_fildes = fd, .aio_buf = bytes + 1, .aio_nbytes = 1, .aio_lio_opcode = LIO_READ};
+    struct aiocb three = {.aio_fildes = fd, .aio_buf = bytes + 2, .aio_nbytes = 1, .aio_lio_opcode = LIO_READ};
+    struct aiocb *const list[] = {&two, NULL, &three};
+    CHECK(aio_read(&one) == 0);
+    finish(&one);
+    CHECK(lio_listio(LIO_WAIT, list, 3, NULL) == 0 && aio_return(&two) == 1 && aio_return(&three) == 1);
+    one.aio_fildes = open("/dev/null", O_WRONLY); /* no file here */
+    CHECK(aio_write(&one) == 0);
+    finish(&one);
+}
+
 /* Calls that succeed leave it alone. */
 static void keep_errno(void) {
     struct stat attr;
@@ -355,6 +377,7 @@ int main(int argc, char **argv) {
         {"close_all", close_all},
         {"another_root", in_another_root},
         {"without_proc", without_proc},
+        {"asynchronous", asynchronous},
         {"errno", keep_errno},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++) {

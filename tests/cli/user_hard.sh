@@ -27,6 +27,11 @@ hard() {
     [ $# -eq 0 ] || assert_calls "$@"
 }
 
+# told: what the profile says that was not seen
+told() {
+    sed -n 's/^# not_seen: //p' "$scratch/profile"
+}
+
 # ---- Processes
 
 hard child_of_vfork
@@ -59,7 +64,27 @@ grep -q '^# incomplete: yes$' "$scratch/profile" || fail "nobody is told that th
         "$(<"$scratch/err")" "message of a live file that would be too large"
 )
 
+# Who has no descriptor left is counted when there is one again.
+hard few_descriptors UNLINK=1 OPEN=1 FTRUNCATE=1 PREAD=7
+assert_eq "1 program that lacked descriptors or memory" "$(told)" "what is told of a program without descriptors"
+hard no_memory
+
 # ---- Descriptors
 
 hard close_all OPEN=4 FTRUNCATE=4 PREAD=17 CLOSE=1
 hard errno OPEN=1 FTRUNCATE=1 PREAD=1 CLOSE=1 FOPEN=1 FCLOSE=1 OPENDIR=1 READDIR=1 CLOSEDIR=1
+hard asynchronous OPEN=1 FTRUNCATE=1
+assert_eq "3 asynchronous calls" "$(told)" "what is told of asynchronous calls"
+
+# ---- What is executed without the environment
+
+same 0 sh -c 'echo line >file; env -i cat file; env LD_PRELOAD= cat file; cat file; env -i no-such-program || :'
+assert_eq "2 programs without the environment" "$(told)" "what is told of programs without the environment"
+[ "$(calls OPEN)" -ge 2 ] || fail "the program with the environment is not counted"
+
+# ---- Another root directory, and none of /proc
+
+[ "$(id -u)" = 0 ] || exit 0
+hard another_root MKDIR=1 OPEN=1 FTRUNCATE=1 PREAD=5
+assert_eq "1 program in another root directory" "$(told)" "what is told of another root directory"
+! unshare --mount true 2>/dev/null || hard without_proc OPEN=1 FTRUNCATE=1 PREAD=5 CLOSE=1 STAT=1

@@ -94,3 +94,38 @@ for how in "musl-gcc:1 foreign program" "gcc -static:1 statically linked program
     assert_eq line "$(<out)" "output of a command made by ${how%:*}"
     assert_eq 1 "$(wc -l <err)" "messages of a command made by ${how%:*}: $(<err)"
 done
+
+# ---- Go, also where it is dynamically linked
+
+if have rclone && readelf -l "$(command -v rclone)" 2>/dev/null | grep -q INTERP; then
+    user_run 0 sh -c 'rclone version >/dev/null'
+    assert_eq "1 program of Go" "$(told)" "what is told of a program of Go"
+    user_run 0 rclone version
+    assert_eq "osprof: the layer user does not see rclone: it is written in Go, and makes most of its system calls by itself" \
+        "$(<err)" "message of a command of Go"
+else
+    skipped rclone
+fi
+
+# ---- libaio
+
+cat >program.c <<'END'
+#include <libaio.h>
+#include <fcntl.h>
+int main(void) {
+    char bytes[2];
+    io_context_t context = 0;
+    struct iocb one, two, *list[] = {&one, &two};
+    struct io_event events[2];
+    int fd = open("file", O_RDONLY);
+    io_prep_pread(&one, fd, bytes, 1, 0);
+    io_prep_pread(&two, fd, bytes + 1, 1, 1);
+    return io_setup(2, &context) != 0 || io_submit(context, 2, list) != 2 || io_getevents(context, 2, 2, events, 0) != 2;
+}
+END
+if gcc -o program program.c -laio 2>/dev/null; then
+    user_run 0 "$scratch/program"
+    assert_eq "2 asynchronous calls" "$(told)" "what is told of calls of libaio"
+else
+    skipped libaio
+fi

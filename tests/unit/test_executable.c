@@ -42,12 +42,20 @@ static int own_machine(void) {
     return own.e_machine;
 }
 
+/* The owner of the second note in the segment of notes; "": there is no such segment. */
+static char note_owner[4];
+
 /* loader: NULL: none */
 static void write_elf(int class, int machine, const char *loader) {
     struct {
         Elf64_Ehdr elf;
         Elf64_Phdr headers[2];
         char loader[64];
+        struct {
+            Elf64_Nhdr header;
+            char owner[4];
+            char text[8];
+        } notes[2];
     } file = {
         .elf = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, (unsigned char)class, ELFDATA2LSB, EV_CURRENT},
                 .e_machine = (Elf64_Half)machine,
@@ -56,6 +64,12 @@ static void write_elf(int class, int machine, const char *loader) {
                 .e_phnum = loader ? 2 : 1},
         .headers = {{.p_type = PT_LOAD}, {.p_type = PT_INTERP}},
     };
+    if (note_owner[0]) {
+        file.headers[0] = (Elf64_Phdr){
+            .p_type = PT_NOTE, .p_offset = offsetof(__typeof__(file), notes), .p_filesz = sizeof(file.notes)};
+        file.notes[0].header = file.notes[1].header = (Elf64_Nhdr){.n_namesz = 4, .n_descsz = 7};
+        memcpy(file.notes[1].owner, note_owner, 4);
+    }
     if (loader) {
         file.headers[1].p_offset = offsetof(__typeof__(file), loader);
         file.headers[1].p_filesz = strlen(loader) + 1;
@@ -80,6 +94,19 @@ END_TEST
 START_TEST(program_without_a_loader_is_static) {
     write_elf(ELFCLASS64, own_machine(), NULL);
     ck_assert_int_eq(executable_look(program), EXECUTABLE_STATIC);
+}
+END_TEST
+
+START_TEST(dynamic_program_of_go_is_told_by_its_note) {
+    memcpy(note_owner, "Go", 3);
+    write_elf(ELFCLASS64, own_machine(), "/lib64/ld-linux-x86-64.so.2");
+    ck_assert_int_eq(executable_look(program), EXECUTABLE_GO);
+    write_elf(ELFCLASS64, own_machine(), NULL);
+    ck_assert_int_eq(executable_look(program), EXECUTABLE_STATIC);
+    memcpy(note_owner, "GNU", 4);
+    write_elf(ELFCLASS64, own_machine(), "/lib64/ld-linux-x86-64.so.2");
+    ck_assert_int_eq(executable_look(program), EXECUTABLE_DYNAMIC);
+    note_owner[0] = '\0';
 }
 END_TEST
 
@@ -144,6 +171,7 @@ int main(void) {
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, program_with_a_loader_is_dynamic);
     tcase_add_test(tcase, program_without_a_loader_is_static);
+    tcase_add_test(tcase, dynamic_program_of_go_is_told_by_its_note);
     tcase_add_test(tcase, other_loaders_and_machines_are_foreign);
     tcase_add_test(tcase, script_is_what_its_interpreter_is);
     tcase_add_test(tcase, set_id_program_is_so_for_others_only);

@@ -6,6 +6,7 @@
 
 enum executable {
     EXECUTABLE_DYNAMIC, /* it will; also whatever cannot be told */
+    EXECUTABLE_GO,      /* it will, but the program is of Go, and makes most of its system calls by itself */
     EXECUTABLE_STATIC,  /* statically linked: there is no loader. Programs of Go mostly are */
     EXECUTABLE_SET_ID,  /* who executes it gets another user, group or capabilities: the loader preloads nothing */
     EXECUTABLE_FOREIGN, /* another loader: of musl, or of another architecture. It fails, or complains */

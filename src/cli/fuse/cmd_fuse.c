@@ -178,11 +178,12 @@ static bool is_seen(const char *command) {
     char path[PATH_MAX];
     const char *found = executable_find(command, path, sizeof(path));
     const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
-    if (kind != EXECUTABLE_DYNAMIC)
+    const bool is_seen = kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_GO; /* whose FUSE library may be of C */
+    if (!is_seen)
         complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
                  "outside, and osproffs over it does",
                  command, reasons[kind]);
-    return kind == EXECUTABLE_DYNAMIC;
+    return is_seen;
 }
 
 /* ---- Waiting for the command -------------------------------------------------------------------- */

@@ -19,7 +19,7 @@
 #define LIVE_ATTEMPTS 100
 #define THREADS_AT_A_TIME 4096
 #define OWN_LABELS 3
-#define TEXT_SIZE 160
+#define TEXT_SIZE 512
 
 static const char *const op_names[] = {POSIX_OPS(POSIX_OP_NAME)};
 
@@ -171,6 +171,7 @@ void run_user_finish(struct run_user *user) {
 
 void run_user_look_at(struct run_user *user, const char *command) {
     static const char *const reasons[] = {
+        [EXECUTABLE_GO] = "it is written in Go, and makes most of its system calls by itself",
         [EXECUTABLE_STATIC] = "it is statically linked",
         [EXECUTABLE_SET_ID] = "it runs as another user, or with capabilities",
         [EXECUTABLE_FOREIGN] = "it is for another C library or architecture",
@@ -220,14 +221,31 @@ static void drop_calls_of_the_dead(struct aggstats_profile *profile) {
     profile->in_flight_count = kept;
 }
 
-static void append_count(char text[TEXT_SIZE], uint64_t count, const char *what) {
+/* What nobody has counted, in words. */
+static const struct note_words {
+    const char *adjective;
+    const char *noun;
+    const char *rest;
+} note_words[POSIX_NOTE_COUNT] = {
+    [POSIX_NOTE_STATIC] = {"statically linked ", "program", ""},
+    [POSIX_NOTE_SET_ID] = {"set-id ", "program", ""},
+    [POSIX_NOTE_FOREIGN] = {"foreign ", "program", ""},
+    [POSIX_NOTE_SANDBOXED] = {"sandboxed ", "program", ""},
+    [POSIX_NOTE_GO] = {"", "program", " of Go"},
+    [POSIX_NOTE_BARE] = {"", "program", " without the environment"},
+    [POSIX_NOTE_ROOT] = {"", "program", " in another root directory"},
+    [POSIX_NOTE_STARVED] = {"", "program", " that lacked descriptors or memory"},
+    [POSIX_NOTE_ASYNC] = {"asynchronous ", "call", ""},
+};
+
+static void append_count(char text[TEXT_SIZE], uint64_t count, const struct note_words *words) {
     size_t length = strlen(text);
     if (count > 0)
-        snprintf(text + length, TEXT_SIZE - length, "%s%llu %s program%s", length > 0 ? ", " : "",
-                 (unsigned long long)count, what, count == 1 ? "" : "s");
+        snprintf(text + length, TEXT_SIZE - length, "%s%llu %s%s%s%s", length > 0 ? ", " : "",
+                 (unsigned long long)count, words->adjective, words->noun, count == 1 ? "" : "s", words->rest);
 }
 
-/* What nobody has counted, as far as that is known. */
+/* As far as it is known. */
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_live_info *info) {
     char text[TEXT_SIZE] = "";
@@ -237,12 +255,8 @@ static int add_not_seen(const struct run_user *user, struct aggstats_profile *pr
              usage.ru_majflt - user->before_usage.ru_majflt);
     int error = aggstats_profile_add_label(profile, "page_faults", text);
     text[0] = '\0';
-    const uint64_t *notes = info->notes;
-    const uint64_t *before = user->before_info.notes;
-    append_count(text, notes[POSIX_NOTE_STATIC] - before[POSIX_NOTE_STATIC], "statically linked");
-    append_count(text, notes[POSIX_NOTE_SET_ID] - before[POSIX_NOTE_SET_ID], "set-id");
-    append_count(text, notes[POSIX_NOTE_FOREIGN] - before[POSIX_NOTE_FOREIGN], "foreign");
-    append_count(text, notes[POSIX_NOTE_SANDBOXED] - before[POSIX_NOTE_SANDBOXED], "sandboxed");
+    for (size_t i = 0; i < POSIX_NOTE_COUNT; i++)
+        append_count(text, info->notes[i] - user->before_info.notes[i], &note_words[i]);
     return error == 0 && text[0] ? aggstats_profile_add_label(profile, "not_seen", text) : error;
 }
 

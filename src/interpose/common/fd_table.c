@@ -13,7 +13,7 @@
 
 unsigned char fd_table[FD_TABLE_SIZE];
 
-static void remember(int fd, enum fd_state state) {
+void fd_table_remember(int fd, enum fd_state state) {
     if ((unsigned)fd < FD_TABLE_SIZE && preload_owns_memory())
         __atomic_store_n(&fd_table[fd], (unsigned char)state, __ATOMIC_RELAXED);
 }
@@ -27,10 +27,12 @@ static enum fd_state state_of_place(enum below_place place, const struct preload
 /* Asked of the kernel, so that nothing is learnt of descriptors that do not exist. */
 static enum fd_state look_up(int fd, const struct preload_ops *ops) {
     char path[PROC_FD_PREFIX_MAX];
-    enum below_place place = BELOW_OUTSIDE;
-    if (preload_prefix_bytes() < sizeof(path) && proc_fd_path(fd, path, preload_prefix_bytes() + 1))
-        place = preload_place_of("/", path);
-    return state_of_place(place, ops);
+    if (preload_prefix_bytes() >= sizeof(path))
+        return FD_OUTSIDE;
+    errno = 0;
+    if (proc_fd_path(fd, path, preload_prefix_bytes() + 1))
+        return state_of_place(preload_place_of("/", path), ops);
+    return errno == ENOENT || errno == EACCES ? FD_UNKNOWN : FD_OUTSIDE;
 }
 
 /* Sockets and pipes come and go often. */
@@ -44,19 +46,21 @@ enum fd_state fd_table_find(int fd, const struct preload_ops *ops) {
         return FD_OUTSIDE;
     int saved_errno = errno;
     enum fd_state state = is_file(fd) ? look_up(fd, ops) : FD_OUTSIDE;
-    remember(fd, state);
+    if (state == FD_UNKNOWN)
+        state = FD_OUTSIDE;
+    fd_table_remember(fd, state);
     errno = saved_errno;
     return state;
 }
 
-bool fd_table_opened(int fd, const struct preload_ops *ops) {
-    if (!preload_looks())
-        return false;
+enum fd_state fd_table_opened(int fd, const struct preload_ops *ops) {
+    if (!preload_looks() || fd < 0)
+        return FD_OUTSIDE;
     int saved_errno = errno;
     enum fd_state state = look_up(fd, ops);
-    remember(fd, state);
+    fd_table_remember(fd, state);
     errno = saved_errno;
-    return state == FD_INSIDE;
+    return state;
 }
 
 void fd_table_copied(int fd, int copy) {
@@ -64,7 +68,7 @@ void fd_table_copied(int fd, int copy) {
         (unsigned)fd < FD_TABLE_SIZE ? (enum fd_state)__atomic_load_n(&fd_table[fd], __ATOMIC_RELAXED) : FD_UNKNOWN;
     fd_table_forget(copy);
     if (preload_looks() && state != FD_UNKNOWN)
-        remember(copy, state);
+        fd_table_remember(copy, state);
 }
 
 void fd_table_forget(int fd) {

@@ -82,13 +82,24 @@ void preload_stop(void) {
     __atomic_store_n(&preload.state, PRELOAD_OFF, __ATOMIC_RELEASE);
 }
 
+static bool is_starved; /* atomic: calls were missed */
+
+static bool may_pass(int error) {
+    return error == -EMFILE || error == -ENFILE || error == -ENOMEM;
+}
+
 static bool join(const struct preload_ops *ops) {
     struct aggstats_recorder *recorder = NULL;
     struct aggstats_recorder *other = NULL;
-    if (aggstats_recorder_join(live_path, ops->names, ops->count, &recorder) < 0) {
+    int error = aggstats_recorder_join(live_path, ops->names, ops->count, &recorder);
+    if (may_pass(error))
+        __atomic_store_n(&is_starved, true, __ATOMIC_RELAXED);
+    else if (error)
         preload_stop();
+    if (error)
         return false;
-    }
+    if (__atomic_exchange_n(&is_starved, false, __ATOMIC_RELAXED))
+        aggstats_recorder_note(recorder, ops->starved_note, 1);
     /* of two threads that join at once the first one's stays, and the other's is a few mappings that nobody uses */
     __atomic_compare_exchange_n(&preload.recorder, &other, recorder, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return true;

@@ -31,6 +31,9 @@
 
 extern const struct preload_ops posix_ops;
 
+/* Tells the run of something that is not seen. May change errno */
+void posix_note(enum posix_note note, uint64_t more);
+
 /* Find the functions that children call before they execute something. Finding one takes a lock of the loader's; in a
  * child that libc knows nothing of (clone(2) by hand) a thread that it does not have may hold that for ever. */
 void calls_find(void);
@@ -45,8 +48,14 @@ static inline bool name_counts(int dir_fd, const char *path) {
     return names_count(dir_fd, path, &posix_ops);
 }
 
-static inline bool opened_fd_counts(int fd) {
-    return fd_table_opened(fd, &posix_ops);
+/* Of a descriptor that has been opened by that name, which tells where the kernel does not. */
+static inline bool opened_fd_counts(int fd, int dir_fd, const char *path) {
+    enum fd_state state = fd_table_opened(fd, &posix_ops);
+    if (__builtin_expect(state == FD_UNKNOWN, 0)) {
+        state = name_counts(dir_fd, path) ? FD_INSIDE : FD_OUTSIDE;
+        fd_table_remember(fd, state);
+    }
+    return state == FD_INSIDE;
 }
 
 /* The descriptor behind a stream; -1: none. Keeps errno. */

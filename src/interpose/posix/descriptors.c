@@ -11,7 +11,7 @@
 /* ---- Opening ---- */
 
 static void count_open(struct call_time time, int fd, int dir_fd, const char *path) {
-    if (fd >= 0 ? opened_fd_counts(fd) : name_counts(dir_fd, path))
+    if (fd >= 0 ? opened_fd_counts(fd, dir_fd, path) : name_counts(dir_fd, path))
         call_count(POSIX_OPEN, time, call_outcome(fd < 0));
 }
 
@@ -170,9 +170,13 @@ WRAPPER(int, fchdir, (int fd)) {
 }
 
 WRAPPER(int, chroot, (const char *path)) {
+    static bool is_noted;
+    const bool has_joined = preload_looks() && preload_join(&posix_ops); /* the live file may not be found there */
     int result = real_chroot()(path);
     if (result == 0 && preload_looks())
         names_directory_changed();
+    if (result == 0 && has_joined && !__atomic_exchange_n(&is_noted, true, __ATOMIC_RELAXED))
+        posix_note(POSIX_NOTE_ROOT, 1);
     return result;
 }
 

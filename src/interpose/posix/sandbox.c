@@ -7,8 +7,7 @@
 static void leave_alone(void) {
     if (!preload_looks())
         return;
-    if (preload_join(&posix_ops))
-        aggstats_recorder_note(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE), POSIX_NOTE_SANDBOXED, 1);
+    posix_note(POSIX_NOTE_SANDBOXED, 1);
     preload_stop();
     fd_table_forget_range(0, FD_TABLE_SIZE - 1);
     environment_leave(PRELOAD_VARIABLE);

@@ -9,7 +9,7 @@
 /* ---- Streams ---- */
 
 static void count_fopen(struct call_time time, FILE *stream, const char *path) {
-    if (stream ? opened_fd_counts(stream_fd(stream)) : name_counts(AT_FDCWD, path))
+    if (stream ? opened_fd_counts(stream_fd(stream), AT_FDCWD, path) : name_counts(AT_FDCWD, path))
         call_count(POSIX_FOPEN, time, call_outcome(!stream));
 }
 
@@ -72,7 +72,7 @@ WRAPPER(DIR *, opendir, (const char *path)) {
     struct call_time time = {.start_cycles = call_now()};
     DIR *directory = real(path);
     time.end_cycles = call_now();
-    if (directory ? opened_fd_counts(directory_fd(directory)) : name_counts(AT_FDCWD, path))
+    if (directory ? opened_fd_counts(directory_fd(directory), AT_FDCWD, path) : name_counts(AT_FDCWD, path))
         call_count(POSIX_OPENDIR, time, call_outcome(!directory));
     return directory;
 }

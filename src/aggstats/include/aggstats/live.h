@@ -10,7 +10,7 @@
 AGGSTATS_BEGIN_DECLARATIONS
 
 #define AGGSTATS_LIVE_VERSION 6
-#define AGGSTATS_NOTES 4
+#define AGGSTATS_NOTES 10
 
 struct aggstats_live_info {
     int64_t pid;    /* of the process that records or recorded */

@@ -35,8 +35,12 @@ static inline bool fd_table_counts(int fd, const struct preload_ops *ops) {
     return fd_table_state(fd, ops) == FD_INSIDE;
 }
 
-/* The number has just been given to what a call of libc's opened. Returns whether calls on it count */
-bool fd_table_opened(int fd, const struct preload_ops *ops);
+/* The number has just been given to what a call of libc's opened. If calls on it count, the live file has been joined.
+ * FD_UNKNOWN: the kernel does not say, as there is no /proc */
+enum fd_state fd_table_opened(int fd, const struct preload_ops *ops);
+
+/* What is known of it from elsewhere, until it is closed. */
+void fd_table_remember(int fd, enum fd_state state);
 
 /* The number of `copy` has been given to what `fd` is. */
 void fd_table_copied(int fd, int copy);

@@ -42,6 +42,7 @@ extern AGGSTATS_THREAD_LOCAL bool preload_is_inside;
 struct preload_ops {
     const char *const *names;
     unsigned count;
+    unsigned starved_note; /* what a process adds one to that has missed calls before it could join */
 };
 
 /* Reads the environment, once. Returns whether there is a run; for other threads, meanwhile, there is none. */
@@ -53,7 +54,8 @@ static inline bool preload_looks(void) {
     return (state == PRELOAD_ON || (state == PRELOAD_NOT_STARTED && preload_start())) && !preload_is_inside;
 }
 
-/* Joins the live file, if that is not done. False: it cannot be joined, and from now on everything passes through. */
+/* Joins the live file, if that is not done. False: it cannot be joined, and from now on everything passes through; but
+ * who lacks descriptors or memory now may join later. */
 bool preload_join(const struct preload_ops *ops);
 
 /* From now on everything passes through. */

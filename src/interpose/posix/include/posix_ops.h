@@ -29,12 +29,18 @@ enum posix_op {
 /* Their names in profiles: static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)}; */
 #define POSIX_OP_NAME(OP) [POSIX_##OP] = #OP,
 
-/* Numbers that a run counts besides (aggstats_recorder_note()): programs executed that are not seen. */
+/* Numbers that a run counts besides (aggstats_recorder_note()): programs, and calls, that are not seen. */
 enum posix_note {
     POSIX_NOTE_STATIC,    /* statically linked, as those of Go are */
     POSIX_NOTE_SET_ID,    /* or with capabilities: the loader preloads nothing there */
     POSIX_NOTE_FOREIGN,   /* of another C library or architecture */
     POSIX_NOTE_SANDBOXED, /* seen only until they forbade themselves system calls (seccomp) */
+    POSIX_NOTE_GO,        /* dynamically linked, and yet most of their system calls are their own */
+    POSIX_NOTE_BARE,      /* executed without the variables that preload us */
+    POSIX_NOTE_ROOT,      /* in another root directory (chroot), where names and files are something else */
+    POSIX_NOTE_STARVED,   /* whose first calls found no descriptor or memory to be counted with */
+    POSIX_NOTE_ASYNC,     /* calls: asynchronous reads and writes */
+    POSIX_NOTE_COUNT,
 };
 
 #endif
