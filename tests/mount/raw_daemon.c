@@ -9,21 +9,35 @@
  *     faults     passes memory to the device that is not there, and wants to be told
  *     forks      serves all but the first request in a child, which answers through another one
  *     withdraws  after the first request gives up its descriptors, its root directory and its user
- *     crashes    at the first READ
- * Needs root. Ends when the mount is gone. */
+ *     crashes    at the first READ, by SIGKILL
+ *     segfaults  at the first READ, by SIGSEGV
+ *     executes   executes itself before the first request, and again after it
+ *     executes_bare  executes itself after the first request, with nothing in its environment
+ *     executes_bare_early    before the first request, with nothing in its environment
+ *     hands_over    gives the device to a program that it executes, through a socket
+ *     closes     closes all descriptors from 3 on at the beginning, by close_range(2), closefrom(3) and close(2)
+ *     small      reads into memory that is too small, before each request
+ *     sandboxed  after the first request forbids itself all system calls but those that it makes
+ * Needs root. Ends when the mount is gone. "fd=N" in place of MOUNTPOINT: it is mounted already, N is the device. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/fuse.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -215,10 +229,99 @@ static void withdraw(void) {
         close(fd);
 }
 
-static void read_file(uint64_t unique) {
-    pthread_t thread;
+/* Serves the device as another program. */
+static _Noreturn void execute(const char *next_mode, int keeps_environment) {
+    static char *nothing[] = {NULL};
+    char device[16];
+    snprintf(device, sizeof(device), "fd=%d", device_fd);
+    fcntl(device_fd, F_SETFD, 0);
+    char *arguments[] = {(char *)(uintptr_t) "raw_daemon", (char *)(uintptr_t)next_mode, device, NULL};
+    execve("/proc/self/exe", arguments, keeps_environment ? environ : nothing);
+    die("/proc/self/exe");
+}
+
+union handed_over {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static _Noreturn void take_over(int socket_fd) {
+    char byte;
+    union handed_over control;
+    struct iovec data = {&byte, 1};
+    struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    if (recvmsg(socket_fd, &message, 0) != 1)
+        die("recvmsg");
+    memcpy(&device_fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(device_fd));
+    execute("plain", 1);
+}
+
+/* To a child, which executes itself with it. */
+static _Noreturn void hand_over(void) {
+    int ends[2];
+    union handed_over control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+    struct iovec data = {(void *)(uintptr_t) "x", 1};
+    const struct msghdr message = {
+        .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+        die("socketpair");
+    const pid_t child = fork();
+    if (child == 0) {
+        close(device_fd);
+        close(ends[0]);
+        take_over(ends[1]);
+    }
+    memcpy(CMSG_DATA(&control.header), &device_fd, sizeof(device_fd));
+    if (sendmsg(ends[0], &message, 0) != 1)
+        die("sendmsg");
+    close(device_fd);
+    waitpid(child, NULL, 0);
+    exit(0);
+}
+
+/* What it calls from here on. All others end it. */
+static void enter_sandbox(void) {
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, 4, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 3, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 2, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof(rules) / sizeof(rules[0]), .filter = rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+        die("seccomp");
+}
+
+/* What it does when the file system has begun. */
+static void go_on(void) {
+    if (is_mode("clones"))
+        clone_device();
+    if (is_mode("forks"))
+        become_child();
+    if (is_mode("withdraws"))
+        withdraw();
+    if (is_mode("executes"))
+        execute("plain", 1);
+    if (is_mode("executes_bare"))
+        execute("plain", 0);
+    if (is_mode("sandboxed"))
+        enter_sandbox();
+}
+
+static void crash(void) {
     if (is_mode("crashes"))
         kill(getpid(), SIGKILL);
+    if (is_mode("segfaults"))
+        raise(SIGSEGV);
+}
+
+static void read_file(uint64_t unique) {
+    pthread_t thread;
+    crash();
     if (is_mode("sleeps"))
         think();
     if (is_mode("waits"))
@@ -239,12 +342,7 @@ static void serve(const struct fuse_in_header *header, const void *body) {
     switch (header->opcode) {
     case FUSE_INIT:
         answer(header->unique, 0, &init, sizeof(init));
-        if (is_mode("clones"))
-            clone_device();
-        if (is_mode("forks"))
-            become_child();
-        if (is_mode("withdraws"))
-            withdraw();
+        go_on();
         break;
     case FUSE_LOOKUP:
         look_up(header->unique, body);
@@ -287,6 +385,8 @@ static ssize_t take_spliced(char *buffer) {
 
 static ssize_t take_request(char *buffer) {
     const struct iovec vector[2] = {{buffer, 30}, {buffer + 30, REQUEST_MAX - 30}};
+    if (is_mode("small"))
+        expect_error(EINVAL, read(device_fd, buffer, 80));
     if (is_mode("vectors"))
         return readv(device_fd, vector, 2);
     return is_mode("splices") ? take_spliced(buffer) : read(device_fd, buffer, REQUEST_MAX);
@@ -294,7 +394,10 @@ static ssize_t take_request(char *buffer) {
 
 static int mount_at(const char *path) {
     char options[128];
-    int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    int fd;
+    if (sscanf(path, "fd=%d", &fd) == 1)
+        return fd;
+    fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0", fd);
     if (fd < 0 || mount("raw_daemon", path, "fuse", MS_NOSUID | MS_NODEV, options) < 0)
         die(path);
@@ -327,11 +430,31 @@ static void serve_two(int first_fd, int second_fd) {
     }
 }
 
+static void close_all(void) {
+    close_range(3, ~0U, 0);
+    closefrom(3);
+    for (int fd = 3; fd < 1024; fd++)
+        close(fd);
+}
+
+/* Before it serves. */
+static void begin(const char *path) {
+    if (is_mode("closes"))
+        close_all();
+    device_fd = mount_at(path);
+    if (is_mode("executes") && strncmp(path, "fd=", 3) != 0)
+        execute(mode, 1);
+    if (is_mode("executes_bare_early"))
+        execute("plain", 0);
+    if (is_mode("hands_over"))
+        hand_over();
+}
+
 int main(int argc, char **argv) {
     if (argc != 3 && argc != 4)
         return 2;
     mode = argv[1];
-    device_fd = mount_at(argv[2]);
+    begin(argv[2]);
     if (argc == 4)
         serve_two(device_fd, mount_at(argv[3]));
     else

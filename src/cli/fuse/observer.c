@@ -38,6 +38,7 @@ struct observer {
     bool is_recording; /* the session has begun */
     bool has_ended;    /* the mount is gone */
     bool has_second;   /* another mount has begun, which is not profiled */
+    bool has_left;     /* the daemon, or a part of it, is not seen any more */
     bool has_children;
     struct fuse_control control;
     char *live_path;
@@ -186,12 +187,24 @@ static void note_second(struct observer *observer) {
     observer->has_second = true;
 }
 
+/* It goes on to serve, and nobody counts that. */
+static void note_leaving(struct observer *observer, uint64_t how) {
+    if (!observer->has_left)
+        tell(observer, "%s %s: from then on its requests are not seen, and the profile is incomplete",
+             observer->options->command[0],
+             how == REQUEST_LEFT_SANDBOXED ? "has forbidden itself system calls"
+                                           : "has executed a program without its environment");
+    observer->has_left = true;
+}
+
 static void take(struct observer *observer, const struct request *request) {
     if (request->record.kind == REQUEST_STARTED && observer->first_ns == 0) {
         observer->first = *request;
         observer->first_ns = read_clock_ns(CLOCK_MONOTONIC);
     } else if (request->record.kind == REQUEST_STARTED) {
         note_second(observer);
+    } else if (request->record.kind == REQUEST_LEFT) {
+        note_leaving(observer, request->record.node);
     } else if (observer->is_recording && is_of_first(observer, &request->record)) {
         requests_take(&observer->session.requests, request);
         observer->has_ended = observer->has_ended || request->record.kind == REQUEST_ENDED;
@@ -218,6 +231,8 @@ static void drain(void *context) {
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (observer->is_recording)
         requests_note_lost(&observer->session.requests, ring_reader_lost(&observer->reader));
+    if (observer->is_recording && observer->has_left)
+        aggstats_recorder_mark_incomplete(observer->session.recorder);
     pthread_mutex_unlock(&observer->lock);
 }
 
@@ -299,7 +314,8 @@ static void complain_unseen(const struct observer *observer) {
     if (observer->started.exec_error == 0 && observer->first_ns == 0)
         tell(observer,
              "no request to %s was seen: it serves no FUSE mount%s, or does so without the C library (static programs, "
-             "those of Go, io_uring); as root, 'osprof fuse --attach MOUNT' profiles it from outside",
+             "those of Go, io_uring) or without the environment that it was started with; as root, 'osprof fuse "
+             "--attach MOUNT' profiles it from outside",
              observer->options->command[0], observer->has_children ? " yet" : "");
 }
 

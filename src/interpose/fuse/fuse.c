@@ -20,8 +20,10 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "environment.h"
 #include "fd_look.h"
 #include "process.h"
+#include "sandbox.h"
 #include "wiped_page.h"
 #include "wire.h"
 #include "wrapper.h"
@@ -31,6 +33,11 @@
 #define LOOKED_AT_ANSWER_BYTES (WIRE_ANSWER_BYTES + 8)
 
 static struct request_ring *ring; /* NULL: nobody wants to know. Set before main() */
+static bool is_left_alone;        /* atomic: the program has forbidden itself system calls */
+
+static inline bool looks(void) {
+    return ring && !__atomic_load_n(&is_left_alone, __ATOMIC_RELAXED);
+}
 
 /* A request that has been spliced into a pipe, from which its thread reads it next. */
 static AGGSTATS_THREAD_LOCAL struct {
@@ -57,7 +64,10 @@ static AGGSTATS_THREAD_LOCAL uint64_t dropped_unique; /* 0: none */
 /* ---- The process ---- */
 
 /* In memory that the kernel zeroes in children, who are to ask for their numbers again. */
-static pid_t *own_process;
+static struct own_process {
+    pid_t number;
+    bool has_read; /* a request */
+} * own_process;
 static AGGSTATS_THREAD_LOCAL struct {
     pid_t process;
     pid_t thread;
@@ -67,10 +77,10 @@ static AGGSTATS_THREAD_LOCAL struct {
 #define WORD_BYTES 8U
 
 static void name_thread(struct request_record *record) {
-    pid_t process = __atomic_load_n(own_process, __ATOMIC_RELAXED);
+    pid_t process = __atomic_load_n(&own_process->number, __ATOMIC_RELAXED);
     if (process == 0) {
         process = (pid_t)syscall(SYS_getpid);
-        __atomic_store_n(own_process, process, __ATOMIC_RELAXED);
+        __atomic_store_n(&own_process->number, process, __ATOMIC_RELAXED);
     }
     if (own_thread.process != process) {
         own_thread.thread = (pid_t)syscall(SYS_gettid);
@@ -176,6 +186,7 @@ static void tell_request(int fd, const void *bytes, size_t size_bytes, uint64_t 
         record.started.fd = fd;
         begin_mount(fd);
     }
+    own_process->has_read = true;
     record.mount = find_mount(fd);
     asked.unique = record.unique;
     asked.fd = fd;
@@ -210,7 +221,7 @@ static void look_at_error(int fd) {
 }
 
 static inline void look_at_bytes_read(int fd, const void *bytes, ssize_t result) {
-    if (!ring)
+    if (!looks())
         return;
     if (result < 0)
         look_at_error(fd);
@@ -269,7 +280,7 @@ static inline void look_at_write(int fd, const void *bytes, size_t size_bytes) {
     const struct message answer = {bytes, size_bytes, (const char *)bytes + WIRE_ANSWER_BYTES,
                                    size_bytes - WIRE_ANSWER_BYTES, fd};
     const size_t looked_at_bytes = size_bytes < LOOKED_AT_ANSWER_BYTES ? size_bytes : LOOKED_AT_ANSWER_BYTES;
-    if (ring && size_bytes >= WIRE_ANSWER_BYTES && may_be_device(fd) && is_readable(bytes, looked_at_bytes) &&
+    if (looks() && size_bytes >= WIRE_ANSWER_BYTES && may_be_device(fd) && is_readable(bytes, looked_at_bytes) &&
         wire_may_be_answer(bytes, size_bytes, size_bytes))
         tell_answer(&answer);
 }
@@ -305,7 +316,7 @@ static bool vector_bytes(const struct iovec *vector, int count, size_t *ret_byte
 
 static void look_at_vector_read(int fd, const struct iovec *vector, int count, ssize_t result) {
     char bytes[WIRE_LOOKED_AT_BYTES];
-    if (!ring)
+    if (!looks())
         return;
     if (result < 0)
         look_at_error(fd);
@@ -317,7 +328,7 @@ static void look_at_vector_read(int fd, const struct iovec *vector, int count, s
 static void look_at_vector_write(int fd, const struct iovec *vector, int count) {
     char bytes[LOOKED_AT_ANSWER_BYTES];
     size_t whole_bytes;
-    if (!ring || !may_be_device(fd) || !vector_bytes(vector, count, &whole_bytes) || whole_bytes < WIRE_ANSWER_BYTES)
+    if (!looks() || !may_be_device(fd) || !vector_bytes(vector, count, &whole_bytes) || whole_bytes < WIRE_ANSWER_BYTES)
         return;
     struct message answer = {bytes, gather(vector, count, whole_bytes, bytes, sizeof(bytes)), NULL, 0, fd};
     if (count == 2 && vector[0].iov_len == WIRE_ANSWER_BYTES) { /* as libfuse has it */
@@ -386,12 +397,12 @@ WRAPPER(ssize_t, writev, (int fd, const struct iovec *vector, int count)) {
 }
 
 WRAPPER(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size_bytes, unsigned flags)) {
-    if (ring && size_bytes >= WIRE_ANSWER_BYTES && is_device(to_fd))
+    if (looks() && size_bytes >= WIRE_ANSWER_BYTES && is_device(to_fd))
         look_at_spliced_answer(fd, to_fd, size_bytes);
     ssize_t result = real_splice()(fd, from, to_fd, to, size_bytes, flags);
-    if (ring && result < 0)
+    if (looks() && result < 0)
         look_at_error(fd);
-    if (ring && result >= (ssize_t)WIRE_REQUEST_BYTES && is_device(fd)) {
+    if (looks() && result >= (ssize_t)WIRE_REQUEST_BYTES && is_device(fd)) {
         if (spliced.size_bytes > 0) /* nobody has looked at the last one */
             __atomic_fetch_add(&ring->unseen, 1, __ATOMIC_RELAXED);
         spliced.time_cycles = now();
@@ -416,9 +427,55 @@ WRAPPER(int, ioctl, (int fd, unsigned long request, ...)) {
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
     int result = real_ioctl()(fd, request, argument);
-    if (ring && result == 0 && request == FUSE_DEV_IOC_CLONE)
+    if (looks() && result == 0 && request == FUSE_DEV_IOC_CLONE)
         look_at_clone(fd, argument);
     return result;
+}
+
+/* ---- Leaving ---- */
+
+/* Of a process that has served a mount itself, and is no child of vfork(2), which has its memory. */
+static void tell_leaving(enum request_leaving how) {
+    struct request_record record = {.kind = REQUEST_LEFT, .time_cycles = now(), .node = how};
+    if (!own_process->has_read || (pid_t)syscall(SYS_getpid) != own_process->number)
+        return;
+    name_thread(&record);
+    request_ring_add(ring, &record, NULL, 0);
+}
+
+static void leave_alone(void) {
+    if (!looks())
+        return;
+    tell_leaving(REQUEST_LEFT_SANDBOXED);
+    __atomic_store_n(&is_left_alone, true, __ATOMIC_RELAXED);
+    environment_leave(REQUEST_RING_VARIABLE);
+}
+
+WRAP_SANDBOX(leave_alone)
+
+static void look_at_exec(char *const *variables) {
+    if (looks() && !environment_is_kept(variables, REQUEST_RING_VARIABLE, "libosprof_fuse.so"))
+        tell_leaving(REQUEST_LEFT_BARE);
+}
+
+WRAPPER(int, execve, (const char *path, char *const *arguments, char *const *variables)) {
+    look_at_exec(variables);
+    return real_execve()(path, arguments, variables);
+}
+
+WRAPPER(int, execvpe, (const char *name, char *const *arguments, char *const *variables)) {
+    look_at_exec(variables);
+    return real_execvpe()(name, arguments, variables);
+}
+
+WRAPPER(int, execv, (const char *path, char *const *arguments)) {
+    look_at_exec(environ);
+    return real_execv()(path, arguments);
+}
+
+WRAPPER(int, execvp, (const char *name, char *const *arguments)) {
+    look_at_exec(environ);
+    return real_execvp()(name, arguments);
 }
 
 /* ---- The beginning ---- */
@@ -426,14 +483,18 @@ WRAPPER(int, ioctl, (int fd, unsigned long request, ...)) {
 /* Functions are found now: finding one takes a lock of the loader's, which in a child that libc knows nothing of
  * (clone(2) by hand) a thread that it does not have may hold for ever. */
 static __attribute__((constructor)) void start(void) {
-    static pid_t not_wiped;
+    static struct own_process not_wiped;
     real_read();
     real_write();
     real_readv();
     real_writev();
     real_ioctl();
+    real_execve();
+    real_execv();
+    real_execvp();
+    real_execvpe();
     ring = request_ring_join();
-    own_process = ring ? wiped_page_make() : NULL;
+    own_process = ring ? (struct own_process *)(void *)wiped_page_make() : NULL;
     if (!own_process)
         own_process = &not_wiped;
 }

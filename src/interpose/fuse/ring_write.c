@@ -45,7 +45,8 @@ struct request_ring *request_ring_join(void) {
 
 /* What only answers may fill, and what tells of the mount. */
 static uint64_t reserved_slots(uint8_t kind) {
-    const bool may_fill = kind == REQUEST_ANSWERED || kind == REQUEST_STARTED || kind == REQUEST_ENDED;
+    const bool may_fill =
+        kind == REQUEST_ANSWERED || kind == REQUEST_STARTED || kind == REQUEST_ENDED || kind == REQUEST_LEFT;
     return may_fill ? 0 : REQUEST_RING_SLOTS / 8;
 }
 

@@ -29,6 +29,12 @@ enum request_kind {
     REQUEST_CALLER,  /* a caller that has not called lately: pid, node (its process), names (its program) */
     REQUEST_STARTED, /* the kernel has asked to begin (FUSE_INIT) */
     REQUEST_ENDED,   /* the mount is gone */
+    REQUEST_LEFT,    /* the process, which has served the mount, is not seen from now on: node (enum request_leaving) */
+};
+
+enum request_leaving {
+    REQUEST_LEFT_SANDBOXED = 1, /* it forbids itself system calls */
+    REQUEST_LEFT_BARE,          /* it executes a program without the variables that preload us */
 };
 
 struct request_record {
