@@ -231,8 +231,8 @@ static void drain(void *context) {
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (observer->is_recording)
         requests_note_lost(&observer->session.requests, ring_reader_lost(&observer->reader));
-    if (observer->is_recording && observer->has_left)
-        aggstats_recorder_mark_incomplete(observer->session.recorder);
+    if (observer->is_recording && observer->has_left) /* for good: each window lacks what comes in it */
+        aggstats_recorder_add_lost(observer->session.recorder, 1);
     pthread_mutex_unlock(&observer->lock);
 }
 
