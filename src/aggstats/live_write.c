@@ -156,6 +156,8 @@ void live_leave(struct live *live) {
     header.shared_threads = 0;
     header.window_sequence = 0;
     header.incomplete = 0;
+    header.looks = header.busy_looks = header.most_busy = 0;
+    header.tells_stolen = header.stolen_ns = 0;
     header.lost = 0;
     *live->header = header;
     window_start(live->windows[0], aggstats_clock_now(header.clock_kind));

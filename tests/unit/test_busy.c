@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -176,6 +177,32 @@ START_TEST(so_have_those_in_lanes) {
 }
 END_TEST
 
+/* Whose thread has stayed behind. Returns whether the call is counted. */
+static bool counts_in_child(struct aggstats_recorder *recorder) {
+    struct aggstats_profile profile;
+    struct aggstats_span span = aggstats_begin(recorder, 0, 1, 1);
+    aggstats_end(recorder, &span);
+    if (aggstats_recorder_snapshot(recorder, &profile) < 0)
+        return false;
+    return profile.op_count == 1 && profile.ops[0].calls == 1 && profile.busy.looks == 0;
+}
+
+START_TEST(child_of_a_process_whose_thread_sleeps_wakes_nobody) {
+    const struct timespec quiet = {.tv_nsec = 700000000};
+    struct aggstats_recorder *recorder = create_watched();
+    int status;
+    nanosleep(&quiet, NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(counts_in_child(recorder) ? 0 : 1);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+    call_for_50_ms(recorder, NULL);
+    ck_assert_uint_gt(busy_of(recorder).busy, 0);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 START_TEST(nobody_looks_unless_asked) {
     static const char *const names[] = {"READ"};
     const struct aggstats_recorder_options options = {.op_names = names, .op_count = 1, .resolution = 1};
@@ -250,6 +277,7 @@ int main(void) {
     tcase_add_test(tcase, so_they_do_where_slow_ones_are_looked_for);
     tcase_add_test(tcase, calls_after_quiet_times_have_their_share_of_the_looks);
     tcase_add_test(tcase, so_have_those_in_lanes);
+    tcase_add_test(tcase, child_of_a_process_whose_thread_sleeps_wakes_nobody);
     tcase_add_test(tcase, nobody_looks_unless_asked);
     tcase_add_test(tcase, reset_begins_anew_and_a_pause_does_not_count);
     tcase_add_test(tcase, looks_are_in_one_span_each);
