@@ -32,7 +32,10 @@
 extern const struct preload_ops posix_ops;
 
 /* Tells the run of something that is not seen. May change errno */
-void posix_note(enum posix_note note, uint64_t more);
+static inline void posix_note(enum posix_note note, uint64_t more) {
+    if (preload_join(&posix_ops))
+        aggstats_recorder_note(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE), note, more);
+}
 
 /* Find the functions that children call before they execute something. Finding one takes a lock of the loader's; in a
  * child that libc knows nothing of (clone(2) by hand) a thread that it does not have may hold that for ever. */
