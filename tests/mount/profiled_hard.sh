@@ -111,3 +111,35 @@ if have bindfs; then
     wait_until 20 nobody_stays || fail "a process is left beside the daemon"
     assert_eq 1 "$(calls OPEN)" "OPEN of a mount that unmounts itself"
 fi
+
+# ---- No room, or no right, where live files go: before the daemon starts, while it mounts, while it serves
+
+if unshare --mount true 2>/dev/null; then
+    cat >in_small_run <<'END'
+mkdir -p small && mount -t tmpfs -o size="$1" tmpfs small || exit 99
+[ "$2" != ro ] || mount -o remount,ro small || exit 99
+XDG_RUNTIME_DIR=$PWD/small
+export XDG_RUNTIME_DIR
+"$OSPROF" fuse -p "$4" -- sh -c '[ "$1" != fill ] || head -c 10M /dev/zero >"$XDG_RUNTIME_DIR/fill" 2>/dev/null
+    exec "$2" plain "$3"' sh "$2" "$3" "$5" &
+front=$!
+i=0
+until mountpoint -q "$5" || [ "$((i += 1))" -gt 200 ]; do sleep 0.1; done
+dd if="$5/file" bs=5 count=1 status=none
+umount "$5"
+wait "$front"
+END
+    # small_run SIZE HOW MESSAGE: HOW: ro, fill or plain; what is served is served, and the message told
+    small_run() {
+        rm -f "$profile"
+        unshare --mount --propagation private sh in_small_run "$1" "$2" "$daemon" "$profile" "$mnt" >out 2>err ||
+            fail "exit status $? with $1, $2: $(<err)"
+        assert_eq 12345 "$(<out)" "what the file holds with $1, $2"
+        grep -qF -- "$3" err || fail "with $1, $2: expected '$3', found '$(<err)'"
+        [ ! -e "$profile" ] || fail "there is a profile with $1, $2"
+    }
+    small_run 100k plain "nothing can be made in $PWD/small/osprof: No space left on device"
+    small_run 10M ro "nothing can be made in $PWD/small/osprof: Read-only file system"
+    small_run 2200k plain "is not profiled: no live file can be made at $PWD/small/osprof/"
+    small_run 10M fill "is not profiled: no live file can be made at $PWD/small/osprof/"
+fi
