@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,6 +322,31 @@ static void without_proc(void) {
     CHECK(fd >= 0 && write(fd, "x", 1) == 1);
 }
 
+#define REFUSED(call) CHECK((call) == -1 && errno == EFAULT)
+
+/* The kernel refuses them, and nobody else may look at them. The last one ends where there is no memory. */
+static void bad_names(void) {
+    struct stat attr;
+    char *arguments[] = {(char *)(uintptr_t) "true", NULL};
+    char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(pages != MAP_FAILED && mprotect(pages + 4096, 4096, PROT_NONE) == 0);
+    memcpy(pages + 4092, "data", 4);
+    const uintptr_t names[] = {0, 1, UINTPTR_MAX, UINTPTR_MAX / 2, (uintptr_t)pages + 4096, (uintptr_t)pages + 4092};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *volatile name = (const char *)names[i];
+        REFUSED(open(name, O_RDONLY));
+        REFUSED(openat(AT_FDCWD, name, O_RDONLY));
+        REFUSED(stat(name, &attr));
+        REFUSED(fstatat(AT_FDCWD, name, &attr, AT_SYMLINK_NOFOLLOW));
+        REFUSED(rename("data", name));
+        REFUSED(unlink(name));
+        if (i > 0)
+            REFUSED(execve("/bin/true", arguments, (char **)names[i]));
+    }
+    CHECK(mprotect(pages + 4096, 4096, PROT_READ) == 0); /* and now there is */
+    CHECK(stat(pages + 4092, &attr) == -1 && errno == ENOENT);
+}
+
 static void finish(struct aiocb *control) {
     const struct aiocb *const list[] = {control};
     CHECK(aio_suspend(list, 1, NULL) == 0 && aio_error(control) == 0 && aio_return(control) == 1);
@@ -377,6 +403,7 @@ int main(int argc, char **argv) {
         {"close_all", close_all},
         {"another_root", in_another_root},
         {"without_proc", without_proc},
+        {"bad_names", bad_names},
         {"asynchronous", asynchronous},
         {"errno", keep_errno},
     };

@@ -76,6 +76,10 @@ hard errno OPEN=1 FTRUNCATE=1 PREAD=1 CLOSE=1 FOPEN=1 FCLOSE=1 OPENDIR=1 READDIR
 hard asynchronous OPEN=1 FTRUNCATE=1
 assert_eq "3 asynchronous calls" "$(told)" "what is told of asynchronous calls"
 
+# ---- Names that are not there: the kernel's answer is EFAULT
+
+hard bad_names RENAME=6 STAT=1
+
 # ---- What is executed without the environment
 
 same 0 sh -c 'echo line >file; env -i cat file; env LD_PRELOAD= cat file; cat file; env -i no-such-program || :'

@@ -76,12 +76,14 @@ static void answer_elsewhere(uint64_t unique) {
     close(fd);
 }
 
-static void write_garbage(void) {
+static void write_garbage(uint64_t unique) {
     static const char zeros[4096];
     struct fuse_out_header header = {.len = sizeof(header), .unique = 0x1234567890abcdef};
     struct fuse_out_header positive = {.len = sizeof(positive), .error = 5, .unique = 2};
+    struct fuse_out_header large = {.len = sizeof(large), .error = -512, .unique = unique};
     const struct iovec vector[2] = {{NULL, 0}, {(void *)(uintptr_t)16, 64}};
     volatile int negative = -1;
+    (void)!write(device_fd, &large, sizeof(large));
     (void)!write(device_fd, zeros, sizeof(zeros));
     (void)!write(device_fd, &header, sizeof(header));
     (void)!write(device_fd, &header, 7);
@@ -129,7 +131,7 @@ static void answer_at(int fd, uint64_t unique, int error, const void *body, size
     struct fuse_out_header header = {.len = (uint32_t)(sizeof(header) + body_bytes), .error = -error, .unique = unique};
     const struct iovec vector[2] = {{&header, sizeof(header)}, {(void *)(uintptr_t)body, body_bytes}};
     if (is_mode("garbage")) {
-        write_garbage();
+        write_garbage(unique);
         answer_elsewhere(unique);
     }
     if (is_mode("faults"))

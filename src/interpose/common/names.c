@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "fd_table.h"
+#include "memory_look.h"
 #include "proc_fd.h"
 
 static struct {
@@ -101,11 +103,37 @@ static enum below_place place_at(int dir_fd, const char *path, const struct prel
     return state == FD_INSIDE ? BELOW_INSIDE : BELOW_OUTSIDE;
 }
 
+/* ---- Whether there is a name ---- */
+
+#define PAGES_KNOWN 8U
+
+/* Pages of which this thread has asked lately: most names lie in few. */
+static AGGSTATS_THREAD_LOCAL uintptr_t pages_known[PAGES_KNOWN];
+
+static bool has_page(const char *at) {
+    const uintptr_t page = (uintptr_t)at / MEMORY_LEAST_PAGE_BYTES;
+    uintptr_t *known = &pages_known[page % PAGES_KNOWN];
+    if (*known != page && memory_has_word((uintptr_t)at / MEMORY_WORD_BYTES * MEMORY_WORD_BYTES))
+        *known = page;
+    return *known == page;
+}
+
+/* Its whole text can be read. NULL is in page 0, which nobody has */
+static bool is_text_there(const char *text) {
+    while ((uintptr_t)text >= MEMORY_LEAST_PAGE_BYTES && has_page(text)) {
+        const size_t rest_bytes = MEMORY_LEAST_PAGE_BYTES - (uintptr_t)text % MEMORY_LEAST_PAGE_BYTES;
+        if (memchr(text, '\0', rest_bytes))
+            return true;
+        text += rest_bytes;
+    }
+    return false;
+}
+
 bool names_count(int dir_fd, const char *path, const struct preload_ops *ops) {
-    if (!preload_looks() || !path)
+    if (!preload_looks())
         return false;
     int saved_errno = errno;
-    bool counts = place_at(dir_fd, path, ops) == BELOW_INSIDE && preload_join(ops);
+    bool counts = is_text_there(path) && place_at(dir_fd, path, ops) == BELOW_INSIDE && preload_join(ops);
     errno = saved_errno;
     return counts;
 }

@@ -22,6 +22,7 @@
 #include "aggstats.h"
 #include "environment.h"
 #include "fd_look.h"
+#include "memory_look.h"
 #include "process.h"
 #include "sandbox.h"
 #include "wiped_page.h"
@@ -73,9 +74,6 @@ static AGGSTATS_THREAD_LOCAL struct {
     pid_t thread;
 } own_thread;
 
-#define LEAST_PAGE_BYTES 4096 /* no page is smaller */
-#define WORD_BYTES 8U
-
 static void name_thread(struct request_record *record) {
     pid_t process = __atomic_load_n(&own_process->number, __ATOMIC_RELAXED);
     if (process == 0) {
@@ -100,28 +98,23 @@ static bool is_device(int fd) {
            attributes.stx_rdev_minor == DEVICE_MINOR;
 }
 
-/* An aligned one. The kernel reads it before it finds that -1 is no way to change a mask of signals. */
-static bool is_word_readable(uintptr_t at) {
-    return syscall(SYS_rt_sigprocmask, -1, at, NULL, WORD_BYTES) < 0 && errno == EINVAL;
-}
-
 /* In the page of the frame of whoever asks, where answers that are made on the stack mostly are. */
 static inline bool is_beside(uintptr_t frame, uintptr_t at, uintptr_t last) {
-    return at >= frame && at <= last && last / LEAST_PAGE_BYTES == frame / LEAST_PAGE_BYTES;
+    return at >= frame && at <= last && last / MEMORY_LEAST_PAGE_BYTES == frame / MEMORY_LEAST_PAGE_BYTES;
 }
 
 /* Whether memory that the program has named is there. Keeps errno */
 static bool is_readable(const void *memory, size_t size_bytes) {
     int saved_errno = errno;
-    uintptr_t at = (uintptr_t)memory / WORD_BYTES * WORD_BYTES;
-    const uintptr_t last = ((uintptr_t)memory + size_bytes - 1) / WORD_BYTES * WORD_BYTES;
+    uintptr_t at = (uintptr_t)memory / MEMORY_WORD_BYTES * MEMORY_WORD_BYTES;
+    const uintptr_t last = ((uintptr_t)memory + size_bytes - 1) / MEMORY_WORD_BYTES * MEMORY_WORD_BYTES;
     bool is_there = size_bytes > 0 && at <= last;
     if (is_there && is_beside((uintptr_t)__builtin_frame_address(0), at, last))
         return true;
-    for (; is_there && at / LEAST_PAGE_BYTES != last / LEAST_PAGE_BYTES;
-         at = (at / LEAST_PAGE_BYTES + 1) * LEAST_PAGE_BYTES)
-        is_there = is_word_readable(at);
-    is_there = is_there && is_word_readable(last);
+    for (; is_there && at / MEMORY_LEAST_PAGE_BYTES != last / MEMORY_LEAST_PAGE_BYTES;
+         at = (at / MEMORY_LEAST_PAGE_BYTES + 1) * MEMORY_LEAST_PAGE_BYTES)
+        is_there = memory_has_word(at);
+    is_there = is_there && memory_has_word(last);
     errno = saved_errno;
     return is_there;
 }

@@ -9,7 +9,7 @@
 #include "base.h"
 #include "wire_ops.h"
 
-#define ERROR_MAX 4095
+#define ERROR_MAX 511 /* the kernel refuses what is larger */
 
 static_assert(sizeof(struct fuse_in_header) == WIRE_REQUEST_BYTES &&
                   sizeof(struct fuse_out_header) == WIRE_ANSWER_BYTES,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_look.h"
+
 /* Programs that are executed from now on are not part of the run. The variable's text itself is changed, so that
  * nothing is allocated. */
 static inline void environment_leave(const char *variable) {
@@ -14,12 +16,19 @@ static inline void environment_leave(const char *variable) {
         *value = '\0';
 }
 
-/* Whether a program that gets these variables is seen: it has ours, and preloads our library. */
+static inline bool environment_is_there(const void *pointer) {
+    const uintptr_t at = (uintptr_t)pointer / MEMORY_WORD_BYTES * MEMORY_WORD_BYTES;
+    const bool is_aligned = at == (uintptr_t)pointer;
+    return memory_has_word(at) && (is_aligned || memory_has_word(at + MEMORY_WORD_BYTES));
+}
+
+/* Whether a program that gets these variables is seen: it has ours, and preloads our library. What is not in memory is
+ * for the kernel to refuse. May change errno */
 static inline bool environment_is_kept(char *const *variables, const char *variable, const char *library) {
     const size_t length = strlen(variable);
     bool has_variable = false;
     bool has_library = false;
-    for (; variables && *variables; variables++) {
+    for (; environment_is_there(variables) && *variables && environment_is_there(*variables); variables++) {
         if (strncmp(*variables, variable, length) == 0 && (*variables)[length] == '=')
             has_variable = true;
         else if (strncmp(*variables, "LD_PRELOAD=", sizeof("LD_PRELOAD=") - 1) == 0)

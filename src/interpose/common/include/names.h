@@ -7,8 +7,8 @@
 
 #include "preload.h"
 
-/* path: relative to dir_fd, or AT_FDCWD; ""; dir_fd itself. NULL does not count. If it counts, the live file has been
- * joined. */
+/* path: relative to dir_fd, or AT_FDCWD; ""; dir_fd itself. What is not there, such as NULL, does not count. If it
+ * counts, the live file has been joined. */
 bool names_count(int dir_fd, const char *path, const struct preload_ops *ops);
 
 /* The current directory has changed, by a call of this process's. */
