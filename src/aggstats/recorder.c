@@ -260,6 +260,20 @@ struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder) 
     return threads_add_lane(&recorder->threads);
 }
 
+/* Calls come first, and buckets last, as with calls that are counted one by one: readers look in the opposite order. */
+void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggstats_block *lane, unsigned op,
+                         const struct aggstats_counted *counted) {
+    const struct layout *layout = &recorder->layout;
+    struct aggstats_counters *counters = layout_counters(layout, lane->counters, op);
+    __atomic_store_n(&lane->current_start_cycles, counted->seen_cycles, __ATOMIC_RELAXED);
+    aggstats_add(&lane->clamped, counted->clamped);
+    for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
+        aggstats_add(&counters->calls, counted->buckets[bucket]);
+    aggstats_add(&counters->total_cycles, counted->total_cycles);
+    for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
+        aggstats_add(&counters->buckets[aggstats_slot(bucket, layout->resolution)], counted->buckets[bucket]);
+}
+
 void aggstats_wake(struct aggstats_recorder *recorder) {
     recorder_wake_watcher(recorder);
 }

@@ -133,6 +133,49 @@ START_TEST(profile_is_incomplete_in_the_window_in_which_calls_were_lost) {
 }
 END_TEST
 
+/* 3 of bucket 10 and 2 of bucket 12. */
+static void count_five(struct aggstats_block *lane, uint64_t total_cycles) {
+    const uint64_t buckets[64] = {[10] = 3, [12] = 2};
+    const struct aggstats_counted counted = {
+        .buckets = buckets, .total_cycles = total_cycles, .seen_cycles = START_CYCLES};
+    aggstats_lane_count(recorder, lane, OP_B, &counted);
+}
+
+START_TEST(calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_longest) {
+    struct aggstats_block *lane = aggstats_lane_create(recorder);
+    count_five(lane, 12000);
+    count_five(lane, 13000);
+    struct aggstats_profile profile = snapshot();
+    ck_assert_uint_eq(profile.op_count, 1);
+    ck_assert_str_eq(profile.ops[0].name, "B");
+    ck_assert_uint_eq(profile.ops[0].calls, 10);
+    ck_assert_uint_eq(profile.ops[0].buckets[10], 6);
+    ck_assert_uint_eq(profile.ops[0].buckets[12], 4);
+    ck_assert_uint_eq(profile.ops[0].total_cycles, 25000);
+    ck_assert_uint_eq(profile.ops[0].longest_cycles, 0);
+    ck_assert_uint_eq(profile.clamped, 0);
+    ck_assert_uint_eq(profile.in_flight_count, 0);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
+START_TEST(calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are_added) {
+    struct aggstats_block *lane = aggstats_lane_create(recorder);
+    const uint64_t buckets[64] = {[0] = 7};
+    const struct aggstats_counted counted = {.buckets = buckets, .total_cycles = 5, .clamped = 2};
+    count_five(lane, 12000);
+    ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+    aggstats_lane_count(recorder, lane, OP_A, &counted);
+    struct aggstats_profile profile = snapshot();
+    ck_assert_uint_eq(profile.op_count, 1);
+    ck_assert_str_eq(profile.ops[0].name, "A");
+    ck_assert_uint_eq(profile.ops[0].calls, 7);
+    ck_assert_uint_eq(profile.ops[0].total_cycles, 5);
+    ck_assert_uint_eq(profile.clamped, 2);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("lane");
     TCase *tcase = suite_case(suite, "calls", set_up, tear_down);
@@ -141,5 +184,7 @@ int main(void) {
     tcase_add_test(tcase, lane_is_not_given_to_a_thread);
     tcase_add_test(tcase, call_that_is_forgotten_is_in_no_window);
     tcase_add_test(tcase, profile_is_incomplete_in_the_window_in_which_calls_were_lost);
+    tcase_add_test(tcase, calls_that_were_counted_elsewhere_add_up_and_none_is_said_to_be_the_longest);
+    tcase_add_test(tcase, calls_that_were_counted_elsewhere_are_of_the_window_in_which_they_are_added);
     return run_suite(suite);
 }

@@ -209,6 +209,18 @@ static inline void aggstats_lane_forget(const struct aggstats_span *span) {
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
 }
 
+/* Calls that somebody else has timed and counted. */
+struct aggstats_counted {
+    const uint64_t *buckets; /* [64 * resolution], as the recorder's */
+    uint64_t total_cycles;   /* of their latencies */
+    uint64_t clamped;        /* how many of bucket 0 were negative differences */
+    uint64_t seen_cycles;    /* when all of them had ended, as aggstats_clock_now() tells it */
+};
+
+/* Adds them. Which was the longest is not known: so nothing is noted of that. Threads: as aggstats_lane_begin() */
+void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggstats_block *lane, unsigned op,
+                         const struct aggstats_counted *counted);
+
 /* So many calls were not counted: until the next reset snapshots, and the live file, say that they are incomplete.
  * While paused it does nothing. Threads: any */
 void aggstats_recorder_add_lost(struct aggstats_recorder *recorder, uint64_t calls);
