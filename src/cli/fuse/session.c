@@ -1,10 +1,8 @@
 #include "session.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base.h"
 #include "path.h"
@@ -12,7 +10,6 @@
 #include "user_label.h"
 
 #define OWN_LABELS 7
-#define BACKUP_SUFFIX ".old"
 
 /* ---- Joint profiles ----------------------------------------------------------------------------- */
 
@@ -132,88 +129,6 @@ static int start_groupings(struct session *session) {
     return error;
 }
 
-/* ---- Saving ------------------------------------------------------------------------------------- */
-
-/* A file in the mount would be written by the daemon that is profiled. */
-static int open_place(const struct session *session, const char *file, int *ret_dir_fd, const char **ret_name) {
-    struct stat attr;
-    CLEANUP_FD int dir_fd = -1;
-    int error = open_parent(AT_FDCWD, file, &dir_fd, ret_name);
-    if (error == 0 && fstat(dir_fd, &attr) < 0)
-        error = negative_errno();
-    if (error == 0 && attr.st_dev == session->mount.device)
-        error = -ELOOP;
-    if (error == 0)
-        *ret_dir_fd = steal_fd(&dir_fd);
-    return error;
-}
-
-static mode_t mode_of(bool has_paths) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    return 0666 & ~mask & (has_paths ? 0600 : 0666);
-}
-
-static int save(struct session *session, const char *file, bool keeps_old) {
-    CLEANUP_FD int dir_fd = -1;
-    CLEANUP_FREE char *backup = NULL;
-    const char *name;
-    struct control control = session->control;
-    struct control_text text;
-    control.is_saved = true;
-    int error = open_place(session, file, &dir_fd, &name);
-    if (error == 0 && keeps_old && asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
-        error = -ENOMEM;
-    if (error == 0)
-        error = control_read(&control, &view_text, true, &text);
-    if (error)
-        return error;
-    error = replace_file(dir_fd, name, backup, mode_of(text.has_paths), text.text, text.size_bytes);
-    free(text.text);
-    return error;
-}
-
-/* A control_dump_fn. */
-static int dump(void *context, const char *file) {
-    struct session *session = context;
-    return save(session, file ? file : session->options->profile, false);
-}
-
-struct rotation_place {
-    const struct session *session;
-    const char *file;
-};
-
-/* An aggstats_save_fn. */
-static int save_span(void *context, const struct aggstats_profile *profile) {
-    const struct rotation_place *place = context;
-    CLEANUP_FD int dir_fd = -1;
-    CLEANUP_FREE char *text = NULL;
-    const char *name;
-    size_t size_bytes;
-    struct stat attr;
-    int error = open_place(place->session, place->file, &dir_fd, &name);
-    if (error == 0 && fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0)
-        error = -EEXIST;
-    if (error == 0)
-        error = aggstats_profile_format(profile, &text, &size_bytes);
-    return error ? error
-                 : replace_file(dir_fd, name, NULL, mode_of(aggstats_profile_has_paths(profile)), text, size_bytes);
-}
-
-/* A control_dump_fn. */
-static int rotate(void *context, const char *file) {
-    struct session *session = context;
-    struct rotation_place place = {session, file};
-    return aggstats_recorder_rotate(session->recorder, save_span, &place);
-}
-
-int session_save(struct session *session) {
-    int error = save(session, session->options->profile, session->options->keeps_old);
-    session->is_saved = error == 0;
-    return error;
-}
-
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
 /* Of a mount that cannot be found nothing is known. */
@@ -279,10 +194,10 @@ int session_start(struct session *session, const struct session_options *options
         error = requests_init(&session->requests, session->recorder);
     session->control = (struct control){
         .recorder = session->recorder,
-        .dump = dump,
-        .dump_context = session,
-        .rotate = rotate,
-        .rotate_context = session,
+        .dump = saving_dump,
+        .dump_context = &session->saving,
+        .rotate = saving_rotate,
+        .rotate_context = &session->saving,
         .joint = set_joint,
         .joint_context = session,
         .slow = set_slow,
@@ -290,12 +205,22 @@ int session_start(struct session *session, const struct session_options *options
         .path_of = path_of,
         .path_context = session,
     };
+    session->saving = (struct saving){.control = &session->control,
+                                      .device = session->mount.device,
+                                      .profile = options->profile,
+                                      .keeps_old = options->keeps_old};
     if (error == 0)
         error = start_recording(session);
     if (error) {
         session->is_saved = true; /* there is nothing to be saved */
         session_finish(session);
     }
+    return error;
+}
+
+int session_save(struct session *session) {
+    int error = saving_save(&session->saving);
+    session->is_saved = error == 0;
     return error;
 }
 

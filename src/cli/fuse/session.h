@@ -10,6 +10,7 @@
 #include "fuse_mount.h"
 #include "option_list.h"
 #include "requests.h"
+#include "saving.h"
 
 #define SESSION_CAUSE_SIZE 512
 
@@ -32,6 +33,7 @@ struct session {
     struct aggstats_recorder *recorder;
     struct requests requests;
     struct control control;
+    struct saving saving;
     struct daemon_causes causes;
     pthread_mutex_t lock; /* of what changes what is recorded */
     bool is_saved;        /* nothing comes after it */

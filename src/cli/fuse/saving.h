@@ -1,0 +1,26 @@
+/* Where profiles of a mount are saved: the final one, and those that commands ask for. */
+#ifndef SAVING_H
+#define SAVING_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "control.h"
+
+struct saving {
+    const struct control *control; /* whose profile it is */
+    dev_t device;                  /* of the mount, in which nothing is saved */
+    const char *profile;           /* where the final one goes; absolute */
+    bool keeps_old;                /* what is there then gets ".old" behind its name */
+};
+
+/* Saves the final profile. Errors: -errno; -ELOOP the place lies in the mount */
+int saving_save(const struct saving *saving);
+
+/* Saves the profile so far in a file; NULL: where the final one goes. A control_dump_fn; context: a struct saving */
+int saving_dump(void *context, const char *file);
+
+/* Saves it in a new file, and begins the next. A control_dump_fn; context: a struct saving */
+int saving_rotate(void *context, const char *file);
+
+#endif
