@@ -1,6 +1,6 @@
 #!/bin/bash
 # osprof fuse --attach: a mount that is there already, whatever its daemon is, profiled from outside until it is unmounted
-# or a signal asks to end.
+# or a signal asks to end. Meanwhile its profile is that of the mount to all commands, and counts exactly.
 . "$(dirname "$0")/lib.sh"
 . "$tests_dir/helpers.sh"
 
@@ -8,17 +8,29 @@ need_root
 need_fuse
 need bpftrace
 tracer=
+tracer2=
+raw=
 before_cleanup() {
-    [ -z "$tracer" ] || kill -KILL "$tracer" 2>/dev/null || true
+    local pid
+    for pid in $tracer $tracer2; do
+        kill -KILL "$pid" 2>/dev/null || true
+    done
     ! mountpoint -q "$mnt" || umount -l "$mnt"
+    [ -z "$raw" ] || kill -KILL "$raw" 2>/dev/null || true
+}
+
+# is_attached PID FILE: it traces, or has ended
+is_attached() {
+    grep -qs 'is profiled until it is unmounted' "$2" || ! kill -0 "$1" 2>/dev/null
 }
 
 # attached: when it traces
 attached() {
-    rm -f profile
+    rm -f profile err
     "$OSPROF" fuse --attach "$mnt" -p profile --label rack=7 2>err &
     tracer=$!
-    wait_until 60 grep -q 'is profiled until it is unmounted' err || {
+    wait_until 60 is_attached "$tracer" err || fail "it does not begin to trace"
+    grep -q 'is profiled until it is unmounted' err || {
         grep -q 'fuse_request_send' err && skip "this kernel has no tracepoint fuse:fuse_request_send"
         fail "not attached: $(<err)"
     }
@@ -30,39 +42,174 @@ ended() {
     wait "$tracer" || status=$?
     tracer=
     assert_eq "$1" "$status" "exit status: $(<err)"
+    assert_eq "" "$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.*')" "what is left of it"
 }
 
+# calls OP [PROFILE]
 calls() {
-    awk -v op="OP_$1" '$1 == op { found = $2 } END { print found + 0 }' profile
+    awk -v op="OP_$1" '$1 == op { found = $2 } END { print found + 0 }' "${2:-profile}"
 }
+
+# live OP [MOUNT]: its calls so far
+live() {
+    "$OSPROF" dump "${2:-$mnt}" "$scratch/now"
+    calls "$1" "$scratch/now"
+}
+
+# has_live COUNT OP
+has_live() {
+    [ "$(live "$2")" -eq "$1" ]
+}
+
+# ---- A mount of osproffs: its own profile is shown as before, and the other one by its socket
 
 for i in $(seq 7); do
     echo line >"$lower/file$i"
 done
 mount_osproffs -o profile=/dev/null "$lower" "$mnt"
 attached
+socket=$(sed -n 's/.*this one is \(.*\.sock\) to .*/\1/p' err)
+[ -S "$socket" ] || fail "no socket is told of: $(<err)"
 cat "$mnt"/file[1-5] >/dev/null
 all_are_closed() {
     "$OSPROF" show "$mnt" | grep -Eq '^RELEASE +5 '
 }
 wait_until 10 all_are_closed || fail "not all files are closed"
+! "$OSPROF" show "$mnt" | grep -Eq '^layer +fuse$' || fail "osproffs's profile is not shown any more"
+"$OSPROF" show "$socket" | grep -Eq '^layer +fuse$' || fail "the profile is not shown by its socket"
+assert_eq 5 "$(live OPEN "$socket")" "OPEN by the socket"
 kill -INT "$tracer"
 ended 0
 assert_eq "5 5 5" "$(calls OPEN) $(calls READ) $(calls RELEASE)" "OPEN, READ and RELEASE until SIGINT"
 grep -q '^# layer: fuse$' profile || fail "the layer is another"
 grep -q '^# label rack: 7$' profile || fail "the label is missing"
+! grep '^# mount:' profile || fail "the profile displaces that of osproffs"
 "$OSPROF" check profile >&2 || fail "osprof check finds fault"
 
-attached
-cat "$mnt"/file[67] >/dev/null
 unmount_osproffs "$mnt"
+
+# ---- A mount of another daemon: all commands know it by its mount point
+
+"$TEST_PROGRAMS/raw_daemon" plain "$mnt" &
+raw=$!
+wait_until 20 mountpoint -q "$mnt" || fail "raw_daemon does not mount"
+
+# read_file TIMES: each is OPEN, READ, FLUSH and RELEASE
+read_file() {
+    for _ in $(seq "$1"); do
+        assert_eq 12345 "$(dd if="$mnt/file" bs=5 count=1 status=none)" "what the file holds"
+    done
+}
+
+attached
+! grep -q sock err || fail "it is told of by another name: $(<err)"
+read_file 7
+assert_eq 7 "$(live READ)" "READ while it is traced"
+"$OSPROF" show "$mnt" | grep -Eq '^READ +7 ' || fail "osprof show does not show what was just read"
+"$OSPROF" show "$mnt" | grep -Eq '^layer +fuse$' || fail "osprof show shows another profile"
+"$OSPROF" check now >&2 || fail "osprof check finds fault with what is dumped"
+grep -qx "# mount: $mnt" now || fail "the mount is not in the profile"
+! grep -q '^# longest' now || fail "the longest call is not known, and told"
+
+"$OSPROF" top --batch --ascii --delay 1 --count 3 "$mnt" >top.txt &
+top=$!
+wait_until 20 test -s top.txt || fail "osprof top prints nothing"
+read_file 3
+wait "$top"
+assert_eq 3 "$(awk '/^READ / { n += $4 } END { print n + 0 }' top.txt)" "READ in osprof top"
+
+wait_until 20 has_live 10 RELEASE || fail "not all files are closed"
+"$OSPROF" reset "$mnt"
+"$OSPROF" dump "$mnt" now
+! grep '^OP_' now || fail "something is left after a reset"
+read_file 5
+"$OSPROF" rotate "$mnt" rotated
+assert_eq 5 "$(calls READ rotated)" "READ until the rotation"
+assert_refused "it is there already; choose a new name; the profile is unchanged" "$OSPROF" rotate "$mnt" rotated
+assert_refused "it lies in the mount itself" "$OSPROF" dump "$mnt" "$mnt/now"
+read_file 2
+assert_eq 2 "$(live READ)" "READ since the rotation"
+
+# Slow calls and groups are not seen from outside.
+"$OSPROF" why "$mnt" 2>why.txt && fail "osprof why says something"
+grep -q "nobody looked for slow calls" why.txt || fail "osprof why: $(<why.txt)"
+
+# ---- Another one at the same mount
+
+rm -f err2
+"$OSPROF" fuse --attach "$mnt" -p profile2 2>err2 &
+tracer2=$!
+wait_until 60 is_attached "$tracer2" err2 || fail "the second one does not begin to trace"
+read_file 3
+socket=$(sed -n 's/.*this one is \(.*\.sock\) to .*/\1/p' err2)
+assert_eq "3 5" "$(live READ "$socket") $(live READ)" "READ of both"
+"$OSPROF" reset "$socket"
+assert_eq "0 5" "$(live READ "$socket") $(live READ)" "READ of both after a reset of the second"
+kill -TERM "$tracer2"
+wait "$tracer2" || fail "exit status of the second one: $(<err2)"
+tracer2=
+
+# ---- Others may not look, nor change anything
+
+assert_eq "600 600" "$(stat -c %a "$XDG_RUNTIME_DIR"/osprof/*-*.live "$XDG_RUNTIME_DIR"/osprof/*-*.sock | xargs)" "modes"
+provide_programs
+as_root_sees() {
+    as_user env XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$@"
+}
+! as_root_sees "$OSPROF" reset "$mnt" 2>/dev/null || fail "another user has reset the profile"
+! as_root_sees "$OSPROF" show "$mnt" 2>/dev/null || fail "another user has seen the profile"
+assert_eq 5 "$(live READ)" "READ after another user has tried"
+
+# ---- Killed: what was counted is in the live file
+
+bpftrace=$(<"/proc/$tracer/task/$tracer/children")
+live_file=$(find "$XDG_RUNTIME_DIR/osprof" -name '*-*.live')
+kill -KILL "$tracer"
+wait "$tracer" 2>/dev/null || true
+tracer=
+bpftrace_has_ended() {
+    ! kill -0 "${bpftrace% }" 2>/dev/null
+}
+wait_until 20 bpftrace_has_ended || fail "bpftrace traces on"
+"$OSPROF" recover -o recovered --remove "$live_file"
+assert_eq 5 "$(calls READ recovered)" "READ in what is recovered"
+rm "${live_file%.live}.sock"
+
+attached
+read_file 3
+assert_eq 3 "$(live READ)" "READ before bpftrace is killed"
+bpftrace=$(<"/proc/$tracer/task/$tracer/children")
+kill -KILL "${bpftrace% }"
+ended 125
+assert_eq 3 "$(calls READ)" "READ until bpftrace was killed"
+grep -q '^# incomplete: yes$' profile || fail "the profile is said to be complete"
+grep -q 'is not profiled to the end: bpftrace was killed by signal 9' err || fail "it is not told why: $(<err)"
+
+# ---- The mount has gone: who looks at the profile then waits until it is there
+
+attached
+read_file 2
+umount "$mnt"
+"$OSPROF" show profile | grep -Eq '^READ +2 ' || fail "the final profile is not waited for"
 ended 0
-assert_eq 2 "$(calls OPEN)" "OPEN until the unmount"
+wait "$raw"
+raw=
 
 # ---- What cannot be done
 
-assert_refused "is on no FUSE file system, and not profiled as layer fs" "$OSPROF" fuse --attach "$lower" -p profile
+assert_refused "it is on no FUSE file system that is mounted here" "$OSPROF" fuse --attach "$lower" -p profile
 assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" -p profile -- true
 assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" --by uid
-provide_programs
 assert_refused "only root may trace the kernel" as_user "$OSPROF" fuse --attach "$lower" -p "$scratch/home-user/profile"
+mount_osproffs -o profile=/dev/null "$lower" "$mnt"
+assert_refused "it lies in the mount itself; name another file with -p" "$OSPROF" fuse --attach "$mnt" -p "$mnt/profile"
+rm -f err
+XDG_RUNTIME_DIR=/proc "$OSPROF" fuse --attach "$mnt" -p profile 2>err &
+tracer=$!
+wait_until 60 is_attached "$tracer" err || fail "it does not begin to trace"
+grep -q "has no live profile, only a final one: nothing can be made in /proc/osprof" err || fail "no directory: $(<err)"
+cat "$mnt"/file[1-3] >/dev/null
+kill -TERM "$tracer"
+ended 0
+assert_eq 3 "$(calls OPEN)" "OPEN without a live profile"
+unmount_osproffs "$mnt"

@@ -1,107 +1,146 @@
 #include "attach.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base.h"
 #include "command.h"
-#include "mounts.h"
-#include "path.h"
 #include "signals.h"
 #include "traces.h"
 
-#define LOOK_MS 1000
+#define LOOK_NS INT64_C(1000000000) /* between looks whether the mount, and bpftrace, are there */
 
-/* A mount, by the table of mounts: the next one may be given its device number, but hardly its place. */
-struct place {
-    dev_t device;
-    char *path; /* NULL: it is on no FUSE mount */
+struct attachment {
+    const char *directory; /* as it was given */
+    struct signals signals;
+    struct traces traces;
+    struct bpftrace *bpftrace; /* of these */
+    struct attach_profile profile;
+    uint64_t missed; /* events */
 };
 
-static void find_place(const char *directory, struct place *ret_place) {
-    CLEANUP_FREE char *path = realpath(directory, NULL);
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    *ret_place = (struct place){.path = NULL};
-    if (!path || mounts_device_at(path, &ret_place->device) < 0)
-        return;
-    mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (entry.device != ret_place->device || !mounts_is_fuse(&entry) || !path_below(path, entry.path))
-            continue;
-        free(ret_place->path);
-        ret_place->path = strdup(entry.path);
+/* ---- While it is traced ------------------------------------------------------------------------- */
+
+static void note_missed(struct attachment *attachment, uint64_t missed) {
+    if (missed > attachment->missed)
+        aggstats_recorder_add_lost(attachment->profile.recorder, missed - attachment->missed);
+    attachment->missed = missed;
+}
+
+/* Returns false when it is over. */
+static bool look(struct attachment *attachment) {
+    if (bpftrace_has_ended(attachment->bpftrace) || !fuse_mount_is_there(&attachment->profile.mount))
+        return false;
+    note_missed(attachment, bpftrace_count_missed(attachment->bpftrace));
+    return true;
+}
+
+/* Until the mount has gone, a signal asks to end, or bpftrace has ended. */
+static void follow(struct attachment *attachment) {
+    struct pollfd events[] = {{.fd = attachment->signals.fd, .events = POLLIN},
+                              {.fd = attachment->bpftrace->output_fd, .events = POLLIN}};
+    int64_t looked_ns = 0;
+    for (;;) {
+        const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+        if (now_ns - looked_ns >= LOOK_NS) {
+            looked_ns = now_ns;
+            if (!look(attachment))
+                return;
+        }
+        if (poll(events, ARRAY_SIZE(events), (int)(LOOK_NS / 1000000)) > 0 && events[1].revents &&
+            attach_profile_read(&attachment->profile, attachment->bpftrace->output_fd) <= 0)
+            return;
+        if (signals_take_ending(&attachment->signals) != 0)
+            return;
     }
 }
 
-static bool is_mounted(const struct place *place) {
-    CLEANUP_MOUNTS struct mounts_table table;
-    struct mounts_entry entry;
-    bool found = false;
-    mounts_open(&table);
-    while (place->path && !found && mounts_next(&table, &entry))
-        found = entry.device == place->device && strcmp(entry.path, place->path) == 0;
-    return found;
-}
+/* ---- The end ------------------------------------------------------------------------------------ */
 
-static void wait_for_end(const struct signals *signals, const struct place *place) {
-    struct signalfd_siginfo info;
-    while (is_mounted(place))
-        if (signals_ends(signals_take(signals, LOOK_MS, &info)))
+/* bpftrace prints all once more when it ends, and only then its output ends. */
+static void read_rest(struct attachment *attachment) {
+    struct pollfd event = {.fd = attachment->bpftrace->output_fd, .events = POLLIN};
+    while (poll(&event, 1, BPFTRACE_STOP_MS) > 0)
+        if (attach_profile_read(&attachment->profile, event.fd) <= 0)
             return;
 }
 
-static int save(const struct recording *layers, const char *profile, bool keeps_old) {
-    CLEANUP_FD int dir_fd = -1;
-    CLEANUP_FREE char *text = NULL;
-    CLEANUP_FREE char *backup = NULL;
-    const char *name;
-    size_t size_bytes;
-    int error = open_parent(AT_FDCWD, profile, &dir_fd, &name);
-    if (error == 0 && keeps_old && asprintf(&backup, "%s.old", name) < 0)
-        error = -ENOMEM;
-    if (error == 0)
-        error = recording_format(layers, &text, &size_bytes);
-    if (error == 0)
-        error = replace_file(dir_fd, name, backup, recording_mode(layers), text, size_bytes);
+/* What there is of a profile is saved in any case. */
+static int end(struct attachment *attachment) {
+    bpftrace_stop(attachment->bpftrace);
+    read_rest(attachment);
+    int error = bpftrace_wait_for_end(attachment->bpftrace, &attachment->signals, "is not profiled to the end");
+    if (!attachment->bpftrace->has_ended)
+        note_missed(attachment, attachment->bpftrace->missed);
+    if (error) /* how many is not known */
+        aggstats_recorder_add_lost(attachment->profile.recorder, 1);
+    traces_tell_lacking("fuse", attachment->missed);
+    int save_error = attach_profile_end(&attachment->profile);
+    attach_profile_finish(&attachment->profile);
+    return error ? error : save_error;
+}
+
+/* ---- The beginning ------------------------------------------------------------------------------ */
+
+static int begin(struct attachment *attachment, const struct attach_options *options, struct fuse_mount *mount) {
+    int signal = 0;
+    const struct trace *trace = &attachment->traces.layers[TRACE_FUSE];
+    int error = traces_start(&attachment->traces, &attachment->signals, &signal);
+    if (error || !trace->is_wanted)
+        return error ? error : -EIO;
+    traces_begin(&attachment->traces);
+    error = attach_profile_start(&attachment->profile, options, mount, trace->task.script);
     if (error)
-        complain("cannot write the profile to %s: %s", profile, strerror(-error));
+        complain("cannot profile %s: %s", attachment->directory, strerror(-error));
+    else
+        complain("%s is profiled until it is unmounted, or Ctrl-C", attachment->directory);
     return error;
 }
 
-/* Errors: told to the user; -EINTR: a signal came before anything was traced */
-static int trace(struct traces *traces, const struct signals *signals, const char *mount, struct recording *layers) {
-    int signal = 0;
-    struct place place;
-    find_place(mount, &place);
-    int error = traces_start(traces, signals, &signal);
-    if (error == 0 && traces->layers[TRACE_FUSE].is_wanted) {
-        fprintf(stderr, "osprof: %s is profiled until it is unmounted, or Ctrl-C\n", mount);
-        traces_begin(traces);
-        wait_for_end(signals, &place);
-        traces_stop(traces, signals, layers);
-    }
-    free(place.path);
-    return error ? error : layers->count > 0 ? 0 : -EIO;
+/* Errors: told to the user */
+static int find_mount(const char *directory, const struct attach_options *options, struct fuse_mount *ret_mount) {
+    int error = fuse_mount_at(directory, ret_mount);
+    if (error == -ENOENT)
+        complain("cannot profile %s: it is on no FUSE file system that is mounted here", directory);
+    else if (error)
+        complain("cannot profile %s: %s", directory, strerror(-error));
+    if (error)
+        return error;
+    const struct saving saving = {.device = ret_mount->device, .profile = options->profile};
+    error = saving_check(&saving);
+    if (error)
+        complain("cannot write the profile to %s: %s; name another file with -p", options->profile,
+                 error == -ELOOP ? "it lies in the mount itself" : strerror(-error));
+    return error;
 }
 
-int attach_run(const char *mount, const char *profile, bool keeps_old, const struct option_list *labels) {
+static int run(struct attachment *attachment, const struct attach_options *options) {
     static const bool wanted[TRACE_LAYERS] = {[TRACE_FUSE] = true};
-    struct signals signals;
-    struct traces traces;
-    struct recording layers = {.layers = NULL};
-    int error = signals_init(&signals);
+    struct fuse_mount mount = {.path = NULL};
+    struct traces *traces = &attachment->traces;
+    traces_open(traces, wanted, &attachment->directory, 1, NULL, 0);
+    traces_set_live(traces);
+    attachment->bpftrace = &traces->layers[TRACE_FUSE].bpftrace;
+    int error = traces->layers[TRACE_FUSE].is_wanted ? find_mount(attachment->directory, options, &mount) : -EIO;
+    if (error == 0)
+        error = begin(attachment, options, &mount);
+    if (error == 0) {
+        follow(attachment);
+        error = end(attachment);
+    }
+    fuse_mount_finish(&mount);
+    traces_finish(traces);
+    return error;
+}
+
+int attach_run(const char *mount, const struct attach_options *options) {
+    struct attachment attachment = {.directory = mount};
+    int error = signals_init(&attachment.signals);
     if (error) {
         complain("cannot take signals: %s", strerror(-error));
         return error;
     }
-    traces_open(&traces, wanted, &mount, 1, labels->texts, labels->count);
-    error = traces.layers[TRACE_FUSE].is_wanted ? trace(&traces, &signals, mount, &layers) : -EIO;
-    if (error == 0)
-        error = save(&layers, profile, keeps_old);
-    traces_finish(&traces);
-    recording_finish(&layers);
-    signals_finish(&signals);
+    error = run(&attachment, options);
+    signals_finish(&attachment.signals);
     return error;
 }

@@ -2,11 +2,10 @@
 #ifndef ATTACH_H
 #define ATTACH_H
 
-#include "option_list.h"
+#include "attach_profile.h"
 
 /* Until the mount is gone, or a signal asks to end; then writes the profile.
- * profile:   where to; keeps_old: what is there gets ".old" behind its name
- * Errors:    told to the user */
-int attach_run(const char *mount, const char *profile, bool keeps_old, const struct option_list *labels);
+ * Errors:  told to the user */
+int attach_run(const char *mount, const struct attach_options *options);
 
 #endif

@@ -283,16 +283,16 @@ static enum status start(const struct fuse_options *given, char **command, struc
 static enum status attach(const struct command *command, const struct fuse_options *given,
                           const struct arguments *arguments) {
     const char *other = options_given(arguments, "resolution interval by groups joint slow causes");
-    bool keeps_old;
+    struct attach_options options = {.labels = given->labels};
     if (arguments->rest_count > 0)
         usage_error(command, "--attach is for a mount that is there, without a daemon to start");
     else if (other)
         usage_error(command, "--%s is not for --attach", other);
     if (arguments->rest_count > 0 || other)
         return (enum status)RUN_FAILED;
-    CLEANUP_FREE char *profile = settle_profile(given->profile, &keeps_old);
-    return profile && attach_run(given->mount, profile, keeps_old, &given->labels) == 0 ? STATUS_OK
-                                                                                        : (enum status)RUN_FAILED;
+    CLEANUP_FREE char *profile = settle_profile(given->profile, &options.keeps_old);
+    options.profile = profile;
+    return profile && attach_run(given->mount, &options) == 0 ? STATUS_OK : (enum status)RUN_FAILED;
 }
 
 static enum status run_fuse(const struct command *command, int argc, char **argv) {

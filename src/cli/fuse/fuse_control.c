@@ -95,7 +95,7 @@ static void answer(const struct fuse_control *control, int fd) {
         show(control, fd);
         return;
     }
-    if (asks_for(question, size_bytes, HANDED_OVER)) {
+    if (control->handed_over && asks_for(question, size_bytes, HANDED_OVER)) {
         tell_handed_over(control, fd, INT64_MAX);
         return;
     }

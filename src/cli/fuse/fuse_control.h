@@ -18,7 +18,7 @@ struct fuse_control {
     const struct control *control;
     void (*before)(void *context); /* what has happened up to now is counted first */
     void *context;
-    const uint64_t *handed_over; /* atomic */
+    const uint64_t *handed_over; /* atomic; NULL: it is not known, and not told */
     char *path;
 };
 

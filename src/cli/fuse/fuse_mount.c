@@ -7,6 +7,7 @@
 
 #include "base.h"
 #include "mounts.h"
+#include "path.h"
 
 #define CONNECTION "fuse_connection:"
 
@@ -112,6 +113,41 @@ int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, str
     else
         *ret_mount = found;
     return error;
+}
+
+/* Of several places of one file system it is that which the directory lies in; of mounts over each other the last. */
+int fuse_mount_at(const char *directory, struct fuse_mount *ret_mount) {
+    CLEANUP_FREE char *path = realpath(directory, NULL);
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    struct fuse_mount found = {.path = NULL};
+    dev_t device = 0;
+    int error = path ? mounts_device_at(path, &device) : negative_errno();
+    if (error == 0)
+        error = mounts_open(&table);
+    while (error == 0 && mounts_next(&table, &entry)) {
+        if (entry.device != device || !mounts_is_fuse(&entry) || !path_below(path, entry.path))
+            continue;
+        fuse_mount_finish(&found);
+        error = copy_entry(&entry, &found);
+    }
+    if (error == 0 && !found.path)
+        error = -ENOENT;
+    if (error)
+        fuse_mount_finish(&found);
+    else
+        *ret_mount = found;
+    return error;
+}
+
+bool fuse_mount_is_there(const struct fuse_mount *mount) {
+    CLEANUP_MOUNTS struct mounts_table table = {0};
+    struct mounts_entry entry;
+    bool found = false;
+    mounts_open(&table);
+    while (!found && mounts_next(&table, &entry))
+        found = entry.device == mount->device && strcmp(entry.path, mount->path) == 0;
+    return found;
 }
 
 void fuse_mount_finish(struct fuse_mount *mount) {

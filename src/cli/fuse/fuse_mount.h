@@ -19,7 +19,7 @@ void fuse_mounts_finish(struct fuse_mounts *mounts);
 
 struct fuse_mount {
     dev_t device;
-    char *path;   /* as the daemon sees it */
+    char *path;   /* as the daemon sees it, or whoever asks */
     char *type;   /* "fuse.sshfs" */
     char *source; /* "host:/srv" */
 };
@@ -29,6 +29,14 @@ struct fuse_mount {
  * Owner:   the caller finishes *ret_mount
  * Errors:  -ENOENT there is none yet, -ENOMEM */
 int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, struct fuse_mount *ret_mount);
+
+/* The mount that a directory is in, of the namespace of this process. Errors: -ENOENT none of FUSE, -ENOMEM, those of
+ * asking for its device; *ret_mount then has nothing to be finished */
+int fuse_mount_at(const char *directory, struct fuse_mount *ret_mount);
+
+/* Whether it is still there: the next one may be given its device number, but hardly its place. */
+bool fuse_mount_is_there(const struct fuse_mount *mount);
+
 void fuse_mount_finish(struct fuse_mount *mount);
 
 #endif

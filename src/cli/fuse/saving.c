@@ -47,6 +47,12 @@ static int save(const struct saving *saving, const char *file, bool keeps_old) {
     return error;
 }
 
+int saving_check(const struct saving *saving) {
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    return open_place(saving, saving->profile, &dir_fd, &name);
+}
+
 int saving_save(const struct saving *saving) {
     return save(saving, saving->profile, saving->keeps_old);
 }

@@ -14,6 +14,9 @@ struct saving {
     bool keeps_old;                /* what is there then gets ".old" behind its name */
 };
 
+/* Whether the final profile can be saved, as far as its directory tells. Errors: as those of saving_save() */
+int saving_check(const struct saving *saving);
+
 /* Saves the final profile. Errors: -errno; -ELOOP the place lies in the mount */
 int saving_save(const struct saving *saving);
 

@@ -110,9 +110,9 @@ static bool is_newer(const struct live_file *file, const struct live_file *than)
 
 static bool serves(const struct live_file *file, const char *path) {
     const char *mount = aggstats_profile_label(&file->profile, "mount");
-    if (!mount || !file->info.recording)
+    if (!file->info.recording)
         return false;
-    if (strcmp(mount, path) == 0)
+    if (mount && strcmp(mount, path) == 0)
         return true;
     CLEANUP_FREE char *control = control_path(&file->profile);
     return control && strcmp(control, path) == 0;

@@ -27,7 +27,7 @@ int live_files_read(struct live_files *ret_files);
 void live_files_finish(struct live_files *files);
 
 /* The file of the process that serves a mount now, or NULL; the newest, where one mount hides another.
- * path: normalised; the mount point, or its control file
+ * path: normalised; the mount point, or its control file, or the socket that is in place of that
  * Owner:   files */
 struct live_file *live_files_serving(const struct live_files *files, const char *path);
 

@@ -22,13 +22,19 @@ static struct live_file *find_file(const struct live_files *files, dev_t device)
     return found;
 }
 
+/* One that is profiled from outside has a profile of what the kernel asks for. */
+static bool is_from_inside(const struct live_file *file) {
+    const char *layer = aggstats_profile_label(&file->profile, "layer");
+    return layer && strcmp(layer, "daemon") == 0;
+}
+
 /* Errors: -ENOENT, -ENOMEM */
 static int find_socket(const struct live_files *files, const char *directory, char **ret_socket) {
     dev_t device;
     if (mounts_device_at(directory, &device) < 0)
         return -ENOENT;
     const struct live_file *file = find_file(files, device);
-    const char *control = file ? aggstats_profile_label(&file->profile, "control") : NULL;
+    const char *control = file && is_from_inside(file) ? aggstats_profile_label(&file->profile, "control") : NULL;
     if (!control || control[0] != '/')
         return -ENOENT;
     *ret_socket = strdup(control);

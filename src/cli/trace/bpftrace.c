@@ -23,7 +23,6 @@
 #define OUTPUT_FD 4
 #define READY "ready\n"
 #define START_MS 120000
-#define STOP_MS 60000
 #define MESSAGES_SIZE 4096
 #define OUTPUT_SIZE_MAX_BYTES (16 << 20)
 #define KEYS_MAX "16384" /* requests that are under way, for each map */
@@ -94,10 +93,12 @@ struct child_files {
     int output_fd;
 };
 
-static void child_files_finish(struct child_files *files) {
+static void child_files_finish(struct child_files *files, bool has_pipe) {
     close_fd(&files->input_fd);
     close_fd(&files->ready_fd);
     close_fd(&files->script_fd);
+    if (has_pipe)
+        close_fd(&files->output_fd);
 }
 
 /* Nothing else that is open is its business. */
@@ -167,14 +168,26 @@ static int make_pipe(int *ret_read_fd, int *ret_write_fd) {
     return 0;
 }
 
+static int make_output(struct bpftrace *bpftrace, struct child_files *files) {
+    if (!bpftrace->task->is_live) {
+        bpftrace->output_fd = files->output_fd = memfd_create("bpftrace.json", MFD_CLOEXEC);
+        return bpftrace->output_fd < 0 ? negative_errno() : 0;
+    }
+    int error = make_pipe(&bpftrace->output_fd, &files->output_fd);
+    if (error == 0 && fcntl(bpftrace->output_fd, F_SETFL, O_NONBLOCK) < 0)
+        error = negative_errno();
+    return error;
+}
+
 static int make_files(struct bpftrace *bpftrace, struct child_files *files) {
     const char *script = bpftrace->task->script;
     files->script_fd = memfd_create("script.bt", MFD_CLOEXEC);
-    bpftrace->output_fd = files->output_fd = memfd_create("bpftrace.json", MFD_CLOEXEC);
     bpftrace->messages_fd = files->messages_fd = memfd_create("bpftrace.log", MFD_CLOEXEC);
-    if (files->script_fd < 0 || files->output_fd < 0 || files->messages_fd < 0)
+    if (files->script_fd < 0 || files->messages_fd < 0)
         return negative_errno();
-    int error = make_pipe(&files->input_fd, &bpftrace->hold_fd);
+    int error = make_output(bpftrace, files);
+    if (error == 0)
+        error = make_pipe(&files->input_fd, &bpftrace->hold_fd);
     if (error == 0)
         error = make_pipe(&bpftrace->ready_fd, &files->ready_fd);
     if (error == 0)
@@ -188,7 +201,7 @@ static int complain_not_profiled(const struct bpftrace *bpftrace, const char *wh
 }
 
 int bpftrace_start(struct bpftrace *bpftrace, const struct signals *signals) {
-    struct child_files files = {.input_fd = -1, .ready_fd = -1, .script_fd = -1};
+    struct child_files files = {.input_fd = -1, .ready_fd = -1, .script_fd = -1, .output_fd = -1};
     pid_t parent = getpid();
     int error = make_files(bpftrace, &files);
     pid_t pid = error ? -1 : fork();
@@ -196,7 +209,7 @@ int bpftrace_start(struct bpftrace *bpftrace, const struct signals *signals) {
         become_bpftrace(bpftrace, &files, signals, parent);
     if (error == 0 && pid < 0)
         error = negative_errno();
-    child_files_finish(&files);
+    child_files_finish(&files, bpftrace->task->is_live);
     if (error)
         return complain_not_profiled(bpftrace, strerror(-error));
     bpftrace->pid = pid;
@@ -330,7 +343,7 @@ static uint64_t count_missed(pid_t pid) {
 /* Returns false if it still runs. */
 static bool wait_for_end(pid_t pid, const struct signals *signals, int *ret_status) {
     struct signalfd_siginfo info;
-    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + STOP_MS * INT64_C(1000000);
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + BPFTRACE_STOP_MS * INT64_C(1000000);
     while (waitpid(pid, ret_status, WNOHANG) != pid) {
         if (read_clock_ns(CLOCK_MONOTONIC) > end_ns)
             return false;
@@ -361,37 +374,55 @@ void bpftrace_begin(struct bpftrace *bpftrace) {
     bpftrace->missed = count_missed(bpftrace->pid);
 }
 
+uint64_t bpftrace_count_missed(const struct bpftrace *bpftrace) {
+    const uint64_t missed = count_missed(bpftrace->pid);
+    return missed > bpftrace->missed ? missed - bpftrace->missed : 0;
+}
+
+bool bpftrace_has_ended(struct bpftrace *bpftrace) {
+    if (!bpftrace->has_ended && waitpid(bpftrace->pid, &bpftrace->wait_status, WNOHANG) == bpftrace->pid) {
+        bpftrace->has_ended = true;
+        bpftrace->pid = 0;
+    }
+    return bpftrace->has_ended;
+}
+
 /* bpftrace 0.17 notices a signal only while it waits for events, and else that cat(1) has ended, after 0.1 s at most.
  */
 void bpftrace_stop(struct bpftrace *bpftrace) {
-    if (waitpid(bpftrace->pid, &bpftrace->wait_status, WNOHANG) == bpftrace->pid) {
-        bpftrace->has_ended = true;
+    if (bpftrace_has_ended(bpftrace)) {
         bpftrace->missed = 0;
-        bpftrace->pid = 0;
+        close_fd(&bpftrace->hold_fd);
         return;
     }
-    bpftrace->missed = count_missed(bpftrace->pid) - bpftrace->missed;
+    bpftrace->missed = bpftrace_count_missed(bpftrace);
     kill(bpftrace->pid, SIGINT);
     close_fd(&bpftrace->hold_fd);
 }
 
-int bpftrace_read(struct bpftrace *bpftrace, const struct signals *signals, char **ret_text, size_t *ret_size_bytes) {
+int bpftrace_wait_for_end(struct bpftrace *bpftrace, const struct signals *signals, const char *what) {
     const char *layer = bpftrace->task->layer;
     int status = bpftrace->wait_status;
     if (!bpftrace->has_ended && !wait_for_end(bpftrace->pid, signals, &status)) {
         kill_it(bpftrace);
-        complain("the layer %s has no profile: bpftrace has not ended within a minute", layer);
+        complain("the layer %s %s: bpftrace has not ended within a minute", layer, what);
         return -ETIMEDOUT;
     }
     bpftrace->pid = 0;
     if (status != 0)
-        return complain_ended(bpftrace, "has no profile", status);
-    if (bpftrace->has_ended) {
-        complain("the layer %s has no profile: bpftrace ended before the command", layer);
-        return -ECHILD;
-    }
-    int error = read_output(bpftrace->output_fd, ret_text, ret_size_bytes);
+        return complain_ended(bpftrace, what, status);
+    if (!bpftrace->has_ended)
+        return 0;
+    complain("the layer %s %s: bpftrace ended before it was to", layer, what);
+    return -ECHILD;
+}
+
+int bpftrace_read(struct bpftrace *bpftrace, const struct signals *signals, char **ret_text, size_t *ret_size_bytes) {
+    int error = bpftrace_wait_for_end(bpftrace, signals, "has no profile");
     if (error)
-        complain("the layer %s has no profile: %s", layer, strerror(-error));
+        return error;
+    error = read_output(bpftrace->output_fd, ret_text, ret_size_bytes);
+    if (error)
+        complain("the layer %s has no profile: %s", bpftrace->task->layer, strerror(-error));
     return error;
 }

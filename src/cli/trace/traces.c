@@ -17,6 +17,10 @@
 static const char fuse_script[] =
 #include "fuse.bt.inc"
     ;
+/* Each time both maps as they are then, and a mark behind them, which tells when this was asked for. */
+static const char live_fuse_script[] =
+#include "fuse.bt.inc"
+    "interval:ms:250 { print(@ns); print(@ns_total); printf(\"%llu\\n\", nsecs); }\n";
 static const char block_script[] =
 #include "block.bt.inc"
     ;
@@ -115,6 +119,12 @@ void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], con
     check_bpftrace(traces);
     if (traces->layers[TRACE_BLOCK].is_wanted)
         find_disks(traces);
+}
+
+void traces_set_live(struct traces *traces) {
+    struct bpftrace_task *task = &traces->layers[TRACE_FUSE].task;
+    task->script = live_fuse_script;
+    task->is_live = true;
 }
 
 void traces_finish(struct traces *traces) {
@@ -313,7 +323,7 @@ static uint64_t lacking_of(const struct traces *traces, enum trace_layer layer,
     return missed < not_traced ? missed : not_traced;
 }
 
-static void tell_lacking(const char *layer, uint64_t lacking) {
+void traces_tell_lacking(const char *layer, uint64_t lacking) {
     if (lacking > 0)
         complain("the layer %s may lack %llu request%s: bpftrace gets no event of a CPU while it handles another there",
                  layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
@@ -331,7 +341,7 @@ static int add_profile(struct traces *traces, enum trace_layer layer, const stru
         const uint64_t lacking = lacking_of(traces, layer, &profile);
         profile.incomplete = lacking > 0;
         if (!printed->is_part)
-            tell_lacking(printed->layer, lacking);
+            traces_tell_lacking(printed->layer, lacking);
         error = recording_add(layers, &profile);
     }
     if (error)

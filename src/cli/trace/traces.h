@@ -46,6 +46,9 @@ void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], con
                  size_t directory_count, const char *const *labels, size_t label_count);
 void traces_finish(struct traces *traces);
 
+/* Then: the layer fuse is counted while it is traced (trace_counts.h), for whoever has nothing else traced. */
+void traces_set_live(struct traces *traces);
+
 /* After all is mounted: returns when all that can be traced is traced.
  * Errors:  -EINTR: a signal came, *ret_signal */
 int traces_start(struct traces *traces, const struct signals *signals, int *ret_signal);
@@ -56,5 +59,8 @@ void traces_begin(struct traces *traces);
 /* The profiles end here, and are added to the layers. Errors: told to the user; the other layer is added nevertheless
  */
 void traces_stop(struct traces *traces, const struct signals *signals, struct recording *layers);
+
+/* Tells how many requests a layer may lack, if any. */
+void traces_tell_lacking(const char *layer, uint64_t lacking);
 
 #endif
