@@ -130,7 +130,8 @@ assert_refused "it lies in the mount itself" "$OSPROF" dump "$mnt" "$mnt/now"
 read_file 2
 assert_eq 2 "$(live READ)" "READ since the rotation"
 
-# Slow calls and groups are not seen from outside.
+# It is no profile of what the daemon does, and slow calls are not seen.
+assert_refused "mnt lies on no mount that osprof fuse profiles" "$OSPROF" run --layers daemon -d "$mnt" -p none -- true
 "$OSPROF" why "$mnt" 2>why.txt && fail "osprof why says something"
 grep -q "nobody looked for slow calls" why.txt || fail "osprof why: $(<why.txt)"
 
