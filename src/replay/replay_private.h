@@ -223,8 +223,8 @@ struct replay {
     pthread_mutex_t charge_lock;
     uint64_t charged_bytes;
     uint64_t charged_names;
-    atomic_bool is_astray;       /* names may be others' than it seems */
-    unsigned char *pattern;      /* [PATTERN_BYTES], what is written to files */
+    atomic_bool is_astray;  /* names may be others' than it seems */
+    unsigned char *pattern; /* [PATTERN_BYTES], what is written to files */
     _Atomic uint64_t replaced_targets;
     struct replay_report report;
     struct replay_count *counts;

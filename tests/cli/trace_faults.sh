@@ -57,7 +57,7 @@ export PRINTED=''
 PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
 assert_eq "" "$(<err)" "messages where nothing is traced"
 assert_eq 0 "$(sed '/^# layer: fs/,$ d' profile | grep -c '^OP_')" "operations where nothing is traced"
-layers_left fuse fs
+layers_left fuse queue fs
 PRINTED='{"type": "hist", "data": 7}' PATH=$scratch/bin expect 7 run --layers fuse,fs -d "$lower" -p profile -- sh -c 'exit 7'
 assert_eq 'osprof: the layer fuse has no profile: what bpftrace printed: expected "data" to be an object' "$(<err)" \
     "message of what cannot be read"

@@ -174,7 +174,7 @@ bpftrace_has_ended() {
 wait_until 20 bpftrace_has_ended || fail "bpftrace traces on"
 "$OSPROF" recover -o recovered --remove "$live_file"
 assert_eq 5 "$(calls READ recovered)" "READ in what is recovered"
-rm "${live_file%.live}.sock"
+assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "what is left of what was recovered"
 
 attached
 read_file 3

@@ -98,7 +98,8 @@ live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
 served_by=$(pgrep -P "$(stay_behind)")
 kill -KILL "$(stay_behind)"
 cat "$mnt"/file5 >/dev/null || fail "the daemon does not go on"
-"$OSPROF" recover "$live" >"$scratch/recovered"
+"$OSPROF" recover --remove "$live" >"$scratch/recovered"
+assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "what is left of what was recovered"
 assert_eq 4 "$(calls OPEN "$scratch/recovered")" "OPEN that was recovered"
 for _ in $(seq 20000); do stat -c %a "$mnt/file1"; done >/dev/null & # more than the ring holds
 load=$!
@@ -108,7 +109,6 @@ wait "$load" 2>/dev/null || true
 cat "$mnt"/file5 >/dev/null || fail "the daemon does not go on without a reader"
 umount "$mnt"
 wait_for_end "$served_by" 20 || fail "the daemon does not end"
-rm "$XDG_RUNTIME_DIR"/osprof/*
 
 # ---- Odd names, and a daemon that is stopped
 

@@ -11,6 +11,8 @@
 #include "output.h"
 #include "screen.h"
 
+#define LIVE_END ".live"
+
 struct recover_options {
     const char *output; /* NULL or "-": standard output */
     bool remove;
@@ -104,11 +106,25 @@ static enum status save(const struct recover_options *options, const char *text,
     return STATUS_OK;
 }
 
+/* The process beside a daemon has more files there, of the same name but for its end. */
+static void remove_beside(const char *path) {
+    static const char *const ends[] = {".sock", ".ring"};
+    const size_t length = strlen(path) - strlen(LIVE_END);
+    for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+        CLEANUP_FREE char *other = NULL;
+        if (asprintf(&other, "%.*s%s", (int)length, path, ends[i]) >= 0)
+            unlink(other);
+    }
+}
+
 static enum status remove_live(const char *path) {
-    if (unlink(path) == 0)
-        return STATUS_OK;
-    complain("cannot remove %s: %s", path, strerror(errno));
-    return STATUS_TROUBLE;
+    if (unlink(path) < 0) {
+        complain("cannot remove %s: %s", path, strerror(errno));
+        return STATUS_TROUBLE;
+    }
+    if (strlen(path) > strlen(LIVE_END) && strcmp(path + strlen(path) - strlen(LIVE_END), LIVE_END) == 0)
+        remove_beside(path);
+    return STATUS_OK;
 }
 
 static enum status recover(const struct recover_options *options) {
