@@ -98,7 +98,7 @@ live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
 served_by=$(pgrep -P "$(stay_behind)")
 kill -KILL "$(stay_behind)"
 cat "$mnt"/file5 >/dev/null || fail "the daemon does not go on"
-"$OSPROF" recover --remove "$live" >"$scratch/recovered"
+"$OSPROF" recover -o "$scratch/recovered" --remove "$live"
 assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "what is left of what was recovered"
 assert_eq 4 "$(calls OPEN "$scratch/recovered")" "OPEN that was recovered"
 for _ in $(seq 20000); do stat -c %a "$mnt/file1"; done >/dev/null & # more than the ring holds
