@@ -119,6 +119,17 @@ enum executable executable_look(const char *path) {
     return kind;
 }
 
+const char *executable_reason(enum executable kind) {
+    static const char *const reasons[] = {
+        [EXECUTABLE_DYNAMIC] = NULL,
+        [EXECUTABLE_GO] = "it is written in Go, and makes most of its system calls by itself",
+        [EXECUTABLE_STATIC] = "it is statically linked",
+        [EXECUTABLE_SET_ID] = "it runs as another user, or with capabilities",
+        [EXECUTABLE_FOREIGN] = "it is for another C library or architecture",
+    };
+    return reasons[kind];
+}
+
 const char *executable_find(const char *name, char *ret_path, unsigned long size_bytes) {
     const char *rest = getenv("PATH");
     if (strchr(name, '/'))

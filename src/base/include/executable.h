@@ -15,6 +15,9 @@ enum executable {
 /* path: as for execve(2). Of a script, what its interpreter is. May change errno */
 enum executable executable_look(const char *path);
 
+/* Why nothing is preloaded, or little of use: "it is statically linked". NULL: EXECUTABLE_DYNAMIC */
+const char *executable_reason(enum executable kind);
+
 /* The file that execvp(3) takes: path itself, or the first of the name in PATH, in ret_path. Returns one of them, or
  * NULL if there is none */
 const char *executable_find(const char *name, char *ret_path, unsigned long size_bytes);

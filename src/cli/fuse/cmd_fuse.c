@@ -170,11 +170,6 @@ static char *settle_profile(const char *given, bool *ret_keeps_old) {
 
 /* What cannot be seen is said before it runs. */
 static bool is_seen(const char *command) {
-    static const char *const reasons[] = {
-        [EXECUTABLE_STATIC] = "it is statically linked, as programs of Go are",
-        [EXECUTABLE_SET_ID] = "it runs as another user, or with capabilities",
-        [EXECUTABLE_FOREIGN] = "it is for another C library or architecture",
-    };
     char path[PATH_MAX];
     const char *found = executable_find(command, path, sizeof(path));
     const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
@@ -182,7 +177,7 @@ static bool is_seen(const char *command) {
     if (!is_seen)
         complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
                  "outside, and osproffs over it does",
-                 command, reasons[kind]);
+                 command, executable_reason(kind));
     return is_seen;
 }
 

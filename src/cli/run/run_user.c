@@ -170,17 +170,11 @@ void run_user_finish(struct run_user *user) {
 /* ---- The command -------------------------------------------------------------------------------- */
 
 void run_user_look_at(struct run_user *user, const char *command) {
-    static const char *const reasons[] = {
-        [EXECUTABLE_GO] = "it is written in Go, and makes most of its system calls by itself",
-        [EXECUTABLE_STATIC] = "it is statically linked",
-        [EXECUTABLE_SET_ID] = "it runs as another user, or with capabilities",
-        [EXECUTABLE_FOREIGN] = "it is for another C library or architecture",
-    };
     char path[PATH_MAX];
     const char *found = executable_find(command, path, sizeof(path));
     user->kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
     if (user->kind != EXECUTABLE_DYNAMIC)
-        complain("the layer user does not see %s: %s", command, reasons[user->kind]);
+        complain("the layer user does not see %s: %s", command, executable_reason(user->kind));
 }
 
 /* Another loader would not take the library. */
