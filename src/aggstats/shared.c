@@ -32,6 +32,8 @@ struct joined {
     char *path;
 };
 
+AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
+
 /* ---- Blocks ---- */
 
 static void *map_memory(size_t size_bytes) {
@@ -132,12 +134,14 @@ static struct aggstats_block *find_own_block(struct joined *joined, int live_fd)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    aggstats_shared_is_inside = true;
     uint64_t id = renew_hot(joined);
     struct aggstats_block *block =
         aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block : claim_block(joined, live_fd);
     if (!block)
         block = lost_block(joined);
     thread_block_fill_cache(id, block);
+    aggstats_shared_is_inside = false;
     pthread_setcancelstate(cancel_state, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved_errno;

@@ -127,6 +127,16 @@ assert_eq "$lower/in, $scratch/out-side" "$(sed -n 's/^# lower: //p' profile)" "
 user_run_in -d / -d out-side -p profile -- cat out-side/file "$lower/in/file" /etc/passwd
 [ "$(calls OPEN)" -ge 3 ] || fail "opened below /: $(calls OPEN)"
 
+# The live file is below / too, and the library's own calls to get to it do not count.
+rm -f "$lower/data"
+(cd "$lower" && user_run_in -d / -p "$scratch/profile" -- "$calls" threads)
+assert_eq $((7 * 1009)) "$(calls PREAD)" "reads of threads below /"
+(cd "$lower" && user_run_in -d / -p "$scratch/profile" -- "$calls" child)
+assert_eq $((3 + 13 + 17)) "$(calls PREAD)" "reads of a child below /"
+assert_eq "0 0" "$(calls FALLOCATE) $(calls MMAP)" "calls of the library's own"
+! grep '^# incomplete' profile || fail "calls below / are lacking"
+rm -f "$lower/data"
+
 # ---- What is run
 
 user_run_in -d "$lower" --warmup 3 --repeat 2 --label rack=7 -p profile -- cat "$lower/in/file"

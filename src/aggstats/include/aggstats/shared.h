@@ -7,6 +7,7 @@
 #ifndef AGGSTATS_SHARED_H
 #define AGGSTATS_SHARED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "recorder.h"
@@ -25,6 +26,10 @@ AGGSTATS_BEGIN_DECLARATIONS
  * Signals: not in a handler */
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
                            struct aggstats_recorder **ret_recorder);
+
+/* Set while this thread makes calls of the library's own to get to its block, in its first call that counts: who stands
+ * before libc's functions must not count these, or they would come here again. */
+extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 
 /* Adds to a number in the shared file, whose meaning is its users'. note: below AGGSTATS_NOTES. Threads: any */
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more);

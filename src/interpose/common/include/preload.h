@@ -51,7 +51,8 @@ bool preload_start(void);
 /* Whether there is a run, and this call is not one of our own. */
 static inline bool preload_looks(void) {
     int state = __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE);
-    return (state == PRELOAD_ON || (state == PRELOAD_NOT_STARTED && preload_start())) && !preload_is_inside;
+    return (state == PRELOAD_ON || (state == PRELOAD_NOT_STARTED && preload_start())) && !preload_is_inside &&
+           !aggstats_shared_is_inside;
 }
 
 /* Joins the live file, if that is not done. False: it cannot be joined, and from now on everything passes through; but
