@@ -47,8 +47,8 @@ static void print(const char *what, long result) {
     if (result < 0)
         line[--at] = '-';
     line[--at] = ' ';
-    at -= strlen(what);
-    memcpy(line + at, what, strlen(what));
+    for (size_t length = strlen(what); length > 0; length--)
+        line[--at] = what[length - 1];
     (void)!write(1, line + at, sizeof(line) - at);
 }
 
@@ -85,7 +85,7 @@ static void enter(const char *how) {
     const int is_open = strcmp(how, "open") == 0 || strcmp(how, "both") == 0;
     const int is_mmap = strcmp(how, "mmap") == 0 || strcmp(how, "both") == 0;
     if (is_open || is_mmap)
-        forbid(calls + !is_open, (size_t)(is_open + is_mmap), 0, SECCOMP_RET_ERRNO | EPERM);
+        forbid(calls + !is_open, (size_t)is_open + (size_t)is_mmap, 0, SECCOMP_RET_ERRNO | EPERM);
     if (strcmp(how, "kill") == 0)
         forbid(of_this_program, sizeof(of_this_program) / sizeof(of_this_program[0]), 1, SECCOMP_RET_KILL_PROCESS);
     if (strcmp(how, "probe") == 0) {

@@ -253,7 +253,7 @@ static _Noreturn void take_over(int socket_fd) {
     struct iovec data = {&byte, 1};
     struct msghdr message = {
         .msg_iov = &data, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
-    if (recvmsg(socket_fd, &message, 0) != 1)
+    if (recvmsg(socket_fd, &message, 0) != 1 || !CMSG_FIRSTHDR(&message))
         die("recvmsg");
     memcpy(&device_fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(device_fd));
     execute("plain", 1);

@@ -169,7 +169,7 @@ static int make_pipe(int *ret_read_fd, int *ret_write_fd) {
 }
 
 static int make_output(struct bpftrace *bpftrace, struct child_files *files) {
-    if (!bpftrace->task->is_live) {
+    if (!bpftrace->task->live_probe) {
         bpftrace->output_fd = files->output_fd = memfd_create("bpftrace.json", MFD_CLOEXEC);
         return bpftrace->output_fd < 0 ? negative_errno() : 0;
     }
@@ -180,7 +180,7 @@ static int make_output(struct bpftrace *bpftrace, struct child_files *files) {
 }
 
 static int make_files(struct bpftrace *bpftrace, struct child_files *files) {
-    const char *script = bpftrace->task->script;
+    const struct bpftrace_task *task = bpftrace->task;
     files->script_fd = memfd_create("script.bt", MFD_CLOEXEC);
     bpftrace->messages_fd = files->messages_fd = memfd_create("bpftrace.log", MFD_CLOEXEC);
     if (files->script_fd < 0 || files->messages_fd < 0)
@@ -191,7 +191,9 @@ static int make_files(struct bpftrace *bpftrace, struct child_files *files) {
     if (error == 0)
         error = make_pipe(&bpftrace->ready_fd, &files->ready_fd);
     if (error == 0)
-        error = write_all(files->script_fd, script, strlen(script));
+        error = write_all(files->script_fd, task->script, strlen(task->script));
+    if (error == 0 && task->live_probe)
+        error = write_all(files->script_fd, task->live_probe, strlen(task->live_probe));
     return error ? error : write_all(bpftrace->hold_fd, READY, strlen(READY));
 }
 
@@ -209,7 +211,7 @@ int bpftrace_start(struct bpftrace *bpftrace, const struct signals *signals) {
         become_bpftrace(bpftrace, &files, signals, parent);
     if (error == 0 && pid < 0)
         error = negative_errno();
-    child_files_finish(&files, bpftrace->task->is_live);
+    child_files_finish(&files, bpftrace->task->live_probe != NULL);
     if (error)
         return complain_not_profiled(bpftrace, strerror(-error));
     bpftrace->pid = pid;

@@ -31,7 +31,7 @@ void bpftrace_place_finish(struct bpftrace_place *place);
 struct bpftrace_task {
     const char *layer; /* for messages */
     const char *script;
-    bool is_live;           /* it prints as it goes, into a pipe; else into memory, in the end */
+    const char *live_probe; /* one more, by which it prints as it goes, into a pipe; NULL: into memory, in the end */
     const char *tracepoint; /* one that the script needs, "block/block_rq_issue" */
     const char *since;      /* which kernels have it */
     char *arguments[BPFTRACE_ARGUMENTS_MAX];

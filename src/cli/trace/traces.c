@@ -18,9 +18,7 @@ static const char fuse_script[] =
 #include "fuse.bt.inc"
     ;
 /* Each time both maps as they are then, and a mark behind them, which tells when this was asked for. */
-static const char live_fuse_script[] =
-#include "fuse.bt.inc"
-    "interval:ms:250 { print(@ns); print(@ns_total); printf(\"%llu\\n\", nsecs); }\n";
+static const char live_probe[] = "interval:ms:250 { print(@ns); print(@ns_total); printf(\"%llu\\n\", nsecs); }\n";
 static const char block_script[] =
 #include "block.bt.inc"
     ;
@@ -123,8 +121,7 @@ void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], con
 
 void traces_set_live(struct traces *traces) {
     struct bpftrace_task *task = &traces->layers[TRACE_FUSE].task;
-    task->script = live_fuse_script;
-    task->is_live = true;
+    task->live_probe = live_probe;
 }
 
 void traces_finish(struct traces *traces) {

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-extern __typeof__(dlvsym) dlvsym __attribute__((weak));
+extern __typeof__(dlvsym) dlvsym __attribute__((weak)); /* NOLINT(readability-redundant-declaration): weak is new */
 
 #if defined(__x86_64__)
 #define OLDEST_VERSION "GLIBC_2.2.5"
