@@ -190,7 +190,8 @@ START_TEST(calls_are_where_true_time_has_them_within_the_stated_error) {
         ck_assert_str_eq(host_name(&event), count % 2 == 0 ? "near" : "far");
         int64_t true_ns = BEGIN_NS + (int64_t)count * SECOND / 20;
         int64_t off_ns = events_unix_ns(merged, event.start_cycles) - true_ns - (count % 2 ? far.wall_off_ns : 0);
-        ck_assert_msg(off_ns > -100 && off_ns < 100, "call %u is %lld ns off", count, (long long)off_ns);
+        /* valgrind calculates with 53 bits */
+        ck_assert_msg(off_ns > -1000 && off_ns < 1000, "call %u is %lld ns off", count, (long long)off_ns);
     }
     ck_assert_uint_eq(count, 2 * CALLS);
     ck_assert_uint_eq(merged->hosts[0].head.error_ns, 1000000);
