@@ -1,5 +1,5 @@
-/* Both paths are walked once. What is remembered is how deep the walk is, and how many of the directory's components it
- * has matched so far, which ".." takes back. */
+/* All paths are walked once, but for "..". What is remembered is how deep the walk is, and how many of the directory's
+ * components it has matched so far, which ".." takes back. */
 #include "below.h"
 
 #include <stdbool.h>
@@ -7,32 +7,24 @@
 
 struct walk {
     const char *directory;
+    const char *next; /* what of it has not been matched */
     size_t depth;
     size_t matched; /* the first so many of the path's components are those of the directory; no more than depth */
 };
 
 /* The next component at or after text, and its length; 0 at the end. */
 static size_t next_component(const char **text) {
-    *text += strspn(*text, "/");
-    return strcspn(*text, "/");
-}
-
-/* Component number `number` of a path; its length is 0 if there are fewer. */
-static size_t find_component(const char *path, size_t number, const char **ret_component) {
-    size_t length = next_component(&path);
-    for (; number > 0 && length > 0; number--) {
-        path += length;
-        length = next_component(&path);
-    }
-    *ret_component = path;
-    return length;
+    while (**text == '/')
+        ++*text;
+    return (size_t)(strchrnul(*text, '/') - *text);
 }
 
 static void step(struct walk *walk, const char *name, size_t length) {
-    const char *wanted;
     if (walk->matched == walk->depth) {
-        size_t wanted_length = find_component(walk->directory, walk->matched, &wanted);
-        walk->matched += wanted_length == length && memcmp(wanted, name, length) == 0;
+        const size_t wanted_length = next_component(&walk->next);
+        const bool is_same = wanted_length == length && memcmp(walk->next, name, length) == 0;
+        walk->matched += is_same;
+        walk->next += is_same ? length : 0;
     }
     walk->depth++;
 }
@@ -40,8 +32,12 @@ static void step(struct walk *walk, const char *name, size_t length) {
 static void step_back(struct walk *walk) {
     if (walk->depth > 0)
         walk->depth--;
-    if (walk->matched > walk->depth)
-        walk->matched = walk->depth;
+    if (walk->matched <= walk->depth)
+        return;
+    walk->matched = walk->depth;
+    walk->next = walk->directory;
+    for (size_t i = 0; i < walk->matched; i++)
+        walk->next += next_component(&walk->next);
 }
 
 static void walk_along(struct walk *walk, const char *path) {
@@ -55,12 +51,11 @@ static void walk_along(struct walk *walk, const char *path) {
 }
 
 enum below_place below_place_of(const char *directory, const char *base, const char *path) {
-    struct walk walk = {.directory = directory};
-    const char *rest;
+    struct walk walk = {.directory = directory, .next = directory};
     if (path[0] != '/')
         walk_along(&walk, base);
     walk_along(&walk, path);
-    if (find_component(directory, walk.matched, &rest) == 0)
+    if (next_component(&walk.next) == 0)
         return BELOW_INSIDE;
     return walk.matched == walk.depth ? BELOW_ABOVE : BELOW_OUTSIDE;
 }

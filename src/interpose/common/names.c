@@ -20,7 +20,8 @@
 static struct {
     uint64_t generation; /* atomic: counts changes */
     uint64_t sequence;   /* atomic: odd while text is written */
-    uint64_t known;      /* atomic: the generation that text is of, and 1; 0: before the first look */
+    uint64_t known;      /* atomic: the generation that the rest is of, and 1; 0: before the first look */
+    int place;           /* atomic: enum below_place, of the directory itself */
     char text[PATH_MAX];
 } current;
 
@@ -45,8 +46,10 @@ static void learn_directory(void) {
                                      __ATOMIC_RELAXED))
         return;
     uint64_t generation = __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE);
-    if (ask_directory(current.text, sizeof(current.text)))
+    if (ask_directory(current.text, sizeof(current.text))) {
+        __atomic_store_n(&current.place, (int)preload_place_of(current.text, ""), __ATOMIC_RELAXED);
         __atomic_store_n(&current.known, generation + 1, __ATOMIC_RELAXED);
+    }
     __atomic_store_n(&current.sequence, sequence + 2, __ATOMIC_RELEASE);
 }
 
@@ -54,6 +57,19 @@ static bool is_known(uint64_t *ret_sequence) {
     *ret_sequence = __atomic_load_n(&current.sequence, __ATOMIC_ACQUIRE);
     return *ret_sequence % 2 == 0 && __atomic_load_n(&current.known, __ATOMIC_ACQUIRE) ==
                                          __atomic_load_n(&current.generation, __ATOMIC_ACQUIRE) + 1;
+}
+
+static bool goes_up(const char *path) {
+    for (; *path; path++)
+        if (path[0] == '.' && path[1] == '.')
+            return true;
+    return false;
+}
+
+/* What is below a directory that is inside or outside is so too. */
+static enum below_place place_below_current(const char *path) {
+    const enum below_place place = (enum below_place)__atomic_load_n(&current.place, __ATOMIC_RELAXED);
+    return place == BELOW_ABOVE || goes_up(path) ? preload_place_of(current.text, path) : place;
 }
 
 static enum below_place place_in_current(const char *path) {
@@ -64,7 +80,7 @@ static enum below_place place_in_current(const char *path) {
         learn_directory();
     if (!is_known(&sequence))
         return place_asked(path);
-    enum below_place place = preload_place_of(current.text, path);
+    enum below_place place = place_below_current(path);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&current.sequence, __ATOMIC_RELAXED) == sequence ? place : place_asked(path);
 }
@@ -79,13 +95,6 @@ void names_directory_changed(void) {
 }
 
 /* ---- Names ---- */
-
-static bool goes_up(const char *path) {
-    for (; *path; path++)
-        if (path[0] == '.' && path[1] == '.')
-            return true;
-    return false;
-}
 
 static __attribute__((noinline)) enum below_place place_in_open_directory(int dir_fd, const char *path) {
     char text[PATH_MAX];
