@@ -290,24 +290,33 @@ static enum status attach(const struct command *command, const struct fuse_optio
     return profile && attach_run(given->mount, &options) == 0 ? STATUS_OK : (enum status)RUN_FAILED;
 }
 
+static enum status run_parsed(const struct command *command, const struct fuse_options *given,
+                              const struct arguments *arguments) {
+    struct observer_options options = {.command = NULL};
+    if (given->mount && check_labels(command, given))
+        return attach(command, given, arguments);
+    if (given->mount)
+        return (enum status)RUN_FAILED;
+    if (arguments->rest_count == 0)
+        usage_error(command, "the daemon must be given");
+    else if (given->profile && strcmp(given->profile, "-") == 0)
+        usage_error(command, "the profile is written when the daemon ends, so it needs a file");
+    else if (parse(command, given, &options.session))
+        return start(given, arguments->rest, &options);
+    return (enum status)RUN_FAILED;
+}
+
 static enum status run_fuse(const struct command *command, int argc, char **argv) {
     struct fuse_options given = {.profile = NULL};
-    struct observer_options options = {.command = NULL};
     struct arguments arguments;
     enum status status;
-    if (!options_parse(command, argc, argv, &given, &arguments, &status))
-        return status == STATUS_OK ? status : (enum status)RUN_FAILED;
-    if (given.mount && check_labels(command, &given))
-        return attach(command, &given, &arguments);
-    if (given.mount)
-        return (enum status)RUN_FAILED;
-    if (arguments.rest_count == 0)
-        usage_error(command, "the daemon must be given");
-    else if (given.profile && strcmp(given.profile, "-") == 0)
-        usage_error(command, "the profile is written when the daemon ends, so it needs a file");
-    else if (parse(command, &given, &options.session))
-        return start(&given, arguments.rest, &options);
-    return (enum status)RUN_FAILED;
+    if (options_parse(command, argc, argv, &given, &arguments, &status))
+        status = run_parsed(command, &given, &arguments);
+    else if (status != STATUS_OK)
+        status = (enum status)RUN_FAILED;
+    option_list_finish(&given.joint);
+    option_list_finish(&given.labels);
+    return status;
 }
 
 const struct command command_fuse = {
