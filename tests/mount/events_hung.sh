@@ -47,6 +47,7 @@ ends_while_it_hangs() {
 
 recording_hangs() {
     mount_osproffs -o "events=$scratch/disk/events" "$lower" "$mnt"
+    timeout 20 stat "$mnt" >/dev/null || fail "the mount does not answer" # it is served: the file has its beginning
     freeze "$scratch/disk"
     known_load "$mnt"
     nap 1500
