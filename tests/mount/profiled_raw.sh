@@ -89,13 +89,14 @@ slow_reads() {
     ended 0
 }
 
-# assert_cause CAUSE: it has 95 % of the time of READ, but for what the daemon had no CPU after that
+# assert_cause CAUSE: it has 95 % of the time of READ, but for what the daemon had no CPU after that, and for what nobody got to
+# look at on a busy machine; of that it has the most
 assert_cause() {
     awk -v cause="$1" '
         /^OP_READ / { total = $3 }
         /^# cause: READ calls / { cycles = $7; sub(/^.* longest [0-9]+ /, ""); 
-            if ($0 == cause) found += cycles; else if (/without a CPU$|running$/) busy += cycles }
-        END { exit !(total > 0 && found > 0 && found + busy >= 0.95 * total) }' "$profile" ||
+            if ($0 == cause) found += cycles; else if (/without a CPU$|running$|ended before anybody looked/) busy += cycles }
+        END { exit !(total > 0 && found > 0.4 * total && found + busy >= 0.95 * total) }' "$profile" ||
         fail "not 95 % of READ are for '$1': $(grep '^OP_READ\|^# cause' "$profile")"
 }
 
