@@ -69,6 +69,7 @@ int main(int argc, char **argv) {
     return 4;
 }
 END
+unset ASAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS # newer mesons set some
 for sanitizer in address thread undefined; do
     gcc -fsanitize="$sanitizer" -o "sane-$sanitizer" program.c 2>/dev/null || { skipped "gcc -fsanitize=$sanitizer"; continue; }
     user_run 4 "$scratch/sane-$sanitizer"
