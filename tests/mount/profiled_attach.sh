@@ -196,8 +196,51 @@ ended 0
 wait "$raw"
 raw=
 
+# ---- The number and the place of a mount that has ended are given to another one at once
+
+start_raw() {
+    "$TEST_PROGRAMS/raw_daemon" plain "$mnt" &
+    raw=$!
+    wait_until 20 mountpoint -q "$mnt" || fail "raw_daemon does not mount"
+}
+
+start_raw
+attached
+umount "$mnt"
+wait "$raw"
+start_raw
+ended 0
+! grep '^OP_\(INIT\|READ\) ' profile || fail "calls of another mount are counted"
+
+# ---- A daemon that hangs: who attaches to a path below its mount can be ended, and to the mount is not hindered
+
+is_dead() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+kill -STOP "$raw"
+attached
+"$OSPROF" show "$mnt" | grep -Eq '^layer +fuse$' || fail "the profile of a mount that hangs is not shown"
+kill -TERM "$tracer"
+ended 0
+for path in "-p profile --attach $mnt/below" "-p $mnt/below/profile --attach $mnt"; do
+    # shellcheck disable=SC2086 # options
+    "$OSPROF" fuse $path 2>/dev/null &
+    tracer=$!
+    sleep 0.5
+    kill -TERM "$tracer"
+    wait_until 10 is_dead "$tracer" || fail "osprof fuse $path cannot be ended"
+    wait "$tracer" || true
+    tracer=
+done
+kill -CONT "$raw"
+umount "$mnt"
+wait "$raw"
+raw=
+
 # ---- What cannot be done
 
+assert_refused "No such file or directory" "$OSPROF" fuse --attach "$lower/none" -p profile
 assert_refused "it is on no FUSE file system that is mounted here" "$OSPROF" fuse --attach "$lower" -p profile
 assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" -p profile -- true
 assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" --by uid

@@ -151,6 +151,14 @@ START_TEST(mark_tells_until_when_calls_are_counted) {
 }
 END_TEST
 
+START_TEST(mark_tells_whether_the_mount_has_ended) {
+    ck_assert_int_eq(print("{\"type\": \"printf\", \"data\": \"1 0\\n\"}\n"), 1);
+    ck_assert(!counts.mount_has_ended);
+    ck_assert_int_eq(print("{\"type\": \"printf\", \"data\": \"1 1\\n\"}\n"), 1);
+    ck_assert(counts.mount_has_ended);
+}
+END_TEST
+
 START_TEST(print_of_something_else_is_refused) {
     ck_assert_int_eq(print(HISTOGRAMS("\"OTHER\": [{\"min\": 1024, \"max\": 2047, \"count\": 3}]") MARK), -EBADMSG);
     ck_assert_str_eq(why.message, "the histogram OTHER is not one of an operation");
@@ -171,6 +179,7 @@ int main(void) {
     tcase_add_test(tcase, total_that_is_behind_its_calls_is_at_least_what_they_took);
     tcase_add_test(tcase, bucket_without_an_end_has_any_total);
     tcase_add_test(tcase, mark_tells_until_when_calls_are_counted);
+    tcase_add_test(tcase, mark_tells_whether_the_mount_has_ended);
     tcase_add_test(tcase, print_of_something_else_is_refused);
     return run_suite(suite);
 }

@@ -11,7 +11,7 @@
 #define LOOK_NS INT64_C(1000000000) /* between looks whether the mount, and bpftrace, are there */
 
 struct attachment {
-    const char *directory; /* as it was given */
+    const char *directory; /* as it was given; then the mount point */
     struct signals signals;
     struct traces traces;
     struct bpftrace *bpftrace; /* of these */
@@ -50,7 +50,7 @@ static void follow(struct attachment *attachment) {
         if (poll(events, ARRAY_SIZE(events), (int)(LOOK_NS / 1000000)) > 0 && events[1].revents &&
             attach_profile_read(&attachment->profile, attachment->bpftrace->output_fd) <= 0)
             return;
-        if (signals_take_ending(&attachment->signals) != 0)
+        if (attachment->profile.counts.mount_has_ended || signals_take_ending(&attachment->signals) != 0)
             return;
     }
 }
@@ -100,7 +100,7 @@ static int begin(struct attachment *attachment, const struct attach_options *opt
 /* Errors: told to the user */
 static int find_mount(const char *directory, const struct attach_options *options, struct fuse_mount *ret_mount) {
     int error = fuse_mount_at(directory, ret_mount);
-    if (error == -ENOENT)
+    if (error == -ENODEV)
         complain("cannot profile %s: it is on no FUSE file system that is mounted here", directory);
     else if (error)
         complain("cannot profile %s: %s", directory, strerror(-error));
@@ -114,33 +114,38 @@ static int find_mount(const char *directory, const struct attach_options *option
     return error;
 }
 
-static int run(struct attachment *attachment, const struct attach_options *options) {
-    static const bool wanted[TRACE_LAYERS] = {[TRACE_FUSE] = true};
-    struct fuse_mount mount = {.path = NULL};
-    struct traces *traces = &attachment->traces;
-    traces_open(traces, wanted, &attachment->directory, 1, NULL, 0);
-    traces_set_live(traces);
-    attachment->bpftrace = &traces->layers[TRACE_FUSE].bpftrace;
-    int error = traces->layers[TRACE_FUSE].is_wanted ? find_mount(attachment->directory, options, &mount) : -EIO;
-    if (error == 0)
-        error = begin(attachment, options, &mount);
-    if (error == 0) {
-        follow(attachment);
-        error = end(attachment);
-    }
-    fuse_mount_finish(&mount);
-    traces_finish(traces);
-    return error;
-}
-
-int attach_run(const char *mount, const struct attach_options *options) {
-    struct attachment attachment = {.directory = mount};
-    int error = signals_init(&attachment.signals);
+static int run(struct attachment *attachment, const struct attach_options *options, struct fuse_mount *mount) {
+    int error = signals_init(&attachment->signals);
     if (error) {
         complain("cannot take signals: %s", strerror(-error));
         return error;
     }
-    error = run(&attachment, options);
-    signals_finish(&attachment.signals);
+    error = begin(attachment, options, mount);
+    if (error == 0) {
+        follow(attachment);
+        error = end(attachment);
+    }
+    signals_finish(&attachment->signals);
+    return error;
+}
+
+/* A daemon may hang, and then looking at a path below its mount does: so that is done while signals still end us, and
+ * later only the mount point itself is looked at. */
+int attach_run(const char *mount, const struct attach_options *options) {
+    static const bool wanted[TRACE_LAYERS] = {[TRACE_FUSE] = true};
+    struct attachment attachment = {.directory = mount};
+    struct fuse_mount found = {.path = NULL};
+    struct traces *traces = &attachment.traces;
+    traces_open(traces, wanted, &attachment.directory, 1, NULL, 0);
+    traces_set_live(traces);
+    attachment.bpftrace = &traces->layers[TRACE_FUSE].bpftrace;
+    int error = traces->layers[TRACE_FUSE].is_wanted ? find_mount(mount, options, &found) : -EIO;
+    if (error == 0) {
+        CLEANUP_FREE char *path = strdup(found.path);
+        attachment.directory = path ? path : mount;
+        error = run(&attachment, options, &found);
+    }
+    fuse_mount_finish(&found);
+    traces_finish(traces);
     return error;
 }

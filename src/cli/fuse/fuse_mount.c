@@ -132,7 +132,7 @@ int fuse_mount_at(const char *directory, struct fuse_mount *ret_mount) {
         error = copy_entry(&entry, &found);
     }
     if (error == 0 && !found.path)
-        error = -ENOENT;
+        error = -ENODEV;
     if (error)
         fuse_mount_finish(&found);
     else

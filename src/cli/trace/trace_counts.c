@@ -150,20 +150,23 @@ static int keep_line(char **kept, const char *line) {
 
 /* The kernel tells time by CLOCK_BOOTTIME, or by CLOCK_MONOTONIC where bpftrace has nothing else: the latter is never
  * ahead. 0: the mark does not tell it */
-static int64_t time_of_mark(const char *line) {
-    static const char key[] = "\"data\": \"";
-    const char *data = strstr(line, key);
-    const int64_t mark_ns = data ? strtoll(data + strlen(key), NULL, 10) : 0;
+static int64_t time_of_mark(int64_t mark_ns) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     const int64_t age_ns = now_ns >= mark_ns ? now_ns - mark_ns : read_clock_ns(CLOCK_BOOTTIME) - mark_ns;
     return mark_ns > 0 && age_ns >= 0 ? now_ns - age_ns : 0;
 }
 
 static int take_mark(struct trace_counts *counts, const char *line, struct aggstats_parse_error *ret_why) {
+    static const char key[] = "\"data\": \"";
+    const char *data = strstr(line, key);
+    char *end = NULL;
+    const int64_t mark_ns = data ? strtoll(data + strlen(key), &end, 10) : 0;
     int error = count_print(counts, ret_why);
-    if (error == 0)
-        counts->counted_ns = time_of_mark(line);
-    return error;
+    if (error)
+        return error;
+    counts->counted_ns = time_of_mark(mark_ns);
+    counts->mount_has_ended = end && strtol(end, NULL, 10) != 0;
+    return 0;
 }
 
 static int take_line(struct trace_counts *counts, const char *line, struct aggstats_parse_error *ret_why) {
