@@ -111,6 +111,34 @@ expect_trouble "osprof: cannot recover last.out: not a live file; 'osprof recove
 expect_trouble "osprof: cannot recover $live: No such file or directory; 'osprof recover' lists the live files" \
     recover "$live"
 
+# What stands beside it goes with it only if it is called as osprof fuse calls it, and is the same user's, and of that
+# kind: a live file may have been put beside somebody else's socket.
+beside() {
+    start_recorder "$1.live" "$scratch/hung" .control
+    kill_recorder
+    python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$(basename "$1").sock"
+    [ "$PWD" = "$(dirname "$1")" ] || mv "$(basename "$1").sock" "$1.sock"
+    : >"$1.ring"
+}
+beside "$live_dir/7-0"
+expect 0 recover --remove -o last.out "$live_dir/7-0.live"
+assert_eq "" "$(ls "$live_dir")" "what is left"
+beside "$live_dir/server"
+expect 0 recover --remove -o last.out "$live_dir/server.live"
+assert_eq "server.ring server.sock" "$(ls "$live_dir" | xargs)" "what stood beside a live file of another name"
+rm "$live_dir"/server.*
+beside "$live_dir/7-0"
+rm "$live_dir/7-0.ring"
+ln -s "$scratch/last.out" "$live_dir/7-0.ring"
+others="7-0.ring"
+if [ "$(id -u)" -eq 0 ]; then
+    chown 65534 "$live_dir/7-0.sock"
+    others="7-0.ring 7-0.sock"
+fi
+expect 0 recover --remove -o last.out "$live_dir/7-0.live"
+assert_eq "$others" "$(ls "$live_dir" | xargs)" "what is somebody else's, or of another kind"
+rm "$live_dir"/7-0.*
+
 start_recorder "$live" "$scratch/hung" .control paused
 expect 0 show hung
 assert_eq "being recorded by process $recorder_pid, paused" "$(shown state)" "state of a paused recorder"

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base.h"
 #include "command.h"
@@ -106,24 +107,50 @@ static enum status save(const struct recover_options *options, const char *text,
     return STATUS_OK;
 }
 
-/* The process beside a daemon has more files there, of the same name but for its end. */
-static void remove_beside(const char *path) {
-    static const char *const ends[] = {".sock", ".ring"};
-    const size_t length = strlen(path) - strlen(LIVE_END);
-    for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+/* In a directory that all can write to, files of other names may be anybody's: of its owner, and of the kind, they are
+ * ours. */
+static void remove_beside(int dir_fd, const char *name, uid_t owner) {
+    static const struct {
+        const char *end;
+        mode_t type;
+    } others[] = {{".sock", S_IFSOCK}, {".ring", S_IFREG}};
+    const size_t length = strlen(name) - strlen(LIVE_END);
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        struct stat attr;
         CLEANUP_FREE char *other = NULL;
-        if (asprintf(&other, "%.*s%s", (int)length, path, ends[i]) >= 0)
-            unlink(other);
+        if (asprintf(&other, "%.*s%s", (int)length, name, others[i].end) < 0) {
+            other = NULL;
+            return;
+        }
+        if (fstatat(dir_fd, other, &attr, AT_SYMLINK_NOFOLLOW) == 0 && attr.st_uid == owner &&
+            (attr.st_mode & S_IFMT) == others[i].type)
+            unlinkat(dir_fd, other, 0);
     }
 }
 
+/* As they are called by the process beside a daemon: NUMBER-NUMBER.live. */
+static bool has_others_beside(const char *name) {
+    const size_t first = strspn(name, "0123456789");
+    const char *rest = name + first + 1;
+    if (first == 0 || name[first] != '-')
+        return false;
+    const size_t second = strspn(rest, "0123456789");
+    return second > 0 && strcmp(rest + second, LIVE_END) == 0;
+}
+
 static enum status remove_live(const char *path) {
-    if (unlink(path) < 0) {
-        complain("cannot remove %s: %s", path, strerror(errno));
+    CLEANUP_FD int dir_fd = -1;
+    const char *name;
+    struct stat attr;
+    int error = open_parent(AT_FDCWD, path, &dir_fd, &name);
+    if (error == 0 && (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) < 0 || unlinkat(dir_fd, name, 0) < 0))
+        error = negative_errno();
+    if (error) {
+        complain("cannot remove %s: %s", path, strerror(-error));
         return STATUS_TROUBLE;
     }
-    if (strlen(path) > strlen(LIVE_END) && strcmp(path + strlen(path) - strlen(LIVE_END), LIVE_END) == 0)
-        remove_beside(path);
+    if (has_others_beside(name))
+        remove_beside(dir_fd, name, attr.st_uid);
     return STATUS_OK;
 }
 
