@@ -186,6 +186,14 @@ assert_eq 3 "$(calls READ)" "READ until bpftrace was killed"
 grep -q '^# incomplete: yes$' profile || fail "the profile is said to be complete"
 grep -q 'is not profiled to the end: bpftrace was killed by signal 9' err || fail "it is not told why: $(<err)"
 
+attached
+read_file 2
+bpftrace=$(<"/proc/$tracer/task/$tracer/children")
+kill -INT "${bpftrace% }"
+ended 125
+grep -q 'is not profiled to the end: bpftrace ended before it was to' err || fail "it is not told why: $(<err)"
+grep -q '^# incomplete: yes$' profile || fail "the profile is said to be complete"
+
 # ---- The mount has gone: who looks at the profile then waits until it is there
 
 attached

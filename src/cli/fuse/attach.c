@@ -9,6 +9,7 @@
 #include "traces.h"
 
 #define LOOK_NS INT64_C(1000000000) /* between looks whether the mount, and bpftrace, are there */
+#define EARLY_END_MS 2000
 
 struct attachment {
     const char *directory; /* as it was given; then the mount point */
@@ -35,6 +36,12 @@ static bool look(struct attachment *attachment) {
     return true;
 }
 
+/* Its output ends a moment before bpftrace itself: that nobody has asked it to end is to be seen. */
+static void wait_for_early_end(struct attachment *attachment) {
+    for (unsigned i = 0; i < EARLY_END_MS / 10 && !bpftrace_has_ended(attachment->bpftrace); i++)
+        poll(NULL, 0, 10);
+}
+
 /* Until the mount has gone, a signal asks to end, or bpftrace has ended. */
 static void follow(struct attachment *attachment) {
     struct pollfd events[] = {{.fd = attachment->signals.fd, .events = POLLIN},
@@ -47,8 +54,12 @@ static void follow(struct attachment *attachment) {
             if (!look(attachment))
                 return;
         }
-        if (poll(events, ARRAY_SIZE(events), (int)(LOOK_NS / 1000000)) > 0 && events[1].revents &&
-            attach_profile_read(&attachment->profile, attachment->bpftrace->output_fd) <= 0)
+        int result = 1;
+        if (poll(events, ARRAY_SIZE(events), (int)(LOOK_NS / 1000000)) > 0 && events[1].revents)
+            result = attach_profile_read(&attachment->profile, attachment->bpftrace->output_fd);
+        if (result == 0)
+            wait_for_early_end(attachment);
+        if (result <= 0)
             return;
         if (attachment->profile.counts.mount_has_ended || signals_take_ending(&attachment->signals) != 0)
             return;

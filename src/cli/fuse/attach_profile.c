@@ -187,7 +187,7 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
 int attach_profile_read(struct attach_profile *profile, int fd) {
     struct aggstats_parse_error why = {.message = ""};
     int result = trace_counts_read(&profile->counts, fd, &why);
-    if (result < 0)
+    if (result < 0 && profile->error == 0)
         complain("what bpftrace prints of %s is not counted any more: %s", profile->mount.path,
                  result == -EBADMSG ? why.message : strerror(-result));
     if (result < 0) {

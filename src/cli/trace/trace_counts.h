@@ -29,7 +29,7 @@ struct trace_counts {
     size_t room_bytes;
     char *histograms; /* lines of the print that is coming */
     char *totals;
-    int64_t counted_ns; /* CLOCK_MONOTONIC; what had ended by then has been counted, and some of what came later */
+    int64_t counted_ns;   /* CLOCK_MONOTONIC; what had ended by then has been counted, and some of what came later */
     bool mount_has_ended; /* the kernel has given its number to another one */
 };
 
