@@ -18,12 +18,14 @@ static const char fuse_script[] =
 #include "fuse.bt.inc"
     ;
 /* Each time both maps as they are then, and a mark behind them, which tells when this was asked for, and whether the
- * mount has ended: the next INIT is that of another, also if no request of this one has been seen. */
+ * mount has ended: the next INIT is that of another, also if no request of this one has been seen. Of workers nothing
+ * is told, and a daemon may have any number in the course of days, so they are forgotten. */
 static const char live_probe[] = "interval:ms:250 {\n"
                                  "\tprint(@ns);\n"
                                  "\tprint(@ns_total);\n"
                                  "\tprintf(\"%llu %llu\\n\", nsecs, (uint64)@ended[(uint32)$1]);\n"
                                  "\t@seen[(uint32)$1] = 1;\n"
+                                 "\tclear(@free);\n"
                                  "}\n";
 static const char block_script[] =
 #include "block.bt.inc"
