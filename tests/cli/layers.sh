@@ -173,6 +173,15 @@ expect_line "READ: the kernel's cache answered at least 87.0 % of 131 calls; at 
 layer fs 1000
 cat user fs >two
 expect_line "READ: fs took longer (3.00 ms) than user (393 µs): reading ahead goes on while nobody waits for it." show two
+# two_reads LAYER TOTAL ZEROS: two calls of READ, one bucket higher for each of the zeros
+two_reads() {
+    printf '# osprof 1\n# layer: %s\n# clock: monotonic 1000000000 Hz\n# resolution: 1\n' "$1"
+    printf 'OP_READ 2 %s\n 0 0 0 0 0 0 0 0 0 0 0%s 2\n' "$2" "$3"
+}
+{ two_reads fuse 9000 ' 0'; two_reads queue 6000 ''; two_reads fs 4000 ''; } >three
+expect_line "READ: queue and fs took longer (10.0 µs) than fuse (9.00 µs): they are not of the same calls." show three
+{ two_reads user 9000 ' 0'; two_reads fuse 4100 ''; two_reads queue 40000 ' 0 0 0'; } >three
+expect_line "; queue took longer (40.0 µs) than fuse (4.10 µs): they are not of the same calls." show three
 layer fs 17 '# start: 2026-11-25T10:00:00Z' '# elapsed: 1000000000'
 layer user 131 '# start: 2026-11-25T09:00:00Z' '# elapsed: 1000000000'
 cat user fs >two

@@ -234,6 +234,32 @@ static void append_parts(const struct printer *it, struct text *text, const stru
     append_where(it, text, row, second);
 }
 
+static void append_took_longer(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer,
+                               double more_ns) {
+    append(text, " took longer (");
+    append_ns(it, text, more_ns);
+    append(text, ") than ");
+    append_layer(it, text, layer);
+    append(text, " (");
+    append_ns(it, text, row->cells[layer].total_ns);
+    append(text, "): ");
+}
+
+/* What was in the queue is of the layer's own requests, so the layer below cannot have had that time of them:
+ * "queue and fs took longer (10 ms) than fuse (9.00 ms): they are not of the same calls" */
+static void append_too_much(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    const size_t below = row->cells[layer].below;
+    double more_ns = row->cells[layer + 1].total_ns;
+    append_layer(it, text, layer + 1);
+    if (below < it->table->layer_count) {
+        append(text, " and ");
+        append_layer(it, text, below);
+        more_ns += row->cells[below].total_ns;
+    }
+    append_took_longer(it, text, row, layer, more_ns);
+    append(text, "they are not of the same calls");
+}
+
 /* "fuse took longer (118 ms) than user (80.0 ms): reading ahead goes on while nobody waits for it" */
 static void append_asynchronous(const struct printer *it, struct text *text, const struct layers_row *row) {
     for (size_t layer = 0; layer < it->table->layer_count; layer++) {
@@ -241,14 +267,13 @@ static void append_asynchronous(const struct printer *it, struct text *text, con
         if (!cell->is_there || cell->here != LAYERS_HERE_ASYNCHRONOUS)
             continue;
         append(text, "%s", text->length > 0 ? "; " : "");
+        if (cell->below == it->table->layer_count || row->cells[cell->below].total_ns <= cell->total_ns) {
+            append_too_much(it, text, row, layer);
+            continue;
+        }
         append_layer(it, text, cell->below);
-        append(text, " took longer (");
-        append_ns(it, text, row->cells[cell->below].total_ns);
-        append(text, ") than ");
-        append_layer(it, text, layer);
-        append(text, " (");
-        append_ns(it, text, cell->total_ns);
-        append(text, "): %s",
+        append_took_longer(it, text, row, layer, row->cells[cell->below].total_ns);
+        append(text, "%s",
                row->relation && row->relation->why_more ? row->relation->why_more
                                                         : "it worked for more than these calls");
     }
