@@ -28,7 +28,7 @@ static bool find_cause(void *context, const struct aggstats_look *look, struct a
     (void)context;
     ck_assert_uint_eq(look->thread, (uint64_t)getpid()); /* the test's only thread that calls */
     look->memory[0]++;
-    const char *words = __atomic_load_n(&wait_words, __ATOMIC_RELAXED);
+    const char *words = __atomic_load_n(&wait_words, __ATOMIC_ACQUIRE);
     snprintf(ret_wait->cause, sizeof(ret_wait->cause), "%s", words);
     snprintf(ret_wait->stack, sizeof(ret_wait->stack), "wait_for_%s < do_call", words);
     __atomic_fetch_add(&looks, 1, __ATOMIC_RELEASE);
@@ -65,7 +65,7 @@ static void sleep_ms(long ms) {
 }
 
 static struct aggstats_span begin(struct aggstats_recorder *recorder, unsigned op, const char *words) {
-    __atomic_store_n(&wait_words, words, __ATOMIC_RELAXED);
+    __atomic_store_n(&wait_words, words, __ATOMIC_RELEASE);
     aggstats_slow_begin(recorder);
     return aggstats_begin(recorder, op, 7, 4711);
 }
@@ -189,7 +189,7 @@ START_TEST(several_causes) {
     unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
     struct aggstats_span span = begin(recorder, OP_FSYNC, "a lock");
     wait_for_look(looks_before);
-    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELAXED);
+    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELEASE);
     wait_for_look(__atomic_load_n(&looks, __ATOMIC_ACQUIRE));
     sleep_ms(400);
     uint64_t latency_cycles = end(recorder, OP_FSYNC, &span);
@@ -212,7 +212,7 @@ START_TEST(time_of_two_causes) {
     unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
     struct aggstats_span span = begin(recorder, OP_READ, "a lock");
     sleep_ms(300);
-    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELAXED);
+    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELEASE);
     sleep_ms(300);
     uint64_t latency_cycles = end(recorder, OP_READ, &span);
     struct aggstats_profile profile = snapshot_of(recorder);
@@ -390,7 +390,7 @@ START_TEST(begun_late) {
     aggstats_slow_begin(recorder);
     sleep_ms(10);
     unsigned looks_before = __atomic_load_n(&looks, __ATOMIC_ACQUIRE);
-    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELAXED);
+    __atomic_store_n(&wait_words, "the disk", __ATOMIC_RELEASE);
     struct aggstats_span span = aggstats_begin(recorder, OP_FSYNC, 7, 4711);
     sleep_ms(500);
     ck_assert_uint_ne(__atomic_load_n(&looks, __ATOMIC_ACQUIRE), looks_before);
