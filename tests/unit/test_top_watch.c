@@ -132,6 +132,19 @@ START_TEST(calls_in_flight_have_the_name_of_their_process) {
 }
 END_TEST
 
+START_TEST(who_looks_while_it_ends_sees_no_call_twice) {
+    record_reads(7);
+    refresh();
+    watch.latest.profile.elapsed_cycles += UINT64_C(1) << 40; /* it had said that it ends, and was not gone */
+    record_reads(2);
+    aggstats_recorder_unlink_live(recorder);
+    aggstats_recorder_destroy(steal_pointer(&recorder));
+    refresh();
+    ck_assert(watch.has_ended && !watch.began_anew);
+    ck_assert_uint_eq(watch.frame.ended, 2);
+}
+END_TEST
+
 START_TEST(the_last_calls_are_seen_although_the_live_file_is_gone) {
     refresh();
     record_reads(13);
@@ -152,6 +165,7 @@ static Suite *top_watch_suite(void) {
     tcase_add_test(watching, a_reset_makes_it_begin_anew);
     tcase_add_test(watching, a_pause_is_seen);
     tcase_add_test(watching, calls_in_flight_have_the_name_of_their_process);
+    tcase_add_test(watching, who_looks_while_it_ends_sees_no_call_twice);
     tcase_add_test(watching, the_last_calls_are_seen_although_the_live_file_is_gone);
     suite_add_tcase(suite, watching);
     return suite;

@@ -74,6 +74,16 @@ static bool is_paused(const struct top_watch *watch) {
                                     profile->elapsed_cycles == watch->previous.profile.elapsed_cycles);
 }
 
+/* A process says when it ends, and a moment later has ended: whoever looked in between has seen more time, but no more
+ * calls. */
+static void keep_time(struct top_watch *watch) {
+    const struct aggstats_profile *previous = &watch->previous.profile;
+    struct aggstats_profile *latest = &watch->latest.profile;
+    if (watch->has_ended && watch->has_previous && top_is_one_recording(previous, latest) &&
+        latest->elapsed_cycles < previous->elapsed_cycles)
+        latest->elapsed_cycles = previous->elapsed_cycles;
+}
+
 static int take(struct top_watch *watch, const struct top_snapshot *snapshot) {
     forget(&watch->previous, &watch->has_previous);
     watch->previous = watch->latest;
@@ -84,6 +94,7 @@ static int take(struct top_watch *watch, const struct top_snapshot *snapshot) {
     watch->is_fresh = true;
     watch->has_ended = snapshot->has_ended;
     watch->is_paused = is_paused(watch);
+    keep_time(watch);
     if (watch->has_previous && !top_is_one_recording(&watch->previous.profile, &watch->latest.profile))
         return begin_anew(watch);
     return update_frame(watch);
