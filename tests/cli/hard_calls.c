@@ -28,25 +28,7 @@
 
 #include <dlfcn.h>
 
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "hard_calls: line %d: %s (errno %d)\n", __LINE__, #condition, errno);                      \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-static int open_data(void) {
-    int fd = open("data", O_RDWR | O_CREAT, 0600);
-    CHECK(fd >= 0 && ftruncate(fd, 4096) == 0);
-    return fd;
-}
-
-static void read_often(int fd, int times) {
-    char byte;
-    for (int i = 0; i < times; i++)
-        CHECK(pread(fd, &byte, 1, i) == 1);
-}
+#include "checked_calls.h"
 
 static void wait_for(pid_t child) {
     int status;
