@@ -125,7 +125,7 @@ expect 0 recover --remove -o last.out "$live_dir/7-0.live"
 assert_eq "" "$(ls "$live_dir")" "what is left"
 beside "$live_dir/server"
 expect 0 recover --remove -o last.out "$live_dir/server.live"
-assert_eq "server.ring server.sock" "$(ls "$live_dir" | xargs)" "what stood beside a live file of another name"
+assert_eq "server.ring server.sock" "$(cd "$live_dir" && echo *)" "what stood beside a live file of another name"
 rm "$live_dir"/server.*
 beside "$live_dir/7-0"
 rm "$live_dir/7-0.ring"
@@ -136,7 +136,7 @@ if [ "$(id -u)" -eq 0 ]; then
     others="7-0.ring 7-0.sock"
 fi
 expect 0 recover --remove -o last.out "$live_dir/7-0.live"
-assert_eq "$others" "$(ls "$live_dir" | xargs)" "what is somebody else's, or of another kind"
+assert_eq "$others" "$(cd "$live_dir" && echo *)" "what is somebody else's, or of another kind"
 rm "$live_dir"/7-0.*
 
 start_recorder "$live" "$scratch/hung" .control paused
