@@ -8,11 +8,10 @@
 #include "command.h"
 #include "live_dirs.h"
 #include "live_files.h"
+#include "mount_labels.h"
 #include "quiet_thread.h"
-#include "user_label.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define OWN_LABELS 8
 #define PATH_ATTEMPTS 100
 #define PRINT_WAIT_S 2 /* for the next print, of which there are four a second */
 
@@ -50,43 +49,20 @@ static bool has_live_profile(const struct fuse_mount *mount) {
     return found;
 }
 
-struct labels {
-    struct aggstats_label labels[OWN_LABELS + USER_LABELS_MAX];
-    size_t count;
-    char host[HOST_NAME_MAX + 1];
-    char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
-};
-
-static void add_label(struct labels *labels, const char *key, const char *value) {
-    if (value)
-        labels->labels[labels->count++] = (struct aggstats_label){(char *)(uintptr_t)key, (char *)(uintptr_t)value};
-}
-
-/* A hidden one tells its mount point as the place that was profiled only. */
-static void fill_labels(const struct attach_profile *profile, struct labels *ret_labels) {
-    const struct fuse_mount *mount = &profile->mount;
-    const struct option_list *given = &profile->options->labels;
-    *ret_labels = (struct labels){.count = 0};
-    gethostname(ret_labels->host, sizeof(ret_labels->host) - 1);
-    add_label(ret_labels, "layer", "fuse");
-    add_label(ret_labels, "source", "bpftrace");
-    add_label(ret_labels, "host", ret_labels->host);
-    add_label(ret_labels, "lower", profile->is_hidden ? mount->path : mount->source);
-    add_label(ret_labels, "mount", profile->is_hidden ? NULL : mount->path);
-    add_label(ret_labels, "filesystem", mount->type);
-    add_label(ret_labels, "control", profile->socket_path);
-    add_label(ret_labels, "profile", profile->options->profile);
-    for (size_t i = 0; i < given->count; i++) {
-        const char *value = user_label_split(given->texts[i], ret_labels->keys[i]);
-        add_label(ret_labels, ret_labels->keys[i], value);
-    }
-}
-
-/* bpftrace's clock is the one that a recorder can read, and counts in ns. */
+/* bpftrace's clock is the one that a recorder can read, and counts in ns. A hidden profile tells its mount point as the
+ * place that was profiled only. */
 static int create_recorder(struct attach_profile *profile) {
     const char *names[AGGSTATS_OPS_MAX];
-    struct labels labels;
-    fill_labels(profile, &labels);
+    const struct fuse_mount *mount = &profile->mount;
+    struct mount_labels labels;
+    mount_labels_fill(&labels, &(struct mount_labels_of){.layer = "fuse",
+                                                         .source = "bpftrace",
+                                                         .lower = profile->is_hidden ? mount->path : mount->source,
+                                                         .mount = profile->is_hidden ? NULL : mount->path,
+                                                         .filesystem = mount->type,
+                                                         .control = profile->socket_path,
+                                                         .profile = profile->options->profile,
+                                                         .given = &profile->options->labels});
     for (unsigned op = 0; op < profile->counts.op_count; op++)
         names[op] = profile->counts.names[op];
     const struct aggstats_recorder_options options = {

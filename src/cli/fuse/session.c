@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "base.h"
+#include "mount_labels.h"
 #include "path.h"
 #include "process.h"
-#include "user_label.h"
-
-#define OWN_LABELS 7
 
 /* ---- Joint profiles ----------------------------------------------------------------------------- */
 
@@ -132,34 +130,21 @@ static int start_groupings(struct session *session) {
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
 /* Of a mount that cannot be found nothing is known. */
-static void add_label(struct aggstats_label labels[], size_t *count, const char *key, const char *value) {
-    if (value)
-        labels[(*count)++] = (struct aggstats_label){(char *)(uintptr_t)key, (char *)(uintptr_t)value};
-}
-
 static int create_recorder(struct session *session, const char *live_path, const char *socket_path) {
     const struct session_options *options = session->options;
-    char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
-    char host[HOST_NAME_MAX + 1] = "";
-    struct aggstats_label labels[OWN_LABELS + USER_LABELS_MAX];
-    size_t count = 0;
-    gethostname(host, sizeof(host) - 1);
-    add_label(labels, &count, "layer", "daemon");
-    add_label(labels, &count, "host", host);
-    add_label(labels, &count, "lower", session->mount.source);
-    add_label(labels, &count, "mount", session->mount.path);
-    add_label(labels, &count, "filesystem", session->mount.type);
-    add_label(labels, &count, "control", socket_path);
-    add_label(labels, &count, "profile", options->profile);
-    for (size_t i = 0; i < options->labels.count; i++) {
-        const char *value = user_label_split(options->labels.texts[i], keys[i]);
-        add_label(labels, &count, keys[i], value);
-    }
+    struct mount_labels labels;
+    mount_labels_fill(&labels, &(struct mount_labels_of){.layer = "daemon",
+                                                         .lower = session->mount.source,
+                                                         .mount = session->mount.path,
+                                                         .filesystem = session->mount.type,
+                                                         .control = socket_path,
+                                                         .profile = options->profile,
+                                                         .given = &options->labels});
     const struct aggstats_recorder_options wanted = {.op_names = wire_op_names,
                                                      .op_count = WIRE_OP_COUNT,
                                                      .resolution = options->resolution,
-                                                     .labels = labels,
-                                                     .label_count = count,
+                                                     .labels = labels.labels,
+                                                     .label_count = labels.count,
                                                      .live_path = live_path};
     return aggstats_recorder_create(&wanted, &session->recorder);
 }

@@ -1,0 +1,36 @@
+/* The header of a mount's profile, whoever takes it. */
+#ifndef MOUNT_LABELS_H
+#define MOUNT_LABELS_H
+
+#include <limits.h>
+
+#include "aggstats.h"
+#include "fuse_mount.h"
+#include "option_list.h"
+#include "user_label.h"
+
+#define MOUNT_LABELS_OWN 8
+
+struct mount_labels {
+    struct aggstats_label labels[MOUNT_LABELS_OWN + USER_LABELS_MAX]; /* for aggstats_recorder_create() */
+    size_t count;
+    char host[HOST_NAME_MAX + 1];
+    char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
+};
+
+/* What is known of it; of what is NULL nothing is said. */
+struct mount_labels_of {
+    const char *layer;
+    const char *source; /* who counts, if not we */
+    const char *lower;
+    const char *mount; /* where commands find it */
+    const char *filesystem;
+    const char *control;             /* the socket */
+    const char *profile;             /* where the final one goes */
+    const struct option_list *given; /* "KEY=VALUE"; not NULL */
+};
+
+/* All that is pointed at must stay as long as *ret_labels, which must stay in its place. */
+void mount_labels_fill(struct mount_labels *ret_labels, const struct mount_labels_of *of);
+
+#endif
