@@ -104,11 +104,11 @@ static size_t next_below(const struct layers_table *table, const struct layers_r
     return layer_at(table, layer) == LAYER_IS_QUEUE ? table->layer_count : below;
 }
 
-/* What of a layer's requests is known of having waited in a queue. */
-static double waited_ns(const struct layers_table *table, const struct layers_row *row, size_t layer) {
+/* Where the requests of a layer are that have waited. */
+static size_t queue_beside(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     const bool has_queue = layer_at(table, layer) == LAYER_IS_FUSE && layer + 1 < table->layer_count &&
-                           layer_at(table, layer + 1) == LAYER_IS_QUEUE;
-    return has_queue ? row->cells[layer + 1].total_ns : 0;
+                           layer_at(table, layer + 1) == LAYER_IS_QUEUE && row->cells[layer + 1].is_there;
+    return has_queue ? layer + 1 : table->layer_count;
 }
 
 static bool can_subtract(const struct layers_table *table, const struct layers_row *row, size_t layer, size_t below) {
@@ -121,8 +121,10 @@ static bool can_subtract(const struct layers_table *table, const struct layers_r
 static void settle_cell(const struct layers_table *table, struct layers_row *row, size_t layer) {
     struct layers_cell *cell = &row->cells[layer];
     cell->below = next_below(table, row, layer);
+    cell->queue = queue_beside(table, row, layer);
     bool is_lowest = cell->below == table->layer_count;
-    double rest_ns = cell->total_ns - waited_ns(table, row, layer) - (is_lowest ? 0 : row->cells[cell->below].total_ns);
+    double waited_ns = cell->queue < table->layer_count ? row->cells[cell->queue].total_ns : 0;
+    double rest_ns = cell->total_ns - waited_ns - (is_lowest ? 0 : row->cells[cell->below].total_ns);
     if (is_lowest ? !layers_has_rate(&table->profiles[layer]) : !can_subtract(table, row, layer, cell->below))
         cell->here = LAYERS_HERE_UNKNOWN;
     else

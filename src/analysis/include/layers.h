@@ -69,6 +69,7 @@ struct layers_cell {
                      * it. 0: not known */
     size_t below;   /* the next layer below that has the operation; the count of layers: none. The queue is beside the
                      * layers below fuse, not between: it has no layer below, and is below none */
+    size_t queue;   /* of fuse, the layer queue, if it has the operation; the count of layers: none */
 };
 
 struct layers_row {

@@ -35,18 +35,14 @@ struct text {
     size_t length;
 };
 
-__attribute__((format(printf, 2, 0))) static void append_list(struct text *text, const char *format,
-                                                              va_list arguments) {
-    int written = vsnprintf(text->text + text->length, TEXT_SIZE - text->length, format, arguments);
-    size_t room = TEXT_SIZE - 1 - text->length;
-    text->length += written > 0 && (size_t)written < room ? (size_t)written : written > 0 ? room : 0;
-}
-
 __attribute__((format(printf, 2, 3))) static void append(struct text *text, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    append_list(text, format, arguments);
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it was begun one line above */
+    int written = vsnprintf(text->text + text->length, TEXT_SIZE - text->length, format, arguments);
     va_end(arguments);
+    size_t room = TEXT_SIZE - 1 - text->length;
+    text->length += written > 0 && (size_t)written < room ? (size_t)written : written > 0 ? room : 0;
 }
 
 static void append_ns(const struct printer *it, struct text *text, double ns) {
@@ -187,9 +183,9 @@ static bool is_said(struct said *said, const char *words) {
 
 /* A queue that is known by itself is not among what is at the layer above it. */
 static const char *words_of(const struct printer *it, const struct layers_row *row, size_t layer) {
-    const bool has_queue = layer_of(it, layer) == LAYER_IS_FUSE && layer_of(it, layer + 1) == LAYER_IS_QUEUE &&
-                           row->cells[layer + 1].is_there;
-    return layers_words(layer_of(it, layer), has_queue ? LAYER_IS_QUEUE : layer_of(it, row->cells[layer].below));
+    const struct layers_cell *cell = &row->cells[layer];
+    const bool has_queue = cell->queue < it->table->layer_count;
+    return layers_words(layer_of(it, layer), layer_of(it, has_queue ? cell->queue : cell->below));
 }
 
 static void append_where(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
@@ -249,8 +245,9 @@ static void append_took_longer(const struct printer *it, struct text *text, cons
  * "queue and fs took longer (10 ms) than fuse (9.00 ms): they are not of the same calls" */
 static void append_too_much(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const size_t below = row->cells[layer].below;
-    double more_ns = row->cells[layer + 1].total_ns;
-    append_layer(it, text, layer + 1);
+    const size_t queue = row->cells[layer].queue;
+    double more_ns = row->cells[queue].total_ns;
+    append_layer(it, text, queue);
     if (below < it->table->layer_count) {
         append(text, " and ");
         append_layer(it, text, below);
