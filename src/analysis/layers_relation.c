@@ -18,6 +18,11 @@ enum layer layers_of_name(const char *name) {
     return (enum layer)layer;
 }
 
+const char *layers_name(const struct aggstats_profile *profile) {
+    const char *name = aggstats_profile_label(profile, "layer");
+    return name ? name : "fs";
+}
+
 #define READ_AHEAD "reading ahead goes on while nobody waits for it"
 #define WRITE_BACK "what is written back is written while nobody waits for it"
 #define OTHERS_NAMES "it looks up the names of other calls too"

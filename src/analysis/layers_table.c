@@ -13,8 +13,7 @@
 #define LONGER_NS 1e9
 
 static enum layer layer_at(const struct layers_table *table, size_t index) {
-    const char *name = aggstats_profile_label(&table->profiles[index], "layer");
-    return layers_of_name(name ? name : "fs");
+    return layers_of_name(layers_name(&table->profiles[index]));
 }
 
 /* ---- Clocks and times --------------------------------------------------------------------------- */

@@ -25,6 +25,9 @@ enum layer {
 /* The layer of that name, as the header line "layer" has it. Their numbers are their order, the outermost first. */
 enum layer layers_of_name(const char *name);
 
+/* The name of a profile's layer: without that line it is osproffs's, "fs". Owner: the profile, or nobody */
+const char *layers_name(const struct aggstats_profile *profile);
+
 /* ---- Which operations are related --------------------------------------------------------------- */
 
 /* Requests to FUSE have the same names in all layers that have them. */

@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "input.h"
+#include "layers.h"
 #include "name_set.h"
 #include "verdict_page.h"
 
@@ -28,18 +29,13 @@ static void finish_loaded(struct loaded *loaded) {
     free(loaded->origins);
 }
 
-static const char *layer_of(const struct aggstats_profile *profile) {
-    const char *layer = aggstats_profile_label(profile, "layer");
-    return layer ? layer : "fs";
-}
-
 static bool is_of_layer_of_first(const struct loaded *loaded, const struct aggstats_profile *profile,
                                  const char *first_name, const char *name) {
-    const char *first = loaded->count > 0 ? layer_of(&loaded->profiles[0]) : layer_of(profile);
-    if (strcmp(first, layer_of(profile)) == 0)
+    const char *first = loaded->count > 0 ? layers_name(&loaded->profiles[0]) : layers_name(profile);
+    if (strcmp(first, layers_name(profile)) == 0)
         return true;
     complain("cannot compare %s with %s: one is of the layer %s, the other of %s", first_name, name, first,
-             layer_of(profile));
+             layers_name(profile));
     return false;
 }
 

@@ -31,8 +31,7 @@ int recording_add(struct recording *recording, struct aggstats_profile *profile)
 size_t recording_find(const struct recording *recording, const char *name) {
     size_t place = 0;
     for (; place < recording->count; place++) {
-        const char *layer = aggstats_profile_label(&recording->layers[place], "layer");
-        if (strcmp(layer ? layer : "fs", name) == 0)
+        if (strcmp(layers_name(&recording->layers[place]), name) == 0)
             break;
     }
     return place;
@@ -42,9 +41,9 @@ void recording_format_names(const struct recording *recording, char *ret_text, s
     size_t length = 0;
     ret_text[0] = '\0';
     for (size_t i = 0; i < recording->count && length < size_bytes; i++) {
-        const char *layer = aggstats_profile_label(&recording->layers[i], "layer");
         const char *before = i == 0 ? "" : i + 1 == recording->count ? " and " : ", ";
-        int written = snprintf(ret_text + length, size_bytes - length, "%s%s", before, layer ? layer : "fs");
+        int written =
+            snprintf(ret_text + length, size_bytes - length, "%s%s", before, layers_name(&recording->layers[i]));
         length += written > 0 ? (size_t)written : 0;
     }
 }

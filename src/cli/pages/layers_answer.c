@@ -60,8 +60,7 @@ static void append_share(struct text *text, double share) {
 }
 
 static const char *layer_name(const struct printer *it, size_t layer) {
-    const char *name = aggstats_profile_label(&it->table->profiles[layer], "layer");
-    return name ? name : "fs";
+    return layers_name(&it->table->profiles[layer]);
 }
 
 static void append_layer(const struct printer *it, struct text *text, size_t layer) {

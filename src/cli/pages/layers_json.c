@@ -12,8 +12,7 @@
 #define TEXT_SIZE 1024
 
 static const char *layer_name(const struct layers_table *table, size_t layer) {
-    const char *name = aggstats_profile_label(&table->profiles[layer], "layer");
-    return name ? name : "fs";
+    return layers_name(&table->profiles[layer]);
 }
 
 static void write_ops(struct json_writer *writer, const struct layers_table *table, const struct layers_row *row,

@@ -30,8 +30,7 @@ struct printer {
 /* ---- Texts -------------------------------------------------------------------------------------- */
 
 static const char *layer_name(const struct printer *it, size_t layer) {
-    const char *name = aggstats_profile_label(&it->table->profiles[layer], "layer");
-    return name ? name : "fs";
+    return layers_name(&it->table->profiles[layer]);
 }
 
 /* Owner: the caller frees it. Returns NULL without memory */

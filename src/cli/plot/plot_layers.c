@@ -61,8 +61,7 @@ static unsigned bucket_count(const struct figure *it, const struct panel *panel)
 
 /* Those in the queue of a disk are the same requests once more. */
 static bool is_drawn(const struct figure *it, const struct panel *panel, const struct aggstats_op_profile *op) {
-    const char *name = aggstats_profile_label(profile_of(it, panel), "layer");
-    const enum layer layer = layers_of_name(name ? name : "fs");
+    const enum layer layer = layers_of_name(layers_name(profile_of(it, panel)));
     return layers_relate(layer, op->name) == panel->row->relation && !layers_is_queued(layer, op->name);
 }
 
@@ -156,7 +155,6 @@ static void choose_axes(struct figure *it) {
 static void put_caption(struct figure *it, const struct panel *panel, const struct plot_area *area) {
     const struct layers_cell *cell = &panel->row->cells[panel->layer];
     const struct units units = {.frequency_hz = 1};
-    const char *layer = aggstats_profile_label(profile_of(it, panel), "layer");
     const int y = area->top - CAPTION / 2 + 1;
     char calls[UNITS_TEXT_SIZE];
     char total[UNITS_TEXT_SIZE];
@@ -167,8 +165,8 @@ static void put_caption(struct figure *it, const struct panel *panel, const stru
     if (panel->is_first)
         plot_page_untrusted(&it->page, area->left, y, PLOT_LEFT, PLOT_STRONG, PLOT_TEXT, panel->row->name,
                             AGGSTATS_NAME_SIZE);
-    plot_page_untrusted(&it->page, area->left + LAYER_LEFT, y, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT, layer ? layer : "fs",
-                        AGGSTATS_NAME_SIZE);
+    plot_page_untrusted(&it->page, area->left + LAYER_LEFT, y, PLOT_LEFT, PLOT_PLAIN, PLOT_TEXT,
+                        layers_name(profile_of(it, panel)), AGGSTATS_NAME_SIZE);
     plot_page_text(&it->page, area->right, y, PLOT_RIGHT, PLOT_SMALL, PLOT_FAINT, text);
 }
 
