@@ -292,12 +292,17 @@ static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_fligh
     return err < 0 ? err : set_text(texts.path, &call->path);
 }
 
+/* Calls are looked at before they are slow, of which nothing is told. */
 static int show_waits(const struct slow_store *store, const uint64_t *starts, struct aggstats_profile *profile) {
     int err = 0;
-    for (size_t i = 0; i < profile->in_flight_count; i++)
+    for (size_t i = 0; i < profile->in_flight_count; i++) {
+        struct aggstats_call_in_flight *call = &profile->in_flight[i];
+        if (starts[i] == 0 || call->age_cycles < profile->slow_cycles)
+            continue;
         for (size_t wait = 0; wait < SLOW_WAITS_MAX && err == 0; wait++)
-            if (starts[i] != 0 && store->waits[wait].start_cycles == starts[i])
-                err = show_wait(&store->waits[wait], &profile->in_flight[i]);
+            if (store->waits[wait].start_cycles == starts[i])
+                err = show_wait(&store->waits[wait], call);
+    }
     return err;
 }
 

@@ -183,6 +183,23 @@ START_TEST(a_slow_call) {
 }
 END_TEST
 
+/* It is looked at before it is slow, but nothing is told of that. */
+START_TEST(told_when_slow) {
+    struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
+    struct aggstats_span span = begin(recorder, OP_FSYNC, "the disk");
+    bool is_told = false;
+    while (!is_told) {
+        struct aggstats_profile profile = snapshot_of(recorder);
+        ck_assert_uint_eq(profile.in_flight_count, 1);
+        is_told = profile.in_flight[0].cause[0];
+        ck_assert(!is_told || profile.in_flight[0].age_cycles >= profile.slow_cycles);
+        aggstats_profile_finish(&profile);
+    }
+    end(recorder, OP_FSYNC, &span);
+    aggstats_recorder_destroy(recorder);
+}
+END_TEST
+
 /* The time from look to look is the cause's that is seen then: the parts are the whole. */
 START_TEST(several_causes) {
     struct aggstats_recorder *recorder = create_recorder(THRESHOLD_NS);
@@ -690,6 +707,7 @@ int main(void) {
     Suite *suite = suite_create("slow");
     TCase *tcase = suite_case(suite, "recorder", make_directory, remove_directory);
     tcase_add_test(tcase, a_slow_call);
+    tcase_add_test(tcase, told_when_slow);
     tcase_add_test(tcase, several_causes);
     tcase_add_test(tcase, time_of_two_causes);
     tcase_add_test(tcase, a_call_in_flight);
