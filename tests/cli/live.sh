@@ -108,6 +108,8 @@ cmp last.out to-stdout
 
 expect_trouble "osprof: cannot recover last.out: not a live file; 'osprof recover' lists the live files" \
     recover last.out
+mkfifo fifo # nobody is waited for
+expect_trouble "osprof: cannot recover fifo: not a live file; 'osprof recover' lists the live files" recover fifo
 expect_trouble "osprof: cannot recover $live: No such file or directory; 'osprof recover' lists the live files" \
     recover "$live"
 

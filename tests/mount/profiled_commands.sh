@@ -207,6 +207,29 @@ wait_until 20 nobody_stays || fail "a process is left beside the daemon"
 "$OSPROF" recover "$XDG_RUNTIME_DIR"/osprof/*.live >"$scratch/recovered"
 assert_eq 1 "$(calls OPEN "$scratch/recovered")" "OPEN of a profile that could not be written"
 rm "$XDG_RUNTIME_DIR"/osprof/*.live
+# Of a daemon that stays in the foreground it is there when that has ended, or it is said that it is not.
+foreground() {
+    "$OSPROF" fuse "$@" -- "$daemon" -f -o profile=/dev/null,live=none "$lower" "$mnt" 2>err &
+    front=$!
+    wait_until 20 is_recorded || fail "not profiled: $(<err)"
+    cat "$mnt"/file1 >/dev/null
+}
+foreground -p "$PWD/here/at-once"
+umount "$mnt"
+wait "$front" || fail "exit status of a daemon in the foreground: $?, $(<err)"
+assert_eq 1 "$(calls OPEN here/at-once)" "OPEN of a daemon in the foreground, at once"
+mkdir gone
+foreground -p "$PWD/gone/profile"
+rmdir gone
+umount "$mnt"
+status=0
+wait "$front" || status=$?
+front=
+assert_eq 125 "$status" "exit status where the profile cannot be written"
+grep -q "^osprof: cannot write the profile of $mnt to $PWD/gone/profile: .*; it is in .*, from where" err ||
+    fail "not told that the profile cannot be written: $(<err)"
+wait_until 20 nobody_stays || fail "a process is left beside the daemon"
+rm "$XDG_RUNTIME_DIR"/osprof/*.live
 
 # ---- Two mounts: the first is profiled, and that is said
 

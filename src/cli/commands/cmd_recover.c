@@ -86,7 +86,7 @@ static enum status complain_unreadable(const char *path, int error, const struct
 /* Reads a live file as text, as profiles are written. */
 static int read_as_text(const char *path, char **ret_text, size_t *ret_size_bytes, struct aggstats_live_info *ret_live,
                         struct aggstats_parse_error *ret_why) {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO is not waited for */
     if (fd < 0)
         return negative_errno();
     struct aggstats_profile profile;

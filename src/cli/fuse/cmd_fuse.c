@@ -206,8 +206,10 @@ static int status_of(const struct observer_started *started, const char *command
         complain("cannot run %s: %s", command, strerror(started->exec_error));
         return started->exec_error == ENOENT ? RUN_NOT_FOUND : RUN_CANNOT_EXECUTE;
     }
-    return WIFSIGNALED(started->wait_status) ? RUN_SIGNALLED + WTERMSIG(started->wait_status)
-                                             : WEXITSTATUS(started->wait_status);
+    if (WIFSIGNALED(started->wait_status))
+        return RUN_SIGNALLED + WTERMSIG(started->wait_status);
+    const int status = WEXITSTATUS(started->wait_status);
+    return status == 0 && started->is_unsaved ? RUN_FAILED : status;
 }
 
 /* Who cannot be profiled is not kept from working. Returns only if that fails. */

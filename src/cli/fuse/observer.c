@@ -279,12 +279,14 @@ static void find_mount(struct observer *observer) {
 
 /* ---- The end ------------------------------------------------------------------------------------ */
 
-static void save(struct observer *observer) {
+/* Returns whether it was saved. */
+static bool save(struct observer *observer) {
     drain(observer);
     int error = session_save(&observer->session);
     if (error)
         tell(observer, "cannot write the profile of %s to %s: %s; it is in %s, from where 'osprof recover' takes it",
              mount_name(observer), observer->options->session.profile, strerror(-error), observer->live_path);
+    return error == 0;
 }
 
 /* Answers that were written before the end may still be on their way here. */
@@ -292,7 +294,7 @@ static void finish_session(struct observer *observer) {
     fuse_control_stop(&observer->control);
     drain(observer);
     ring_reader_end(&observer->reader);
-    save(observer);
+    observer->started.is_unsaved = !save(observer);
     const uint64_t lost = lost_requests(observer);
     if (lost > 0)
         tell(observer, "%llu requests of %s were not counted: a profile of that time is incomplete",
@@ -328,8 +330,9 @@ static int64_t wait_ns(const struct observer *observer, bool *ret_is_idle) {
     return observer->status_fd >= 0 && observer->command == 0 ? IDLE_AFTER_NS : SLEEP_NS;
 }
 
+/* The daemon or its mount is gone. If the command has ended just now, who waits for it waits for the profile, too. */
 static bool is_over(const struct observer *observer) {
-    return observer->status_fd < 0 && (!observer->has_children || observer->has_ended);
+    return (observer->status_fd < 0 || may_go_on(observer)) && (!observer->has_children || observer->has_ended);
 }
 
 static void step(struct observer *observer) {
@@ -340,7 +343,8 @@ static void step(struct observer *observer) {
     reap(observer);
     if (observer->status_fd >= 0 && may_go_on(observer)) {
         complain_unseen(observer);
-        go_into_background(observer);
+        if (!is_over(observer))
+            go_into_background(observer);
     }
     if (wants_save && observer->is_recording) {
         wants_save = 0;
@@ -404,6 +408,8 @@ static void finish(struct observer *observer) {
     fuse_mounts_finish(&observer->before);
     free(observer->live_path);
     free(observer->socket_path);
+    if (observer->status_fd >= 0 && observer->started.has_ended)
+        write_all(observer->status_fd, &observer->started, sizeof(observer->started));
     close_fd(&observer->status_fd);
     pthread_mutex_destroy(&observer->lock);
 }

@@ -12,6 +12,7 @@ struct observer_started {
     bool has_ended;  /* what follows is known */
     int exec_error;  /* 0: it was executed */
     int wait_status; /* of the command, as waitpid(2) has it */
+    bool is_unsaved; /* it was over with the command, and its profile cannot be written, which has been said */
 };
 
 struct observer_options {
@@ -21,8 +22,8 @@ struct observer_options {
 };
 
 /* In a child of the process that waits: does all of it.
- * status_fd: gets a struct observer_started when the command has been started, and one when it has ended, or its mount
- *            can be used; then it is closed
+ * status_fd: gets a struct observer_started when the command has been started, and one when it has ended: once its
+ *            mount can be used or, if that has ended too, its profile has been saved; then it is closed
  * Returns the exit status. */
 int observer_run(const struct observer_options *options, int status_fd);
 
