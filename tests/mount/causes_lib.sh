@@ -299,6 +299,9 @@ provoke_journal() {
     chmod 640 "$lower/file"
     hang_disk
     hold_hanging sync -f "$lower"
+    # It may hang before the journal commits: what changes then is of the same transaction, and waits for nothing.
+    wait_until 5 grep -q jbd2_log_wait_commit "/proc/$holder/stack" || fail "the journal does not commit"
+    nap 100 # until the commit waits for the disk
     call chmod 600 "$mnt/file"
     hold_for SETATTR
     provoked "waiting for a block that the ext4 journal holds" SETATTR "a disk that hangs while others sync"
