@@ -9,8 +9,10 @@
 need_root
 need_fuse
 mount_image=
+server_pid=
 cleanup_more() {
     end_trace
+    [ -z "$server_pid" ] || kill "$server_pid"
     [ -z "$mount_image" ] || losetup -d "$mount_image"
 }
 start_trace
@@ -107,6 +109,17 @@ exec "$server"
 END
     chmod +x connect
     try_daemon write_load sshfs sshfs -o ssh_command="$PWD/connect" "host:$lower" "$mnt"
+fi
+
+# A server of objects.
+if have s3fs && have python3; then
+    python3 "$tests_dir/s3_server.py" bucket >port &
+    server_pid=$!
+    wait_until 20 test -s port
+    echo name:secret >password
+    chmod 600 password
+    try_daemon write_load s3fs s3fs bucket "$mnt" \
+        -o "url=http://127.0.0.1:$(<port),use_path_request_style,passwd_file=$PWD/password,nomultipart"
 fi
 
 [ "${#tried[@]}" -gt 0 ] || skip "no FUSE daemon is installed"
