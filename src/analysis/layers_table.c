@@ -131,16 +131,26 @@ static void settle_cell(const struct layers_table *table, struct layers_row *row
     cell->here_ns = cell->here == LAYERS_HERE_KNOWN ? rest_ns : 0;
 }
 
-static void settle_row(const struct layers_table *table, struct layers_row *row) {
-    row->outermost = table->layer_count;
+/* Of a disk there may be nothing but a time in its queue, and its clock's rate may be unknown. */
+static size_t find_outermost(const struct layers_table *table, const struct layers_row *row) {
+    size_t there = 0;
+    size_t called = table->layer_count;
     for (size_t i = table->layer_count; i-- > 0;) {
-        const bool is_queue = layer_at(table, i) == LAYER_IS_QUEUE;
+        const struct layers_cell *cell = &row->cells[i];
+        there = cell->is_there ? i : there;
+        if (cell->calls > 0 && (layer_at(table, i) != LAYER_IS_QUEUE || called == table->layer_count))
+            called = i;
+    }
+    return called < table->layer_count ? called : there;
+}
+
+static void settle_row(const struct layers_table *table, struct layers_row *row) {
+    row->outermost = find_outermost(table, row);
+    for (size_t i = 0; i < table->layer_count; i++) {
         if (!row->cells[i].is_there)
             continue;
         settle_cell(table, row, i);
-        row->layer_count += !is_queue;
-        if (!is_queue || row->outermost == table->layer_count)
-            row->outermost = i;
+        row->layer_count += layer_at(table, i) != LAYER_IS_QUEUE;
     }
 }
 
@@ -190,7 +200,7 @@ double layers_answered_share(const struct layers_table *table, const struct laye
 }
 
 size_t layers_known_end(const struct layers_table *table, const struct layers_row *row) {
-    size_t end = 0;
+    size_t end = row->outermost;
     while (end < table->layer_count && (!row->cells[end].is_there || row->cells[end].here == LAYERS_HERE_KNOWN))
         end++;
     return end;
@@ -199,7 +209,7 @@ size_t layers_known_end(const struct layers_table *table, const struct layers_ro
 size_t layers_largest_part(const struct layers_table *table, const struct layers_row *row, size_t but) {
     const size_t end = layers_known_end(table, row);
     size_t largest = table->layer_count;
-    for (size_t i = 0; i < end; i++) {
+    for (size_t i = row->outermost; i < end; i++) {
         double most_ns = largest < table->layer_count ? row->cells[largest].here_ns : 0;
         if (row->cells[i].is_there && i != but && row->cells[i].here_ns > most_ns)
             largest = i;

@@ -200,3 +200,15 @@ layer user 131
 layer ext4 17
 cat user ext4 >two
 expect_line "(no counterpart)" show two
+
+# ---- Requests that no call of a program has made
+
+# Page faults of a mapped file: they took nearly all the time, so they come first.
+{
+    printf '# osprof 1\n# layer: user\n# clock: monotonic 1000000000 Hz\nOP_OPEN 1 523000\n-\nOP_MMAP 1 7000\n-\n'
+    printf '# osprof 1\n# layer: fuse\n# clock: monotonic 1000000000 Hz\nOP_OPEN 1 40000\n-\nOP_READ 64 52300000\n-\n'
+    printf '# osprof 1\n# layer: fs\n# clock: monotonic 1000000000 Hz\nOP_OPEN 1 20000\n-\nOP_READ 64 43000000\n-\n'
+} >mapped
+expect 0 show mapped
+assert_eq $'READ\nOPEN\nMMAP' "$(sed -n '/^operation/,/^here/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
+expect_line "82.2 % of 52.3 ms at the layer fuse were in the lower file system and below it" show mapped

@@ -260,6 +260,23 @@ START_TEST(rows_are_ordered_by_what_the_outermost_layer_took) {
 }
 END_TEST
 
+/* Page faults of mapped files are requests that no call of a program asks for. */
+START_TEST(row_begins_at_the_first_layer_with_calls) {
+    layer("# layer: user\n" NS "OP_OPEN 1 20\n-\nOP_WRITE 1 10\n-\n");
+    layer("# layer: fuse\n" NS "OP_READ 3 900\n-\n");
+    layer("# layer: fs\n" NS "OP_READ 3 600\n-\n");
+    layer("# layer: block\n" NS "OP_READ_QUEUED 1 15\n-\nOP_DISCARD_QUEUED 1 12\n-\n");
+    make();
+    ck_assert_str_eq(table.rows[0].name, "READ");
+    ck_assert_uint_eq(table.rows[0].outermost, 1);
+    ck_assert_uint_eq(table.rows[0].layer_count, 4);
+    ck_assert_uint_eq(layers_known_end(&table, &table.rows[0]), 4);
+    ck_assert_uint_eq(layers_largest_part(&table, &table.rows[0], SIZE_MAX), 2);
+    ck_assert_uint_eq(layers_largest_part(&table, &table.rows[0], 2), 1);
+    ck_assert_uint_eq(row("DISCARD")->outermost, 3);
+}
+END_TEST
+
 START_TEST(clock_of_unknown_rate_is_compared_by_calls_only) {
     layer("# layer: user\nOP_READ 4 20\n-\n");
     layer("# layer: fs\n" NS "OP_READ 1 10\n-\n");
@@ -351,6 +368,7 @@ int main(void) {
     tcase_add_test(tables, operation_without_counterpart_is_alone);
     tcase_add_test(tables, layer_of_another_name_is_related_to_none);
     tcase_add_test(tables, rows_are_ordered_by_what_the_outermost_layer_took);
+    tcase_add_test(tables, row_begins_at_the_first_layer_with_calls);
     tcase_add_test(tables, clock_of_unknown_rate_is_compared_by_calls_only);
     tcase_add_loop_test(tables, layers_of_other_times_are_not_subtracted, 0, COUNT(spans));
     tcase_add_test(tables, answered_are_only_calls_beyond_the_requests);

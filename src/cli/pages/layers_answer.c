@@ -286,6 +286,12 @@ static void print_row(const struct printer *it, const struct layers_row *row) {
     screen_print_sentence(it->screen, 0, sentence);
 }
 
+/* Of what only one layer has there is nothing to tell apart. */
+static bool is_told(const struct layers_table *table, const struct layers_row *row, double most_ns) {
+    const struct layers_cell *outermost = &row->cells[row->outermost];
+    return row->layer_count > 1 && outermost->below < table->layer_count && outermost->total_ns >= SHARE_MIN * most_ns;
+}
+
 void layers_answer_print(const struct layers_table *table, const struct screen *screen) {
     struct said said = {.count = 0};
     const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said};
@@ -293,7 +299,7 @@ void layers_answer_print(const struct layers_table *table, const struct screen *
     size_t printed = 0;
     for (size_t i = 0; i < table->row_count && printed < ROWS_MAX; i++) {
         const struct layers_row *row = &table->rows[i];
-        if (row->layer_count < 2 || row->cells[row->outermost].total_ns < SHARE_MIN * most_ns)
+        if (!is_told(table, row, most_ns))
             continue;
         if (printed++ == 0)
             putc('\n', screen->stream);

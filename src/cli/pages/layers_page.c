@@ -270,12 +270,13 @@ static void print_row(const struct printer *it, const struct layers_row *row, co
         screen_print(it->screen, INK_STRONG, row->name);
         fputs(row->layer_count > 1 ? "\n" : " " ALONE "\n", it->screen->stream);
     }
+    bool has_name = widths->name == 0;
     for (size_t layer = 0; layer < it->table->layer_count; layer++) {
         if (!row->cells[layer].is_there)
             continue;
-        print_padded(it, INK_STRONG, widths->name > 0 && layer == row->outermost ? row->name : "",
-                     widths->name > 0 ? widths->name : GAP_COLUMNS);
+        print_padded(it, INK_STRONG, has_name ? "" : row->name, widths->name > 0 ? widths->name : GAP_COLUMNS);
         print_cell(it, row, layer, widths);
+        has_name = true;
     }
 }
 
