@@ -212,3 +212,35 @@ expect_line "(no counterpart)" show two
 expect 0 show mapped
 assert_eq $'READ\nOPEN\nMMAP' "$(sed -n '/^operation/,/^here/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
 expect_line "82.2 % of 52.3 ms at the layer fuse were in the lower file system and below it" show mapped
+
+# ---- What is in other rows, and bounds
+
+# ns_layer LAYER OP CALLS NS...: a profile
+ns_layer() {
+    printf '# osprof 1\n# layer: %s\n# clock: monotonic 1000000000 Hz\n' "$1"
+    shift
+    while [ $# -gt 0 ]; do
+        printf 'OP_%s %s %s\n-\n' "$1" "$2" "$3"
+        shift 3
+    done
+}
+
+# A daemon that cannot copy files: the kernel reads and writes in the call.
+ns_layer user COPY_FILE_RANGE 2 9270000 >copied
+ns_layer fuse COPY_FILE_RANGE 2 21000 READ 11 4000000 WRITE 320 5000000 GETXATTR 3 9000 >>copied
+expect_line "COPY_FILE_RANGE: 99.8 % of 9.27 ms that programs waited were in the kernel, above FUSE (page cache, waking the program), or in READs and WRITEs, which took 9.00 ms in all." show copied
+# Each write asks whether the file has capabilities.
+ns_layer user WRITE 512 9000000 LSEEK 31 900000 >written
+ns_layer fuse WRITE 512 4000000 GETXATTR 512 3000000 GETATTR 31 700000 >>written
+expect_line "WRITE: at least 55.6 % of 9.00 ms that programs waited were in the kernel, above FUSE (page cache, waking the program), or in GETXATTRs, which took 3.00 ms in all," show written
+expect_line "LSEEK: 100.0 % of 900 µs that programs waited were in the kernel, above FUSE, or in GETATTRs, which took 700 µs in all." show written
+# What is synchronized is written first, at the disk too.
+ns_layer user FSYNC 31 9000000 >synced
+ns_layer block FLUSH 31 2000000 WRITE 94 5000000 WRITE_QUEUED 94 1000000 >>synced
+expect_line "FSYNC: at least 77.8 % of 9.00 ms that programs waited were in the kernel (page cache, file system), or in WRITEs, which took 6.00 ms in all, and at most 22.2 % at the disk." show synced
+# RELEASEDIR is not waited for; and requests that are more than the calls are of others, too.
+ns_layer user READDIR 9 9000000 GETXATTR 65 9000000 OPEN 9 9000000 >more
+ns_layer fs READDIR 3 5000000 GETXATTR 71 5000000 OPEN 9 5000000 >>more
+expect_line "READDIR: the C library's buffers and the kernel's cache answered at least 66.7 % of 9 calls; at most 55.6 % of 9.00 ms" show more
+expect_line "GETXATTR: at most 55.6 % of 9.00 ms" show more
+expect_line "OPEN: 55.6 % of 9.00 ms" show more

@@ -76,7 +76,7 @@ static enum layer layer_of(const struct printer *it, size_t layer) {
 
 /* Whether calls of the C library's own buffers are among a row's. */
 static bool has_buffered(const struct printer *it, const struct layers_row *row, size_t layer) {
-    static const char *const names[] = {"FREAD", "FGETS", "READDIR", "FSEEK"};
+    static const char *const names[] = {"FREAD", "FGETS", "READDIR"};
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         const struct aggstats_op_profile *op = aggstats_profile_op(&it->table->profiles[layer], names[i]);
         if (op && op->calls > 0 && layers_relate(LAYER_IS_USER, names[i]) == row->relation)
@@ -125,25 +125,44 @@ static void append_whole(const struct printer *it, struct text *text, const stru
     }
 }
 
-/* ", or in LOOKUPs, which took 11 ms in all". Names are looked up, and directories opened, by requests that are in
- * other rows. */
+/* Of requests to a disk, with their time in its queue: there a row has the name of its operation. */
+static double ns_elsewhere(const struct printer *it, size_t below, const char *name) {
+    const struct aggstats_profile *profile = &it->table->profiles[below];
+    const struct aggstats_op_profile *op = aggstats_profile_op(profile, name);
+    for (size_t i = 0; layer_of(it, below) == LAYER_IS_BLOCK && i < it->table->row_count; i++)
+        if (strcmp(it->table->rows[i].name, name) == 0)
+            return it->table->rows[i].cells[below].total_ns;
+    return op ? (double)op->total_cycles * 1e9 / (double)profile->clock.frequency_hz : 0;
+}
+
+/* ", or in LOOKUPs and GETATTRs, which took 11 ms in all". What a call does may be in other rows, too: names are looked
+ * up, and what is to be on the disk is written first. */
 static void append_elsewhere(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
-    const struct aggstats_profile *below = &it->table->profiles[cell->below];
+    struct text names = {.length = 0};
     char ops[ELSEWHERE_SIZE];
     char *rest = ops;
-    if (!row->relation || !row->relation->elsewhere || layer_of(it, layer) != LAYER_IS_USER)
+    char *last = NULL; /* what is before the last name */
+    double total_ns = 0;
+    if (!row->relation || !row->relation->elsewhere ||
+        (layer_of(it, layer) != LAYER_IS_USER && layer_of(it, cell->below) != LAYER_IS_BLOCK))
         return;
     snprintf(ops, sizeof(ops), "%s", row->relation->elsewhere);
     for (const char *op = strsep(&rest, " "); op; op = strsep(&rest, " ")) {
-        const struct aggstats_op_profile *found = aggstats_profile_op(below, op);
-        double ns = found ? (double)found->total_cycles * 1e9 / (double)below->clock.frequency_hz : 0;
+        double ns = ns_elsewhere(it, cell->below, op);
         if (ns == 0 || ns < SAID_MIN * cell->here_ns)
             continue;
-        append(text, ", or in %ss, which took ", op);
-        append_ns(it, text, ns);
-        append(text, " in all");
+        last = names.text + names.length;
+        append(&names, "%s%ss", total_ns > 0 ? ", " : "", op);
+        total_ns += ns;
     }
+    if (total_ns == 0)
+        return;
+    const bool is_one = last == names.text;
+    append(text, ", or in %.*s%s%s, which took ", (int)(last - names.text), names.text, is_one ? "" : " and ",
+           is_one ? last : last + 2);
+    append_ns(it, text, total_ns);
+    append(text, " in all");
 }
 
 static void append_queue(const struct printer *it, struct text *text, const struct layers_cell *cell) {
@@ -154,10 +173,22 @@ static void append_queue(const struct printer *it, struct text *text, const stru
     append(text, " of them in its queue");
 }
 
+/* Whether requests must be of other calls than those above: of programs that are not seen, or of the kernel's own. */
+static bool has_others(const struct printer *it, const struct layers_row *row) {
+    for (size_t layer = row->outermost; layer < it->table->layer_count; layer++) {
+        const struct layers_cell *cell = &row->cells[layer];
+        if (cell->is_there && cell->below < it->table->layer_count && layer_of(it, cell->below) != LAYER_IS_BLOCK &&
+            row->cells[cell->below].calls > cell->calls)
+            return true;
+    }
+    return false;
+}
+
 /* Of some requests nobody waits for the answer: what is above them is a lower bound of what was waited for, and what
  * they take an upper one. What a disk does may be for others too, so what is just above it is neither. */
 static const char *bound_of(const struct printer *it, const struct layers_row *row, size_t layer) {
-    if (layers_known_end(it->table, row) == it->table->layer_count && !(row->relation && row->relation->why_more))
+    const bool are_all_known = layers_known_end(it->table, row) == it->table->layer_count;
+    if (are_all_known && !(row->relation && row->relation->why_more) && !has_others(it, row))
         return "";
     if (layer == row->outermost)
         return "at least ";
