@@ -152,7 +152,7 @@ static void jump_out(void) {
     int fd = open("fifo", O_RDWR);
     signal(SIGALRM, leave_read);
     for (volatile int i = 0; i < 19; i++) {
-        const struct itimerval soon = {.it_value = {.tv_usec = 3000}};
+        const struct itimerval soon = {.it_value = {.tv_usec = 20000}}; /* the read has begun by then */
         if (sigsetjmp(before_read, 1) == 0 && setitimer(ITIMER_REAL, &soon, NULL) == 0)
             CHECK(read(fd, &byte, 1) < 0);
     }
@@ -346,9 +346,11 @@ static void asynchronous(void) {
     struct aiocb two = {.aio_fildes = fd, .aio_buf = bytes + 1, .aio_nbytes = 1, .aio_lio_opcode = LIO_READ};
     struct aiocb three = {.aio_fildes = fd, .aio_buf = bytes + 2, .aio_nbytes = 1, .aio_lio_opcode = LIO_READ};
     struct aiocb *const list[] = {&two, NULL, &three};
+    struct aiocb *const *volatile nowhere = NULL; /* what the compiler must not know */
     CHECK(aio_read(&one) == 0);
     finish(&one);
     CHECK(lio_listio(LIO_WAIT, list, 3, NULL) == 0 && aio_return(&two) == 1 && aio_return(&three) == 1);
+    CHECK(lio_listio(77, nowhere, 3, NULL) == -1 && errno == EINVAL);
     one.aio_fildes = open("/dev/null", O_WRONLY); /* no file here */
     CHECK(aio_write(&one) == 0);
     finish(&one);
@@ -367,6 +369,18 @@ static void keep_errno(void) {
     DIR *directory = opendir(".");
     CHECK(directory && readdir(directory) && closedir(directory) == 0);
     CHECK(errno == 77);
+}
+
+/* The loader keeps one message for each thread, until it is asked for it or does something else. */
+static void keep_loader_error(void) {
+    struct stat attr;
+    CHECK(!dlerror());
+    CHECK(!dlopen("./no-such-library", RTLD_NOW));
+    FILE *stream = fopen("data", "w+");
+    CHECK(stream && fputs("line\n", stream) >= 0 && fflush(stream) == 0 && fclose(stream) == 0);
+    CHECK(lstat("data", &attr) == 0 && chmod("data", 0600) == 0 && truncate("data", 1) == 0 && unlink("data") == 0);
+    puts(dlerror());
+    CHECK(!dlerror());
 }
 
 int main(int argc, char **argv) {
@@ -392,6 +406,7 @@ int main(int argc, char **argv) {
         {"bad_names", bad_names},
         {"asynchronous", asynchronous},
         {"errno", keep_errno},
+        {"loader_error", keep_loader_error},
     };
     for (size_t i = 0; argc == 2 && i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (strcmp(argv[1], rows[i].name) != 0)

@@ -127,6 +127,20 @@ END
 if gcc -o program program.c -laio 2>/dev/null; then
     user_run 0 "$scratch/program"
     assert_eq "2 asynchronous calls" "$(told)" "what is told of calls of libaio"
+
+    # The same in an object that loads libaio for itself alone.
+    sed 's/main(void)/run(void)/' program.c >object.c
+    gcc -shared -fPIC -o object.so object.c -laio
+    cat >program.c <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv) {
+    int (*run)(void) = dlsym(dlopen(argc > 1 ? argv[1] : "", RTLD_NOW | RTLD_LOCAL), "run");
+    return run();
+}
+END
+    gcc -o program program.c -ldl
+    user_run 0 "$scratch/program" "$scratch/object.so"
+    assert_eq "2 asynchronous calls" "$(told)" "what is told of calls of an object of its own"
 else
     skipped libaio
 fi

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stddef.h>
 
 extern __typeof__(dlvsym) dlvsym __attribute__((weak)); /* NOLINT(readability-redundant-declaration): weak is new */
 
@@ -23,11 +24,23 @@ static long is_missing(void) {
     return -1;
 }
 
-void *real_find(const char *symbol) {
-    int saved_errno = errno;
+static void *next_of(const char *symbol) {
     void *found = dlsym(RTLD_NEXT, symbol);
-    if (!found && dlvsym)
-        found = dlvsym(RTLD_NEXT, symbol, OLDEST_VERSION);
+    return found || !dlvsym ? found : dlvsym(RTLD_NEXT, symbol, OLDEST_VERSION);
+}
+
+static void *loaded_in(const char *library, const char *symbol) {
+    void *loaded = library ? dlopen(library, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    return loaded ? dlsym(loaded, symbol) : NULL;
+}
+
+void *real_find(const char *symbol, const char *library) {
+    int saved_errno = errno;
+    void *found = next_of(symbol);
+    if (!found)
+        found = loaded_in(library, symbol);
+    if (!found)
+        dlerror(); /* that it is missing is no error of the program's */
     errno = saved_errno;
     return found ? found : (void *)(__UINTPTR_TYPE__)is_missing;
 }

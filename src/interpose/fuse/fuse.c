@@ -261,17 +261,7 @@ WRAPPER(int, execvp, (const char *name, char *const *arguments)) {
 
 /* ---- The beginning ---- */
 
-/* Functions are found now: finding one takes a lock of the loader's, which in a child that libc knows nothing of
- * (clone(2) by hand) a thread that it does not have may hold for ever. */
 static __attribute__((constructor)) void start(void) {
-    real_read();
-    real_write();
-    real_readv();
-    real_writev();
-    real_ioctl();
-    real_execve();
-    real_execv();
-    real_execvp();
-    real_execvpe();
+    wrapper_find_all();
     telling_start();
 }

@@ -22,7 +22,7 @@ WRAP_AIO(aio_write64)
 
 #define WRAP_LIST(SYMBOL)                                                                                              \
     WRAPPER(int, SYMBOL, (int mode, struct aiocb *const *list, int count, void *event)) {                              \
-        for (int i = 0; i < count; i++)                                                                                \
+        for (int i = 0; i < count && (mode == LIO_WAIT || mode == LIO_NOWAIT); i++)                                    \
             if (list[i] && list[i]->aio_lio_opcode != LIO_NOP)                                                         \
                 note_one(list[i]);                                                                                     \
         return real_##SYMBOL()(mode, list, count, event);                                                              \
@@ -31,8 +31,22 @@ WRAP_AIO(aio_write64)
 WRAP_LIST(lio_listio)
 WRAP_LIST(lio_listio64)
 
-/* Of libaio, which returns how many the kernel has taken. What they are is in memory that need not be there. */
-WRAPPER(int, io_submit, (void *context, long count, void **controls)) {
+/* Of libaio, which need not be there, or not where RTLD_NEXT looks: an object that has loaded it for itself alone
+ * (RTLD_LOCAL) still calls us. So it is looked for when it is called, and must be loaded then. */
+typedef int function_io_submit(void *context, long count, void **controls);
+
+static function_io_submit *real_io_submit(void) {
+    static void *found;
+    void *real = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    if (!real) {
+        real = real_find("io_submit", "libaio.so.1");
+        __atomic_store_n(&found, real, __ATOMIC_RELAXED);
+    }
+    return (function_io_submit *)(__UINTPTR_TYPE__)real;
+}
+
+/* Returns how many the kernel has taken. What they are is in memory that need not be there. */
+WRAPPER_OF_FOUND(int, io_submit, (void *context, long count, void **controls)) {
     const int taken = real_io_submit()(context, count, controls);
     int saved_errno = errno;
     if (taken > 0 && preload_looks())

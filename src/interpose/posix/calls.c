@@ -26,13 +26,3 @@ DATA_ROWS(WRAP)
 ATTRIBUTE_ROWS(WRAP)
 NAME_ROWS(WRAP)
 STREAM_ROWS(WRAP)
-
-void calls_find(void) {
-    real_read();
-    real_write();
-    real_lseek();
-    real_lseek64();
-    real_fstat();
-    real_stat();
-    real_access();
-}

@@ -37,12 +37,6 @@ static inline void posix_note(enum posix_note note, uint64_t more) {
         aggstats_recorder_note(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE), note, more);
 }
 
-/* Find the functions that children call before they execute something. Finding one takes a lock of the loader's; in a
- * child that libc knows nothing of (clone(2) by hand) a thread that it does not have may hold that for ever. */
-void calls_find(void);
-void descriptors_find(void);
-void programs_find(void);
-
 static inline bool fd_counts(int fd) {
     return fd_table_counts(fd, &posix_ops);
 }

@@ -179,20 +179,3 @@ WRAPPER(int, chroot, (const char *path)) {
         posix_note(POSIX_NOTE_ROOT, 1);
     return result;
 }
-
-void descriptors_find(void) {
-    real_open();
-    real_open64();
-    real_openat();
-    real_openat64();
-    real_close();
-    real_close_range();
-    real_closefrom();
-    real_dup();
-    real_dup2();
-    real_dup3();
-    real_fcntl();
-    real_fcntl64();
-    real_chdir();
-    real_fchdir();
-}

@@ -5,8 +5,6 @@
 #include "counting.h"
 
 static __attribute__((constructor)) void start(void) {
-    calls_find();
-    descriptors_find();
-    programs_find();
+    wrapper_find_all();
     preload_looks();
 }

@@ -62,10 +62,3 @@ WRAP_EXEC(execvpe, (const char *name, char *const *arguments, char *const *varia
 WRAP_EXEC(posix_spawn, (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables), (pid, path, actions, attributes, arguments, variables), look_at(path, variables))
 WRAP_EXEC(posix_spawnp, (pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes, char *const *arguments, char *const *variables), (pid, name, actions, attributes, arguments, variables), look_for(name, variables))
 /* clang-format on */
-
-void programs_find(void) {
-    real_execve();
-    real_execv();
-    real_execvp();
-    real_execvpe();
-}

@@ -5,20 +5,49 @@
 #ifndef WRAPPER_H
 #define WRAPPER_H
 
+#include <stddef.h>
+
 #include "real.h"
 
-/* Begins the definition of the wrapper of SYMBOL; real_SYMBOL() is what it stands before, found at the first call. */
+/* What the wrappers of an object stand before, in a section whose ends the linker knows. */
+struct wrapper_real {
+    const char *symbol;
+    void **found; /* atomic; NULL: not looked for yet */
+};
+
+extern const struct wrapper_real wrapper_reals_begin[] __asm__("__start_wrapper_reals")
+    __attribute__((visibility("hidden")));
+extern const struct wrapper_real wrapper_reals_end[] __asm__("__stop_wrapper_reals")
+    __attribute__((visibility("hidden")));
+
+/* Finds them all, when the object is loaded. Later it would do harm: the loader forgets what dlerror(3) was to say, and
+ * takes a lock, which in a child that libc knows nothing of (clone(2) by hand) may be held for ever. */
+static inline void wrapper_find_all(void) {
+    const size_t count = (size_t)(wrapper_reals_end - wrapper_reals_begin);
+    for (const struct wrapper_real *real = wrapper_reals_begin; real < wrapper_reals_begin + count; real++)
+        if (!__atomic_load_n(real->found, __ATOMIC_RELAXED))
+            __atomic_store_n(real->found, real_find(real->symbol, NULL), __ATOMIC_RELAXED);
+}
+
+/* Begins the definition of the wrapper of SYMBOL; real_SYMBOL() is what it stands before. Other objects may call before
+ * wrapper_find_all(): then it is found now. */
 #define WRAPPER(RETURNS, SYMBOL, PARAMETERS)                                                                           \
     typedef RETURNS function_##SYMBOL PARAMETERS;                                                                      \
-    static function_##SYMBOL *found_##SYMBOL;                                                                          \
+    static void *found_##SYMBOL;                                                                                       \
+    static const struct wrapper_real entry_##SYMBOL                                                                    \
+        __attribute__((used, section("wrapper_reals"))) = {#SYMBOL, &found_##SYMBOL};                                  \
     static inline function_##SYMBOL *real_##SYMBOL(void) {                                                             \
-        function_##SYMBOL *real = __atomic_load_n(&found_##SYMBOL, __ATOMIC_RELAXED);                                  \
+        void *real = __atomic_load_n(&found_##SYMBOL, __ATOMIC_RELAXED);                                               \
         if (__builtin_expect(!real, 0)) {                                                                              \
-            real = (function_##SYMBOL *)(__UINTPTR_TYPE__)real_find(#SYMBOL);                                          \
+            real = real_find(#SYMBOL, NULL);                                                                           \
             __atomic_store_n(&found_##SYMBOL, real, __ATOMIC_RELAXED);                                                 \
         }                                                                                                              \
-        return real;                                                                                                   \
+        return (function_##SYMBOL *)(__UINTPTR_TYPE__)real;                                                            \
     }                                                                                                                  \
+    WRAPPER_OF_FOUND(RETURNS, SYMBOL, PARAMETERS)
+
+/* The same where real_SYMBOL() and its type are there already. */
+#define WRAPPER_OF_FOUND(RETURNS, SYMBOL, PARAMETERS)                                                                  \
     extern __attribute__((visibility("default"))) RETURNS wrap_##SYMBOL PARAMETERS __asm__(#SYMBOL);                   \
     RETURNS wrap_##SYMBOL PARAMETERS
 
