@@ -82,6 +82,52 @@ if [ -x sane-address ]; then
     grep -q 'AddressSanitizer: heap-buffer-overflow' err || fail "the sanitizer is silent: $(<err)"
 fi
 
+# ---- valgrind, which checks what the kernel is given
+
+cat >checked.c <<'END'
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static char *copy(const char *text) { /* of which no byte more is the program's */
+    return strcpy(malloc(strlen(text) + 1), text);
+}
+int main(void) {
+    struct stat attr;
+    char part[16]; /* of which the rest has no value */
+    char *name = copy("f"), *variable = copy("A=1"), *variables[] = {variable, NULL}, *arguments[] = {"true", NULL};
+    strcpy(part, "f");
+    int fd = open(name, O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || close(fd) < 0 || stat(name, &attr) < 0 || unlink(part) < 0 || syscall(SYS_getpid) != getpid())
+        return 1;
+    printf("%d\n", unlink((char *)8)); /* is answered EFAULT */
+    fflush(stdout);
+    if (vfork() == 0)
+        _exit(execve("/bin/true", arguments, variables));
+    wait(NULL);
+    free(name);
+    free(variable);
+    return 0;
+}
+END
+if have valgrind && gcc -w -o checked checked.c; then
+    for tool in memcheck none; do
+        valgrind --tool="$tool" --quiet --log-file=plain "$scratch/checked" >/dev/null
+        user_run 0 valgrind --tool="$tool" --quiet --log-file="$scratch/with" "$scratch/checked"
+        assert_eq -1 "$(<out)" "output with valgrind --tool=$tool"
+        sed -i 's/^[=-]*[0-9]*[=-]* //' plain with # numbers of processes
+        sed -i '/by 0x.*(calls\.c/d; / 0x/s/0x[0-9A-F]*//' plain with # our frames, addresses
+        diff plain with >&2 || fail "valgrind --tool=$tool says something else"
+        assert_eq 1 "$(calls UNLINK)" "names deleted with valgrind --tool=$tool"
+    done
+else
+    skipped valgrind
+fi
+
 # ---- Another C library, static programs: each works, and is told of
 
 for how in "musl-gcc:1 foreign program" "gcc -static:1 statically linked program" "musl-gcc -static:1 statically linked program"; do

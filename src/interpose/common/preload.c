@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "memory_look.h"
 #include "wiped_page.h"
 
 #define DIRECTORIES_MAX 16
@@ -68,6 +69,7 @@ bool preload_start(void) {
     const char *value = getenv(PRELOAD_VARIABLE);
     bool is_on = value && gnu_get_libc_version && parse(value);
     if (is_on) {
+        memory_look_start();
         preload.pid = own_pid = wiped_page_make();
         preload_owns_memory();
     }

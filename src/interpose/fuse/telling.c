@@ -222,6 +222,7 @@ void telling_stop(void) {
 
 void telling_start(void) {
     static struct own_process not_wiped;
+    memory_look_start();
     ring = request_ring_join();
     own_process = ring ? (struct own_process *)(void *)wiped_page_make() : NULL;
     if (!own_process)

@@ -3,7 +3,6 @@
 #define MEMORY_LOOK_H
 
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,11 +12,11 @@
 #define MEMORY_LEAST_PAGE_BYTES 4096U /* no page is smaller */
 #define MEMORY_WORD_BYTES 8U
 
-/* at: aligned to a word. The kernel reads it before it finds that -1 is no way to change a mask of signals. May change
- * errno */
-static inline bool memory_has_word(uintptr_t at) {
-    return syscall(SYS_rt_sigprocmask, -1, at, NULL, MEMORY_WORD_BYTES) < 0 && errno == EINVAL;
-}
+/* Looks, in the environment that the program was started with, how to ask. Keeps errno */
+void memory_look_start(void);
+
+/* at: aligned to a word. May change errno */
+bool memory_has_word(uintptr_t at);
 
 /* In the page of the frame of whoever asks, where answers that are made on the stack mostly are. */
 static inline bool memory_is_beside(uintptr_t frame, uintptr_t at, uintptr_t last) {

@@ -17,10 +17,13 @@ static inline bool sandbox_by_prctl(int option, unsigned long mode, unsigned lon
     return option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || filter != 0);
 }
 
+/* Of other system calls there may be nothing in values, which must not be looked at then. */
 static inline bool sandbox_by_syscall(long number, const long values[6]) {
+    if (__builtin_expect(number != SYS_seccomp, 1))
+        return false;
     const bool is_strict = values[0] == SECCOMP_SET_MODE_STRICT && values[1] == 0 && values[2] == 0;
     const bool is_filter = values[0] == SECCOMP_SET_MODE_FILTER && values[2] != 0;
-    return number == SYS_seccomp && (is_strict || is_filter);
+    return is_strict || is_filter;
 }
 
 /* The wrappers of prctl(2), and of syscall(2), which libseccomp uses. All system calls take six arguments at most,
