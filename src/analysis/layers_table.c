@@ -193,6 +193,7 @@ void layers_table_finish(struct layers_table *table) {
 double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];
     if (!cell->is_there || cell->below == table->layer_count || !row->relation || !row->relation->is_cached ||
+        table->profiles[cell->below].incomplete ||
         layers_compare_times(&table->profiles[layer], &table->profiles[cell->below]) == LAYERS_TIMES_APART)
         return 0;
     uint64_t requests = row->cells[cell->below].calls;

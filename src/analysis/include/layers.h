@@ -110,7 +110,8 @@ enum layers_times {
 enum layers_times layers_compare_times(const struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* The share of a layer's calls that surely caused none at the next one below, for what somebody may know already: each
- * there is caused by one here at most. 0: none surely, or there is no layer below. */
+ * there is caused by one here at most. 0: none surely, some there may not have been counted, or there is no layer
+ * below. */
 double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer);
 
 /* The first layer of which it is not known what stays there: those above make up what the outermost took, but for what

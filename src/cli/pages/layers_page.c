@@ -94,6 +94,17 @@ static void warn_of_times(const struct printer *it, size_t a, size_t b) {
     screen_ink(it->screen, INK_PLAIN);
 }
 
+static void warn_of_incomplete(const struct printer *it, size_t layer) {
+    CLEANUP_FREE char *name = shown_layer(it, layer);
+    char text[TEXT_SIZE];
+    if (!it->table->profiles[layer].incomplete || !name)
+        return;
+    snprintf(text, sizeof(text), "%s is incomplete: some calls are missing there.", name);
+    screen_ink(it->screen, INK_WARNING);
+    screen_print_sentence(it->screen, 0, text);
+    screen_ink(it->screen, INK_PLAIN);
+}
+
 static void print_heading(const struct printer *it) {
     print_label(it, "host");
     print_label(it, "command");
@@ -101,6 +112,8 @@ static void print_heading(const struct printer *it) {
         print_layer(it, i);
     for (size_t i = 0; i + 1 < it->table->layer_count; i++)
         warn_of_times(it, i, i + 1);
+    for (size_t i = 0; i < it->table->layer_count; i++)
+        warn_of_incomplete(it, i);
 }
 
 /* ---- Table -------------------------------------------------------------------------------------- */

@@ -302,7 +302,15 @@ struct printed {
     bool is_part; /* of what the one before has */
 };
 
-static int make_profile(const struct printed *printed, struct aggstats_profile *ret_profile,
+/* How many requests there were to a place of a disk at which there was another: block.bt. */
+static uint64_t count_same(const struct imported *imported) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < imported->total_count; i++)
+        count += strcmp(imported->totals[i].map, "@same") == 0 ? imported->totals[i].total : 0;
+    return count;
+}
+
+static int make_profile(const struct printed *printed, struct aggstats_profile *ret_profile, uint64_t *ret_same,
                         struct aggstats_parse_error *ret_why) {
     const struct imported_options options = {
         .map = printed->map, .layer = printed->layer, .source = "bpftrace", .may_be_empty = true};
@@ -310,22 +318,27 @@ static int make_profile(const struct printed *printed, struct aggstats_profile *
     int error = imported_parse(printed->text, printed->size_bytes, &imported, ret_why);
     if (error == 0)
         error = imported_profile(&imported, &options, ret_profile, ret_why);
+    *ret_same = count_same(&imported);
     imported_finish(&imported);
     return error;
 }
 
-/* How many requests are not in the profile, as far as the disks can tell: those whose events were missed, and that they
- * have counted. */
-static uint64_t lacking_of(const struct traces *traces, enum trace_layer layer,
-                           const struct aggstats_profile *profile) {
-    const uint64_t missed = traces->layers[layer].bpftrace.missed;
+/* How many requests are not in the profile. */
+struct lacking {
+    uint64_t missed; /* bpftrace got no event of them */
+    uint64_t same;   /* another one was at the same place */
+};
+
+/* Of the disks' requests as many at most as they have counted more. Two for one place that begin at once on two CPUs do
+ * not see each other, so all of the rest are such if any are. */
+static void limit_lacking(const struct traces *traces, const struct aggstats_profile *profile,
+                          struct lacking *lacking) {
     uint64_t calls = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         calls += strstr(profile->ops[i].name, "_QUEUED") ? 0 : profile->ops[i].calls;
-    if (layer != TRACE_BLOCK)
-        return missed;
-    uint64_t not_traced = traces->disk_requests > calls ? traces->disk_requests - calls : 0;
-    return missed < not_traced ? missed : not_traced;
+    const uint64_t not_traced = traces->disk_requests > calls ? traces->disk_requests - calls : 0;
+    lacking->missed = lacking->missed < not_traced ? lacking->missed : not_traced;
+    lacking->same = lacking->same > 0 ? not_traced - lacking->missed : 0;
 }
 
 void traces_tell_lacking(const char *layer, uint64_t lacking) {
@@ -334,19 +347,28 @@ void traces_tell_lacking(const char *layer, uint64_t lacking) {
                  layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
 }
 
+static void tell_same(const char *layer, uint64_t lacking) {
+    if (lacking > 0)
+        complain("the layer %s lacks %llu request%s: several at a time for one place of a disk cannot be told apart",
+                 layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
+}
+
 /* Errors: told to the user */
 static int add_profile(struct traces *traces, enum trace_layer layer, const struct printed *printed,
                        struct recording *layers) {
     struct aggstats_profile profile = {0};
     struct aggstats_parse_error why = {.message = ""};
-    int error = make_profile(printed, &profile, &why);
+    struct lacking lacking = {.missed = traces->layers[layer].bpftrace.missed};
+    int error = make_profile(printed, &profile, &lacking.same, &why);
     if (error == 0)
         error = add_header(&profile, traces, layer);
     if (error == 0) {
-        const uint64_t lacking = lacking_of(traces, layer, &profile);
-        profile.incomplete = lacking > 0;
+        if (layer == TRACE_BLOCK)
+            limit_lacking(traces, &profile, &lacking);
+        profile.incomplete = lacking.missed > 0 || lacking.same > 0;
         if (!printed->is_part)
-            traces_tell_lacking(printed->layer, lacking);
+            traces_tell_lacking(printed->layer, lacking.missed);
+        tell_same(printed->layer, lacking.same);
         error = recording_add(layers, &profile);
     }
     if (error)
