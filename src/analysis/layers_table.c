@@ -131,14 +131,15 @@ static void settle_cell(const struct layers_table *table, struct layers_row *row
     cell->here_ns = cell->here == LAYERS_HERE_KNOWN ? rest_ns : 0;
 }
 
-/* Of a disk there may be nothing but a time in its queue, and its clock's rate may be unknown. */
+/* A disk works for others too, so what only it has been asked for is no call of this. */
 static size_t find_outermost(const struct layers_table *table, const struct layers_row *row) {
     size_t there = 0;
     size_t called = table->layer_count;
     for (size_t i = table->layer_count; i-- > 0;) {
         const struct layers_cell *cell = &row->cells[i];
         there = cell->is_there ? i : there;
-        if (cell->calls > 0 && (layer_at(table, i) != LAYER_IS_QUEUE || called == table->layer_count))
+        const enum layer layer = layer_at(table, i);
+        if (cell->calls > 0 && layer != LAYER_IS_BLOCK && (layer != LAYER_IS_QUEUE || called == table->layer_count))
             called = i;
     }
     return called < table->layer_count ? called : there;

@@ -254,3 +254,10 @@ expect_line "block is incomplete: some calls are missing there." show lacking
 ! grep -q answered out || fail "a cache has answered: $(<out)"
 expect 0 show --json lacking
 ! grep -q answered_share out || fail "JSON: a cache has answered: $(<out)"
+
+# What others have the disk do is neither first nor what little is measured by.
+ns_layer user READ 7 900000 >busy
+ns_layer fs READ 7 500000 >>busy
+ns_layer block READ 7 400000 WRITE 1000 9000000000 DISCARD 12 9000000000 >>busy
+expect_line "READ: at least 44.4 % of 900 µs that programs waited were in the kernel and FUSE (page cache, queues, waking up), and at most 44.4 % at the disk." show busy
+assert_eq $'DISCARD\nREAD\nWRITE' "$(sed -n '/^operation/,/^here/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"

@@ -79,8 +79,9 @@ struct layers_row {
     char name[AGGSTATS_NAME_SIZE];
     const struct layers_relation *relation; /* NULL: an operation that is in no row */
     struct layers_cell cells[LAYERS_MAX];   /* of each layer */
-    size_t outermost;                       /* the first layer that has calls of it: what page faults, say, have caused
-                                             * begins below the layer user */
+    size_t outermost;                       /* the first layer that has calls of it, what page faults have caused below
+                                             * the layer user; of what only the disk was asked for, which may be for
+                                             * others, the first layer that has the operation */
     size_t layer_count;                     /* how many have it, without the queue; 1: no other has a counterpart */
 };
 

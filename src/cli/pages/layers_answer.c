@@ -320,18 +320,20 @@ static void print_row(const struct printer *it, const struct layers_row *row) {
 /* Of what only one layer has there is nothing to tell apart. */
 static bool is_told(const struct layers_table *table, const struct layers_row *row, double most_ns) {
     const struct layers_cell *outermost = &row->cells[row->outermost];
-    return row->layer_count > 1 && outermost->below < table->layer_count && outermost->total_ns >= SHARE_MIN * most_ns;
+    return row->layer_count > 1 && outermost->calls > 0 && outermost->below < table->layer_count &&
+           outermost->total_ns >= SHARE_MIN * most_ns;
 }
 
 void layers_answer_print(const struct layers_table *table, const struct screen *screen) {
     struct said said = {.count = 0};
     const struct printer it = {table, screen, {.frequency_hz = 1, .ascii = screen->ascii}, &said};
-    double most_ns = table->row_count > 0 ? table->rows[0].cells[table->rows[0].outermost].total_ns : 0;
+    double most_ns = 0; /* of those that are told */
     size_t printed = 0;
     for (size_t i = 0; i < table->row_count && printed < ROWS_MAX; i++) {
         const struct layers_row *row = &table->rows[i];
         if (!is_told(table, row, most_ns))
             continue;
+        most_ns = printed == 0 ? row->cells[row->outermost].total_ns : most_ns;
         if (printed++ == 0)
             putc('\n', screen->stream);
         print_row(&it, row);
