@@ -44,6 +44,15 @@ if [ -n "$bpftrace" ]; then
 fi
 "$OSPROF" show recording | grep -Eq '^ +daemon +2[0-9][0-9] ms +7 ' || fail "the table of layers lacks the daemon: $("$OSPROF" show recording)"
 
+# ---- Who closes a file does not wait for the daemon, which is told when the command has ended
+
+# shellcheck disable=SC2016 # for the shell inside
+"$OSPROF" run --layers daemon -d "$mnt" -p recording -- \
+    sh -c 'exec 3<"$1/file"
+           dd if="$1/file" bs=5 count=1 status=none >/dev/null &
+           until grep -q fuse /proc/$!/stack; do :; done' sh "$mnt" || fail "the run fails"
+grep -q '^OP_RELEASE [12] ' recording || fail "no RELEASE after the READ that it had to wait for: $(<recording)"
+
 # ---- Its one thread is at another request: that is told from the rest, unless other threads answer
 
 # read_by_four: 4 programs read at a time

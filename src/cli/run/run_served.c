@@ -5,8 +5,12 @@
 #include "base.h"
 #include "command.h"
 #include "control_socket.h"
+#include "figures.h"
 #include "live_files.h"
 #include "mounts.h"
+
+#define SETTLE_STEP_NS 5000000
+#define SETTLE_NS INT64_C(200000000)
 
 /* ---- Finding ------------------------------------------------------------------------------------ */
 
@@ -84,6 +88,26 @@ static int ask(const struct run_served *served, struct aggstats_profile *ret_pro
     return error;
 }
 
+/* When nothing more comes: who closes a file does not wait until the daemon is told. Others may use it all the time, so
+ * there is an end. Errors: told to the user */
+static int ask_when_settled(const struct run_served *served, struct aggstats_profile *ret_profile) {
+    const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
+    uint64_t calls_before = UINT64_MAX;
+    for (;;) {
+        int error = ask(served, ret_profile);
+        if (error)
+            return error;
+        const uint64_t calls = figures_sum(ret_profile).calls;
+        const bool is_quiet = calls == calls_before && ret_profile->in_flight_count == 0;
+        if (is_quiet || read_clock_ns(CLOCK_MONOTONIC) >= end_ns)
+            return 0;
+        calls_before = calls;
+        aggstats_profile_finish(ret_profile);
+        nanosleep(&step, NULL);
+    }
+}
+
 /* UINT64_MAX: it is not known. */
 static uint64_t ask_handed_over(const struct run_served *served) {
     CLEANUP_FREE char *text = NULL;
@@ -107,7 +131,7 @@ int run_served_stop(struct run_served *served, struct recording *layers) {
     struct aggstats_profile profile = {0};
     if (!served->socket)
         return 0;
-    int error = ask(served, &profile);
+    int error = ask_when_settled(served, &profile);
     if (error)
         return error;
     const uint64_t handed_over = ask_handed_over(served);
