@@ -261,3 +261,11 @@ ns_layer fs READ 7 500000 >>busy
 ns_layer block READ 7 400000 WRITE 1000 9000000000 DISCARD 12 9000000000 >>busy
 expect_line "READ: at least 44.4 % of 900 µs that programs waited were in the kernel and FUSE (page cache, queues, waking up), and at most 44.4 % at the disk." show busy
 assert_eq $'DISCARD\nREAD\nWRITE' "$(sed -n '/^operation/,/^here/s/^\([A-Z]\+\) .*/\1/p' out)" "the order of operations"
+
+# Not all that a layer has more is read ahead.
+ns_layer user READ 3 289000 MMAP 1 1000 | sed '2a # not_seen: 1 statically linked program' >unseen
+ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen
+expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead goes on while nobody waits for it; files were mapped, too, which are read without a call; user does not see 1 statically linked program." show unseen
+ns_layer user READ 3 289000 OPEN 1 100000 >unseen
+ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen
+expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead goes on while nobody waits for it." show unseen

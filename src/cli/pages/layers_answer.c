@@ -14,8 +14,9 @@
 #define PART_MIN 0.2  /* of the whole, that is worth telling */
 #define SAID_MIN 0.05 /* of a part, that is worth saying besides */
 #define LAYER_COLUMNS_MAX 16
-#define TEXT_SIZE 640
+#define TEXT_SIZE 1024
 #define ELSEWHERE_SIZE 64
+#define NOT_SEEN_COLUMNS_MAX 120
 
 /* Words of which the explanation in parentheses has been given. */
 struct said {
@@ -287,6 +288,26 @@ static void append_too_much(const struct printer *it, struct text *text, const s
     append(text, "they are not of the same calls");
 }
 
+static bool has_mapped(const struct aggstats_profile *profile) {
+    const struct aggstats_op_profile *op = aggstats_profile_op(profile, "MMAP");
+    return op && op->calls > 0;
+}
+
+/* "; there are mapped files, too, which are read without a call; and user does not see 1 statically linked program" */
+static void append_not_seen(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
+    const struct aggstats_profile *profile = &it->table->profiles[layer];
+    const char *not_seen = aggstats_profile_label(profile, "not_seen");
+    const bool is_read = strcmp(row->name, "READ") == 0;
+    if (layer_of(it, layer) != LAYER_IS_USER)
+        return;
+    if (has_mapped(profile) && (is_read || strcmp(row->name, "WRITE") == 0))
+        append(text, "; files were mapped, too, which are %s without a call", is_read ? "read" : "written");
+    CLEANUP_FREE char *shown =
+        not_seen ? screen_cut(it->screen, not_seen, NOT_SEEN_COLUMNS_MAX, SCREEN_BEGINNING) : NULL;
+    if (shown && shown[0])
+        append(text, "; user does not see %s", shown);
+}
+
 /* "fuse took longer (118 ms) than user (80.0 ms): reading ahead goes on while nobody waits for it" */
 static void append_asynchronous(const struct printer *it, struct text *text, const struct layers_row *row) {
     for (size_t layer = 0; layer < it->table->layer_count; layer++) {
@@ -303,6 +324,7 @@ static void append_asynchronous(const struct printer *it, struct text *text, con
         append(text, "%s",
                row->relation && row->relation->why_more ? row->relation->why_more
                                                         : "it worked for more than these calls");
+        append_not_seen(it, text, row, layer);
     }
 }
 
