@@ -50,7 +50,7 @@ fi
 "$OSPROF" run --layers daemon -d "$mnt" -p recording -- \
     sh -c 'exec 3<"$1/file"
            dd if="$1/file" bs=5 count=1 status=none >/dev/null &
-           until grep -q fuse /proc/$!/stack; do :; done' sh "$mnt" || fail "the run fails"
+           until grep -qs fuse_file_read /proc/$!/stack || ! kill -0 $! 2>/dev/null; do :; done' sh "$mnt" || fail "the run fails"
 grep -q '^OP_RELEASE [12] ' recording || fail "no RELEASE after the READ that it had to wait for: $(<recording)"
 
 # ---- Its one thread is at another request: that is told from the rest, unless other threads answer
@@ -100,3 +100,24 @@ if [ -n "$bpftrace" ]; then
     umount "$mnt"
     ended 0
 fi
+
+# ---- The daemon ends while the command runs: its layer is left out, and the command's status stays
+
+for layers in all user,daemon; do
+    profiled -- "$daemon" crashes "$mnt"
+    rm -f recording
+    status=0
+    # shellcheck disable=SC2016 # for the shell inside
+    "$OSPROF" run --layers "$layers" -d "$mnt" -p recording -- \
+        sh -c '! cat "$1/file" 2>/dev/null || exit 3
+               until ! ls "$2"/*.ring 2>/dev/null; do sleep 0.01; done >/dev/null; exit 7' \
+        sh "$mnt" "$XDG_RUNTIME_DIR/osprof" 2>err || status=$?
+    case $layers in
+    all) assert_eq 7 $status "exit status where the layer is optional: $(<err)" ;;
+    *) assert_eq 125 $status "exit status where the layer was asked for: $(<err)" ;;
+    esac
+    grep -q '^osprof: the layer daemon is not profiled: ' err || fail "nothing is told: $(<err)"
+    grep -q '^# layer: user' recording || fail "no layer user"
+    umount "$mnt"
+    ended 137
+done

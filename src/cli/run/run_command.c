@@ -123,7 +123,7 @@ static int run_mounted(struct run *run) {
     if (error == 0)
         error = run_all(run, &signal);
     int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
-    if (error == 0 && run_served_stop(&run->served, &run->layers) != 0)
+    if (error == 0 && run_served_stop(&run->served, &run->layers) != 0 && !run->options->layers.are_optional)
         layers_error = -EIO;
     if (error == 0) {
         run_mounts_stop(&run->mounts);
