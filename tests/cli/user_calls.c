@@ -202,6 +202,23 @@ static void in_child_of_vfork(void) {
     CHECK(stat("data", &attr) == 0);
 }
 
+/* As libuv does. A number that has been given back so is no file's any more. */
+static void by_number(void) {
+    char bytes[4];
+    struct statx attr;
+    struct iovec vector[2] = {{bytes, 3}, {bytes + 3, 1}};
+    int pipe_fds[2];
+    const int fd = (int)syscall(SYS_openat, AT_FDCWD, "data", O_RDWR | O_CREAT, 0600);
+    CHECK(fd >= 0 && syscall(SYS_write, fd, "12345678901", 11) == 11);
+    CHECK(syscall(SYS_preadv, fd, vector, 2, 5, 0) == 4 && memcmp(bytes, "6789", 4) == 0);
+    CHECK(syscall(SYS_statx, AT_FDCWD, "data", 0, STATX_SIZE, &attr) == 0 && attr.stx_size == 11);
+    CHECK(syscall(SYS_statx, AT_FDCWD, "missing", 0, STATX_SIZE, &attr) == -1 && errno == ENOENT);
+    CHECK(syscall(SYS_statx, AT_FDCWD, (char *)8, 0, STATX_SIZE, &attr) == -1 && errno == EFAULT);
+    CHECK(syscall(SYS_close, fd) == 0);
+    CHECK(pipe(pipe_fds) == 0 && pipe_fds[0] == fd);
+    CHECK(write(pipe_fds[1], bytes, 4) == 4 && read(pipe_fds[0], bytes, 4) == 4); /* not counted */
+}
+
 static void killed(void) {
     int fd = open_data();
     read_often(fd, 11);
@@ -249,6 +266,7 @@ int main(int argc, char **argv) {
         {"child", in_child},
         {"threads_that_fork", in_threads_that_fork},
         {"child_of_vfork", in_child_of_vfork},
+        {"by_number", by_number},
         {"killed", killed},
         {"sandboxed", sandboxed},
         {"executed", executed},

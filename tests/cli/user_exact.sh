@@ -113,9 +113,23 @@ fdopendirs=0
 ! have perl || compare perl -e 'opendir D, "d1"; while (readdir D) { open F, "<", "d1/$_"; <F>; close F } rename "d1/f1.py", "x"'
 python=$(python_with compileall || true)
 [ -z "$python" ] || compare "$("$python" -c 'import sys; print(sys.executable)')" -S -m compileall -q .
+# shellcheck disable=SC2016 # for the programs
+{
+    compare bash -c 'for f in d1/*; do while read -r line; do :; done <$f; cat $f >>all; done; [ ! -e d2/f9.py ]; cd d1; exec 7<../all; mapfile -t -u 7 x'
+    compare sh -c 'gzip -k d1/f1.py; gzip -dc d1/f1.py.gz >b; cat d1/* >c; tac c >t; sed -i s/def/fed/ d2/*; split -l1 c'
+    ! have mawk || compare mawk '{ print >"o" NR } END { while ((getline line <"d2/f1.py") > 0) n++; system("cat d1/f1.py") }' d1/f1.py d1/f2.py
+    ! have gawk || compare gawk '{ print >"o" NR } END { while ((getline line <"d2/f1.py") > 0) n++; system("cat d1/f1.py") }' d1/f1.py d1/f2.py
+    ! have xz || compare sh -c 'xz -k d1/f1.py; xz -dc d1/f1.py.xz >b; xz -l d1/f1.py.xz'
+    ! have gcc || compare sh -c 'echo "int main(void) { return 0; }" >a.c; gcc -c a.c; ar rcs liba.a a.o; ld -o a a.o liba.a -e main; strip a; nm a.o'
+    ! have perl || compare perl -MFile::Find -e 'find(sub { -d or open my $f, "<", $_ and <$f> }, ".")'
+    ! have tclsh || compare sh -c 'echo "foreach f [glob d1/*] { set c [open \$f]; gets \$c; seek \$c 0; read \$c; close \$c; file stat \$f a; file copy \$f d2/n; file delete d2/n }" | tclsh'
+    ! have node || compare node -e '[1, 2, 3].forEach(i => { fs.statSync(`d1/f${i}.py`); fs.copyFileSync(`d1/f${i}.py`, "c"); fs.readFileSync("c"); fs.unlinkSync("c") }); fs.promises.readFile("d2/f1.py")'
+}
 fdopendirs=some # directories that they open by themselves, by version, and give libc the descriptors
 ! have rsync || compare rsync -a d1 d2 d3/
 ! have dpkg-deb || compare sh -c 'mkdir -p d1/DEBIAN && printf "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: a\n" >d1/DEBIAN/control && dpkg-deb -b d1 a.deb >/dev/null'
+compare find . -name '*1.py' -exec cat {} \; -delete
+compare cp -a d1 copy
 fdopendirs=3 # tar opens the directories by itself, and gives libc the descriptors
 ! have tar || compare tar cf all.tar d1 d2 d3
 [ -n "$compared" ] || skip "there is nothing to compare with"

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "own_call.h"
+
 #define VALGRIND_LIBRARY "/vgpreload_" /* it preloads one, whatever tool is run */
 
 static bool is_under_valgrind; /* atomic */
@@ -20,11 +22,11 @@ static bool can_be_copied(uintptr_t at) {
     char first;
     const struct iovec to = {&first, sizeof(first)};
     const struct iovec from = {(void *)at, sizeof(first)};
-    return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &to, 1L, &from, 1L, 0L) == sizeof(first);
+    return own_call(SYS_process_vm_readv, own_call(SYS_getpid), &to, 1L, &from, 1L, 0L) == sizeof(first);
 }
 
 bool memory_has_word(uintptr_t at) {
     if (__atomic_load_n(&is_under_valgrind, __ATOMIC_RELAXED))
         return can_be_copied(at);
-    return syscall(SYS_rt_sigprocmask, -1, at, NULL, MEMORY_WORD_BYTES) < 0 && errno == EINVAL;
+    return own_call(SYS_rt_sigprocmask, -1, at, NULL, MEMORY_WORD_BYTES) < 0 && errno == EINVAL;
 }

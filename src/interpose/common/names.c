@@ -15,6 +15,7 @@
 
 #include "fd_table.h"
 #include "memory_look.h"
+#include "own_call.h"
 #include "proc_fd.h"
 
 static struct {
@@ -30,7 +31,7 @@ static bool is_shared_with_child; /* atomic; set once and for all */
 /* ---- The current directory ---- */
 
 static bool ask_directory(char *ret_text, size_t size_bytes) {
-    return syscall(SYS_getcwd, ret_text, size_bytes) > 0 && ret_text[0] == '/';
+    return own_call(SYS_getcwd, ret_text, size_bytes) > 0 && ret_text[0] == '/';
 }
 
 /* Without memory of it. On a stack of its own, as few calls come here. */

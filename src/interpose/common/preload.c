@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "memory_look.h"
+#include "own_call.h"
 #include "wiped_page.h"
 
 #define DIRECTORIES_MAX 16
@@ -125,7 +126,7 @@ bool preload_join(const struct preload_ops *ops) {
 /* ---- The process ---- */
 
 bool preload_owns_memory(void) {
-    pid_t pid = (pid_t)syscall(SYS_getpid);
+    pid_t pid = (pid_t)own_call(SYS_getpid);
     if (own_pid && *own_pid == 0)
         *own_pid = pid;
     return own_pid && *own_pid == pid;

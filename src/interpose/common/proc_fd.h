@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "own_call.h"
+
 #define PROC_FD_PREFIX_MAX 1024 /* of stacks of signal handlers, which may be small */
 
 /* Of a long path its beginning. False: it has none; a socket has one that is not absolute. May change errno */
@@ -25,7 +27,7 @@ static inline bool proc_fd_path(int fd, char *ret_path, size_t size_bytes) {
     while (count > 0)
         *to++ = digits[--count];
     *to = '\0';
-    long length = syscall(SYS_readlinkat, AT_FDCWD, name, ret_path, size_bytes - 1);
+    long length = own_call(SYS_readlinkat, AT_FDCWD, name, ret_path, size_bytes - 1);
     if (length <= 0 || ret_path[0] != '/')
         return false;
     ret_path[length] = '\0';

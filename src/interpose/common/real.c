@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "own_call.h"
+
 extern __typeof__(dlvsym) dlvsym __attribute__((weak)); /* NOLINT(readability-redundant-declaration): weak is new */
 
 #if defined(__x86_64__)
@@ -43,4 +45,12 @@ void *real_find(const char *symbol, const char *library) {
         dlerror(); /* that it is missing is no error of the program's */
     errno = saved_errno;
     return found ? found : (void *)(__UINTPTR_TYPE__)is_missing;
+}
+
+own_call_fn *own_call_found;
+
+own_call_fn *own_call_find(void) {
+    own_call_fn *found = (own_call_fn *)(__UINTPTR_TYPE__)real_find("syscall", NULL);
+    __atomic_store_n(&own_call_found, found, __ATOMIC_RELAXED);
+    return found;
 }

@@ -232,7 +232,7 @@ static void leave_alone(void) {
         telling_stop();
 }
 
-WRAP_SANDBOX(leave_alone)
+WRAP_SANDBOX(leave_alone, sandbox_pass_on)
 
 static void look_at_exec(char *const *variables) {
     if (telling_is_on() && !environment_is_kept(variables, REQUEST_RING_VARIABLE, "libosprof_fuse.so"))

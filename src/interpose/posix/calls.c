@@ -10,14 +10,6 @@
 
 static_assert(sizeof(off_t) == 8 && sizeof(time_t) == 8, "on 32-bit systems there are other aliases");
 
-/* Of a call that has succeeded: so the kernel has read the vector too. */
-static uint64_t vector_bytes(const struct iovec *vector, int count) {
-    uint64_t sum = 0;
-    for (int i = 0; i < count; i++)
-        sum += vector[i].iov_len;
-    return sum;
-}
-
 static inline struct aggstats_outcome call_error(int error) {
     return (struct aggstats_outcome){.error = error};
 }

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <sys/uio.h>
 
 #include "call.h"
 #include "fd_table.h"
@@ -55,6 +56,9 @@ static inline bool opened_fd_counts(int fd, int dir_fd, const char *path) {
     return state == FD_INSIDE;
 }
 
+/* An open, which has returned fd; -1: it has failed. Keeps errno */
+void descriptors_count_open(struct call_time time, int fd, int dir_fd, const char *path);
+
 /* The descriptor behind a stream; -1: none. Keeps errno. */
 static inline int stream_fd(FILE *stream) {
     int saved_errno = errno;
@@ -69,6 +73,14 @@ static inline int directory_fd(DIR *directory) {
     int fd = directory ? dirfd(directory) : -1;
     errno = saved_errno;
     return fd;
+}
+
+/* Of a call that has succeeded: so the kernel has read the vector too. */
+static inline uint64_t vector_bytes(const struct iovec *vector, int count) {
+    uint64_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += vector[i].iov_len;
+    return sum;
 }
 
 #endif

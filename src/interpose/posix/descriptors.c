@@ -10,7 +10,7 @@
 
 /* ---- Opening ---- */
 
-static void count_open(struct call_time time, int fd, int dir_fd, const char *path) {
+void descriptors_count_open(struct call_time time, int fd, int dir_fd, const char *path) {
     if (fd >= 0 ? opened_fd_counts(fd, dir_fd, path) : name_counts(dir_fd, path))
         call_count(POSIX_OPEN, time, call_outcome(fd < 0));
 }
@@ -22,7 +22,7 @@ static void count_open(struct call_time time, int fd, int dir_fd, const char *pa
     struct call_time time = {.start_cycles = call_now()};                                                              \
     int fd = real ARGUMENTS;                                                                                           \
     time.end_cycles = call_now();                                                                                      \
-    count_open(time, fd, DIR_FD, NAME);                                                                                \
+    descriptors_count_open(time, fd, DIR_FD, NAME);                                                                    \
     return fd;
 
 #define WRAP_OPEN(SYMBOL, PARAMETERS, ARGUMENTS, DIR_FD, NAME)                                                         \

@@ -3,6 +3,7 @@
 
 #include "counting.h"
 #include "environment.h"
+#include "raw_call.h"
 
 static void leave_alone(void) {
     if (!preload_looks())
@@ -13,4 +14,4 @@ static void leave_alone(void) {
     environment_leave(PRELOAD_VARIABLE);
 }
 
-WRAP_SANDBOX(leave_alone)
+WRAP_SANDBOX(leave_alone, raw_call)

@@ -10,10 +10,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "own_call.h"
+
 /* Of ret_attributes the type and the device number hold. False: there is no such descriptor. Keeps errno */
 static inline bool fd_look(int fd, struct statx *ret_attributes) {
     int saved_errno = errno;
-    long result = syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret_attributes);
+    long result = own_call(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret_attributes);
     errno = saved_errno;
     return result == 0;
 }

@@ -26,9 +26,17 @@ static inline bool sandbox_by_syscall(long number, const long values[6]) {
     return is_strict || is_filter;
 }
 
-/* The wrappers of prctl(2), and of syscall(2), which libseccomp uses. All system calls take six arguments at most,
- * whatever is there of them. LEAVE_ALONE: a function, called before */
-#define WRAP_SANDBOX(LEAVE_ALONE)                                                                                      \
+typedef long sandbox_call_fn(long number, ...);
+
+/* All system calls take six arguments at most, whatever is there of them. */
+static inline long sandbox_pass_on(sandbox_call_fn *real, long number, const long values[6]) {
+    return real(number, values[0], values[1], values[2], values[3], values[4], values[5]);
+}
+
+/* The wrappers of prctl(2), and of syscall(2), which libseccomp uses.
+ * LEAVE_ALONE: a function, called before
+ * CALL:        makes a system call, as sandbox_pass_on() */
+#define WRAP_SANDBOX(LEAVE_ALONE, CALL)                                                                                \
     WRAPPER(int, prctl, (int option, ...)) {                                                                           \
         va_list arguments;                                                                                             \
         va_start(arguments, option);                                                                                   \
@@ -49,7 +57,7 @@ static inline bool sandbox_by_syscall(long number, const long values[6]) {
         va_end(arguments);                                                                                             \
         if (sandbox_by_syscall(number, values))                                                                        \
             LEAVE_ALONE();                                                                                             \
-        return real_syscall()(number, values[0], values[1], values[2], values[3], values[4], values[5]);               \
+        return CALL(real_syscall(), number, values);                                                                   \
     }
 
 #endif

@@ -1,0 +1,83 @@
+/* Those that give descriptors, or take them back, must be known for the sake of the others too. */
+#include "raw_call.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+
+#include "counting.h"
+
+#define FD(INDEX) ((int)values[INDEX])
+#define POINTER(INDEX) ((const void *)values[INDEX])
+#define COUNTS_FD fd_counts(FD(0))
+#define COUNTS_FDS (fd_counts(FD(0)) || fd_counts(FD(2)))
+#define COUNTS_AT name_counts(FD(0), POINTER(1))
+#define COUNTS_ATS (name_counts(FD(0), POINTER(1)) || name_counts(FD(2), POINTER(3)))
+#define ENDS call_outcome(result < 0)
+#define MOVES(INDEX) call_moved((uint64_t)values[INDEX], result)
+#define MOVES_ALL call_moved(result < 0 ? 0 : (uint64_t)result, result)
+#define MOVES_VECTOR call_moved(result < 0 ? 0 : vector_bytes(POINTER(1), FD(2)), result)
+
+/* ROW(system call, operation, whether it counts, what came of it) */
+#define RAW_ROWS(ROW)                                                                                                  \
+    ROW(read, READ, COUNTS_FD, MOVES(2))                                                                               \
+    ROW(write, WRITE, COUNTS_FD, MOVES(2))                                                                             \
+    ROW(pread64, PREAD, COUNTS_FD, MOVES(2))                                                                           \
+    ROW(pwrite64, PWRITE, COUNTS_FD, MOVES(2))                                                                         \
+    ROW(readv, READV, COUNTS_FD, MOVES_VECTOR)                                                                         \
+    ROW(writev, WRITEV, COUNTS_FD, MOVES_VECTOR)                                                                       \
+    ROW(preadv, PREADV, COUNTS_FD, MOVES_VECTOR)                                                                       \
+    ROW(pwritev, PWRITEV, COUNTS_FD, MOVES_VECTOR)                                                                     \
+    ROW(preadv2, PREADV, COUNTS_FD, MOVES_VECTOR)                                                                      \
+    ROW(pwritev2, PWRITEV, COUNTS_FD, MOVES_VECTOR)                                                                    \
+    ROW(copy_file_range, COPY_FILE_RANGE, COUNTS_FDS, MOVES_ALL)                                                       \
+    ROW(getdents64, GETDENTS, COUNTS_FD, ENDS)                                                                         \
+    ROW(statx, STATX, COUNTS_AT, ENDS)                                                                                 \
+    ROW(renameat2, RENAME, COUNTS_ATS, ENDS)
+
+#define COUNT_ROW(CALL, OP, COUNTS, OUTCOME)                                                                           \
+    case SYS_##CALL: {                                                                                                 \
+        if (!(COUNTS))                                                                                                 \
+            break;                                                                                                     \
+        CLEANUP_CALL struct call call = call_begin(POSIX_##OP);                                                        \
+        const long result = sandbox_pass_on(real, number, values);                                                     \
+        call_end(&call, OUTCOME);                                                                                      \
+        return result;                                                                                                 \
+    }
+
+static long open_and_count(sandbox_call_fn *real, long number, const long values[6]) {
+    if (!preload_looks())
+        return sandbox_pass_on(real, number, values);
+    struct call_time time = {.start_cycles = call_now()};
+    const long fd = sandbox_pass_on(real, number, values);
+    time.end_cycles = call_now();
+    descriptors_count_open(time, (int)fd, FD(0), POINTER(1));
+    return fd;
+}
+
+static long close_and_count(sandbox_call_fn *real, long number, const long values[6]) {
+    const bool counts = COUNTS_FD;
+    fd_table_forget(FD(0));
+    if (!counts)
+        return sandbox_pass_on(real, number, values);
+    CLEANUP_CALL struct call call = call_begin(POSIX_CLOSE);
+    const long result = sandbox_pass_on(real, number, values);
+    call_end(&call, ENDS);
+    return result;
+}
+
+long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
+    switch (number) {
+        RAW_ROWS(COUNT_ROW)
+    case SYS_openat:
+    case SYS_openat2:
+        return open_and_count(real, number, values);
+    case SYS_close:
+        return close_and_count(real, number, values);
+    case SYS_close_range:
+        fd_table_forget_range((unsigned)values[0], (unsigned)values[1]);
+        break;
+    default:
+        break;
+    }
+    return sandbox_pass_on(real, number, values);
+}
