@@ -331,6 +331,13 @@ static void bad_names(void) {
     }
     CHECK(mprotect(pages + 4096, 4096, PROT_READ) == 0); /* and now there is */
     CHECK(stat(pages + 4092, &attr) == -1 && errno == ENOENT);
+    CHECK(mprotect(pages, 4096, PROT_NONE) == 0); /* and now not */
+    REFUSED(stat(pages + 4092, &attr));
+    CHECK(mprotect(pages, 4096, PROT_READ) == 0 && stat(pages + 4092, &attr) == -1 && errno == ENOENT);
+    CHECK(mmap(pages, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == pages);
+    REFUSED(stat(pages + 4092, &attr));
+    CHECK(munmap(pages, 8192) == 0);
+    REFUSED(unlink(pages + 4096));
 }
 
 static void finish(struct aiocb *control) {

@@ -117,8 +117,23 @@ static enum below_place place_at(int dir_fd, const char *path, const struct prel
 
 #define PAGES_KNOWN 8U
 
+static uint64_t memory_generation; /* atomic: counts changes */
+
 /* Pages of which this thread has asked lately: most names lie in few. */
 static AGGSTATS_THREAD_LOCAL uintptr_t pages_known[PAGES_KNOWN];
+static AGGSTATS_THREAD_LOCAL uint64_t pages_generation; /* that they are of */
+
+void names_memory_changed(void) {
+    __atomic_add_fetch(&memory_generation, 1, __ATOMIC_RELEASE);
+}
+
+static void forget_changed_pages(void) {
+    const uint64_t generation = __atomic_load_n(&memory_generation, __ATOMIC_ACQUIRE);
+    if (__builtin_expect(pages_generation == generation, 1))
+        return;
+    memset(pages_known, 0, sizeof(pages_known));
+    pages_generation = generation;
+}
 
 static bool has_page(const char *at) {
     const uintptr_t page = (uintptr_t)at / MEMORY_LEAST_PAGE_BYTES;
@@ -130,6 +145,7 @@ static bool has_page(const char *at) {
 
 /* Its whole text can be read. NULL is in page 0, which nobody has */
 static bool is_text_there(const char *text) {
+    forget_changed_pages();
     while ((uintptr_t)text >= MEMORY_LEAST_PAGE_BYTES && has_page(text)) {
         const size_t rest_bytes = MEMORY_LEAST_PAGE_BYTES - (uintptr_t)text % MEMORY_LEAST_PAGE_BYTES;
         if (memchr(text, '\0', rest_bytes))

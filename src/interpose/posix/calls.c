@@ -14,6 +14,13 @@ static inline struct aggstats_outcome call_error(int error) {
     return (struct aggstats_outcome){.error = error};
 }
 
+/* What was there before is no longer. */
+static inline bool mapped_fd_counts(int flags, int fd) {
+    if (flags & MAP_FIXED)
+        names_memory_changed();
+    return !(flags & MAP_ANONYMOUS) && fd_counts(fd);
+}
+
 DATA_ROWS(WRAP)
 ATTRIBUTE_ROWS(WRAP)
 NAME_ROWS(WRAP)

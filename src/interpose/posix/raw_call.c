@@ -76,6 +76,11 @@ long raw_call(sandbox_call_fn *real, long number, const long values[6]) {
     case SYS_close_range:
         fd_table_forget_range((unsigned)values[0], (unsigned)values[1]);
         break;
+    case SYS_munmap:
+    case SYS_mprotect:
+    case SYS_mremap:
+        names_memory_changed();
+        break;
     default:
         break;
     }

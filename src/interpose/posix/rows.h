@@ -56,8 +56,8 @@
     ROW(ssize_t, sendfile, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
     ROW(ssize_t, sendfile64, (int to_fd, int fd, off64_t *offset, size_t size), (to_fd, fd, offset, size), POSIX_SENDFILE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
     ROW(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t size, unsigned flags), (fd, from, to_fd, to, size, flags), POSIX_SPLICE, FD || fd_counts(to_fd), MOVES_UP_TO(size)) \
-    ROW(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, !(flags & MAP_ANONYMOUS) && FD, call_outcome(result == MAP_FAILED)) \
-    ROW(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, !(flags & MAP_ANONYMOUS) && FD, call_outcome(result == MAP_FAILED)) \
+    ROW(void *, mmap, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, mapped_fd_counts(flags, fd), call_outcome(result == MAP_FAILED)) \
+    ROW(void *, mmap64, (void *at, size_t size, int protection, int flags, int fd, off64_t offset), (at, size, protection, flags, fd, offset), POSIX_MMAP, mapped_fd_counts(flags, fd), call_outcome(result == MAP_FAILED)) \
     ROW(int, fsync, (int fd), (fd), POSIX_FSYNC, FD, FAILS)                                                            \
     ROW(int, fdatasync, (int fd), (fd), POSIX_FDATASYNC, FD, FAILS)                                                    \
     ROW(int, sync_file_range, (int fd, off64_t offset, off64_t size, unsigned flags), (fd, offset, size, flags), POSIX_SYNC_FILE_RANGE, FD, FAILS) \

@@ -14,4 +14,7 @@ bool names_count(int dir_fd, const char *path, const struct preload_ops *ops);
 /* The current directory has changed, by a call of this process's. */
 void names_directory_changed(void);
 
+/* Some of this process's memory goes away, or may no longer be read. */
+void names_memory_changed(void);
+
 #endif

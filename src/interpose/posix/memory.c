@@ -1,0 +1,29 @@
+/* Where a program's memory goes away, or may no longer be read. Names that it gives the kernel lie there, and it is
+ * remembered which memory is there. What the C library gives back by itself, as in free(3), is not seen: but no program
+ * may use a name that it has freed. */
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/shm.h>
+
+#include "counting.h"
+
+#define WRAP_MEMORY(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS)                                                            \
+    WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
+        names_memory_changed();                                                                                        \
+        return real_##SYMBOL() ARGUMENTS;                                                                              \
+    }
+
+WRAP_MEMORY(int, munmap, (void *at, size_t size), (at, size))
+WRAP_MEMORY(int, mprotect, (void *at, size_t size, int protection), (at, size, protection))
+WRAP_MEMORY(int, pkey_mprotect, (void *at, size_t size, int protection, int key), (at, size, protection, key))
+WRAP_MEMORY(int, shmdt, (const void *at), (at))
+
+/* With a place behind the flags, if there is to be one; what is there else is passed on too, as libc does. */
+WRAPPER(void *, mremap, (void *at, size_t size, size_t new_size, int flags, ...)) {
+    va_list arguments;
+    va_start(arguments, flags);
+    void *new_place = va_arg(arguments, void *);
+    va_end(arguments);
+    names_memory_changed();
+    return real_mremap()(at, size, new_size, flags, new_place);
+}
