@@ -232,7 +232,7 @@ START_TEST(operation_without_counterpart_is_alone) {
     ck_assert(!row("OPEN")->cells[2].is_there);
     ck_assert_double_eq(row("OPEN")->cells[0].here_ns, 20);
     ck_assert_uint_eq(row("WRITE")->layer_count, 3);
-    ck_assert_uint_eq(row("WRITE")->outermost, 0); /* a disk works for others too */
+    ck_assert_uint_eq(row("WRITE")->outermost, 0);                       /* a disk works for others too */
     ck_assert_uint_eq(row("WRITE")->cells[1].here, LAYERS_HERE_UNKNOWN); /* it has no calls to compare */
     ck_assert_uint_eq(row("STAT")->cells[0].here, LAYERS_HERE_UNKNOWN);
     ck_assert_double_eq(row("STAT")->cells[1].here_ns, 1);
