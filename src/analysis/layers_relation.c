@@ -151,7 +151,7 @@ const char *layers_words(enum layer layer, enum layer below) {
     case LAYER_IS_USER:
         if (below == LAYER_IS_BLOCK)
             return "in the kernel (page cache, file system)";
-        return below == LAYER_IS_FUSE ? "in the kernel, above FUSE (page cache, waking the program)"
+        return below == LAYER_IS_FUSE ? "in the kernel, above FUSE (page cache, locks, waking the program)"
                                       : "in the kernel and FUSE (page cache, queues, waking up)";
     case LAYER_IS_FUSE:
         if (below == LAYER_IS_QUEUE)

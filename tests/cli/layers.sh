@@ -228,11 +228,11 @@ ns_layer() {
 # A daemon that cannot copy files: the kernel reads and writes in the call.
 ns_layer user COPY_FILE_RANGE 2 9270000 >copied
 ns_layer fuse COPY_FILE_RANGE 2 21000 READ 11 4000000 WRITE 320 5000000 GETXATTR 3 9000 >>copied
-expect_line "COPY_FILE_RANGE: 99.8 % of 9.27 ms that programs waited were in the kernel, above FUSE (page cache, waking the program), or in READs and WRITEs, which took 9.00 ms in all." show copied
+expect_line "COPY_FILE_RANGE: 99.8 % of 9.27 ms that programs waited were in the kernel, above FUSE (page cache, locks, waking the program), or in READs and WRITEs, which took 9.00 ms in all." show copied
 # Each write asks whether the file has capabilities.
 ns_layer user WRITE 512 9000000 LSEEK 31 900000 >written
 ns_layer fuse WRITE 512 4000000 GETXATTR 512 3000000 GETATTR 31 700000 >>written
-expect_line "WRITE: at least 55.6 % of 9.00 ms that programs waited were in the kernel, above FUSE (page cache, waking the program), or in GETXATTRs, which took 3.00 ms in all," show written
+expect_line "WRITE: at least 55.6 % of 9.00 ms that programs waited were in the kernel, above FUSE (page cache, locks, waking the program), or in GETXATTRs, which took 3.00 ms in all," show written
 expect_line "LSEEK: 100.0 % of 900 µs that programs waited were in the kernel, above FUSE, or in GETATTRs, which took 700 µs in all." show written
 # What is synchronized is written first, at the disk too.
 ns_layer user FSYNC 31 9000000 >synced
