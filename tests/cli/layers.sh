@@ -269,3 +269,8 @@ expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead
 ns_layer user READ 3 289000 OPEN 1 100000 >unseen
 ns_layer fuse READ 66 1830000 OPEN 14 263000 >>unseen
 expect_line "READ: fuse took longer (1.83 ms) than user (289 µs): reading ahead goes on while nobody waits for it." show unseen
+
+# A daemon may have a cache of its own, and there need not be a file system below it.
+ns_layer daemon READ 71 9000000 >cached
+ns_layer block READ 7 4000000 >>cached
+expect_line "READ: the daemon, or the kernel's cache below it, answered at least 90.1 % of 71 calls; " show cached

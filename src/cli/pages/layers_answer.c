@@ -91,6 +91,7 @@ static const char *who_answered(const struct printer *it, const struct layers_ro
     case LAYER_IS_USER:
         return has_buffered(it, row, layer) ? "the C library's buffers and the kernel's cache" : "the kernel's cache";
     case LAYER_IS_DAEMON:
+        return "the daemon, or the kernel's cache below it,";
     case LAYER_IS_FS:
         return "the cache of the lower file system";
     default:
