@@ -259,7 +259,7 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
      .help = "Calls in which the clock ran backwards, counted as 0 seconds.",
      .of_profile = clamped_calls},
     {.name = "osprof_incomplete",
-     .help = "1 if memory or disk space ran out and calls are missing.",
+     .help = "1 if calls are missing: memory or disk space ran out, or events were lost.",
      .of_profile = incomplete},
     {.name = "osprof_info", .help = "What is profiled, and how; always 1.", .of_profile = one, .has_info = true},
 };

@@ -102,6 +102,10 @@ assert_eq 7 "$status" "exit status of a user's command"
 assert_eq "osprof: the layers fuse and block are not profiled: only root may trace the kernel" "$(<err)" "message to a user"
 mv "$lower/profile" .
 layers_left user
+as_user "$OSPROF" run --layers fuse,block -d "$lower" -p "$lower/profile" -- true 2>err
+assert_eq "osprof: the layers fuse and block are not profiled: only root may trace the kernel
+osprof: no layer was profiled: $lower/profile is not written" "$(<err)" "message where no layer is left"
+[ ! -e "$lower/profile" ] || fail "a profile of no layer is written"
 
 # ---- Signals, while bpftrace begins, and later
 

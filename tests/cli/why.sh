@@ -25,6 +25,9 @@ expect_trouble "osprof why: --ascii, --by, --stacks and --width do not go with -
     why --json --by uid "$data/why.osprof"
 expect_trouble "osprof why: --by and --stacks exclude each other: one tells of all calls, one of each; see 'osprof help why'" \
     why --by uid --stacks "$data/why.osprof"
+sed 's/^# layer: fs/# layer: daemon/' "$data/show-grep.osprof" >daemon
+expect 1 why daemon
+assert_eq "osprof: nobody looked for slow calls in daemon: start the daemon by 'osprof fuse --slow 10ms'" "$(<"$scratch/err")" "message"
 grep -v '^# slow_call' "$data/why.osprof" >no-calls
 expect 1 why --by uid no-calls
 assert_eq "osprof: cannot tell whose slow calls these were: no-calls has no calls one by one; they are for root and who mounted, \

@@ -384,7 +384,7 @@ START_TEST(what_happened_to_the_recording_is_told) {
     watch.began_anew = watch.latest.profile.incomplete = true;
     CLEANUP_FREE char *all = notices();
     ck_assert_str_eq(all, "The profile has begun anew (a reset, or another mount): what follows is since then.\n"
-                          "Incomplete: memory or disk space ran out, some calls are missing.\n"
+                          "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost.\n"
                           "The recording has ended.\n");
 }
 END_TEST

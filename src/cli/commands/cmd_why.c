@@ -5,6 +5,7 @@
 #include "base.h"
 #include "command.h"
 #include "input.h"
+#include "layers.h"
 #include "op_choice.h"
 #include "option_table.h"
 #include "screen.h"
@@ -20,9 +21,12 @@ struct why_command {
     const char *profile;
 };
 
-static enum status complain_not_looked(const struct why_command *options) {
-    complain("nobody looked for slow calls in %s: mount with -o slow=10ms, or write slow 10ms to the control file",
-             options->profile);
+static enum status complain_not_looked(const struct why_command *options, const struct aggstats_profile *profile) {
+    if (strcmp(layers_name(profile), "daemon") == 0)
+        complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", options->profile);
+    else
+        complain("nobody looked for slow calls in %s: mount with -o slow=10ms, or write slow 10ms to the control file",
+                 options->profile);
     return STATUS_NOT_SO;
 }
 
@@ -115,8 +119,8 @@ static enum status why(const struct why_command *options) {
     struct input_layer layer = {.name = options->layer};
     if (input_load(options->profile, &layer, &input) < 0)
         return STATUS_TROUBLE;
-    enum status status =
-        why_page_has_any(&input.profile) ? print(options, &input.profile) : complain_not_looked(options);
+    enum status status = why_page_has_any(&input.profile) ? print(options, &input.profile)
+                                                          : complain_not_looked(options, &input.profile);
     input_finish(&input);
     return status;
 }

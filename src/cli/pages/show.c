@@ -157,7 +157,8 @@ static void print_warnings(const struct page *page) {
     char count[UNITS_TEXT_SIZE];
     char text[128];
     if (profile->incomplete)
-        print_in_ink(page, INK_WARNING, "Incomplete: memory or disk space ran out, some calls are missing.");
+        print_in_ink(page, INK_WARNING,
+                     "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost.");
     if (profile->clamped == 0)
         return;
     units_format_count(profile->clamped, count);

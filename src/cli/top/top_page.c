@@ -64,7 +64,8 @@ void top_page_draw_notices(const struct top_watch *watch, struct canvas *canvas)
         canvas_line(canvas, INK_WARNING,
                     "The profile has begun anew (a reset, or another mount): what follows is since then.");
     if (watch->latest.profile.incomplete)
-        canvas_line(canvas, INK_WARNING, "Incomplete: memory or disk space ran out, some calls are missing.");
+        canvas_line(canvas, INK_WARNING,
+                    "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost.");
     if (watch->has_ended)
         canvas_line(canvas, INK_WARNING, "The recording has ended.");
     else if (!watch->is_fresh)
