@@ -15,9 +15,9 @@ struct wrapper_real {
     void **found; /* atomic; NULL: not looked for yet */
 };
 
-extern const struct wrapper_real wrapper_reals_begin[] __asm__("__start_wrapper_reals")
+extern const struct wrapper_real wrapper_reals_begin[] __asm__("__start_osprof_reals")
     __attribute__((visibility("hidden")));
-extern const struct wrapper_real wrapper_reals_end[] __asm__("__stop_wrapper_reals")
+extern const struct wrapper_real wrapper_reals_end[] __asm__("__stop_osprof_reals")
     __attribute__((visibility("hidden")));
 
 /* Finds them all, when the object is loaded. Later it would do harm: the loader forgets what dlerror(3) was to say, and
@@ -35,7 +35,7 @@ static inline void wrapper_find_all(void) {
     typedef RETURNS function_##SYMBOL PARAMETERS;                                                                      \
     static void *found_##SYMBOL;                                                                                       \
     static const struct wrapper_real entry_##SYMBOL                                                                    \
-        __attribute__((used, section("wrapper_reals"))) = {#SYMBOL, &found_##SYMBOL};                                  \
+        __attribute__((used, section("osprof_reals"))) = {#SYMBOL, &found_##SYMBOL};                                   \
     static inline function_##SYMBOL *real_##SYMBOL(void) {                                                             \
         void *real = __atomic_load_n(&found_##SYMBOL, __ATOMIC_RELAXED);                                               \
         if (__builtin_expect(!real, 0)) {                                                                              \
