@@ -114,11 +114,12 @@ static int read_header(struct reader *reader) {
     struct stat status;
     /* the header first: a file that grows meanwhile is then large enough for what the header says */
     ssize_t read_bytes = pread(reader->fd, &reader->header, sizeof(reader->header), 0);
-    const int err_read = read_bytes < 0 || fstat(reader->fd, &status) < 0 ? negative_errno() : 0;
-    if (err_read == -ESPIPE || (err_read == 0 && read_bytes < (ssize_t)sizeof(reader->header)))
+    if (read_bytes < 0 && errno != ESPIPE)
+        return negative_errno();
+    if (read_bytes < (ssize_t)sizeof(reader->header))
         return fail(reader, "not a live file");
-    if (err_read < 0)
-        return err_read;
+    if (fstat(reader->fd, &status) < 0)
+        return negative_errno();
     reader->file_bytes = (uint64_t)status.st_size;
     int err = check_header(reader);
     if (err < 0)
