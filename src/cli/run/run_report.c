@@ -229,8 +229,6 @@ static int show_or_save(const struct run_mounts *mounts, const struct run_target
     int error = 0;
     if (target->given && recording->count > 0)
         return save(target, directory, 0, recording);
-    if (target->given && directory != RUN_TARGET_COMMON)
-        complain("no layer was profiled: %s is not written", target->given);
     if (recording->count > 1)
         error = show_together(recording);
     for (size_t i = 0; i < recording->count && error == 0; i++)
