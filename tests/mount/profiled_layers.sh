@@ -36,13 +36,13 @@ read -r user_calls user_ns < <(read_time user)
 read -r daemon_calls daemon_ns < <(read_time daemon)
 assert_eq "7 7" "$user_calls $daemon_calls" "READ of programs, and in the daemon"
 [ "$daemon_ns" -ge $((7 * 30000000)) ] || fail "READ took $daemon_ns ns in the daemon, which sleeps for 7 times 30 ms"
-[ "$daemon_ns" -ge $((user_ns * 95 / 100)) ] || fail "of $user_ns ns that programs waited only $daemon_ns are the daemon's"
+[ "$user_ns" -ge "$daemon_ns" ] || fail "programs waited less ($user_ns ns) than the daemon worked ($daemon_ns ns)"
 if [ -n "$bpftrace" ]; then
     read -r fuse_calls fuse_ns < <(read_time fuse)
     assert_eq 7 "$fuse_calls" "READ that the kernel has sent"
     [ "$fuse_ns" -ge "$daemon_ns" ] || fail "the kernel waited less ($fuse_ns ns) than the daemon worked ($daemon_ns ns)"
 fi
-"$OSPROF" show recording | grep -Eq '^ +daemon +2[0-9][0-9] ms +7 ' || fail "the table of layers lacks the daemon: $("$OSPROF" show recording)"
+"$OSPROF" show recording | grep -Eq '^ +daemon +([2-9][0-9][0-9] ms|[0-9.]+ s) +7 ' || fail "the table of layers lacks the daemon: $("$OSPROF" show recording)"
 
 # ---- Who closes a file does not wait for the daemon, which is told when the command has ended
 
