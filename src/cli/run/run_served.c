@@ -11,6 +11,7 @@
 
 #define SETTLE_STEP_NS 5000000
 #define SETTLE_NS INT64_C(200000000)
+#define QUIET_LOOKS 4 /* between requests a daemon may be without a CPU for a while */
 
 /* ---- Finding ------------------------------------------------------------------------------------ */
 
@@ -94,13 +95,14 @@ static int ask_when_settled(const struct run_served *served, struct aggstats_pro
     const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
     uint64_t calls_before = UINT64_MAX;
-    for (;;) {
+    for (unsigned quiet_looks = 0;;) {
         int error = ask(served, ret_profile);
         if (error)
             return error;
         const uint64_t calls = figures_sum(ret_profile).calls;
         const bool is_quiet = calls == calls_before && ret_profile->in_flight_count == 0;
-        if (is_quiet || read_clock_ns(CLOCK_MONOTONIC) >= end_ns)
+        quiet_looks = is_quiet ? quiet_looks + 1 : 0;
+        if (quiet_looks == QUIET_LOOKS || read_clock_ns(CLOCK_MONOTONIC) >= end_ns)
             return 0;
         calls_before = calls;
         aggstats_profile_finish(ret_profile);
