@@ -1,4 +1,4 @@
-/* Those that give descriptors, or take them back, must be known for the sake of the others too. */
+/* System calls by number. Those that give descriptors, or take them back, must be known for the sake of the others. */
 #include "raw_call.h"
 
 #include <fcntl.h>
