@@ -337,10 +337,10 @@ static bool is_over(const struct observer *observer) {
 
 static void step(struct observer *observer) {
     bool is_idle;
-    drain(observer);
+    reap(observer);
+    drain(observer); /* after that: what was told before an end is known with it */
     if (observer->first_ns != 0 && !observer->is_recording && !observer->has_ended)
         find_mount(observer);
-    reap(observer);
     if (observer->status_fd >= 0 && may_go_on(observer)) {
         complain_unseen(observer);
         if (!is_over(observer))
