@@ -22,7 +22,7 @@ struct why_command {
 };
 
 static enum status complain_not_looked(const struct why_command *options, const struct aggstats_profile *profile) {
-    if (strcmp(layers_name(profile), "daemon") == 0)
+    if (layers_of_name(layers_name(profile)) == LAYER_IS_DAEMON)
         complain("nobody looked for slow calls in %s: start the daemon by 'osprof fuse --slow 10ms'", options->profile);
     else
         complain("nobody looked for slow calls in %s: mount with -o slow=10ms, or write slow 10ms to the control file",

@@ -294,7 +294,7 @@ static bool has_mapped(const struct aggstats_profile *profile) {
     return op && op->calls > 0;
 }
 
-/* "; there are mapped files, too, which are read without a call; and user does not see 1 statically linked program" */
+/* "; files were mapped, too, which are read without a call; user does not see 1 statically linked program" */
 static void append_not_seen(const struct printer *it, struct text *text, const struct layers_row *row, size_t layer) {
     const struct aggstats_profile *profile = &it->table->profiles[layer];
     const char *not_seen = aggstats_profile_label(profile, "not_seen");
