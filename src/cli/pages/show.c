@@ -157,8 +157,7 @@ static void print_warnings(const struct page *page) {
     char count[UNITS_TEXT_SIZE];
     char text[128];
     if (profile->incomplete)
-        print_in_ink(page, INK_WARNING,
-                     "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost.");
+        print_in_ink(page, INK_WARNING, SHOW_INCOMPLETE);
     if (profile->clamped == 0)
         return;
     units_format_count(profile->clamped, count);

@@ -9,6 +9,9 @@
 #include "input.h"
 #include "option_list.h"
 
+/* Of a profile that is so, in a line of its own. */
+#define SHOW_INCOMPLETE "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost."
+
 struct show_options {
     struct option_list ops; /* to show */
     bool ascii;

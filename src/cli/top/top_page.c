@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "chart.h"
+#include "show.h"
 #include "top_callers_page.h"
 #include "top_calls_page.h"
 #include "top_causes_page.h"
@@ -64,8 +65,7 @@ void top_page_draw_notices(const struct top_watch *watch, struct canvas *canvas)
         canvas_line(canvas, INK_WARNING,
                     "The profile has begun anew (a reset, or another mount): what follows is since then.");
     if (watch->latest.profile.incomplete)
-        canvas_line(canvas, INK_WARNING,
-                    "Incomplete: some calls are missing, as memory or disk space ran out, or events were lost.");
+        canvas_line(canvas, INK_WARNING, SHOW_INCOMPLETE);
     if (watch->has_ended)
         canvas_line(canvas, INK_WARNING, "The recording has ended.");
     else if (!watch->is_fresh)
