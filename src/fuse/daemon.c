@@ -429,6 +429,7 @@ static bool end_slow_log(struct daemon *daemon) {
 
 static int serve(struct daemon *daemon) {
     struct session_outcome outcome = session_run(daemon->mounting.session);
+    pass_end(daemon->pass);
     unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
     hung += session_stop(daemon->mounting.session);
     if (outcome.end == SESSION_FAILED)

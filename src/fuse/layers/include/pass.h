@@ -49,6 +49,10 @@ void pass_set_own_device(struct pass *pass, dev_t device);
  * Until this is called it is taken to forbid nothing. Threads: none may run an op */
 void pass_set_own_mount_flags(struct pass *pass, unsigned long flags);
 
+/* From now on an interrupted op gives up, also where it would try again: the mount is ending.
+ * Threads: any */
+void pass_end(struct pass *pass);
+
 /* The descriptor of an open file, borrowed until it is released. Threads: any */
 int pass_file_fd(fs_file file);
 

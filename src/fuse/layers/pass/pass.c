@@ -155,6 +155,10 @@ void pass_set_own_mount_flags(struct pass *pass, unsigned long flags) {
     pass->mount_flags = flags;
 }
 
+void pass_end(struct pass *pass) {
+    __atomic_store_n(&pass->is_ending, true, __ATOMIC_RELAXED);
+}
+
 void pass_set_own_device(struct pass *pass, dev_t device) {
     __atomic_store_n(&pass->own_device, device, __ATOMIC_RELAXED);
 }

@@ -271,18 +271,40 @@ static bool read_into_pipe(const struct open_file *file, struct fs_read_into *in
     return true;
 }
 
-int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes,
-                 off_t offset, size_t *ret_read_bytes) {
-    const struct open_file *open_file = to_open_file(file);
-    (void)layer, (void)caller, (void)ino;
-    if (into->pipe_fd >= 0 && !is_direct_now(open_file) &&
-        read_into_pipe(open_file, into, size_bytes, offset, ret_read_bytes))
-        return 0;
-    ssize_t read_bytes = pread(open_file->fd, into->memory, size_bytes, offset);
+/* Reads until size_bytes or the end of the file. The kernel takes a short answer for the end of the file, and forgets
+ * what lies behind; so an error after some bytes is the answer, too, and so is a signal. Whoever reads pages then asks
+ * for each alone. */
+static int read_whole(int fd, char *memory, size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
+    size_t done_bytes = 0;
+    ssize_t read_bytes = 1;
+    while (done_bytes < size_bytes && read_bytes > 0) {
+        read_bytes = pread(fd, memory + done_bytes, size_bytes - done_bytes, offset + (off_t)done_bytes);
+        if (read_bytes < 0)
+            return negative_errno();
+        done_bytes += (size_t)read_bytes;
+    }
+    *ret_read_bytes = done_bytes;
+    return 0;
+}
+
+/* As the device does it: of a file's end, or a bad block behind good ones, a part. */
+static int read_direct(int fd, void *memory, size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
+    ssize_t read_bytes = pread(fd, memory, size_bytes, offset);
     if (read_bytes < 0)
         return negative_errno();
     *ret_read_bytes = (size_t)read_bytes;
     return 0;
+}
+
+int pass_op_read(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_read_into *into, size_t size_bytes,
+                 off_t offset, size_t *ret_read_bytes) {
+    const struct open_file *open_file = to_open_file(file);
+    (void)layer, (void)caller, (void)ino;
+    if (is_direct_now(open_file))
+        return read_direct(open_file->fd, into->memory, size_bytes, offset, ret_read_bytes);
+    if (into->pipe_fd >= 0 && read_into_pipe(open_file, into, size_bytes, offset, ret_read_bytes))
+        return 0;
+    return read_whole(open_file->fd, into->memory, size_bytes, offset, ret_read_bytes);
 }
 
 static ssize_t write_at(const struct open_file *file, const void *data, size_t size_bytes, off_t offset, bool append) {
@@ -316,18 +338,33 @@ static void follow_direct(struct open_file *file, unsigned flags) {
         __atomic_store_n(&file->is_direct, is_wanted, __ATOMIC_RELAXED);
 }
 
+/* The kernel takes a page for written once its request is answered, whatever count the answer has. So all of it is
+ * written, or the error that keeps the rest from being written is the answer. A signal is no such error, except while
+ * we unmount: then the lower file system may hang. */
+static int write_whole(const struct pass *pass, int fd, const char *data, size_t size_bytes, off_t offset) {
+    while (size_bytes > 0) {
+        ssize_t written_bytes = pwrite(fd, data, size_bytes, offset);
+        if (written_bytes < 0 && (errno != EINTR || pass_is_ending(pass)))
+            return negative_errno();
+        if (written_bytes == 0)
+            return -EIO;
+        size_t done_bytes = written_bytes > 0 ? (size_t)written_bytes : 0;
+        data += done_bytes;
+        size_bytes -= done_bytes;
+        offset += (off_t)done_bytes;
+    }
+    return 0;
+}
+
 /* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. */
 static int write_back_at(struct pass *pass, const struct open_file *file, uid_t uid, const void *data,
-                         size_t size_bytes, off_t offset, ssize_t *ret_written_bytes) {
+                         size_t size_bytes, off_t offset) {
     CLEANUP_FD int fd = -1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = is_direct_now(file) ? pass_open_inode(pass, file->inode, O_WRONLY, &fd) : 0;
     if (err == 0)
         err = identity_enter_to_write_back(pass, uid, &identity);
-    if (err < 0)
-        return err;
-    *ret_written_bytes = pwrite(fd >= 0 ? fd : file->fd, data, size_bytes, offset);
-    return 0;
+    return err < 0 ? err : write_whole(pass, fd >= 0 ? fd : file->fd, data, size_bytes, offset);
 }
 
 /* Whose page it is the kernel does not say. It is one of those who have the file open for writing: of root only if all
@@ -344,21 +381,27 @@ static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
 }
 
 static int write_back(struct pass *pass, const struct open_file *file, const void *data, size_t size_bytes,
-                      off_t offset, ssize_t *ret_written_bytes) {
+                      off_t offset, size_t *ret_written_bytes) {
     if (file->appends)
         return -EPERM; /* it would not be written where the page is */
-    return write_back_at(pass, file, find_page_owner(pass, file->inode), data, size_bytes, offset, ret_written_bytes);
+    int err = write_back_at(pass, file, find_page_owner(pass, file->inode), data, size_bytes, offset);
+    if (err == 0)
+        *ret_written_bytes = size_bytes;
+    return err;
 }
 
 static int write_through(struct pass *pass, const struct fs_caller *caller, struct open_file *file, const void *data,
-                         size_t size_bytes, off_t offset, unsigned flags, ssize_t *ret_written_bytes) {
+                         size_t size_bytes, off_t offset, unsigned flags, size_t *ret_written_bytes) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = identity_enter_to_write(pass, caller, file->fd, &identity);
     if (err < 0)
         return err;
     follow_direct(file, flags);
-    *ret_written_bytes = is_direct_now(file) ? write_direct(file, data, size_bytes, offset)
-                                             : write_at(file, data, size_bytes, offset, flags & O_APPEND);
+    ssize_t written_bytes = is_direct_now(file) ? write_direct(file, data, size_bytes, offset)
+                                                : write_at(file, data, size_bytes, offset, flags & O_APPEND);
+    if (written_bytes < 0)
+        return negative_errno();
+    *ret_written_bytes = (size_t)written_bytes;
     return 0;
 }
 
@@ -366,17 +409,10 @@ int pass_op_write(struct fs_layer *layer, FS_CALL, fs_file file, const void *dat
                   unsigned flags, size_t *ret_written_bytes) {
     struct pass *pass = to_pass(layer);
     struct open_file *open_file = to_open_file(file);
-    ssize_t written_bytes = 0;
     (void)ino;
-    int err = flags & FS_WRITE_FROM_CACHE
-                  ? write_back(pass, open_file, data, size_bytes, offset, &written_bytes)
-                  : write_through(pass, caller, open_file, data, size_bytes, offset, flags, &written_bytes);
-    if (err < 0)
-        return err;
-    if (written_bytes < 0)
-        return negative_errno();
-    *ret_written_bytes = (size_t)written_bytes;
-    return 0;
+    return flags & FS_WRITE_FROM_CACHE
+               ? write_back(pass, open_file, data, size_bytes, offset, ret_written_bytes)
+               : write_through(pass, caller, open_file, data, size_bytes, offset, flags, ret_written_bytes);
 }
 
 int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only) {

@@ -44,6 +44,7 @@ struct pass {
     unsigned recent_max; /* how many of them are used */
     bool has_recent;     /* atomic; they are to be closed later */
     bool (*call_later)(void (*call)(void *data), void *data);
+    bool is_ending; /* atomic; calls that are interrupted give up */
     bool check_as_caller;
     unsigned long mount_flags; /* ST_NOSUID and ST_NODEV of our own mount */
     bool privileged;           /* root: identities can be taken on */
@@ -64,6 +65,10 @@ struct pass {
 
 static inline struct pass *to_pass(struct fs_layer *layer) {
     return container_of(layer, struct pass, layer);
+}
+
+static inline bool pass_is_ending(const struct pass *pass) {
+    return __atomic_load_n(&pass->is_ending, __ATOMIC_RELAXED);
 }
 
 /* The ops, one function per row of FS_OPS. */
