@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
@@ -65,12 +66,15 @@ static bool parse_line(char *line, struct mounts_entry *ret_entry) {
         return false;
     unescape(path);
     unescape(source);
+    rest = rest ? rest : source + strlen(source);
+    rest[strcspn(rest, "\n")] = '\0';
     *ret_entry = (struct mounts_entry){
         .device = makedev(strtoul(major_text, NULL, 10), strtoul(minor_text, NULL, 10)),
         .path = path,
         .options = options,
         .type = type,
         .source = source,
+        .fs_options = rest,
     };
     return true;
 }
@@ -81,6 +85,33 @@ bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry) {
             return true;
     }
     return false;
+}
+
+bool mounts_has_option(const char *options, const char *option) {
+    const size_t length = strlen(option);
+    for (const char *at = options; *at; at += strspn(at, ",")) {
+        size_t size = strcspn(at, ",");
+        if (size == length && strncmp(at, option, length) == 0)
+            return true;
+        at += size;
+    }
+    return false;
+}
+
+unsigned long mounts_forbidden(struct mounts_table *table, dev_t device) {
+    struct mounts_entry entry;
+    unsigned long forbidden = ST_NOSUID | ST_NODEV;
+    bool found = false;
+    while (mounts_next(table, &entry)) {
+        if (entry.device != device)
+            continue;
+        found = true;
+        if (!mounts_has_option(entry.options, "nosuid"))
+            forbidden &= ~(unsigned long)ST_NOSUID;
+        if (!mounts_has_option(entry.options, "nodev"))
+            forbidden &= ~(unsigned long)ST_NODEV;
+    }
+    return found ? forbidden : 0;
 }
 
 int mounts_device_at(const char *path, dev_t *ret_device) {

@@ -348,7 +348,7 @@ static int mount_and_serve(struct daemon *daemon) {
     daemon->rotator.own_device = mounting->device;
     daemon->events.own_device = mounting->device;
     pass_set_own_device(daemon->pass, mounting->device);
-    pass_set_own_mount_flags(daemon->pass, mountpoint_flags(mounting->device));
+    pass_watch_own_mount(daemon->pass);
     err = start_events(daemon);
     if (err < 0) {
         mounting_unmount(mounting, true);

@@ -3,8 +3,9 @@
 #include "daemon.h"
 #include "options.h"
 #include "options_help.h"
+#include "remount.h"
 
-static int run(const struct options *options) {
+static int run(const struct options *options, int argc, char **argv) {
     switch (options->action) {
     case OPTIONS_HELP:
         options_print_help();
@@ -15,6 +16,8 @@ static int run(const struct options *options) {
     case OPTIONS_COMPLETE:
         options_print_completion();
         return 0;
+    case OPTIONS_REMOUNT:
+        return remount(options, argc, argv);
     case OPTIONS_MOUNT:
         break;
     }
@@ -25,7 +28,7 @@ int main(int argc, char **argv) {
     if (reserve_standard_fds() < 0)
         return 1; /* and nowhere to say so */
     struct options options;
-    int status = options_parse(argc, argv, &options) < 0 ? 2 : run(&options);
+    int status = options_parse(argc, argv, &options) < 0 ? 2 : run(&options, argc, argv);
     options_finish(&options);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
@@ -56,15 +57,34 @@ END_TEST
 
 START_TEST(a_line_tells_device_path_options_type_and_source) {
     CLEANUP_MOUNTS struct mounts_table table =
-        table_of("27 24 0:32 / /srv/net rw,nosuid shared:9 - fuse.osproffs from rw\n");
+        table_of("27 24 0:32 / /srv/net rw,nosuid shared:9 - fuse.osproffs from rw,allow_other\n");
     struct mounts_entry entry;
     ck_assert(mounts_next(&table, &entry));
     ck_assert_uint_eq(entry.device, makedev(0, 32));
     ck_assert_str_eq(entry.path, "/srv/net");
     ck_assert_str_eq(entry.options, "rw,nosuid");
     ck_assert_str_eq(entry.source, "from");
+    ck_assert_str_eq(entry.fs_options, "rw,allow_other");
     ck_assert(mounts_is_profiled(&entry));
     ck_assert(!mounts_next(&table, &entry));
+}
+END_TEST
+
+START_TEST(an_option_is_found_whole) {
+    ck_assert(mounts_has_option("rw,nosuid,noexec", "rw"));
+    ck_assert(mounts_has_option("rw,nosuid,noexec", "noexec"));
+    ck_assert(!mounts_has_option("rw,nosuid,noexec", "suid"));
+    ck_assert(!mounts_has_option("rw,nosuid,noexec", "no"));
+    ck_assert(!mounts_has_option("", "rw"));
+}
+END_TEST
+
+START_TEST(what_all_mounts_of_a_device_forbid_is_forbidden) {
+    CLEANUP_MOUNTS struct mounts_table table = table_of("1 0 0:8 / /a rw,nosuid,nodev - tmpfs a rw\n"
+                                                        "2 0 0:9 / /b rw - tmpfs b rw\n"
+                                                        "3 0 0:8 / /c rw,nosuid - tmpfs a rw\n");
+    ck_assert_uint_eq(mounts_forbidden(&table, makedev(0, 8)), ST_NOSUID);
+    ck_assert_uint_eq(mounts_forbidden(&table, makedev(0, 8)), 0); /* nothing is left to be read */
 }
 END_TEST
 
@@ -91,6 +111,8 @@ int main(void) {
     TCase *all = tcase_create("mounts");
     tcase_add_loop_test(all, a_path_lies_in_the_longest_mount_above_it, 0, ARRAY_SIZE(paths));
     tcase_add_test(all, a_line_tells_device_path_options_type_and_source);
+    tcase_add_test(all, an_option_is_found_whole);
+    tcase_add_test(all, what_all_mounts_of_a_device_forbid_is_forbidden);
     tcase_add_test(all, the_table_of_the_system_has_a_root);
     tcase_add_test(all, without_mounts_there_is_no_device);
     suite_add_tcase(suite, all);

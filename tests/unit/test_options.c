@@ -156,6 +156,13 @@ START_TEST(others_bring_the_kernels_checks) {
 }
 END_TEST
 
+START_TEST(a_mount_that_is_there_keeps_what_is_not_given) {
+    parse_good("-o remount,ro,allow_other lower mount");
+    ck_assert_int_eq(options.action, OPTIONS_REMOUNT);
+    ck_assert(options.allow_other && !options.default_permissions);
+}
+END_TEST
+
 START_TEST(checks_of_the_kernel_can_be_declined) {
     parse_good("lower mount -o allow_other,no_default_permissions");
     ck_assert(options.allow_other && !options.default_permissions);
@@ -338,6 +345,7 @@ int main(void) {
     tcase_add_loop_test(tcase, names_are_values_in_order, 0, 4);
     tcase_add_test(tcase, debugging_stays_in_the_foreground_and_libfuse_is_told);
     tcase_add_test(tcase, others_bring_the_kernels_checks);
+    tcase_add_test(tcase, a_mount_that_is_there_keeps_what_is_not_given);
     tcase_add_test(tcase, checks_of_the_kernel_can_be_declined);
     tcase_add_test(tcase, slow_calls_may_be_logged);
     tcase_add_test(tcase, what_is_libfuses_is_left_to_it);

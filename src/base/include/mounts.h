@@ -29,10 +29,17 @@ struct mounts_entry {
     char *options;      /* of the mount, "rw,nosuid"; the caller may change them */
     const char *type;   /* "ext4", "fuse.osproffs" */
     const char *source; /* what is mounted */
+    char *fs_options;   /* of the file system, "rw,allow_other"; the caller may change them */
 };
 
 /* The next mount, in the order in which they were made. Returns false at the end */
 bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry);
+
+/* True if a list of options ("rw,nosuid") has that one. */
+bool mounts_has_option(const char *options, const char *option);
+
+/* What all mounts of a device forbid, those that the table has: ST_NOSUID, ST_NODEV. Reads the table to its end */
+unsigned long mounts_forbidden(struct mounts_table *table, dev_t device);
 
 /* The device of the file system that a path leads to. No daemon or server is asked. Errors: those of statx(2) */
 int mounts_device_at(const char *path, dev_t *ret_device);

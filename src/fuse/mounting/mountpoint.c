@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #include "base.h"
 #include "mounts.h"
@@ -43,26 +42,6 @@ static bool find_mount(dev_t device, bool connected, char **ret_path) {
             *ret_path = strdup(entry.path);
     }
     return found;
-}
-
-static unsigned long flag_of(const char *option) {
-    return strcmp(option, "nosuid") == 0 ? ST_NOSUID : strcmp(option, "nodev") == 0 ? ST_NODEV : 0;
-}
-
-unsigned long mountpoint_flags(dev_t device) {
-    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
-    struct mounts_entry entry;
-    unsigned long flags = 0;
-    mounts_open(&table);
-    while (mounts_next(&table, &entry)) {
-        if (entry.device != device)
-            continue;
-        char *options = entry.options;
-        for (const char *option = strsep(&options, ","); option; option = strsep(&options, ","))
-            flags |= flag_of(option);
-        break;
-    }
-    return flags;
 }
 
 int mountpoint_unmount(dev_t device, bool connected, bool abort_calls) {

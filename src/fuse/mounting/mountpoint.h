@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What the mount of a device forbids: ST_NOSUID, ST_NODEV. */
-unsigned long mountpoint_flags(dev_t device);
-
 /* Unmounts our device wherever it is mounted and can be reached, lazily: it works while the mount is in use, was moved,
  * and after its connection was aborted. What else is mounted there by now stays.
  * connected: our connection to the kernel still exists, and so the device's number is ours. Else it may be another

@@ -10,6 +10,7 @@
 
 enum options_action {
     OPTIONS_MOUNT,
+    OPTIONS_REMOUNT, /* change the flags of a mount that is there */
     OPTIONS_HELP,
     OPTIONS_VERSION,
     OPTIONS_COMPLETE, /* tell a shell what may be written */
@@ -64,6 +65,7 @@ struct options {
     int forward_flocks;
     int no_atime;
     int no_directory_atime;
+    int remount;
     struct fuse_args fuse_args; /* what is left, for libfuse */
 };
 

@@ -369,7 +369,8 @@ static int settle(struct options *options) {
     }
     if (!options->allow_other)
         options->shows_pseudo = 1; /* to who mounted they are no more than below */
-    if (options->allow_other && !options->no_default_permissions && !options->default_permissions) {
+    bool is_new = options->action != OPTIONS_REMOUNT; /* else the mount has what it was made with */
+    if (is_new && options->allow_other && !options->no_default_permissions && !options->default_permissions) {
         options->default_permissions = 1;
         if (fuse_opt_add_arg(&options->fuse_args, "-odefault_permissions") < 0)
             return -ENOMEM;
@@ -397,11 +398,14 @@ int options_parse(int argc, char **argv, struct options *ret_options) {
     if (fuse_opt_parse(&options->fuse_args, &raw, options_raw_table, NULL) < 0 ||
         fuse_opt_parse(&options->fuse_args, options, options_table, take_argument) < 0)
         err = -EINVAL;
-    if (err == 0 && options->action == OPTIONS_MOUNT)
+    bool is_of_mount = options->action == OPTIONS_MOUNT;
+    if (is_of_mount && options->remount)
+        options->action = OPTIONS_REMOUNT;
+    if (err == 0 && is_of_mount)
         err = check_values(options, &raw);
-    if (err == 0 && options->action == OPTIONS_MOUNT)
+    if (err == 0 && is_of_mount)
         err = check_ring(options);
-    if (err == 0 && options->action == OPTIONS_MOUNT)
+    if (err == 0 && is_of_mount)
         err = check_paths(options);
     if (err == 0)
         err = settle(options);

@@ -55,6 +55,7 @@ void options_print_help(void) {
            "    -o posix_lock          pass record locks on to LOWER (default: local to this mount)\n"
            "    -o flock               pass flock(2) locks on to LOWER (default: local to this mount)\n"
            "    -o noatime, nodiratime reading leaves access times in LOWER as they are; of directories only\n"
+           "    -o remount             change ro, rw, nosuid, suid and the like of a mount that is there\n"
            "    -o no_default_permissions\n"
            "                           with allow_other: LOWER checks permissions, not the kernel\n"
            "    -o pseudofs            with allow_other: others also get into /proc, /sys and the like (unsafe)\n"

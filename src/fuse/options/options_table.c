@@ -32,6 +32,7 @@ const struct fuse_opt options_table[] = {
     OPTION("flock", forward_flocks),
     OPTION("noatime", no_atime),
     OPTION("nodiratime", no_directory_atime),
+    OPTION("remount", remount),
     OPPOSITE_OPTION("atime", no_atime),
     OPPOSITE_OPTION("diratime", no_directory_atime),
     FUSE_OPT_KEY("-h", KEY_HELP),

@@ -45,9 +45,10 @@ struct fs_layer *pass_layer(struct pass *pass);
  * deadlock. 0: none yet. Threads: any */
 void pass_set_own_device(struct pass *pass, dev_t device);
 
-/* What our own mount forbids (ST_NOSUID, ST_NODEV): files on lower mounts that forbid no more are shown as they are.
- * Until this is called it is taken to forbid nothing. Threads: none may run an op */
-void pass_set_own_mount_flags(struct pass *pass, unsigned long flags);
+/* What our own mount forbids (nosuid, nodev) is known from now on, also when it changes: files on lower mounts that
+ * forbid no more are shown as they are. Until this is called, and where /proc does not tell, it is taken to forbid
+ * nothing. After pass_set_own_device(). Threads: none may run an op */
+void pass_watch_own_mount(struct pass *pass);
 
 /* From now on an interrupted op gives up, also where it would try again: the mount is ending.
  * Threads: any */

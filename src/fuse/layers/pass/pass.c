@@ -103,6 +103,8 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pass->proc_fd = -1;
     pass->proc_self_fd = -1;
     pass->spare_fd = -1;
+    pass->own_mount.table_fd = -1;
+    pthread_mutex_init(&pass->own_mount.lock, NULL);
     pthread_mutex_init(&pass->open_files_lock, NULL);
     pthread_mutex_init(&pass->lock_owners_lock, NULL);
 
@@ -142,6 +144,8 @@ void pass_destroy(struct pass *pass) {
     close_fd(&pass->proc_self_fd);
     close_fd(&pass->spare_fd);
     close_fd(&pass->proc_fd);
+    close_fd(&pass->own_mount.table_fd);
+    pthread_mutex_destroy(&pass->own_mount.lock);
     pthread_mutex_destroy(&pass->open_files_lock);
     pthread_mutex_destroy(&pass->lock_owners_lock);
     free(pass);
@@ -149,10 +153,6 @@ void pass_destroy(struct pass *pass) {
 
 struct fs_layer *pass_layer(struct pass *pass) {
     return &pass->layer;
-}
-
-void pass_set_own_mount_flags(struct pass *pass, unsigned long flags) {
-    pass->mount_flags = flags;
 }
 
 void pass_end(struct pass *pass) {

@@ -2,10 +2,12 @@
  *
  * To the kernel all our files are of one mount, ours, with one set of flags. Where a lower mount forbids more than
  * that, it must not see what it would act on: neither set-id bits, nor capabilities of files, nor the numbers of
- * devices. Flags may change at any time, so they are asked for each time, of what is rare: files with such bits,
- * devices, and programs that are opened to be run. */
+ * devices. Flags may change at any time, also those of our own mount, so they are asked for each time, of what is rare:
+ * files with such bits, devices, and programs that are opened to be run. */
+#include <poll.h>
 #include <string.h>
 
+#include "mounts.h"
 #include "pass_private.h"
 
 /* As of statvfs(3), of the mount that fd is on. If it does not tell, it forbids all. */
@@ -14,9 +16,36 @@ static unsigned long lower_flags_of(int fd) {
     return fstatvfs(fd, &fs) == 0 ? fs.f_flag : ST_NOSUID | ST_NODEV | ST_NOEXEC;
 }
 
+/* Under the lock. The table tells each change once. */
+static void look_at_own_mount(struct pass *pass) {
+    struct own_mount *own = &pass->own_mount;
+    struct pollfd change = {.fd = own->table_fd, .events = POLLPRI};
+    if (poll(&change, 1, 0) != 0)
+        own->is_known = false;
+    if (own->is_known)
+        return;
+    CLEANUP_MOUNTS struct mounts_table table;
+    own->is_known = mounts_open(&table) == 0;
+    own->flags = mounts_forbidden(&table, __atomic_load_n(&pass->own_device, __ATOMIC_RELAXED));
+}
+
+void pass_watch_own_mount(struct pass *pass) {
+    pass->own_mount.table_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+}
+
+bool pass_mount_has(struct pass *pass, unsigned long flag) {
+    if (pass->own_mount.table_fd < 0)
+        return false;
+    pthread_mutex_lock(&pass->own_mount.lock);
+    look_at_own_mount(pass);
+    bool has = pass->own_mount.flags & flag;
+    pthread_mutex_unlock(&pass->own_mount.lock);
+    return has;
+}
+
 /* True if the lower mount has that flag, and ours has not. */
-static bool is_forbidden(const struct pass *pass, int fd, unsigned long flag) {
-    return !(pass->mount_flags & flag) && lower_flags_of(fd) & flag;
+static bool is_forbidden(struct pass *pass, int fd, unsigned long flag) {
+    return lower_flags_of(fd) & flag && !pass_mount_has(pass, flag);
 }
 
 /* The set-id bits that count when a program is run. */
@@ -27,16 +56,16 @@ static mode_t set_id_bits(mode_t mode) {
     return S_ISREG(mode) ? bits : 0;
 }
 
-bool pass_hides_device(const struct pass *pass, int fd, mode_t mode) {
+bool pass_hides_device(struct pass *pass, int fd, mode_t mode) {
     return (S_ISCHR(mode) || S_ISBLK(mode)) && is_forbidden(pass, fd, ST_NODEV);
 }
 
-mode_t pass_shown_mode(const struct pass *pass, int fd, mode_t mode) {
+mode_t pass_shown_mode(struct pass *pass, int fd, mode_t mode) {
     mode_t bits = set_id_bits(mode);
     return bits != 0 && is_forbidden(pass, fd, ST_NOSUID) ? mode & ~bits : mode;
 }
 
-bool pass_hides_capability(const struct pass *pass, int fd, const char *xattr_name) {
+bool pass_hides_capability(struct pass *pass, int fd, const char *xattr_name) {
     return strcmp(xattr_name, "security.capability") == 0 && is_forbidden(pass, fd, ST_NOSUID);
 }
 

@@ -30,6 +30,14 @@ struct recent {
     _Alignas(64) uint64_t packed; /* atomic */
 };
 
+/* What our own mount forbids, as it was when the kernel's table of mounts changed last. */
+struct own_mount {
+    pthread_mutex_t lock;
+    int table_fd;        /* the table, to be told when it changes; -1: nobody tells */
+    bool is_known;       /* the rest is of the table as it is */
+    unsigned long flags; /* ST_NOSUID, ST_NODEV */
+};
+
 struct pass {
     struct fs_layer layer;
     struct inode_table *inodes;
@@ -46,9 +54,9 @@ struct pass {
     bool (*call_later)(void (*call)(void *data), void *data);
     bool is_ending; /* atomic; calls that are interrupted give up */
     bool check_as_caller;
-    unsigned long mount_flags; /* ST_NOSUID and ST_NODEV of our own mount */
-    bool privileged;           /* root: identities can be taken on */
-    int64_t overflow_uid;      /* what owners without a number are shown as in this user namespace; -1: all have one */
+    struct own_mount own_mount;
+    bool privileged;      /* root: identities can be taken on */
+    int64_t overflow_uid; /* what owners without a number are shown as in this user namespace; -1: all have one */
     bool no_atime;
     bool no_directory_atime;
     int64_t overflow_gid;
@@ -166,15 +174,18 @@ gid_t pass_shown_gid(const struct pass *pass, gid_t gid);
 /* ---- What lower mounts forbid: pass_forbidden.c. fd: on the mount in question, also O_PATH ---- */
 
 /* The mode to show: without set-id bits on a mount that does not honour them. */
-mode_t pass_shown_mode(const struct pass *pass, int fd, mode_t mode);
+mode_t pass_shown_mode(struct pass *pass, int fd, mode_t mode);
 
 /* True for a device whose number is not shown, so that it cannot be opened. */
-bool pass_hides_device(const struct pass *pass, int fd, mode_t mode);
+bool pass_hides_device(struct pass *pass, int fd, mode_t mode);
 
 /* True for the capability of a file, where it does not count. */
-bool pass_hides_capability(const struct pass *pass, int fd, const char *xattr_name);
+bool pass_hides_capability(struct pass *pass, int fd, const char *xattr_name);
 
 bool pass_may_execute(int fd);
+
+/* True if our own mount has that flag now: ST_NOSUID or ST_NODEV. */
+bool pass_mount_has(struct pass *pass, unsigned long flag);
 
 /* Refuses names that would leave the directory. */
 static inline int pass_check_name(const char *name) {

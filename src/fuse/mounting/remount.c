@@ -1,0 +1,208 @@
+/* Changing the flags of a mount that is there. mount(8) has its helper do so (mount.fuse3), which starts us with all
+ * options that the mount has, those that are in fstab(5), and those that were asked for, later ones last. */
+#include "remount.h"
+
+#include <string.h>
+#include <sys/mount.h>
+
+#include <fuse_opt.h>
+
+#include "base.h"
+#include "log.h"
+#include "mounts.h"
+#include "options_table.h"
+
+#ifndef MS_NOSYMFOLLOW
+#define MS_NOSYMFOLLOW 256
+#endif
+
+static const struct {
+    const char *option;
+    unsigned long flag;
+    bool is_set;
+} flag_options[] = {
+    {"rw", MS_RDONLY, false},
+    {"ro", MS_RDONLY, true},
+    {"suid", MS_NOSUID, false},
+    {"nosuid", MS_NOSUID, true},
+    {"dev", MS_NODEV, false},
+    {"nodev", MS_NODEV, true},
+    {"exec", MS_NOEXEC, false},
+    {"noexec", MS_NOEXEC, true},
+    {"async", MS_SYNCHRONOUS, false},
+    {"sync", MS_SYNCHRONOUS, true},
+    {"dirsync", MS_DIRSYNC, true},
+    {"symfollow", MS_NOSYMFOLLOW, false},
+    {"nosymfollow", MS_NOSYMFOLLOW, true},
+};
+
+/* What every mount has, and those that say of times what holds below anyway. */
+static const struct fuse_opt empty_options[] = {
+    FUSE_OPT_KEY("remount", 0),
+    FUSE_OPT_KEY("relatime", 0),
+    FUSE_OPT_KEY("norelatime", 0),
+    FUSE_OPT_KEY("strictatime", 0),
+    FUSE_OPT_KEY("atime", 0),
+    FUSE_OPT_KEY("nostrictatime", 0),
+    FUSE_OPT_KEY("lazytime", 0),
+    FUSE_OPT_KEY("diratime", 0),
+    FUSE_OPT_KEY("nolazytime", 0),
+    FUSE_OPT_KEY("user_id=", 0),
+    FUSE_OPT_KEY("user=", 0),
+    FUSE_OPT_KEY("group_id=", 0),
+    FUSE_OPT_KEY("allow_other", 0),
+    FUSE_OPT_KEY("noatime", 0),
+    FUSE_OPT_KEY("default_permissions", 0),
+    FUSE_OPT_KEY("no_default_permissions", 0),
+    FUSE_OPT_END,
+};
+
+/* Those of libfuse's that it takes when it mounts. */
+static const struct fuse_opt libfuse_options[] = {
+    FUSE_OPT_KEY("auto_unmount", 0), FUSE_OPT_KEY("allow_root", 0),
+    FUSE_OPT_KEY("fsname=", 0),      FUSE_OPT_KEY("subtype=", 0),
+    FUSE_OPT_KEY("blksize=", 0),     FUSE_OPT_KEY("context=", 0),
+    FUSE_OPT_KEY("fscontext=", 0),   FUSE_OPT_KEY("defcontext=", 0),
+    FUSE_OPT_KEY("rootcontext=", 0), FUSE_OPT_END,
+};
+
+/* What becomes of a mount. */
+struct change {
+    unsigned long flags;
+    char kept[256]; /* options that stay as they were when it was mounted: "profile, by" */
+};
+
+static bool take_flag(const char *option, unsigned long *flags) {
+    for (size_t i = 0; i < ARRAY_SIZE(flag_options); i++) {
+        if (strcmp(option, flag_options[i].option) != 0)
+            continue;
+        *flags = flag_options[i].is_set ? *flags | flag_options[i].flag : *flags & ~flag_options[i].flag;
+        return true;
+    }
+    return false;
+}
+
+static bool is_known(const char *option) {
+    return fuse_opt_match(options_table, option) || fuse_opt_match(options_raw_table, option) ||
+           fuse_opt_match(libfuse_options, option);
+}
+
+static void note_kept(struct change *change, const char *option) {
+    size_t used = strlen(change->kept);
+    if (option[0] != '-')
+        snprintf(change->kept + used, sizeof(change->kept) - used, "%s%.*s", used ? ", " : "",
+                 (int)strcspn(option, "="), option);
+}
+
+static int take_option(void *data, const char *option, int key, struct fuse_args *args) {
+    struct change *change = data;
+    (void)args;
+    if (key == FUSE_OPT_KEY_NONOPT || fuse_opt_match(empty_options, option) || take_flag(option, &change->flags))
+        return 0;
+    if (!is_known(option)) {
+        log_message("cannot remount: unknown option '%s'", option);
+        return -1;
+    }
+    note_kept(change, option);
+    return 0;
+}
+
+/* The flags that a mount has, and over them those that are given. */
+static int read_change(const struct mounts_entry *mount, int argc, char **argv, struct change *ret_change) {
+    static const struct fuse_opt none[] = {FUSE_OPT_END};
+    char *lists[] = {mount->fs_options, mount->options};
+    *ret_change = (struct change){.flags = 0};
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+        CLEANUP_FREE char *list = strdup(lists[i]);
+        char *rest = list;
+        for (const char *option = strsep(&rest, ","); option; option = strsep(&rest, ","))
+            if (strcmp(option, "rw") != 0) /* either list says ro */
+                take_flag(option, &ret_change->flags);
+    }
+    struct fuse_args args = FUSE_ARGS_INIT(argc, argv);
+    int err = fuse_opt_parse(&args, ret_change, none, take_option) < 0 ? -EINVAL : 0;
+    fuse_opt_free_args(&args);
+    return err;
+}
+
+/* The latest mount at a path, which hides those before it.
+ * Owner: the caller frees *ret_line, which *ret_mount points into */
+static bool find_mount(const char *path, struct mounts_entry *ret_mount, char **ret_line) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    *ret_line = NULL;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry)) {
+        if (strcmp(entry.path, path) != 0)
+            continue;
+        free(*ret_line);
+        *ret_line = steal_pointer(&table.line);
+        table.line_bytes = 0;
+        *ret_mount = entry;
+    }
+    return *ret_line;
+}
+
+/* The mount that is meant. mount(8) names it as the kernel does, so that nothing need be asked of its daemon.
+ * Owner: as find_mount() */
+static bool find_own(const struct options *options, struct mounts_entry *ret_mount, char **ret_line) {
+    bool found = find_mount(options->mountpoint, ret_mount, ret_line);
+    CLEANUP_FREE char *path = found ? NULL : realpath(options->mountpoint, NULL);
+    if (path)
+        found = find_mount(path, ret_mount, ret_line);
+    if (!found || !mounts_is_profiled(ret_mount)) {
+        log_message("cannot remount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them",
+                    options->mountpoint);
+        return false;
+    }
+    CLEANUP_FREE char *lower = strcmp(ret_mount->source, options->lower) ? realpath(options->lower, NULL) : NULL;
+    if (strcmp(ret_mount->source, lower ? lower : options->lower) == 0)
+        return true;
+    log_message("cannot remount %s: it shows %s, not %s", options->mountpoint, ret_mount->source, options->lower);
+    return false;
+}
+
+/* An option that the mount shows to be otherwise; NULL: there is none. */
+static const char *find_settled(const struct options *options, const struct mounts_entry *mount) {
+    bool is_checked = mounts_has_option(mount->fs_options, "default_permissions");
+    if (options->allow_other && !mounts_has_option(mount->fs_options, "allow_other"))
+        return "allow_other";
+    if (options->default_permissions && !is_checked)
+        return "default_permissions";
+    if (options->no_default_permissions && is_checked)
+        return "no_default_permissions";
+    return options->no_atime && !mounts_has_option(mount->options, "noatime") ? "noatime" : NULL;
+}
+
+static int change_mount(const char *path, const struct change *change) {
+    if (mount(NULL, path, NULL, MS_REMOUNT | change->flags, NULL) == 0)
+        return 0;
+    int err = negative_errno();
+    const char *why = err == -EPERM                                ? "only root may: "
+                      : err == -EBUSY && change->flags & MS_RDONLY ? "files are open for writing there: "
+                                                                   : "";
+    log_message("cannot remount %s: %s%s", path, why, strerror(-err));
+    return err;
+}
+
+int remount(const struct options *options, int argc, char **argv) {
+    CLEANUP_FREE char *line = NULL;
+    struct mounts_entry mount;
+    struct change change;
+    if (!find_own(options, &mount, &line))
+        return 1;
+    const char *settled = find_settled(options, &mount);
+    if (settled) {
+        log_message("cannot remount %s with %s: that is settled when it is mounted; unmount it, and mount it anew",
+                    mount.path, settled);
+        return 1;
+    }
+    if (read_change(&mount, argc, argv, &change) < 0)
+        return 2;
+    if (change_mount(mount.path, &change) < 0)
+        return 1;
+    if (change.kept[0])
+        log_message("note: %s: as when %s was mounted; remounting changes only what osproffs(1) says", change.kept,
+                    mount.path);
+    return 0;
+}
