@@ -7,10 +7,12 @@
 #include "base.h"
 #include "option_table.h"
 #include "serve_address.h"
+#include "serve_host.h"
 #include "serve_http.h"
 
 struct serve_command {
     const char *listen;
+    struct option_list names;
 };
 
 static const struct option_row rows[] = {
@@ -19,6 +21,10 @@ static const struct option_row rows[] = {
      .help = "where to listen: ADDRESS:PORT, [ADDRESS]:PORT for IPv6, or the path of a socket that only you can open; "
              "default: " SERVE_DEFAULT_ADDRESS ", which is for this machine only",
      INTO(TEXT, struct serve_command, listen)},
+    {.name = "name",
+     .metavar = "NAME",
+     .help = "a name of this machine that clients may ask for, besides localhost and the host's own; may be repeated",
+     INTO(TEXTS, struct serve_command, names)},
     ROW_MOUNT_ARGUMENTS(FILE, "[MOUNT|FILE]..."),
     {.kind = OPTION_END},
 };
@@ -44,8 +50,9 @@ static int announce(const struct serve_listener *listener) {
     return fflush(stdout) == 0 ? 0 : negative_errno();
 }
 
-static int serve_at(struct serve_source *source, const struct serve_address *address) {
-    struct serve_http http = {.source = source};
+static int serve_at(struct serve_source *source, const struct serve_address *address, const struct option_list *names) {
+    const bool is_network = address->socket_address.any.sa_family != AF_UNIX;
+    struct serve_http http = {.source = source, .names = names, .checks_host = is_network};
     struct serve_listener listener;
     CLEANUP_FD int signal_fd = -1;
     int error = open_signals(&signal_fd);
@@ -57,38 +64,50 @@ static int serve_at(struct serve_source *source, const struct serve_address *add
     if (error)
         return error;
     error = announce(&listener);
+    http.listen_fd = listener.fd;
     if (!error)
-        error = serve_http_run(&http, steal_fd(&listener.fd), signal_fd);
+        error = serve_http_run(&http, signal_fd);
     serve_listener_finish(&listener);
     return error;
 }
 
-static enum status serve(char *const *arguments, int count, const struct serve_address *address) {
+static enum status serve(const struct arguments *arguments, const struct serve_address *address,
+                         const struct option_list *names) {
     struct serve_source source;
-    int error = serve_source_init(&source, arguments, (size_t)count);
+    int error = serve_source_init(&source, arguments->rest, (size_t)arguments->rest_count);
     if (error) {
         complain("cannot serve: %s", strerror(-error));
         return STATUS_TROUBLE;
     }
-    error = serve_at(&source, address);
+    error = serve_at(&source, address, names);
     serve_source_finish(&source);
     return error ? STATUS_TROUBLE : STATUS_OK;
 }
 
+static enum status check_and_serve(const struct command *command, const struct serve_command *options,
+                                   const struct arguments *arguments) {
+    struct serve_address address;
+    if (!serve_address_parse(options->listen, &address))
+        return usage_error(command, "--listen must be ADDRESS:PORT, [ADDRESS]:PORT or the path of a socket, not '%s'",
+                           options->listen);
+    for (size_t i = 0; i < options->names.count; i++)
+        if (!serve_host_name_is_valid(options->names.texts[i]))
+            return usage_error(command, "--name must be the name of a host, without a port, not '%s'",
+                               options->names.texts[i]);
+    for (int i = 0; i < arguments->rest_count; i++)
+        if (strcmp(arguments->rest[i], "-") == 0)
+            return usage_error(command, "standard input cannot be served; give mount points or live files");
+    return serve(arguments, &address, &options->names);
+}
+
 static enum status run_serve(const struct command *command, int argc, char **argv) {
     struct serve_command options = {.listen = SERVE_DEFAULT_ADDRESS};
-    struct serve_address address;
     struct arguments arguments;
     enum status status;
-    if (!options_parse(command, argc, argv, &options, &arguments, &status))
-        return status;
-    if (!serve_address_parse(options.listen, &address))
-        return usage_error(command, "--listen must be ADDRESS:PORT, [ADDRESS]:PORT or the path of a socket, not '%s'",
-                           options.listen);
-    for (int i = 0; i < arguments.rest_count; i++)
-        if (strcmp(arguments.rest[i], "-") == 0)
-            return usage_error(command, "standard input cannot be served; give mount points or live files");
-    return serve(arguments.rest, arguments.rest_count, &address);
+    if (options_parse(command, argc, argv, &options, &arguments, &status))
+        status = check_and_serve(command, &options, &arguments);
+    option_list_finish(&options.names);
+    return status;
 }
 
 const struct command command_serve = {

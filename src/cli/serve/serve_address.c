@@ -11,7 +11,7 @@
 #include "base.h"
 #include "command.h"
 
-#define BACKLOG 16
+#define BACKLOG 4096 /* of connections not accepted yet: as many as the kernel allows, at most this */
 
 /* ---- Addresses as text -------------------------------------------------------------------------- */
 

@@ -6,14 +6,21 @@
 #include <poll.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base.h"
 #include "command.h"
 #include "serve_accept.h"
+#include "serve_client.h"
+#include "serve_host.h"
 
-#define REQUEST_BYTES_MAX 16384 /* with its headers */
-#define TICK_MS 1000            /* between looks for connections that take too long */
+#define REQUEST_BYTES_MAX 16384  /* with its headers */
+#define TICK_MS 100              /* between looks for connections that take too long */
+#define ACCEPTED_AT_ONCE_MAX 256 /* between two answers */
+#define RUNS_TO_CLOSE 3
+#define DESCRIPTORS_KEPT 32 /* for all but connections */
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
@@ -40,7 +47,7 @@ static enum MHD_Result answer_error(struct MHD_Connection *connection, unsigned 
     return answer(connection, status, response, "text/plain; charset=utf-8");
 }
 
-static enum MHD_Result answer_metrics(struct serve_http *http, struct MHD_Connection *connection) {
+static enum MHD_Result answer_metrics(const struct serve_http *http, struct MHD_Connection *connection) {
     const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
     const bool is_protobuf = serve_accept_prefers_protobuf(accept);
     struct serve_targets targets = {0};
@@ -68,84 +75,242 @@ static const char *path_of_target(const char *target) {
     return path ? path : "/";
 }
 
+/* The name of a server in a target, and the port, without what may stand before (RFC 3986, 3.2). Returns NULL if memory
+ * is short */
+static char *host_of_target(const char *target) {
+    const char *begin = strstr(target, "//") + 2;
+    size_t length = strcspn(begin, "/?#");
+    const char *user_end = memchr(begin, '@', length);
+    return user_end ? strndup(user_end + 1, length - (size_t)(user_end + 1 - begin)) : strndup(begin, length);
+}
+
+struct host_check {
+    const struct option_list *names;
+    bool is_ours;
+};
+
+/* Whether every header Host names this server. A name in the target stands for them (RFC 9112, 3.2.2). */
+static enum MHD_Result check_host(void *context, enum MHD_ValueKind kind, const char *key, const char *value) {
+    struct host_check *check = context;
+    (void)kind;
+    if (strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0)
+        check->is_ours &= serve_host_is_ours(check->names, value ? value : "");
+    return MHD_YES;
+}
+
+static bool is_for_us(const struct serve_http *http, struct MHD_Connection *connection, const char *target) {
+    struct host_check check = {.names = http->names, .is_ours = true};
+    const char *path = path_of_target(target);
+    CLEANUP_FREE char *host = path == target ? NULL : host_of_target(target);
+    if (!http->checks_host)
+        return true;
+    if (path != target)
+        return host && serve_host_is_ours(http->names, host);
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, check_host, &check);
+    return check.is_ours;
+}
+
+static struct serve_place *place_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* Is called as soon as the headers have come, and for the metrics again when it is this connection's turn. */
 static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
                                       const char *method, const char *version, const char *upload_data,
                                       size_t *upload_data_size, void **request) {
+    const struct serve_http *http = context;
+    struct serve_place *place = place_of(connection);
     (void)version;
     (void)upload_data;
     (void)upload_data_size;
     (void)request;
+    if (!place || place->stage == SERVE_ENDING)
+        return MHD_NO;
+    if (place->stage == SERVE_ANSWERING)
+        return answer_metrics(http, connection);
+    place->stage = SERVE_ANSWERING;
+    if (!is_for_us(http, connection, url))
+        return answer_error(connection, MHD_HTTP_MISDIRECTED_REQUEST,
+                            "Host is no name of this machine: ask by its address, or start osprof serve with --name\n");
     if (strcmp(path_of_target(url), "/metrics") != 0)
         return answer_error(connection, MHD_HTTP_NOT_FOUND, "only /metrics is here\n");
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return answer_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
-    return answer_metrics(context, connection);
+    place->stage = SERVE_WAITING;
+    MHD_suspend_connection(connection);
+    return MHD_YES;
 }
 
 /* ---- Connections -------------------------------------------------------------------------------- */
 
+/* The place is kept beside the connection, and is free again when the library has closed it. */
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
     struct serve_http *http = context;
-    const bool begins = code == MHD_CONNECTION_NOTIFY_STARTED;
-    (void)socket_context;
-    for (size_t i = 0; i < ARRAY_SIZE(http->connections); i++) {
-        if (http->connections[i].connection != (begins ? NULL : connection))
-            continue;
-        http->connections[i] = (struct serve_connection){.connection = begins ? connection : NULL,
-                                                         .began_ns = read_clock_ns(CLOCK_MONOTONIC)};
-        return;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        *socket_context = http->newcomer;
+        http->newcomer->connection = connection;
+    } else if (*socket_context) {
+        *(struct serve_place *)*socket_context = (struct serve_place){.stage = SERVE_FREE};
     }
 }
 
+/* The library closes what has been shut down when it runs, but not what is suspended. */
+static void end_place(struct serve_place *place) {
+    const bool is_suspended = place->stage == SERVE_WAITING;
+    place->stage = SERVE_ENDING;
+    shutdown(place->fd, SHUT_RDWR);
+    if (is_suspended)
+        MHD_resume_connection(place->connection);
+}
+
 /* The library ends those that send and take nothing; these do so a little at a time. */
-static void end_slow_connections(const struct serve_http *http) {
-    const int64_t latest_ns = read_clock_ns(CLOCK_MONOTONIC) - SERVE_CONNECTION_SECONDS * INT64_C(1000000000);
-    for (size_t i = 0; i < ARRAY_SIZE(http->connections); i++) {
-        const struct serve_connection *slow = &http->connections[i];
-        const union MHD_ConnectionInfo *info = NULL;
-        if (slow->connection && slow->began_ns < latest_ns)
-            info = MHD_get_connection_info(slow->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        if (info)
-            shutdown(info->connect_fd, SHUT_RDWR);
+static void end_late_connections(struct serve_places *places) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    for (size_t i = 0; i < places->count; i++)
+        if (serve_places_is_late(places, &places->places[i], now_ns))
+            end_place(&places->places[i]);
+}
+
+/* Makes room if there is none. The library may take more than one run to close a connection. */
+static struct serve_place *find_place(struct serve_http *http, int fd, const struct serve_client *client) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    struct serve_place *place = serve_places_take(&http->places, fd, client, now_ns);
+    struct serve_place *yielding = place ? NULL : serve_places_yielding(&http->places, client);
+    if (yielding)
+        end_place(yielding);
+    for (int i = 0; i < RUNS_TO_CLOSE && !place; i++) {
+        MHD_run(http->daemon);
+        place = serve_places_take(&http->places, fd, client, now_ns);
     }
+    return place;
+}
+
+/* Gives a connection to the library, which closes it whatever happens, and reads what it has sent already: so whoever
+ * sends its headers at once is not taken for unfinished when the next one comes. */
+static void add_connection(struct serve_http *http, int fd, const union serve_socket_address *peer, socklen_t size) {
+    const struct serve_client client = serve_client_of(http->diag_fd, fd, peer);
+    struct serve_place *place = find_place(http, fd, &client);
+    if (!place) {
+        close(fd);
+        return;
+    }
+    http->newcomer = place;
+    if (MHD_add_connection(http->daemon, fd, &peer->any, size) != MHD_YES)
+        *place = (struct serve_place){.stage = SERVE_FREE};
+    http->newcomer = NULL;
+    MHD_run(http->daemon);
+}
+
+/* Descriptors are short: a connection gives way as if its place were needed. */
+static void make_descriptor_free(struct serve_http *http) {
+    const struct serve_client nobody = {.is_user = false};
+    struct serve_place *yielding = serve_places_yielding(&http->places, &nobody);
+    if (yielding)
+        end_place(yielding);
+    MHD_run(http->daemon);
+}
+
+/* Those who wait at the door come in at once, however many they are: nobody waits behind another client's connections.
+ * Returns false if descriptors or memory are short */
+static bool accept_connections(struct serve_http *http) {
+    for (int i = 0; i < ACCEPTED_AT_ONCE_MAX; i++) {
+        union serve_socket_address peer = {.any.sa_family = AF_UNSPEC};
+        socklen_t size = sizeof(peer);
+        int fd = accept4(http->listen_fd, &peer.any, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0)
+            add_connection(http, fd, &peer, size);
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            return make_descriptor_free(http), false;
+        else if (errno != ECONNABORTED && errno != EINTR)
+            break;
+    }
+    return true;
 }
 
 /* ---- Running ------------------------------------------------------------------------------------ */
 
-static struct MHD_Daemon *start(struct serve_http *http, int listen_fd) {
-    return MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle_request, http, MHD_OPTION_LISTEN_SOCKET, listen_fd,
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVE_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-                            (unsigned)SERVE_IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES_MAX,
-                            MHD_OPTION_NOTIFY_CONNECTION, note_connection, http, MHD_OPTION_END);
+static struct MHD_Daemon *start(struct serve_http *http) {
+    return MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+                            handle_request, http, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVE_CONNECTIONS_MAX,
+                            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVE_IDLE_SECONDS,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES_MAX, MHD_OPTION_NOTIFY_CONNECTION,
+                            note_connection, http, MHD_OPTION_END);
 }
 
-static int poll_timeout_ms(struct MHD_Daemon *daemon) {
+/* Answers one request, so that others can come in before the next one. */
+static void answer_next(struct serve_http *http) {
+    struct serve_place *next = serve_places_next(&http->places);
+    if (!next)
+        return;
+    struct serve_place *yielding = serve_places_yielding_answer(&http->places, &next->client);
+    if (yielding)
+        end_place(yielding);
+    next->stage = SERVE_ANSWERING;
+    MHD_resume_connection(next->connection);
+    MHD_run(http->daemon);
+}
+
+static int poll_timeout_ms(struct serve_http *http) {
     MHD_UNSIGNED_LONG_LONG timeout_ms;
-    return MHD_get_timeout(daemon, &timeout_ms) == MHD_YES && timeout_ms < TICK_MS ? (int)timeout_ms : TICK_MS;
+    if (serve_places_count(&http->places, SERVE_WAITING) > 0)
+        return 0;
+    return MHD_get_timeout(http->daemon, &timeout_ms) == MHD_YES && timeout_ms < TICK_MS ? (int)timeout_ms : TICK_MS;
 }
 
-static int run(const struct serve_http *http, int epoll_fd, int signal_fd) {
-    struct pollfd polled[] = {{.fd = epoll_fd, .events = POLLIN}, {.fd = signal_fd, .events = POLLIN}};
-    while (!(polled[1].revents & POLLIN)) {
-        if (poll(polled, ARRAY_SIZE(polled), poll_timeout_ms(http->daemon)) < 0 && errno != EINTR)
+static int run(struct serve_http *http, int epoll_fd, int signal_fd) {
+    struct pollfd polled[] = {{.fd = signal_fd, .events = POLLIN},
+                              {.fd = epoll_fd, .events = POLLIN},
+                              {.fd = http->listen_fd, .events = POLLIN}};
+    bool can_accept = true;
+    while (!(polled[0].revents & POLLIN)) {
+        polled[2].fd = can_accept ? http->listen_fd : -1;
+        if (poll(polled, ARRAY_SIZE(polled), poll_timeout_ms(http)) < 0 && errno != EINTR)
             return negative_errno();
         MHD_run(http->daemon);
-        end_slow_connections(http);
+        end_late_connections(&http->places);
+        can_accept = accept_connections(http);
+        answer_next(http);
     }
     return 0;
 }
 
-int serve_http_run(struct serve_http *http, int listen_fd, int signal_fd) {
-    http->daemon = start(http, listen_fd);
+/* The library must not be stopped while connections are suspended. */
+static void stop(struct serve_http *http) {
+    for (size_t i = 0; i < http->places.count; i++)
+        if (http->places.places[i].stage == SERVE_WAITING)
+            end_place(&http->places.places[i]);
+    MHD_run(http->daemon);
+    MHD_stop_daemon(http->daemon);
+}
+
+/* How many connections there may be: as many as leave descriptors for reading what is served. */
+static size_t count_places(void) {
+    const rlim_t wanted = SERVE_CONNECTIONS_MAX + DESCRIPTORS_KEPT;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 1;
+    if (limit.rlim_cur < wanted && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur >= wanted)
+        return SERVE_CONNECTIONS_MAX;
+    return limit.rlim_cur > DESCRIPTORS_KEPT ? limit.rlim_cur - DESCRIPTORS_KEPT : 1;
+}
+
+int serve_http_run(struct serve_http *http, int signal_fd) {
+    http->places.count = count_places();
+    http->diag_fd = serve_client_open_diag();
+    http->daemon = start(http);
     const union MHD_DaemonInfo *info =
         http->daemon ? MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
     int error = info ? run(http, info->epoll_fd, signal_fd) : -ENOMEM;
     if (error)
         complain("cannot serve: %s", strerror(-error));
     if (http->daemon)
-        MHD_stop_daemon(http->daemon); /* closes the socket */
-    else
-        close(listen_fd);
+        stop(http);
+    close_fd(&http->diag_fd);
     return error;
 }

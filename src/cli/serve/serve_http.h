@@ -1,36 +1,35 @@
 /* GET and HEAD of /metrics, and nothing else. All happens in the thread that calls serve_http_run().
  *
  * Invariants:
- *   - Memory is bounded: so many connections at a time, each with a request of bounded size and one answer.
- *   - A connection is for one request, and is over after some seconds, however slow its client is. */
+ *   - Memory is bounded: so many connections at a time, each with a request of bounded size, and fewer answers.
+ *   - A connection is for one request, and is over after some seconds, however slow its client is.
+ *   - No client's connections keep another client from being answered (serve_places.h).
+ *   - Over the network, an answer is for who names this machine as the host (serve_host.h). */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
 
-#include <stdint.h>
+#include <stdbool.h>
 
+#include "option_list.h"
+#include "serve_places.h"
 #include "serve_targets.h"
 
-#define SERVE_CONNECTIONS_MAX 16
 #define SERVE_IDLE_SECONDS 5
-#define SERVE_CONNECTION_SECONDS 20
-
-struct MHD_Connection;
-
-struct serve_connection {
-    struct MHD_Connection *connection; /* NULL: there is none */
-    int64_t began_ns;                  /* CLOCK_MONOTONIC */
-};
 
 struct serve_http {
     struct serve_source *source;
+    const struct option_list *names; /* of this machine, besides its own */
+    bool checks_host;                /* else any Host will do: no browser connects to a Unix socket */
+    int listen_fd;                   /* that does not block; borrowed */
+    int diag_fd;                     /* of serve_client_open_diag() */
     struct MHD_Daemon *daemon;
-    struct serve_connection connections[SERVE_CONNECTIONS_MAX];
+    struct serve_places places;
+    struct serve_place *newcomer; /* whose connection is being added */
 };
 
 /* Serves at a socket that listens until a signal can be read.
  * signal_fd: of signalfd(2)
- * Owner:   listen_fd is closed whatever happens
  * Errors:  what failed, already told to the user */
-int serve_http_run(struct serve_http *http, int listen_fd, int signal_fd);
+int serve_http_run(struct serve_http *http, int signal_fd);
 
 #endif
