@@ -1,5 +1,5 @@
-/* posix_probe DIR TOPIC...: runs each topic in DIR/TOPIC, in a process of its own, and prints what happened.
- * posix_probe --list: the topics. */
+/* PROBE DIR TOPIC...: runs each topic in DIR/TOPIC, in a process of its own, and prints what happened.
+ * PROBE --list: the topics. Which there are is another file: posix_probe_topics.c, behaviour_topics.c. */
 #include "posix_probe.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ void probe_content(const char *path) {
 static void must(int ok, const char *what, const char *path) {
     if (ok)
         return;
-    fprintf(stderr, "posix_probe: cannot %s %s: %s\n", what, path, strerror(errno));
+    fprintf(stderr, "probe: cannot %s %s: %s\n", what, path, strerror(errno));
     exit(2);
 }
 
@@ -125,59 +125,21 @@ void probe_shell(const char *command) {
     probe_note("%s: exit status %d", command, WEXITSTATUS(status));
 }
 
-static const struct topic {
-    const char *name;
-    void (*run)(void);
-} topics[] = {
-    {"open_flags", probe_open_flags},
-    {"open_unlinked", probe_open_unlinked},
-    {"tmpfile", probe_tmpfile},
-    {"rename", probe_rename},
-    {"link", probe_link},
-    {"symlink", probe_symlink},
-    {"mknod", probe_mknod},
-    {"long_names", probe_long_names},
-    {"truncate", probe_truncate},
-    {"fallocate", probe_fallocate},
-    {"fallocate_shift", probe_fallocate_shift},
-    {"seek", probe_seek},
-    {"copy", probe_copy},
-    {"mmap_private", probe_mmap_private},
-    {"mmap_shared", probe_mmap_shared},
-    {"mmap_attributes", probe_mmap_attributes},
-    {"modes", probe_modes},
-    {"owner", probe_owner},
-    {"set_id", probe_set_id},
-    {"set_id_open", probe_set_id_open},
-    {"utimens", probe_utimens},
-    {"times", probe_times},
-    {"xattr", probe_xattr},
-    {"acl", probe_acl},
-    {"readdir", probe_readdir},
-    {"seekdir", probe_seekdir},
-    {"statfs", probe_statfs},
-    {"inode_flags", probe_inode_flags},
-    {"record_locks", probe_record_locks},
-    {"lock_holder", probe_lock_holder},
-    {"ofd_locks", probe_ofd_locks},
-    {"flock", probe_flock},
-};
-
 static int list_topics(void) {
-    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
-        puts(topics[i].name);
+    for (const struct probe_topic *topic = probe_topics; topic->name; topic++)
+        puts(topic->name);
     return 0;
 }
 
-static const struct topic *find_topic(const char *name) {
-    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
-        if (strcmp(topics[i].name, name) == 0)
-            return &topics[i];
+static const struct probe_topic *find_topic(const char *name) {
+    for (const struct probe_topic *topic = probe_topics; topic->name; topic++)
+        if (strcmp(topic->name, name) == 0)
+            return topic;
     return NULL;
 }
 
 /* The process of a topic. What hangs is ended by the alarm. */
-static void run_topic(const char *directory, const struct topic *topic) {
+static void run_topic(const char *directory, const struct probe_topic *topic) {
     must(chdir(directory) == 0 && chdir(topic->name) == 0, "enter the directory for", topic->name);
     alarm(TOPIC_SECONDS);
     topic->run();
@@ -196,9 +158,9 @@ static void await_topic(pid_t child) {
 static int run_topics(const char *directory, char **names) {
     umask(022);
     for (; *names; names++) {
-        const struct topic *topic = find_topic(*names);
+        const struct probe_topic *topic = find_topic(*names);
         if (!topic) {
-            fprintf(stderr, "posix_probe: no topic %s\n", *names);
+            fprintf(stderr, "probe: no topic %s\n", *names);
             return 2;
         }
         probe_note("topic %s", topic->name);
@@ -216,6 +178,6 @@ int main(int argc, char **argv) {
         return list_topics();
     if (argc > 2)
         return run_topics(argv[1], argv + 2);
-    fputs("usage: posix_probe DIR TOPIC... | posix_probe --list\n", stderr);
+    fputs("usage: PROBE DIR TOPIC... | PROBE --list\n", stderr);
     return 2;
 }

@@ -35,7 +35,14 @@ ssize_t probe_fill(int fd, off_t offset, size_t size);
 /* Runs a command that prints by itself: setfacl and getfacl, what people use. */
 void probe_shell(const char *command);
 
-/* The topics, in files of their own. */
+/* What a probe can do. Each program has a table of its own; the last row has no name. */
+struct probe_topic {
+    const char *name;
+    void (*run)(void);
+};
+extern const struct probe_topic probe_topics[];
+
+/* The topics of posix_probe, in files of their own. */
 void probe_open_flags(void);
 void probe_open_unlinked(void);
 void probe_tmpfile(void);

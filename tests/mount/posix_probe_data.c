@@ -18,7 +18,7 @@ enum { KIB = 1024, BLOCK = 4096 };
 static int filled(const char *path, size_t size) {
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (fd < 0 || probe_fill(fd, 0, size) != (ssize_t)size) {
-        fprintf(stderr, "posix_probe: cannot fill %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "probe: cannot fill %s: %s\n", path, strerror(errno));
         exit(2);
     }
     return fd;

@@ -16,7 +16,7 @@ enum { MANY = 3001, FEWER = 2003 };
 static DIR *open_stream(const char *path) {
     DIR *stream = opendir(path);
     if (!stream) {
-        fprintf(stderr, "posix_probe: cannot read %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "probe: cannot read %s: %s\n", path, strerror(errno));
         exit(2);
     }
     return stream;

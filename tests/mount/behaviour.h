@@ -1,0 +1,43 @@
+/* More of what posix_probe does, for tests of one behaviour each: topics that take longer, or that change a directory
+ * below while it is looked at. The directory in which a topic runs is, natively, the one in which it changes things
+ * below. */
+#ifndef BEHAVIOUR_H
+#define BEHAVIOUR_H
+
+#include "posix_probe.h"
+
+/* Opens the directory of the topic as it is reached below: $BELOW/TOPIC. Ends the probe if that fails. */
+int behaviour_below(const char *topic);
+
+/* Waits until what the kernel knows of names and attributes has run out, where it knows any ($CACHED_MS). */
+void behaviour_settle(void);
+
+/* Ends the probe, as later lines would say nothing. */
+void behaviour_must(int ok, const char *what);
+
+/* Prints what of the descriptor can be used: attributes, data, and changes of both. */
+void behaviour_use_file(const char *what, int fd);
+
+/* Prints the names in a directory, sorted. */
+void behaviour_list(const char *what, int dir_fd);
+
+/* The topics, in files of their own. */
+void behaviour_remove_while_reading(void);
+void behaviour_change_while_reading(void);
+void behaviour_rewind(void);
+void behaviour_places(void);
+void behaviour_streams(void);
+void behaviour_link_many(void);
+void behaviour_link_found(void);
+void behaviour_link_shared(void);
+void behaviour_link_full(void);
+void behaviour_old_times(void);
+void behaviour_show_times(void);
+void behaviour_nameless(void);
+void behaviour_nameless_many(void);
+void behaviour_nameless_named(void);
+void behaviour_moved_below(void);
+void behaviour_moved_parent(void);
+void behaviour_handles(void);
+
+#endif
