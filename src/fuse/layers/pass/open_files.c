@@ -89,6 +89,15 @@ struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode) 
     return file;
 }
 
+bool pass_is_open_for_writing(struct pass *pass, const struct inode *inode) {
+    bool is_open = false;
+    pthread_mutex_lock(&pass->open_files_lock);
+    for (const struct open_file *file = inode->open_files; file && !is_open; file = file->next)
+        is_open = is_open_for_writing(file);
+    pthread_mutex_unlock(&pass->open_files_lock);
+    return is_open;
+}
+
 void pass_return_open_file(struct pass *pass, struct open_file *file) {
     pthread_mutex_lock(&pass->open_files_lock);
     bool is_last = --file->users == 0;

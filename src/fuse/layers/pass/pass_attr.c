@@ -43,15 +43,17 @@ static int change_owner(const struct pass *pass, const struct fs_caller *caller,
 
 /* Either somebody gives a file the owner that it has, which takes set-id bits away. Or the kernel announces a write
  * that will do so, maybe by who may not change owners: then there is nothing to be done yet, nor at all by who may keep
- * such bits, of whom it announces only that a capability of the file goes. */
-static int change_nothing(const struct pass *pass, const struct fs_caller *caller, int fd) {
+ * such bits, of whom it announces only that a capability of the file goes (which has gone by now). The request is the
+ * same, but nobody writes to a file that nobody has open for writing. */
+static int change_nothing(struct pass *pass, const struct fs_caller *caller, const struct inode *inode, int fd) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    if (may_have_set_id(fd) && caller_is_capable(pass, caller, CAP_FSETID))
+    bool may_be_write = pass_is_open_for_writing(pass, inode);
+    if (may_be_write && may_have_set_id(fd) && caller_is_capable(pass, caller, CAP_FSETID))
         return 0;
     int err = pass->check_as_caller ? 0 : identity_enter_unchecked(pass, caller, &identity);
     if (err == 0)
         err = set_owner(fd, (uid_t)-1, (gid_t)-1);
-    return err == -EPERM ? 0 : err;
+    return err == -EPERM && may_be_write ? 0 : err;
 }
 
 /* A symlink's own mode: the lower file system's answer (EOPNOTSUPP), never its target's mode. */
@@ -121,7 +123,7 @@ static int change(struct pass *pass, const struct fs_caller *caller, struct inod
                   int fd, const struct stat *attr, int which) {
     int err = 0;
     if (!(which & CHANGES))
-        err = change_nothing(pass, caller, fd);
+        err = change_nothing(pass, caller, inode, fd);
     if (which & (FS_SET_UID | FS_SET_GID))
         err = change_owner(pass, caller, fd, attr, which);
     if (err == 0 && which & FS_SET_MODE)

@@ -254,6 +254,9 @@ int pass_dup_open_file(struct pass *pass, struct inode *inode, int *ret_fd);
 struct open_file *pass_borrow_open_file(struct pass *pass, struct inode *inode);
 void pass_return_open_file(struct pass *pass, struct open_file *file);
 
+/* True if anybody has the inode open for writing, or a mapping of it. */
+bool pass_is_open_for_writing(struct pass *pass, const struct inode *inode);
+
 /* ---- What callers may do: pass_caller.c ---- */
 
 #define CAPABILITY_BIT(capability) (UINT64_C(1) << (capability))
