@@ -400,6 +400,8 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         reader->slow = (struct slow_store){.sequence = 0};
         err = snapshot_make(&source, ret_profile);
     }
+    if (err == 0 && reader->header.shared_threads > 0 && !recording)
+        profile_settle_left(ret_profile);
     return err == -EBADMSG ? fail(reader, "live file has impossible slow calls") : err;
 }
 

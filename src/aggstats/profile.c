@@ -232,6 +232,26 @@ int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstat
     return 0;
 }
 
+static uint64_t unfinished_calls(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    uint64_t calls = op->calls;
+    for (unsigned bucket = 0; bucket < profile_bucket_count(profile); bucket++)
+        calls -= op->buckets[bucket];
+    return calls;
+}
+
+void profile_settle_left(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        struct aggstats_op_profile *op = &profile->ops[i];
+        op->left_calls = unfinished_calls(profile, op);
+        for (size_t call = 0; call < profile->in_flight_count && op->left_calls > 0; call++)
+            op->left_calls -= strcmp(profile->in_flight[call].op, op->name) == 0;
+    }
+}
+
+bool profile_left_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
+    return op->left_calls <= unfinished_calls(profile, op);
+}
+
 void profile_forget_longest(struct aggstats_op_profile *op) {
     free(op->longest_path);
     op->longest_path = NULL;

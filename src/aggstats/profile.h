@@ -37,6 +37,12 @@ void profile_settle_longest(struct aggstats_op_profile *op, unsigned resolution)
 /* Whether it is there, or not known. */
 bool profile_longest_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
 
+/* When nobody counts any more: calls that have not ended, and are not listed in flight, were left (left_calls). */
+void profile_settle_left(struct aggstats_profile *profile);
+
+/* No more calls were left than have not ended. */
+bool profile_left_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
+
 /* Appends an empty joint profile of that op; NULL without memory. Owner: the profile */
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
 void profile_free_joints(struct aggstats_profile *profile);

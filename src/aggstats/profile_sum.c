@@ -75,7 +75,8 @@ static int add_op(struct aggstats_op_profile *a, const struct aggstats_op_profil
     int err = add_longest(a, b, resolution);
     if (err < 0)
         return err;
-    if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->total_cycles, b->total_cycles) < 0)
+    if (add_numbers(&a->calls, b->calls) < 0 || add_numbers(&a->left_calls, b->left_calls) < 0 ||
+        add_numbers(&a->total_cycles, b->total_cycles) < 0)
         return -EOVERFLOW;
     for (unsigned bucket = 0; bucket < count; bucket++)
         if (add_numbers(&a->buckets[bucket], b->buckets[bucket]) < 0)
@@ -206,7 +207,15 @@ static int subtract_beside(struct aggstats_op_profile *a, const struct aggstats_
     return err;
 }
 
-/* b's calls in flight ended after b, so they stay in the difference: only b's finished calls are taken away. */
+/* What was left in b is so in a; where b was mistaken, as of a call whose thread was in another one, it has ended. */
+static void subtract_left(struct aggstats_op_profile *a, const struct aggstats_op_profile *b) {
+    const uint64_t left_calls = a->left_calls < b->left_calls ? a->left_calls : b->left_calls;
+    a->left_calls -= left_calls;
+    a->calls -= left_calls;
+}
+
+/* b's calls in flight ended after b, so they stay in the difference: only b's calls that have ended, or never will, are
+ * taken away. */
 static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_profile *b, unsigned resolution) {
     const unsigned count = 64 * resolution;
     uint64_t finished = 0;
@@ -221,6 +230,7 @@ static int subtract_op(struct aggstats_op_profile *a, const struct aggstats_op_p
     }
     if (err < 0)
         return err;
+    subtract_left(a, b);
     profile_settle_longest(a, resolution);
     return subtract_beside(a, b, finished);
 }

@@ -14,6 +14,7 @@
 
 #include "base.h"
 #include "live.h"
+#include "recorder.h"
 #include "thread_block.h"
 
 /* Behind the numbers that recorders of one process give themselves. */
@@ -242,4 +243,26 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more) {
     const struct joined *joined = (const struct joined *)(const void *)recorder;
     __atomic_fetch_add(&joined->header->notes[note], more, __ATOMIC_RELAXED);
+}
+
+/* ---- By whoever has made the file ---- */
+
+static void forget_call(const struct live *live, uint64_t number) {
+    const uint64_t none = 0;
+    const uint64_t block = live->header->header_bytes + number * live->header->block_stride_bytes;
+    (void)!pwrite(live->fd, &none, sizeof(none), (off_t)(block + offsetof(struct aggstats_block, current_op)));
+}
+
+void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder) {
+    const struct live *live = &recorder->live;
+    const struct live_offsets offsets = live_offsets_make(&recorder->layout, live->header->labels_bytes);
+    struct live_owner *owners = (struct live_owner *)(void *)((char *)live->header + live_owners_offset(&offsets));
+    const uint64_t shared = live->fd >= 0 ? live->header->shared_threads : 0;
+    const uint64_t count = __atomic_load_n(&live->header->block_count, __ATOMIC_ACQUIRE);
+    for (uint64_t number = 0; number < count && number < shared; number++) {
+        if (!take_lock(&owners[number]))
+            continue;
+        forget_call(live, number);
+        pthread_mutex_unlock(&owners[number].lock);
+    }
 }

@@ -15,12 +15,14 @@ struct outcome {
     bool has_failed;
     bool has_bytes;
     bool has_longest;
+    bool has_left;
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t failures[AGGSTATS_FAILURES];
     uint64_t longest_cycles;
     uint64_t longest_object;
     char *longest_path; /* NULL: none; until the op has it */
+    uint64_t left_calls;
 };
 
 /* That of an op, which is added if it is new. Errors: -ENOMEM, -EBADMSG */
@@ -114,6 +116,21 @@ int parser_longest(struct parser *parser, char *value) {
     return parser_path(parser, &cursor, &outcome->longest_path);
 }
 
+/* "READ 3" */
+int parser_left(struct parser *parser, char *value) {
+    struct outcome *outcome;
+    char *cursor = value;
+    int err = find_outcome(parser, text_next_word(&cursor), &outcome);
+    if (err == 0 && outcome->has_left)
+        err = fail_twice(parser, "left", outcome->name);
+    if (err == 0)
+        err = parser_number(parser, text_next_word(&cursor), "a number of calls", &outcome->left_calls);
+    if (err < 0)
+        return err;
+    outcome->has_left = true;
+    return parser_end_of_line(parser, &cursor);
+}
+
 void parser_free_outcomes(struct parser *parser) {
     for (size_t i = 0; i < parser->outcome_count; i++)
         free(parser->outcomes[i].longest_path);
@@ -136,6 +153,9 @@ static int settle(struct parser *parser, struct outcome *outcome) {
     op->longest_path = steal_pointer(&outcome->longest_path);
     if (!profile_longest_possible(&parser->profile, op))
         return parser_fail(parser, "expected the longest call of OP_%s in its last bucket that has calls", op->name);
+    op->left_calls = outcome->left_calls;
+    if (!profile_left_possible(&parser->profile, op))
+        return parser_fail(parser, "expected not more calls of OP_%s that were left than have not ended", op->name);
     return 0;
 }
 

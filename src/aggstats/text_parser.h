@@ -89,11 +89,12 @@ int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTA
 /* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
 int parser_path(struct parser *parser, char **cursor, char **ret_path);
 
-/* The values of "failed", "bytes" and "longest" (text_outcome.c); and what they say becomes part of the profile, once
- * it has all of its ops. */
+/* The values of "failed", "bytes", "longest" and "left" (text_outcome.c); and what they say becomes part of the
+ * profile, once it has all of its ops. */
 int parser_failed(struct parser *parser, char *value);
 int parser_bytes(struct parser *parser, char *value);
 int parser_longest(struct parser *parser, char *value);
+int parser_left(struct parser *parser, char *value);
 int parser_settle_outcomes(struct parser *parser);
 void parser_free_outcomes(struct parser *parser);
 

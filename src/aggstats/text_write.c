@@ -76,6 +76,12 @@ static void write_longest(const struct aggstats_profile *profile, FILE *stream) 
     }
 }
 
+static void write_left(const struct aggstats_profile *profile, FILE *stream) {
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (profile->ops[i].left_calls > 0)
+            fprintf(stream, "# left: %s %" PRIu64 "\n", profile->ops[i].name, profile->ops[i].left_calls);
+}
+
 static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
@@ -118,6 +124,7 @@ static int write_header(const struct aggstats_profile *profile, FILE *stream) {
                 profile->busy.looks, profile->busy.most);
     write_outcomes(profile, stream);
     write_longest(profile, stream);
+    write_left(profile, stream);
     write_calls_in_flight(profile, stream);
     return text_write_slow(profile, stream);
 }

@@ -39,6 +39,14 @@ struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op,
     return bounds;
 }
 
+uint64_t figures_left(const struct aggstats_profile *profile) {
+    uint64_t count = 0;
+    for (size_t i = 0; i < profile->op_count; i++)
+        if (__builtin_add_overflow(count, profile->ops[i].left_calls, &count))
+            return UINT64_MAX;
+    return count;
+}
+
 uint64_t figures_in_flight(const struct aggstats_profile *profile, const char *op_name) {
     uint64_t count = 0;
     for (size_t i = 0; i < profile->in_flight_count; i++)

@@ -275,6 +275,8 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     json_begin(writer, NULL, '{');
     json_text(writer, "op", op->name);
     json_count(writer, "calls", op->calls);
+    if (op->left_calls > 0)
+        json_count(writer, "left", op->left_calls);
     write_cycles(writer, profile, "total", op->total_cycles);
     write_longest(writer, profile, op);
     write_percentiles(writer, profile, op);

@@ -150,7 +150,7 @@ void metrics_model_finish(struct metrics_model *model) {
 /* ---- Values ------------------------------------------------------------------------------------- */
 
 static double calls_in_flight(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
-    return (double)(op->calls - view_finished(profile, op));
+    return (double)(op->calls - view_finished(profile, op) - op->left_calls);
 }
 
 static double oldest_seconds(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {

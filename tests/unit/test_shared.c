@@ -201,6 +201,52 @@ START_TEST(call_that_was_not_begun_counts_like_others) {
 }
 END_TEST
 
+static size_t calls_in_flight(void) {
+    struct aggstats_profile profile;
+    read_file(&profile, NULL);
+    size_t count = profile.in_flight_count;
+    aggstats_profile_finish(&profile);
+    return count;
+}
+
+START_TEST(call_that_a_process_ended_in_is_forgotten) {
+    struct aggstats_recorder *recorder = join();
+    struct aggstats_span own = aggstats_begin(recorder, OP_WRITE, 5, 6);
+    pid_t child = fork();
+    if (child == 0) {
+        aggstats_begin(recorder, OP_READ, 5, 6);
+        kill(getpid(), SIGKILL);
+    }
+    wait_for(child);
+    ck_assert_uint_eq(calls_in_flight(), 2);
+    aggstats_recorder_forget_dead(maker);
+    ck_assert_uint_eq(calls_in_flight(), 1);
+    aggstats_end(recorder, &own);
+    ck_assert_uint_eq(calls_in_flight(), 0);
+}
+END_TEST
+
+/* Nobody counts there any more: what has neither ended nor a name was left. */
+START_TEST(calls_left_are_counted_when_nobody_counts) {
+    struct aggstats_profile profile;
+    struct aggstats_recorder *recorder = join();
+    for (int i = 0; i < 3; i++)
+        aggstats_begin(recorder, OP_READ, 5, 6); /* the last one has a name */
+    record(recorder, OP_WRITE, 1);
+    aggstats_begin(recorder, OP_READ, 5, 6);
+    read_file(&profile, NULL);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->left_calls, 0); /* they may be interrupted */
+    aggstats_profile_finish(&profile);
+    aggstats_recorder_destroy(maker);
+    maker = NULL;
+    read_file(&profile, NULL);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "READ")->left_calls, 3);
+    ck_assert_uint_eq(aggstats_profile_op(&profile, "WRITE")->left_calls, 0);
+    ck_assert_uint_eq(profile.in_flight_count, 1);
+    aggstats_profile_finish(&profile);
+}
+END_TEST
+
 START_TEST(notes_of_all_are_added_up) {
     struct aggstats_profile profile;
     struct aggstats_live_info info;
@@ -296,6 +342,8 @@ int main(void) {
     tcase_add_test(counting, child_and_parent_count_at_once);
     tcase_add_test(counting, child_of_vfork_counts_as_its_parent);
     tcase_add_test(counting, call_that_was_not_begun_counts_like_others);
+    tcase_add_test(counting, call_that_a_process_ended_in_is_forgotten);
+    tcase_add_test(counting, calls_left_are_counted_when_nobody_counts);
     tcase_add_test(counting, notes_of_all_are_added_up);
     suite_add_tcase(suite, counting);
     TCase *faults = tcase_create("faults");

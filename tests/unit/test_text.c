@@ -70,6 +70,7 @@ START_TEST(every_field_comes_back_byte_for_byte) {
              "%s# clamped: 3\n# incomplete: yes\n"
              "# failed: READ ENOENT 12 EACCES 3 other 18446744073709551600\n# failed: x.y-z_0 EIO 1\n"
              "# bytes: READ asked 18446744073709551615 moved 0\n"
+             "# left: x.y-z_0 1\n"
              "# in_flight: READ object 12 pid 4711 age 30737418240 program a\\040b path /srv/a \\012 b \n"
              "# in_flight: WRITE object 0 pid 1 age 0\n"
              "OP_READ 18446744073709551615 18446744073709551615\n 18446744073709551615\nOP_x.y-z_0 2 7\n 1\n",
@@ -298,6 +299,10 @@ static const struct {
     {"# failed: READ EIO 18446744073709551615 ENOENT 2\nOP_READ 2 1\n 1\n", 1,
      "expected not more failed calls of OP_READ than calls that have ended"},
     {"# bytes: READ\n", 1, "expected asked, found the end of the line"},
+    {"# left: READ\n", 1, "expected a number of calls, found the end of the line"},
+    {"# left: READ 1 1\n", 1, "expected the end of the line, found \"1\""},
+    {"# left: READ 1\n# left: READ 1\n", 2, "expected one \"left\" line of OP_READ, found a second one"},
+    {"# left: READ 2\nOP_READ 2 1\n 1\n", 1, "expected not more calls of OP_READ that were left than have not ended"},
     {"# bytes: READ asked 1\n", 1, "expected moved, found the end of the line"},
     {"# bytes: READ asked 1 moved 1 1\n", 1, "expected the end of the line, found \"1\""},
     {"# bytes: READ asked 1 moved 1\n# bytes: READ asked 1 moved 1\n", 2,

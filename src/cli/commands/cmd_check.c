@@ -1,6 +1,7 @@
 /* osprof check: do a profile's numbers fit together? Every call was counted when it began and its bucket when it
- * ended, so the two must agree but for the calls in flight (thesis §5.8); and the total latency must be one that
- * the buckets allow. Beyond that, how far preemption may have moved calls to other buckets (thesis §3.3.1). */
+ * ended, so the two must agree but for the calls in flight (thesis §5.8), and those that were left and will never end;
+ * and the total latency must be one that the buckets allow. Beyond that, how far preemption may have moved calls to
+ * other buckets (thesis §3.3.1). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +29,13 @@ static bool is_approximate(const struct input *input, const struct aggstats_prof
 static bool check_calls(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
                         uint64_t finished) {
     uint64_t listed = figures_in_flight(profile, op->name);
-    if (op->calls - finished == listed)
+    if (op->calls - finished - op->left_calls == listed)
         return true;
-    printf("%s: OP_%s: %" PRIu64 " calls, but %" PRIu64 " in buckets and %" PRIu64 " in flight\n", name, op->name,
+    printf("%s: OP_%s: %" PRIu64 " calls, but %" PRIu64 " in buckets and %" PRIu64 " in flight", name, op->name,
            op->calls, finished, listed);
+    if (op->left_calls > 0)
+        printf(", %" PRIu64 " left", op->left_calls);
+    putchar('\n');
     return false;
 }
 
@@ -131,6 +135,10 @@ static void print_consistent(const char *name, const struct aggstats_profile *pr
     printf("%s: consistent: %zu ops, %s calls", name, profile->op_count, calls);
     if (profile->in_flight_count > 0)
         printf(", %zu in flight", profile->in_flight_count);
+    if (figures_left(profile) > 0) {
+        units_format_count(figures_left(profile), calls);
+        printf(", %s left before they returned", calls);
+    }
     fputs(profile->incomplete ? "; marked incomplete: some calls are missing\n" : "\n", stdout);
 }
 

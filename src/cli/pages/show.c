@@ -152,12 +152,38 @@ static void print_in_ink(const struct page *page, enum ink ink, const char *sent
     screen_ink(&page->screen, INK_PLAIN);
 }
 
+/* "3 calls never returned (FREAD 2, READ 1): a jump left them, or their process ended." */
+static void print_left(const struct page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    const uint64_t left_calls = figures_left(profile);
+    CLEANUP_FREE char *text = NULL;
+    char count[UNITS_TEXT_SIZE];
+    size_t size;
+    FILE *stream = left_calls > 0 ? open_memstream(&text, &size) : NULL;
+    if (!stream)
+        return;
+    units_format_count(left_calls, count);
+    fprintf(stream, "%s call%s never returned (", count, units_plural(left_calls));
+    const char *separator = "";
+    for (size_t i = 0; i < profile->op_count; i++) {
+        if (profile->ops[i].left_calls == 0)
+            continue;
+        units_format_count(profile->ops[i].left_calls, count);
+        fprintf(stream, "%s%s %s", separator, profile->ops[i].name, count);
+        separator = ", ";
+    }
+    fputs("): a jump left them, or their process ended or executed another program.", stream);
+    if (fclose(stream) == 0)
+        print_in_ink(page, INK_PLAIN, text);
+}
+
 static void print_warnings(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     char count[UNITS_TEXT_SIZE];
     char text[128];
     if (profile->incomplete)
         print_in_ink(page, INK_WARNING, SHOW_INCOMPLETE);
+    print_left(page);
     if (profile->clamped == 0)
         return;
     units_format_count(profile->clamped, count);

@@ -10,6 +10,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "figures.h"
 #include "live_dirs.h"
 #include "path.h"
 #include "posix_ops.h"
@@ -185,12 +186,25 @@ void run_user_enter(const struct run_user *user) {
 
 /* ---- The profile -------------------------------------------------------------------------------- */
 
+/* When the command has ended: what has not ended then, and is not in flight, never will. */
+static void count_left(struct aggstats_profile *profile) {
+    for (size_t i = 0; i < profile->op_count; i++) {
+        struct aggstats_op_profile *op = &profile->ops[i];
+        const uint64_t open_calls = op->calls - figures_finished(op, profile->resolution);
+        const uint64_t listed = figures_in_flight(profile, op->name);
+        op->left_calls = open_calls > listed ? open_calls - listed : 0;
+    }
+}
+
 static int read_live(const struct run_user *user, struct aggstats_profile *ret_profile,
                      struct aggstats_live_info *ret_info) {
     struct aggstats_parse_error why = {.message = ""};
+    aggstats_recorder_forget_dead(user->recorder);
     int error = aggstats_live_read(user->live_fd, ret_profile, ret_info, &why);
     if (error)
         complain("the profile of the layer user is lost: %s", error == -EBADMSG ? why.message : strerror(-error));
+    else
+        count_left(ret_profile);
     return error;
 }
 
@@ -200,19 +214,6 @@ int run_user_reset(struct run_user *user) {
     aggstats_profile_finish(&user->before);
     getrusage(RUSAGE_CHILDREN, &user->before_usage);
     return read_live(user, &user->before, &user->before_info);
-}
-
-/* Of a process that was killed in a call, nobody has taken its name away. */
-static void drop_calls_of_the_dead(struct aggstats_profile *profile) {
-    size_t kept = 0;
-    for (size_t i = 0; i < profile->in_flight_count; i++) {
-        struct aggstats_call_in_flight *call = &profile->in_flight[i];
-        if (call->pid == 0 || kill((pid_t)call->pid, 0) == 0 || errno != ESRCH)
-            profile->in_flight[kept++] = *call;
-        else
-            free(call->path);
-    }
-    profile->in_flight_count = kept;
 }
 
 /* What nobody has counted, in words. */
@@ -262,7 +263,6 @@ int run_user_stop(struct run_user *user, struct recording *layers) {
     int error = read_live(user, &profile, &info);
     if (error)
         return error;
-    drop_calls_of_the_dead(&profile);
     if (user->before.resolution > 0)
         error = aggstats_profile_subtract(&profile, &user->before);
     if (error == 0)

@@ -13,7 +13,7 @@
 #ifndef AGGSTATS_ABI_H
 #define AGGSTATS_ABI_H
 
-#define AGGSTATS_ABI 4
+#define AGGSTATS_ABI 5
 
 /* Around declarations: they are C, and the library's visible symbols. */
 #ifdef __cplusplus

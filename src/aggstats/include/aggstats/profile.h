@@ -74,6 +74,8 @@ struct aggstats_op_profile {
                               * known */
     uint64_t longest_object; /* what it worked on; 0: not known */
     char *longest_path;      /* of that, where somebody has found it out; NULL: not known. Owner: the profile */
+    uint64_t left_calls; /* calls that never end: their thread left them by a jump, or their process ended in them. They
+                          * are among the calls, and neither in a bucket nor in flight */
 };
 
 /* How much of the time calls were in flight, by looks at what is in flight. All 0: nobody looked. */
@@ -248,10 +250,10 @@ uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op);
 
 /* ---- Arithmetic ---- */
 
-/* Adds b to a, op by op, exactly: counts, totals, bytes, failures, clamped; the finer one is first brought to the
- * coarser resolution. The longest call of an op is the longer one, if that is known. Elapsed times add up; a keeps its
- * labels, start and calls in flight. The sum has no intervals, and those joint profiles that both have, and no groups.
- * A zeroed a becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice.
+/* Adds b to a, op by op, exactly: counts, totals, bytes, failures, calls left, clamped; the finer one is first brought
+ * to the coarser resolution. The longest call of an op is the longer one, if that is known. Elapsed times add up; a
+ * keeps its labels, start and calls in flight. The sum has no intervals, and those joint profiles that both have, and
+ * no groups. A zeroed a becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice.
  * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
