@@ -41,9 +41,15 @@ exceptions=(
     'the same: it has judged by mode before'
     '' '\| unlink( directory/)? -> E(PERM|ACCES).* \|\| EISDIR'
     'the kernel knows that it is a directory before anybody else is asked'
-    '/no_default' '\| (fifo|socket|device)-[^|]* \| .* \|\| (OK \| |)EACCES'
+    '/no_default' '\| (fifo|socket)-[^|]* \| .* \|\| (OK \| |)EACCES'
     'the kernel opens these without asking, so only who may read and write them finds them'
-    '/no_default' '\./(moved )?(fifo|socket|device)-[^|]*\| BELOW -> '
+    '/no_default' '\./(moved )?(fifo|socket)-[^|]*\| BELOW -> '
+    'the same: what could not be done with them'
+    '/no_default_permissions$' '\| device-[^|]* \| (open O_|mmap)[^>]* -> .* \|\| EACCES( to open)?( |$)'
+    'the mount is nodev there, so that the kernel does not open devices: nobody can'
+    '/no_default_permissions,dev$' '\| device-[^|]* \| .* \|\| (OK \| |)EACCES'
+    'with dev the kernel opens devices without asking, so only who may read and write them finds them'
+    '/no_default_permissions,dev$' '\./(moved )?device-[^|]*\| BELOW -> '
     'the same: what could not be done with them'
     '/no_default' '\| directory[^|]* \| orphan O_PATH fifo/ -> .* \|\| EACCES'
     'the same'
@@ -195,6 +201,13 @@ in_both_modes() {
     done
 }
 
+with_devices() {
+    mount_image "$lower" suid,dev
+    prepare . "${everybody[@]}"
+    compare plain no_default_permissions,dev . "${everybody[@]}"
+    umount "$lower"
+}
+
 # over_submount TYPE FLAGS MODE; what is read-only must be prepared before.
 over_submount() {
     mount_"$1" "$lower/sub" suid,dev
@@ -291,7 +304,7 @@ grouped() {
 
 stale=0
 parts=("$@") # by hand one may ask for some of them
-[ $# -gt 0 ] || parts=(in_both_modes over_submounts while_flags_change over_memory)
+[ $# -gt 0 ] || parts=(in_both_modes with_devices over_submounts while_flags_change over_memory)
 for part in "${parts[@]}"; do
     "$part"
 done

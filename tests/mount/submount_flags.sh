@@ -85,7 +85,7 @@ assert_nothing_runs() {
     as_user cat "$above/program" >"$scratch/out" || fail "a program on noexec cannot be read"
 }
 
-for options in allow_other allow_other,cache=always allow_other,no_default_permissions; do
+for options in allow_other allow_other,cache=always allow_other,no_default_permissions,dev; do
     mkdir "$submount"
     mount -t tmpfs -o mode=0755,size=16m tmpfs "$submount"
     fill "$submount"

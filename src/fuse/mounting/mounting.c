@@ -36,15 +36,21 @@ static int add_source(struct fuse_args *args, const char *lower) {
     return add_option(args, option);
 }
 
+/* Where the kernel does not check permissions it opens devices for everybody who finds them: either nobody opens any,
+ * or check_special() must hide them. */
+static bool shows_devices_only(const struct options *options) {
+    return options->allow_other && !options->default_permissions;
+}
+
 /* The mount allows what the lower one does; libfuse would refuse set-id programs and devices. Only root may ask
  * for that. Options that the user gave come later and win. */
-static int add_lower_flags(struct fuse_args *args, const char *lower) {
+static int add_lower_flags(struct fuse_args *args, const struct mounting *mounting) {
     struct statvfs fs;
-    if (geteuid() != 0 || statvfs(lower, &fs) < 0)
+    if (geteuid() != 0 || statvfs(mounting->lower, &fs) < 0)
         return 0;
     int err = fs.f_flag & ST_NOSUID ? 0 : add_option(args, "suid");
     if (err == 0)
-        err = fs.f_flag & ST_NODEV ? 0 : add_option(args, "dev");
+        err = fs.f_flag & ST_NODEV || shows_devices_only(mounting->options) ? 0 : add_option(args, "dev");
     if (err == 0)
         err = fs.f_flag & ST_NOEXEC ? add_option(args, "noexec") : 0;
     return err;
@@ -122,7 +128,7 @@ static int start_serving(const struct mounting *mounting) {
 
 int mounting_mount(struct mounting *mounting) {
     struct fuse_args *args = (struct fuse_args *)(uintptr_t)&mounting->options->fuse_args;
-    if (add_lower_flags(args, mounting->lower) < 0 || add_option(args, "subtype=osproffs") < 0 ||
+    if (add_lower_flags(args, mounting) < 0 || add_option(args, "subtype=osproffs") < 0 ||
         add_source(args, mounting->lower) < 0) {
         log_message("cannot mount: %s", strerror(ENOMEM));
         return -ENOMEM;

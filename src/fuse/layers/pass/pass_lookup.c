@@ -1,4 +1,6 @@
 /* LOOKUP, also of "." and "..", which only come for file handles taken through the mount. */
+#include <sys/statvfs.h>
+
 #include "pass_private.h"
 
 /* An inode known by its number alone, perhaps forgotten since. */
@@ -62,14 +64,16 @@ static bool is_dot_dot(const char *name) {
     return name[0] == '.' && name[1] == '.' && name[2] == '\0';
 }
 
-static bool is_opened_by_kernel(mode_t mode) {
-    return S_ISFIFO(mode) || S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
+/* True for what the kernel opens by itself; devices on a mount that is nodev it does not. */
+static bool is_opened_by_kernel(struct pass *pass, mode_t mode) {
+    bool is_device = S_ISCHR(mode) || S_ISBLK(mode);
+    return S_ISFIFO(mode) || S_ISSOCK(mode) || (is_device && !pass_mount_has(pass, ST_NODEV));
 }
 
 /* Where the kernel does not check permissions it opens these for everybody who finds them, without a word to us. So
  * only who may read and write them does, and their owners, who can let themselves in. */
 static int check_special(struct pass *pass, const struct fs_caller *caller, const struct fs_entry *entry) {
-    if (!is_opened_by_kernel(entry->attr.st_mode) || caller->uid == entry->attr.st_uid)
+    if (!is_opened_by_kernel(pass, entry->attr.st_mode) || caller->uid == entry->attr.st_uid)
         return 0;
     int err = pass_check_access(pass, caller, entry->ino, R_OK | W_OK);
     if (err < 0)
