@@ -118,11 +118,27 @@ static int write_marks_of(struct merge *merge, const struct merge_file *file, st
     return err;
 }
 
+/* What is said of why calls were dropped. */
+static int write_failures_of(struct merge *merge, const struct merge_file *file) {
+    const struct merge_host *host = &merge->hosts[file->first_host];
+    int err = 0;
+    for (size_t i = 0; err == 0 && i < file->file->failure_count; i++) {
+        struct events_failure failure = file->file->failures[i];
+        failure.first_cycles = merge_time(merge, host, failure.first_cycles);
+        failure.last_cycles = merge_time(merge, host, failure.last_cycles);
+        events_chunk_begin(&merge->writer, EVENTS_FAILURE, &failure, sizeof(failure));
+        err = merge_chunk_end(merge);
+    }
+    return err;
+}
+
 int merge_write_marks(struct merge *merge, bool is_end) {
     struct made made = {.streams = calloc(count_streams(merge) + 1, sizeof(*made.streams))};
     int err = made.streams ? write_end_mark(merge, &made, is_end) : -ENOMEM;
     for (size_t i = 0; err == 0 && !is_end && i < merge->file_count; i++)
         err = write_marks_of(merge, &merge->files[i], &made);
+    for (size_t i = 0; err == 0 && !is_end && i < merge->file_count; i++)
+        err = write_failures_of(merge, &merge->files[i]);
     free(made.streams);
     return err;
 }

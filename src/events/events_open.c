@@ -91,6 +91,17 @@ static int take_mark(struct events_file *file, const struct chunk *chunk) {
     return 0;
 }
 
+static int take_failure(struct events_file *file, const struct chunk *chunk) {
+    struct events_failure failure;
+    size_t rest_bytes;
+    if (!take_head(chunk, &failure, sizeof(failure), &rest_bytes))
+        return -EBADMSG;
+    int err = grow(&file->failures, file->failure_count, sizeof(*file->failures));
+    if (err == 0)
+        file->failures[file->failure_count++] = failure;
+    return err;
+}
+
 static int take_host(struct events_file *file, const struct chunk *chunk) {
     struct events_host_seen seen = {0};
     size_t rest_bytes;
@@ -141,6 +152,7 @@ static int take_chunk(struct events_file *file, const struct chunk *chunk) {
         [EVENTS_DESCRIPTION] = take_description, [EVENTS_CLOCK] = take_clock,
         [EVENTS_BUFFER] = take_buffer,           [EVENTS_MARK] = take_mark,
         [EVENTS_STRINGS] = take_strings,         [EVENTS_HOST] = take_host,
+        [EVENTS_FAILURE] = take_failure,
     };
     unsigned kind = chunk->head.kind;
     int err = kind < ARRAY_SIZE(kinds) && kinds[kind] ? kinds[kind](file, chunk) : -EBADMSG;
@@ -238,9 +250,36 @@ static int by_number(const void *a, const void *b) {
     return compare(one->head.number, other->head.number);
 }
 
+static int by_error(const void *a, const void *b) {
+    const struct events_failure *one = a;
+    const struct events_failure *other = b;
+    return compare(one->error, other->error);
+}
+
 static void sort(void *array, size_t count, size_t member_bytes, int (*order)(const void *, const void *)) {
     if (count > 1)
         qsort(array, count, member_bytes, order);
+}
+
+static uint64_t saturating_add(uint64_t a, uint64_t b) {
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static void join_failures(struct events_file *file) {
+    size_t kept = 0;
+    for (size_t i = 0; i < file->failure_count; i++) {
+        const struct events_failure *failure = &file->failures[i];
+        struct events_failure *before = kept > 0 ? &file->failures[kept - 1] : NULL;
+        if (!before || before->error != failure->error) {
+            file->failures[kept++] = *failure;
+            continue;
+        }
+        before->dropped = saturating_add(before->dropped, failure->dropped);
+        before->first_cycles =
+            failure->first_cycles < before->first_cycles ? failure->first_cycles : before->first_cycles;
+        before->last_cycles = failure->last_cycles > before->last_cycles ? failure->last_cycles : before->last_cycles;
+    }
+    file->failure_count = kept;
 }
 
 static void sort_all(struct events_file *file) {
@@ -248,6 +287,8 @@ static void sort_all(struct events_file *file) {
     sort(file->marks, file->mark_count, sizeof(*file->marks), by_sequence);
     sort(file->runs, file->run_count, sizeof(*file->runs), by_place);
     sort(file->strings, file->string_count, sizeof(*file->strings), by_key);
+    sort(file->failures, file->failure_count, sizeof(*file->failures), by_error);
+    join_failures(file);
     sort(file->hosts, file->host_count, sizeof(*file->hosts), by_number);
 }
 
@@ -311,6 +352,7 @@ void events_close(struct events_file *file) {
     free(file->runs);
     free(file->strings);
     free(file->links);
+    free(file->failures);
     for (size_t i = 0; i < file->host_count; i++)
         events_host_free(&file->hosts[i]);
     free(file->hosts);

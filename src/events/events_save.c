@@ -1,12 +1,11 @@
 /* The thread that saves: records from the threads' buffers, and beside them marks, moments on both clocks, and strings.
- * Whatever could not be written is cut off again, so that the file stays readable; it is tried anew each second. */
+ * Whatever could not be written is tried anew each second. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/utsname.h>
 
 #include "base.h"
@@ -17,7 +16,7 @@
 #define FLUSH_NS NS_PER_SECOND
 #define CLOCK_NS (5 * (int64_t)NS_PER_SECOND)
 #define SLOW_NS (60 * (int64_t)NS_PER_SECOND)
-#define END_BYTES 65536U /* of a file of limited size, for what comes last */
+#define AT_SIZE (-ECANCELED) /* the file is as large as it may be */
 #define STRINGS_CHUNK_BYTES (1U << 20)
 #define BESIDE_WAITING_MAX (4U << 20)
 
@@ -27,24 +26,6 @@ static int64_t now_ns(void) {
 
 /* ---- Writing ---- */
 
-static int write_parts(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]) {
-    struct iovec vectors[3];
-    size_t total_bytes = 0;
-    for (int i = 0; i < 3; i++) {
-        vectors[i] = (struct iovec){.iov_base = (void *)(uintptr_t)parts[i], .iov_len = part_bytes[i]};
-        total_bytes += part_bytes[i];
-    }
-    ssize_t written = pwritev(events->wanted.fd, vectors, 3, (off_t)events->size_bytes);
-    if (written == (ssize_t)total_bytes) {
-        events->size_bytes += total_bytes;
-        return 0;
-    }
-    int err = written < 0 ? negative_errno() : -ENOSPC;
-    if (ftruncate(events->wanted.fd, (off_t)events->size_bytes) < 0)
-        return negative_errno();
-    return err;
-}
-
 static int put_records(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]) {
     if (events->wanted.ring_bytes > 0) {
         pthread_mutex_lock(&events->ring_lock);
@@ -52,7 +33,7 @@ static int put_records(struct events_recorder *events, const void *const parts[3
         pthread_mutex_unlock(&events->ring_lock);
         return err;
     }
-    return write_parts(events, parts, part_bytes);
+    return events_output_write(events, parts, part_bytes);
 }
 
 static void end_strings(struct events_recorder *events) {
@@ -75,7 +56,7 @@ static int put_beside(struct events_recorder *events) {
     } else {
         const void *const parts[3] = {beside->bytes};
         const size_t part_bytes[3] = {beside->size_bytes};
-        err = write_parts(events, parts, part_bytes);
+        err = events_output_write(events, parts, part_bytes);
     }
     bool ring_has_forgotten = err == -ENOSPC && events->wanted.ring_bytes > 0;
     bool is_too_much = err < 0 && beside->size_bytes > BESIDE_WAITING_MAX;
@@ -246,7 +227,7 @@ static void count_recorded(struct events_recorder *events, uint64_t count) {
 
 /* How far records may be saved, that is all of them, or as many as the file's size allows. */
 static uint64_t limit_run(const struct events_recorder *events, const struct events_half *half, uint64_t published) {
-    const uint64_t heads_bytes = sizeof(struct events_chunk) + sizeof(struct events_buffer) + END_BYTES;
+    const uint64_t heads_bytes = sizeof(struct events_chunk) + sizeof(struct events_buffer) + EVENTS_END_BYTES;
     uint64_t used_bytes = events->size_bytes + heads_bytes;
     uint64_t room_bytes = events->wanted.size_bytes > used_bytes ? events->wanted.size_bytes - used_bytes : 0;
     uint64_t end = half->saved;
@@ -290,7 +271,7 @@ static int save_run(struct events_recorder *events, const struct events_stream *
     return 0;
 }
 
-/* all: also of a buffer that is being filled. Errors: -EFBIG the file is as large as it may be */
+/* all: also of a buffer that is being filled. Errors: AT_SIZE */
 static int save_half(struct events_recorder *events, const struct events_stream *stream, struct events_half *half,
                      bool all) {
     uint64_t state = __atomic_load_n(&half->state, __ATOMIC_ACQUIRE);
@@ -300,7 +281,7 @@ static int save_half(struct events_recorder *events, const struct events_stream 
     uint64_t end = limit_run(events, half, published);
     int err = end != half->saved ? save_run(events, stream, half, end) : 0;
     if (err == 0 && end != published)
-        err = -EFBIG;
+        err = AT_SIZE;
     if (err == 0 && state == EVENTS_HALF_FULL)
         __atomic_store_n(&half->state, EVENTS_HALF_FREE, __ATOMIC_RELEASE);
     return err;
@@ -354,15 +335,6 @@ static int save_all(struct events_recorder *events, bool all) {
     return err < 0 ? err : other;
 }
 
-static void tell(struct events_recorder *events, int err) {
-    bool is_new = err != events->state.error && (err == 0 || events->state.error == 0);
-    pthread_mutex_lock(&events->lock);
-    events->state.error = err;
-    pthread_mutex_unlock(&events->lock);
-    if (is_new && events->source.tell)
-        events->source.tell(events->source.context, err);
-}
-
 /* ---- The end ---- */
 
 /* Records that a stream still holds, since they could not be saved. */
@@ -402,6 +374,17 @@ static void end_session(struct events_recorder *events) {
         nanosleep(&moment, NULL);
 }
 
+/* What says how it ended, for which room was kept. */
+static int put_end(struct events_recorder *events, const struct events_mark_stream *streams, size_t count) {
+    write_clock(events);
+    write_mark_now(events, EVENTS_MARK_STOP, streams, count);
+    events->keeps_reserve = false;
+    int err = put_beside(events);
+    if (ftruncate(events->wanted.fd, (off_t)events->size_bytes) < 0 && err == 0 && events->wanted.fd >= 0)
+        err = negative_errno();
+    return err;
+}
+
 static void save_end(struct events_recorder *events, bool is_full) {
     CLEANUP_FREE struct events_mark_stream *streams = NULL;
     uint64_t unsaved = 0;
@@ -413,14 +396,18 @@ static void save_end(struct events_recorder *events, bool is_full) {
         streams[i].dropped += here;
         unsaved += here;
     }
-    write_clock(events);
-    write_mark_now(events, EVENTS_MARK_STOP, streams, count);
-    int other = put_beside(events);
-    tell(events, err < 0 && err != -EFBIG ? err : other);
+    is_full = is_full || err == AT_SIZE;
+    events_note_outcome(events, err == AT_SIZE ? 0 : err);
+    if (events->state.error < 0 && events->beside.size_bytes > EVENTS_END_BYTES / 2)
+        events->beside.size_bytes = 0;
+    events_note_end(events, unsaved, is_full);
+    int other = put_end(events, streams, count);
+    if (err == 0 || err == AT_SIZE)
+        events_note_outcome(events, other);
     close_fd(&events->wanted.fd);
     pthread_mutex_lock(&events->lock);
     events->state.is_on = false;
-    events->state.is_full = is_full || err == -EFBIG;
+    events->state.is_full = is_full;
     events->state.dropped += unsaved;
     events->state.saved_bytes = events->size_bytes;
     pthread_cond_broadcast(&events->flushed);
@@ -468,7 +455,7 @@ static void write_for_slow_call(struct events_recorder *events) {
     pthread_mutex_lock(&events->ring_lock);
     int other = ring_write(&events->ring, fd, &events->ring_written);
     pthread_mutex_unlock(&events->ring_lock);
-    tell(events, err < 0 ? err : other);
+    events_note_outcome(events, err < 0 ? err : other);
 }
 
 static void sleep_until_woken(struct events_recorder *events, uint32_t wakes, int64_t for_ns) {
@@ -479,7 +466,7 @@ static void sleep_until_woken(struct events_recorder *events, uint32_t wakes, in
     __atomic_store_n(&events->is_asleep, 0, __ATOMIC_SEQ_CST);
 }
 
-/* One turn of the thread. Errors: those of saving; -EFBIG: the file is as large as it may be */
+/* One turn of the thread. Errors: those of saving, AT_SIZE */
 static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
     uint32_t wanted = flushes_wanted(events);
     int64_t now = now_ns();
@@ -487,8 +474,8 @@ static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
     bool all = is_written || now - *flushed_ns >= FLUSH_NS;
     int err = is_written && events->wanted.ring_bytes > 0 ? complete_ring(events, EVENTS_MARK_WRITTEN)
                                                           : save_all(events, all);
-    if (err != -EFBIG)
-        tell(events, err);
+    if (err != AT_SIZE)
+        events_note_outcome(events, err);
     if (all) {
         *flushed_ns = now;
         note_flush(events, wanted);
@@ -500,16 +487,17 @@ static int save_turn(struct events_recorder *events, int64_t *flushed_ns) {
 
 void *events_save(void *recorder) {
     struct events_recorder *events = recorder;
+    events->keeps_reserve = events->wanted.fd >= 0;
     setpriority(PRIO_PROCESS, 0, NICE); /* of this thread; who may not does without */
     int64_t flushed_ns = now_ns();
     int err = 0;
-    while (err != -EFBIG && !__atomic_load_n(&events->is_ending, __ATOMIC_SEQ_CST)) {
+    while (err != AT_SIZE && !__atomic_load_n(&events->is_ending, __ATOMIC_SEQ_CST)) {
         uint32_t wakes = __atomic_load_n(&events->wakes, __ATOMIC_SEQ_CST);
         err = save_turn(events, &flushed_ns);
         int64_t left_ns = flushed_ns + FLUSH_NS - now_ns();
-        if (err != -EFBIG && left_ns > 0)
+        if (err != AT_SIZE && left_ns > 0)
             sleep_until_woken(events, wakes, left_ns);
     }
-    save_end(events, err == -EFBIG);
+    save_end(events, err == AT_SIZE);
     return NULL;
 }

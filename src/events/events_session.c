@@ -2,6 +2,7 @@
 #include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "base.h"
@@ -67,10 +68,21 @@ void events_recorder_destroy(struct events_recorder *events) {
     free(events);
 }
 
+/* What a limit of file sizes allows, so that the file has an end. */
+static uint64_t limited_size(uint64_t wanted_bytes) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return wanted_bytes;
+    return wanted_bytes == 0 || limit.rlim_cur < wanted_bytes ? limit.rlim_cur : wanted_bytes;
+}
+
 static void begin_anew(struct events_recorder *events, const struct events_wanted *wanted) {
     events->wanted = *wanted;
+    events->wanted.size_bytes = limited_size(wanted->size_bytes);
     events->hot.names = wanted->names;
     events->size_bytes = 0;
+    events->keeps_reserve = false;
+    events->failure = (struct events_failure){0};
     events->slow_written_ns = 0;
     events->is_ending = false;
     events->is_in_strings = false;
@@ -125,20 +137,11 @@ int events_recorder_stop(struct events_recorder *events) {
 
 /* ---- What others want to know ---- */
 
-static uint64_t count_dropped(const struct events_recorder *events) {
-    uint64_t dropped = 0;
-    for (const struct events_stream *stream = __atomic_load_n(&events->streams, __ATOMIC_ACQUIRE); stream;
-         stream = stream->next)
-        if (__atomic_load_n(&stream->session, __ATOMIC_ACQUIRE) == events->last_session)
-            dropped += __atomic_load_n(&stream->dropped, __ATOMIC_RELAXED);
-    return dropped;
-}
-
 void events_recorder_state(struct events_recorder *events, struct events_state *ret_state) {
     pthread_mutex_lock(&events->lock);
     *ret_state = events->state;
     pthread_mutex_unlock(&events->lock);
-    ret_state->dropped += count_dropped(events); /* beside those that could not be saved */
+    ret_state->dropped += events_count_dropped(events); /* beside those that could not be saved */
 }
 
 /* What is in the threads' buffers comes into the ring first. */

@@ -55,9 +55,11 @@ struct events_recorder {
     /* The saving thread's, while there is one. */
     uint64_t last_session;
     struct events_wanted wanted;
-    struct events_writer beside; /* chunks other than records, on their way */
-    bool is_in_strings;          /* a chunk of strings is being made there */
-    uint64_t size_bytes;         /* of the file */
+    struct events_writer beside;   /* chunks other than records, on their way */
+    bool is_in_strings;            /* a chunk of strings is being made there */
+    uint64_t size_bytes;           /* of the file */
+    bool keeps_reserve;            /* blocks behind the file's end are kept for what comes last */
+    struct events_failure failure; /* that goes on, error 0: none does; dropped: before it */
     struct seen nodes;
     struct seen tasks;
     int64_t slow_written_ns; /* when the ring was last written for a slow call */
@@ -69,6 +71,21 @@ struct events_recorder {
 
 /* Wakes the saving thread. Threads: any */
 void events_wake(struct events_recorder *events);
+
+#define EVENTS_END_BYTES 65536U /* for what comes last in a file, where its size, or the disk, is limited */
+
+/* Adds to the file, wholly or not at all. Errors: those of writing; while keeps_reserve is set also those of keeping
+ * room for the end */
+int events_output_write(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]);
+
+/* How saving went: 0, or the error. Tells whoever wants to know of a change. */
+void events_note_outcome(struct events_recorder *events, int err);
+
+/* Nothing is saved any more but the end: of calls that were not, says why. is_full: the file's size allowed no more */
+void events_note_end(struct events_recorder *events, uint64_t unsaved, bool is_full);
+
+/* Calls dropped since recording began, but for those that could not be saved at its end. */
+uint64_t events_count_dropped(const struct events_recorder *events);
 
 /* Saves until it is to end; the function of a thread. */
 void *events_save(void *recorder);

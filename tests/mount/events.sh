@@ -189,8 +189,52 @@ full_disk_drops_and_is_gone_on_with() {
     there=$(events_in events)
     [ "$there" -lt "$(calls_in "$final_profile")" ] || grep -q dropped "$daemon_log" || skip "the disk was never too full"
     assert_eq "$(calls_in "$final_profile")" $((there + $(dropped_of "$daemon_log"))) "calls in events, and dropped"
+    [ "$(dropped_of "$daemon_log")" = 0 ] || assert_disk_was_full "$there"
     umount full
     rmdir full
+}
+
+has_calls() {
+    [ "$(events_in "$1")" -gt 0 ]
+}
+
+# The file has an end, though nothing else fits on the disk, and says that it was full.
+full_disk_leaves_room_for_the_end() {
+    need_root
+    local there
+    mkdir full
+    mount -t tmpfs -o size=16m tmpfs full
+    mount_osproffs -o "events=$scratch/full/events" "$lower" "$mnt"
+    known_load "$mnt"
+    wait_until 20 has_calls full/events || fail "no calls are saved"
+    head -c 32M /dev/zero >full/filler 2>/dev/null || true
+    rmdir "$mnt"/known-*
+    begin_load
+    wait_until 60 grep -q "cannot write events to $scratch/full/events: No space left on device" "$daemon_log" ||
+        fail "nothing is said of the full disk"
+    nap 1200
+    end_load
+    unmount_osproffs "$mnt"
+    cp full/events events
+    timeout 60 "$OSPROF" events show events >shown 2>said || fail "the events cannot be read: $(<said)"
+    ! grep -E 'its end is missing|faster' said || fail "said of a full disk"
+    there=$(events_in events)
+    assert_eq "$(calls_in "$final_profile")" $((there + $(dropped_of "$daemon_log"))) "calls in events, and dropped"
+    assert_disk_was_full "$there"
+    umount full
+    rmdir full
+}
+
+# assert_disk_was_full THERE: both the file and the log say so, with the number of calls that are not among those there
+assert_disk_was_full() {
+    local dropped
+    dropped=$(($(calls_in "$final_profile") - $1))
+    grep -Eq "calls were dropped, (since .* could not be written: |.* since .* could not be written \()No space left on device" "$daemon_log" ||
+        fail "the log does not say why calls were dropped: $(grep dropped "$daemon_log")"
+    assert_eq "$dropped" "$(sed -n 's/^osprof: events: \([0-9,]*\) calls are not in it: .*/\1/p' said | tr -d , | awk '{ sum += $1 } END { print sum + 0 }')" \
+        "calls that the file says are not in it"
+    grep -q 'calls are not in it: it could not be written: No space left on device$' said ||
+        fail "the file does not say why calls are missing: $(<said)"
 }
 
 # Found once it is mounted: nothing of the mount is left, nor of the file.
@@ -219,6 +263,7 @@ size_is_kept_to() {
     [ "$(stat -c %s events)" -le 1048576 ] || fail "the file has $(stat -c %s events) bytes"
     grep -q "have reached their size" "$daemon_log" || fail "nothing is said of the limit: $(cat "$daemon_log")"
     timeout 60 "$OSPROF" events show events >shown 2>said || fail "the events cannot be read"
+    ! grep -E 'could not be written' said || fail "said of a file that reached its size"
 }
 
 is_large_enough() {
@@ -317,5 +362,6 @@ sigkill_leaves_what_was_saved
 if is_root; then
     full_disk_is_refused_at_the_beginning
     full_disk_drops_and_is_gone_on_with
+    full_disk_leaves_room_for_the_end
     slow_call_has_the_ring_written
 fi

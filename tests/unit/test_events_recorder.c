@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base.h"
 #include "events_reader.h"
 #include "events_recorder.h"
+#include "events_writer.h"
 #include "run_suite.h"
 
 enum { LOOKUP, READ, OPS };
@@ -290,6 +292,8 @@ START_TEST(drops_are_counted_exactly_when_nothing_can_be_saved) {
     events_recorder_state(events, &state);
     ck_assert_int_eq(told, -EPERM);
     ck_assert_int_eq(state.error, -EPERM);
+    ck_assert_int_eq(state.failure, -EPERM);
+    ck_assert_uint_eq(state.failed, state.dropped);
     read_copy(fd, &copy);
     ck_assert_uint_eq(count_calls(&copy, NULL), state.recorded);
     ck_assert_uint_eq(state.recorded + state.dropped, calls);
@@ -336,6 +340,7 @@ START_TEST(full_buffers_drop_and_are_gone_on_with) {
     read_copy(fd, &copy);
     ck_assert_uint_eq(count_calls(&copy, NULL), 2 * per_half + 1);
     ck_assert_uint_eq(copy.file->losses.dropped, 997);
+    ck_assert_uint_eq(copy.file->failure_count, 0); /* they came too fast */
     ck_assert_uint_eq(copy.file->losses.missing, 0);
     free_copy(&copy);
     close(fd);
@@ -360,8 +365,67 @@ START_TEST(file_of_limited_size_ends_there) {
     ck_assert_uint_gt(copy.size_bytes, (1U << 20) - (1U << 17));
     ck_assert(!copy.file->losses.is_open && copy.file->losses.missing == 0);
     ck_assert_uint_eq(count_calls(&copy, NULL), state.recorded);
+    ck_assert_uint_eq(copy.file->losses.dropped, state.dropped);
+    ck_assert_uint_eq(copy.file->failure_count, 1);
+    ck_assert_uint_eq(copy.file->failures[0].error, 0); /* the size, and nothing that failed */
+    ck_assert_uint_eq(copy.file->failures[0].dropped, state.failed);
     free_copy(&copy);
     close(fd);
+}
+END_TEST
+
+/* A limit of file sizes is one of the file: it has an end, too. */
+START_TEST(limit_of_file_sizes_is_kept_to) {
+    int fd = new_file();
+    struct copy copy;
+    struct events_state state = {.is_on = true};
+    struct rlimit before;
+    getrlimit(RLIMIT_FSIZE, &before);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){1U << 20, before.rlim_max});
+    start(&(struct events_wanted){.fd = dup(fd)});
+    setrlimit(RLIMIT_FSIZE, &before);
+    for (uint64_t made = 0; state.is_on && made < 10000000; made++) {
+        call_read(7, made);
+        if (made % 1000 == 0)
+            events_recorder_state(events, &state);
+    }
+    ck_assert(!state.is_on && state.is_full);
+    ck_assert_int_eq(events_recorder_stop(events), 0);
+    read_copy(fd, &copy);
+    ck_assert_uint_le(copy.size_bytes, 1U << 20);
+    ck_assert(!copy.file->losses.is_open);
+    free_copy(&copy);
+    close(fd);
+}
+END_TEST
+
+/* Two chunks of one error, and one of another; and one that is cut. */
+START_TEST(failures_are_told_by_error) {
+    struct events_writer writer = {0};
+    struct events_file *file;
+    char complaint[EVENTS_COMPLAINT_SIZE];
+    const struct events_failure failures[] = {{.error = ENOSPC, .dropped = 7, .first_cycles = 50, .last_cycles = 60},
+                                              {.error = EIO, .dropped = UINT64_MAX},
+                                              {.error = ENOSPC, .dropped = 11, .first_cycles = 10, .last_cycles = 20},
+                                              {.error = EIO, .dropped = 1}};
+    events_write_start(&writer, 0);
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++) {
+        events_chunk_begin(&writer, EVENTS_FAILURE, &failures[i], sizeof(failures[i]));
+        events_chunk_end(&writer);
+    }
+    events_chunk_begin(&writer, EVENTS_FAILURE, &failures[0], 8);
+    events_chunk_end(&writer);
+    ck_assert_int_eq(events_open(writer.bytes, writer.size_bytes, &file, complaint), 0);
+    ck_assert_uint_eq(file->losses.skipped, 1);
+    ck_assert_uint_eq(file->failure_count, 2);
+    ck_assert_uint_eq(file->failures[0].error, EIO);
+    ck_assert_uint_eq(file->failures[0].dropped, UINT64_MAX);
+    ck_assert_uint_eq(file->failures[1].error, ENOSPC);
+    ck_assert_uint_eq(file->failures[1].dropped, 18);
+    ck_assert_uint_eq(file->failures[1].first_cycles, 10);
+    ck_assert_uint_eq(file->failures[1].last_cycles, 60);
+    events_close(file);
+    events_writer_finish(&writer);
 }
 END_TEST
 
@@ -536,6 +600,8 @@ int main(void) {
     tcase_add_test(tcase, drops_are_counted_exactly_when_nothing_can_be_saved);
     tcase_add_test(tcase, full_buffers_drop_and_are_gone_on_with);
     tcase_add_test(tcase, file_of_limited_size_ends_there);
+    tcase_add_test(tcase, limit_of_file_sizes_is_kept_to);
+    tcase_add_test(tcase, failures_are_told_by_error);
     tcase_add_test(tcase, ring_holds_the_last_calls);
     tcase_add_test(tcase, ring_that_has_ended_can_be_written);
     return run_suite(suite);

@@ -72,11 +72,25 @@ static void tell(const char *name, uint64_t count, const char *what) {
         complain("%s: %s %s", name, text, what);
 }
 
+/* Those that were dropped because they could not be saved, by error; and the others, which came too fast. */
+static void tell_dropped(const struct events_input *input) {
+    uint64_t rest = input->file->losses.dropped;
+    for (size_t i = 0; i < input->file->failure_count; i++) {
+        const struct events_failure *failure = &input->file->failures[i];
+        const uint64_t dropped = failure->dropped < rest ? failure->dropped : rest;
+        char what[256];
+        snprintf(what, sizeof(what), "calls are not in it: it could not be written: %s", strerror((int)failure->error));
+        tell(input->name, dropped, failure->error ? what : "calls are not in it: it had reached its size");
+        rest -= dropped;
+    }
+    tell(input->name, rest, "calls are not in it: they came faster than they could be written");
+}
+
 static void tell_losses(const struct events_input *input) {
     const struct events_file *file = input->file;
     const struct events_losses *losses = &file->losses;
     bool is_ring = file->flags & EVENTS_RING;
-    tell(input->name, losses->dropped, "calls are not in it: they came faster than they could be written");
+    tell_dropped(input);
     tell(input->name, losses->missing,
          is_ring ? "calls are not in it: the ring was full of later ones" : "calls are missing in it");
     tell(input->name, losses->unreadable, "calls are in broken records, and are left out");
@@ -86,7 +100,8 @@ static void tell_losses(const struct events_input *input) {
          "parts of it are missing, such as marks, times and names: they could not be written");
     tell(input->name, losses->skipped, "parts of it are of an unknown kind, or broken, and are left out");
     if (losses->is_open)
-        complain("%s: its end is missing: it is still being written, or osproffs was killed", input->name);
+        complain("%s: its end is missing: it is still being written, or osproffs was killed or could not write it",
+                 input->name);
     if (losses->is_newer)
         complain("%s: a newer osproffs wrote it; what this one does not know is left out", input->name);
 }

@@ -27,7 +27,7 @@
 #define EVENTS_MAGIC "OSPEVENT" /* 8 bytes */
 #define EVENTS_BYTE_ORDER 0x01020304U
 #define EVENTS_MAJOR 1U
-#define EVENTS_MINOR 0U
+#define EVENTS_MINOR 1U
 
 struct events_start {
     char magic[8];
@@ -54,6 +54,7 @@ enum events_chunk_kind {
     EVENTS_MARK = 4,        /* struct events_mark, then struct events_mark_stream[] */
     EVENTS_STRINGS = 5,     /* struct events_string, each with its text behind it, padded with zeros to 8 bytes */
     EVENTS_HOST = 6,        /* struct events_host, then a description; in merged files, see below */
+    EVENTS_FAILURE = 7,     /* struct events_failure */
 };
 
 struct events_chunk {
@@ -201,6 +202,16 @@ struct events_mark_stream {
     uint32_t is_inexact; /* 1: a call that was just ending may be on the other side */
     uint64_t index;
     uint64_t dropped; /* of the calls before */
+};
+
+/* Why calls were dropped, where it was not that they came faster than they could be saved. They are among those that
+ * their streams have dropped. */
+struct events_failure {
+    uint32_t error; /* errno value with which saving failed; 0: the file had become as large as it was to be */
+    uint32_t reserved;
+    uint64_t dropped;      /* calls, of all streams, while that was so */
+    uint64_t first_cycles; /* when it began, and ended */
+    uint64_t last_cycles;
 };
 
 /* The string table. An entry holds until another of the same kind and key, later in the file. */

@@ -58,7 +58,7 @@ struct events_host_seen {
 
 /* What is not in the file, or cannot be read. */
 struct events_losses {
-    uint64_t dropped;    /* calls that nobody had room for */
+    uint64_t dropped;    /* calls that nobody had room for; those of events_file.failures are among them */
     uint64_t missing;    /* calls in chunks that are missing here; of a ring: that were overwritten */
     uint64_t unreadable; /* calls in records that are broken */
     uint64_t disordered; /* calls that begin before the one before them in their stream has ended; they are read */
@@ -87,6 +87,8 @@ struct events_file {
     size_t mark_count;
     struct events_run *runs; /* sorted by stream, then by first_index */
     size_t run_count;
+    struct events_failure *failures; /* sorted by error: each once, with all calls that were dropped for it */
+    size_t failure_count;
     struct events_host_seen *hosts; /* sorted by number; none: the file is one recording */
     size_t host_count;
     struct events_string_seen *strings; /* see events_path(), events_task() */

@@ -53,6 +53,8 @@ struct events_state {
     bool is_full;      /* the size was reached */
     uint64_t recorded; /* calls that are in the file or the ring; or were in the ring */
     uint64_t dropped;  /* since recording began */
+    uint64_t failed;   /* of these: because saving failed, or the size was reached; known when that is over */
+    int failure;       /* of the first of them, an errno value, negative; 0: the size */
     uint64_t saved_bytes;
     int error; /* of the last attempt to save; 0: it worked */
 };

@@ -232,15 +232,32 @@ static int create_ring_file(int dir_fd, const char *name) {
     return fd == -EEXIST ? create_own_file(dir_fd, name) : fd;
 }
 
+/* Owner: the caller frees it; NULL: no memory */
+static char *reason_of_drops(const struct events_state *state, const char *file) {
+    char *text = NULL;
+    const uint64_t failed = state->failed < state->dropped ? state->failed : state->dropped;
+    int length;
+    if (failed == 0)
+        length = asprintf(&text, "since %s could not be written fast enough", file);
+    else if (failed == state->dropped)
+        length = asprintf(&text, "since %s could not be written: %s", file, strerror(-state->failure));
+    else
+        length = asprintf(
+            &text, "%" PRIu64 " of them since %s could not be written (%s), the others since that was not fast enough",
+            failed, file, strerror(-state->failure));
+    return length < 0 ? NULL : text;
+}
+
 static void say_what_is_missing(struct event_files *files) {
     struct events_state state;
     events_recorder_state(files->events, &state);
+    CLEANUP_FREE char *reason = reason_of_drops(&state, files->shown);
     if (state.is_full)
         log_message("events of %s have reached their size: recording ended there, with %" PRIu64 " calls", files->shown,
                     state.recorded);
-    else if (state.dropped > 0)
-        log_message("events: %" PRIu64 " of %" PRIu64 " calls were dropped, since %s could not be written fast enough",
-                    state.dropped, state.dropped + state.recorded, files->shown);
+    else if (state.dropped > 0 && reason)
+        log_message("events: %" PRIu64 " of %" PRIu64 " calls were dropped, %s", state.dropped,
+                    state.dropped + state.recorded, reason);
 }
 
 /* Under the lock. */
