@@ -38,9 +38,9 @@ static void find_shares(const struct aggstats_profile *profile, struct answer_mo
 
 #define KERNELS_MIN 0.95
 
-static uint64_t changes_of_files(const struct aggstats_profile *profile) {
+static wide_count changes_of_files(const struct aggstats_profile *profile) {
     static const char *const changes[] = {"WRITE", "SETATTR", "FALLOCATE", "COPY_FILE_RANGE"};
-    uint64_t calls = 0;
+    wide_count calls = 0;
     for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
         const struct aggstats_op_profile *op = aggstats_profile_op(profile, changes[i]);
         calls += op ? op->calls : 0;

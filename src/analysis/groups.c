@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "wide_count.h"
+
 /* ---- Names -------------------------------------------------------------------------------------- */
 
 enum aggstats_grouping groups_next(const struct aggstats_profile *profile, enum aggstats_grouping grouping) {
@@ -86,7 +88,7 @@ static enum aggstats_grouping find_grouping(const struct aggstats_profile *profi
 }
 
 static int add_meant(const struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who,
-                     struct aggstats_profile *sum, size_t *ret_count, uint64_t *ret_missed_cycles_max) {
+                     struct aggstats_profile *sum, size_t *ret_count, wide_count *ret_missed_cycles_max) {
     int error = 0;
     *ret_count = 0;
     *ret_missed_cycles_max = 0;
@@ -102,7 +104,7 @@ static int add_meant(const struct aggstats_profile *profile, enum aggstats_group
 
 /* Whose calls they are, for the heading. */
 static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count,
-                     uint64_t missed_cycles_max) {
+                     wide_count missed_cycles_max) {
     static const char *const label_key[AGGSTATS_GROUPINGS] = {
         [AGGSTATS_BY_UID] = "calls of user",
         [AGGSTATS_BY_PROGRAM] = "calls of program",
@@ -111,9 +113,10 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
         [AGGSTATS_BY_DIRECTORY] = "calls on directory",
     };
     char value[AGGSTATS_GROUP_NAME_SIZE + 64];
+    char missed[WIDE_COUNT_TEXT_SIZE];
     if (missed_cycles_max > 0)
-        snprintf(value, sizeof(value), "%.*s, but for %" PRIu64 " cycles at most", AGGSTATS_GROUP_NAME_SIZE - 1, who,
-                 missed_cycles_max);
+        snprintf(value, sizeof(value), "%.*s, but for %s cycles at most", AGGSTATS_GROUP_NAME_SIZE - 1, who,
+                 wide_count_format(missed_cycles_max, missed));
     else if (count > 1)
         snprintf(value, sizeof(value), "%.*s, %zu of them", AGGSTATS_GROUP_NAME_SIZE - 1, who, count);
     else
@@ -124,7 +127,7 @@ static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping groupi
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who) {
     struct aggstats_profile sum = {0};
     size_t count;
-    uint64_t missed_cycles_max;
+    wide_count missed_cycles_max;
     if (grouping == AGGSTATS_UNGROUPED)
         grouping = find_grouping(profile, who);
     int error = add_meant(profile, grouping, who, &sum, &count, &missed_cycles_max);

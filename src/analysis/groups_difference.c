@@ -10,8 +10,8 @@
 
 /* ---- A group and what it was -------------------------------------------------------------------- */
 
-static uint64_t ended_calls(const struct aggstats_profile *profile) {
-    uint64_t ended = 0;
+static wide_count ended_calls(const struct aggstats_profile *profile) {
+    wide_count ended = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         ended += figures_finished(&profile->ops[i], profile->resolution);
     return ended;
@@ -112,7 +112,7 @@ static struct aggstats_group *find_later(const struct later *later, const struct
 /* Whether a group has been added to the others since, as its calls being there tells; then they are taken away there.
  * Not all need to be: the others, too, may be told less than they have. */
 static bool take_from_others(const struct later *later, const struct aggstats_group *before) {
-    uint64_t ended = ended_calls(&before->profile);
+    wide_count ended = ended_calls(&before->profile);
     struct aggstats_group *other = later->other[before->grouping];
     if (!other || calls_missing(&other->profile, &before->profile) > ended / 2)
         return false;

@@ -197,7 +197,7 @@ double layers_answered_share(const struct layers_table *table, const struct laye
         table->profiles[cell->below].incomplete ||
         layers_compare_times(&table->profiles[layer], &table->profiles[cell->below]) == LAYERS_TIMES_APART)
         return 0;
-    uint64_t requests = row->cells[cell->below].calls;
+    const wide_count requests = row->cells[cell->below].calls;
     return requests < cell->calls ? (double)(cell->calls - requests) / (double)cell->calls : 0;
 }
 

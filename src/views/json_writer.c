@@ -85,9 +85,10 @@ void json_text(struct json_writer *writer, const char *key, const char *text) {
     write_text(writer->stream, text);
 }
 
-void json_count(struct json_writer *writer, const char *key, uint64_t count) {
+void json_count(struct json_writer *writer, const char *key, wide_count count) {
+    char text[WIDE_COUNT_TEXT_SIZE];
     begin_value(writer, key);
-    fprintf(writer->stream, "%" PRIu64, count);
+    fputs(wide_count_format(count, text), writer->stream);
 }
 
 void json_real(struct json_writer *writer, const char *key, double value) {

@@ -3,6 +3,7 @@
 #define METRICS_CAUSES_H
 
 #include "aggstats.h"
+#include "wide_count.h"
 
 /* Of one profile with a name of their own, the same as a recorder keeps; all others of an op are one, so that there are
  * never more series. */
@@ -12,7 +13,7 @@
 struct metrics_cause {
     const char *op; /* the profile's */
     char *text;     /* as a label has it */
-    uint64_t calls;
+    wide_count calls;
     double total_cycles;
 };
 

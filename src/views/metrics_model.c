@@ -269,7 +269,9 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
 static int visit_series(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
     int error = 0;
     for (unsigned series = 0; series < sample.family->series_count && !error; series++) {
-        sample.series = sample.family->of_series(sample.op, series, &sample.count);
+        uint64_t count = 0;
+        sample.series = sample.family->of_series(sample.op, series, &count);
+        sample.count = count;
         error = sample.series ? visit(context, &sample) : 0;
     }
     return error;

@@ -74,7 +74,7 @@ struct metrics_sample {
     const char *op_name;                  /* value of the label "op"; NULL: it has none */
     const char *series;                   /* value of the label of its series; NULL: it has none */
     double value;                         /* meaningful for gauges and sums */
-    uint64_t count;                       /* meaningful for counters */
+    wide_count count;                     /* meaningful for counters */
 };
 
 /* A model of several profiles, and of a single one, which has no family that tells whether it is up.

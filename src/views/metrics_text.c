@@ -72,8 +72,9 @@ static void end_sample_real(FILE *stream, double value) {
     fprintf(stream, "%s\n", text);
 }
 
-static void end_sample_count(FILE *stream, uint64_t count) {
-    fprintf(stream, "%" PRIu64 "\n", count);
+static void end_sample_count(FILE *stream, wide_count count) {
+    char text[WIDE_COUNT_TEXT_SIZE];
+    fprintf(stream, "%s\n", wide_count_format(count, text));
 }
 
 /* ---- Latencies ---------------------------------------------------------------------------------- */

@@ -183,6 +183,18 @@ START_TEST(sums_count_all_ops) {
 }
 END_TEST
 
+START_TEST(sums_do_not_wrap) {
+    struct aggstats_op_profile ops[] = {{.calls = UINT64_MAX, .total_cycles = UINT64_MAX},
+                                        {.calls = UINT64_MAX, .total_cycles = UINT64_MAX},
+                                        {.calls = 3, .total_cycles = 3}};
+    const struct aggstats_profile profile = {.ops = ops, .op_count = 3};
+    struct figures_sum sum = figures_sum(&profile);
+    char text[WIDE_COUNT_TEXT_SIZE];
+    ck_assert_str_eq(wide_count_format(sum.calls, text), "36893488147419103233");
+    ck_assert_double_eq(sum.total_cycles, 0x1p65);
+}
+END_TEST
+
 START_TEST(calls_in_flight_are_counted_by_op) {
     struct aggstats_call_in_flight calls[] = {{.op = "READ"}, {.op = "FSYNC"}, {.op = "READ"}};
     const struct aggstats_profile profile = {.in_flight = calls, .in_flight_count = 3};
@@ -212,6 +224,7 @@ static Suite *figures_suite(void) {
     tcase_add_test(sums, bounds_are_sums_over_the_buckets);
     tcase_add_test(sums, the_lowest_bucket_may_hold_nothing_but_zeros);
     tcase_add_test(sums, sums_count_all_ops);
+    tcase_add_test(sums, sums_do_not_wrap);
     tcase_add_test(sums, calls_in_flight_are_counted_by_op);
     tcase_add_test(sums, computed_counts_are_rounded_and_stay_within_64_bits);
     suite_add_tcase(suite, sums);

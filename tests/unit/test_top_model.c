@@ -126,6 +126,23 @@ START_TEST(the_oldest_call_in_flight_comes_first) {
 }
 END_TEST
 
+START_TEST(sums_over_operations_do_not_wrap) {
+    read_buckets[10] = UINT64_MAX;
+    read_buckets[12] = 0;
+    mkdir_buckets[20] = UINT64_MAX;
+    for (size_t i = 0; i < 2; i++) {
+        ops[i].calls = ops[i].moved_bytes = UINT64_MAX;
+        ops[i].failures[0] = UINT64_MAX;
+    }
+    struct top_frame frame = frame_of(NULL);
+    const wide_count twice = 2 * (wide_count)UINT64_MAX;
+    ck_assert(frame.ended == twice);
+    ck_assert(frame.failed == twice);
+    ck_assert(frame.moved_bytes == twice);
+    top_frame_finish(&frame);
+}
+END_TEST
+
 START_TEST(nothing_at_all_is_an_empty_frame) {
     struct aggstats_profile empty = now;
     empty.op_count = empty.in_flight_count = 0;
@@ -233,6 +250,7 @@ static Suite *top_model_suite(void) {
     tcase_add_test(frames, calls_that_ended_before_are_not_in_the_frame);
     tcase_add_test(frames, a_call_counts_in_the_interval_in_which_it_ends);
     tcase_add_test(frames, the_oldest_call_in_flight_comes_first);
+    tcase_add_test(frames, sums_over_operations_do_not_wrap);
     tcase_add_test(frames, nothing_at_all_is_an_empty_frame);
     tcase_add_test(frames, the_axis_is_over_all_that_was_ever_seen);
     suite_add_tcase(suite, frames);

@@ -7,7 +7,7 @@
 #include "units.h"
 
 static const struct {
-    uint64_t count;
+    wide_count count;
     const char *text;
 } counts[] = {
     {0, "0"},
@@ -17,6 +17,7 @@ static const struct {
     {13640, "13,640"},
     {1000007, "1,000,007"},
     {UINT64_MAX, "18,446,744,073,709,551,615"},
+    {4096 * (wide_count)UINT64_MAX, "75,557,863,725,914,323,415,040"}, /* of as many operations as there may be */
 };
 
 START_TEST(counts_have_their_thousands_separated) {

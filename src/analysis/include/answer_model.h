@@ -61,8 +61,8 @@ struct answer_model {
     struct answer_failure
         failures[ANSWER_FAILURES_MAX]; /* the commonest first; none that programs ask for, see below */
     size_t failure_count;
-    uint64_t failed_calls;                        /* by these and others that there was no room for */
-    uint64_t asked_for;                           /* calls that failed as programs ask for */
+    wide_count failed_calls;                      /* by these and others that there was no room for */
+    wide_count asked_for;                         /* calls that failed as programs ask for */
     bool knows_outcomes;                          /* what is not told of bytes and failures has not happened */
     const struct aggstats_call_in_flight *oldest; /* NULL: none in flight. Owner: the profile */
 };

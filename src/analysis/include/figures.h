@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "aggstats.h"
+#include "wide_count.h"
 
 /* Calls of an op that have ended: the sum of its buckets. */
 uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolution);
@@ -17,8 +18,8 @@ uint64_t figures_count(double count);
 double figures_percentile_error(unsigned resolution);
 
 struct figures_sum {
-    uint64_t calls;
-    double total_cycles; /* as a sum it may exceed 64 bits */
+    wide_count calls; /* as sums both may exceed 64 bits */
+    double total_cycles;
 };
 
 struct figures_sum figures_sum(const struct aggstats_profile *profile);

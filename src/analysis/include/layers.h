@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "aggstats.h"
+#include "wide_count.h"
 
 /* ---- Names -------------------------------------------------------------------------------------- */
 
@@ -64,7 +65,7 @@ enum layers_here {
 /* What a layer has of an operation. */
 struct layers_cell {
     bool is_there; /* else the operation has no counterpart at this layer, and what follows is 0 */
-    uint64_t calls;
+    wide_count calls;
     double total_ns;  /* 0 if the clock's rate is not known */
     double queued_ns; /* of that, at block, before the disk got the requests */
     enum layers_here here;

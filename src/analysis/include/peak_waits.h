@@ -6,6 +6,7 @@
 
 #include "aggstats.h"
 #include "peaks.h"
+#include "wide_count.h"
 
 #define PEAK_WAITS_MAX 3
 #define PEAK_WAITS_SHARE_MIN 0.05
@@ -19,8 +20,8 @@ struct peak_wait {
 struct peak_waits {
     struct peak_wait waits[PEAK_WAITS_MAX]; /* those of most calls first; each has PEAK_WAITS_SHARE_MIN at least */
     size_t count;
-    uint64_t known_calls; /* of the peak, whose cause was found: others were not slow, or nobody looked. Not more than
-                           * the peak's, also where causes have calls that the operation had before a rotation */
+    wide_count known_calls; /* of the peak, whose cause was found: others were not slow, or nobody looked. Not more than
+                             * the peak's, also where causes have calls that the operation had before a rotation */
 };
 
 /* Relates causes to a peak by latency: a cause has its calls in the buckets of its operation. */

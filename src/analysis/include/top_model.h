@@ -6,11 +6,12 @@
 #include <stddef.h>
 
 #include "aggstats.h"
+#include "wide_count.h"
 
 /* What calls did in the time between two snapshots. */
 struct top_figures {
     const char *name; /* whose they are. Owner: the frame */
-    uint64_t ended;   /* calls that returned in that time */
+    wide_count ended; /* calls that returned in that time */
     double total_cycles;
     double share;            /* of the latency of all calls: 0..1 */
     double mean_cycles;      /* this and the next are meaningful if calls have ended */
@@ -41,10 +42,10 @@ struct top_frame {
     size_t op_count;
     struct top_call *calls; /* oldest first */
     size_t call_count;
-    uint64_t ended;
+    wide_count ended;
     double total_cycles;
-    uint64_t failed;      /* calls */
-    uint64_t moved_bytes; /* modulo 2^64 */
+    wide_count failed;      /* calls */
+    wide_count moved_bytes; /* each operation's modulo 2^64 */
 
     /* not 0: buckets that any op has in the second snapshot, so that an axis over them changes little with time */
     uint64_t seen_buckets[AGGSTATS_BUCKETS_MAX];

@@ -56,12 +56,14 @@ static bool check_total(const char *name, const struct aggstats_profile *profile
 
 /* Calls for which the clock ran backwards are all in bucket 0. */
 static bool check_clamped(const char *name, const struct aggstats_profile *profile) {
-    uint64_t in_lowest = 0;
+    wide_count in_lowest = 0;
+    char text[WIDE_COUNT_TEXT_SIZE];
     for (size_t i = 0; i < profile->op_count; i++)
         in_lowest += profile->ops[i].buckets[0];
     if (profile->clamped <= in_lowest)
         return true;
-    printf("%s: %" PRIu64 " clamped calls, but %" PRIu64 " in bucket 0\n", name, profile->clamped, in_lowest);
+    printf("%s: %" PRIu64 " clamped calls, but %s in bucket 0\n", name, profile->clamped,
+           wide_count_format(in_lowest, text));
     return false;
 }
 

@@ -480,7 +480,7 @@ static void print_no_failures(const struct printer *it) {
 
 static void print_failures(const struct printer *it) {
     const struct answer_model *model = it->model;
-    uint64_t told = 0;
+    wide_count told = 0;
     char count[UNITS_TEXT_SIZE];
     char text[TEXT_SIZE];
     if (model->failure_count == 0) {

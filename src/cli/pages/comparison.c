@@ -228,6 +228,8 @@ static void print_table(const struct page *page) {
         for (size_t i = 0; i < column_count; i++) {
             char text[SCORE_TEXT_SIZE];
             table_columns[i].format(page, op, text);
+            if (units_text_columns(text) >= table_columns[i].width)
+                putc(' ', page->stream); /* so that a long number does not join the one before */
             screen_print_right(page->screen, INK_PLAIN, text, table_columns[i].width);
         }
         putc('\n', page->stream);

@@ -31,7 +31,7 @@ static bool wants(const struct why_page *page, const char *op) {
 /* ---- Causes ------------------------------------------------------------------------------------- */
 
 struct sums {
-    uint64_t calls;
+    wide_count calls;
     double total_cycles;
 };
 

@@ -34,7 +34,7 @@ struct panel {
     const struct layers_row *row;
     size_t layer;
     bool is_first; /* of its operation */
-    uint64_t *buckets;
+    wide_count *buckets;
 };
 
 struct figure {

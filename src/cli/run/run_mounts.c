@@ -14,6 +14,7 @@
 #include "base.h"
 #include "command.h"
 #include "path.h"
+#include "wide_count.h"
 
 #define ASKING_NAME "osprof-ask" /* fuse.bt has it too */
 #define ANSWER_MS 2000
@@ -143,7 +144,7 @@ int run_mounts_start(struct run_mounts *mounts, const struct signals *signals, i
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
 struct counted {
-    uint64_t calls;     /* over all mounts that have a live file to tell them */
+    wide_count calls;   /* over all mounts that have a live file to tell them */
     bool has_in_flight; /* calls */
     bool has_older;     /* some of them began before a moment */
 };
@@ -209,7 +210,7 @@ static bool ask_all(const struct run_mounts *mounts, void (*ask)(const struct ru
 void run_mounts_settle(struct run_mounts *mounts) {
     const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
     const int64_t begin_ms = now_ms();
-    uint64_t calls_before = UINT64_MAX;
+    wide_count calls_before = WIDE_COUNT_MAX;
     while (ask_all(mounts, run_daemon_wait_for_answer)) {
         const struct counted counted = look_at_counted(mounts, begin_ms);
         const bool is_quiet = !counted.has_in_flight && counted.calls == calls_before;

@@ -94,12 +94,12 @@ static int ask(const struct run_served *served, struct aggstats_profile *ret_pro
 static int ask_when_settled(const struct run_served *served, struct aggstats_profile *ret_profile) {
     const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
-    uint64_t calls_before = UINT64_MAX;
+    wide_count calls_before = WIDE_COUNT_MAX;
     for (unsigned quiet_looks = 0;;) {
         int error = ask(served, ret_profile);
         if (error)
             return error;
-        const uint64_t calls = figures_sum(ret_profile).calls;
+        const wide_count calls = figures_sum(ret_profile).calls;
         const bool is_quiet = calls == calls_before && ret_profile->in_flight_count == 0;
         quiet_looks = is_quiet ? quiet_looks + 1 : 0;
         if (quiet_looks == QUIET_LOOKS || read_clock_ns(CLOCK_MONOTONIC) >= end_ns)

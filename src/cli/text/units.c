@@ -1,17 +1,18 @@
 /* Numbers as people read them. */
 #include "units.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base.h"
 
-void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]) {
-    char digits[UNITS_TEXT_SIZE];
-    int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+void units_format_count(wide_count count, char ret_text[UNITS_TEXT_SIZE]) {
+    char digits[WIDE_COUNT_TEXT_SIZE];
+    const size_t length = strlen(wide_count_format(count, digits));
     char *to = ret_text;
-    for (int i = 0; i < length; i++) {
+    assert(length + (length - 1) / 3 < UNITS_TEXT_SIZE);
+    for (size_t i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
             *to++ = ',';
         *to++ = digits[i];
@@ -19,7 +20,7 @@ void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]) {
     *to = '\0';
 }
 
-const char *units_plural(uint64_t count) {
+const char *units_plural(wide_count count) {
     return count == 1 ? "" : "s";
 }
 

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wide_count.h"
+
 #define UNITS_TEXT_SIZE 32
 
 /* What turns cycles into text. */
@@ -13,11 +15,12 @@ struct units {
     bool ascii;            /* "us" for "µs", "<=" for "≤" */
 };
 
-/* 13640 -> "13,640" */
-void units_format_count(uint64_t count, char ret_text[UNITS_TEXT_SIZE]);
+/* 13640 -> "13,640". count: below 10^24, as sums over all operations of a profile are: those have 64 bits each, and are
+ * 4,096 at most */
+void units_format_count(wide_count count, char ret_text[UNITS_TEXT_SIZE]);
 
 /* What a noun ends with after this count: "s", or nothing. */
-const char *units_plural(uint64_t count);
+const char *units_plural(wide_count count);
 
 /* 0.0123 -> "0.01", 12.34 -> "12.3", 13640 -> "13,640" */
 void units_format_number(double number, char ret_text[UNITS_TEXT_SIZE]);

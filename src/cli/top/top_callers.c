@@ -95,7 +95,7 @@ void top_callers_begin_here(struct top_callers *callers) {
 
 /* A profile without calls has no groups either, whether or not they are recorded. */
 static bool has_no_calls(const struct aggstats_profile *profile) {
-    uint64_t ended = 0;
+    wide_count ended = 0;
     for (size_t i = 0; i < profile->op_count; i++)
         ended += figures_finished(&profile->ops[i], profile->resolution);
     return ended == 0;

@@ -83,7 +83,7 @@ void top_page_draw_heading(const struct top_watch *watch, struct canvas *canvas)
 /* ---- Rates --------------------------------------------------------------------------------------- */
 
 /* A number of a frame as what a second had in the mean; 0: the time is not known. */
-static double per_second(const struct top_frame *frame, uint64_t number) {
+static double per_second(const struct top_frame *frame, wide_count number) {
     const struct aggstats_profile *profile = &frame->profile;
     if (!profile->has_elapsed || profile->elapsed_cycles == 0)
         return 0;
@@ -91,7 +91,7 @@ static double per_second(const struct top_frame *frame, uint64_t number) {
 }
 
 /* "4.10 MiB/s"; nothing for none */
-static void format_moved(const struct top_frame *frame, uint64_t moved_bytes, char ret_text[UNITS_TEXT_SIZE]) {
+static void format_moved(const struct top_frame *frame, wide_count moved_bytes, char ret_text[UNITS_TEXT_SIZE]) {
     char text[UNITS_TEXT_SIZE];
     ret_text[0] = '\0';
     if (moved_bytes == 0)
@@ -100,7 +100,7 @@ static void format_moved(const struct top_frame *frame, uint64_t moved_bytes, ch
     snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", text);
 }
 
-static void format_failed(const struct top_frame *frame, uint64_t failed, char ret_text[UNITS_TEXT_SIZE]) {
+static void format_failed(const struct top_frame *frame, wide_count failed, char ret_text[UNITS_TEXT_SIZE]) {
     char text[UNITS_TEXT_SIZE];
     ret_text[0] = '\0';
     if (failed == 0)

@@ -1,4 +1,4 @@
-/* Writing JSON as a stream. Whole numbers have all 64 bits; keys and texts are UTF-8 whatever they were.
+/* Writing JSON as a stream. Whole numbers have all their digits; keys and texts are UTF-8 whatever they were.
  * The key of what stands in an array is NULL. */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H
@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "wide_count.h"
 
 struct json_writer {
     FILE *stream;
@@ -19,7 +21,7 @@ void json_begin(struct json_writer *writer, const char *key, char bracket);
 void json_end(struct json_writer *writer, char bracket);
 
 void json_text(struct json_writer *writer, const char *key, const char *text);
-void json_count(struct json_writer *writer, const char *key, uint64_t count);
+void json_count(struct json_writer *writer, const char *key, wide_count count);
 void json_real(struct json_writer *writer, const char *key, double value);
 void json_bool(struct json_writer *writer, const char *key, bool value);
 
