@@ -167,11 +167,33 @@ START_TEST(cancelled_number_is_given_again) {
 }
 END_TEST
 
+static void *make_some_calls(void *argument) {
+    for (unsigned i = 0; i < 101; i++)
+        make_call(argument, i % 2);
+    return NULL;
+}
+
+/* A thread that has ended leaves its block to the next. */
+START_TEST(next_thread_goes_on_with_the_numbers) {
+    for (unsigned turn = 1; turn <= 3; turn++) {
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, make_some_calls, &made[0]), 0);
+        pthread_join(thread, NULL);
+        check_window();
+        ck_assert_int_eq(aggstats_recorder_reset(recorder), 0);
+        ck_assert_uint_eq(told.block_count, 1);
+        ck_assert_uint_eq(border_of(made[0].block), turn * 101);
+        check_window();
+    }
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("numbered");
     TCase *tcase = suite_case(suite, "calls", set_up, tear_down);
     tcase_add_test(tcase, reset_falls_between_two_calls_of_each_thread);
     tcase_add_test(tcase, rotations_tell_whether_they_were_saved);
     tcase_add_test(tcase, cancelled_number_is_given_again);
+    tcase_add_test(tcase, next_thread_goes_on_with_the_numbers);
     return run_suite(suite);
 }

@@ -1,12 +1,15 @@
 /* Workers over a socket instead of the device: requests are served whatever else hangs, one user's leave workers to
- * others, and each is answered once. GETATTR of the inode HANGS waits until it is let go, or interrupted. */
+ * others, each is answered once, and workers that are not needed end. GETATTR of the inode HANGS waits until it is let
+ * go, or interrupted; of HANGS_ON until it is interrupted. */
 #include "session.h"
 
 #include <check.h>
+#include <dirent.h>
 #include <errno.h>
 #include <linux/fuse.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@
 #include "run_suite.h"
 
 #define HANGS 7U
+#define HANGS_ON 8U
 #define OWNER 1009U
 #define USER 65534U
 #define PATIENCE_MS 60000
@@ -31,13 +35,13 @@ static unsigned hanging_count;
 
 /* ---- The file system ---- */
 
-static int hang(void) {
+static int hang(bool may_be_let_go) {
     struct timespec step;
     int err = 0;
     pthread_mutex_lock(&lock);
     hanging_count++;
     pthread_cond_broadcast(&changed);
-    while (!is_let_go && err == 0) {
+    while (!(is_let_go && may_be_let_go) && err == 0) {
         pthread_mutex_unlock(&lock);
         step = (struct timespec){.tv_nsec = 20000000};
         err = nanosleep(&step, NULL) < 0 ? errno : 0; /* a system call, which the signal interrupts */
@@ -52,7 +56,7 @@ static void answer_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info
     const struct stat attr = {.st_ino = ino, .st_mode = S_IFREG | 0644};
     (void)fi;
     session_enter(session, req, true);
-    int err = ino == HANGS ? hang() : 0;
+    int err = ino == HANGS || ino == HANGS_ON ? hang(ino == HANGS) : 0;
     session_leave(true);
     if (err == 0)
         fuse_reply_attr(req, &attr, 0);
@@ -144,6 +148,12 @@ static unsigned hanging(void) {
     unsigned count = hanging_count;
     pthread_mutex_unlock(&lock);
     return count;
+}
+
+static void let_none_go(void) {
+    pthread_mutex_lock(&lock);
+    is_let_go = false;
+    pthread_mutex_unlock(&lock);
 }
 
 static void let_go(void) {
@@ -331,6 +341,69 @@ START_TEST(calls_one_after_the_other_are_answered_once) {
 }
 END_TEST
 
+static unsigned count_threads(void) {
+    unsigned count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    ck_assert_ptr_nonnull(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+static unsigned count_cpus(void) {
+    cpu_set_t cpus;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+    return (unsigned)CPU_COUNT(&cpus);
+}
+
+static void wait_for_threads(unsigned most) {
+    const struct timespec step = {.tv_nsec = 50000000};
+    for (int waited_ms = 0; count_threads() > most && waited_ms < PATIENCE_MS; waited_ms += 50)
+        nanosleep(&step, NULL);
+    ck_assert_uint_le(count_threads(), most);
+}
+
+/* All at once, so that each has a worker. */
+static void call_in_a_burst(uint64_t first, unsigned count, unsigned hanging_besides) {
+    let_none_go();
+    for (uint64_t unique = first; unique < first + count; unique++)
+        send_getattr(unique, HANGS, 0);
+    wait_for_hanging(count + hanging_besides);
+    ck_assert_uint_gt(count_threads(), count + hanging_besides);
+    let_go();
+    for (unsigned number = 0; number < count; number++) {
+        uint64_t unique;
+        int error;
+        ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+        ck_assert(unique >= first && unique < first + count && error == 0);
+    }
+}
+
+/* Nobody but those that hang, and three for each CPU, is left; and again after the next burst. */
+static void call_in_two_bursts(void) {
+    const unsigned most = count_threads() + 3 * count_cpus() + 3;
+    for (uint64_t unique = 2; unique < 5; unique++)
+        send_getattr(unique, HANGS_ON, 0);
+    wait_for_hanging(3);
+    for (unsigned burst = 1; burst <= 2; burst++) {
+        call_in_a_burst(UINT64_C(1000) * burst, 101, 3);
+        wait_for_threads(most);
+        ck_assert_uint_eq(hanging(), 3);
+        send_getattr(UINT64_C(1000) * burst + 500, 3, 0);
+        expect_answer(UINT64_C(1000) * burst + 500, 0);
+    }
+    for (uint64_t unique = 2; unique < 5; unique++) {
+        send_interrupt(unique);
+        expect_answer(unique, EINTR);
+    }
+}
+
+START_TEST(workers_that_are_not_needed_end) {
+    run(false, call_in_two_bursts);
+}
+END_TEST
+
 int main(void) {
     Suite *suite = suite_create("session_workers");
     TCase *tcase = tcase_create("session_workers");
@@ -342,6 +415,7 @@ int main(void) {
     tcase_add_test(tcase, an_interrupt_may_come_before_its_call_has_begun);
     tcase_add_test(tcase, one_worker_serves_all_in_turn);
     tcase_add_test(tcase, calls_one_after_the_other_are_answered_once);
+    tcase_add_test(tcase, workers_that_are_not_needed_end);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

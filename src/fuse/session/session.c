@@ -137,6 +137,8 @@ static int wait_for_end(struct session *session) {
             return signal;
         if (fuse_session_exited(session->fuse))
             return 0;
+        if (__atomic_load_n(&session->ended_count, __ATOMIC_ACQUIRE) > 0)
+            session_join_ended_workers(session);
         if (pool_wants_worker(&session->pool))
             session_add_waiting_worker(session);
     }
@@ -159,7 +161,7 @@ static unsigned signal_ring_locked(struct session *session) {
 static unsigned signal_servers(struct session *session) {
     pthread_mutex_lock(&session->lock);
     unsigned running = signal_ring_locked(session);
-    pthread_cond_broadcast(&session->released);
+    session_wake_parked_workers(session);
     for (unsigned index = 0; index < session->worker_count; index++) {
         struct worker *worker = session->workers[index];
         if (!__atomic_load_n(&worker->ended, __ATOMIC_ACQUIRE)) {
@@ -206,7 +208,6 @@ int session_create(struct fuse_session *fuse, const struct session_options *opti
     session_init_deferred(session, options->owner_uid);
     session->main_thread = pthread_self();
     pthread_mutex_init(&session->lock, NULL);
-    pthread_cond_init(&session->released, NULL);
     *ret_session = steal_pointer(&session);
     return 0;
 }
@@ -215,7 +216,7 @@ void session_destroy(struct session *session) {
     if (!session)
         return;
     for (unsigned index = 0; index < session->worker_count; index++)
-        free(session->workers[index]);
+        session_free_worker(session->workers[index]);
     while (session->others) {
         struct session_server *server = session->others;
         session->others = server->next;
@@ -224,7 +225,6 @@ void session_destroy(struct session *session) {
     ring_reply_thread_destroy(session->ring);
     pool_finish(&session->pool);
     session_drop_deferred(session);
-    pthread_cond_destroy(&session->released);
     pthread_mutex_destroy(&session->lock);
     free(session);
 }

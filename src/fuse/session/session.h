@@ -2,9 +2,10 @@
  *
  * While requests are short, a few chosen workers take them all and the others are parked (pool.h); the
  * main thread checks every 5 ms that they get on. Otherwise a worker is started, or released, when every other one is
- * busy, so a call that hangs in the lower file system does not delay the next; idle ones stay, and the main thread only
- * waits: for a signal, or for the connection to end. It does not wait for workers that hang: what they have counted is
- * already in the profile.
+ * busy, so a call that hangs in the lower file system does not delay the next. Three idle ones for each CPU stay; those
+ * beyond are parked, and end when they have not been needed for ten seconds. The main thread only waits: for a signal,
+ * or for the connection to end. It does not wait for workers that hang: what they have counted is already in the
+ * profile.
  *
  * With io_uring libfuse's threads take most requests instead (ring.h), and workers what still comes through the device.
  */

@@ -4,6 +4,7 @@
 #ifndef SESSION_PRIVATE_H
 #define SESSION_PRIVATE_H
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdalign.h>
 #include <unistd.h>
@@ -55,12 +56,15 @@ struct deferred_queue {
 struct worker {
     struct session_server server;
     struct pool_worker pooled;
-    bool counted;             /* among the idle; its own */
-    uint32_t opcode;          /* of the request, as the kernel sent it; its own */
-    bool lacks_fsetid;        /* says the request of its caller; its own */
-    bool is_readahead;        /* see struct pool_call; its own */
-    uint64_t answered_cycles; /* when the request was served; 0: not yet; its own */
-    bool ended;               /* atomic */
+    bool counted;                 /* among the idle; its own */
+    uint32_t opcode;              /* of the request, as the kernel sent it; its own */
+    bool lacks_fsetid;            /* says the request of its caller; its own */
+    bool is_readahead;            /* see struct pool_call; its own */
+    uint64_t answered_cycles;     /* when the request was served; 0: not yet; its own */
+    struct worker *parked_before; /* under the session's lock, as the next two; see session.parked */
+    bool is_parked;
+    pthread_cond_t released; /* it is parked no longer, or the session ends */
+    bool ended;              /* atomic */
 };
 
 struct session {
@@ -68,14 +72,14 @@ struct session {
     struct pool pool;
     pthread_t main_thread;
     pthread_mutex_t lock;
-    pthread_cond_t released;
     struct worker *workers[WORKERS_MAX];
-    unsigned worker_count;         /* ever started; atomic; changed under the lock */
+    unsigned worker_count;         /* under the lock; with those that have ended and are not joined */
+    unsigned ended_count;          /* atomic; how many these are */
     struct session_server *others; /* under the lock */
-    unsigned parked_count;         /* workers that wait to be released; atomic; changed under the lock */
-    unsigned releases;             /* how many of them may go */
+    struct worker *parked;         /* workers that wait to be released, the latest first; under the lock */
+    unsigned parked_count;         /* under the lock */
     unsigned idle_count;           /* atomic; workers that wait for a request, or are about to */
-    unsigned idle_most;            /* with as many a worker is parked */
+    unsigned idle_most;            /* with as many idle ones another is parked; so many idle and parked ones stay */
     struct interrupt interrupts[WORKERS_MAX];
     unsigned interrupt_count;          /* atomic; changed under the lock; for the main thread to repeat */
     struct user_shares busy;           /* requests that are being served */
@@ -100,8 +104,16 @@ static inline void session_wake_main_thread(struct session *session) {
     pthread_kill(session->main_thread, MAIN_SIGNAL);
 }
 
-/* One more worker that waits for requests: a parked one, or a new one. Errors: -EAGAIN, -ENOMEM */
+/* One more worker that waits for requests: the one that was parked last, or a new one. Errors: -EAGAIN, -ENOMEM */
 int session_add_waiting_worker(struct session *session);
+
+/* Joins and frees the workers that have ended. Threads: the main thread */
+void session_join_ended_workers(struct session *session);
+
+void session_free_worker(struct worker *worker);
+
+/* Wakes the workers that are parked, so that they see that the session ends. Under the lock */
+void session_wake_parked_workers(struct session *session);
 
 /* This thread may have been started by a bound worker, and inherited how that is scheduled. */
 static inline void session_restore_scheduling(const struct session *session) {

@@ -12,6 +12,9 @@
 #include "base.h"
 #include "request_body.h"
 
+#define NS_PER_S INT64_C(1000000000)
+#define PARKED_NS (10 * NS_PER_S) /* then a worker that is not needed ends */
+
 /* Takes a worker off the idle ones. Returns true if it was the last of them: it then sees that all are plain, or
  * the main thread that nobody is idle, when that makes all plain. */
 static bool worker_leave_idle(struct worker *worker) {
@@ -53,19 +56,66 @@ static bool is_surplus(const struct worker *worker) {
     return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) - worker->counted >= session->idle_most;
 }
 
-/* Leaves the requests to chosen workers, or to enough others who wait for them, until it is released. */
-static void park(struct worker *worker) {
+/* ---- Parked workers ---- */
+
+static void add_parked_locked(struct session *session, struct worker *worker) {
+    worker->is_parked = true;
+    worker->parked_before = session->parked;
+    session->parked = worker;
+    session->parked_count++;
+}
+
+static void remove_parked_locked(struct session *session, struct worker *worker) {
+    struct worker **link = &session->parked;
+    if (!worker->is_parked)
+        return;
+    while (*link != worker)
+        link = &(*link)->parked_before;
+    *link = worker->parked_before;
+    worker->is_parked = false;
+    session->parked_count--;
+}
+
+void session_wake_parked_workers(struct session *session) {
+    for (struct worker *worker = session->parked; worker; worker = worker->parked_before)
+        pthread_cond_signal(&worker->released);
+}
+
+/* Whether enough others wait, parked or for requests, also if all are plain at once. */
+static bool is_dispensable_locked(const struct session *session) {
+    return session->parked_count + __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) > session->idle_most;
+}
+
+/* Returns false if it was not released for so long that it is to end. If it is not to, it asks again after twice the
+ * time, so that an idle mount sleeps. */
+static bool wait_for_release_locked(struct session *session, struct worker *worker) {
+    int64_t patience_ns = PARKED_NS;
+    int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + patience_ns;
+    while (worker->is_parked && !fuse_session_exited(session->fuse)) {
+        const struct timespec until = {.tv_sec = until_ns / NS_PER_S, .tv_nsec = until_ns % NS_PER_S};
+        if (pthread_cond_clockwait(&worker->released, &session->lock, CLOCK_MONOTONIC, &until) != ETIMEDOUT)
+            continue;
+        if (worker->is_parked && is_dispensable_locked(session))
+            return false;
+        patience_ns *= 2;
+        until_ns += patience_ns;
+    }
+    return true;
+}
+
+/* Leaves the requests to chosen workers, or to enough others who wait for them, until it is released. Those who were
+ * parked last are released first: so the others may end. Returns false if it is to end. */
+static bool park(struct worker *worker) {
     struct session *session = worker->server.session;
+    bool stays = true;
     pthread_mutex_lock(&session->lock);
     if (!pool_is_plain(&session->pool) || is_surplus(worker)) {
-        __atomic_store_n(&session->parked_count, session->parked_count + 1, __ATOMIC_RELAXED);
-        while (session->releases == 0 && !fuse_session_exited(session->fuse))
-            pthread_cond_wait(&session->released, &session->lock);
-        __atomic_store_n(&session->parked_count, session->parked_count - 1, __ATOMIC_RELAXED);
-        if (session->releases > 0)
-            session->releases--;
+        add_parked_locked(session, worker);
+        stays = wait_for_release_locked(session, worker);
+        remove_parked_locked(session, worker);
     }
     pthread_mutex_unlock(&session->lock);
+    return stays;
 }
 
 static bool is_needed(const struct worker *worker) {
@@ -73,16 +123,20 @@ static bool is_needed(const struct worker *worker) {
     return pool_worker_is_chosen(&worker->pooled) || (pool_is_plain(&session->pool) && !is_surplus(worker));
 }
 
-/* Until this worker is to receive the next request: as a chosen one, or because all are plain. */
-static void take_turn(struct worker *worker) {
+/* Until this worker is to receive the next request: as a chosen one, or because all are plain. Returns false if it is
+ * to end, with the session or because it is not needed. */
+static bool take_turn(struct worker *worker) {
     struct session *session = worker->server.session;
     while (!is_needed(worker) && !fuse_session_exited(session->fuse)) {
         worker_leave_idle(worker);
-        if (!pool_join(&session->pool, &worker->pooled))
-            park(worker);
+        if (!pool_join(&session->pool, &worker->pooled) && !park(worker))
+            return false;
     }
     become_idle(worker);
+    return !fuse_session_exited(session->fuse);
 }
+
+/* ---- Requests ---- */
 
 /* Reads what libfuse does not pass on, and makes of the request one that libfuse knows. */
 static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *request) {
@@ -182,8 +236,7 @@ static int serve(struct worker *worker, struct fuse_buf *buffer) {
     worker->pooled.thread = gettid();
     session_restore_scheduling(session);
     for (;;) {
-        take_turn(worker);
-        if (fuse_session_exited(session->fuse))
+        if (!take_turn(worker))
             return 0;
         int result = serve_one(worker, buffer);
         if (result <= 0 && result != -EINTR && result != -EAGAIN)
@@ -204,9 +257,12 @@ static void *run_worker(void *argument) {
         fuse_session_exit(session->fuse);
     }
     __atomic_store_n(&worker->ended, true, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&session->ended_count, 1, __ATOMIC_RELEASE);
     session_wake_main_thread(session);
     return NULL;
 }
+
+/* ---- Starting and ending ---- */
 
 static int start_worker_locked(struct session *session) {
     if (session->worker_count == WORKERS_MAX || fuse_session_exited(session->fuse))
@@ -216,26 +272,56 @@ static int start_worker_locked(struct session *session) {
         return -ENOMEM;
     worker->server.session = session;
     worker->server.worker = worker;
+    pthread_cond_init(&worker->released, NULL);
     become_idle(worker);
     int err = pthread_create(&worker->server.thread, NULL, run_worker, worker);
     if (err != 0) {
         worker_leave_idle(worker);
+        pthread_cond_destroy(&worker->released);
         return -err;
     }
-    session->workers[session->worker_count] = steal_pointer(&worker);
-    __atomic_store_n(&session->worker_count, session->worker_count + 1, __ATOMIC_RELAXED);
+    session->workers[session->worker_count++] = steal_pointer(&worker);
     return 0;
 }
 
 int session_add_waiting_worker(struct session *session) {
     int err = 0;
     pthread_mutex_lock(&session->lock);
-    if (session->parked_count > session->releases) {
-        session->releases++;
-        pthread_cond_signal(&session->released);
+    struct worker *parked = session->parked;
+    if (parked) {
+        remove_parked_locked(session, parked);
+        pthread_cond_signal(&parked->released);
     } else {
         err = start_worker_locked(session);
     }
     pthread_mutex_unlock(&session->lock);
     return err;
+}
+
+void session_free_worker(struct worker *worker) {
+    pthread_cond_destroy(&worker->released);
+    free(worker);
+}
+
+/* Its place is another's then. */
+static struct worker *take_ended(struct session *session) {
+    struct worker *ended = NULL;
+    pthread_mutex_lock(&session->lock);
+    for (unsigned index = 0; index < session->worker_count && !ended; index++) {
+        if (!__atomic_load_n(&session->workers[index]->ended, __ATOMIC_ACQUIRE))
+            continue;
+        ended = session->workers[index];
+        session->workers[index] = session->workers[--session->worker_count];
+    }
+    pthread_mutex_unlock(&session->lock);
+    return ended;
+}
+
+void session_join_ended_workers(struct session *session) {
+    struct worker *ended;
+    while ((ended = take_ended(session))) {
+        __atomic_sub_fetch(&session->ended_count, 1, __ATOMIC_RELAXED);
+        pthread_join(ended->server.thread, NULL);
+        session_free_worker(ended);
+    }
 }
