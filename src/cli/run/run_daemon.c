@@ -90,16 +90,15 @@ void run_daemon_renew(struct run_daemon *daemon) {
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
-/* As root others may use the mount too: the command may become somebody else. */
+/* As root others may use the mount too: the command may become somebody else. The control file is written to, also over
+ * a directory that is read-only. */
 static void exec_osproffs(const struct run_daemon *daemon, const struct run_osproffs *options) {
     char lower[32];
     const char *arguments[16] = {"osproffs", "-f"};
     size_t count = 2;
     snprintf(lower, sizeof(lower), "/proc/self/fd/%d", LOWER_FD);
-    if (geteuid() == 0) {
-        arguments[count++] = "-o";
-        arguments[count++] = "allow_other";
-    }
+    arguments[count++] = "-o";
+    arguments[count++] = geteuid() == 0 ? "rw,allow_other" : "rw";
     if (options->has_groups_unasked) {
         arguments[count++] = "-o";
         arguments[count++] = "by=file+directory+program";

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "mountpoint.h"
 #include "mounts.h"
+#include "path.h"
 #include "ring.h"
 
 static int add_option(struct fuse_args *args, const char *option) {
@@ -34,6 +35,27 @@ static int add_source(struct fuse_args *args, const char *lower) {
     }
     *at = '\0';
     return add_option(args, option);
+}
+
+static bool has_writable_below(const char *lower) {
+    CLEANUP_MOUNTS struct mounts_table table;
+    struct mounts_entry entry;
+    bool found = false;
+    mounts_open(&table);
+    while (!found && mounts_next(&table, &entry)) {
+        const char *below = path_below(entry.path, lower);
+        found =
+            below && below[0] && !mounts_has_option(entry.options, "ro") && !mounts_has_option(entry.fs_options, "ro");
+    }
+    return found;
+}
+
+/* A mount is read-only as a whole or not at all, so it is only if nothing below it can be written to. An option rw of
+ * the user's comes later and wins. */
+static int add_read_only(struct fuse_args *args, const char *lower) {
+    struct statvfs fs;
+    bool is_read_only = statvfs(lower, &fs) == 0 && fs.f_flag & ST_RDONLY && !has_writable_below(lower);
+    return is_read_only ? add_option(args, "ro") : 0;
 }
 
 /* Where the kernel does not check permissions it opens devices for everybody who finds them: either nobody opens any,
@@ -128,8 +150,8 @@ static int start_serving(const struct mounting *mounting) {
 
 int mounting_mount(struct mounting *mounting) {
     struct fuse_args *args = (struct fuse_args *)(uintptr_t)&mounting->options->fuse_args;
-    if (add_lower_flags(args, mounting) < 0 || add_option(args, "subtype=osproffs") < 0 ||
-        add_source(args, mounting->lower) < 0) {
+    if (add_lower_flags(args, mounting) < 0 || add_read_only(args, mounting->lower) < 0 ||
+        add_option(args, "subtype=osproffs") < 0 || add_source(args, mounting->lower) < 0) {
         log_message("cannot mount: %s", strerror(ENOMEM));
         return -ENOMEM;
     }
