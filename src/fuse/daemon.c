@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -290,6 +291,13 @@ static bool takes_set_id(const struct options *options) {
     return is_told && !options->kernel_data;
 }
 
+/* Without any the handles of an earlier mount may lead to files of this one. */
+static uint32_t random_generation(void) {
+    uint32_t generation = 0;
+    (void)!getrandom(&generation, sizeof(generation), 0);
+    return generation;
+}
+
 static int init_glue(struct daemon *daemon) {
     const struct options *options = daemon->options;
     bool uncached =
@@ -298,6 +306,7 @@ static int init_glue(struct daemon *daemon) {
     daemon->glue = (struct glue){
         .top = &daemon->ctl.layer,
         .entry_timeout_s = timeout_s,
+        .first_generation = random_generation(),
         .attr_timeout_s = timeout_s,
         .negative_timeout_s = timeout_s,
         .direct_io = options->cache == CACHE_NONE,

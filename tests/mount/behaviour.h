@@ -39,5 +39,7 @@ void behaviour_nameless_named(void);
 void behaviour_moved_below(void);
 void behaviour_moved_parent(void);
 void behaviour_handles(void);
+void behaviour_handles_kept(void);
+void behaviour_handles_old(void);
 
 #endif

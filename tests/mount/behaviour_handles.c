@@ -33,7 +33,7 @@ static int open_it(struct handle *handle, int flags) {
     return fd;
 }
 
-/* $EVICT: the kernel is asked to forget what nobody uses. */
+/* The kernel is asked to forget what nobody uses. */
 static void evict(void) {
     int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
     sync();
@@ -146,4 +146,43 @@ void behaviour_handles(void) {
     open_all(root);
     open_many();
     look_for_removed(below_fd);
+}
+
+enum { KEPT = 20 };
+
+/* In the file $KEPT are handles that were taken before a remount. */
+static int open_kept(int flags) {
+    const char *path = getenv("KEPT");
+    int fd = open(path ? path : "kept", flags | O_CLOEXEC, 0600);
+    behaviour_must(fd >= 0, "open $KEPT");
+    return fd;
+}
+
+void behaviour_handles_kept(void) {
+    struct handle handle;
+    char name[32];
+    int fd = open_kept(O_WRONLY | O_CREAT | O_TRUNC);
+    for (int i = 0; i < KEPT; i++) {
+        snprintf(name, sizeof(name), "kept-%d", i);
+        probe_make(name, "kept");
+        memset(&handle, 0, sizeof(handle));
+        behaviour_must(take(name, &handle) == 0 && write(fd, &handle, sizeof(handle)) > 0, "keep a handle");
+    }
+    close(fd);
+}
+
+/* In a new mount, which knows other files. */
+void behaviour_handles_old(void) {
+    struct handle handle;
+    struct stat st;
+    char name[64];
+    int fd = open_kept(O_RDONLY);
+    for (int i = 0; i < 3 * KEPT; i++) {
+        snprintf(name, sizeof(name), "other-%d", i);
+        probe_make(name, "other");
+    }
+    while (read(fd, &handle, sizeof(handle)) == (ssize_t)sizeof(handle))
+        close(TRY_FD(open_it(&handle, O_RDONLY)));
+    behaviour_must(stat("other-0", &st) == 0, "look at a file");
+    close(fd);
 }

@@ -28,6 +28,8 @@ const struct probe_topic probe_topics[] = {
     {"moved_below", behaviour_moved_below},
     {"moved_parent", behaviour_moved_parent},
     {"handles", behaviour_handles},
+    {"handles_kept", behaviour_handles_kept},
+    {"handles_old", behaviour_handles_old},
     {0},
 };
 

@@ -29,6 +29,7 @@ struct glue {
     double entry_timeout_s;
     double attr_timeout_s;
     double negative_timeout_s; /* never above entry_timeout_s */
+    uint32_t first_generation; /* of inodes: no two mounts have the same, so handles of one are ESTALE in the other */
     bool direct_io;            /* no page cache above */
     bool keep_cache;           /* cached data outlives close */
     bool cache_readdir;

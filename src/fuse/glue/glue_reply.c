@@ -21,7 +21,7 @@ struct fuse_entry_param glue_entry_param(const struct glue *glue, const struct f
     bool control = ctl_serves(entry->ino);
     return (struct fuse_entry_param){
         .ino = entry->ino,
-        .generation = entry->generation,
+        .generation = glue->first_generation + (uint32_t)entry->generation, /* the kernel keeps 32 bits */
         .attr = entry->attr,
         .attr_timeout = control ? CONTROL_TIMEOUT_S : glue_attr_timeout(glue, entry->attr.st_mode),
         .entry_timeout = entry_timeout(glue, entry),
