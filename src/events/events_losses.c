@@ -58,6 +58,7 @@ static uint64_t count_in_run(struct events_file *file, const struct events_run *
         if (length_bytes == 0)
             break;
         file->losses.disordered += event.start_cycles < ended_cycles;
+        file->losses.outside += events_is_outside(file, &event);
         ended_cycles = event.end_cycles;
         read_bytes += length_bytes;
     }

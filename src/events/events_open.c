@@ -337,6 +337,7 @@ int events_open(const void *data, size_t size_bytes, struct events_file **ret_fi
         return err;
     }
     sort_all(file);
+    events_find_span(file);
     events_count_losses(file);
     *ret_file = file;
     return 0;

@@ -35,6 +35,9 @@ int events_host_describe(struct events_host_seen *host);
 void events_host_free(struct events_host_seen *host);
 bool events_has_open_host(const struct events_file *file);
 
+/* Finds between which moments calls can lie, once all chunks are read and sorted. */
+void events_find_span(struct events_file *file);
+
 /* Counts what is missing, once all chunks are read and sorted. */
 void events_count_losses(struct events_file *file);
 

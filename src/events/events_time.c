@@ -4,6 +4,36 @@
 #define STA_UNSYNC 0x0040U /* <sys/timex.h>, of Linux everywhere */
 #define NS_PER_SECOND 1000000000.0L
 
+#define APART_S 3600U /* far more than calls are saved late, were it that the disk hangs */
+
+static void add_moment(struct events_file *file, uint64_t cycles) {
+    if (cycles < file->first_cycles)
+        file->first_cycles = cycles;
+    if (cycles > file->last_cycles)
+        file->last_cycles = cycles;
+}
+
+void events_find_span(struct events_file *file) {
+    uint64_t apart_cycles = 0;
+    file->first_cycles = UINT64_MAX;
+    for (size_t i = 0; i < file->clock_count; i++)
+        add_moment(file, file->clocks[i].cycles);
+    for (size_t i = 0; i < file->mark_count; i++)
+        if (file->marks[i].mark.cycles != 0)
+            add_moment(file, file->marks[i].mark.cycles);
+    if (file->first_cycles > file->last_cycles || file->clock_hz == 0 ||
+        __builtin_mul_overflow(file->clock_hz, (uint64_t)APART_S, &apart_cycles))
+        apart_cycles = UINT64_MAX;
+    file->first_cycles = file->first_cycles > apart_cycles ? file->first_cycles - apart_cycles : 0;
+    if (__builtin_add_overflow(file->last_cycles, apart_cycles, &file->last_cycles))
+        file->last_cycles = UINT64_MAX;
+}
+
+bool events_is_outside(const struct events_file *file, const struct event *event) {
+    return event->start_cycles < file->first_cycles || event->end_cycles > file->last_cycles ||
+           event->end_cycles < event->start_cycles;
+}
+
 /* The two pairs whose line is taken: those around the moment, or the nearest. */
 static bool find_pairs(const struct events_file *file, uint64_t cycles, const struct events_clock **ret_from,
                        const struct events_clock **ret_to) {

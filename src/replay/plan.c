@@ -231,6 +231,10 @@ static int read_calls(struct replay *replay, struct events_cursor *cursor, uint3
     struct event event;
     size_t room = 0;
     while (replay->error == 0 && events_next(cursor, &event)) {
+        if (events_is_outside(replay->file, &event)) {
+            replay->left_out[event.op]++;
+            continue;
+        }
         uint32_t place = add_op(replay, &event);
         if (place >= room) {
             room = room ? 2 * room : 1024;
@@ -241,7 +245,9 @@ static int read_calls(struct replay *replay, struct events_cursor *cursor, uint3
         }
         (*threads)[place] = event.thread;
     }
-    return replay->error ? replay->error : replay->ops.count > 1 ? 0 : -ENODATA;
+    if (replay->error || replay->ops.count > 1)
+        return replay->error;
+    return replay->file->losses.outside > 0 ? -ERANGE : -ENODATA;
 }
 
 static int plan(struct replay *replay) {

@@ -205,6 +205,7 @@ struct replay {
     struct replay_lane *lanes; /* [lane_count] */
     uint32_t lane_count;
     uint32_t recorded_threads;
+    uint64_t left_out[EVENTS_OPS_MAX]; /* calls that are not planned: REPLAY_BAD_TIME */
     uint64_t first_cycles;
     int error; /* of planning: what nobody had memory for */
 

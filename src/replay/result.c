@@ -19,6 +19,7 @@ const char *replay_reason_text(enum replay_reason reason) {
         [REPLAY_TOO_LARGE] = "files would hold more than --max-bytes, or a call would move more than 16 MiB",
         [REPLAY_NOT_RECORDED] = "values of such attributes are not recorded",
         [REPLAY_NOT_PRIVILEGED] = "owners and devices need --privileged",
+        [REPLAY_BAD_TIME] = "it lies more than an hour apart from all other times of the recording",
         [REPLAY_STOPPED] = "the replay was ended before",
     };
     return texts[reason];
@@ -69,6 +70,18 @@ static void count_op(struct replay *replay, const struct replay_op *op) {
         add_difference(replay, op);
     } else if (replay->file->ops[op->op].counts_bytes && op->error == 0) {
         count->other_result += op->result != op->new_result;
+    }
+}
+
+/* Those that are not even planned. */
+static void count_left_out(struct replay *replay) {
+    for (unsigned op = 0; op < EVENTS_OPS_MAX; op++) {
+        if (replay->left_out[op] == 0)
+            continue;
+        const char *name = replay->file->ops[op].name;
+        struct replay_count *count = count_of(replay, name ? name : "");
+        count->recorded += replay->left_out[op];
+        count->not_done[REPLAY_BAD_TIME] += replay->left_out[op];
     }
 }
 
@@ -138,7 +151,7 @@ static void find_rates(struct replay *replay) {
     report->rate_error = total > 0 ? apart / total : 0;
 }
 
-static int64_t last_end_ns(const struct replay *replay) {
+int64_t replay_recorded_length_ns(const struct replay *replay) {
     int64_t last_ns = 0;
     for (uint32_t i = 1; i < replay->ops.count; i++) {
         const struct replay_op *op = &replay->ops.at[i];
@@ -156,6 +169,7 @@ int replay_sum_up(struct replay *replay) {
         return -ENOMEM;
     for (uint32_t i = 1; i < replay->ops.count; i++)
         count_op(replay, &replay->ops.at[i]);
+    count_left_out(replay);
     qsort(replay->counts, report->count_count, sizeof(*replay->counts), by_name);
     qsort(replay->differences, report->difference_count, sizeof(*replay->differences), by_count);
     report->counts = replay->counts;
@@ -163,7 +177,7 @@ int replay_sum_up(struct replay *replay) {
     report->thread_count = replay->lane_count;
     report->recorded_thread_count = replay->recorded_threads;
     report->replaced_targets = replay->replaced_targets;
-    report->recorded_ns = last_end_ns(replay);
+    report->recorded_ns = replay_recorded_length_ns(replay);
     report->replayed_ns = replay->ended_ns - replay->started_ns;
     find_rates(replay);
     return find_lateness(replay);

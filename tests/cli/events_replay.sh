@@ -125,6 +125,54 @@ host-0/alpha f 77
 host-1 d
 host-1/beta f 77" "$(tree both-dir)" "what two hosts made"
 
+# ---- Times that no call can have: of 10^18 ns, in the far future and past; and hours that it can
+
+make times <<'END'
+end 1000000
+call 10 0 5 MKDIR 1 entry=2 mode=0755 name=first
+call 11 100 1e15 MKDIR 1 entry=3 mode=0755 name=long
+call 12 1e13 5 MKDIR 1 entry=4 mode=0755 name=late
+call 13 200 5 MKDIR 1 entry=5 mode=0755 name=last
+call 14 300 3e9 MKDIR 1 entry=6 mode=0755 name=hour
+END
+mkdir times-dir times-fast
+expect 1 events replay times times-dir
+said "calls     5 recorded, 3 done, 2 not done; 0 came out otherwise"
+said "  MKDIR                      2  it lies more than an hour apart from all other times of the recording"
+assert_eq "first d
+hour d
+last d" "$(tree times-dir)" "what was done at times that are possible"
+assert_eq "osprof: times: 2 calls have impossible times: more than an hour before or after all else in it" "$(<"$scratch/err")" \
+    "what is said of impossible times"
+expect 1 events replay --fast times times-fast
+assert_eq "$(tree times-dir)" "$(tree times-fast)" "what is done as fast as possible"
+expect 0 events show times
+assert_eq 5 "$(grep -c MKDIR "$scratch/out")" "calls that are shown"
+for command in show profile "profile --interval 1ms" export "export --format chrome" "export --format perfetto" "merge -o merged"; do
+    status=0
+    # shellcheck disable=SC2086 # words
+    timeout 20 "$OSPROF" events $command times >"$scratch/out" 2>"$scratch/err" || status=$?
+    [ "$status" -le 2 ] || fail "status $status of osprof events $command"
+    grep -q '2 calls have impossible times' "$scratch/err" || fail "osprof events $command says nothing of impossible times"
+done
+make only <<'END'
+end 1000000
+call 10 1e13 5 MKDIR 1 entry=4 mode=0755 name=late
+END
+mkdir only-dir
+expect 2 events replay only only-dir
+assert_eq "osprof: cannot replay only: all its calls have impossible times" "$(tail -n 1 "$scratch/err")" "a file of impossible times only"
+# All times of the file together may be absurd.
+make years <<'END'
+call 10 0 5 MKDIR 1 entry=2 mode=0755 name=first
+call 11 1e14 5 MKDIR 1 entry=4 mode=0755 name=late
+END
+mkdir years-dir
+expect 2 events replay years years-dir
+assert_eq "osprof: cannot replay years: with the recorded gaps that takes 1157.4 days, which --fast leaves out" "$(<"$scratch/err")" \
+    "a recording of years"
+expect 0 events replay --fast years years-dir
+
 # ---- Users, arguments
 
 if is_root && have setpriv; then

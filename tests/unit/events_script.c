@@ -79,6 +79,7 @@ struct script {
     char paths[64][300];
     uint64_t path_nodes[64];
     size_t path_count;
+    int64_t end_ns;
 };
 
 __attribute__((noreturn)) static void refuse(const char *line) {
@@ -170,6 +171,8 @@ static void take_line(struct script *script, char *line) {
         script->ahead_ns = strtoll(words[1], NULL, 0);
     else if (strcmp(words[0], "error") == 0)
         script->error_ns = strtoull(words[1], NULL, 0);
+    else if (strcmp(words[0], "end") == 0)
+        script->end_ns = (int64_t)(strtod(words[1], NULL) * 1000);
     else if (strcmp(words[0], "path") == 0 && count == 3 && script->path_count < ARRAY_SIZE(script->paths)) {
         script->path_nodes[script->path_count] = strtoull(words[1], NULL, 0);
         copy_word(script->paths[script->path_count++], sizeof(script->paths[0]), words[2]);
@@ -302,6 +305,6 @@ void events_script_read(FILE *input, struct events_writer *writer) {
         if (is_first_of_thread(&script, i))
             write_thread(&script, writer, script.calls[i].thread);
     write_paths(&script, writer);
-    write_end(&script, writer, last_ns);
+    write_end(&script, writer, script.end_ns ? script.end_ns : last_ns);
     free(script.calls);
 }

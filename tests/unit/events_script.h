@@ -7,6 +7,7 @@
  *   ahead NS             so much the wall clock is ahead of the true time
  *   error NS             by how much the kernel says that it may be
  *   path NODE TEXT
+ *   end US               when recording ended; default: after a second, and with the last call
  *   call THREAD START_US LATENCY_US OP NODE [COLUMN=NUMBER]... [errno=NUMBER] [TEXT=WORD]...
  *
  * Times are true ones, since the beginning. Calls of a thread are in order. "%2F" in a word is "/", "%00" a zero. */

@@ -261,6 +261,29 @@ START_TEST(disordered_records_are_read_and_counted) {
 }
 END_TEST
 
+/* The recording is known to have lasted an hour, and another one on either side is possible. */
+START_TEST(calls_of_impossible_times_are_read_and_counted) {
+    const uint64_t hour = 3600 * UINT64_C(1000000000);
+    const struct events_clock clocks[] = {{.cycles = 10 * hour}, {.cycles = 11 * hour}};
+    describe();
+    for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+        events_chunk_begin(&writer, EVENTS_CLOCK, &clocks[i], sizeof(clocks[i]));
+        events_chunk_end(&writer);
+    }
+    reads(1, 0, 0, 3, 9 * hour);
+    reads(2, 0, 0, 5, 12 * hour - 1000);
+    read_all(writer.size_bytes);
+    ck_assert_uint_eq(file->losses.outside, 0);
+    events_close(file);
+    reads(3, 0, 0, 7, 9 * hour - 1000);
+    reads(4, 0, 0, 11, 12 * hour - 9);
+    reads(5, 0, 0, 13, UINT64_MAX - 100);
+    read_all(writer.size_bytes);
+    ck_assert_uint_eq(file->losses.outside, 7 + 11 + 13);
+    ck_assert_uint_eq(count_calls(), 3 + 5 + 7 + 11 + 13);
+}
+END_TEST
+
 START_TEST(chunk_of_unknown_kind_is_skipped) {
     describe();
     events_chunk_begin(&writer, (enum events_chunk_kind)99, "12345678", 8);
@@ -385,6 +408,7 @@ int main(void) {
     tcase_add_test(tcase, torn_chunk_ends_the_file);
     tcase_add_test(tcase, broken_record_ends_its_chunk);
     tcase_add_test(tcase, disordered_records_are_read_and_counted);
+    tcase_add_test(tcase, calls_of_impossible_times_are_read_and_counted);
     tcase_add_test(tcase, chunk_of_unknown_kind_is_skipped);
     tcase_add_test(tcase, chunks_that_were_never_written_are_counted);
     tcase_add_test(tcase, other_files_are_refused);

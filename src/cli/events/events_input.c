@@ -95,6 +95,7 @@ static void tell_losses(const struct events_input *input) {
          is_ring ? "calls are not in it: the ring was full of later ones" : "calls are missing in it");
     tell(input->name, losses->unreadable, "calls are in broken records, and are left out");
     tell(input->name, losses->disordered, "calls begin before the one before them has ended; what recorded them?");
+    tell(input->name, losses->outside, "calls have impossible times: more than an hour before or after all else in it");
     tell(input->name, losses->cut_bytes, "bytes at its end are not whole, and are left out");
     tell(input->name, losses->lost,
          "parts of it are missing, such as marks, times and names: they could not be written");

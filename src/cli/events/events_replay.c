@@ -18,6 +18,9 @@
 #include "replay.h"
 #include "replay_page.h"
 
+#define LONG_NS (INT64_C(6) * 3600 * 1000000000) /* of a replay that a user should know of before */
+#define DAYS_MAX 31
+
 struct options {
     const char *profile;
     const char *max_bytes;
@@ -183,6 +186,15 @@ static enum status run_in(const struct options *options, struct replay *replay, 
     return STATUS_TROUBLE;
 }
 
+/* Nobody waits for so long; times that do not fit together make a recording that long. */
+static bool may_take(const char *file, int64_t length_ns) {
+    const double days = (double)length_ns / 86400e9;
+    if (length_ns >= LONG_NS)
+        complain("%s %s: with the recorded gaps that takes %.1f days, which --fast leaves out",
+                 days > DAYS_MAX ? "cannot replay" : "replaying", file, days);
+    return days <= DAYS_MAX;
+}
+
 static enum status replay_file(const struct options *options, const struct events_input *input) {
     struct replay *replay;
     CLEANUP_FD int dir_fd = open_directory(options);
@@ -195,10 +207,16 @@ static enum status replay_file(const struct options *options, const struct event
     int err = replay_create(input->file, &replay);
     if (err == -ENODATA)
         complain("cannot replay %s: there is no call in it, or it does not tell the rate of its clock", input->name);
+    else if (err == -ERANGE)
+        complain("cannot replay %s: all its calls have impossible times", input->name);
     else if (err < 0)
         complain("cannot replay %s: %s", input->name, strerror(-err));
     if (err < 0)
         return STATUS_TROUBLE;
+    if (!options->fast && !may_take(input->name, replay_recorded_length_ns(replay))) {
+        replay_destroy(replay);
+        return STATUS_TROUBLE;
+    }
     enum status status = run_in(options, replay, input->name, dir_fd);
     replay_destroy(replay);
     return status;

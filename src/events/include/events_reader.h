@@ -62,6 +62,7 @@ struct events_losses {
     uint64_t missing;    /* calls in chunks that are missing here; of a ring: that were overwritten */
     uint64_t unreadable; /* calls in records that are broken */
     uint64_t disordered; /* calls that begin before the one before them in their stream has ended; they are read */
+    uint64_t outside;    /* calls of impossible times: see events_is_outside(); they are read */
     uint64_t cut_bytes;  /* of the file, from the first chunk on that is not whole */
     uint64_t lost;       /* chunks that are missing between others; unknown (0) of a ring */
     uint64_t skipped;    /* chunks of a kind that this program does not know, or broken inside */
@@ -96,6 +97,8 @@ struct events_file {
     struct events_link *links; /* see events_whole_path() */
     size_t link_count;
     struct events_losses losses;
+    uint64_t first_cycles; /* no call has begun before, or ended after the next; 0 and UINT64_MAX: not known */
+    uint64_t last_cycles;
 };
 
 #define EVENTS_COMPLAINT_SIZE 160
@@ -145,6 +148,10 @@ uint64_t events_value(const struct events_file *file, const struct event *event,
 
 /* The text of that name; bytes is NULL if there is none. */
 struct events_text events_text_of(const struct events_file *file, const struct event *event, const char *name);
+
+/* Whether a call's times are none that it can have: it begins or ends more than an hour apart from all moments that are
+ * in the file besides, or ends before it begins. */
+bool events_is_outside(const struct events_file *file, const struct event *event);
 
 /* Whether a call is before a mark: that is, on the earlier side of what the mark did to the recorded profile. */
 bool events_is_before(const struct events_mark_seen *mark, const struct event *event);

@@ -16,7 +16,7 @@
 struct replay;
 
 /* Owner: the caller destroys *ret_replay, before `file` is closed. Errors: -ENODATA no calls, or no rate of the clock;
- *        -E2BIG more calls than can be planned; -ENOMEM */
+ *        -ERANGE no call has a time that it can have, -E2BIG more calls than can be planned; -ENOMEM */
 int replay_create(const struct events_file *file, struct replay **ret_replay);
 void replay_destroy(struct replay *replay);
 
@@ -29,6 +29,9 @@ struct replay_options {
 };
 
 #define REPLAY_NAME_BYTES 4096U
+
+/* For how long operations are done with the recorded gaps, at least. */
+int64_t replay_recorded_length_ns(const struct replay *replay);
 
 /* Makes what must have been there, then does all operations. dir_fd: a directory
  * stop: ends it soon when it becomes true; what was not done then is not counted as refused
@@ -50,6 +53,7 @@ enum replay_reason {
     REPLAY_TOO_LARGE,      /* would exceed max_bytes, or what one call can move */
     REPLAY_NOT_RECORDED,   /* what it would need, such as the value of an attribute, is not in the file */
     REPLAY_NOT_PRIVILEGED, /* owners, set-id bits, devices */
+    REPLAY_BAD_TIME,       /* none that it can have: events_is_outside() */
     REPLAY_STOPPED,        /* by the caller, before it was its turn */
     REPLAY_REASONS
 };
