@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -401,5 +402,6 @@ int control_read(const struct control *control, const struct view *view, bool sh
     if (error == 0)
         *ret_text = text;
     aggstats_profile_finish(&profile);
+    malloc_trim(0); /* as large as all that is kept; and the next is made by another thread, in an arena of its own */
     return error;
 }

@@ -3,6 +3,7 @@
 #include "rotator.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <string.h>
 #include <time.h>
 
@@ -121,6 +122,7 @@ static int rotate(struct saving *saving) {
     if (err == 0 && !saving->file)
         remove_old(saving);
     free(saving->text.text);
+    malloc_trim(0); /* of the whole profile */
     return err;
 }
 
