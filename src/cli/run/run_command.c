@@ -12,6 +12,7 @@
 #include "namespace.h"
 #include "path.h"
 #include "run_child.h"
+#include "run_left.h"
 #include "run_mounts.h"
 #include "run_report.h"
 #include "run_served.h"
@@ -32,6 +33,7 @@ struct run {
     struct recording layers;  /* those that have been taken, of all directories; see run_report() */
     struct run_target target;
     struct run_sets sets;
+    struct run_left left;
     int status;          /* of the first run that failed */
     unsigned runs_count; /* that were counted */
 };
@@ -123,6 +125,8 @@ static int run_mounted(struct run *run) {
     if (error == 0)
         error = run_all(run, &signal);
     int layers_error = error == 0 ? run_user_stop(&run->user, &run->layers) : 0;
+    if (error == 0)
+        run_left_find(&run->left, &run->user, &run->mounts);
     if (error == 0 && run_served_stop(&run->served, &run->layers) != 0 && !run->options->layers.are_optional)
         layers_error = -EIO;
     if (error == 0) {
@@ -137,8 +141,12 @@ static int run_mounted(struct run *run) {
         return run->status;
     if (error)
         return RUN_FAILED;
-    const struct run_shown shown = {
-        .command = run->options->command, .run_count = run->runs_count, .charts = run->options->charts};
+    char still_running[RUN_LEFT_TEXT_SIZE];
+    run_left_tell(&run->left, &run->user, &run->mounts, still_running);
+    const struct run_shown shown = {.command = run->options->command,
+                                    .run_count = run->runs_count,
+                                    .charts = run->options->charts,
+                                    .still_running = still_running};
     error = run_report(&run->mounts, &run->layers, &run->target, &shown);
     return error || layers_error ? RUN_FAILED : run->status;
 }
@@ -158,7 +166,11 @@ static int run_against_other(struct run *run) {
         .target = &run->target,
         .sets = &run->sets,
     };
-    return run_vs(&vs);
+    const int status = run_vs(&vs);
+    char still_running[RUN_LEFT_TEXT_SIZE];
+    run_left_find(&run->left, &run->user, &run->mounts);
+    run_left_tell(&run->left, &run->user, &run->mounts, still_running);
+    return status;
 }
 
 static int run_in_namespace(struct run *run) {

@@ -16,7 +16,6 @@
 #include "path.h"
 #include "wide_count.h"
 
-#define ASKING_NAME "osprof-ask" /* fuse.bt has it too */
 #define ANSWER_MS 2000
 #define SETTLE_STEP_NS 1000000
 #define SETTLE_MS 200
@@ -191,7 +190,7 @@ static bool ask_all(const struct run_mounts *mounts, void (*ask)(const struct ru
         return false;
     pid_t pid = fork();
     if (pid == 0) {
-        take_name(ASKING_NAME);
+        take_name(RUN_ASKING_NAME);
         for (size_t i = 0; i < mounts->count; i++)
             ask(&mounts->daemons[i]);
         _exit(0);
@@ -235,7 +234,7 @@ int run_mounts_reset(struct run_mounts *mounts) {
     prctl(PR_GET_NAME, name);
     for (size_t i = 0; i < mounts->count; i++) {
         struct run_daemon *daemon = &mounts->daemons[i];
-        take_name(ASKING_NAME);
+        take_name(RUN_ASKING_NAME);
         int error = run_daemon_command(daemon, "reset\n");
         take_name(name);
         if (error == 0)

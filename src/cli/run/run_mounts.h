@@ -12,7 +12,8 @@
 #include "run_daemon.h"
 #include "signals.h"
 
-#define RUN_FILES 2 /* standard input and output */
+#define RUN_ASKING_NAME "osprof-ask" /* of who asks osproffs for something; fuse.bt has it too */
+#define RUN_FILES 2                  /* standard input and output */
 
 struct run_mounts {
     struct run_daemon *daemons;   /* as they were given */

@@ -240,8 +240,11 @@ static int show_or_save(const struct run_mounts *mounts, const struct run_target
 
 static int describe(struct recording *recording, const struct run_shown *shown) {
     int error = 0;
-    for (size_t i = 0; i < recording->count && error == 0; i++)
+    for (size_t i = 0; i < recording->count && error == 0; i++) {
         error = run_report_describe(&recording->layers[i], shown->command, shown->run_count);
+        if (error == 0 && shown->still_running[0])
+            error = aggstats_profile_add_label(&recording->layers[i], "still_running", shown->still_running);
+    }
     return error;
 }
 

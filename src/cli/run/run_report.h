@@ -46,6 +46,7 @@ struct run_shown {
     const char *const *command; /* its arguments, NULL at the end, also for the header */
     unsigned run_count;         /* how many runs were counted */
     bool charts;
+    const char *still_running; /* what the command has left behind; "": nothing */
 };
 
 /* Shows or saves the layers that have been taken of the whole run, and those of all mounts, which have ended. Of one

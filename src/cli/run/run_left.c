@@ -1,0 +1,193 @@
+/* A child process looks at /proc, and is not waited for: what is there of a process that hangs in the kernel may be
+ * locked. Programs that are ending when the command does are given a moment for that. */
+#include "run_left.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base.h"
+#include "command.h"
+#include "proc_stat.h"
+
+#define LOOK_MS 1000
+#define ENDING_MS 200 /* for processes that are about to end */
+#define ENDING_STEP_NS 20000000
+#define START_FIELD 22
+#define ENVIRONMENT_BYTES_MAX (4U << 20)
+#define NAMES_MAX 8U
+
+/* ---- What belongs to the run -------------------------------------------------------------------- */
+
+struct run_mark {
+    char *variable; /* in the environment; NULL: the layer user is not profiled */
+    size_t variable_bytes;
+    struct stat own_namespace;
+    bool has_namespace;
+    uint64_t own_start;
+};
+
+static uint64_t start_of(pid_t pid, struct proc_stat *stat) {
+    const char *field = proc_stat_read((uint64_t)pid, stat) ? proc_stat_field(stat, START_FIELD) : NULL;
+    return field ? strtoull(field, NULL, 10) : 0;
+}
+
+static int mark_init(struct run_mark *mark, const struct run_user *user, const struct run_mounts *mounts) {
+    struct proc_stat stat_text;
+    *mark = (struct run_mark){.own_start = start_of(getpid(), &stat_text)};
+    if (user->recorder && asprintf(&mark->variable, "OSPROF_POSIX=%s", user->variable) < 0) {
+        mark->variable = NULL;
+        return -ENOMEM;
+    }
+    mark->variable_bytes = mark->variable ? strlen(mark->variable) + 1 : 0;
+    mark->has_namespace = mounts->count > 0 && stat("/proc/self/ns/mnt", &mark->own_namespace) == 0;
+    return 0;
+}
+
+static bool is_in_namespace(const struct run_mark *mark, int proc_fd) {
+    struct stat attr;
+    return mark->has_namespace && fstatat(proc_fd, "ns/mnt", &attr, 0) == 0 &&
+           attr.st_dev == mark->own_namespace.st_dev && attr.st_ino == mark->own_namespace.st_ino;
+}
+
+static bool has_variable(const struct run_mark *mark, int proc_fd) {
+    CLEANUP_FD int fd = mark->variable ? openat(proc_fd, "environ", O_RDONLY | O_CLOEXEC) : -1;
+    CLEANUP_FREE char *text = fd < 0 ? NULL : malloc(ENVIRONMENT_BYTES_MAX);
+    size_t size_bytes = 0;
+    ssize_t more = 1;
+    while (text && size_bytes < ENVIRONMENT_BYTES_MAX && more > 0) {
+        more = read(fd, text + size_bytes, ENVIRONMENT_BYTES_MAX - size_bytes);
+        size_bytes += more > 0 ? (size_t)more : 0;
+    }
+    return text && memmem(text, size_bytes, mark->variable, mark->variable_bytes);
+}
+
+/* ---- Looking ------------------------------------------------------------------------------------ */
+
+static bool is_own(const struct run_mounts *mounts, pid_t pid, const char *program) {
+    bool found = pid == getpid() || pid == getppid() || strcmp(program, RUN_ASKING_NAME) == 0;
+    for (size_t i = 0; i < mounts->count; i++)
+        found = found || pid == mounts->daemons[i].pid;
+    return found;
+}
+
+/* False: it is none of the run's. */
+static bool look_at(const struct run_mark *mark, const struct run_mounts *mounts, pid_t pid, int proc_fd,
+                    struct run_left_process *ret_process) {
+    struct proc_stat stat;
+    *ret_process = (struct run_left_process){.pid = pid, .start = start_of(pid, &stat)};
+    if (ret_process->start == 0 || ret_process->start < mark->own_start || !stat.state || stat.state[0] == 'Z' ||
+        stat.state[0] == 'X')
+        return false;
+    snprintf(ret_process->program, sizeof(ret_process->program), "%s", stat.name);
+    return !is_own(mounts, pid, ret_process->program) &&
+           (is_in_namespace(mark, proc_fd) || has_variable(mark, proc_fd));
+}
+
+static void look_at_all(const struct run_mark *mark, const struct run_mounts *mounts, int to_fd) {
+    DIR *directory = opendir("/proc");
+    size_t count = 0;
+    for (struct dirent *entry; directory && count < RUN_LEFT_MAX && (entry = readdir(directory));) {
+        struct run_left_process process;
+        const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        CLEANUP_FD int proc_fd =
+            pid > 0 ? openat(dirfd(directory), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+        if (proc_fd < 0 || !look_at(mark, mounts, pid, proc_fd, &process))
+            continue;
+        write_all(to_fd, &process, sizeof(process)); /* in one piece: a pipe's atomic size is larger */
+        count++;
+    }
+    if (directory)
+        closedir(directory);
+}
+
+/* What the child writes. Returns whether it has ended. */
+static bool collect(int fd, struct run_left *left) {
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + INT64_C(1000000) * LOOK_MS;
+    int64_t left_ms = LOOK_MS;
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    while (left->count < RUN_LEFT_MAX && left_ms > 0 && poll(&readable, 1, (int)left_ms) == 1) {
+        struct run_left_process *process = &left->processes[left->count];
+        if (read(fd, process, sizeof(*process)) != (ssize_t)sizeof(*process))
+            return true;
+        left->count++;
+        left_ms = (end_ns - read_clock_ns(CLOCK_MONOTONIC)) / 1000000;
+    }
+    return false;
+}
+
+void run_left_find(struct run_left *ret_left, const struct run_user *user, const struct run_mounts *mounts) {
+    struct run_mark mark;
+    int ends[2];
+    ret_left->count = 0;
+    if (mark_init(&mark, user, mounts) < 0 || (!mark.variable && !mark.has_namespace) || pipe2(ends, O_CLOEXEC) < 0) {
+        free(mark.variable);
+        return;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        look_at_all(&mark, mounts, ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    const bool has_ended = collect(ends[0], ret_left);
+    close(ends[0]);
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, has_ended ? 0 : WNOHANG);
+    }
+    free(mark.variable);
+}
+
+/* ---- Telling ------------------------------------------------------------------------------------ */
+
+/* Those of both. */
+static void keep_common(struct run_left *left, const struct run_left *now) {
+    size_t kept = 0;
+    for (size_t i = 0; i < left->count; i++)
+        for (size_t j = 0; j < now->count; j++)
+            if (left->processes[i].pid == now->processes[j].pid && left->processes[i].start == now->processes[j].start)
+                left->processes[kept++] = now->processes[j];
+    left->count = kept;
+}
+
+static void let_end(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts) {
+    const struct timespec step = {.tv_nsec = ENDING_STEP_NS};
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + INT64_C(1000000) * ENDING_MS;
+    CLEANUP_FREE struct run_left *now = malloc(sizeof(*now));
+    while (now && left->count > 0) {
+        run_left_find(now, user, mounts);
+        keep_common(left, now);
+        if (left->count == 0 || read_clock_ns(CLOCK_MONOTONIC) >= end_ns)
+            return;
+        nanosleep(&step, NULL);
+    }
+}
+
+/* "sleep 4711, sh 4712 and 3 others" */
+static void list_names(const struct run_left *left, char ret_text[RUN_LEFT_TEXT_SIZE]) {
+    size_t length = 0;
+    ret_text[0] = '\0';
+    for (size_t i = 0; i < left->count && i < NAMES_MAX; i++)
+        length += (size_t)snprintf(ret_text + length, RUN_LEFT_TEXT_SIZE - length, "%s%s %ld", i > 0 ? ", " : "",
+                                   left->processes[i].program, (long)left->processes[i].pid);
+    if (left->count > NAMES_MAX)
+        snprintf(ret_text + length, RUN_LEFT_TEXT_SIZE - length, " and %zu other%s", left->count - NAMES_MAX,
+                 left->count - NAMES_MAX == 1 ? "" : "s");
+    for (char *at = ret_text; *at; at++) /* a program calls itself what it likes */
+        if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+            *at = '?';
+}
+
+void run_left_tell(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts,
+                   char ret_names[RUN_LEFT_TEXT_SIZE]) {
+    let_end(left, user, mounts);
+    list_names(left, ret_names);
+    if (left->count > 0)
+        complain("the command has ended, but not what it started: %s; what %s from here on is not in the profile",
+                 ret_names, left->count == 1 ? "that does" : "they do");
+}
