@@ -97,7 +97,8 @@ unmount_below() {
     local dir device type path mounts_found
     dir=$(realpath -m -- "$1")
     while find_mounts "$dir" && [ "${#mounts_found[@]}" -gt 0 ]; do
-        read -r device type path <<<"${mounts_found[-1]}"
+        read -r device type _ <<<"${mounts_found[-1]}"
+        path=${mounts_found[-1]#"$device $type "} # which may end in blanks
         unmount_path "$device" "$type" "$path" || return 1
     done
 }
