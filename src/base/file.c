@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #define TEMPORARY_ATTEMPTS 100U
-#define TEMPORARY_NAME_SIZE 32
 
 int reserve_standard_fds(void) {
     int fd;
@@ -113,7 +112,7 @@ static int open_named(int dir_fd, int *ret_fd, char ret_name[TEMPORARY_NAME_SIZE
         int err = choose_temporary_name(ret_name);
         if (err < 0)
             return err;
-        fd = openat(dir_fd, ret_name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        fd = openat(dir_fd, ret_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
         if (fd < 0 && errno != EEXIST)
             break;
     }
@@ -167,6 +166,60 @@ int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t m
     if (err < 0)
         unlinkat(dir_fd, temporary, 0);
     return err;
+}
+
+/* ---- Nameless files ---- */
+
+int nameless_file_create(int dir_fd, struct nameless_file *ret_file) {
+    struct nameless_file file = {.dir_fd = dir_fd};
+    file.fd = openat(dir_fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    int err = file.fd < 0 ? open_named(dir_fd, &file.fd, file.temporary) : 0;
+    if (err == 0)
+        *ret_file = file;
+    return err;
+}
+
+/* Not every file system can rename without replacing, or has links. */
+static int rename_if_new(int dir_fd, const char *from, const char *to) {
+    struct stat attr;
+    if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return negative_errno();
+    if (linkat(dir_fd, from, dir_fd, to, 0) == 0) {
+        unlinkat(dir_fd, from, 0);
+        return 0;
+    }
+    if (errno == EEXIST || fstatat(dir_fd, to, &attr, AT_SYMLINK_NOFOLLOW) == 0)
+        return -EEXIST;
+    return renameat(dir_fd, from, dir_fd, to) < 0 ? negative_errno() : 0;
+}
+
+static int replace_by_rename(const struct nameless_file *file, const char *name) {
+    struct stat attr;
+    if (fstatat(file->dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
+        return S_ISDIR(attr.st_mode) ? -EISDIR : -ENOTSUP;
+    return renameat(file->dir_fd, file->temporary, file->dir_fd, name) < 0 ? negative_errno() : 0;
+}
+
+int nameless_file_give_name(struct nameless_file *file, const char *name, bool replaces) {
+    int err = 0;
+    if (!file->temporary[0] && !replaces)
+        return link_fd(file->fd, file->dir_fd, name);
+    if (!file->temporary[0])
+        err = name_file(file->fd, file->dir_fd, file->temporary);
+    if (err == 0)
+        err = replaces ? replace_by_rename(file, name) : rename_if_new(file->dir_fd, file->temporary, name);
+    if (err == 0)
+        file->temporary[0] = '\0';
+    return err;
+}
+
+void nameless_file_finish(struct nameless_file *file) {
+    if (file->temporary[0])
+        unlinkat(file->dir_fd, file->temporary, 0);
+    file->temporary[0] = '\0';
+    close_fd(&file->fd);
 }
 
 /* ---- Paths ---- */

@@ -38,3 +38,12 @@ int live_dirs_make(const struct live_dirs *dirs) {
         return -ENOTDIR;
     return attr.st_uid == geteuid() && (attr.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
 }
+
+int live_socket_path(const char *live_path, char **ret_path) {
+    static const char suffix[] = ".live";
+    const size_t length = strlen(live_path);
+    const size_t stem = length > strlen(suffix) ? length - strlen(suffix) : 0;
+    if (stem == 0 || strcmp(live_path + stem, suffix) != 0)
+        return -EINVAL;
+    return asprintf(ret_path, "%.*s.sock", (int)stem, live_path) < 0 ? -ENOMEM : 0;
+}

@@ -20,6 +20,8 @@ struct verb {
     const char *name;
     const char *argument; /* what the rest of the line is called, or NULL: nothing may follow */
     int (*apply)(const struct control *control, const char *argument);
+    int (*apply_to)(const struct control *control,
+                    const struct control_file *file); /* in its place; the argument, unless it is "off", is a file */
     const char *(*refuse)(const struct control *control,
                           const char *argument); /* says what is wrong with it, or NULL; may be missing */
 };
@@ -44,8 +46,8 @@ static int apply_resume(const struct control *control, const char *argument) {
     return aggstats_recorder_resume(control->recorder);
 }
 
-static int apply_dump(const struct control *control, const char *argument) {
-    return control->dump ? control->dump(control->dump_context, argument) : -EOPNOTSUPP;
+static int apply_dump(const struct control *control, const struct control_file *file) {
+    return control->dump ? control->dump(control->dump_context, file) : -EOPNOTSUPP;
 }
 
 static const char *refuse_rotate(const struct control *control, const char *argument) {
@@ -56,8 +58,8 @@ static const char *refuse_dump(const struct control *control, const char *argume
     return argument || !control->has_series ? NULL : "the file is missing; without one, rotate";
 }
 
-static int apply_rotate(const struct control *control, const char *argument) {
-    return control->rotate ? control->rotate(control->rotate_context, argument) : -EOPNOTSUPP;
+static int apply_rotate(const struct control *control, const struct control_file *file) {
+    return control->rotate ? control->rotate(control->rotate_context, file) : -EOPNOTSUPP;
 }
 
 /* "off" is 0. */
@@ -111,8 +113,8 @@ static const char *refuse_events(const struct control *control, const char *argu
     return control->events ? NULL : "not possible here";
 }
 
-static int apply_events(const struct control *control, const char *argument) {
-    return control->events(control->events_context, argument);
+static int apply_events(const struct control *control, const struct control_file *file) {
+    return control->events(control->events_context, file);
 }
 
 /* The first row is also what an empty line means. */
@@ -122,11 +124,11 @@ static const struct verb verbs[] = {
     {.name = "1", .argument = NULL, .apply = apply_reset},
     {.name = "pause", .argument = NULL, .apply = apply_pause},
     {.name = "resume", .argument = NULL, .apply = apply_resume},
-    {.name = "dump", .argument = "FILE", .apply = apply_dump, .refuse = refuse_dump},
-    {.name = "rotate", .argument = "FILE", .apply = apply_rotate, .refuse = refuse_rotate},
+    {.name = "dump", .argument = "FILE", .apply_to = apply_dump, .refuse = refuse_dump},
+    {.name = "rotate", .argument = "FILE", .apply_to = apply_rotate, .refuse = refuse_rotate},
     {.name = "interval", .argument = "SECONDS|off", .apply = apply_interval, .refuse = refuse_interval},
     {.name = "slow", .argument = "TIME|off", .apply = apply_slow, .refuse = refuse_slow},
-    {.name = "events", .argument = "FILE|off", .apply = apply_events, .refuse = refuse_events},
+    {.name = "events", .argument = "FILE|off", .apply_to = apply_events, .refuse = refuse_events},
     {.name = "joint", .argument = "OP VALUE|off", .apply = apply_joint, .refuse = refuse_joint},
 };
 
@@ -196,6 +198,13 @@ static int report_failure(int error, size_t line_number, const struct command *c
     return error;
 }
 
+static int refuse_file(size_t line_number, const struct verb *verb, char ret_reason[CONTROL_REASON_SIZE]) {
+    snprintf(ret_reason, CONTROL_REASON_SIZE,
+             "line %zu: %s with a file is for who sees the same directories as this process; elsewhere use 'osprof %s'",
+             line_number, verb->name, verb->apply_to == apply_events ? "events record" : verb->name);
+    return -EACCES;
+}
+
 /* ---- Parsing ------------------------------------------------------------------------------------ */
 
 /* Cuts the blanks, and the CR of a CRLF, off both ends of a line. */
@@ -210,8 +219,13 @@ static char *trim(char *line) {
     return line;
 }
 
-static int parse_line(const struct control *control, char *line, size_t line_number, struct command *ret_command,
-                      char ret_reason[CONTROL_REASON_SIZE]) {
+/* The file that a command names, or NULL. */
+static const char *named_file(const struct verb *verb, const char *argument) {
+    return verb->apply_to && argument && strcmp(argument, "off") != 0 ? argument : NULL;
+}
+
+static int parse_line(const struct control *control, const struct control_asker *asker, char *line, size_t line_number,
+                      struct command *ret_command, char ret_reason[CONTROL_REASON_SIZE]) {
     char *name = trim(line);
     if (*name == '\0') {
         *ret_command = (struct command){.verb = &verbs[0]};
@@ -232,6 +246,8 @@ static int parse_line(const struct control *control, char *line, size_t line_num
     const char *why = verb->refuse ? verb->refuse(control, argument) : NULL;
     if (why)
         return refuse_value(line_number, verb, argument, why, ret_reason);
+    if (named_file(verb, argument) && asker->fd < 0 && !asker->has_our_paths)
+        return refuse_file(line_number, verb, ret_reason);
     *ret_command = (struct command){.verb = verb, .argument = argument};
     return 0;
 }
@@ -261,23 +277,54 @@ static int check_bytes(const char *data, size_t size_bytes, char ret_reason[CONT
 }
 
 /* Parses `text` (which it cuts up) into commands[count], one a line. */
-static int parse_text(const struct control *control, char *text, struct command *commands, size_t count,
-                      char ret_reason[CONTROL_REASON_SIZE]) {
+static int parse_text(const struct control *control, const struct control_asker *asker, char *text,
+                      struct command *commands, size_t count, char ret_reason[CONTROL_REASON_SIZE]) {
     char *rest = text;
     for (size_t i = 0; i < count; i++) {
         char *line = strsep(&rest, "\n");
-        int error = parse_line(control, line, i + 1, &commands[i], ret_reason);
+        int error = parse_line(control, asker, line, i + 1, &commands[i], ret_reason);
         if (error)
             return error;
     }
     return 0;
 }
 
-static int apply_all(const struct control *control, const struct command *commands, size_t count,
-                     char ret_reason[CONTROL_REASON_SIZE]) {
+/* A command about a file, carried out as who asks. */
+struct file_command {
+    const struct control *control;
+    const struct verb *verb;
+    struct control_file file;
+};
+
+static int apply_file_command(void *data) {
+    const struct file_command *command = data;
+    return command->verb->apply_to(command->control, &command->file);
+}
+
+/* What is saved in the default place is saved by this process. */
+static int apply_to_file(const struct control *control, const struct control_asker *asker,
+                         const struct command *command) {
+    const char *name = named_file(command->verb, command->argument);
+    struct file_command about = {.control = control, .verb = command->verb, .file = {.name = name, .fd = -1}};
+    if (!name)
+        return apply_file_command(&about);
+    about.file.fd = asker->fd;
+    about.file.give_name = asker->give_name;
+    about.file.context = asker->context;
+    return asker->act ? asker->act(asker->context, apply_file_command, &about) : apply_file_command(&about);
+}
+
+static int apply_command(const struct control *control, const struct control_asker *asker,
+                         const struct command *command) {
+    return command->verb->apply_to ? apply_to_file(control, asker, command)
+                                   : command->verb->apply(control, command->argument);
+}
+
+static int apply_all(const struct control *control, const struct control_asker *asker, const struct command *commands,
+                     size_t count, char ret_reason[CONTROL_REASON_SIZE]) {
     for (size_t i = 0; i < count; i++) {
         assert(commands[i].verb); /* parsing has filled them all */
-        int error = commands[i].verb->apply(control, commands[i].argument);
+        int error = apply_command(control, asker, &commands[i]);
         if (error)
             return report_failure(error, i + 1, &commands[i], ret_reason);
     }
@@ -341,7 +388,7 @@ const char *control_parse_slow(const char *text, uint64_t *ret_ns) {
 
 /* ---- The interface ------------------------------------------------------------------------------ */
 
-int control_write(const struct control *control, const char *data, size_t size_bytes,
+int control_write(const struct control *control, const struct control_asker *asker, const char *data, size_t size_bytes,
                   char ret_reason[CONTROL_REASON_SIZE]) {
     int error = check_bytes(data, size_bytes, ret_reason);
     if (error)
@@ -353,8 +400,8 @@ int control_write(const struct control *control, const char *data, size_t size_b
         snprintf(ret_reason, CONTROL_REASON_SIZE, "no memory for %zu commands", count);
         return -ENOMEM;
     }
-    error = parse_text(control, text, commands, count, ret_reason);
-    return error ? error : apply_all(control, commands, count, ret_reason);
+    error = parse_text(control, asker, text, commands, count, ret_reason);
+    return error ? error : apply_all(control, asker, commands, count, ret_reason);
 }
 
 /* A profile that is saved is for all to read, if it has no paths without these. */

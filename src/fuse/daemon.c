@@ -13,16 +13,20 @@
 #include "background.h"
 #include "base.h"
 #include "config.h"
+#include "control_file.h"
+#include "control_server.h"
 #include "ctl.h"
 #include "event_files.h"
 #include "final_profile.h"
 #include "glue.h"
+#include "live_dirs.h"
 #include "log.h"
 #include "mounting.h"
 #include "mountpoint.h"
 #include "mountpoint_users.h"
 #include "node_name.h"
 #include "pass.h"
+#include "process_rights.h"
 #include "prof.h"
 #include "profile_target.h"
 #include "recorder_start.h"
@@ -55,6 +59,7 @@ struct daemon {
     struct event_files events;
     struct slow_log *slow_log;
     struct ctl ctl;
+    struct control_server server;
     struct glue glue;
     struct mounting mounting;
     bool is_wrong_usage;
@@ -180,23 +185,41 @@ static int make_profile_text(struct daemon *daemon, bool is_final, struct contro
     return control_read(&control, &view_text, true, ret_text);
 }
 
-static int dump_profile(void *context, const char *file) {
+/* Where who asks has opened the file, it gets its name from him. */
+static int save_as(struct daemon *daemon, const struct control_file *file, const struct control_text *text) {
+    if (file->fd >= 0)
+        return control_file_write(file, daemon->mounting.device, text->text, text->size_bytes);
+    return file->name ? profile_target_save_as(&daemon->target, file->name, daemon->mounting.device, text)
+                      : profile_target_save(&daemon->target, text);
+}
+
+static int dump_profile(void *context, const struct control_file *file) {
     struct daemon *daemon = context;
     struct control_text text;
     int err = make_profile_text(daemon, false, &text);
     if (err < 0)
         return err;
     pthread_mutex_lock(&daemon->target_lock);
-    err = file ? profile_target_save_as(&daemon->target, file, daemon->mounting.device, &text)
-               : profile_target_save(&daemon->target, &text);
+    err = save_as(daemon, file, &text);
     pthread_mutex_unlock(&daemon->target_lock);
     free(text.text);
     return err;
 }
 
-static int rotate_profile(void *context, const char *file) {
+static int rotate_profile(void *context, const struct control_file *file) {
     struct daemon *daemon = context;
     return rotator_rotate(&daemon->rotator, file);
+}
+
+/* Who may command: the owner, unless that is uid 0, and administrators. */
+static bool is_trusted(void *context, const struct fs_caller *caller) {
+    (void)context;
+    return (getuid() != 0 && caller->uid == getuid()) || process_is_admin(caller->pid, caller->uid);
+}
+
+static int act_as(void *context, const struct fs_caller *caller, int (*apply)(void *data), void *data) {
+    const struct daemon *daemon = context;
+    return pass_act_as(daemon->pass, caller, apply, data);
 }
 
 static void report_refused_command(void *context, const char *reason) {
@@ -278,6 +301,9 @@ static int create_layers(struct daemon *daemon) {
                     .intervals_max = options->intervals_max},
         .owner_uid = getuid(),
         .owner_gid = getgid(),
+        .is_trusted = is_trusted,
+        .act_as = act_as,
+        .context = daemon,
         .report = report_refused_command,
     };
     ctl_init(&daemon->ctl, &ctl_options, top);
@@ -345,6 +371,21 @@ static int start_events(struct daemon *daemon) {
     return event_files_start(&daemon->events);
 }
 
+/* The profile can be asked for without a step into the mount, which may hang. Without the socket the control file is
+ * left. */
+static void start_server(struct daemon *daemon) {
+    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
+    CLEANUP_FREE char *path = NULL;
+    int err = live_path ? live_socket_path(live_path, &path) : 0;
+    if (err == 0 && path) {
+        (void)unlink(path); /* of a process of that number that was killed: the live file is ours now */
+        err = control_server_start(&daemon->server, path, &daemon->ctl.options.control, NULL, NULL, NULL);
+    }
+    if (err < 0 && err != -EINVAL)
+        log_message("warning: no socket for commands beside %s: %s; while the mount hangs, no command reaches it",
+                    live_path, strerror(-err));
+}
+
 /* What must know the mount's device number is told before anything is served. */
 static int mount_and_serve(struct daemon *daemon) {
     struct mounting *mounting = &daemon->mounting;
@@ -363,6 +404,7 @@ static int mount_and_serve(struct daemon *daemon) {
         mounting_unmount(mounting, true);
         return err;
     }
+    start_server(daemon);
     return mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
 }
 
@@ -445,6 +487,7 @@ static int serve(struct daemon *daemon) {
         log_message("cannot go on serving %s: %s", daemon->mountpoint, strerror(-outcome.error));
     if (hung > 0)
         log_message("%u calls still hang in %s; the profile lists them as in flight", hung, daemon->lower);
+    bool is_asked = !control_server_stop(&daemon->server);
     bool is_rotating = !rotator_end(&daemon->rotator);
     bool is_saving = !event_files_end(&daemon->events);
     int err = save_final_profile(daemon);
@@ -452,12 +495,13 @@ static int serve(struct daemon *daemon) {
     bool is_naming = !node_names_end(&daemon->names);
     mounting_unmount(&daemon->mounting,
                      hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
-    if (hung > 0 || is_rotating || is_saving || is_logging || is_naming)
+    if (hung > 0 || is_asked || is_rotating || is_saving || is_logging || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
 
 static void tear_down(struct daemon *daemon) {
+    control_server_stop(&daemon->server); /* nothing was served */
     mounting_finish(&daemon->mounting);
 #ifdef HAVE_FUSE_PASSTHROUGH
     glue_destroy_backings(daemon->glue.backings);

@@ -53,7 +53,7 @@ expect_completion _osprof "sha256sum" osprof run -- sha256su
 expect_completion _osprof "sha256sum" osprof run --vs sha256su
 expect_completion _osprof "calls" osprof top --sort c
 expect_completion _osprof "uid" osprof top --by u
-expect_completion _osprof "export merge profile replay show" osprof events ""
+expect_completion _osprof "export merge profile record replay show stop" osprof events ""
 expect_completion _osprof "chrome csv perfetto" osprof events export --format ""
 expect_completion _osprof "--slower --span" osprof events profile --s
 expect_completion _osprof "bare.osprof" osprof events show ba

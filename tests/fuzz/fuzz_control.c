@@ -11,10 +11,11 @@ struct effects {
     unsigned dumps;
 };
 
-static int count_dump(void *context, const char *file) {
+static int count_dump(void *context, const struct control_file *file) {
     struct effects *effects = context;
     effects->dumps++;
-    FUZZ_PROMISE(!file || (file[0] != '\0' && strlen(file) < PATH_MAX && !strchr(file, '\n')));
+    const char *name = file->name;
+    FUZZ_PROMISE(!name || (name[0] != '\0' && strlen(name) < PATH_MAX && !strchr(name, '\n')));
     return 0;
 }
 
@@ -63,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     char reason[CONTROL_REASON_SIZE];
     memset(reason, 0x7f, sizeof(reason));
     make_call(recorder);
-    int error = control_write(&control, (const char *)data, size_bytes, reason);
+    int error = control_write(&control, &CONTROL_SELF, (const char *)data, size_bytes, reason);
     if (error) {
         FUZZ_PROMISE(error == -EINVAL);
         promise_reason(reason);

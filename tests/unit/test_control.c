@@ -24,10 +24,10 @@ static struct dumps rotations;
 static struct control control;
 static char reason[CONTROL_REASON_SIZE];
 
-static int record_dump(void *context, const char *file) {
+static int record_dump(void *context, const struct control_file *file) {
     struct dumps *record = context;
     record->count++;
-    snprintf(record->file, sizeof(record->file), "%s", file ? file : "(default)");
+    snprintf(record->file, sizeof(record->file), "%s", file->name ? file->name : "(default)");
     return record->answer;
 }
 
@@ -66,7 +66,7 @@ static uint64_t calls_shown(void) {
 }
 
 static int write_text(const char *text) {
-    return control_write(&control, text, strlen(text), reason);
+    return control_write(&control, &CONTROL_SELF, text, strlen(text), reason);
 }
 
 /* ---- Accepted ------------------------------------------------------------------------------------ */
@@ -178,9 +178,9 @@ END_TEST
 
 START_TEST(a_nul_byte_is_refused) {
     make_calls(7);
-    ck_assert_int_eq(control_write(&control, "reset\nre\0set\n", 13, reason), -EINVAL);
+    ck_assert_int_eq(control_write(&control, &CONTROL_SELF, "reset\nre\0set\n", 13, reason), -EINVAL);
     ck_assert_str_eq(reason, "line 2: found a NUL byte; commands are plain text");
-    ck_assert_int_eq(control_write(&control, "", 1, reason), -EINVAL);
+    ck_assert_int_eq(control_write(&control, &CONTROL_SELF, "", 1, reason), -EINVAL);
     assert_nothing_done();
 }
 END_TEST
@@ -199,9 +199,9 @@ START_TEST(the_longest_write_is_accepted_and_one_byte_more_is_not) {
     static char text[CONTROL_WRITE_MAX + 1];
     memset(text, '\n', sizeof(text));
     make_calls(7);
-    ck_assert_int_eq(control_write(&control, text, sizeof(text), reason), -EINVAL);
+    ck_assert_int_eq(control_write(&control, &CONTROL_SELF, text, sizeof(text), reason), -EINVAL);
     assert_nothing_done();
-    ck_assert_int_eq(control_write(&control, text, sizeof(text) - 1, reason), 0);
+    ck_assert_int_eq(control_write(&control, &CONTROL_SELF, text, sizeof(text) - 1, reason), 0);
     ck_assert_uint_eq(calls_shown(), 0);
 }
 END_TEST
@@ -237,7 +237,7 @@ START_TEST(events_needs_a_file_or_off) {
     ck_assert_int_eq(write_text("events \t a b.events \n"), 0);
     ck_assert_str_eq(rotations.file, "a b.events");
     ck_assert_int_eq(write_text("events off"), 0);
-    ck_assert_str_eq(rotations.file, "off");
+    ck_assert_str_eq(rotations.file, "(default)");
     ck_assert_int_eq(write_text("pause\nevents\n"), -EINVAL);
     ck_assert_str_eq(reason, "line 2: events: the file is missing, or off");
     rotations.answer = -EBUSY;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base.h"
 #include "ctl.h"
@@ -23,6 +24,7 @@ static size_t entry_count; /* of the latest listing */
 
 static const struct fs_caller owner = {.uid = OWNER_UID, .gid = 1013, .pid = 101};
 static const struct fs_caller root = {.uid = 0, .gid = 0, .pid = 103};
+static const struct fs_caller contained = {.uid = 0, .gid = 0, .pid = 109}; /* root without capabilities */
 static const struct fs_caller other = {.uid = 1019, .gid = 1013, .pid = 107};
 
 static struct aggstats_recorder *recorder;
@@ -34,6 +36,7 @@ static struct ctl ctl;
 static struct op_arguments arguments;
 static char reported[CONTROL_REASON_SIZE];
 static int dumps;
+static uid_t acted_as; /* the latest command about a file */
 
 #define CTL(member, caller, ...) ctl.layer.ops->member(&ctl.layer, caller, __VA_ARGS__)
 
@@ -41,10 +44,21 @@ static void remember_reason(void *context, const char *reason) {
     snprintf(context, CONTROL_REASON_SIZE, "%s", reason);
 }
 
-static int count_dump(void *context, const char *file) {
-    ck_assert_ptr_null(file);
+static int count_dump(void *context, const struct control_file *file) {
+    ck_assert(!file->name || strcmp(file->name, "/a/file") == 0);
     ++*(int *)context;
     return 0;
+}
+
+static bool is_trusted(void *context, const struct fs_caller *caller) {
+    (void)context;
+    return caller->uid == OWNER_UID || (caller->uid == 0 && caller->pid != contained.pid);
+}
+
+static int act_as(void *context, const struct fs_caller *caller, int (*apply)(void *data), void *data) {
+    (void)context;
+    acted_as = caller->uid;
+    return apply(data);
 }
 
 static void set_up_above(struct fs_layer *below) {
@@ -53,6 +67,8 @@ static void set_up_above(struct fs_layer *below) {
         .control = {.recorder = recorder, .dump = count_dump, .dump_context = &dumps},
         .owner_uid = OWNER_UID,
         .owner_gid = 1013,
+        .is_trusted = is_trusted,
+        .act_as = act_as,
         .report = remember_reason,
         .report_context = reported,
     };
@@ -469,6 +485,38 @@ START_TEST(only_the_owner_and_root_open_it_for_writing) {
 }
 END_TEST
 
+START_TEST(root_without_capabilities_does_not_command) {
+    size_t written_bytes = 0;
+    fs_file refused;
+    fs_file file = open_control(&root, O_WRONLY);
+    ck_assert_int_eq(CTL(open, &contained, CTL_INO, O_WRONLY, &refused), -EACCES);
+    ck_assert_int_eq(CTL(write, &contained, CTL_INO, file, "reset", 5, 0, 0, &written_bytes), -EACCES); /* passed on */
+    ck_assert_int_eq(CTL(access, &contained, CTL_INO, W_OK), -EACCES);
+    ck_assert_int_eq(CTL(access, &root, CTL_INO, W_OK), 0);
+    close_control(file);
+}
+END_TEST
+
+/* Without a number that /proc knows nobody is seen to have our directories. */
+START_TEST(files_are_named_by_who_sees_our_directories_only) {
+    const struct fs_caller self = {.uid = OWNER_UID, .gid = 1013, .pid = getpid()};
+    const struct fs_caller unseen = {.uid = OWNER_UID, .gid = 1013, .pid = 0};
+    dumps = 0;
+    acted_as = 0;
+    ck_assert_int_eq(write_command(&unseen, "dump /a/file"), -EACCES);
+    ck_assert_ptr_nonnull(strstr(reported, "osprof dump"));
+    ck_assert_int_eq(write_command(&unseen, "reset\nrotate /a/file"), -EACCES);
+    ck_assert_int_eq(dumps, 0);
+    ck_assert_int_eq(write_command(&self, "dump /a/file"), 0);
+    ck_assert_int_eq(dumps, 1);
+    ck_assert_uint_eq(acted_as, OWNER_UID);
+    acted_as = 0;
+    ck_assert_int_eq(write_command(&unseen, "dump"), 0); /* where the daemon has chosen */
+    ck_assert_int_eq(dumps, 2);
+    ck_assert_uint_eq(acted_as, 0);
+}
+END_TEST
+
 /* Not even root, whom no mode stops. */
 START_TEST(nobody_opens_a_view_for_writing_or_changes_it) {
     static const fs_ino inos[] = {JSON_INO, METRICS_INO};
@@ -597,6 +645,8 @@ static void add_using(Suite *suite) {
     tcase_add_test(tcase, commands_are_carried_out);
     tcase_add_test(tcase, malformed_command_does_nothing_and_the_reason_is_told);
     tcase_add_loop_test(tcase, only_the_owner_and_root_open_it_for_writing, 0, (int)ARRAY_SIZE(writing_flags));
+    tcase_add_test(tcase, root_without_capabilities_does_not_command);
+    tcase_add_test(tcase, files_are_named_by_who_sees_our_directories_only);
     tcase_add_loop_test(tcase, nobody_opens_a_view_for_writing_or_changes_it, 0, (int)ARRAY_SIZE(writing_flags));
     tcase_add_test(tcase, access_tells_what_open_would);
     tcase_add_test(tcase, truncation_is_accepted_and_other_changes_are_refused);

@@ -83,6 +83,27 @@ bool read_beginning(int dir_fd, const char *path, char *ret_text, size_t size_by
 int replace_file(int dir_fd, const char *name, const char *backup_name, mode_t mode, const void *data,
                  size_t size_bytes);
 
+#define TEMPORARY_NAME_SIZE 32
+
+/* A new file of mode 0600, for reading and writing, that has no name until nameless_file_give_name(). Where the file
+ * system knows no such files it has one that cannot be guessed. */
+struct nameless_file {
+    int dir_fd; /* borrowed */
+    int fd;
+    char temporary[TEMPORARY_NAME_SIZE]; /* "": it has none */
+};
+
+/* Owner:   the caller finishes *ret_file. Errors: those of open(2) */
+int nameless_file_create(int dir_fd, struct nameless_file *ret_file);
+
+/* replaces: takes the place of a regular file of that name
+ * Errors:  -EEXIST there is something of that name; -ENOTSUP, -EISDIR there is something that cannot be replaced; those
+ *          of linking and renaming */
+int nameless_file_give_name(struct nameless_file *file, const char *name, bool replaces);
+
+/* Closes it, and removes it if it has not got its name. */
+void nameless_file_finish(struct nameless_file *file);
+
 /* Opens the directory part of path (relative to dir_fd) as O_PATH and gives the last part.
  * Errors:  -EISDIR path ends in a slash, "." or "..", -EINVAL empty, and those of open(2)
  * Owner:   the caller closes *ret_dir_fd; *ret_name points into path */

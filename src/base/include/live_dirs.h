@@ -21,4 +21,9 @@ void live_dirs_find(struct live_dirs *ret_dirs);
  * Errors: those of making it; -ENOTDIR, -EPERM somebody else was first */
 int live_dirs_make(const struct live_dirs *dirs);
 
+/* The path of the socket that belongs to a live file: FILE.sock of FILE.live.
+ * Errors:  -EINVAL the live file has another name, -ENOMEM
+ * Owner:   the caller frees *ret_path */
+int live_socket_path(const char *live_path, char **ret_path);
+
 #endif

@@ -6,7 +6,7 @@
 #include "option_table.h"
 
 static enum status dump(const char *mount, const char *file) {
-    int error = mount_command(mount, "dump", file);
+    int error = mount_command(mount, "dump", file, MOUNT_FILE_REPLACED);
     if (error < 0)
         complain("cannot save the profile of %s in %s: %s", mount, file ? file : "the place of its final profile",
                  error == -EINVAL && !file ? "it is mounted with -o rotate, so name a file" : mount_command_why(error));
@@ -32,7 +32,8 @@ const struct command command_dump = {
     .name = "dump",
     .summary = "saves the profile of a mount so far",
     .help = "Saves the profile of the osproffs mount MOUNT, which goes on, in FILE, or where its final profile will "
-            "go. A profile that is there is replaced. Only who mounted it, and root, may.",
+            "go. A profile that is there is replaced. Who mounted it may, unless that is "
+            "root, and who has CAP_SYS_ADMIN.",
     .options = rows,
     .run = run_dump,
 };

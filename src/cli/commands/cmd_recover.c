@@ -128,14 +128,12 @@ static void remove_beside(int dir_fd, const char *name, uid_t owner) {
     }
 }
 
-/* As they are called by the process beside a daemon: NUMBER-NUMBER.live. */
+/* As they are called by osproffs, NUMBER.live, and by others beside a daemon, NUMBER-NUMBER.live. */
 static bool has_others_beside(const char *name) {
-    const size_t first = strspn(name, "0123456789");
-    const char *rest = name + first + 1;
-    if (first == 0 || name[first] != '-')
-        return false;
-    const size_t second = strspn(rest, "0123456789");
-    return second > 0 && strcmp(rest + second, LIVE_END) == 0;
+    const char *rest = name + strspn(name, "0123456789");
+    if (rest != name && rest[0] == '-' && strspn(rest + 1, "0123456789") > 0)
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return rest != name && strcmp(rest, LIVE_END) == 0;
 }
 
 static enum status remove_live(const char *path) {

@@ -7,7 +7,7 @@
 #include "option_table.h"
 
 static enum status reset(const char *mount) {
-    int error = input_command(mount, "reset\n");
+    int error = input_command(mount, "reset\n", NULL);
     if (error < 0)
         complain("cannot reset the profile of %s: %s", mount, strerror(-error));
     return error ? STATUS_TROUBLE : STATUS_OK;
@@ -32,7 +32,8 @@ const struct command command_reset = {
     .name = "reset",
     .summary = "starts the profile of a mount afresh",
     .help = "Counts from now on: what the profile of the osproffs mount MOUNT held until now is no longer "
-            "shown, nor in the final profile. Only who mounted it, and root, may.",
+            "shown, nor in the final profile. Who mounted it may, unless that is root, "
+            "and who has CAP_SYS_ADMIN.",
     .options = rows,
     .run = run_reset,
 };

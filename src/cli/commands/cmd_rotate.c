@@ -19,7 +19,7 @@ static const char *why_failed(int error) {
 }
 
 static enum status rotate(const char *mount, const char *file) {
-    int error = mount_command(mount, "rotate", file);
+    int error = mount_command(mount, "rotate", file, MOUNT_FILE_NEW);
     if (error < 0)
         complain("cannot rotate the profile of %s into %s: %s; the profile is unchanged", mount,
                  file ? file : "the next of its files", why_failed(error));
@@ -45,8 +45,9 @@ const struct command command_rotate = {
     .name = "rotate",
     .summary = "saves the profile of a mount, and begins the next at the same instant",
     .help = "Saves what the osproffs mount MOUNT has counted since the last rotation in the new file FILE, and "
-            "counts afresh from that instant: each call is in exactly one of these profiles. Only who mounted it, "
-            "and root, may. FILE may be left out where the mount rotates by itself (osproffs -o rotate): then it is "
+            "counts afresh from that instant: each call is in exactly one of these profiles. Who mounted it "
+            "may, unless that is root, and who has CAP_SYS_ADMIN. FILE may be left out where the mount rotates by "
+            "itself (osproffs -o rotate): then it is "
             "the next of its files.",
     .options = rows,
     .run = run_rotate,

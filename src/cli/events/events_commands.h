@@ -11,5 +11,7 @@ extern const struct command command_events_profile;
 extern const struct command command_events_export;
 extern const struct command command_events_merge;
 extern const struct command command_events_replay;
+extern const struct command command_events_record;
+extern const struct command command_events_stop;
 
 #endif

@@ -17,7 +17,7 @@
 
 /* ---- Who asks ----------------------------------------------------------------------------------- */
 
-/* Until a print has been counted that begins after now. For struct fuse_control */
+/* Until a print has been counted that begins after now. For struct control_server */
 static void catch_up(void *context) {
     struct attach_profile *profile = context;
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
@@ -117,7 +117,8 @@ static int create_recorder_somewhere(struct attach_profile *profile) {
 static void start_answering(struct attach_profile *profile) {
     if (!profile->socket_path)
         return;
-    int error = fuse_control_start(&profile->socket, profile->socket_path, &profile->control, catch_up, profile, NULL);
+    int error =
+        control_server_start(&profile->socket, profile->socket_path, &profile->control, catch_up, profile, NULL);
     if (error)
         complain("the profile of %s cannot be controlled: no socket can be made at %s: %s", profile->mount.path,
                  profile->socket_path, strerror(-error));
@@ -187,7 +188,8 @@ static void complain_not_saved(const struct attach_profile *profile, int error) 
 
 int attach_profile_end(struct attach_profile *profile) {
     tell_who_asks(profile, true);
-    fuse_control_stop(&profile->socket);
+    while (!control_server_stop(&profile->socket))
+        continue; /* its command hangs */
     int error = saving_save(&profile->saving);
     if (error)
         complain_not_saved(profile, error);
@@ -197,7 +199,8 @@ int attach_profile_end(struct attach_profile *profile) {
 }
 
 void attach_profile_finish(struct attach_profile *profile) {
-    fuse_control_stop(&profile->socket);
+    while (!control_server_stop(&profile->socket))
+        continue; /* its command hangs */
     aggstats_recorder_destroy(profile->recorder);
     trace_counts_finish(&profile->counts);
     fuse_mount_finish(&profile->mount);

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "fuse_control.h"
+#include "control_server.h"
 #include "fuse_mount.h"
 #include "option_list.h"
 #include "saving.h"
@@ -25,7 +25,7 @@ struct attach_profile {
     struct aggstats_recorder *recorder;
     struct control control;
     struct saving saving;
-    struct fuse_control socket;
+    struct control_server socket;
     int error;       /* of counting */
     char *live_path; /* NULL: there is no live file, and nobody is answered */
     char *socket_path;

@@ -12,7 +12,7 @@
 
 #include "base.h"
 #include "command.h"
-#include "fuse_control.h"
+#include "control_server.h"
 #include "live_dirs.h"
 #include "preload_library.h"
 #include "proc_status.h"
@@ -40,7 +40,7 @@ struct observer {
     bool has_second;   /* another mount has begun, which is not profiled */
     bool has_left;     /* the daemon, or a part of it, is not seen any more */
     bool has_children;
-    struct fuse_control control;
+    struct control_server control;
     char *live_path;
     char *socket_path;
     struct sigaction signals_before[USED_SIGNALS]; /* the daemon gets them */
@@ -248,8 +248,8 @@ static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     pthread_mutex_lock(&observer->lock);
     observer->is_recording = true;
     pthread_mutex_unlock(&observer->lock);
-    error = fuse_control_start(&observer->control, observer->socket_path, &observer->session.control, drain, observer,
-                               &observer->session.requests.handed_over);
+    error = control_server_start(&observer->control, observer->socket_path, &observer->session.control, drain, observer,
+                                 &observer->session.requests.handed_over);
     if (error)
         tell(observer, "the profile of %s cannot be controlled: no socket can be made at %s: %s", mount_name(observer),
              observer->socket_path, strerror(-error));
@@ -291,7 +291,8 @@ static bool save(struct observer *observer) {
 
 /* Answers that were written before the end may still be on their way here. */
 static void finish_session(struct observer *observer) {
-    fuse_control_stop(&observer->control);
+    while (!control_server_stop(&observer->control))
+        continue; /* its command hangs */
     drain(observer);
     ring_reader_end(&observer->reader);
     observer->started.is_unsaved = !save(observer);

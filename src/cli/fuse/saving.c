@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
+#include "control_file.h"
 
 #define BACKUP_SUFFIX ".old"
 
@@ -28,21 +29,35 @@ static mode_t mode_of(bool has_paths) {
     return 0666 & ~mask & (has_paths ? 0600 : 0666);
 }
 
+static int make_text(const struct saving *saving, struct control_text *ret_text) {
+    struct control control = *saving->control;
+    control.is_saved = true;
+    return control_read(&control, &view_text, true, ret_text);
+}
+
 static int save(const struct saving *saving, const char *file, bool keeps_old) {
     CLEANUP_FD int dir_fd = -1;
     CLEANUP_FREE char *backup = NULL;
     const char *name;
-    struct control control = *saving->control;
     struct control_text text;
-    control.is_saved = true;
     int error = open_place(saving, file, &dir_fd, &name);
     if (error == 0 && keeps_old && asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
         error = -ENOMEM;
     if (error == 0)
-        error = control_read(&control, &view_text, true, &text);
+        error = make_text(saving, &text);
     if (error)
         return error;
     error = replace_file(dir_fd, name, backup, mode_of(text.has_paths), text.text, text.size_bytes);
+    free(text.text);
+    return error;
+}
+
+static int save_in_open_file(const struct saving *saving, const struct control_file *file) {
+    struct control_text text;
+    int error = make_text(saving, &text);
+    if (error)
+        return error;
+    error = control_file_write(file, saving->device, text.text, text.size_bytes);
     free(text.text);
     return error;
 }
@@ -57,36 +72,30 @@ int saving_save(const struct saving *saving) {
     return save(saving, saving->profile, saving->keeps_old);
 }
 
-int saving_dump(void *context, const char *file) {
+int saving_dump(void *context, const struct control_file *file) {
     const struct saving *saving = context;
-    return save(saving, file ? file : saving->profile, false);
+    return file->name ? save_in_open_file(saving, file) : save(saving, saving->profile, false);
 }
 
 /* ---- Rotation ----------------------------------------------------------------------------------- */
 
 struct span_place {
     const struct saving *saving;
-    const char *file;
+    const struct control_file *file;
 };
 
 /* An aggstats_save_fn. */
 static int save_span(void *context, const struct aggstats_profile *profile) {
     const struct span_place *place = context;
-    CLEANUP_FD int dir_fd = -1;
     CLEANUP_FREE char *text = NULL;
-    const char *name;
     size_t size_bytes;
-    struct stat attr;
-    int error = open_place(place->saving, place->file, &dir_fd, &name);
-    if (error == 0 && fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) == 0)
-        error = -EEXIST;
+    int error = aggstats_profile_format(profile, &text, &size_bytes);
     if (error == 0)
-        error = aggstats_profile_format(profile, &text, &size_bytes);
-    return error ? error
-                 : replace_file(dir_fd, name, NULL, mode_of(aggstats_profile_has_paths(profile)), text, size_bytes);
+        error = control_file_write(place->file, place->saving->device, text, size_bytes);
+    return error ? error : place->file->give_name(place->file->context);
 }
 
-int saving_rotate(void *context, const char *file) {
+int saving_rotate(void *context, const struct control_file *file) {
     const struct saving *saving = context;
     struct span_place place = {saving, file};
     return aggstats_recorder_rotate(saving->control->recorder, save_span, &place);

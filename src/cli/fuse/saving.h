@@ -20,10 +20,11 @@ int saving_check(const struct saving *saving);
 /* Saves the final profile. Errors: -errno; -ELOOP the place lies in the mount */
 int saving_save(const struct saving *saving);
 
-/* Saves the profile so far in a file; NULL: where the final one goes. A control_dump_fn; context: a struct saving */
-int saving_dump(void *context, const char *file);
+/* Saves the profile so far in a file that who asks has opened, or, without a name, where the final one goes. A
+ * control_file_fn; context: a struct saving */
+int saving_dump(void *context, const struct control_file *file);
 
-/* Saves it in a new file, and begins the next. A control_dump_fn; context: a struct saving */
-int saving_rotate(void *context, const char *file);
+/* Saves it in a new file that who asks has opened, and begins the next. A control_file_fn; context: a struct saving */
+int saving_rotate(void *context, const struct control_file *file);
 
 #endif

@@ -39,7 +39,7 @@ static ssize_t append_chunk(int fd, char **text, size_t *bytes) {
 /* Asks for nothing that the mount would count or pass on to the directory below. */
 static int read_whole(const char *path, char **ret_text, size_t *ret_bytes) {
     if (control_socket_is_at(path))
-        return control_socket_ask(path, "show\n", ret_text, ret_bytes);
+        return control_socket_ask(path, "show\n", NULL, ret_text, ret_bytes);
     CLEANUP_FD int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat attributes;
     if (fd < 0 || fstat(fd, &attributes) < 0)

@@ -10,6 +10,8 @@
 
 #define PATIENCE_S 5    /* without anything happening */
 #define ANSWER_MAX_S 20 /* of waiting for the whole answer */
+#define FILE_MAX_S 60   /* of a command that writes a file */
+#define NAME_IT "name\n"
 #define NS_PER_S INT64_C(1000000000)
 #define CHUNK_BYTES 65536
 
@@ -17,37 +19,88 @@ static int timed_out_or_errno(void) {
     return errno == EAGAIN ? -ETIMEDOUT : negative_errno();
 }
 
+static void set_patience(int fd, int seconds) {
+    const struct timeval patience = {.tv_sec = seconds};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
 static int connect_to(const char *path, int *ret_fd) {
-    const struct timeval patience = {.tv_sec = PATIENCE_S};
     struct sockaddr_un address;
     CLEANUP_FD int dir_fd = -1;
     CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int error = fd < 0 ? negative_errno() : unix_address(path, &dir_fd, &address);
     if (error)
         return error;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    set_patience(fd, PATIENCE_S);
     if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
         return timed_out_or_errno();
     *ret_fd = steal_fd(&fd);
     return 0;
 }
 
-static int send_all(int fd, const char *text) {
-    for (size_t left = strlen(text); left > 0;) {
-        const ssize_t count = send(fd, text, left, MSG_NOSIGNAL);
-        if (count < 0)
-            return timed_out_or_errno();
-        text += count;
-        left -= (size_t)count;
-    }
-    return shutdown(fd, SHUT_WR) < 0 ? negative_errno() : 0;
+/* ---- The question ------------------------------------------------------------------------------- */
+
+union ancillary {
+    char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+};
+
+/* Appends to what a message holds already. */
+static void attach(struct msghdr *message, union ancillary *room, int type, const void *data, size_t size_bytes) {
+    message->msg_control = room;
+    struct cmsghdr *head = (struct cmsghdr *)(void *)(room->bytes + message->msg_controllen);
+    *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(size_bytes), .cmsg_level = SOL_SOCKET, .cmsg_type = type};
+    memcpy(CMSG_DATA(head), data, size_bytes);
+    message->msg_controllen += CMSG_SPACE(size_bytes);
 }
 
-static int read_all(int fd, char **ret_text, size_t *ret_bytes) {
+/* Credentials with the number of the process at the other end, which only who may administrate it can send. */
+static ssize_t send_as_admin(int fd, struct msghdr message, union ancillary *room) {
+    struct ucred shown;
+    socklen_t size_bytes = sizeof(shown);
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &shown, &size_bytes) < 0)
+        return -1;
+    shown.uid = getuid();
+    shown.gid = getgid();
+    attach(&message, room, SCM_CREDENTIALS, &shown, sizeof(shown));
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/* The NUL byte ends it. */
+static int send_question(int fd, const char *question, const struct control_passed *passed) {
+    union ancillary room = {.bytes = {0}};
+    const size_t size_bytes = strlen(question) + 1;
+    struct iovec text = {.iov_base = (void *)(uintptr_t)question, .iov_len = size_bytes};
+    struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
+    if (passed)
+        attach(&message, &room, SCM_RIGHTS, &passed->fd, sizeof(passed->fd));
+    ssize_t count = send_as_admin(fd, message, &room);
+    if (count < 0 && errno == EPERM)
+        count = sendmsg(fd, &message, MSG_NOSIGNAL); /* the kernel tells who we are */
+    if (count < 0)
+        return timed_out_or_errno();
+    return (size_t)count == size_bytes ? 0 : -EMSGSIZE;
+}
+
+/* ---- The answer --------------------------------------------------------------------------------- */
+
+/* The file is whole: it gets its name, and that is told. */
+static int answer_name(int fd, const struct control_passed *passed) {
+    char line[16];
+    const int error = passed ? passed->give_name(passed->context) : -EPROTO;
+    const int length = snprintf(line, sizeof(line), "%d\n", -error);
+    return send(fd, line, (size_t)length, MSG_NOSIGNAL) < 0 ? timed_out_or_errno() : 0;
+}
+
+static bool is_name_asked_for(const char *text, size_t size_bytes) {
+    return size_bytes == strlen(NAME_IT) && memcmp(text, NAME_IT, size_bytes) == 0;
+}
+
+static int read_all(int fd, const struct control_passed *passed, char **ret_text, size_t *ret_bytes) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ANSWER_MAX_S * NS_PER_S;
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + (passed ? FILE_MAX_S : ANSWER_MAX_S) * NS_PER_S;
     for (;;) {
         char *grown = realloc(text, size_bytes + CHUNK_BYTES + 1);
         if (!grown)
@@ -60,6 +113,12 @@ static int read_all(int fd, char **ret_text, size_t *ret_bytes) {
         text[size_bytes] = '\0';
         if (count == 0)
             break;
+        if (is_name_asked_for(text, size_bytes)) {
+            int error = answer_name(fd, passed);
+            if (error)
+                return error;
+            size_bytes = 0;
+        }
         if (read_clock_ns(CLOCK_MONOTONIC) > end_ns)
             return -ETIMEDOUT;
     }
@@ -84,15 +143,18 @@ bool control_socket_is_at(const char *path) {
     return lstat(path, &attributes) == 0 && S_ISSOCK(attributes.st_mode);
 }
 
-int control_socket_ask(const char *path, const char *question, char **ret_text, size_t *ret_bytes) {
+int control_socket_ask(const char *path, const char *question, const struct control_passed *passed, char **ret_text,
+                       size_t *ret_bytes) {
     CLEANUP_FD int fd = -1;
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     int error = connect_to(path, &fd);
     if (error == 0)
-        error = send_all(fd, question);
+        error = send_question(fd, question, passed);
+    if (error == 0 && passed)
+        set_patience(fd, FILE_MAX_S);
     if (error == 0)
-        error = read_all(fd, &text, &size_bytes);
+        error = read_all(fd, passed, &text, &size_bytes);
     if (error == 0)
         error = take_line(text, &size_bytes);
     if (error == 0) {

@@ -1,4 +1,4 @@
-/* Asking the process that profiles another FUSE daemon: it listens at a socket, in place of a control file. */
+/* Asking the process that profiles a mount at its socket (control_server.h). */
 #ifndef CONTROL_SOCKET_H
 #define CONTROL_SOCKET_H
 
@@ -8,11 +8,22 @@
 /* Whether there is such a socket at a path, which may also be that of a control file. */
 bool control_socket_is_at(const char *path);
 
-/* question: commands of control files; "show": the profile; "handed_over": see fuse_control.h;
+/* What comes with a question: a file that a command is about. */
+struct control_passed {
+    int fd; /* opened for writing, empty */
+
+    /* Gives it its name; asked for by "rotate" once the file is whole. Returns 0 or -errno */
+    int (*give_name)(void *context);
+    void *context;
+};
+
+/* question: commands of control files; "show": the profile; "handed_over": see control_server.h;
  *           "": nothing, but what has happened is counted then
- * Waits a few seconds at most, and 20 for an answer that keeps coming.
+ * passed:   NULL: nothing
+ * Waits a few seconds at most, 20 for an answer that keeps coming, and 60 for a command about a file.
  * Owner:   the caller frees *ret_text, which is "" unless something was asked for
- * Errors:  of the command, or of asking */
-int control_socket_ask(const char *path, const char *question, char **ret_text, size_t *ret_bytes);
+ * Errors:  of the command, or of asking; -ECONNRESET: who answers has ended, and what came of a command is not known */
+int control_socket_ask(const char *path, const char *question, const struct control_passed *passed, char **ret_text,
+                       size_t *ret_bytes);
 
 #endif

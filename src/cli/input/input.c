@@ -42,7 +42,7 @@ static bool has_caught_up(const struct live_file *file) {
     const char *control = aggstats_profile_label(&file->profile, "control");
     CLEANUP_FREE char *answer = NULL;
     size_t answer_bytes;
-    return control && control[0] == '/' && control_socket_ask(control, "", &answer, &answer_bytes) == 0;
+    return control && control[0] == '/' && control_socket_ask(control, "", NULL, &answer, &answer_bytes) == 0;
 }
 
 static int load_serving(const char *path, struct input *ret_input) {
@@ -343,12 +343,14 @@ int input_find_live(const char *argument, char **ret_path) {
     return 0;
 }
 
-/* Where the control file of a mount should be, from its live file or else by custom. */
+/* Where the process that serves a mount is asked: its socket, or where its control file should be, by its live file or
+ * else by custom. */
 static char *find_control(const char *argument) {
     struct live_file file = {0};
     if (find_serving_resolved(argument, &file) != 0)
         return path_join(argument, ".osprof");
-    char *path = control_path(&file.profile);
+    CLEANUP_FREE char *socket = live_file_socket(&file);
+    char *path = socket ? steal_pointer(&socket) : control_path(&file.profile);
     live_file_finish(&file);
     return path;
 }
@@ -379,17 +381,29 @@ static int open_control(const char *argument, const char *path, int *ret_fd) {
     return 0;
 }
 
-int input_command(const char *argument, const char *text) {
-    CLEANUP_FREE char *path = find_control(argument);
+static int ask_socket(const char *argument, const char *path, const char *text, const struct control_passed *passed) {
     CLEANUP_FREE char *answer = NULL;
-    CLEANUP_FD int fd = -1;
     size_t answer_bytes;
+    int error = control_socket_ask(path, text, passed, &answer, &answer_bytes);
+    if (error != -EACCES && error != -EPERM && error != -ECONNREFUSED)
+        return error;
+    complain("cannot command the profiler of %s at %s: %s; %s", argument, path, strerror(-error),
+             error == -ECONNREFUSED ? "its process has ended"
+                                    : "only who has mounted may, unless that is root, and who has CAP_SYS_ADMIN");
+    return 1;
+}
+
+int input_command(const char *argument, const char *text, const struct control_passed *passed) {
+    CLEANUP_FREE char *path = find_control(argument);
+    CLEANUP_FD int fd = -1;
     if (!path) {
         complain_no_control(argument, argument, -ENOMEM);
         return 1;
     }
     if (control_socket_is_at(path))
-        return control_socket_ask(path, text, &answer, &answer_bytes);
+        return ask_socket(argument, path, text, passed);
+    if (passed)
+        return -ENOTCONN;
     return open_control(argument, path, &fd) == 0 ? write_all(fd, text, strlen(text)) : 1;
 }
 
@@ -399,7 +413,7 @@ static int load_socket(const char *path, struct input *ret_input) {
     const struct aggstats_parse_error nothing = {0};
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    int error = control_socket_ask(path, "show\n", &text, &size_bytes);
+    int error = control_socket_ask(path, "show\n", NULL, &text, &size_bytes);
     if (error)
         return complain_unreadable(path, error, &nothing);
     CLEANUP_STREAM FILE *stream = fmemopen(text, size_bytes, "r");
@@ -410,7 +424,8 @@ int input_load_whole(const char *argument, struct input *ret_input) {
     struct live_file file = {0};
     if (strcmp(argument, "-") == 0 || find_serving(argument, &file) != 0)
         return input_load_recording(argument, ret_input);
-    CLEANUP_FREE char *path = control_path(&file.profile);
+    CLEANUP_FREE char *socket = live_file_socket(&file);
+    CLEANUP_FREE char *path = socket ? steal_pointer(&socket) : control_path(&file.profile);
     live_file_finish(&file);
     int error = path && control_socket_is_at(path) ? load_socket(path, ret_input)
                                                    : load_path(path ? path : argument, ret_input);

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
+#include "control_socket.h"
 #include "recording.h"
 
 struct input {
@@ -63,8 +64,11 @@ int input_find_live(const char *argument, char **ret_path);
 /* Tells that a mount point can no longer be asked (ENOTCONN), where its profile is, and what to do. */
 void input_complain_dead(const char *mount);
 
-/* Gives commands, as control files take them, to the process that serves the mount that an argument names.
- * Errors:  -errno the command failed; 1: it could not be given, as the user has been told */
-int input_command(const char *argument, const char *text);
+/* Gives commands, as control files take them, to the process that serves the mount that an argument names: at its
+ * socket, without a step into the mount, or else through its control file.
+ * passed:  the file that a command is about, for the socket alone; NULL: none
+ * Errors:  -errno the command failed; -ENOTCONN there is no socket for what is passed, so nothing was asked; 1: it
+ * could not be given, as the user has been told */
+int input_command(const char *argument, const char *text, const struct control_passed *passed);
 
 #endif

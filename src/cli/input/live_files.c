@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base.h"
+#include "control_socket.h"
 #include "live_dirs.h"
 #include "path.h"
 
@@ -102,6 +103,14 @@ char *control_path(const struct aggstats_profile *profile) {
     if (name && name[0] == '/')
         return strdup(name);
     return mount && mount[0] == '/' ? path_join(mount, name && name[0] ? name : ".osprof") : NULL;
+}
+
+char *live_file_socket(const struct live_file *file) {
+    CLEANUP_FREE char *beside = NULL;
+    const char *control = aggstats_profile_label(&file->profile, "control");
+    if (control && control[0] == '/')
+        return control_socket_is_at(control) ? strdup(control) : NULL;
+    return live_socket_path(file->path, &beside) == 0 && control_socket_is_at(beside) ? steal_pointer(&beside) : NULL;
 }
 
 static bool is_newer(const struct live_file *file, const struct live_file *than) {

@@ -40,4 +40,8 @@ struct live_file *live_files_left(const struct live_files *files, const char *pa
  * Owner: the caller frees it */
 char *control_path(const struct aggstats_profile *profile);
 
+/* The socket at which the process that serves a mount is asked without a step into the mount. NULL: there is none.
+ * Owner: the caller frees it */
+char *live_file_socket(const struct live_file *file);
+
 #endif

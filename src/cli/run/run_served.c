@@ -79,7 +79,7 @@ static int ask(const struct run_served *served, struct aggstats_profile *ret_pro
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     struct aggstats_parse_error why = {.message = ""};
-    int error = control_socket_ask(served->socket, "show\n", &text, &size_bytes);
+    int error = control_socket_ask(served->socket, "show\n", NULL, &text, &size_bytes);
     CLEANUP_STREAM FILE *stream = error == 0 && size_bytes > 0 ? fmemopen(text, size_bytes, "r") : NULL;
     if (error == 0)
         error = stream ? aggstats_profile_parse(stream, ret_profile, &why) : -EIO;
@@ -115,7 +115,7 @@ static uint64_t ask_handed_over(const struct run_served *served) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
     char *end = NULL;
-    if (control_socket_ask(served->socket, "handed_over\n", &text, &size_bytes) < 0)
+    if (control_socket_ask(served->socket, "handed_over\n", NULL, &text, &size_bytes) < 0)
         return UINT64_MAX;
     const uint64_t count = strtoull(text, &end, 10);
     return end > text ? count : UINT64_MAX;

@@ -13,9 +13,19 @@
 #define CONTROL_REASON_SIZE 256
 #define CONTROL_WRITE_MAX 8192 /* bytes of one write: room for the longest path and more */
 
-/* Saves the recorder's profile. file: the command's argument, or NULL for the default place.
+/* The file that a command is about. */
+struct control_file {
+    const char *name; /* NULL: the default place */
+    int fd;           /* opened by who asks, empty, for writing, and then the name is for messages only; -1: it is to be
+                         opened by its name */
+    int (*give_name)(void *context); /* of an open file: has who asks give it its name, once it is whole. NULL: it has
+                                        one. Returns 0 or -errno */
+    void *context;
+};
+
+/* Saves the recorder's profile, or begins to record into a file.
  * Returns 0 or -errno. */
-typedef int (*control_dump_fn)(void *context, const char *file);
+typedef int (*control_file_fn)(void *context, const struct control_file *file);
 
 /* Relates latencies of an operation to a value, as "read size" says, or no more: "read off", "off". apply: false: only
  * looks whether that is right.
@@ -32,9 +42,9 @@ typedef int (*control_slow_fn)(void *context, uint64_t ns);
 struct control {
     struct aggstats_recorder *recorder; /* borrowed */
     struct aggstats_clock steady_clock; /* of views that need a steady rate; zeroed: as well as it is known by then */
-    control_dump_fn dump;
+    control_file_fn dump;
     void *dump_context;
-    control_dump_fn rotate; /* NULL: not possible */
+    control_file_fn rotate; /* NULL: not possible */
     void *rotate_context;
     bool has_series;        /* profiles are saved as a series: rotate needs no file, and dump does */
     bool is_saved;          /* what is read goes to a file */
@@ -43,12 +53,26 @@ struct control {
     void *joint_context;
     control_slow_fn slow; /* NULL: not possible */
     void *slow_context;
-    control_dump_fn events; /* with "FILE" or "off"; NULL: not possible */
+    control_file_fn events; /* no file: ends recording; NULL: not possible */
     void *events_context;
     control_path_fn path_of; /* NULL: none is known */
     void *path_context;
     size_t intervals_max; /* of sampled profiles; 0: the default */
 };
+
+/* Who gives commands. */
+struct control_asker {
+    bool has_our_paths;              /* a path leads it where it leads this process; else its commands name no files */
+    int fd;                          /* that it has opened for a command about a file; -1: none */
+    int (*give_name)(void *context); /* of struct control_file, as the context */
+
+    /* Carries a command out with the rights of who asks. NULL: with those of this process. */
+    int (*act)(void *context, int (*apply)(void *data), void *data);
+    void *context;
+};
+
+/* This process itself. */
+#define CONTROL_SELF ((struct control_asker){.has_our_paths = true, .fd = -1})
 
 struct control_text {
     char *text;
@@ -69,10 +93,11 @@ int control_read(const struct control *control, const struct view *view, bool sh
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate [FILE]
  *     interval SECONDS|off   joint OP VALUE|off   slow TIME|off   events FILE|off
  * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
- * Errors:  -EINVAL unknown or malformed command: nothing was done; the error of a command that failed: those
- *          before it were done. ret_reason gets one line for people (untouched on success).
+ * Errors:  -EINVAL unknown or malformed command: nothing was done; -EACCES a command names a file, which who asks may
+ *          not: nothing was done; the error of a command that failed: those before it were done. ret_reason gets one
+ *          line for people (untouched on success).
  * Threads: any */
-int control_write(const struct control *control, const char *data, size_t size_bytes,
+int control_write(const struct control *control, const struct control_asker *asker, const char *data, size_t size_bytes,
                   char ret_reason[CONTROL_REASON_SIZE]);
 
 /* Reads the length of an interval, in seconds: "0.5".

@@ -90,7 +90,8 @@ static int add_thread(struct lock_waiter *waiter) {
     const struct lock_waiters *all = &waiter->glue->lock_waiters;
     if (all->ending)
         return -ENOTCONN;
-    return user_shares_are_left(&all->shares, waiter->uid) ? start_thread(waiter) : -ENOLCK;
+    pid_t caller = fuse_req_ctx(waiter->req)->pid;
+    return user_shares_are_left_for(&all->shares, waiter->uid, caller) ? start_thread(waiter) : -ENOLCK;
 }
 
 static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock) {

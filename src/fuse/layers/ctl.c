@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "process_rights.h"
 
 static struct ctl *to_ctl(struct fs_layer *layer) {
     return container_of(layer, struct ctl, layer);
@@ -61,9 +62,8 @@ static struct ctl_file *to_ctl_file(fs_file file) {
     return (struct ctl_file *)(uintptr_t)file; /* NOLINT(performance-no-int-to-ptr): we made it from one */
 }
 
-/* Root, or who mounted. */
 static bool is_trusted(const struct ctl *ctl, const struct fs_caller *caller) {
-    return caller->uid == 0 || caller->uid == ctl->options.owner_uid;
+    return ctl->options.is_trusted(ctl->options.context, caller);
 }
 
 static bool may_write(const struct ctl *ctl, fs_ino ino, const struct fs_caller *caller) {
@@ -208,12 +208,29 @@ static int control_read_text(struct fs_layer *layer, FS_CALL, fs_file file, stru
     return 0;
 }
 
+/* A caller whose command names a file. */
+struct named_by {
+    const struct ctl_options *options;
+    const struct fs_caller *caller;
+};
+
+static int act_as_caller(void *context, int (*apply)(void *data), void *data) {
+    const struct named_by *by = context;
+    return by->options->act_as(by->options->context, by->caller, apply, data);
+}
+
+/* Who has opened the file may have passed it on: who writes must be trusted, too. */
 static int control_command(struct fs_layer *layer, FS_CALL, fs_file file, const void *data, size_t size_bytes,
                            off_t offset, unsigned flags, size_t *ret_written_bytes) {
     const struct ctl_options *options = &to_ctl(layer)->options;
+    struct named_by by = {options, caller};
     char reason[CONTROL_REASON_SIZE];
-    (void)caller, (void)ino, (void)file, (void)offset, (void)flags;
-    int err = control_write(&options->control, data, size_bytes, reason);
+    (void)file, (void)offset, (void)flags;
+    if (!may_write(to_ctl(layer), ino, caller))
+        return -EACCES;
+    const struct control_asker asker = {
+        .has_our_paths = process_has_our_paths(caller->pid), .fd = -1, .act = act_as_caller, .context = &by};
+    int err = control_write(&options->control, &asker, data, size_bytes, reason);
     if (err < 0) {
         options->report(options->report_context, reason);
         return err;

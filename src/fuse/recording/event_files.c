@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "control_file.h"
 #include "log.h"
 #include "process.h"
 #include "quiet_thread.h"
@@ -153,6 +154,7 @@ static int set_shown(struct event_files *files, const char *name) {
 
 static void forget_ring(struct event_files *files) {
     close_fd(&files->ring_dir_fd);
+    close_fd(&files->ring_fd);
     free(files->ring_name);
     files->ring_name = NULL;
 }
@@ -272,6 +274,8 @@ static int stop_recording(struct event_files *files) {
     say_what_is_missing(files);
     if (files->ring_name)
         err = write_ring(files, files->ring_dir_fd, files->ring_name, create_ring_file);
+    else if (files->ring_fd >= 0)
+        err = events_recorder_write_ring(files->events, files->ring_fd);
     forget_ring(files);
     return err;
 }
@@ -283,11 +287,15 @@ static bool is_on(struct event_files *files) {
     return files->is_recording && state.is_on;
 }
 
+static bool has_ring(const struct event_files *files) {
+    return files->ring_name || files->ring_fd >= 0;
+}
+
 static int record_to_new(struct event_files *files, const char *file) {
     CLEANUP_FD int dir_fd = -1;
     const char *name;
     bool is_going_on = is_on(files);
-    if (is_going_on && !files->ring_name)
+    if (is_going_on && !has_ring(files))
         return -EBUSY;
     int err = profile_target_open_new(files->target, file, files->own_device, &dir_fd, &name);
     if (err == 0 && is_going_on)
@@ -295,6 +303,40 @@ static int record_to_new(struct event_files *files, const char *file) {
     if (err == 0)
         err = stop_recording(files);
     return err < 0 ? err : record_to(files, dir_fd, name, create_file, file);
+}
+
+/* The ring goes there at last. */
+static int record_ring_to_open(struct event_files *files, int *fd, const char *shown) {
+    forget_ring(files);
+    files->slow_count = 0;
+    files->ring_fd = steal_fd(fd);
+    return start_recording(files, -1, shown);
+}
+
+/* A copy of the descriptor outlives the command. */
+static int record_to_open(struct event_files *files, const struct control_file *file) {
+    CLEANUP_FD int fd = -1;
+    bool is_going_on = is_on(files);
+    if (is_going_on && !has_ring(files))
+        return -EBUSY;
+    int err = control_file_check(file, files->own_device);
+    if (err == 0 && (fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3)) < 0)
+        err = negative_errno();
+    if (err == 0 && is_going_on)
+        return events_recorder_write_ring(files->events, fd);
+    if (err == 0)
+        err = stop_recording(files);
+    if (err == 0 && files->options->events_ring_bytes > 0)
+        return record_ring_to_open(files, &fd, file->name);
+    if (err == 0)
+        err = start_recording(files, fd, file->name);
+    if (err == 0)
+        steal_fd(&fd);
+    return err;
+}
+
+static int record(struct event_files *files, const struct control_file *file) {
+    return file->fd >= 0 ? record_to_open(files, file) : record_to_new(files, file->name);
 }
 
 /* A command that hangs in a file system holds the lock as long. Errors: -ETIMEDOUT */
@@ -305,12 +347,12 @@ static int lock_files(struct event_files *files) {
     return -pthread_mutex_timedlock(&files->lock, &until);
 }
 
-int event_files_command(void *context, const char *argument) {
+int event_files_command(void *context, const struct control_file *file) {
     struct event_files *files = context;
     int err = files->events ? lock_files(files) : -EOPNOTSUPP;
     if (err < 0)
         return err;
-    err = strcmp(argument, "off") == 0 ? stop_recording(files) : record_to_new(files, argument);
+    err = file->name ? record(files, file) : stop_recording(files);
     pthread_mutex_unlock(&files->lock);
     return err;
 }

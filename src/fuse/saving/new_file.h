@@ -1,19 +1,20 @@
-/* A new file, made in two steps: it is written under a name that nobody can guess, which may take long, and then gets
- * its own at once. What has this name already is never replaced. */
+/* A new file, made in two steps: it is written while it has no name, which may take long, and then gets its own at
+ * once. What has this name already is never replaced. */
 #ifndef NEW_FILE_H
 #define NEW_FILE_H
 
 #include <sys/types.h>
 
+#include "base.h"
 #include "control.h"
 
 struct new_file {
-    int dir_fd;         /* -1: there is none */
-    char temporary[32]; /* "": it has its name, or is not written */
+    int dir_fd; /* -1: there is none */
+    struct nameless_file file;
 };
 
 #define NEW_FILE_NONE                                                                                                  \
-    { .dir_fd = -1 }
+    { .dir_fd = -1, .file.fd = -1 }
 
 /* dir_fd: taken over, whatever comes of it. Errors: those of writing; the caller finishes *file nonetheless */
 int new_file_write(struct new_file *file, int dir_fd, mode_t mode, const struct control_text *text);

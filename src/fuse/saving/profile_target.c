@@ -281,6 +281,12 @@ static bool is_own_place(const struct profile_target *target, int dir_fd, const 
            own.st_ino == attr.st_ino;
 }
 
+bool profile_target_is_at(const struct profile_target *target, const char *path) {
+    size_t length = strlen(target->shown);
+    return target->name && !target->is_series && strncmp(path, target->shown, length) == 0 &&
+           (!path[length] || strcmp(path + length, BACKUP_SUFFIX) == 0);
+}
+
 int profile_target_open_new(const struct profile_target *target, const char *file, dev_t own_device, int *ret_dir_fd,
                             const char **ret_name) {
     CLEANUP_FD int dir_fd = -1;

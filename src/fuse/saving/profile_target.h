@@ -47,6 +47,9 @@ int profile_target_save_as(const struct profile_target *target, const char *file
 /* The permissions of a file with that text. */
 mode_t profile_target_mode(const struct profile_target *target, const struct control_text *text);
 
+/* Whether an absolute path is the place of the final profile, or of what that replaces, as far as names tell. */
+bool profile_target_is_at(const struct profile_target *target, const char *path);
+
 /* Where a new file is to be made that the final profile will not replace, under the conditions above.
  * Owner:   the caller closes *ret_dir_fd; *ret_name is in file
  * Errors:  -EEXIST there is something, -EBUSY the final profile will go there; and as above */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "control_file.h"
 #include "log.h"
 #include "new_file.h"
 #include "profile_series.h"
@@ -27,7 +28,7 @@ static struct timespec now(clockid_t clock) {
 
 struct saving {
     struct rotator *rotator;
-    const char *file; /* NULL: the next of the series */
+    const struct control_file *file; /* NULL: the next of the series */
     bool is_last;
     struct control_text text;
     int64_t *last_ms; /* time in the latest name of the series */
@@ -35,18 +36,28 @@ struct saving {
     char name[NAME_MAX + 1]; /* in the series */
 };
 
-/* Gives a written file its name, unless the end has come meanwhile. The lock is kept if that succeeds: the final
+/* Has a written file given its name, unless the end has come meanwhile. The lock is kept if that succeeds: the final
  * profile must not be taken before the span has gone. */
-static int name_span(struct saving *saving, struct new_file *written, const char *name) {
+static int name_span(struct saving *saving, int (*give_name)(void *context), void *context) {
     struct rotator *rotator = saving->rotator;
     if (saving->is_last)
-        return new_file_name(written, name);
+        return give_name(context);
     pthread_mutex_lock(&rotator->name_lock);
-    int err = rotator->has_ended ? -ECANCELED : new_file_name(written, name);
+    int err = rotator->has_ended ? -ECANCELED : give_name(context);
     saving->holds_name_lock = err == 0;
     if (err < 0)
         pthread_mutex_unlock(&rotator->name_lock);
     return err;
+}
+
+struct new_name {
+    struct new_file *written;
+    const char *name;
+};
+
+static int name_new(void *context) {
+    const struct new_name *name = context;
+    return new_file_name(name->written, name->name);
 }
 
 static struct profile_series series_of(const struct saving *saving) {
@@ -63,7 +74,7 @@ static int name_next(struct saving *saving, struct new_file *written) {
         err = profile_series_next(&series, (int64_t)time.tv_sec * NS_PER_SECOND + time.tv_nsec, saving->last_ms,
                                   saving->name);
         if (err == 0)
-            err = name_span(saving, written, saving->name);
+            err = name_span(saving, name_new, &(struct new_name){written, saving->name});
     }
     return err;
 }
@@ -86,13 +97,23 @@ static int save_in_file(struct saving *saving) {
     struct new_file written = NEW_FILE_NONE;
     const char *name = NULL;
     int dir_fd = -1;
-    int err = profile_target_open_new(rotator->target, saving->file, rotator->own_device, &dir_fd, &name);
+    int err = profile_target_open_new(rotator->target, saving->file->name, rotator->own_device, &dir_fd, &name);
     if (err == 0)
         err = new_file_write(&written, dir_fd, profile_target_mode(rotator->target, &saving->text), &saving->text);
     if (err == 0)
-        err = name_span(saving, &written, name);
+        err = name_span(saving, name_new, &(struct new_name){&written, name});
     new_file_finish(&written);
     return err;
+}
+
+/* Who has opened the file gives it its name. */
+static int save_in_open_file(struct saving *saving) {
+    const struct rotator *rotator = saving->rotator;
+    const struct control_file *file = saving->file;
+    if (profile_target_is_at(rotator->target, file->name))
+        return -EBUSY;
+    int err = control_file_write(file, rotator->own_device, saving->text.text, saving->text.size_bytes);
+    return err < 0 ? err : name_span(saving, file->give_name, file->context);
 }
 
 static int save_span(void *context, const struct aggstats_profile *profile) {
@@ -100,7 +121,9 @@ static int save_span(void *context, const struct aggstats_profile *profile) {
     int err = aggstats_profile_format(profile, &saving->text.text, &saving->text.size_bytes);
     if (err < 0)
         return err;
-    return saving->file ? save_in_file(saving) : save_in_series(saving);
+    if (!saving->file)
+        return save_in_series(saving);
+    return saving->file->fd >= 0 ? save_in_open_file(saving) : save_in_file(saving);
 }
 
 /* After one more of the series. */
@@ -126,8 +149,8 @@ static int rotate(struct saving *saving) {
     return err;
 }
 
-int rotator_rotate(struct rotator *rotator, const char *file) {
-    struct saving saving = {.rotator = rotator, .file = file, .last_ms = &rotator->last_ms};
+int rotator_rotate(struct rotator *rotator, const struct control_file *file) {
+    struct saving saving = {.rotator = rotator, .file = file->name ? file : NULL, .last_ms = &rotator->last_ms};
     pthread_mutex_lock(&rotator->lock);
     int err = rotate(&saving);
     pthread_mutex_unlock(&rotator->lock);

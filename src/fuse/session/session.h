@@ -37,7 +37,7 @@ struct session_options {
     struct aggstats_clock clock;
     bool single;     /* one worker */
     bool plain;      /* none of the workers is ever chosen (pool.h) */
-    uid_t owner_uid; /* who mounted, whose requests are never put off, nor root's */
+    uid_t owner_uid; /* who mounted; unless that is uid 0, his requests are never put off, nor an administrator's */
     bool over_ring;  /* libfuse's threads serve what comes over its rings (ring.h) */
 };
 

@@ -12,12 +12,17 @@
 #include <string.h>
 
 #include "base.h"
+#include "process_rights.h"
 #include "session_private.h"
 
 #define DEFERRED_BYTES_MAX ((size_t)64 << 20)
 
 /* Closing is asked for by nobody in particular; also it may hang, so it has a share of its own. */
 #define WHO_CLOSES ((uid_t)-1)
+
+/* The kernel itself: interrupts, forgetting, pages written back. They are never put off, for they may be what others
+ * wait for, and pages would be lost where they are refused. */
+#define THE_KERNEL ((uid_t)-2)
 
 void session_init_deferred(struct session *session, uid_t owner_uid) {
     pthread_mutex_init(&session->deferred_lock, NULL);
@@ -41,11 +46,25 @@ pid_t session_caller_of(const struct deferred *deferred) {
 
 uid_t session_charged_user(const void *request) {
     struct fuse_in_header header = header_of(request);
-    return header.opcode == FUSE_RELEASE ? WHO_CLOSES : header.uid;
+    if (header.opcode == FUSE_RELEASE)
+        return WHO_CLOSES;
+    return header.uid == 0 && header.pid == 0 ? THE_KERNEL : header.uid;
+}
+
+static bool is_never_put_off(const struct session *session, uid_t uid) {
+    return session->single || uid == THE_KERNEL || user_shares_is_trusted(&session->busy, uid);
 }
 
 static bool take_share(struct session *session, uid_t uid) {
     if (!user_shares_are_left(&session->busy, uid))
+        return false;
+    user_shares_take(&session->busy, uid, 1);
+    return true;
+}
+
+/* An administrator is not put off, however many workers his requests have. */
+static bool take_without_share(struct session *session, uid_t uid, pid_t caller) {
+    if (!process_is_admin(caller, uid))
         return false;
     user_shares_take(&session->busy, uid, 1);
     return true;
@@ -102,7 +121,8 @@ static bool put_off(struct session *session, struct deferred *deferred) {
 
 bool session_begin(struct session *session, const void *request, size_t size_bytes) {
     uid_t uid = session_charged_user(request);
-    if (session->single || user_shares_is_trusted(&session->busy, uid) || take_share(session, uid))
+    if (is_never_put_off(session, uid) || take_share(session, uid) ||
+        take_without_share(session, uid, (pid_t)header_of(request).pid))
         return true;
     struct deferred *deferred = copy_request(session, uid, request, size_bytes);
     if (!deferred)
@@ -115,7 +135,7 @@ bool session_begin(struct session *session, const void *request, size_t size_byt
 }
 
 void session_end(struct session *session, uid_t charged_user) {
-    if (!session->single && !user_shares_is_trusted(&session->busy, charged_user))
+    if (!is_never_put_off(session, charged_user))
         user_shares_give(&session->busy, charged_user, 1);
 }
 

@@ -13,7 +13,7 @@
 #define CTL_FILES 3 /* the control file, NAME.json, NAME.metrics */
 #define CTL_NAME_MAX (NAME_MAX - sizeof(".metrics") + 1)
 
-/* Each open holds a text of its own. Those of all users but root and who mounted share so much memory, and who has used
+/* Each open holds a text of its own. Those of all who are not trusted share so much memory, and who has used
  * up his share gets no further one (ENFILE): else anybody could use up the daemon's memory. */
 #define CTL_OTHERS_BYTES_MAX ((size_t)64 << 20)
 
@@ -30,8 +30,15 @@ void ctl_name(const char *control_name, unsigned index, char ret_name[NAME_MAX +
 struct ctl_options {
     const char *name; /* of the control file, at most CTL_NAME_MAX bytes long; borrowed */
     struct control control;
-    uid_t owner_uid; /* who mounted: with root the only one who may write, and is shown paths */
+    uid_t owner_uid; /* who mounted */
     gid_t owner_gid;
+
+    /* Whether the caller may command, is shown paths, and needs no share of what others share. */
+    bool (*is_trusted)(void *context, const struct fs_caller *caller);
+
+    /* Calls apply(data) with the caller's rights. Returns what that returns, or -errno */
+    int (*act_as)(void *context, const struct fs_caller *caller, int (*apply)(void *data), void *data);
+    void *context; /* of both */
 
     /* Told why a command was refused: the write itself can only say EINVAL. */
     void (*report)(void *context, const char *reason);

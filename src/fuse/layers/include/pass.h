@@ -50,6 +50,11 @@ void pass_set_own_device(struct pass *pass, dev_t device);
  * nothing. After pass_set_own_device(). Threads: none may run an op */
 void pass_watch_own_mount(struct pass *pass);
 
+/* Calls apply(data) with the rights of the caller towards file systems. Returns what that returns.
+ * Errors:  -EPERM the caller's ids do not exist in the daemon's user namespace, -ENOMEM
+ * Threads: any */
+int pass_act_as(const struct pass *pass, const struct fs_caller *caller, int (*apply)(void *data), void *data);
+
 /* From now on an interrupted op gives up, also where it would try again: the mount is ending.
  * Threads: any */
 void pass_end(struct pass *pass);

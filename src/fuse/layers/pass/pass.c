@@ -155,6 +155,12 @@ struct fs_layer *pass_layer(struct pass *pass) {
     return &pass->layer;
 }
 
+int pass_act_as(const struct pass *pass, const struct fs_caller *caller, int (*apply)(void *data), void *data) {
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = identity_enter_unchecked(pass, caller, &identity);
+    return err < 0 ? err : apply(data);
+}
+
 void pass_end(struct pass *pass) {
     __atomic_store_n(&pass->is_ending, true, __ATOMIC_RELAXED);
 }

@@ -1,0 +1,200 @@
+/* Commands for mounts. The file that a command is about is made here, and its descriptor goes to the process that
+ * serves the mount (control_server.h): that opens nothing by a name. Where it has no socket, its control file takes the
+ * name as the rest of a line, and then it is that process which walks there, through no symbolic link. */
+#include "mount_command.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "aggstats.h"
+#include "base.h"
+#include "command.h"
+#include "input.h"
+#include "path.h"
+
+/* ---- Where the file is to be -------------------------------------------------------------------- */
+
+struct place {
+    int dir_fd;
+    char *path;       /* absolute, without symbolic links on the way */
+    const char *name; /* the last part of the path */
+};
+
+#define PLACE_NONE                                                                                                     \
+    { .dir_fd = -1 }
+
+static void place_finish(struct place *place) {
+    close_fd(&place->dir_fd);
+    free(place->path);
+}
+
+#define CLEANUP_PLACE __attribute__((cleanup(place_finish)))
+
+static int complain_place(const char *file, int error) {
+    complain("cannot save the profile in %s: %s", file, strerror(-error));
+    return 1;
+}
+
+/* The file need not be there. Returns 0, or 1 after a complaint. */
+static int find_place(const char *file, struct place *ret_place) {
+    CLEANUP_PLACE struct place place = PLACE_NONE;
+    char directory[PATH_MAX];
+    int error = open_parent(AT_FDCWD, file, &place.dir_fd, &place.name);
+    if (error == 0)
+        error = path_of_open(place.dir_fd, directory);
+    if (error == 0 && !(place.path = path_join(directory, place.name)))
+        error = -ENOMEM;
+    if (error)
+        return complain_place(file, error);
+    place.name = strrchr(place.path, '/') + 1;
+    *ret_place = place;
+    place = (struct place)PLACE_NONE;
+    return 0;
+}
+
+/* The name as a line can carry it. */
+static const char *why_unsayable(const char *name) {
+    if (strchr(name, '\n'))
+        return "its name has a newline";
+    if (strchr(" \t\v\f\r", name[strlen(name) - 1]))
+        return "its name ends in a blank";
+    return NULL;
+}
+
+/* ---- The file ----------------------------------------------------------------------------------- */
+
+struct made_file {
+    const struct place *place;
+    enum mount_file_use use;
+    struct nameless_file file;
+    bool has_name;
+};
+
+static FILE *open_copy(int fd) {
+    CLEANUP_FD int copy_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    FILE *stream = copy_fd >= 0 && lseek(copy_fd, 0, SEEK_SET) == 0 ? fdopen(copy_fd, "r") : NULL;
+    if (stream)
+        steal_fd(&copy_fd);
+    return stream;
+}
+
+/* A profile with names of files is for its owner alone; so is what cannot be read. */
+static bool is_private(int fd) {
+    struct aggstats_profile profile = {0};
+    struct aggstats_parse_error why;
+    CLEANUP_STREAM FILE *stream = open_copy(fd);
+    if (!stream || aggstats_profile_parse(stream, &profile, &why) < 0)
+        return true;
+    bool has_paths = aggstats_profile_has_paths(&profile);
+    aggstats_profile_finish(&profile);
+    return has_paths;
+}
+
+static void set_mode(int fd) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (!is_private(fd))
+        (void)fchmod(fd, 0666 & ~mask);
+}
+
+/* For struct control_passed, once the file is whole. */
+static int give_name(void *context) {
+    struct made_file *made = context;
+    if (made->has_name)
+        return 0;
+    if (made->use != MOUNT_FILE_FILLED)
+        set_mode(made->file.fd);
+    int error = nameless_file_give_name(&made->file, made->place->name, made->use == MOUNT_FILE_REPLACED);
+    made->has_name = error == 0;
+    return error;
+}
+
+static int make_file(const struct place *place, enum mount_file_use use, struct made_file *ret_made) {
+    *ret_made = (struct made_file){.place = place, .use = use, .file.fd = -1};
+    int error = nameless_file_create(place->dir_fd, &ret_made->file);
+    return error == 0 && use == MOUNT_FILE_FILLED ? give_name(ret_made) : error;
+}
+
+/* What the mount has not taken for done is not left behind. */
+static int finish_file(struct made_file *made, int error) {
+    if (error == 0 && made->use == MOUNT_FILE_REPLACED)
+        error = give_name(made);
+    if (error && error != -ECONNRESET && made->has_name)
+        unlinkat(made->place->dir_fd, made->place->name, 0);
+    nameless_file_finish(&made->file);
+    return error;
+}
+
+/* ---- Commands ----------------------------------------------------------------------------------- */
+
+static char *make_line(const char *verb, const char *path) {
+    char *line = NULL;
+    if (asprintf(&line, "%s %s\n", verb, path ? path : "") < 0)
+        return NULL;
+    return line;
+}
+
+/* The name is only for messages there. */
+static char *make_line_for_messages(const char *verb, const char *path) {
+    CLEANUP_FREE char *shown = strdup(path);
+    for (char *at = shown; at && *at; at++)
+        if (*at == '\n')
+            *at = '?';
+    return shown ? make_line(verb, shown) : NULL;
+}
+
+/* Found out without a request to the mount. What is no mount point may be the socket itself. */
+static bool is_in(const char *mount, const struct place *place) {
+    const int flags = AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT;
+    struct statx root, attr;
+    return statx(AT_FDCWD, mount, flags, 0, &root) == 0 && root.stx_attributes & STATX_ATTR_MOUNT_ROOT &&
+           statx(place->dir_fd, "", flags | AT_EMPTY_PATH, 0, &attr) == 0 && attr.stx_dev_major == root.stx_dev_major &&
+           attr.stx_dev_minor == root.stx_dev_minor;
+}
+
+static int pass_file(const char *mount, const char *verb, const struct place *place, enum mount_file_use use) {
+    struct made_file made;
+    CLEANUP_FREE char *line = make_line_for_messages(verb, place->path);
+    if (is_in(mount, place))
+        return -ELOOP;
+    int error = line ? make_file(place, use, &made) : -ENOMEM;
+    if (error)
+        return error;
+    const struct control_passed passed = {.fd = made.file.fd, .give_name = give_name, .context = &made};
+    error = input_command(mount, line, &passed);
+    return finish_file(&made, error);
+}
+
+static int tell_name(const char *mount, const char *verb, const struct place *place, const char *file) {
+    const char *why = why_unsayable(place->path);
+    CLEANUP_FREE char *line = make_line(verb, place->path);
+    if (why) {
+        complain("cannot save the profile in %s: %s", file, why);
+        return 1;
+    }
+    return line ? input_command(mount, line, NULL) : -ENOMEM;
+}
+
+static int command_about_file(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
+    CLEANUP_PLACE struct place place = PLACE_NONE;
+    if (find_place(file, &place) != 0)
+        return 1;
+    int error = pass_file(mount, verb, &place, use);
+    return error == -ENOTCONN ? tell_name(mount, verb, &place, file) : error;
+}
+
+int mount_command(const char *mount, const char *verb, const char *file, enum mount_file_use use) {
+    CLEANUP_FREE char *line = make_line(verb, NULL);
+    if (!line)
+        return -ENOMEM;
+    return file ? command_about_file(mount, verb, file, use) : input_command(mount, line, NULL);
+}
+
+const char *mount_command_why(int error) {
+    return error == -ELOOP        ? "it lies in the mount itself"
+           : error == -ECONNRESET ? "osproffs has ended meanwhile"
+           : error == -ECANCELED  ? "the mount is ending; its final profile has these calls"
+                                  : strerror(-error);
+}

@@ -1,0 +1,28 @@
+#include "control_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base.h"
+
+int control_file_check(const struct control_file *file, dev_t own_device) {
+    struct statx attr;
+    const int flags = fcntl(file->fd, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || flags & O_PATH)
+        return -EBADF;
+    if (statx(file->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE | STATX_SIZE, &attr) < 0)
+        return negative_errno();
+    if (makedev(attr.stx_dev_major, attr.stx_dev_minor) == own_device)
+        return -ELOOP;
+    if (!S_ISREG(attr.stx_mode))
+        return -ENOTSUP;
+    return attr.stx_size == 0 ? 0 : -EEXIST;
+}
+
+int control_file_write(const struct control_file *file, dev_t own_device, const char *text, size_t size_bytes) {
+    int error = control_file_check(file, own_device);
+    if (error == 0)
+        error = write_all(file->fd, text, size_bytes);
+    return error == 0 && fsync(file->fd) < 0 ? negative_errno() : error;
+}

@@ -1,0 +1,272 @@
+#include "control_server.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base.h"
+#include "quiet_thread.h"
+#include "unix_address.h"
+
+#define PATIENCE_S 2        /* with who asks and does not go on, */
+#define ANSWERING_MAX_S 5   /* and with who goes on slowly: others wait */
+#define NAMING_MAX_MS 1500  /* with who gives a file its name: less than what the end waits */
+#define STRANGER_MAX_MS 250 /* with who has not shown who he is */
+#define STOPPING_MAX_S 2
+#define NS_PER_S INT64_C(1000000000)
+#define SHOW "show"
+#define HANDED_OVER "handed_over"
+#define NAME_IT "name\n"
+
+/* ---- A question --------------------------------------------------------------------------------- */
+
+struct question {
+    int fd;      /* the connection */
+    int file_fd; /* that came with it; -1: none */
+    bool is_trusted;
+    size_t size_bytes;
+    char text[CONTROL_WRITE_MAX + 2];
+};
+
+static bool is_past(int64_t end_ns) {
+    return read_clock_ns(CLOCK_MONOTONIC) > end_ns;
+}
+
+static void set_patience(int fd, int option, int64_t ms) {
+    const struct timeval patience = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000};
+    setsockopt(fd, SOL_SOCKET, option, &patience, sizeof(patience));
+}
+
+/* Of several the last is kept. */
+static void take_file(struct question *question, const struct cmsghdr *head) {
+    const size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; i++) {
+        close_fd(&question->file_fd);
+        memcpy(&question->file_fd, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
+    }
+}
+
+static void take_credentials(struct question *question, const struct cmsghdr *head) {
+    struct ucred shown;
+    memcpy(&shown, CMSG_DATA(head), sizeof(shown));
+    question->is_trusted |= shown.pid == getpid() || (getuid() != 0 && shown.uid == getuid());
+}
+
+static void take_control(struct question *question, struct msghdr *message) {
+    for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
+        if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+            take_file(question, head);
+        else if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS)
+            take_credentials(question, head);
+    }
+}
+
+/* Returns how many bytes; 0: the end; -1: who asks is too slow */
+static ssize_t receive(struct question *question) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4 * sizeof(int))];
+        struct cmsghdr align;
+    } control;
+    struct iovec room = {.iov_base = question->text + question->size_bytes,
+                         .iov_len = CONTROL_WRITE_MAX + 1 - question->size_bytes};
+    struct msghdr message = {
+        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+    ssize_t count;
+    do
+        count = recvmsg(question->fd, &message, MSG_CMSG_CLOEXEC);
+    while (count < 0 && errno == EINTR);
+    if (count >= 0)
+        take_control(question, &message);
+    return count;
+}
+
+/* Whole, and without its end. Returns false if who asks is too slow, or asks too much. */
+static bool read_question(struct question *question) {
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
+    ssize_t count = 1;
+    set_patience(question->fd, SO_RCVTIMEO, STRANGER_MAX_MS);
+    while (count > 0) {
+        if (question->size_bytes > CONTROL_WRITE_MAX || is_past(end_ns))
+            return false;
+        count = receive(question);
+        if (count < 0)
+            return false;
+        question->size_bytes += (size_t)count;
+        if (count > 0 && question->text[question->size_bytes - 1] == '\0') {
+            question->size_bytes--;
+            break;
+        }
+        if (!question->is_trusted)
+            break;
+        set_patience(question->fd, SO_RCVTIMEO, PATIENCE_S * 1000);
+    }
+    question->text[question->size_bytes] = '\0';
+    return true;
+}
+
+/* ---- Answers ------------------------------------------------------------------------------------ */
+
+/* Who asks may be gone already: that is no reason to end by SIGPIPE. */
+static bool send_all(int fd, const char *text, size_t size_bytes, int64_t end_ns) {
+    while (size_bytes > 0 && !is_past(end_ns)) {
+        ssize_t count = send(fd, text, size_bytes, MSG_NOSIGNAL);
+        if (count < 0)
+            return false;
+        text += count;
+        size_bytes -= (size_t)count;
+    }
+    return size_bytes == 0;
+}
+
+static void answer_line(int fd, int error, const char *reason, int64_t end_ns) {
+    char line[CONTROL_REASON_SIZE + 16];
+    int length = snprintf(line, sizeof(line), "%d%s%s\n", -error, error ? " " : "", error ? reason : "");
+    send_all(fd, line, (size_t)length, end_ns);
+}
+
+static void show(const struct control_server *server, int fd) {
+    struct control_text text;
+    int error = control_read(server->control, &view_text, true, &text);
+    const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + ANSWERING_MAX_S * NS_PER_S;
+    answer_line(fd, error, strerror(-error), end_ns);
+    if (error)
+        return;
+    send_all(fd, text.text, text.size_bytes, end_ns);
+    free(text.text);
+}
+
+static void tell_handed_over(const struct control_server *server, int fd) {
+    char line[32];
+    const uint64_t count = __atomic_load_n(server->handed_over, __ATOMIC_RELAXED);
+    const int length = snprintf(line, sizeof(line), "%llu\n", (unsigned long long)count);
+    answer_line(fd, 0, "", INT64_MAX);
+    send_all(fd, line, (size_t)length, INT64_MAX);
+}
+
+/* Who asks gives the file its name now, and says how that went. */
+static int have_name_given(void *context) {
+    const struct question *question = context;
+    char answer[16];
+    set_patience(question->fd, SO_RCVTIMEO, NAMING_MAX_MS);
+    if (!send_all(question->fd, NAME_IT, strlen(NAME_IT), INT64_MAX))
+        return -EPIPE;
+    ssize_t count;
+    do
+        count = recv(question->fd, answer, sizeof(answer) - 1, 0);
+    while (count < 0 && errno == EINTR);
+    if (count <= 0)
+        return count == 0 ? -EPIPE : -ETIMEDOUT;
+    answer[count] = '\0';
+    const long number = strtol(answer, NULL, 10);
+    return number == 0 ? 0 : number > 0 && number < 4096 ? -(int)number : -EIO;
+}
+
+static bool asks_for(const struct question *question, const char *what) {
+    const size_t length = strlen(what);
+    return strncmp(question->text, what, length) == 0 &&
+           (question->text[length] == '\0' || strcmp(question->text + length, "\n") == 0);
+}
+
+static void answer(const struct control_server *server, struct question *question) {
+    char reason[CONTROL_REASON_SIZE] = "";
+    const struct control_asker asker = {.fd = question->file_fd, .give_name = have_name_given, .context = question};
+    if (server->before)
+        server->before(server->context);
+    if (question->size_bytes == 0) {
+        answer_line(question->fd, 0, "", INT64_MAX);
+    } else if (asks_for(question, SHOW)) {
+        show(server, question->fd);
+    } else if (server->handed_over && asks_for(question, HANDED_OVER)) {
+        tell_handed_over(server, question->fd);
+    } else {
+        int error = control_write(server->control, &asker, question->text, question->size_bytes, reason);
+        answer_line(question->fd, error, reason, INT64_MAX);
+    }
+}
+
+static void serve(const struct control_server *server, int fd) {
+    struct question question = {.fd = fd, .file_fd = -1};
+    set_patience(fd, SO_SNDTIMEO, PATIENCE_S * 1000);
+    if (read_question(&question) && question.is_trusted)
+        answer(server, &question);
+    else if (!question.is_trusted)
+        answer_line(
+            fd, -EACCES,
+            "only who has mounted may ask, unless that is root, and who has CAP_SYS_ADMIN in the user namespace "
+            "of the process that profiles the mount",
+            INT64_MAX);
+    close_fd(&question.file_fd);
+}
+
+static void *run(void *argument) {
+    const struct control_server *server = argument;
+    for (;;) {
+        CLEANUP_FD int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC);
+        if (fd >= 0)
+            serve(server, fd);
+        else if (errno == EINVAL) /* it has been shut down */
+            return NULL;
+        else if (errno != EINTR && errno != ECONNABORTED)
+            nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* no descriptors, or no memory */
+    }
+}
+
+/* ---- Life cycle --------------------------------------------------------------------------------- */
+
+static int listen_at(const char *path, int *ret_fd) {
+    const int yes = 1;
+    struct sockaddr_un address;
+    CLEANUP_FD int dir_fd = -1;
+    CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int error = fd < 0 ? negative_errno() : unix_address(path, &dir_fd, &address);
+    if (error)
+        return error;
+    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
+    const mode_t mask = umask(0177);
+    error = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? negative_errno() : 0;
+    umask(mask);
+    if (error == 0 && listen(fd, 8) < 0)
+        error = negative_errno();
+    if (error == 0)
+        *ret_fd = steal_fd(&fd);
+    return error;
+}
+
+int control_server_start(struct control_server *ret_server, const char *path, const struct control *control,
+                         void (*before)(void *context), void *context, const uint64_t *handed_over) {
+    *ret_server = (struct control_server){.fd = -1,
+                                          .control = control,
+                                          .before = before,
+                                          .context = context,
+                                          .handed_over = handed_over,
+                                          .path = strdup(path)};
+    int error = ret_server->path ? listen_at(path, &ret_server->fd) : -ENOMEM;
+    if (error == 0) {
+        error = quiet_thread_start(&ret_server->thread, run, ret_server);
+        if (error)
+            close_fd(&ret_server->fd);
+        if (error)
+            unlink(path);
+    }
+    if (error)
+        free(steal_pointer(&ret_server->path));
+    return error;
+}
+
+bool control_server_stop(struct control_server *server) {
+    struct timespec until;
+    if (!server->path)
+        return true;
+    unlink(server->path);
+    shutdown(server->fd, SHUT_RDWR);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += STOPPING_MAX_S;
+    if (pthread_timedjoin_np(server->thread, NULL, &until) != 0)
+        return false;
+    close_fd(&server->fd);
+    free(steal_pointer(&server->path));
+    return true;
+}

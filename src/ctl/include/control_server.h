@@ -1,0 +1,43 @@
+/* A socket beside the live file, at which the process that profiles a mount is asked: nobody has to walk through the
+ * mount, which may hang. It speaks the commands of control files, and "show" and "handed_over".
+ *
+ * A connection is one question: text, ended by a NUL byte or by closing the sending side; nothing at all only has
+ * counted what has happened. The answer is a line, "0", or an error number and the reason; behind it, of "show", the
+ * profile, and of "handed_over" how many requests have been answered by other threads than those that took them, since
+ * the mount began.
+ *
+ * Files are opened by who asks. A command that names one comes with its descriptor (SCM_RIGHTS), of an empty regular
+ * file outside of the mount, and its name is for messages only. Of "rotate" there are two answers: the line "name",
+ * when the file is whole, which who asks then gives its name; it says so by the line "0", or an error number, and gets
+ * the final answer.
+ *
+ * Who may ask: the owner, who runs this process, unless that is uid 0; and who has CAP_SYS_ADMIN here, which is proved
+ * by credentials (SCM_CREDENTIALS) with the number of this process: the kernel lets nobody else send them. */
+#ifndef CONTROL_SERVER_H
+#define CONTROL_SERVER_H
+
+#include <pthread.h>
+
+#include "control.h"
+
+struct control_server {
+    int fd; /* -1: nobody listens */
+    pthread_t thread;
+    const struct control *control;
+    void (*before)(void *context); /* what has happened up to now is counted first; NULL: all is */
+    void *context;
+    const uint64_t *handed_over; /* atomic; NULL: it is not known, and not told */
+    char *path;
+};
+
+/* Makes the socket, for this user alone, and a thread that answers. *ret_server must not move.
+ * control, context, handed_over: borrowed
+ * Errors: -errno */
+int control_server_start(struct control_server *ret_server, const char *path, const struct control *control,
+                         void (*before)(void *context), void *context, const uint64_t *handed_over);
+
+/* Removes the socket, and waits for the thread, unless it hangs with a command: for two seconds at most.
+ * Returns false if it hangs: all that it uses must stay */
+bool control_server_stop(struct control_server *server);
+
+#endif
