@@ -41,7 +41,7 @@ static struct inode_key key_with_handle(ino_t number) {
 static struct inode *look_up_key(const struct inode_key *key, mode_t type) {
     struct inode *inode;
     CLEANUP_FD int fd = open_path_fd();
-    ck_assert_int_eq(inode_table_look_up(table, key, type, false, &fd, &inode), 0);
+    ck_assert_int_eq(inode_table_look_up(table, key, type, NULL, &fd, &inode), 0);
     return inode;
 }
 
@@ -120,6 +120,7 @@ START_TEST(any_difference_makes_another_inode) {
         {.device = 1, .number = 77, .handle = handle_bytes, .handle_size_bytes = 7},
         {.device = 1, .number = 77, .handle = other_bytes, .handle_size_bytes = 8}, /* a number used again below */
         {.device = 1, .number = 77},
+        {.device = 1, .number = 77, .handle = handle_bytes, .handle_size_bytes = 8, .is_by_name = true},
     };
     create_table(10, 10);
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -303,41 +304,6 @@ END_TEST
 
 /* ---- Descriptors ---- */
 
-START_TEST(inode_without_handle_keeps_its_descriptor) {
-    const struct inode_key key = {.number = 77};
-    struct inode *inode;
-    create_table(10, 10);
-    look_up_file(1);
-    int fd = open_path_fd();
-    int kept_fd = fd;
-    ck_assert_int_eq(inode_table_look_up(table, &key, S_IFREG, false, &fd, &inode), 0);
-    ck_assert_int_eq(fd, -1);
-    ck_assert_int_eq(inode_path_fd(inode), kept_fd);
-    ck_assert_uint_eq(path_fds_kept(), 1);
-    inode_table_forget(table, inode_ino(inode), 1);
-    ck_assert(!is_open(kept_fd));
-    ck_assert_uint_eq(path_fds_kept(), 0);
-    ck_assert_uint_eq(inodes_known(), 1); /* without a handle there is no remembering */
-}
-END_TEST
-
-START_TEST(inode_without_handle_is_refused_when_there_is_no_room) {
-    const struct inode_key first = {.number = 77};
-    const struct inode_key second = {.number = 78};
-    struct inode *inode = NULL;
-    create_table(1, 10);
-    look_up_file(1);
-    fs_ino ino = inode_ino(look_up_key(&first, S_IFREG));
-    CLEANUP_FD int fd = open_path_fd();
-    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, false, &fd, &inode), -ENFILE);
-    ck_assert_ptr_null(inode);
-    ck_assert(is_open(fd)); /* still the caller's */
-    ck_assert_uint_eq(inodes_known(), 2);
-    inode_table_forget(table, ino, 1);
-    ck_assert_int_eq(inode_table_look_up(table, &second, S_IFREG, false, &fd, &inode), 0);
-}
-END_TEST
-
 START_TEST(directory_with_handle_keeps_a_descriptor_while_there_is_room) {
     create_table(2, 10);
     look_up_file(1);
@@ -354,12 +320,311 @@ START_TEST(directory_with_handle_keeps_a_descriptor_while_there_is_room) {
 END_TEST
 
 START_TEST(destroy_closes_every_descriptor) {
-    const struct inode_key key = {.number = 77};
+    const struct inode_key key = {.number = 77, .is_by_name = true};
     create_table(10, 10);
     int kept_fd = inode_path_fd(look_up_key(&key, S_IFREG));
     tear_down();
     ck_assert(!is_open(kept_fd));
     inode_table_destroy(NULL);
+}
+END_TEST
+
+/* ---- Found by name ---- */
+
+static struct inode *root;
+
+/* A table whose root is found by name. */
+static void create_named_table(void) {
+    const struct inode_key key = {.number = 1, .is_by_name = true, .is_mount_root = true};
+    create_table(10, 10);
+    root = look_up_key(&key, S_IFDIR);
+    ck_assert_int_ge(inode_path_fd(root), 0);
+}
+
+/* Also without a descriptor, as what is listed while there is no room for one. */
+static struct inode *look_up_named(ino_t number, mode_t type, const struct inode *directory, const char *name,
+                                   bool has_fd) {
+    const struct inode_key key = {
+        .number = number, .is_by_name = true, .handle = handle_bytes, .handle_size_bytes = 20};
+    const struct inode_place place = {
+        .directory = directory, .name = name, .removals = inode_table_removals(table, directory)};
+    struct inode *inode;
+    CLEANUP_FD int fd = has_fd ? open_path_fd() : -1;
+    ck_assert_int_eq(inode_table_look_up(table, &key, type, &place, &fd, &inode), 0);
+    return inode;
+}
+
+/* Gives up every descriptor that can be found again. Returns how many. */
+static size_t give_up_all(void) {
+    size_t count = 0;
+    for (;;) {
+        bool is_nameless = false;
+        int fd = inode_table_begin_giving_up(table, SIZE_MAX, &is_nameless);
+        if (fd < 0)
+            return count;
+        bool was_closed = inode_table_end_giving_up(table, fd, is_nameless);
+        if (is_nameless)
+            return count;
+        ck_assert(was_closed && !is_open(fd));
+        count++;
+    }
+}
+
+/* The next on the way to an inode; "": it has a descriptor; NULL: nothing leads there. */
+static const char *step_to(struct inode *inode) {
+    static struct inode_step step;
+    int none = -1;
+    if (inode_table_begin_step(table, inode, &step) < 0)
+        return NULL;
+    if (!step.inode) {
+        inode_table_leave(table, step.fd);
+        return "";
+    }
+    inode_table_end_step(table, &step, &none);
+    return step.name;
+}
+
+START_TEST(descriptor_without_a_name_is_kept_and_closed_when_forgotten) {
+    const struct inode_key key = {.number = 77, .is_by_name = true};
+    create_named_table();
+    struct inode *inode = look_up_key(&key, S_IFREG);
+    int fd = inode_path_fd(inode);
+    ck_assert_uint_eq(inode_table_held(table), 1);
+    ck_assert_uint_eq(give_up_all(), 0);
+    ck_assert(is_open(fd));
+    inode_table_forget(table, inode_ino(inode), 1);
+    ck_assert(!is_open(fd));
+    ck_assert_uint_eq(inodes_known(), 1); /* without a handle there is no remembering */
+}
+END_TEST
+
+START_TEST(descriptor_that_was_given_up_is_found_again_step_by_step) {
+    create_named_table();
+    struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
+    struct inode *file = look_up_named(3, S_IFREG, directory, "file", true);
+    ck_assert_str_eq(step_to(file), "");
+    ck_assert_uint_eq(give_up_all(), 2);
+    ck_assert_uint_eq(path_fds_kept(), 1);
+    struct inode_step step;
+    ck_assert_int_eq(inode_table_begin_step(table, file, &step), 0);
+    ck_assert_ptr_eq(step.inode, directory);
+    ck_assert_int_eq(step.fd, inode_path_fd(root));
+    ck_assert_str_eq(step.name, "directory");
+    int fd = open_path_fd();
+    int found_fd = inode_table_end_step(table, &step, &fd);
+    ck_assert_int_eq(found_fd, inode_path_fd(directory));
+    ck_assert_int_eq(fd, -1);
+    ck_assert_str_eq(step_to(file), "file");
+    inode_table_leave(table, found_fd);
+    ck_assert_uint_eq(give_up_all(), 1);
+}
+END_TEST
+
+START_TEST(descriptor_in_use_is_closed_by_the_last_use) {
+    create_named_table();
+    struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
+    struct inode_step first;
+    struct inode_step second;
+    ck_assert_int_eq(inode_table_begin_step(table, file, &first), 0);
+    ck_assert_int_eq(inode_table_begin_step(table, file, &second), 0);
+    ck_assert_uint_eq(give_up_all(), 0);
+    inode_table_leave(table, first.fd);
+    inode_table_forget(table, inode_ino(file), 1);
+    ck_assert_uint_eq(inode_table_held(table), 0);
+    ck_assert(is_open(second.fd));
+    inode_table_leave(table, second.fd);
+    ck_assert(!is_open(second.fd));
+}
+END_TEST
+
+START_TEST(listed_inode_keeps_no_descriptor_without_room) {
+    const struct inode_key key = {.number = 2, .is_by_name = true};
+    create_named_table();
+    for (size_t room = 0; room < 2; room++) {
+        const struct inode_place place = {.directory = root, .name = "file", .path_fds_max = room, .is_listed = true};
+        struct inode *inode;
+        CLEANUP_FD int fd = open_path_fd();
+        ck_assert_int_eq(inode_table_look_up(table, &key, S_IFREG, &place, &fd, &inode), 0);
+        ck_assert_int_eq(inode_path_fd(inode) >= 0, room == 1);
+        ck_assert_int_eq(fd < 0, room == 1);
+    }
+}
+END_TEST
+
+START_TEST(files_give_their_descriptors_up_before_directories) {
+    create_named_table();
+    struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
+    struct inode *file = look_up_named(3, S_IFREG, root, "file", true);
+    bool is_nameless;
+    int fd = inode_table_begin_giving_up(table, SIZE_MAX, &is_nameless);
+    ck_assert_int_eq(fd, inode_path_fd(file));
+    ck_assert(inode_table_end_giving_up(table, fd, false));
+    ck_assert_int_ge(inode_path_fd(directory), 0);
+}
+END_TEST
+
+START_TEST(one_without_links_is_kept_as_one_without_a_name) {
+    create_named_table();
+    struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
+    bool is_nameless;
+    int fd = inode_table_begin_giving_up(table, SIZE_MAX, &is_nameless);
+    ck_assert(!is_nameless);
+    ck_assert(!inode_table_end_giving_up(table, fd, true));
+    ck_assert_uint_eq(give_up_all(), 0);
+    ck_assert_int_eq(inode_path_fd(file), fd);
+    fd = inode_table_begin_giving_up(table, 0, &is_nameless); /* one too many */
+    ck_assert(is_nameless && inode_table_end_giving_up(table, fd, false));
+    ck_assert_str_eq(step_to(file), "file"); /* if there is any way, it is this one */
+}
+END_TEST
+
+START_TEST(directory_stays_while_names_are_in_it) {
+    create_named_table();
+    struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
+    struct inode *file = look_up_named(3, S_IFREG, directory, "file", false);
+    fs_ino ino = inode_ino(directory);
+    inode_table_forget(table, ino, 1);
+    ck_assert_uint_eq(inodes_known(), 3);
+    ck_assert_str_eq(step_to(file), "file");
+    ck_assert_ptr_eq(look_up_named(2, S_IFDIR, root, "directory", false), directory);
+    ck_assert_uint_eq(inode_ino(directory), ino);
+    inode_table_forget(table, ino, 1);
+    inode_table_forget(table, inode_ino(file), 1);
+    ck_assert_uint_eq(inodes_known(), 1);
+    ck_assert_uint_eq(path_fds_kept(), 1);
+}
+END_TEST
+
+/* mv FROM TO, as the pass layer tells of it. */
+static void rename_file(struct inode *from, const char *name, struct inode *to, const char *new_name) {
+    const struct inode_place place = {.directory = to, .name = new_name};
+    struct inode *inode = inode_table_begin_removal(table, from, name);
+    inode_table_end_removal(table, from, name, inode, &place);
+    if (inode)
+        inode_table_let_go(table, inode);
+}
+
+static void remove_file(struct inode *directory, const char *name) {
+    struct inode *inode = inode_table_begin_removal(table, directory, name);
+    inode_table_end_removal(table, directory, name, inode, NULL);
+    if (inode)
+        inode_table_let_go(table, inode);
+}
+
+START_TEST(name_that_moves_is_followed) {
+    create_named_table();
+    struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
+    struct inode *file = look_up_named(3, S_IFREG, root, "file", false);
+    rename_file(root, "file", directory, "moved");
+    ck_assert_str_eq(step_to(file), "moved");
+    rename_file(root, "unknown", directory, "nothing");
+    give_up_all();
+    ck_assert_str_eq(step_to(file), "directory");
+    rename_file(root, "directory", root, "renamed");
+    ck_assert_str_eq(step_to(file), "renamed");
+}
+END_TEST
+
+START_TEST(removed_name_leaves_the_descriptor) {
+    create_named_table();
+    struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
+    struct inode *closed = look_up_named(3, S_IFREG, root, "closed", false);
+    remove_file(root, "file");
+    remove_file(root, "closed");
+    ck_assert_uint_eq(give_up_all(), 0);
+    ck_assert_str_eq(step_to(file), "");
+    ck_assert_ptr_null(step_to(closed));
+}
+END_TEST
+
+START_TEST(hard_link_is_found_by_its_other_names) {
+    create_named_table();
+    struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
+    struct inode *file = look_up_named(3, S_IFREG, root, "first", false);
+    ck_assert_ptr_eq(look_up_named(3, S_IFREG, directory, "second", false), file);
+    ck_assert_str_eq(step_to(file), "second");
+    remove_file(directory, "second");
+    ck_assert_str_eq(step_to(file), "first");
+    for (int i = 0; i < 20; i++) { /* only some are remembered */
+        char name[8];
+        snprintf(name, sizeof(name), "%d", i);
+        look_up_named(3, S_IFREG, directory, name, false);
+    }
+    ck_assert_str_eq(step_to(file), "19");
+    look_up_named(3, S_IFREG, directory, "15", false);
+    remove_file(directory, "15");
+    ck_assert_str_eq(step_to(file), "19");
+    struct inode_step step;
+    int none = -1;
+    unsigned names = 1;
+    for (bool has_next = true; has_next; names += has_next) {
+        ck_assert_int_eq(inode_table_begin_step(table, file, &step), 0);
+        has_next = inode_table_try_next_name(table, &step);
+        inode_table_end_step(table, &step, &none);
+    }
+    ck_assert(names >= 3 && names <= 8);
+    ck_assert_ptr_nonnull(step_to(file)); /* the last stays, for it may come back */
+    inode_table_forget(table, inode_ino(file), UINT64_MAX);
+    inode_table_forget(table, inode_ino(directory), 1);
+    ck_assert_uint_eq(inodes_known(), 1);
+}
+END_TEST
+
+START_TEST(name_belongs_to_the_latest_that_was_found_there) {
+    create_named_table();
+    struct inode *replaced = look_up_named(2, S_IFREG, root, "file", true);
+    struct inode *file = look_up_named(3, S_IFREG, root, "file", false);
+    ck_assert_str_eq(step_to(file), "file");
+    ck_assert_uint_eq(give_up_all(), 0);
+    ck_assert_str_eq(step_to(replaced), "");
+}
+END_TEST
+
+/* b was in a, and a is in b now: each was seen in the other. */
+START_TEST(names_never_lead_in_a_circle) {
+    create_named_table();
+    struct inode *a = look_up_named(2, S_IFDIR, root, "a", false);
+    struct inode *b = look_up_named(3, S_IFDIR, a, "b", false);
+    look_up_named(2, S_IFDIR, b, "a", false);
+    ck_assert_ptr_null(step_to(a));
+    look_up_named(3, S_IFDIR, root, "b", false);
+    ck_assert_str_eq(step_to(a), "b");
+    inode_table_forget(table, inode_ino(a), 2);
+    inode_table_forget(table, inode_ino(b), 2);
+    ck_assert_uint_eq(inodes_known(), 1);
+}
+END_TEST
+
+START_TEST(name_seen_before_it_went_is_not_believed) {
+    const struct inode_key key = {.number = 2, .is_by_name = true, .handle = handle_bytes, .handle_size_bytes = 20};
+    create_named_table();
+    struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
+    const struct inode_place place = {
+        .directory = root, .name = "file", .removals = inode_table_removals(table, root), .path_fds_max = 10};
+    remove_file(root, "file");
+    struct inode *again;
+    CLEANUP_FD int fd = open_path_fd();
+    ck_assert_int_eq(inode_table_look_up(table, &key, S_IFREG, &place, &fd, &again), 0);
+    ck_assert_ptr_eq(again, file);
+    ck_assert_uint_eq(give_up_all(), 0);
+    ck_assert_str_eq(step_to(file), "");
+}
+END_TEST
+
+START_TEST(path_begins_at_what_has_a_descriptor) {
+    char below[PATH_MAX];
+    create_named_table();
+    struct inode *directory = look_up_named(2, S_IFDIR, root, "directory", true);
+    struct inode *file = look_up_named(3, S_IFREG, directory, "file", false);
+    ck_assert_int_eq(inode_table_begin_path(table, inode_ino(file), below), inode_path_fd(directory));
+    ck_assert_str_eq(below, "/file");
+    inode_table_leave(table, inode_path_fd(directory));
+    give_up_all();
+    ck_assert_int_eq(inode_table_begin_path(table, inode_ino(file), below), inode_path_fd(root));
+    ck_assert_str_eq(below, "/directory/file");
+    ck_assert_int_eq(inode_table_begin_path(table, inode_ino(root), below), inode_path_fd(root));
+    ck_assert_str_eq(below, "");
+    ck_assert_int_eq(inode_table_begin_path(table, 99, below), -1);
 }
 END_TEST
 
@@ -376,7 +641,7 @@ static void *look_up_and_forget(void *argument) {
         const struct inode_key key = key_with_handle(2 + i * 31 % NUMBERS);
         struct inode *inode;
         int fd = -1;
-        if (inode_table_look_up(table, &key, S_IFREG, false, &fd, &inode) < 0) {
+        if (inode_table_look_up(table, &key, S_IFREG, NULL, &fd, &inode) < 0) {
             ++*wrong;
             continue;
         }
@@ -439,10 +704,26 @@ static void add_forgetting(Suite *suite) {
 
 static void add_descriptors(Suite *suite) {
     TCase *tcase = add_case(suite, "descriptors");
-    tcase_add_test(tcase, inode_without_handle_keeps_its_descriptor);
-    tcase_add_test(tcase, inode_without_handle_is_refused_when_there_is_no_room);
     tcase_add_test(tcase, directory_with_handle_keeps_a_descriptor_while_there_is_room);
     tcase_add_test(tcase, destroy_closes_every_descriptor);
+}
+
+static void add_found_by_name(Suite *suite) {
+    TCase *tcase = add_case(suite, "found by name");
+    tcase_add_test(tcase, descriptor_without_a_name_is_kept_and_closed_when_forgotten);
+    tcase_add_test(tcase, descriptor_that_was_given_up_is_found_again_step_by_step);
+    tcase_add_test(tcase, descriptor_in_use_is_closed_by_the_last_use);
+    tcase_add_test(tcase, listed_inode_keeps_no_descriptor_without_room);
+    tcase_add_test(tcase, files_give_their_descriptors_up_before_directories);
+    tcase_add_test(tcase, one_without_links_is_kept_as_one_without_a_name);
+    tcase_add_test(tcase, directory_stays_while_names_are_in_it);
+    tcase_add_test(tcase, name_that_moves_is_followed);
+    tcase_add_test(tcase, removed_name_leaves_the_descriptor);
+    tcase_add_test(tcase, hard_link_is_found_by_its_other_names);
+    tcase_add_test(tcase, name_belongs_to_the_latest_that_was_found_there);
+    tcase_add_test(tcase, names_never_lead_in_a_circle);
+    tcase_add_test(tcase, name_seen_before_it_went_is_not_believed);
+    tcase_add_test(tcase, path_begins_at_what_has_a_descriptor);
 }
 
 int main(void) {
@@ -450,5 +731,6 @@ int main(void) {
     add_identity(suite);
     add_forgetting(suite);
     add_descriptors(suite);
+    add_found_by_name(suite);
     return run_suite(suite);
 }

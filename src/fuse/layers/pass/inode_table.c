@@ -1,33 +1,16 @@
 /* Slots in chunks that never move, a hash table of slot numbers, and a list of forgotten inodes. */
 #include "inode_table.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base.h"
+#include "inode_names.h"
+#include "inode_slots.h"
 #include "mount_table.h"
 
-#define CHUNK_SLOTS 1024U
+#define CHUNK_SLOTS INODE_CHUNK_SLOTS
 #define CHUNKS_MAX (1U << 20)
 #define HASH_SLOTS_MIN 1024U
-
-struct inode_table {
-    pthread_mutex_t lock;
-    struct inode **chunks; /* [CHUNKS_MAX], filled from the front; entries are atomic */
-    uint32_t slot_count;   /* slots ever used; atomic */
-    uint32_t free_slots;   /* slot + 1 of the first free one, chained through hash_next */
-    uint32_t *hash;        /* slot + 1 of each chain's first inode */
-    size_t hash_size;      /* a power of two */
-    size_t inode_count;
-    size_t path_fd_count;
-    size_t path_fds_max;
-    size_t forgotten_count;
-    size_t forgotten_max;
-    struct mount_table *mounts;
-    bool keeps_above;
-    uint32_t forgotten_first; /* slot + 1; the one forgotten longest ago */
-    uint32_t forgotten_last;
-};
 
 int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_table *mounts,
                        struct inode_table **ret_table) {
@@ -40,25 +23,21 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
     table->hash_size = HASH_SLOTS_MIN;
     table->hash = calloc(table->hash_size, sizeof(*table->hash));
     table->chunks = calloc(CHUNKS_MAX, sizeof(struct inode *)); /* pages come with use */
-    if (!table->hash || !table->chunks) {
+    if (!table->hash || !table->chunks || inode_names_init(table) < 0) {
         free(table->hash);
         free(table->chunks);
         free(table);
         return -ENOMEM;
     }
+    path_fds_init(&table->path_fds);
     pthread_mutex_init(&table->lock, NULL);
     *ret_table = table;
     return 0;
 }
 
-static struct inode *slot_inode(const struct inode_table *table, uint32_t slot) {
-    struct inode *chunk = __atomic_load_n(&table->chunks[slot / CHUNK_SLOTS], __ATOMIC_ACQUIRE);
-    return &chunk[slot % CHUNK_SLOTS];
-}
-
 /* Behind the chunk's inodes; atomic. */
 static uint64_t *slot_above(const struct inode_table *table, uint32_t slot) {
-    struct inode *first = slot_inode(table, slot - slot % CHUNK_SLOTS);
+    struct inode *first = inode_at_slot(table, slot - slot % CHUNK_SLOTS);
     return (uint64_t *)(void *)(first + CHUNK_SLOTS) + slot % CHUNK_SLOTS;
 }
 
@@ -66,18 +45,64 @@ static struct inode *create_chunk(const struct inode_table *table) {
     return calloc(CHUNK_SLOTS, sizeof(struct inode) + (table->keeps_above ? sizeof(uint64_t) : 0));
 }
 
-/* The inode's descriptor, for closing without the lock: the last one of a deleted file frees its blocks. */
-static int take_path_fd(struct inode_table *table, struct inode *inode) {
+/* ---- Descriptors ---- */
+
+void inode_table_close_later(struct inode_table *table, int fd) {
+    if (table->closing_count < INODE_CLOSING_MAX)
+        table->closing[table->closing_count++] = fd;
+    else
+        close(fd); /* many directories at once, which is rare */
+}
+
+void inode_table_unlock(struct inode_table *table) {
+    int closing[INODE_CLOSING_MAX];
+    unsigned count = table->closing_count;
+    if (count > 0)
+        memcpy(closing, table->closing, sizeof(closing));
+    table->closing_count = 0;
+    pthread_mutex_unlock(&table->lock);
+    while (count > 0)
+        close(closing[--count]);
+}
+
+static void set_path_fd(struct inode *inode, int fd) {
+    __atomic_store_n(&inode->path_fd, fd, __ATOMIC_RELEASE);
+}
+
+static enum path_fd_list list_of(const struct inode *inode) {
+    if (!inode_names_of(inode))
+        return PATH_FDS_NAMELESS;
+    return S_ISDIR(inode->type) ? PATH_FDS_DIRECTORIES : PATH_FDS_FILES;
+}
+
+/* It has lost a name, or got one. */
+static void sort_path_fd(struct inode_table *table, struct inode *inode) {
     int path_fd = inode_path_fd(inode);
-    if (path_fd >= 0) {
-        __atomic_store_n(&inode->path_fd, -1, __ATOMIC_RELEASE);
+    if (path_fd >= 0 && !inode->keeps_path_fd && table->path_fds.entries[path_fd].list != list_of(inode))
+        path_fds_move(&table->path_fds, path_fd, list_of(inode));
+}
+
+int inode_table_give_path_fd(struct inode_table *table, struct inode *inode, int *fd) {
+    int err = path_fds_add(&table->path_fds, *fd, inode->slot, list_of(inode));
+    if (err == 0)
+        set_path_fd(inode, steal_fd(fd));
+    return err;
+}
+
+void inode_table_drop_path_fd(struct inode_table *table, struct inode *inode) {
+    int path_fd = inode_path_fd(inode);
+    if (path_fd < 0)
+        return;
+    set_path_fd(inode, -1);
+    bool is_kept = !inode->is_by_name || inode->keeps_path_fd;
+    if (is_kept)
         table->path_fd_count--;
-    }
-    return path_fd;
+    if (is_kept || path_fds_remove(&table->path_fds, path_fd))
+        inode_table_close_later(table, path_fd);
 }
 
 static void free_handle(struct inode *inode) {
-    if (inode->handle_size_bytes > INODE_HANDLE_INLINE_BYTES)
+    if (inode_handle(inode) != inode->handle.bytes)
         free(inode->handle.heap);
 }
 
@@ -85,22 +110,26 @@ void inode_table_destroy(struct inode_table *table) {
     if (!table)
         return;
     for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-        struct inode *inode = slot_inode(table, slot);
-        int path_fd = inode->used ? take_path_fd(table, inode) : -1;
+        struct inode *inode = inode_at_slot(table, slot);
+        int path_fd = inode->used ? inode_path_fd(inode) : -1;
         close_fd(&path_fd);
-        if (inode->used)
+        if (inode->used) {
             free_handle(inode);
+            inode_names_free(inode);
+        }
     }
     for (uint32_t chunk = 0; chunk < CHUNKS_MAX && table->chunks[chunk]; chunk++)
         free(table->chunks[chunk]);
     free(table->chunks);
     free(table->hash);
+    free(table->name_hash);
+    path_fds_finish(&table->path_fds);
     pthread_mutex_destroy(&table->lock);
     free(table);
 }
 
 struct inode *inode_table_at(struct inode_table *table, uint32_t slot) {
-    return slot < __atomic_load_n(&table->slot_count, __ATOMIC_ACQUIRE) ? slot_inode(table, slot) : NULL;
+    return slot < __atomic_load_n(&table->slot_count, __ATOMIC_ACQUIRE) ? inode_at_slot(table, slot) : NULL;
 }
 
 struct inode *inode_table_get(struct inode_table *table, fs_ino ino) {
@@ -143,7 +172,8 @@ static size_t hash_of(const struct inode_table *table, dev_t device, ino_t numbe
 
 static bool same_inode(const struct inode *inode, const struct inode_key *key) {
     return inode->number == key->number && inode->device == key->device && inode->mount_index == key->mount_index &&
-           inode->is_hidden_device == key->is_hidden_device && inode->handle_size_bytes == key->handle_size_bytes &&
+           inode->is_hidden_device == key->is_hidden_device && inode->is_by_name == key->is_by_name &&
+           inode->handle_size_bytes == key->handle_size_bytes &&
            (key->handle_size_bytes == 0 || (inode->handle_type == key->handle_type &&
                                             memcmp(inode_handle(inode), key->handle, key->handle_size_bytes) == 0));
 }
@@ -151,7 +181,7 @@ static bool same_inode(const struct inode *inode, const struct inode_key *key) {
 static struct inode *find(const struct inode_table *table, const struct inode_key *key) {
     uint32_t next = table->hash[hash_of(table, key->device, key->number, key->mount_index)];
     while (next) {
-        struct inode *inode = slot_inode(table, next - 1);
+        struct inode *inode = inode_at_slot(table, next - 1);
         if (same_inode(inode, key))
             return inode;
         next = inode->hash_next;
@@ -168,7 +198,7 @@ static void hash_insert(struct inode_table *table, struct inode *inode) {
 static void hash_remove(struct inode_table *table, struct inode *inode) {
     uint32_t *link = &table->hash[hash_of(table, inode->device, inode->number, inode->mount_index)];
     while (*link != inode->slot + 1)
-        link = &slot_inode(table, *link - 1)->hash_next;
+        link = &inode_at_slot(table, *link - 1)->hash_next;
     *link = inode->hash_next;
 }
 
@@ -181,7 +211,7 @@ static void hash_grow(struct inode_table *table) {
     table->hash = grown;
     table->hash_size *= 2;
     for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-        struct inode *inode = slot_inode(table, slot);
+        struct inode *inode = inode_at_slot(table, slot);
         if (inode->used)
             hash_insert(table, inode);
     }
@@ -190,7 +220,7 @@ static void hash_grow(struct inode_table *table) {
 /* A slot nobody uses; NULL without memory. */
 static struct inode *take_slot(struct inode_table *table) {
     if (table->free_slots) {
-        struct inode *inode = slot_inode(table, table->free_slots - 1);
+        struct inode *inode = inode_at_slot(table, table->free_slots - 1);
         table->free_slots = inode->hash_next;
         return inode;
     }
@@ -203,25 +233,17 @@ static struct inode *take_slot(struct inode_table *table) {
             return NULL;
         __atomic_store_n(&table->chunks[slot / CHUNK_SLOTS], chunk, __ATOMIC_RELEASE);
     }
-    struct inode *inode = slot_inode(table, slot);
+    struct inode *inode = inode_at_slot(table, slot);
     inode->slot = slot;
     __atomic_store_n(&table->slot_count, slot + 1, __ATOMIC_RELEASE);
     return inode;
 }
 
-static void give_slot(struct inode_table *table, struct inode *inode) {
-    hash_remove(table, inode);
-    free_handle(inode);
-    inode->used = false;
-    __atomic_store_n(&inode->generation, inode->generation + 1, __ATOMIC_RELAXED);
-    inode->hash_next = table->free_slots;
-    table->free_slots = inode->slot + 1;
-    table->inode_count--;
-}
-
 static int copy_handle(struct inode *inode, const struct inode_key *key) {
+    inode->handle_type = key->handle_type;
+    inode->handle_size_bytes = (uint16_t)key->handle_size_bytes;
     unsigned char *bytes = inode->handle.bytes;
-    if (key->handle_size_bytes > INODE_HANDLE_INLINE_BYTES) {
+    if (inode_handle(inode) != bytes) {
         bytes = malloc(key->handle_size_bytes);
         if (!bytes)
             return -ENOMEM;
@@ -229,34 +251,15 @@ static int copy_handle(struct inode *inode, const struct inode_key *key) {
     }
     if (key->handle_size_bytes > 0)
         memcpy(bytes, key->handle, key->handle_size_bytes);
-    inode->handle_type = key->handle_type;
-    inode->handle_size_bytes = (uint16_t)key->handle_size_bytes;
     return 0;
 }
 
-/* Directories, for what is looked up in them, and what the kernel opens without asking us: it may hold that beyond its
- * last name, when no handle leads there any more, and there are no blocks that would stay allocated. */
-static bool profits_from_path_fd(mode_t type) {
-    return type != S_IFREG && type != S_IFLNK;
+static void chain_free_slot(struct inode_table *table, struct inode *inode) {
+    inode->hash_next = table->free_slots;
+    table->free_slots = inode->slot + 1;
 }
 
-/* Gives path_fd to the inode if it needs one, or if it profits from one and there is room. */
-static int keep_path_fd(struct inode_table *table, struct inode *inode, bool must_fit, int *path_fd) {
-    bool needed = inode->handle_size_bytes == 0;
-    bool room = table->path_fd_count < table->path_fds_max || (must_fit && needed);
-    if (inode_path_fd(inode) >= 0 || *path_fd < 0)
-        return 0;
-    if (!room)
-        return needed ? -ENFILE : 0;
-    if (needed || profits_from_path_fd(inode->type)) {
-        __atomic_store_n(&inode->path_fd, steal_fd(path_fd), __ATOMIC_RELEASE);
-        table->path_fd_count++;
-    }
-    return 0;
-}
-
-static int add(struct inode_table *table, const struct inode_key *key, mode_t type, bool must_fit, int *path_fd,
-               struct inode **ret_inode) {
+static int add(struct inode_table *table, const struct inode_key *key, mode_t type, struct inode **ret_inode) {
     struct inode *inode = take_slot(table);
     if (!inode)
         return -ENOMEM;
@@ -264,17 +267,18 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
     inode->device = key->device;
     inode->mount_index = key->mount_index;
     inode->is_hidden_device = key->is_hidden_device;
+    inode->is_by_name = key->is_by_name;
+    inode->keeps_path_fd = key->is_by_name && key->is_mount_root;
+    inode->list.named.children = 0;
     inode->type = type;
     inode->lookup_count = 0;
     inode->path_fd = -1;
     inode->open_files = NULL;
-    int err = copy_handle(inode, key);
-    if (err == 0)
-        err = keep_path_fd(table, inode, must_fit, path_fd);
-    if (err < 0) {
-        inode->hash_next = table->free_slots;
-        table->free_slots = inode->slot + 1;
-        return err;
+    if (inode->is_by_name)
+        inode->handle.named.names = NULL;
+    if (copy_handle(inode, key) < 0) {
+        chain_free_slot(table, inode);
+        return -ENOMEM;
     }
     inode->used = true;
     if (table->keeps_above) /* not before its generation is another than that of who had the slot */
@@ -282,55 +286,178 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
     hash_insert(table, inode);
     if (++table->inode_count > table->hash_size)
         hash_grow(table);
+    if (inode->is_by_name && table->mounts)
+        mount_table_hold(table->mounts, inode->mount_index);
     *ret_inode = inode;
     return 0;
 }
 
+static void give_slot(struct inode_table *table, struct inode *inode) {
+    hash_remove(table, inode);
+    free_handle(inode);
+    inode->used = false;
+    __atomic_store_n(&inode->generation, inode->generation + 1, __ATOMIC_RELAXED);
+    chain_free_slot(table, inode);
+    table->inode_count--;
+}
+
+static void release_mount(struct inode_table *table, const struct inode *inode) {
+    int mount_fd = table->mounts ? mount_table_release(table->mounts, inode->mount_index) : -1;
+    if (mount_fd >= 0)
+        inode_table_close_later(table, mount_fd);
+}
+
+/* ---- Inodes that are found by name ---- */
+
+/* Returns the directory that had its last name; NULL: there was none, or it is needed. */
+static struct inode *free_unneeded(struct inode_table *table, struct inode *inode) {
+    struct inode *directory = NULL;
+    if (inode->lookup_count > 0 || inode->list.named.children > 0)
+        return NULL;
+    while (inode_names_of(inode)) {
+        if (directory)
+            inode_table_release_child(table, directory);
+        directory = inode_names_drop_first(table, inode);
+    }
+    inode_table_drop_path_fd(table, inode);
+    release_mount(table, inode);
+    give_slot(table, inode);
+    return directory;
+}
+
+void inode_table_release(struct inode_table *table, struct inode *inode) {
+    while ((inode = free_unneeded(table, inode)))
+        inode->list.named.children--;
+}
+
+void inode_table_release_child(struct inode_table *table, struct inode *directory) {
+    directory->list.named.children--;
+    inode_table_release(table, directory);
+}
+
+int inode_table_name(struct inode_table *table, struct inode *inode, const struct inode *directory, const char *text) {
+    struct inode_names_lost lost = {.loser_count = 0};
+    if (inode_names_begin_with(inode, directory, text))
+        return 0;
+    struct inode_name *name = inode_name_create(text);
+    if (!name)
+        return -ENOMEM;
+    inode_names_put(table, inode, inode_at_slot(table, directory->slot), name, &lost);
+    sort_path_fd(table, inode);
+    for (size_t index = 0; index < lost.loser_count; index++)
+        sort_path_fd(table, lost.losers[index]);
+    for (size_t index = 0; index < lost.directory_count; index++)
+        inode_table_release_child(table, lost.directories[index]);
+    return 0;
+}
+
+void inode_table_drop_name(struct inode_table *table, struct inode *inode) {
+    struct inode *directory = inode_names_drop_first(table, inode);
+    sort_path_fd(table, inode);
+    inode_table_release_child(table, directory);
+}
+
+uint32_t inode_table_removals(struct inode_table *table, const struct inode *directory) {
+    return __atomic_load_n(inode_removals_of(table, directory), __ATOMIC_ACQUIRE);
+}
+
+/* A name that may have gone since it was seen is better than none, but no reason to give a descriptor up. */
+static int note(struct inode_table *table, struct inode *inode, const struct inode_place *place, bool is_new) {
+    if (!place || !inode_place_is_usable(place) || inode->keeps_path_fd)
+        return 0;
+    bool is_doubtful = place->removals != inode_table_removals(table, place->directory);
+    if (is_doubtful && !is_new && (inode_names_of(inode) || inode_path_fd(inode) >= 0))
+        return 0;
+    return inode_table_name(table, inode, place->directory, place->name);
+}
+
+static int keep_by_name(struct inode_table *table, struct inode *inode, const struct inode_place *place, int *path_fd) {
+    bool is_worth =
+        !place || !inode_place_is_usable(place) || !place->is_listed || table->path_fds.count < place->path_fds_max;
+    if (!inode->keeps_path_fd)
+        return is_worth ? inode_table_give_path_fd(table, inode, path_fd) : 0;
+    set_path_fd(inode, steal_fd(path_fd));
+    table->path_fd_count++;
+    return 0;
+}
+
+/* ---- Looking up ---- */
+
+/* Directories, for what is looked up in them, and what the kernel opens without asking us: it may hold that beyond its
+ * last name, when no handle leads there any more, and there are no blocks that would stay allocated. */
+static bool profits_from_path_fd(mode_t type) {
+    return type != S_IFREG && type != S_IFLNK;
+}
+
+static int keep_path_fd(struct inode_table *table, struct inode *inode, const struct inode_place *place, int *path_fd) {
+    if (inode_path_fd(inode) >= 0 || *path_fd < 0)
+        return 0;
+    if (inode->is_by_name)
+        return keep_by_name(table, inode, place, path_fd);
+    if (table->path_fd_count < table->path_fds_max && profits_from_path_fd(inode->type)) {
+        set_path_fd(inode, steal_fd(path_fd));
+        table->path_fd_count++;
+    }
+    return 0;
+}
+
 static void forgotten_remove(struct inode_table *table, struct inode *inode) {
-    uint32_t before = inode->forgotten_before;
-    uint32_t after = inode->forgotten_after;
-    *(before ? &slot_inode(table, before - 1)->forgotten_after : &table->forgotten_first) = after;
-    *(after ? &slot_inode(table, after - 1)->forgotten_before : &table->forgotten_last) = before;
+    uint32_t before = inode->list.forgotten.before;
+    uint32_t after = inode->list.forgotten.after;
+    *(before ? &inode_at_slot(table, before - 1)->list.forgotten.after : &table->forgotten_first) = after;
+    *(after ? &inode_at_slot(table, after - 1)->list.forgotten.before : &table->forgotten_last) = before;
     table->forgotten_count--;
 }
 
 static void forgotten_append(struct inode_table *table, struct inode *inode) {
-    inode->forgotten_before = table->forgotten_last;
-    inode->forgotten_after = 0;
-    *(table->forgotten_last ? &slot_inode(table, table->forgotten_last - 1)->forgotten_after
+    inode->list.forgotten.before = table->forgotten_last;
+    inode->list.forgotten.after = 0;
+    *(table->forgotten_last ? &inode_at_slot(table, table->forgotten_last - 1)->list.forgotten.after
                             : &table->forgotten_first) = inode->slot + 1;
     table->forgotten_last = inode->slot + 1;
     table->forgotten_count++;
     while (table->forgotten_count > table->forgotten_max) {
-        struct inode *oldest = slot_inode(table, table->forgotten_first - 1);
+        struct inode *oldest = inode_at_slot(table, table->forgotten_first - 1);
         forgotten_remove(table, oldest);
         give_slot(table, oldest);
     }
 }
 
+/* What is found by name holds its mount for as long as it is known. */
 static void count_lookup(struct inode_table *table, struct inode *inode, bool is_new) {
-    if (inode->lookup_count == 0 && !is_new)
+    bool is_first = inode->lookup_count++ == 0;
+    if (!is_first || inode->is_by_name)
+        return;
+    if (!is_new)
         forgotten_remove(table, inode);
-    if (inode->lookup_count == 0 && table->mounts)
+    if (table->mounts)
         mount_table_hold(table->mounts, inode->mount_index);
-    inode->lookup_count++;
 }
 
-int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type, bool must_fit,
-                        int *path_fd, struct inode **ret_inode) {
-    pthread_mutex_lock(&table->lock);
-    int err = 0;
+static int look_up(struct inode_table *table, const struct inode_key *key, mode_t type, const struct inode_place *place,
+                   int *path_fd, struct inode **ret_inode) {
     struct inode *inode = find(table, key);
     bool is_new = !inode;
-    if (is_new)
-        err = add(table, key, type, must_fit, path_fd, &inode);
-    else
-        err = keep_path_fd(table, inode, must_fit, path_fd);
-    if (err == 0) {
-        count_lookup(table, inode, is_new);
+    int err = is_new ? add(table, key, type, &inode) : 0;
+    if (err < 0)
+        return err;
+    count_lookup(table, inode, is_new);
+    if (inode->is_by_name)
+        err = note(table, inode, place, is_new);
+    if (err == 0)
+        err = keep_path_fd(table, inode, place, path_fd);
+    if (err < 0 && --inode->lookup_count == 0)
+        inode_table_release(table, inode); /* only those that are found by name need memory */
+    if (err == 0)
         *ret_inode = inode;
-    }
-    pthread_mutex_unlock(&table->lock);
+    return err;
+}
+
+int inode_table_look_up(struct inode_table *table, const struct inode_key *key, mode_t type,
+                        const struct inode_place *place, int *path_fd, struct inode **ret_inode) {
+    pthread_mutex_lock(&table->lock);
+    int err = look_up(table, key, type, place, path_fd, ret_inode);
+    inode_table_unlock(table);
     return err;
 }
 
@@ -346,36 +473,34 @@ int inode_table_revive(struct inode_table *table, fs_ino ino, struct inode **ret
     return found ? 0 : -ESTALE;
 }
 
-/* An inode without a handle cannot be found again, so it is not remembered. Returns the descriptor to close. */
-static int retire(struct inode_table *table, struct inode *inode) {
-    int path_fd = take_path_fd(table, inode);
-    if (inode->handle_size_bytes == 0 || table->forgotten_max == 0)
+/* Nobody above knows it any more. */
+static void retire(struct inode_table *table, struct inode *inode) {
+    if (inode->is_by_name) {
+        inode_table_release(table, inode);
+        return;
+    }
+    inode_table_drop_path_fd(table, inode);
+    release_mount(table, inode);
+    if (table->forgotten_max == 0)
         give_slot(table, inode);
     else
         forgotten_append(table, inode);
-    return path_fd;
 }
 
 void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count) {
-    int path_fd = -1;
-    int mount_fd = -1;
     pthread_mutex_lock(&table->lock);
     struct inode *inode = inode_table_get(table, ino);
     if (inode && inode->used && inode->lookup_count > 0 && ino != FS_ROOT_INO) {
         inode->lookup_count -= count < inode->lookup_count ? count : inode->lookup_count;
-        if (inode->lookup_count == 0 && table->mounts)
-            mount_fd = mount_table_release(table->mounts, inode->mount_index);
         if (inode->lookup_count == 0)
-            path_fd = retire(table, inode);
+            retire(table, inode);
     }
-    pthread_mutex_unlock(&table->lock);
-    close_fd(&path_fd);
-    close_fd(&mount_fd);
+    inode_table_unlock(table);
 }
 
 void inode_table_count(struct inode_table *table, size_t *ret_inodes, size_t *ret_path_fds) {
     pthread_mutex_lock(&table->lock);
     *ret_inodes = table->inode_count;
-    *ret_path_fds = table->path_fd_count;
+    *ret_path_fds = table->path_fd_count + table->path_fds.count;
     pthread_mutex_unlock(&table->lock);
 }

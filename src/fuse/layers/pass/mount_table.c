@@ -79,38 +79,71 @@ bool is_pseudo_fs(int fd) {
     return false;
 }
 
-/* True if a handle of fd leads back to the same inode, which takes privileges and a file system that can.
- * FUSE's handles are only good while its daemon remembers the inode. */
-static bool handles_work(int mount_fd, long *ret_fs_type) {
-    struct {
-        struct file_handle head;
-        unsigned char bytes[MAX_HANDLE_SZ];
-    } handle = {.head.handle_bytes = MAX_HANDLE_SZ};
-    int mount_id;
-    ino_t number;
-    struct statfs fs;
-    if (fstatfs(mount_fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC)
-        return false;
-    if (name_to_handle_at(mount_fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) < 0)
-        return false;
+#ifndef AT_HANDLE_FID
+#define AT_HANDLE_FID 0x200 /* Linux 6.5: a handle that only tells inodes apart */
+#endif
 
+static bool read_handle(int fd, int flags, struct lower_handle *ret_handle, uint64_t *ret_mount_id) {
+    int mount_id;
+    ret_handle->head.handle_bytes = MAX_HANDLE_SZ;
+    if (name_to_handle_at(fd, "", &ret_handle->head, &mount_id, AT_EMPTY_PATH | flags) < 0)
+        return false;
+    *ret_mount_id = (uint64_t)mount_id;
+    return true;
+}
+
+static int read_birth(int fd, struct lower_handle *ret_handle, uint64_t *ret_mount_id) {
+    struct statx attr;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BTIME | STATX_MNT_ID, &attr) < 0)
+        return negative_errno();
+    const int64_t birth[2] = {attr.stx_btime.tv_sec, attr.stx_btime.tv_nsec};
+    ret_handle->head.handle_type = HANDLE_IS_BIRTH_TIME;
+    ret_handle->head.handle_bytes = attr.stx_mask & STATX_BTIME ? sizeof(birth) : 0;
+    memcpy(ret_handle->head.f_handle, birth, ret_handle->head.handle_bytes);
+    *ret_mount_id = attr.stx_mnt_id;
+    return 0;
+}
+
+int mount_table_identify(const struct lower_mount *mount, int fd, struct lower_handle *ret_handle,
+                         uint64_t *ret_mount_id) {
+    if (mount->handle_flags >= 0 && read_handle(fd, mount->handle_flags, ret_handle, ret_mount_id))
+        return 0;
+    return read_birth(fd, ret_handle, ret_mount_id);
+}
+
+/* Handles of FUSE are only good while its daemon remembers the inode. */
+static int handle_flags_of(int fd, const struct statfs *fs) {
+    struct lower_handle handle;
+    uint64_t mount_id;
+    if (fs->f_type == FUSE_SUPER_MAGIC)
+        return -1;
+    if (read_handle(fd, 0, &handle, &mount_id))
+        return 0;
+    return read_handle(fd, AT_HANDLE_FID, &handle, &mount_id) ? AT_HANDLE_FID : -1;
+}
+
+/* True if a handle of the mount leads back to the same inode, which takes privileges and a file system that can. */
+static bool handles_work(int mount_fd) {
+    struct lower_handle handle;
+    uint64_t mount_id;
+    if (!read_handle(mount_fd, 0, &handle, &mount_id))
+        return false;
     CLEANUP_FD int reopened = open_by_handle_at(mount_fd, &handle.head, O_PATH | O_CLOEXEC);
     struct stat before;
     struct stat after;
-    *ret_fs_type = handle_number(fs.f_type, &handle.head, &number) ? fs.f_type : 0;
     return reopened >= 0 && fstat(mount_fd, &before) == 0 && fstat(reopened, &after) == 0 &&
            before.st_dev == after.st_dev && before.st_ino == after.st_ino;
 }
 
 /* A real descriptor on the mount of a directory or regular file, if its handles work; else -1. */
-static int open_mount_fd(int fd, int proc_self_fd, long *ret_fs_type) {
+static int open_mount_fd(int fd, int proc_self_fd) {
     struct stat attr;
     if (fstat(fd, &attr) < 0 || !(S_ISDIR(attr.st_mode) || S_ISREG(attr.st_mode)))
         return -1;
     char path[16];
     snprintf(path, sizeof(path), "%d", fd);
     CLEANUP_FD int mount_fd = openat(proc_self_fd, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (mount_fd < 0 || !handles_work(mount_fd, ret_fs_type))
+    if (mount_fd < 0 || !handles_work(mount_fd))
         return -1;
     return steal_fd(&mount_fd);
 }
@@ -162,10 +195,17 @@ static int hold_mount(struct mount_table *table, struct lower_mount *found, bool
 
 /* What a mount is, which may block, so without the lock. */
 static void probe(const struct mount_table *table, int fd, int proc_self_fd, struct lower_mount *found) {
+    struct lower_handle handle;
+    struct statfs fs;
+    uint64_t mount_id;
+    ino_t number;
     found->is_empty = !table->shows_pseudo && is_pseudo_fs(fd);
-    found->fd = open_mount_fd(fd, proc_self_fd, &found->fs_type);
-    if (found->fd < 0)
-        found->fs_type = 0;
+    found->handle_flags = fstatfs(fd, &fs) == 0 ? handle_flags_of(fd, &fs) : -1;
+    if (found->handle_flags != 0)
+        return;
+    found->fd = open_mount_fd(fd, proc_self_fd);
+    if (read_handle(fd, 0, &handle, &mount_id) && handle_number(fs.f_type, &handle.head, &number))
+        found->fs_type = fs.f_type;
 }
 
 static bool is_held(struct mount_table *table, const struct lower_mount *found) {
@@ -180,8 +220,10 @@ int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32
     struct statx attr;
     if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &attr) < 0)
         return negative_errno();
-    struct lower_mount found = {
-        .mount_id = attr.stx_mnt_id, .device = makedev(attr.stx_dev_major, attr.stx_dev_minor), .fd = -1};
+    struct lower_mount found = {.mount_id = attr.stx_mnt_id,
+                                .device = makedev(attr.stx_dev_major, attr.stx_dev_minor),
+                                .fd = -1,
+                                .handle_flags = -1};
     int err = -EAGAIN;
     for (bool is_probed = !is_held(table, &found); err == -EAGAIN; is_probed = true) {
         if (is_probed)

@@ -15,13 +15,22 @@
 struct lower_mount {
     uint64_t mount_id;
     dev_t device;
-    int fd;        /* really open, not O_PATH; -1: inodes of this mount are held by descriptor */
-    long fs_type;  /* as of statfs(2), if it is known where its handles hold the number; else 0 */
-    bool is_empty; /* of the kernel's own, and shown as if it were empty: see is_pseudo_fs() */
+    int fd;           /* really open, not O_PATH; -1: inodes of this mount are found by name */
+    int handle_flags; /* of name_to_handle_at(2); -1: it has no handles that last */
+    long fs_type;     /* as of statfs(2), if it is known where its handles hold the number; else 0 */
+    bool is_empty;    /* of the kernel's own, and shown as if it were empty: see is_pseudo_fs() */
     uint64_t hold_count;
 };
 
 #define LOWER_MOUNTS_MAX 4096
+
+/* Room for any file handle. */
+struct lower_handle {
+    struct file_handle head;
+    unsigned char bytes[MAX_HANDLE_SZ];
+};
+
+#define HANDLE_IS_BIRTH_TIME (-2) /* handle_type of what stands in for one */
 
 struct mount_table {
     pthread_mutex_t lock;
@@ -36,6 +45,12 @@ bool is_pseudo_fs(int fd);
 
 int mount_table_init(struct mount_table *table, bool shows_pseudo);
 void mount_table_finish(struct mount_table *table);
+
+/* What fd's inode can be told by from the next that gets its number: its handle, or else its time of birth
+ * (HANDLE_IS_BIRTH_TIME); of 0 bytes if there is neither. ret_mount_id: of the mount that it is on
+ * Errors: those of statx(2) */
+int mount_table_identify(const struct lower_mount *mount, int fd, struct lower_handle *ret_handle,
+                         uint64_t *ret_mount_id);
 
 /* The index of the mount that fd (O_PATH) is on, held for the caller; met for the first time, it is probed for file
  * handles, which takes the daemon's own privileges. proc_self_fd: for reopening fd.

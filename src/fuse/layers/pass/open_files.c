@@ -48,6 +48,7 @@ int pass_add_open_file(struct pass *pass, struct inode *inode, const struct fs_c
     inode->open_files = file;
     pthread_mutex_unlock(&pass->open_files_lock);
     user_shares_take(&pass->open_file_shares, file->uid, 1);
+    pass_make_room(pass);
     *ret_file = (fs_file)(uintptr_t)file;
     return 0;
 }

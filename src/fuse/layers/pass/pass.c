@@ -37,11 +37,26 @@ static size_t raise_open_file_limit(void) {
     return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX / 2 : limit.rlim_cur;
 }
 
-/* Inodes may hold this many descriptors; the rest is for open files and for what an op needs for a moment. With
- * handles only directories hold one, so few are enough; without, every inode that the kernel knows does. */
-static size_t path_fds_max(const struct pass *pass, size_t limit) {
+/* Inodes with handles may hold this many descriptors: directories, for what is looked up in them. */
+static size_t path_fds_max(size_t limit) {
+    return limit / 4;
+}
+
+/* For what an op needs for a moment, and for what the daemon has open besides. */
+static size_t reserve_of(size_t limit) {
+    size_t share = limit < 128 ? limit / 8 * 3 : limit / 4;
+    return share < 128 ? share : 128;
+}
+
+/* Where inodes are found by name, their descriptors give way to open files. Where they are not, and only a mount below
+ * has such, they get a small part. */
+static void share_out(struct pass *pass, size_t limit) {
     bool has_handles = mount_table_get(&pass->mounts, 0)->fd >= 0;
-    return has_handles ? limit / 4 : limit / 8 * 7 - (limit > 256 ? 32 : limit / 8);
+    size_t room = limit - reserve_of(limit);
+    size_t open_files_max = has_handles ? limit - path_fds_max(limit) : room - room / 8;
+    pass->path_fds_room = has_handles ? room - path_fds_max(limit) : room;
+    pass->path_fds_max = has_handles ? limit / 8 : room;
+    user_shares_init(&pass->open_file_shares, open_files_max, pass->own_uid);
 }
 
 /* A small part of what there is, so that nobody runs out of descriptors for them. */
@@ -73,16 +88,15 @@ static int enter_root(struct pass *pass, const struct pass_options *options, siz
         err = -EACCES;
     if (err < 0)
         return err;
-    const size_t path_fds = path_fds_max(pass, limit);
-    user_shares_init(&pass->open_file_shares, limit - path_fds, pass->own_uid);
+    share_out(pass, limit);
     user_shares_init(&pass->entries_shares, ENTRIES_KEPT_BYTES_MAX, pass->own_uid);
-    err = inode_table_create(path_fds, options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
+    err = inode_table_create(path_fds_max(limit), options->forgotten_inodes_max, &pass->mounts, &pass->inodes);
     if (err < 0)
         return err;
     if (pass->seen_names)
         inode_table_keep_above(pass->inodes);
     struct fs_entry entry;
-    return pass_enter_held(pass, mount_index, false, root_fd, &entry);
+    return pass_enter_held(pass, mount_index, NULL, true, root_fd, &entry);
 }
 
 int pass_create(const struct pass_options *options, struct pass **ret_pass) {

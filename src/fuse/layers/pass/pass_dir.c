@@ -55,7 +55,7 @@ static bool offer(const struct listing *listing, const struct open_file *file, c
         .next_offset = lower->d_off,
     };
     if (listing->caller && !is_dots(lower->d_name) &&
-        pass_look_up(pass, listing->caller, file->inode, file->fd, lower->d_name, &entry) == 0)
+        pass_look_up_listed(pass, listing->caller, file->inode, file->fd, lower->d_name, &entry) == 0)
         dirent.entry = &entry;
     bool fits = listing->fill(listing->context, &dirent);
     if (!fits && dirent.entry)

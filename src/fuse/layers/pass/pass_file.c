@@ -30,9 +30,13 @@ static int open_as_caller(struct pass *pass, const struct fs_caller *caller, con
         err = identity_enter_to_check(pass, caller, &identity);
     if (err < 0)
         return err;
-    int fd = openat(pass->proc_self_fd, pass_fd_path(path.fd).text, flags | O_CLOEXEC);
+    int fd;
+    do {
+        fd = openat(pass->proc_self_fd, pass_fd_path(path.fd).text, flags | O_CLOEXEC);
+        fd = fd < 0 ? negative_errno() : fd;
+    } while (fd < 0 && pass_may_retry(pass, fd));
     if (fd < 0)
-        return negative_errno();
+        return fd;
     *ret_fd = fd;
     return 0;
 }
@@ -106,11 +110,11 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
 static int enter_by_path(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry) {
     const struct fd_path path = pass_fd_path(fd);
     CLEANUP_FD int path_fd = openat(pass->proc_self_fd, path.text, O_PATH | O_CLOEXEC);
-    if (path_fd < 0 && errno == EMFILE && pass_use_spare_fd(pass))
+    if (path_fd < 0 && errno == EMFILE && (pass_give_up_fd(pass) || pass_use_spare_fd(pass)))
         path_fd = openat(pass->proc_self_fd, path.text, O_PATH | O_CLOEXEC);
     if (path_fd < 0)
         return negative_errno();
-    int err = pass_enter(pass, mount_index, true, &path_fd, ret_entry);
+    int err = pass_enter(pass, mount_index, NULL, &path_fd, ret_entry);
     close_fd(&path_fd);
     pass_keep_spare_fd(pass);
     return err;
@@ -120,10 +124,11 @@ static int enter_by_path(struct pass *pass, uint32_t mount_index, int fd, struct
 static int enter_open_file(struct pass *pass, const struct fs_caller *caller, fs_ino parent, const char *name, int *fd,
                            int flags, struct fs_entry *ret_entry, fs_file *ret_file) {
     struct fs_entry entry;
-    uint32_t mount_index = inode_table_get(pass->inodes, parent)->mount_index;
-    int err = pass_enter_by_handle(pass, mount_index, *fd, &entry);
+    const struct inode *directory = inode_table_get(pass->inodes, parent);
+    const struct inode_place place = pass_place(pass, directory, name);
+    int err = pass_enter_by_handle(pass, directory->mount_index, name ? &place : NULL, *fd, &entry);
     if (err == -EOPNOTSUPP)
-        err = enter_by_path(pass, mount_index, *fd, &entry);
+        err = enter_by_path(pass, directory->mount_index, *fd, &entry);
     if (err < 0)
         return err;
     pass_note_name(pass, parent, name, entry.ino);
@@ -178,10 +183,14 @@ static int create_new(struct pass *pass, FS_CALL, const char *name, mode_t mode,
         err = identity_enter(pass, caller, &identity);
     if (err < 0)
         return err;
-    int fd = openat(parent.fd, name, lower_flags(flags) | O_CREAT | O_EXCL | O_NOFOLLOW,
-                    identity_umask(caller, mode & ALLPERMS));
+    mode = identity_umask(caller, mode & ALLPERMS);
+    int fd;
+    do {
+        fd = openat(parent.fd, name, lower_flags(flags) | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+        fd = fd < 0 ? negative_errno() : fd;
+    } while (fd < 0 && pass_may_retry(pass, fd));
     if (fd < 0)
-        return negative_errno();
+        return fd;
     *ret_fd = fd;
     return 0;
 }
@@ -202,26 +211,35 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
     }
 }
 
+static int open_tmpfile(struct pass *pass, FS_CALL, mode_t mode, int flags, int *ret_fd) {
+    CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    int err = pass_check_room(pass, caller);
+    if (err == 0)
+        err = pass_open_path(pass, ino, &parent);
+    if (err == 0)
+        err = identity_enter(pass, caller, &identity);
+    if (err < 0)
+        return err;
+    const struct fd_path path = pass_fd_path(parent.fd);
+    mode = identity_umask(caller, mode & ALLPERMS);
+    int fd;
+    do {
+        fd = openat(pass->proc_self_fd, path.text, lower_flags(flags) | O_TMPFILE | (flags & O_EXCL), mode);
+        fd = fd < 0 ? negative_errno() : fd;
+    } while (fd < 0 && pass_may_retry(pass, fd));
+    if (fd < 0)
+        return fd;
+    *ret_fd = fd;
+    return 0;
+}
+
 int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, struct fs_entry *ret_entry,
                     fs_file *ret_file) {
     struct pass *pass = to_pass(layer);
     CLEANUP_FD int fd = -1;
-    {
-        CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
-        CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-        int err = pass_check_room(pass, caller);
-        if (err == 0)
-            err = pass_open_path(pass, ino, &parent);
-        if (err == 0)
-            err = identity_enter(pass, caller, &identity);
-        if (err < 0)
-            return err;
-        fd = openat(pass->proc_self_fd, pass_fd_path(parent.fd).text, lower_flags(flags) | O_TMPFILE | (flags & O_EXCL),
-                    identity_umask(caller, mode & ALLPERMS));
-        if (fd < 0)
-            return negative_errno();
-    }
-    return enter_open_file(pass, caller, ino, NULL, &fd, flags, ret_entry, ret_file);
+    int err = open_tmpfile(pass, caller, ino, mode, flags, &fd);
+    return err < 0 ? err : enter_open_file(pass, caller, ino, NULL, &fd, flags, ret_entry, ret_file);
 }
 
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {

@@ -12,11 +12,6 @@
 
 #define REUSE_WAIT_MAX_US (1L << 15) /* the last of waits of 1, 2, 4 ...: 66 ms in all */
 
-struct lower_handle {
-    struct file_handle head;
-    unsigned char bytes[MAX_HANDLE_SZ];
-};
-
 struct fd_path pass_fd_path(int fd) {
     struct fd_path path;
     snprintf(path.text, sizeof(path.text), "%d", fd);
@@ -84,6 +79,8 @@ int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_pa
     int err = pass_get_inode(pass, ino, &inode);
     if (err < 0)
         return err;
+    if (inode->is_by_name && !inode->keeps_path_fd)
+        return pass_find(pass, inode, ret_path);
     int fd = inode_path_fd(inode);
     if (fd >= 0) {
         *ret_path = (struct path_fd){.fd = fd};
@@ -100,18 +97,32 @@ int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_pa
     return 0;
 }
 
+static int open_by_handle(struct pass *pass, struct inode *inode, int flags) {
+    int path_fd = inode_path_fd(inode);
+    int fd = path_fd >= 0 ? reopen(pass, path_fd, flags) : pass_open_handle(pass, inode, flags);
+    CLEANUP_FD int other_fd = -1;
+    if (fd != -ESTALE || pass_dup_open_file(pass, inode, &other_fd) < 0)
+        return fd;
+    return reopen(pass, other_fd, flags);
+}
+
+static int open_by_name(struct pass *pass, struct inode *inode, int flags) {
+    CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
+    int fd = pass_open_path(pass, inode_ino(inode), &path);
+    if (fd < 0)
+        return fd;
+    do
+        fd = reopen(pass, path.fd, flags);
+    while (fd < 0 && pass_may_retry(pass, fd));
+    return fd;
+}
+
 int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd) {
     if (inode->type != S_IFREG && inode->type != S_IFDIR)
         return -ENXIO;
     if (pass_is_empty(pass, inode))
         return -EACCES;
-    int path_fd = inode_path_fd(inode);
-    int fd = path_fd >= 0 ? reopen(pass, path_fd, flags) : pass_open_handle(pass, inode, flags);
-    if (fd == -ESTALE) {
-        CLEANUP_FD int other_fd = -1;
-        if (pass_dup_open_file(pass, inode, &other_fd) == 0)
-            fd = reopen(pass, other_fd, flags);
-    }
+    int fd = inode->is_by_name ? open_by_name(pass, inode, flags) : open_by_handle(pass, inode, flags);
     if (fd < 0)
         return fd;
     *ret_fd = fd;
@@ -143,53 +154,75 @@ int pass_stat(struct pass *pass, int fd, struct stat *ret_attr) {
     return 0;
 }
 
-/* fd: on the mount. handle: of 0 bytes if there is none. path_fd: what the inode may keep; below 0: nothing, so only an
- * inode with a handle can be entered. */
-static int enter(struct pass *pass, uint32_t mount_index, bool must_fit, int fd, struct stat *attr,
-                 const struct file_handle *handle, int *path_fd, struct fs_entry *ret_entry) {
-    const struct inode_key key = {.device = attr->st_dev,
-                                  .number = attr->st_ino,
-                                  .mount_index = mount_index,
-                                  .is_hidden_device = pass_hides_device(pass, fd, attr->st_mode),
-                                  .handle = handle->f_handle,
-                                  .handle_size_bytes = handle->handle_bytes,
-                                  .handle_type = handle->handle_type};
-    if (*path_fd < 0 && key.handle_size_bytes == 0)
-        return -EOPNOTSUPP;
+struct inode_place pass_place(struct pass *pass, const struct inode *directory, const char *name) {
+    struct inode_place place = {.directory = directory, .name = name};
+    if (directory->is_by_name) {
+        place.removals = inode_table_removals(pass->inodes, directory);
+        place.path_fds_max = pass_path_fds_max(pass);
+    }
+    return place;
+}
+
+/* What an inode is told apart by. fd: on the mount. handle: HANDLE_IS_BIRTH_TIME or of 0 bytes if there is none */
+static struct inode_key key_of(struct pass *pass, uint32_t mount_index, int fd, const struct stat *attr,
+                               const struct lower_handle *handle) {
+    bool is_handle = handle->head.handle_bytes > 0 && handle->head.handle_type != HANDLE_IS_BIRTH_TIME;
+    return (struct inode_key){.device = attr->st_dev,
+                              .number = attr->st_ino,
+                              .mount_index = mount_index,
+                              .is_hidden_device = pass_hides_device(pass, fd, attr->st_mode),
+                              .is_by_name = !is_handle || mount_table_get(&pass->mounts, mount_index)->fd < 0,
+                              .handle = handle->head.f_handle,
+                              .handle_size_bytes = handle->head.handle_bytes,
+                              .handle_type = handle->head.handle_type};
+}
+
+/* fd: on the mount. path_fd: what the inode may keep, -1: nothing. Errors: -EOPNOTSUPP it must keep something */
+static int enter(struct pass *pass, const struct inode_key *key, const struct inode_place *place, int fd,
+                 struct stat *attr, int *path_fd, struct fs_entry *ret_entry) {
     struct inode *inode;
-    int err = inode_table_look_up(pass->inodes, &key, attr->st_mode & S_IFMT, must_fit, path_fd, &inode);
+    if (*path_fd < 0 && key->is_by_name && !place)
+        return -EOPNOTSUPP;
+    int err = inode_table_look_up(pass->inodes, key, attr->st_mode & S_IFMT, place, path_fd, &inode);
     if (err < 0)
         return err;
     show(pass, fd, attr);
     *ret_entry = (struct fs_entry){.ino = inode_ino(inode), .generation = inode->generation, .attr = *attr};
+    if (key->is_by_name)
+        pass_make_room(pass);
     return 0;
 }
 
 /* fd: open, of what is entered. */
-static int enter_open(struct pass *pass, uint32_t mount_index, bool must_fit, int fd, int *path_fd,
-                      struct fs_entry *ret_entry) {
+static int enter_open(struct pass *pass, uint32_t mount_index, const struct inode_place *place, bool is_mount_root,
+                      int fd, int *path_fd, struct fs_entry *ret_entry) {
     struct stat attr;
-    struct lower_handle handle = {.head.handle_bytes = MAX_HANDLE_SZ};
-    int mount_id;
+    struct lower_handle handle;
+    uint64_t mount_id;
     if (fstat(fd, &attr) < 0)
         return negative_errno();
-    if (mount_table_get(&pass->mounts, mount_index)->fd < 0 ||
-        name_to_handle_at(fd, "", &handle.head, &mount_id, AT_EMPTY_PATH) < 0)
-        handle.head.handle_bytes = 0;
-    return enter(pass, mount_index, must_fit, fd, &attr, &handle.head, path_fd, ret_entry);
+    int err = mount_table_identify(mount_table_get(&pass->mounts, mount_index), fd, &handle, &mount_id);
+    if (err < 0)
+        return err;
+    struct inode_key key = key_of(pass, mount_index, fd, &attr, &handle);
+    key.is_mount_root = is_mount_root;
+    return enter(pass, &key, place, fd, &attr, path_fd, ret_entry);
 }
 
-int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
-    return enter_open(pass, mount_index, must_fit, *fd, fd, ret_entry);
+int pass_enter(struct pass *pass, uint32_t mount_index, const struct inode_place *place, int *fd,
+               struct fs_entry *ret_entry) {
+    return enter_open(pass, mount_index, place, false, *fd, fd, ret_entry);
 }
 
-int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry) {
+int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, const struct inode_place *place, int fd,
+                         struct fs_entry *ret_entry) {
     int none = -1;
-    return enter_open(pass, mount_index, true, fd, &none, ret_entry);
+    return enter_open(pass, mount_index, place, false, fd, &none, ret_entry);
 }
 
-int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry) {
-    int err = pass_enter(pass, mount_index, must_fit, fd, ret_entry);
+int pass_enter_held(struct pass *pass, uint32_t mount_index, const struct inode_place *place, bool is_mount_root,
+                    int *fd, struct fs_entry *ret_entry) {
+    int err = enter_open(pass, mount_index, place, is_mount_root, *fd, fd, ret_entry);
     int mount_fd = mount_table_release(&pass->mounts, mount_index);
     close_fd(&mount_fd);
     return err;
@@ -282,8 +315,9 @@ static struct stat stat_of(const struct statx *attr) {
  * request: what is known is enough of file systems whose attributes come from nowhere else.
  *
  * Errors:  -ENOENT; any other: it must be opened */
-static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, const struct inode *parent,
-                            int parent_fd, const char *name, struct fs_entry *ret_entry) {
+static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, const struct inode_place *place,
+                            int parent_fd, struct fs_entry *ret_entry) {
+    const struct inode *parent = place->directory;
     const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
     const struct lower_mount *mount = mount_table_get(&pass->mounts, parent->mount_index);
     struct lower_handle handle;
@@ -293,32 +327,17 @@ static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, c
     int none = -1;
     if (mount->fs_type == 0)
         return -EOPNOTSUPP;
-    int err = handle_of_name(pass, caller, parent_fd, name, &handle, &mount_id);
+    int err = handle_of_name(pass, caller, parent_fd, place->name, &handle, &mount_id);
     if (err < 0)
         return err;
     if (mount_id != mount->mount_id || !handle_number(mount->fs_type, &handle.head, &number) ||
-        statx(parent_fd, name, flags, STATX_BASIC_STATS | STATX_MNT_ID, &attr) < 0)
+        statx(parent_fd, place->name, flags, STATX_BASIC_STATS | STATX_MNT_ID, &attr) < 0)
         return -EAGAIN;
     if (attr.stx_mnt_id != mount_id || attr.stx_ino != number || !(S_ISREG(attr.stx_mode) || S_ISLNK(attr.stx_mode)))
         return -EAGAIN;
     struct stat shown = stat_of(&attr);
-    return enter(pass, parent->mount_index, !caller, parent_fd, &shown, &handle.head, &none, ret_entry);
-}
-
-static int look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
-                   const char *name, struct fs_entry *ret_entry) {
-    bool must_fit = !caller;
-    int unopened = look_up_unopened(pass, caller, parent, parent_fd, name, ret_entry);
-    if (unopened == 0 || unopened == -ENOENT)
-        return unopened;
-    CLEANUP_FD int fd = open_name(pass, caller, parent_fd, name, RESOLVE_NO_XDEV);
-    if (fd >= 0)
-        return pass_enter(pass, parent->mount_index, must_fit, &fd, ret_entry);
-    if (fd != -EXDEV && fd != -ENOSYS) /* a kernel without openat2: every name may lead to another mount */
-        return fd;
-    uint32_t mount_index = 0;
-    int err = cross_mount(pass, caller, parent_fd, name, &mount_index, &fd);
-    return err < 0 ? err : pass_enter_held(pass, mount_index, must_fit, &fd, ret_entry);
+    const struct inode_key key = key_of(pass, parent->mount_index, parent_fd, &shown, &handle);
+    return enter(pass, &key, place, parent_fd, &shown, &none, ret_entry);
 }
 
 void pass_note_name(struct pass *pass, fs_ino directory, const char *name, fs_ino ino) {
@@ -329,10 +348,50 @@ void pass_note_name(struct pass *pass, fs_ino directory, const char *name, fs_in
         seen_names_note(pass->seen_names, ino, above, name);
 }
 
+/* What is found by name keeps the descriptor, if it is likely to be used next, or there is room. */
+static bool is_worth_opening(struct pass *pass, const struct inode_place *place) {
+    return place->directory->is_by_name && (!place->is_listed || inode_table_held(pass->inodes) < place->path_fds_max);
+}
+
+static int look_up_opened(struct pass *pass, const struct fs_caller *caller, const struct inode_place *place,
+                          int parent_fd, struct fs_entry *ret_entry) {
+    uint32_t parent_mount_index = place->directory->mount_index;
+    CLEANUP_FD int fd = open_name(pass, caller, parent_fd, place->name, RESOLVE_NO_XDEV);
+    if (fd >= 0)
+        return pass_enter(pass, parent_mount_index, place, &fd, ret_entry);
+    if (fd != -EXDEV && fd != -ENOSYS) /* a kernel without openat2: every name may lead to another mount */
+        return fd;
+    uint32_t mount_index = 0;
+    int err = cross_mount(pass, caller, parent_fd, place->name, &mount_index, &fd);
+    if (err < 0)
+        return err;
+    return pass_enter_held(pass, mount_index, place, mount_index != parent_mount_index, &fd, ret_entry);
+}
+
+static int look_up(struct pass *pass, const struct fs_caller *caller, const struct inode_place *place, int parent_fd,
+                   struct fs_entry *ret_entry) {
+    int err = -EOPNOTSUPP;
+    if (!is_worth_opening(pass, place))
+        err = look_up_unopened(pass, caller, place, parent_fd, ret_entry);
+    if (err < 0 && err != -ENOENT) {
+        do
+            err = look_up_opened(pass, caller, place, parent_fd, ret_entry);
+        while (err < 0 && pass_may_retry(pass, err));
+    }
+    if (err == 0)
+        pass_note_name(pass, inode_ino(place->directory), place->name, ret_entry->ino);
+    return err;
+}
+
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
                  const char *name, struct fs_entry *ret_entry) {
-    int err = look_up(pass, caller, parent, parent_fd, name, ret_entry);
-    if (err == 0)
-        pass_note_name(pass, inode_ino(parent), name, ret_entry->ino);
-    return err;
+    const struct inode_place place = pass_place(pass, parent, name);
+    return look_up(pass, caller, &place, parent_fd, ret_entry);
+}
+
+int pass_look_up_listed(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
+                        const char *name, struct fs_entry *ret_entry) {
+    struct inode_place place = pass_place(pass, parent, name);
+    place.is_listed = true;
+    return look_up(pass, caller, &place, parent_fd, ret_entry);
 }

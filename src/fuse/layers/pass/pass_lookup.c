@@ -53,7 +53,7 @@ static int look_up_parent(struct pass *pass, int fd, struct fs_entry *ret_entry)
     int err = mount_table_find(&pass->mounts, parent_fd, pass->proc_self_fd, &mount_index);
     if (err < 0)
         return err;
-    return pass_enter_held(pass, mount_index, false, &parent_fd, ret_entry);
+    return pass_enter_held(pass, mount_index, NULL, false, &parent_fd, ret_entry);
 }
 
 static bool is_dot(const char *name) {

@@ -83,12 +83,15 @@ int pass_op_link(struct fs_layer *layer, FS_CALL, fs_ino new_parent, const char 
 
 static int remove_name(struct pass *pass, FS_CALL, const char *name, int flags) {
     CLEANUP_PATH_FD struct path_fd parent = PATH_FD_NONE;
+    CLEANUP_REMOVAL struct removal removal = REMOVAL_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    pass_begin_removal(pass, ino, name, &removal);
     int err = enter_directory(pass, caller, ino, name, &parent, &identity);
     if (err < 0)
         return err;
     if (unlinkat(parent.fd, name, flags) < 0)
         return negative_errno();
+    pass_end_removal(&removal, NULL);
     pass_close_recent(pass);
     return 0;
 }
@@ -101,13 +104,25 @@ int pass_op_rmdir(struct fs_layer *layer, FS_CALL, const char *name) {
     return remove_name(to_pass(layer), caller, ino, name, AT_REMOVEDIR);
 }
 
+/* The one that is replaced first, for its name is the other's then. */
+static void end_renaming(struct removal *moved, struct removal *replaced, unsigned flags) {
+    const struct inode_place from = {.directory = moved->directory, .name = moved->name};
+    const struct inode_place to = {.directory = replaced->directory, .name = replaced->name};
+    pass_end_removal(replaced, flags & RENAME_EXCHANGE && from.directory ? &from : NULL);
+    pass_end_removal(moved, to.directory ? &to : NULL);
+}
+
 int pass_op_rename2(struct fs_layer *layer, FS_CALL, const char *name, fs_ino new_parent, const char *new_name,
                     unsigned flags) {
     struct pass *pass = to_pass(layer);
     CLEANUP_PATH_FD struct path_fd from = PATH_FD_NONE;
     CLEANUP_PATH_FD struct path_fd to = PATH_FD_NONE;
+    CLEANUP_REMOVAL struct removal moved = REMOVAL_NONE;
+    CLEANUP_REMOVAL struct removal replaced = REMOVAL_NONE;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     int err = pass_check_name(name);
+    pass_begin_removal(pass, ino, name, &moved);
+    pass_begin_removal(pass, new_parent, new_name, &replaced);
     if (err == 0)
         err = pass_open_path(pass, ino, &from);
     if (err == 0)
@@ -116,6 +131,7 @@ int pass_op_rename2(struct fs_layer *layer, FS_CALL, const char *name, fs_ino ne
         return err;
     if (syscall(SYS_renameat2, from.fd, name, to.fd, new_name, flags) < 0)
         return negative_errno();
+    end_renaming(&moved, &replaced, flags);
     pass_close_recent(pass);
     return 0;
 }

@@ -32,10 +32,24 @@ static char *path_of_open_file(struct pass *pass, struct inode *inode) {
     return path;
 }
 
+/* What has no descriptor just now is in a directory that has. */
+static char *path_of_named(struct pass *pass, fs_ino ino, struct inode *inode) {
+    char below[PATH_MAX];
+    char *path = NULL;
+    int fd = inode_table_begin_path(pass->inodes, ino, below);
+    if (fd < 0)
+        return path_of_open_file(pass, inode);
+    CLEANUP_FREE char *directory = path_of_fd(pass, fd);
+    inode_table_leave(pass->inodes, fd);
+    return !directory || asprintf(&path, "%s%s", directory, below) < 0 ? NULL : path;
+}
+
 char *pass_path_of(struct pass *pass, fs_ino ino) {
     struct inode *inode;
     if (pass_get_inode(pass, ino, &inode) < 0)
         return NULL;
+    if (inode->is_by_name && !inode->keeps_path_fd)
+        return path_of_named(pass, ino, inode);
     int path_fd = inode_path_fd(inode);
     CLEANUP_FREE char *path = path_fd >= 0 ? path_of_fd(pass, path_fd) : path_of_open_file(pass, inode);
     return inode_ino(inode) == ino && inode_path_fd(inode) == path_fd ? steal_pointer(&path) : NULL;
@@ -112,7 +126,7 @@ char *pass_ask_path_of(struct pass *pass, fs_ino ino) {
     char *path = pass_path_of(pass, ino);
     if (path || inode_table_revive(pass->inodes, ino, &inode) < 0)
         return path;
-    int fd = inode->handle_size_bytes > 0 ? pass_open_handle(pass, inode, O_PATH) : -1;
+    int fd = inode->is_by_name ? -1 : pass_open_handle(pass, inode, O_PATH);
     if (fd >= 0) {
         path = path_of_fd(pass, fd);
         close(fd);

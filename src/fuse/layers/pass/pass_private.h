@@ -22,6 +22,7 @@ struct lock_owner;
 struct seen_names;
 
 #define PASS_RECENT 64U
+#define PASS_PATH_FDS_MIN 8U /* that inodes found by name may have in any case */
 #define PASS_LOCK_LISTS 1024U
 #define PASS_ENTRIES_BYTES 32768U /* of a directory that are read at a time */
 
@@ -44,10 +45,12 @@ struct pass {
     struct seen_names *seen_names; /* NULL: names are not kept */
     struct mount_table mounts;
     dev_t root_device;
-    dev_t own_device; /* atomic; 0: not mounted yet */
-    int proc_fd;      /* /proc, for the status of callers */
-    int proc_self_fd; /* /proc/self/fd, for reopening what we hold */
-    int spare_fd;     /* atomic; see pass_use_spare_fd() */
+    dev_t own_device;     /* atomic; 0: not mounted yet */
+    int proc_fd;          /* /proc, for the status of callers */
+    int proc_self_fd;     /* /proc/self/fd, for reopening what we hold */
+    int spare_fd;         /* atomic; see pass_use_spare_fd() */
+    size_t path_fds_room; /* for descriptors of inodes that are found by name, and of open files, together */
+    size_t path_fds_max;  /* of the former */
     struct recent recent[PASS_RECENT];
     unsigned recent_max; /* how many of them are used */
     bool has_recent;     /* atomic; they are to be closed later */
@@ -91,7 +94,7 @@ FS_OPS(PASS_PROTOTYPE)
 struct path_fd {
     int fd;
     const struct inode *inode; /* NULL: its own */
-    struct pass *pass;
+    struct pass *pass;         /* NULL: its own, which it has for as long as it is known */
 };
 
 /* Descriptors of inodes used just now: pass_recent.c
@@ -103,11 +106,56 @@ void pass_close_recent(struct pass *pass);
 static inline void path_fd_leave(struct path_fd *path) {
     if (path->inode)
         pass_keep_recent(path->pass, path->inode, path->fd);
+    else if (path->pass)
+        inode_table_leave(path->pass->inodes, path->fd);
 }
 
 /* On a local variable, which must be PATH_FD_NONE at first: kept for the next use when it goes out of scope. */
 #define CLEANUP_PATH_FD __attribute__((cleanup(path_fd_leave)))
 #define PATH_FD_NONE ((struct path_fd){.fd = -1})
+
+/* Finding inodes by name: pass_find.c
+ * The inode's own descriptor, for one use. What lies on the way is opened as the daemon.
+ * Errors: -ESTALE the name leads nowhere, or to another inode; those of openat(2) */
+int pass_find(struct pass *pass, struct inode *inode, struct path_fd *ret_path);
+
+/* Room for descriptors: pass_room.c
+ * True if nothing but the descriptor leads to its inode, or it does not tell. */
+bool pass_has_no_link(int fd);
+
+/* Gives up one that is not needed just now, for an op that has found none. Returns false if there is none. */
+bool pass_give_up_fd(struct pass *pass);
+
+/* The same, until there are no more than there is room for. */
+void pass_make_room(struct pass *pass);
+
+/* True once for each descriptor that could be had for the op that has ended so. */
+static inline bool pass_may_retry(struct pass *pass, int err) {
+    return err == -EMFILE && pass_give_up_fd(pass);
+}
+
+/* How many may be kept by inodes that are found by name. */
+size_t pass_path_fds_max(const struct pass *pass);
+
+/* A name that goes or moves, through which an inode may be found: that keeps its descriptor meanwhile. It begins before
+ * the caller's identity is taken on. */
+struct removal {
+    struct pass *pass;
+    const struct inode *directory;
+    const char *name;
+    struct inode *inode; /* NULL: none is found so */
+    struct path_fd path;
+};
+
+void pass_begin_removal(struct pass *pass, fs_ino directory, const char *name, struct removal *ret_removal);
+
+/* The name has gone, or is another now. */
+void pass_end_removal(struct removal *removal, const struct inode_place *moved);
+
+/* On a local variable, which must be REMOVAL_NONE at first. */
+void removal_leave(struct removal *removal);
+#define CLEANUP_REMOVAL __attribute__((cleanup(removal_leave)))
+#define REMOVAL_NONE ((struct removal){.inode = NULL})
 
 /* The inode that the number names. Errors: -ESTALE */
 int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode);
@@ -128,15 +176,22 @@ bool pass_is_empty(const struct pass *pass, const struct inode *inode);
 /* Opens a regular file or directory really. Anything else: -ENXIO, never a hang on a fifo or device. */
 int pass_open_inode(struct pass *pass, struct inode *inode, int flags, int *ret_fd);
 
+/* Where a name is about to be looked up. */
+struct inode_place pass_place(struct pass *pass, const struct inode *directory, const char *name);
+
 /* Finds the inode that *fd (O_PATH, just opened in a directory on that mount) names, counts a lookup and fills
- * the entry. *fd may be taken over. must_fit: see inode_table_look_up() */
-int pass_enter(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry);
+ * the entry. *fd may be taken over. place: NULL: not known */
+int pass_enter(struct pass *pass, uint32_t mount_index, const struct inode_place *place, int *fd,
+               struct fs_entry *ret_entry);
 
-/* The same with any descriptor, which stays the caller's. Errors: -EOPNOTSUPP no file handle, pass_enter() then */
-int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry);
+/* The same with any descriptor, which stays the caller's. Errors: -EOPNOTSUPP neither file handle nor place, so that
+ * it takes pass_enter() */
+int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, const struct inode_place *place, int fd,
+                         struct fs_entry *ret_entry);
 
-/* The same, and lets go of a mount that was held for this by mount_table_find(). */
-int pass_enter_held(struct pass *pass, uint32_t mount_index, bool must_fit, int *fd, struct fs_entry *ret_entry);
+/* As pass_enter(), and lets go of a mount that was held for this by mount_table_find(). */
+int pass_enter_held(struct pass *pass, uint32_t mount_index, const struct inode_place *place, bool is_mount_root,
+                    int *fd, struct fs_entry *ret_entry);
 
 /* One descriptor is kept back for finishing what cannot be undone: a name that was made must be looked up.
  * use: it is free now, if it was there. keep: it is kept back again. */
@@ -148,6 +203,10 @@ void pass_keep_spare_fd(struct pass *pass);
  * has just made it, so it must be found */
 int pass_look_up(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
                  const char *name, struct fs_entry *ret_entry);
+
+/* The same for one of many entries of a directory, of which hardly one will be used next. */
+int pass_look_up_listed(struct pass *pass, const struct fs_caller *caller, const struct inode *parent, int parent_fd,
+                        const char *name, struct fs_entry *ret_entry);
 
 /* The inode was just looked up in a directory, and is still held, or made there; NULL: it has no name. Nothing unless
  * names are kept. */

@@ -1,0 +1,94 @@
+/* An inode that somebody above knows, and what it is below. See inode_table.h for what holds of it. */
+#ifndef INODE_H
+#define INODE_H
+
+#include "fs_ops.h"
+
+struct inode_name;
+struct open_file;
+
+/* What tells one lower inode from another. */
+struct inode_key {
+    dev_t device;
+    ino_t number;
+    uint32_t mount_index;
+    bool is_hidden_device; /* the kernel must not know its number: another inode than if it may */
+    bool is_by_name;       /* the handle opens nothing: the inode is found by name */
+    bool is_mount_root;    /* found by name, it keeps its descriptor, which keeps the mount; part of no comparison */
+    uint32_t handle_size_bytes; /* 0: there is none */
+    int handle_type;
+    const unsigned char *handle;
+};
+
+/* Where an inode that is found by name was looked up. */
+struct inode_place {
+    const struct inode *directory;
+    const char *name;
+    uint32_t removals;   /* inode_table_removals() before */
+    size_t path_fds_max; /* while as many descriptors are held, one that is_listed does not keep its own */
+    bool is_listed;      /* with all others in the directory, so that hardly anybody asks for it next */
+};
+
+#define INODE_NAME_SIZE 1025U /* with its NUL: FUSE has no longer names */
+#define INODE_HANDLE_INLINE_BYTES 24
+#define INODE_HANDLE_NAMED_BYTES 16 /* the same beside names */
+
+struct inode {
+    uint64_t lookup_count;
+    ino_t number; /* on the lower file system */
+    dev_t device;
+    uint32_t mount_index;
+    uint32_t generation; /* atomic */
+    uint32_t slot;
+    uint32_t hash_next; /* slot + 1, 0 ends the chain */
+    union {
+        struct { /* with a handle: slots + 1, in the list of forgotten inodes */
+            uint32_t before;
+            uint32_t after;
+        } forgotten;
+        struct {                /* found by name */
+            uint32_t children;  /* names in it that others are found by, and who looks at it for a moment */
+            uint32_t hash_next; /* slot + 1, in the chain of its first name */
+        } named;
+    } list;
+    int path_fd; /* O_PATH, or -1; atomic */
+    mode_t type; /* S_IFMT bits */
+    int handle_type;
+    uint16_t handle_size_bytes;
+    bool used;
+    bool is_hidden_device : 1;
+    bool is_by_name : 1;
+    bool keeps_path_fd : 1; /* found by name, but from its first lookup on there is a descriptor */
+    union {
+        unsigned char bytes[INODE_HANDLE_INLINE_BYTES];
+        unsigned char *heap;
+        struct {
+            unsigned char bytes[INODE_HANDLE_NAMED_BYTES]; /* or heap */
+            struct inode_name *names;
+        } named;
+    } handle;
+    struct open_file *open_files; /* under the open-file lock of the pass layer */
+};
+
+#define INODE_GENERATIONS ((fs_ino)1 << 30) /* that numbers tell apart: numbers from 2^62 on are not ours */
+
+static inline fs_ino inode_ino(const struct inode *inode) {
+    fs_ino generation = __atomic_load_n(&inode->generation, __ATOMIC_RELAXED);
+    return (generation % INODE_GENERATIONS) << 32 | (fs_ino)(inode->slot + 1);
+}
+
+static inline const unsigned char *inode_handle(const struct inode *inode) {
+    size_t inline_bytes = inode->is_by_name ? INODE_HANDLE_NAMED_BYTES : INODE_HANDLE_INLINE_BYTES;
+    return inode->handle_size_bytes <= inline_bytes ? inode->handle.bytes : inode->handle.heap;
+}
+
+static inline struct inode_name *inode_names_of(const struct inode *inode) {
+    return inode->is_by_name ? inode->handle.named.names : NULL;
+}
+
+/* Threads: see the invariants */
+static inline int inode_path_fd(const struct inode *inode) {
+    return __atomic_load_n(&inode->path_fd, __ATOMIC_ACQUIRE);
+}
+
+#endif

@@ -1,0 +1,166 @@
+/* Names in lists, and a hash table of the first ones, chained through the inodes. */
+#include "inode_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+#define NAME_HASH_MIN 1024U /* a power of two */
+#define NAMES_MAX 8         /* of an inode; of more hard links the names seen longest ago are forgotten */
+
+struct inode_name *inode_name_create(const char *text) {
+    size_t size_bytes = strlen(text) + 1;
+    struct inode_name *name = malloc(sizeof(*name) + size_bytes);
+    if (name)
+        memcpy(name->text, text, size_bytes);
+    return name;
+}
+
+void inode_names_free(struct inode *inode) {
+    struct inode_name *next = inode_names_of(inode);
+    while (next) {
+        struct inode_name *name = next;
+        next = name->next;
+        free(name);
+    }
+}
+
+/* ---- First names ---- */
+
+static size_t chain_of(const struct inode_table *table, uint32_t directory, const char *text) {
+    uint64_t hash = hash_text(HASH_BEGIN ^ directory, text);
+    return (hash ^ hash >> 32) & (table->name_hash_size - 1);
+}
+
+static bool is_name(const struct inode_name *name, uint32_t directory, const char *text) {
+    return name && name->directory == directory && strcmp(name->text, text) == 0;
+}
+
+static void hash_insert(struct inode_table *table, struct inode *inode) {
+    const struct inode_name *name = inode_names_of(inode);
+    uint32_t *head = &table->name_hash[chain_of(table, name->directory, name->text)];
+    inode->list.named.hash_next = *head;
+    *head = inode->slot + 1;
+}
+
+static void hash_remove(struct inode_table *table, struct inode *inode) {
+    const struct inode_name *name = inode_names_of(inode);
+    uint32_t *link = &table->name_hash[chain_of(table, name->directory, name->text)];
+    while (*link != inode->slot + 1)
+        link = &inode_at_slot(table, *link - 1)->list.named.hash_next;
+    *link = inode->list.named.hash_next;
+    table->name_count--;
+}
+
+int inode_names_init(struct inode_table *table) {
+    table->name_hash_size = NAME_HASH_MIN;
+    table->name_hash = calloc(table->name_hash_size, sizeof(*table->name_hash));
+    return table->name_hash ? 0 : -ENOMEM;
+}
+
+/* Twice as many chains; without memory the old ones just grow longer. */
+static void hash_grow(struct inode_table *table) {
+    uint32_t *grown = calloc(table->name_hash_size * 2, sizeof(*grown));
+    if (!grown)
+        return;
+    free(table->name_hash);
+    table->name_hash = grown;
+    table->name_hash_size *= 2;
+    for (uint32_t slot = 0; slot < table->slot_count; slot++) {
+        struct inode *inode = inode_at_slot(table, slot);
+        if (inode->used && inode_names_of(inode))
+            hash_insert(table, inode);
+    }
+}
+
+bool inode_names_begin_with(const struct inode *inode, const struct inode *directory, const char *text) {
+    return is_name(inode_names_of(inode), directory->slot, text);
+}
+
+struct inode *inode_names_find(const struct inode_table *table, const struct inode *directory, const char *text) {
+    uint32_t next = table->name_hash[chain_of(table, directory->slot, text)];
+    while (next) {
+        struct inode *inode = inode_at_slot(table, next - 1);
+        if (is_name(inode_names_of(inode), directory->slot, text))
+            return inode;
+        next = inode->list.named.hash_next;
+    }
+    return NULL;
+}
+
+/* ---- Lists ---- */
+
+struct inode *inode_names_directory(const struct inode_table *table, const struct inode *inode) {
+    const struct inode_name *name = inode_names_of(inode);
+    return name ? inode_at_slot(table, name->directory) : NULL;
+}
+
+struct inode *inode_names_drop_first(struct inode_table *table, struct inode *inode) {
+    struct inode_name *first = inode_names_of(inode);
+    struct inode *directory = inode_at_slot(table, first->directory);
+    hash_remove(table, inode);
+    inode->handle.named.names = first->next;
+    free(first);
+    if (inode->handle.named.names) {
+        hash_insert(table, inode);
+        table->name_count++;
+    }
+    return directory;
+}
+
+static void lose_first(struct inode_table *table, struct inode *inode, struct inode_names_lost *lost) {
+    lost->directories[lost->directory_count++] = inode_names_drop_first(table, inode);
+    lost->losers[lost->loser_count++] = inode;
+}
+
+/* A directory was moved below one that was below it: the old name of the latter is no more. */
+static void break_circle(struct inode_table *table, const struct inode *inode, struct inode *directory,
+                         struct inode_names_lost *lost) {
+    struct inode *above = directory;
+    while (above && above != inode) {
+        directory = above;
+        above = inode_names_directory(table, directory);
+    }
+    if (above)
+        lose_first(table, directory, lost);
+}
+
+/* Takes a later name out of the list: the same one, or the one too many. */
+static void drop_later(struct inode_table *table, struct inode *inode, const struct inode_name *same,
+                       struct inode_names_lost *lost) {
+    struct inode_name **link = &inode->handle.named.names;
+    for (int count = 1; *link; count++) {
+        struct inode_name *name = *link;
+        if (is_name(name, same->directory, same->text) || count == NAMES_MAX) {
+            *link = name->next;
+            lost->directories[lost->directory_count++] = inode_at_slot(table, name->directory);
+            free(name);
+            return;
+        }
+        link = &name->next;
+    }
+}
+
+void inode_names_put(struct inode_table *table, struct inode *inode, struct inode *directory, struct inode_name *name,
+                     struct inode_names_lost *lost) {
+    name->directory = directory->slot;
+    struct inode *earlier = inode_names_find(table, directory, name->text);
+    if (earlier)
+        lose_first(table, earlier, lost);
+    if (S_ISDIR(inode->type)) {
+        if (inode_names_of(inode))
+            lost->directories[lost->directory_count++] = inode_names_drop_first(table, inode);
+        break_circle(table, inode, directory, lost);
+    }
+    if (inode_names_of(inode)) {
+        hash_remove(table, inode);
+        drop_later(table, inode, name, lost);
+    }
+    name->next = inode->handle.named.names;
+    inode->handle.named.names = name;
+    directory->list.named.children++;
+    hash_insert(table, inode);
+    if (++table->name_count > table->name_hash_size)
+        hash_grow(table);
+}

@@ -1,0 +1,84 @@
+/* What the files of the inode table share. Everything in here is under its lock unless it says otherwise. */
+#ifndef INODE_SLOTS_H
+#define INODE_SLOTS_H
+
+#include <pthread.h>
+#include <string.h>
+
+#include "inode.h"
+#include "path_fds.h"
+
+#define INODE_CHUNK_SLOTS 1024U
+#define INODE_REMOVAL_COUNTERS 256U
+#define INODE_CLOSING_MAX 16U
+
+struct inode_name {
+    struct inode_name *next; /* of the same inode */
+    uint32_t directory;      /* slot */
+    char text[];
+};
+
+struct inode_table {
+    pthread_mutex_t lock;
+    struct inode **chunks; /* [CHUNKS_MAX], filled from the front; entries are atomic */
+    uint32_t slot_count;   /* slots ever used; atomic */
+    uint32_t free_slots;   /* slot + 1 of the first free one, chained through hash_next */
+    uint32_t *hash;        /* slot + 1 of each chain's first inode */
+    size_t hash_size;      /* a power of two */
+    size_t inode_count;
+    size_t path_fd_count; /* of inodes with handles */
+    size_t path_fds_max;
+    size_t forgotten_count;
+    size_t forgotten_max;
+    struct mount_table *mounts;
+    bool keeps_above;
+    uint32_t forgotten_first; /* slot + 1; the one forgotten longest ago */
+    uint32_t forgotten_last;
+    struct path_fds path_fds;       /* of inodes that are found by name */
+    uint32_t *name_hash;            /* slot + 1 of the first inode of each chain of first names */
+    size_t name_hash_size;          /* a power of two */
+    size_t name_count;              /* of first names */
+    int closing[INODE_CLOSING_MAX]; /* descriptors to be closed without the lock */
+    unsigned closing_count;
+    uint32_t removals[INODE_REMOVAL_COUNTERS]; /* by directory; atomic */
+};
+
+/* Threads: any */
+static inline struct inode *inode_at_slot(const struct inode_table *table, uint32_t slot) {
+    struct inode *chunk = __atomic_load_n(&table->chunks[slot / INODE_CHUNK_SLOTS], __ATOMIC_ACQUIRE);
+    return &chunk[slot % INODE_CHUNK_SLOTS];
+}
+
+static inline uint32_t *inode_removals_of(struct inode_table *table, const struct inode *directory) {
+    return &table->removals[directory->slot % INODE_REMOVAL_COUNTERS];
+}
+
+/* Only in directories that are found by name, too: others are forgotten sooner. */
+static inline bool inode_place_is_usable(const struct inode_place *place) {
+    return place->directory->is_by_name && strlen(place->name) < INODE_NAME_SIZE;
+}
+
+/* Frees an inode that is found by name, and directories above it, where nobody above and no name holds them any more.
+ */
+void inode_table_release(struct inode_table *table, struct inode *inode);
+
+/* The same for a directory that one name less is in. */
+void inode_table_release_child(struct inode_table *table, struct inode *directory);
+
+/* Unlocks, then closes what is to be closed: the last descriptor of a deleted file frees its blocks. */
+void inode_table_unlock(struct inode_table *table);
+void inode_table_close_later(struct inode_table *table, int fd);
+
+/* Gives the inode, found by name, a descriptor that it may lose again. Errors: -ENOMEM; *fd is the caller's still */
+int inode_table_give_path_fd(struct inode_table *table, struct inode *inode, int *fd);
+
+/* The inode loses its descriptor, which is closed later. */
+void inode_table_drop_path_fd(struct inode_table *table, struct inode *inode);
+
+/* Makes it the inode's first name. Errors: -ENOMEM */
+int inode_table_name(struct inode_table *table, struct inode *inode, const struct inode *directory, const char *name);
+
+/* Takes the first name away. */
+void inode_table_drop_name(struct inode_table *table, struct inode *inode);
+
+#endif

@@ -1,0 +1,166 @@
+/* Finding inodes that have no file handle: from a directory that has a descriptor, down by names, each checked to be
+ * what it was. */
+#include <dirent.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "pass_private.h"
+
+#define LISTED_BYTES_MAX ((size_t)1 << 20) /* of a directory's entries, when something has another name now */
+#define STEPS_MAX 100000                   /* while others rename what is on the way, over and over */
+
+/* ---- A step ---- */
+
+/* On the same mount: what is on another is never found by name. */
+static int open_name(struct pass *pass, int directory_fd, const char *name) {
+    struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
+    int fd;
+    do {
+        fd = (int)syscall(SYS_openat2, directory_fd, name, &how, sizeof(how));
+        if (fd < 0 && errno == ENOSYS)
+            fd = openat(directory_fd, name, (int)how.flags);
+        fd = fd < 0 ? negative_errno() : fd;
+    } while (fd < 0 && pass_may_retry(pass, fd));
+    return fd == -ENOENT || fd == -ENOTDIR || fd == -EXDEV || fd == -ELOOP ? -ESTALE : fd;
+}
+
+static bool has_number(const struct inode *inode, int fd) {
+    struct stat attr;
+    return fstat(fd, &attr) == 0 && attr.st_dev == inode->device && attr.st_ino == inode->number &&
+           (attr.st_mode & S_IFMT) == inode->type;
+}
+
+/* A handle tells all, also that of a file that was copied up meanwhile, which may have another number. */
+static bool is_inode(struct pass *pass, const struct inode *inode, int fd) {
+    const struct lower_mount *mount = mount_table_get(&pass->mounts, inode->mount_index);
+    struct lower_handle handle;
+    uint64_t mount_id;
+    if (mount_table_identify(mount, fd, &handle, &mount_id) < 0 || mount_id != mount->mount_id ||
+        handle.head.handle_bytes != inode->handle_size_bytes || handle.head.handle_type != inode->handle_type ||
+        memcmp(handle.head.f_handle, inode_handle(inode), inode->handle_size_bytes) != 0)
+        return false;
+    return handle.head.handle_type != HANDLE_IS_BIRTH_TIME || has_number(inode, fd);
+}
+
+static int open_as(struct pass *pass, const struct inode_step *step, const char *name, int *ret_fd) {
+    CLEANUP_FD int fd = open_name(pass, step->fd, name);
+    if (fd < 0)
+        return fd;
+    if (!is_inode(pass, step->inode, fd))
+        return -ESTALE;
+    *ret_fd = steal_fd(&fd);
+    return 0;
+}
+
+/* ---- What was renamed below, in the same directory ---- */
+
+/* Where handles only tell inodes apart (overlayfs) the numbers of entries may be others than those of inodes. */
+static bool may_be(struct pass *pass, const struct inode *inode, const struct dirent64 *entry) {
+    bool tells_number = mount_table_get(&pass->mounts, inode->mount_index)->handle_flags <= 0;
+    return (tells_number ? entry->d_ino == inode->number : (mode_t)DTTOIF(entry->d_type) == inode->type) &&
+           pass_check_name(entry->d_name) == 0;
+}
+
+static int try_entries(struct pass *pass, const struct inode_step *step, const char *entries, size_t size_bytes,
+                       int *ret_fd) {
+    for (size_t at = 0; at < size_bytes;) {
+        const struct dirent64 *entry = (const void *)(entries + at);
+        at += entry->d_reclen;
+        if (!may_be(pass, step->inode, entry) || open_as(pass, step, entry->d_name, ret_fd) < 0)
+            continue;
+        inode_table_found_as(pass->inodes, step, entry->d_name);
+        return 0;
+    }
+    return -ESTALE;
+}
+
+static int open_listed(struct pass *pass, const struct inode_step *step, int *ret_fd) {
+    CLEANUP_FD int fd = openat(step->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CLEANUP_FREE char *entries = malloc(PASS_ENTRIES_BYTES);
+    int err = -ESTALE;
+    ssize_t read_bytes = 1;
+    for (size_t all_bytes = 0; fd >= 0 && entries && all_bytes < LISTED_BYTES_MAX && err == -ESTALE && read_bytes > 0;
+         all_bytes += (size_t)read_bytes) {
+        read_bytes = getdents64(fd, entries, PASS_ENTRIES_BYTES);
+        if (read_bytes > 0)
+            err = try_entries(pass, step, entries, (size_t)read_bytes, ret_fd);
+    }
+    return err;
+}
+
+/* ---- All steps ---- */
+
+/* Takes a step. *in_use: what the next begins at */
+static int step_down(struct pass *pass, struct inode_step *step, int *in_use) {
+    CLEANUP_FD int fd = -1;
+    int err = open_as(pass, step, step->name, &fd);
+    bool is_again = err == -ESTALE && inode_table_try_next_name(pass->inodes, step);
+    if (err == -ESTALE && !is_again)
+        err = open_listed(pass, step, &fd);
+    *in_use = inode_table_end_step(pass->inodes, step, &fd);
+    if (*in_use >= 0 || is_again)
+        return 0;
+    return err < 0 ? err : -ENOMEM;
+}
+
+static int find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) {
+    int in_use = -1;
+    for (int steps = 0; steps < STEPS_MAX; steps++) {
+        struct inode_step step;
+        int err = inode_table_begin_step(pass->inodes, inode, &step);
+        if (in_use >= 0)
+            inode_table_leave(pass->inodes, in_use);
+        if (err == 0 && !step.inode) {
+            *ret_path = (struct path_fd){.fd = step.fd, .pass = pass};
+            return 0;
+        }
+        if (err == 0)
+            err = step_down(pass, &step, &in_use);
+        if (err < 0)
+            return err;
+        pass_make_room(pass);
+    }
+    if (in_use >= 0)
+        inode_table_leave(pass->inodes, in_use);
+    return -ESTALE;
+}
+
+/* An open file is as good, but closing a copy of it may tell the lower file system. */
+int pass_find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) {
+    int err = find(pass, inode, ret_path);
+    int fd = -1;
+    if (err != -ESTALE || pass_dup_open_file(pass, inode, &fd) < 0)
+        return err;
+    *ret_path = (struct path_fd){.fd = fd, .inode = inode, .pass = pass};
+    return 0;
+}
+
+/* ---- Names that go ---- */
+
+/* Whatever becomes of the inode then: the op is not to fail for it. */
+void pass_begin_removal(struct pass *pass, fs_ino directory, const char *name, struct removal *ret_removal) {
+    const struct inode *inode = inode_table_get(pass->inodes, directory);
+    if (!inode || !inode->is_by_name)
+        return;
+    *ret_removal = (struct removal){.pass = pass, .directory = inode, .name = name, .path = PATH_FD_NONE};
+    ret_removal->inode = inode_table_begin_removal(pass->inodes, inode, name);
+    if (ret_removal->inode)
+        (void)find(pass, ret_removal->inode, &ret_removal->path);
+}
+
+void pass_end_removal(struct removal *removal, const struct inode_place *moved) {
+    struct pass *pass = removal->pass;
+    if (!pass)
+        return;
+    bool has_names = inode_table_end_removal(pass->inodes, removal->directory, removal->name, removal->inode, moved);
+    if (has_names && !moved && removal->path.fd >= 0 && pass_has_no_link(removal->path.fd))
+        inode_table_drop_names(pass->inodes, removal->inode);
+}
+
+void removal_leave(struct removal *removal) {
+    if (!removal->inode)
+        return;
+    path_fd_leave(&removal->path);
+    inode_table_let_go(removal->pass->inodes, removal->inode);
+}
