@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "attach.h"
@@ -220,19 +222,41 @@ static int run_unprofiled(char *const *command) {
     return status_of(&failed, command[0]);
 }
 
-static int wait_for_command(int fd, pid_t observer, char *const *command) {
+/* Nobody profiles the daemon any more, which is a child of this process now. */
+static void complain_killed(const struct observer_options *options, const struct observer_started *started) {
+    const bool is_there = waitpid(started->command, NULL, WNOHANG) == 0;
+    const char *live = options->state->live;
+    complain("the process that profiles %s was killed%s%s%s", options->command[0],
+             is_there ? ": the daemon goes on without being profiled" : ", and so was the daemon",
+             live[0] ? "; 'osprof recover' takes the profile until then from " : "", live);
+}
+
+/* The observer has ended, and has not said how the command has: it has failed, and has said why, or was killed. Another
+ * one goes on then, here, until the daemon ends. */
+static int go_on_without(const struct observer_options *options, pid_t observer, struct observer_started *started) {
+    int status = 0;
+    while (waitpid(observer, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (started->command == 0)
+        return run_unprofiled(options->command);
+    const bool is_killed = WIFSIGNALED(status);
+    const int error = is_killed ? observer_take_over(options, started->command, started) : 0;
+    if (error == -ESRCH)
+        complain_killed(options, started);
+    return !is_killed || error ? RUN_FAILED : status_of(started, options->command[0]);
+}
+
+static int wait_for_command(int fd, pid_t observer, const struct observer_options *options) {
     struct observer_started started = {.command = 0};
     while (!started.has_ended) {
         const ssize_t count = read(fd, &started, sizeof(started));
         if (count < 0 && errno == EINTR)
             continue;
-        if (count != (ssize_t)sizeof(started)) { /* it has failed, and has said why */
-            waitpid(observer, NULL, 0);
-            return started.command == 0 ? run_unprofiled(command) : RUN_FAILED;
-        }
+        if (count != (ssize_t)sizeof(started))
+            return go_on_without(options, observer, &started);
         command_pid = started.command;
     }
-    return status_of(&started, command[0]);
+    return status_of(&started, options->command[0]);
 }
 
 /* No file of ours gets a number that means something. To the daemon those that were closed are closed. */
@@ -249,6 +273,7 @@ static int run(const struct observer_options *options) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
         return RUN_FAILED;
     }
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* of the daemon, should the observer be killed */
     pid_t observer = fork();
     if (observer == 0) {
         close(ends[0]);
@@ -260,7 +285,16 @@ static int run(const struct observer_options *options) {
         return RUN_FAILED;
     }
     prepare_signals();
-    return wait_for_command(ends[0], observer, options->command);
+    return wait_for_command(ends[0], observer, options);
+}
+
+/* Zeroed, and a child's too. NULL: there is none; this has been told */
+static void *share_memory(size_t size_bytes) {
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED)
+        return memory;
+    complain("no memory: %s", strerror(errno));
+    return NULL;
 }
 
 static enum status start(const struct fuse_options *given, char **command, struct observer_options *options) {
@@ -269,9 +303,10 @@ static enum status start(const struct fuse_options *given, char **command, struc
     int result = RUN_FAILED;
     if (profile && preload_library_find("libosprof_fuse.so", &library) == 0) {
         options->session.profile = profile;
+        options->state = share_memory(sizeof(*options->state));
         options->command = command;
         options->library = library;
-        result = is_seen(command[0]) ? run(options) : run_unprofiled(command);
+        result = options->state && is_seen(command[0]) ? run(options) : run_unprofiled(command);
     }
     thread_causes_finish(&options->session.causes);
     return (enum status)result;

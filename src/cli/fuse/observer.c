@@ -14,8 +14,10 @@
 #include "command.h"
 #include "control_server.h"
 #include "live_dirs.h"
+#include "output.h"
 #include "preload_library.h"
 #include "proc_status.h"
+#include "quiet_thread.h"
 #include "run_status.h"
 
 #define NS_PER_MS INT64_C(1000000)
@@ -43,6 +45,7 @@ struct observer {
     struct control_server control;
     char *live_path;
     char *socket_path;
+    char *killed_path; /* of the live file of another process that was killed; NULL: there was none */
     struct sigaction signals_before[USED_SIGNALS]; /* the daemon gets them */
     pid_t command;
     int status_fd; /* -1: who waits has been told */
@@ -53,6 +56,7 @@ struct observer {
     pid_t process;        /* of the daemon; 0: its number is not known here */
     struct request first; /* FUSE_INIT, until the mount is known */
     int64_t first_ns;     /* 0: there was none */
+    bool has_taken_over;  /* where another was killed: who waits is this process itself */
 };
 
 static struct ring_reader *interrupted_reader; /* for the handler */
@@ -182,6 +186,7 @@ static bool is_descendant(uint32_t process) {
 }
 
 static void note_second(struct observer *observer) {
+    observer->options->state->has_second = true;
     if (!observer->has_second)
         tell(observer, "%s makes more than one mount: the first one is profiled", observer->options->command[0]);
     observer->has_second = true;
@@ -189,6 +194,7 @@ static void note_second(struct observer *observer) {
 
 /* It goes on to serve, and nobody counts that. */
 static void note_leaving(struct observer *observer, uint64_t how) {
+    observer->options->state->has_left = true;
     if (!observer->has_left)
         tell(observer, "%s %s: from then on its requests are not seen, and the profile is incomplete",
              observer->options->command[0],
@@ -215,18 +221,29 @@ static uint64_t lost_requests(const struct observer *observer) {
     return ring_reader_lost(&observer->reader) + observer->session.requests.not_counted;
 }
 
+/* Whoever goes on after this process was killed in it knows that it may lack a record. */
+static bool take_next(struct observer *observer, struct request *request) {
+    bool *is_taking = &observer->options->state->is_taking;
+    __atomic_store_n(is_taking, true, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    const bool has_one = ring_reader_next(&observer->reader, request);
+    if (has_one && observer->process == 0)
+        request->record.thread = 0;
+    if (has_one)
+        take(observer, request);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(is_taking, false, __ATOMIC_RELEASE);
+    return has_one;
+}
+
 /* Until the mount is known, records wait in the ring. */
 static void drain(void *context) {
     struct observer *observer = context;
     struct request request;
     bool has_any = false;
     pthread_mutex_lock(&observer->lock);
-    while ((observer->is_recording || observer->first_ns == 0) && ring_reader_next(&observer->reader, &request)) {
+    while ((observer->is_recording || observer->first_ns == 0) && take_next(observer, &request))
         has_any = true;
-        if (observer->process == 0)
-            request.record.thread = 0;
-        take(observer, &request);
-    }
     if (has_any)
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (observer->is_recording)
@@ -256,6 +273,23 @@ static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     return 0;
 }
 
+/* "": there is none. False: it is too long. */
+static bool copy_text(char to[OBSERVER_PATH_SIZE], const char *from) {
+    return snprintf(to, OBSERVER_PATH_SIZE, "%s", from ? from : "") < OBSERVER_PATH_SIZE;
+}
+
+static void share_state(const struct observer *observer) {
+    struct observer_state *state = observer->options->state;
+    const struct fuse_mount *mount = &observer->session.mount;
+    state->process = observer->process;
+    state->first = observer->first.record;
+    state->device = mount->device;
+    if (copy_text(state->mount, mount->path) && copy_text(state->type, mount->type) &&
+        copy_text(state->source, mount->source) && copy_text(state->ring, observer->reader.path) &&
+        copy_text(state->live, observer->live_path) && copy_text(state->socket, observer->socket_path))
+        __atomic_store_n(&state->is_recording, true, __ATOMIC_RELEASE);
+}
+
 /* The daemon has been asked to begin. Its mount may come a moment later. */
 static void find_mount(struct observer *observer) {
     const struct request_record *record = &observer->first.record;
@@ -270,6 +304,8 @@ static void find_mount(struct observer *observer) {
              observer->options->command[0], strerror(-error));
     error = begin_session(observer, &mount);
     fuse_mount_finish(&mount);
+    if (error == 0)
+        share_state(observer);
     if (error) {
         tell(observer, "%s is not profiled: no live file can be made at %s: %s", observer->options->command[0],
              observer->live_path, strerror(-error));
@@ -344,7 +380,7 @@ static void step(struct observer *observer) {
         find_mount(observer);
     if (observer->status_fd >= 0 && may_go_on(observer)) {
         complain_unseen(observer);
-        if (!is_over(observer))
+        if (!is_over(observer) && !observer->has_taken_over)
             go_into_background(observer);
     }
     if (wants_save && observer->is_recording) {
@@ -409,6 +445,7 @@ static void finish(struct observer *observer) {
     fuse_mounts_finish(&observer->before);
     free(observer->live_path);
     free(observer->socket_path);
+    free(observer->killed_path);
     if (observer->status_fd >= 0 && observer->started.has_ended)
         write_all(observer->status_fd, &observer->started, sizeof(observer->started));
     close_fd(&observer->status_fd);
@@ -432,4 +469,119 @@ int observer_run(const struct observer_options *options, int status_fd) {
     }
     finish(&observer);
     return error ? 1 : 0;
+}
+
+/* ---- Going on where another was killed ---------------------------------------------------------- */
+
+#define KILLED_END ".until-killed"
+
+/* As 'osprof recover' does; the live file is removed if that is done. Writing may take its time, and is done by a
+ * thread of its own: meanwhile the ring would get full. */
+static void *save_until_killed(void *context) {
+    const struct observer *observer = context;
+    const char *live = observer->killed_path;
+    CLEANUP_FREE char *path = NULL;
+    struct aggstats_profile profile;
+    if (asprintf(&path, "%s" KILLED_END, observer->options->session.profile) < 0)
+        path = NULL;
+    CLEANUP_FD int fd = path ? open(live, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    int error = !path ? -ENOMEM : fd < 0 ? negative_errno() : aggstats_live_read(fd, &profile, NULL, NULL);
+    if (error == 0) {
+        error = output_write_profile(path, &profile);
+        aggstats_profile_finish(&profile);
+    }
+    if (error)
+        complain("the process that profiles %s was killed, and its profile cannot be written to %s: %s; it is in %s, "
+                 "from where 'osprof recover' takes it; another one goes on",
+                 observer->options->command[0], path ? path : "a file", strerror(-error), live);
+    else
+        complain("the process that profiles %s was killed: the profile until then is in %s; another one goes on",
+                 observer->options->command[0], path);
+    if (error == 0)
+        unlink(live);
+    return NULL;
+}
+
+/* The files keep the names that the daemon and others know; the other process's live file gets another one. */
+static int choose_paths_again(struct observer *observer) {
+    const struct observer_state *state = observer->options->state;
+    const int length = (int)(strrchr(state->live, '-') + 1 - state->live);
+    observer->live_path = strdup(state->live);
+    observer->socket_path = strdup(state->socket);
+    if (asprintf(&observer->killed_path, "%.*s%u.live", length, state->live, PATH_ATTEMPTS) < 0)
+        observer->killed_path = NULL;
+    if (!observer->live_path || !observer->socket_path || !observer->killed_path)
+        return -ENOMEM;
+    unlink(state->socket);
+    return rename(state->live, observer->killed_path) < 0 ? negative_errno() : 0;
+}
+
+static char *copy_known(const char *text) {
+    return text[0] ? strdup(text) : NULL;
+}
+
+static int go_on(struct observer *observer, pthread_t *ret_thread, bool *ret_has_thread) {
+    const struct observer_state *state = observer->options->state;
+    struct fuse_mount mount = {.device = state->device,
+                               .path = copy_known(state->mount),
+                               .type = copy_known(state->type),
+                               .source = copy_known(state->source)};
+    int error = ring_reader_open(state->ring, &observer->reader);
+    if (error == 0)
+        error = choose_paths_again(observer);
+    if (error == 0) {
+        interrupted_reader = &observer->reader;
+        sigaction(SIGCHLD, &(struct sigaction){.sa_handler = take_signal}, NULL);
+        error = begin_session(observer, &mount);
+    }
+    fuse_mount_finish(&mount);
+    if (error == 0 && __atomic_load_n(&state->is_taking, __ATOMIC_ACQUIRE))
+        aggstats_recorder_add_lost(observer->session.recorder, 1);
+    if (error)
+        complain("%s is not profiled any more, though its mount is served on: %s", observer->options->command[0],
+                 strerror(-error));
+    *ret_has_thread = observer->killed_path && quiet_thread_start(ret_thread, save_until_killed, observer) == 0;
+    if (observer->killed_path && !*ret_has_thread)
+        save_until_killed(observer);
+    return error;
+}
+
+static bool is_there(pid_t process) {
+    return kill(process, 0) == 0 || errno == EPERM;
+}
+
+int observer_take_over(const struct observer_options *options, pid_t command, struct observer_started *ret_started) {
+    const struct observer_state *state = options->state;
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    if (!__atomic_load_n(&state->is_recording, __ATOMIC_ACQUIRE) || !is_there(command))
+        return -ESRCH;
+    struct observer observer = {.options = options,
+                                .status_fd = open("/dev/null", O_WRONLY | O_CLOEXEC), /* who waits is told directly */
+                                .error_fd = -1,
+                                .control = {.fd = -1},
+                                .command = command,
+                                .has_children = true,
+                                .process = state->process,
+                                .first = {.record = state->first},
+                                .first_ns = now_ns,
+                                .has_second = state->has_second,
+                                .has_left = state->has_left,
+                                .started = {.command = command},
+                                .last_record_ns = now_ns,
+                                .has_taken_over = true};
+    pthread_mutex_init(&observer.lock, NULL);
+    pthread_t saving;
+    bool has_thread;
+    int error = go_on(&observer, &saving, &has_thread);
+    while (error == 0 && !is_over(&observer))
+        step(&observer);
+    if (observer.is_recording) {
+        nanosleep(&(struct timespec){.tv_nsec = END_WAIT_NS}, NULL);
+        finish_session(&observer);
+    }
+    if (has_thread)
+        pthread_join(saving, NULL);
+    *ret_started = observer.started;
+    finish(&observer);
+    return error;
 }

@@ -15,10 +15,29 @@ struct observer_started {
     bool is_unsaved; /* it was over with the command, and its profile cannot be written, which has been said */
 };
 
+/* What another process has to know to go on where an observer was killed: in memory that both share. */
+#define OBSERVER_PATH_SIZE 1024 /* of longer ones nothing is told, and nobody goes on */
+struct observer_state {
+    bool is_recording; /* atomic; what follows is whole, but for the last three */
+    pid_t process;     /* of the daemon; 0: its number is not known here */
+    struct request_record first;
+    dev_t device; /* of the mount; its path, type and source are "" where they are not known */
+    char mount[OBSERVER_PATH_SIZE];
+    char type[OBSERVER_PATH_SIZE];
+    char source[OBSERVER_PATH_SIZE];
+    char ring[OBSERVER_PATH_SIZE]; /* paths of the files */
+    char live[OBSERVER_PATH_SIZE];
+    char socket[OBSERVER_PATH_SIZE];
+    bool has_second;
+    bool has_left;
+    bool is_taking; /* atomic; a record is neither in the ring nor counted */
+};
+
 struct observer_options {
     struct session_options session;
     char *const *command;
-    const char *library; /* that is preloaded */
+    const char *library;          /* that is preloaded */
+    struct observer_state *state; /* of this run, zeroed */
 };
 
 /* In a child of the process that waits: does all of it.
@@ -26,5 +45,11 @@ struct observer_options {
  *            mount can be used or, if that has ended too, its profile has been saved; then it is closed
  * Returns the exit status. */
 int observer_run(const struct observer_options *options, int status_fd);
+
+/* Goes on where an observer was killed, in the process that waits for it, which must be a subreaper: the daemon is its
+ * child now. The profile until then is saved beside the one that begins. Returns when the mount, or the daemon, is
+ * gone. started: how it has ended Errors:  -ESRCH the mount was not known yet, or the daemon has ended too; others have
+ * been told: nobody goes on */
+int observer_take_over(const struct observer_options *options, pid_t command, struct observer_started *ret_started);
 
 #endif

@@ -4,6 +4,7 @@
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base.h"
@@ -47,6 +48,46 @@ int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers
         return error;
     }
     fill(reader.ring, clock_kind, wants_callers);
+    *ret_reader = reader;
+    return 0;
+}
+
+static bool is_ring(const struct request_ring *ring) {
+    return memcmp(ring->magic, REQUEST_RING_MAGIC, sizeof(ring->magic)) == 0 && ring->version == REQUEST_RING_VERSION &&
+           ring->slot_count == REQUEST_RING_SLOTS;
+}
+
+/* Where the other reader was. */
+static void go_on(struct ring_reader *reader) {
+    const uint64_t head = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE);
+    reader->next = __atomic_load_n(&reader->ring->tail, __ATOMIC_RELAXED);
+    if (head - reader->next <= REQUEST_RING_SLOTS)
+        return;
+    reader->next = head; /* somebody has overwritten it */
+    reader->lost++;
+}
+
+int ring_reader_open(const char *path, struct ring_reader *ret_reader) {
+    const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
+    struct ring_reader reader = {.path = strdup(path)};
+    struct stat attr;
+    if (!reader.path)
+        return -ENOMEM;
+    CLEANUP_FD int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int error = fd < 0 || fstat(fd, &attr) < 0 ? negative_errno() : (uint64_t)attr.st_size != size_bytes ? -EBADMSG : 0;
+    void *memory = error ? MAP_FAILED : mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (error == 0 && memory == MAP_FAILED)
+        error = negative_errno();
+    if (error == 0 && !is_ring(memory)) {
+        munmap(memory, size_bytes);
+        error = -EBADMSG;
+    }
+    if (error) {
+        free(reader.path);
+        return error;
+    }
+    reader.ring = memory;
+    go_on(&reader);
     *ret_reader = reader;
     return 0;
 }

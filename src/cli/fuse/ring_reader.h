@@ -23,6 +23,9 @@ struct request {
  * Owner:   the caller finishes *ret_reader, which removes it
  * Errors:  -EEXIST, and others of making a file */
 int ring_reader_create(const char *path, uint32_t clock_kind, bool wants_callers, struct ring_reader *ret_reader);
+
+/* Goes on with one whose reader has been killed. Errors: -EBADMSG it is none, those of opening it */
+int ring_reader_open(const char *path, struct ring_reader *ret_reader);
 void ring_reader_finish(struct ring_reader *reader);
 
 /* The next record. False: there is none that is whole. */
