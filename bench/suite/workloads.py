@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from typing import Callable, Optional
 
@@ -91,6 +92,19 @@ def list_all(place):
     place.run("ls", "-lR", place.directory)
 
 
+def list_names(place):
+    place.run("find", place.directory, "-name", "no such name")
+
+
+def scan(percent):
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "scan.py")
+
+    def run(place):
+        place.run(sys.executable, script, place.directory, str(percent))
+
+    return run
+
+
 def grep(place):
     place.run("grep", "-r", "mutex", place.directory, accept=(0, 1))
 
@@ -105,6 +119,11 @@ TREE_WORKLOADS = [
     Workload("find", "find -printf %s", find, tree="sources"),
     Workload("find-again", "the same a second time on one mount", find, tree="sources", before=find),
     Workload("ls", "ls -lR", list_all, tree="sources"),
+    Workload("names", "find -name, which needs no attributes", list_names, tree="sources"),
+    Workload("scan-10", "listing one directory, with stat of 10 % of its files", scan(10), tree="files"),
+    Workload("scan-30", "with stat of 30 %", scan(30), tree="files", by_default=False),
+    Workload("scan-50", "with stat of 50 %", scan(50), tree="files", by_default=False),
+    Workload("scan-100", "with stat of all", scan(100), tree="files", by_default=False),
     Workload("grep", "grep -r", grep, tree="sources"),
     Workload("grep-again", "the same a second time on one mount", grep, tree="sources", before=grep),
     Workload("grep-linux", "grep -r over the Linux sources", grep, tree="linux", by_default=False),

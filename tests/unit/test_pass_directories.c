@@ -263,14 +263,30 @@ END_TEST
 
 /* ---- With attributes ---- */
 
+/* Lists all names, ten at a time, and looks up one in so many of those that came without attributes; 0: none. Returns
+ * how many came with them. */
+static unsigned list_and_use(unsigned count, unsigned one_in) {
+    open_root();
+    for (unsigned number = 0; read_some_plus(listing.next_offset, 10) > 0; number = 0) {
+        for (; one_in > 0 && number < count; number++) {
+            char name[32];
+            snprintf(name, sizeof(name), "name-%u", number);
+            if (listing.seen[number] != 1 || listing.inos[number] != 0 || number % one_in != 0)
+                continue;
+            listing.inos[number] = stage_look_up(name).ino;
+        }
+    }
+    check_every_name_seen(count);
+    close_root();
+    return listing.with_entry;
+}
+
 START_TEST(every_entry_that_fits_is_a_counted_lookup) {
     enum { COUNT = 211 };
     make_names(COUNT);
-    open_root();
-    while (read_some_plus(listing.next_offset, 10) > 0)
-        continue;
-    check_every_name_seen(COUNT);
-    ck_assert_uint_eq(listing.with_entry, COUNT);
+    unsigned with_entry = list_and_use(COUNT, 1);
+    ck_assert_uint_ge(with_entry, COUNT * 3 / 4);
+    ck_assert_uint_lt(with_entry, COUNT); /* some go up without, to see whether they are used */
     ck_assert_uint_eq(stage_inodes_known(), COUNT + 1);
     for (unsigned number = 0; number < COUNT; number++) {
         char name[32];
@@ -278,7 +294,35 @@ START_TEST(every_entry_that_fits_is_a_counted_lookup) {
         snprintf(name, sizeof(name), "name-%u", number);
         ck_assert_uint_eq(stage_look_up(name).ino, listing.inos[number]);
     }
+}
+END_TEST
+
+START_TEST(who_uses_few_attributes_is_given_few) {
+    make_names(NAMES);
+    unsigned first = list_and_use(NAMES, 0);
+    ck_assert_uint_gt(first, 0);
+    ck_assert_uint_le(first, NAMES / 2);
+    ck_assert_uint_le(list_and_use(NAMES, 10), NAMES / 3); /* also in the next listing */
+    unsigned used = list_and_use(NAMES, 1);
+    ck_assert_uint_ge(used, NAMES * 3 / 4); /* until they are used */
+    list_and_use(NAMES, 0);
+    ck_assert_uint_lt(list_and_use(NAMES, 0), NAMES); /* and not any more */
+    ck_assert_uint_eq(list_and_use(NAMES, 0), 0);
+}
+END_TEST
+
+START_TEST(callers_are_told_apart) {
+    struct fs_caller other = stage.self;
+    make_names(NAMES);
+    list_and_use(NAMES, 0);
+    ck_assert_uint_eq(list_and_use(NAMES, 0), 0);
+    other.pid++;
+    open_root();
+    listing.room = SIZE_MAX;
+    ck_assert_int_eq(STAGE_AS(&other, readdirplus, FS_ROOT_INO, directory, 0, take_entry, &listing, &entry_count), 0);
+    ck_assert_uint_ge(listing.with_entry, NAMES / 2);
     close_root();
+    ck_assert_uint_eq(list_and_use(NAMES, 0), 0);
 }
 END_TEST
 
@@ -377,6 +421,8 @@ static void add_entries(Suite *suite) {
     TCase *tcase = stage_add_case(suite, "entries");
     tcase_add_test(tcase, directories_beyond_a_users_share_are_read_whole);
     tcase_add_test(tcase, every_entry_that_fits_is_a_counted_lookup);
+    tcase_add_test(tcase, who_uses_few_attributes_is_given_few);
+    tcase_add_test(tcase, callers_are_told_apart);
     tcase_add_test(tcase, entry_that_does_not_fit_is_not_counted);
     tcase_add_test(tcase, plain_listing_counts_nothing);
 }

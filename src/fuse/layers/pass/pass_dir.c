@@ -38,10 +38,15 @@ static bool is_dots(const char *name) {
 struct listing {
     struct pass *pass;
     const struct fs_caller *caller; /* entries are looked up on this one's behalf; NULL: not looked up */
+    struct lister *lister;          /* NULL with caller */
     fs_fill_fn fill;
     void *context;
     size_t offered_count; /* that fitted */
 };
+
+static bool is_looked_up(const struct listing *listing, const char *name) {
+    return listing->caller && !is_dots(name) && pass_next_has_attributes(listing->lister);
+}
 
 /* Offers one entry. When looked up it is looked up, unless that fails: then it goes up as a bare name, and whoever
  * wants it will look it up and see why. */
@@ -54,7 +59,7 @@ static bool offer(const struct listing *listing, const struct open_file *file, c
                  .st_mode = DTTOIF(lower->d_type)},
         .next_offset = lower->d_off,
     };
-    if (listing->caller && !is_dots(lower->d_name) &&
+    if (is_looked_up(listing, lower->d_name) &&
         pass_look_up_listed(pass, listing->caller, file->inode, file->fd, lower->d_name, &entry) == 0)
         dirent.entry = &entry;
     bool fits = listing->fill(listing->context, &dirent);
@@ -102,14 +107,15 @@ static void keep_entries_if_worth(struct pass *pass, struct open_file *file, boo
         file->position = NOWHERE;
 }
 
-static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset, bool plus,
-                          fs_fill_fn fill, void *context, size_t *ret_entry_count) {
+/* lister: NULL: bare names are asked for */
+static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset,
+                          struct lister *lister, fs_fill_fn fill, void *context, size_t *ret_entry_count) {
     struct open_file *file = to_open_file(handle);
     if (pass_is_empty(pass, file->inode)) {
         *ret_entry_count = 0;
         return 0;
     }
-    struct listing listing = {pass, plus ? caller : NULL, fill, context, 0};
+    struct listing listing = {pass, lister ? caller : NULL, lister, fill, context, 0};
     pthread_mutex_lock(&file->stream_lock);
     int err = read_entries(&listing, file, offset);
     keep_entries_if_worth(pass, file, listing.offered_count == 0);
@@ -121,11 +127,11 @@ static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_
 int pass_op_readdir(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
                     size_t *ret_entry_count) {
     (void)ino;
-    return read_directory(to_pass(layer), caller, file, offset, false, fill, context, ret_entry_count);
+    return read_directory(to_pass(layer), caller, file, offset, NULL, fill, context, ret_entry_count);
 }
 
 int pass_op_readdirplus(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, fs_fill_fn fill, void *context,
                         size_t *ret_entry_count) {
-    (void)ino;
-    return read_directory(to_pass(layer), caller, file, offset, true, fill, context, ret_entry_count);
+    struct lister *lister = pass_start_listing(to_pass(layer), caller, ino);
+    return read_directory(to_pass(layer), caller, file, offset, lister, fill, context, ret_entry_count);
 }

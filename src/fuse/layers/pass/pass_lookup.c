@@ -91,6 +91,7 @@ int pass_op_lookup(struct fs_layer *layer, FS_CALL, const char *name, struct fs_
         return err;
     if (is_dot_dot(name))
         return look_up_parent(pass, parent.fd, ret_entry);
+    pass_note_look(pass, ino);
     const struct inode *inode = inode_table_get(pass->inodes, ino);
     err = pass_is_empty(pass, inode) ? -ENOENT : pass_check_name(name);
     if (err < 0)

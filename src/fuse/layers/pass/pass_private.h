@@ -31,6 +31,23 @@ struct recent {
     _Alignas(64) uint64_t packed; /* atomic */
 };
 
+#define PASS_LISTERS 64U
+
+/* Who lists directories: pass_lister.c. All atomic; on a cache line of its own. */
+struct lister {
+    _Alignas(64) uint32_t pid;
+    uint32_t period;       /* every so manieth name goes up without attributes */
+    uint32_t name_count;   /* that went up, or did not fit */
+    uint32_t bare_count;   /* without attributes, since judged last */
+    uint32_t looked_count; /* LOOKUPs since then */
+};
+
+/* A directory, and the place of who listed it last. */
+struct listed {
+    fs_ino directory;
+    uint32_t lister;
+};
+
 /* What our own mount forbids, as it was when the kernel's table of mounts changed last. */
 struct own_mount {
     pthread_mutex_t lock;
@@ -52,6 +69,8 @@ struct pass {
     size_t path_fds_room; /* for descriptors of inodes that are found by name, and of open files, together */
     size_t path_fds_max;  /* of the former */
     struct recent recent[PASS_RECENT];
+    struct lister listers[PASS_LISTERS];
+    struct listed listed[PASS_LISTERS];
     unsigned recent_max; /* how many of them are used */
     bool has_recent;     /* atomic; they are to be closed later */
     bool (*call_later)(void (*call)(void *data), void *data);
@@ -220,6 +239,17 @@ int pass_check_access(struct pass *pass, const struct fs_caller *caller, fs_ino 
 
 /* Inode numbers are the lower ones; those of other devices than the root's are told apart in their top bits. */
 ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number);
+
+/* ---- Attributes in listings: pass_lister.c. Threads: any ---- */
+
+/* The caller asks for names of the directory with their attributes. Owner: the layer; others may take it any time */
+struct lister *pass_start_listing(struct pass *pass, const struct fs_caller *caller, fs_ino directory);
+
+/* Whether the next of these names goes up with them. */
+bool pass_next_has_attributes(struct lister *lister);
+
+/* Somebody looks a name up in the directory. */
+void pass_note_look(struct pass *pass, fs_ino directory);
 
 /* ---- Owners: pass_owner.c ---- */
 
