@@ -6,8 +6,7 @@
 
 #include "base.h"
 
-#define NAME_HASH_MIN 1024U /* a power of two */
-#define NAMES_MAX 8         /* of an inode; of more hard links the names seen longest ago are forgotten */
+#define NAMES_MAX 8 /* of an inode; of more hard links the names seen longest ago are forgotten */
 
 struct inode_name *inode_name_create(const char *text) {
     size_t size_bytes = strlen(text) + 1;
@@ -44,34 +43,52 @@ static void hash_insert(struct inode_table *table, struct inode *inode) {
     *head = inode->slot + 1;
 }
 
+int inode_names_init(struct inode_table *table) {
+    table->name_hash_size = INODE_HASH_MIN;
+    table->name_hash = calloc(table->name_hash_size, sizeof(*table->name_hash));
+    return table->name_hash ? 0 : -ENOMEM;
+}
+
+/* Another number of chains; without memory the old ones stay. */
+static void hash_resize(struct inode_table *table, size_t size) {
+    uint32_t *chains = table->name_hash;
+    const size_t chain_count = table->name_hash_size;
+    uint32_t *resized = calloc(size, sizeof(*resized));
+    if (!resized)
+        return;
+    table->has_shrunk |= size < chain_count;
+    table->name_hash = resized;
+    table->name_hash_size = size;
+    for (size_t chain = 0; chain < chain_count; chain++) {
+        for (uint32_t next = chains[chain]; next;) {
+            struct inode *inode = inode_at_slot(table, next - 1);
+            next = inode->list.named.hash_next;
+            hash_insert(table, inode);
+        }
+    }
+    free(chains);
+}
+
+/* One more, or one less. */
+static void count_first_name(struct inode_table *table, int more) {
+    table->name_count += (size_t)more;
+    size_t wanted = inode_hash_wanted(table->name_hash_size, table->name_count);
+    if (wanted != table->name_hash_size)
+        hash_resize(table, wanted);
+}
+
+static void hash_add(struct inode_table *table, struct inode *inode) {
+    hash_insert(table, inode);
+    count_first_name(table, 1);
+}
+
 static void hash_remove(struct inode_table *table, struct inode *inode) {
     const struct inode_name *name = inode_names_of(inode);
     uint32_t *link = &table->name_hash[chain_of(table, name->directory, name->text)];
     while (*link != inode->slot + 1)
         link = &inode_at_slot(table, *link - 1)->list.named.hash_next;
     *link = inode->list.named.hash_next;
-    table->name_count--;
-}
-
-int inode_names_init(struct inode_table *table) {
-    table->name_hash_size = NAME_HASH_MIN;
-    table->name_hash = calloc(table->name_hash_size, sizeof(*table->name_hash));
-    return table->name_hash ? 0 : -ENOMEM;
-}
-
-/* Twice as many chains; without memory the old ones just grow longer. */
-static void hash_grow(struct inode_table *table) {
-    uint32_t *grown = calloc(table->name_hash_size * 2, sizeof(*grown));
-    if (!grown)
-        return;
-    free(table->name_hash);
-    table->name_hash = grown;
-    table->name_hash_size *= 2;
-    for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-        struct inode *inode = inode_at_slot(table, slot);
-        if (inode->used && inode_names_of(inode))
-            hash_insert(table, inode);
-    }
+    count_first_name(table, -1);
 }
 
 bool inode_names_begin_with(const struct inode *inode, const struct inode *directory, const char *text) {
@@ -102,10 +119,8 @@ struct inode *inode_names_drop_first(struct inode_table *table, struct inode *in
     hash_remove(table, inode);
     inode->handle.named.names = first->next;
     free(first);
-    if (inode->handle.named.names) {
-        hash_insert(table, inode);
-        table->name_count++;
-    }
+    if (inode->handle.named.names)
+        hash_add(table, inode);
     return directory;
 }
 
@@ -160,7 +175,5 @@ void inode_names_put(struct inode_table *table, struct inode *inode, struct inod
     name->next = inode->handle.named.names;
     inode->handle.named.names = name;
     directory->list.named.children++;
-    hash_insert(table, inode);
-    if (++table->name_count > table->name_hash_size)
-        hash_grow(table);
+    hash_add(table, inode);
 }

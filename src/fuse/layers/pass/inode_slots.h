@@ -5,10 +5,11 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "inode.h"
+#include "inode_chunks.h"
 #include "path_fds.h"
 
-#define INODE_CHUNK_SLOTS 1024U
+#define INODE_HASH_MIN 1024U           /* chains; a power of two, as all sizes of hash tables */
+#define INODE_HASH_CHAINS_PER_INODE 8U /* with more chains it shrinks */
 #define INODE_REMOVAL_COUNTERS 256U
 #define INODE_CLOSING_MAX 16U
 
@@ -20,11 +21,9 @@ struct inode_name {
 
 struct inode_table {
     pthread_mutex_t lock;
-    struct inode **chunks; /* [CHUNKS_MAX], filled from the front; entries are atomic */
-    uint32_t slot_count;   /* slots ever used; atomic */
-    uint32_t free_slots;   /* slot + 1 of the first free one, chained through hash_next */
-    uint32_t *hash;        /* slot + 1 of each chain's first inode */
-    size_t hash_size;      /* a power of two */
+    struct inode_chunks chunks;
+    uint32_t *hash; /* slot + 1 of each chain's first inode */
+    size_t hash_size;
     size_t inode_count;
     size_t path_fd_count; /* of inodes with handles */
     size_t path_fds_max;
@@ -34,19 +33,19 @@ struct inode_table {
     bool keeps_above;
     uint32_t forgotten_first; /* slot + 1; the one forgotten longest ago */
     uint32_t forgotten_last;
-    struct path_fds path_fds;       /* of inodes that are found by name */
-    uint32_t *name_hash;            /* slot + 1 of the first inode of each chain of first names */
-    size_t name_hash_size;          /* a power of two */
+    struct path_fds path_fds; /* of inodes that are found by name */
+    uint32_t *name_hash;      /* slot + 1 of the first inode of each chain of first names */
+    size_t name_hash_size;
     size_t name_count;              /* of first names */
     int closing[INODE_CLOSING_MAX]; /* descriptors to be closed without the lock */
     unsigned closing_count;
+    bool has_shrunk; /* much has been freed; what malloc keeps of it is given back without the lock */
     uint32_t removals[INODE_REMOVAL_COUNTERS]; /* by directory; atomic */
 };
 
 /* Threads: any */
 static inline struct inode *inode_at_slot(const struct inode_table *table, uint32_t slot) {
-    struct inode *chunk = __atomic_load_n(&table->chunks[slot / INODE_CHUNK_SLOTS], __ATOMIC_ACQUIRE);
-    return &chunk[slot % INODE_CHUNK_SLOTS];
+    return inode_chunks_at(&table->chunks, slot);
 }
 
 static inline uint32_t *inode_removals_of(struct inode_table *table, const struct inode *directory) {
@@ -64,6 +63,13 @@ void inode_table_release(struct inode_table *table, struct inode *inode);
 
 /* The same for a directory that one name less is in. */
 void inode_table_release_child(struct inode_table *table, struct inode *directory);
+
+/* How many chains a hash table of that size is to have for so many inodes. */
+static inline size_t inode_hash_wanted(size_t size, size_t count) {
+    if (count > size)
+        return 2 * size;
+    return count < size / INODE_HASH_CHAINS_PER_INODE && size > INODE_HASH_MIN ? size / 2 : size;
+}
 
 /* Unlocks, then closes what is to be closed: the last descriptor of a deleted file frees its blocks. */
 void inode_table_unlock(struct inode_table *table);

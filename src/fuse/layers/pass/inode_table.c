@@ -1,6 +1,7 @@
 /* Slots in chunks that never move, a hash table of slot numbers, and a list of forgotten inodes. */
 #include "inode_table.h"
 
+#include <malloc.h>
 #include <string.h>
 
 #include "base.h"
@@ -8,9 +9,7 @@
 #include "inode_slots.h"
 #include "mount_table.h"
 
-#define CHUNK_SLOTS INODE_CHUNK_SLOTS
-#define CHUNKS_MAX (1U << 20)
-#define HASH_SLOTS_MIN 1024U
+#define RESTING_CHUNKS_MAX 64U /* whose inodes are all forgotten */
 
 int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_table *mounts,
                        struct inode_table **ret_table) {
@@ -20,12 +19,11 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
     table->path_fds_max = path_fds_max;
     table->forgotten_max = forgotten_max;
     table->mounts = mounts;
-    table->hash_size = HASH_SLOTS_MIN;
+    table->hash_size = INODE_HASH_MIN;
     table->hash = calloc(table->hash_size, sizeof(*table->hash));
-    table->chunks = calloc(CHUNKS_MAX, sizeof(struct inode *)); /* pages come with use */
-    if (!table->hash || !table->chunks || inode_names_init(table) < 0) {
+    if (inode_chunks_init(&table->chunks) < 0 || !table->hash || inode_names_init(table) < 0) {
+        inode_chunks_finish(&table->chunks);
         free(table->hash);
-        free(table->chunks);
         free(table);
         return -ENOMEM;
     }
@@ -35,14 +33,9 @@ int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_t
     return 0;
 }
 
-/* Behind the chunk's inodes; atomic. */
+/* Atomic. */
 static uint64_t *slot_above(const struct inode_table *table, uint32_t slot) {
-    struct inode *first = inode_at_slot(table, slot - slot % CHUNK_SLOTS);
-    return (uint64_t *)(void *)(first + CHUNK_SLOTS) + slot % CHUNK_SLOTS;
-}
-
-static struct inode *create_chunk(const struct inode_table *table) {
-    return calloc(CHUNK_SLOTS, sizeof(struct inode) + (table->keeps_above ? sizeof(uint64_t) : 0));
+    return inode_chunks_beside(&table->chunks, slot);
 }
 
 /* ---- Descriptors ---- */
@@ -60,9 +53,13 @@ void inode_table_unlock(struct inode_table *table) {
     if (count > 0)
         memcpy(closing, table->closing, sizeof(closing));
     table->closing_count = 0;
+    bool has_shrunk = table->has_shrunk;
+    table->has_shrunk = false;
     pthread_mutex_unlock(&table->lock);
     while (count > 0)
         close(closing[--count]);
+    if (has_shrunk)
+        malloc_trim(0);
 }
 
 static void set_path_fd(struct inode *inode, int fd) {
@@ -109,7 +106,7 @@ static void free_handle(struct inode *inode) {
 void inode_table_destroy(struct inode_table *table) {
     if (!table)
         return;
-    for (uint32_t slot = 0; slot < table->slot_count; slot++) {
+    for (uint32_t slot = 0; slot < table->chunks.slot_count; slot++) {
         struct inode *inode = inode_at_slot(table, slot);
         int path_fd = inode->used ? inode_path_fd(inode) : -1;
         close_fd(&path_fd);
@@ -118,9 +115,7 @@ void inode_table_destroy(struct inode_table *table) {
             inode_names_free(inode);
         }
     }
-    for (uint32_t chunk = 0; chunk < CHUNKS_MAX && table->chunks[chunk]; chunk++)
-        free(table->chunks[chunk]);
-    free(table->chunks);
+    inode_chunks_finish(&table->chunks);
     free(table->hash);
     free(table->name_hash);
     path_fds_finish(&table->path_fds);
@@ -129,16 +124,26 @@ void inode_table_destroy(struct inode_table *table) {
 }
 
 struct inode *inode_table_at(struct inode_table *table, uint32_t slot) {
-    return slot < __atomic_load_n(&table->slot_count, __ATOMIC_ACQUIRE) ? inode_at_slot(table, slot) : NULL;
+    return slot < __atomic_load_n(&table->chunks.slot_count, __ATOMIC_ACQUIRE) ? inode_at_slot(table, slot) : NULL;
+}
+
+static uint32_t slot_of(fs_ino ino) {
+    return (uint32_t)ino - 1; /* 0 becomes a slot that there never is */
+}
+
+/* Of what is in the number's slot: where the memory was given back, nothing has that generation. */
+static bool has_number(const struct inode *inode, fs_ino ino) {
+    return __atomic_load_n(&inode->generation, __ATOMIC_RELAXED) % INODE_GENERATIONS == ino >> 32;
 }
 
 struct inode *inode_table_get(struct inode_table *table, fs_ino ino) {
-    struct inode *inode = inode_table_at(table, (uint32_t)ino - 1); /* 0 becomes a slot that there never is */
-    return inode && inode_ino(inode) == ino ? inode : NULL;
+    struct inode *inode = inode_table_at(table, slot_of(ino));
+    return inode && has_number(inode, ino) ? inode : NULL;
 }
 
 void inode_table_keep_above(struct inode_table *table) {
     table->keeps_above = true;
+    table->chunks.bytes_beside = sizeof(uint64_t);
 }
 
 uint64_t inode_table_set_above(struct inode_table *table, const struct inode *inode, fs_ino directory) {
@@ -148,10 +153,10 @@ uint64_t inode_table_set_above(struct inode_table *table, const struct inode *in
 }
 
 bool inode_table_above(struct inode_table *table, fs_ino ino, uint64_t *ret_above) {
-    const struct inode *inode = inode_table_at(table, (uint32_t)ino - 1);
+    const struct inode *inode = inode_table_at(table, slot_of(ino));
     uint64_t above =
-        inode && table->keeps_above ? __atomic_load_n(slot_above(table, inode->slot), __ATOMIC_ACQUIRE) : 0;
-    if (above == 0 || inode_ino(inode) != ino)
+        inode && table->keeps_above ? __atomic_load_n(slot_above(table, slot_of(ino)), __ATOMIC_ACQUIRE) : 0;
+    if (above == 0 || !has_number(inode, ino))
         return false;
     *ret_above = above;
     return true;
@@ -202,41 +207,32 @@ static void hash_remove(struct inode_table *table, struct inode *inode) {
     *link = inode->hash_next;
 }
 
-/* Twice as many chains; without memory the old ones just grow longer. */
-static void hash_grow(struct inode_table *table) {
-    uint32_t *grown = calloc(table->hash_size * 2, sizeof(*grown));
-    if (!grown)
+/* Another number of chains; without memory the old ones stay. */
+static void hash_resize(struct inode_table *table, size_t size) {
+    uint32_t *chains = table->hash;
+    const size_t chain_count = table->hash_size;
+    uint32_t *resized = calloc(size, sizeof(*resized));
+    if (!resized)
         return;
-    free(table->hash);
-    table->hash = grown;
-    table->hash_size *= 2;
-    for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-        struct inode *inode = inode_at_slot(table, slot);
-        if (inode->used)
+    table->has_shrunk |= size < chain_count;
+    table->hash = resized;
+    table->hash_size = size;
+    for (size_t chain = 0; chain < chain_count; chain++) {
+        for (uint32_t next = chains[chain]; next;) {
+            struct inode *inode = inode_at_slot(table, next - 1);
+            next = inode->hash_next;
             hash_insert(table, inode);
+        }
     }
+    free(chains);
 }
 
-/* A slot nobody uses; NULL without memory. */
-static struct inode *take_slot(struct inode_table *table) {
-    if (table->free_slots) {
-        struct inode *inode = inode_at_slot(table, table->free_slots - 1);
-        table->free_slots = inode->hash_next;
-        return inode;
-    }
-    uint32_t slot = table->slot_count;
-    if (slot / CHUNK_SLOTS >= CHUNKS_MAX)
-        return NULL;
-    if (slot % CHUNK_SLOTS == 0) {
-        struct inode *chunk = create_chunk(table);
-        if (!chunk)
-            return NULL;
-        __atomic_store_n(&table->chunks[slot / CHUNK_SLOTS], chunk, __ATOMIC_RELEASE);
-    }
-    struct inode *inode = inode_at_slot(table, slot);
-    inode->slot = slot;
-    __atomic_store_n(&table->slot_count, slot + 1, __ATOMIC_RELEASE);
-    return inode;
+/* One more, or one less. */
+static void count_inode(struct inode_table *table, int more) {
+    table->inode_count += (size_t)more;
+    size_t wanted = inode_hash_wanted(table->hash_size, table->inode_count);
+    if (wanted != table->hash_size)
+        hash_resize(table, wanted);
 }
 
 static int copy_handle(struct inode *inode, const struct inode_key *key) {
@@ -254,13 +250,8 @@ static int copy_handle(struct inode *inode, const struct inode_key *key) {
     return 0;
 }
 
-static void chain_free_slot(struct inode_table *table, struct inode *inode) {
-    inode->hash_next = table->free_slots;
-    table->free_slots = inode->slot + 1;
-}
-
 static int add(struct inode_table *table, const struct inode_key *key, mode_t type, struct inode **ret_inode) {
-    struct inode *inode = take_slot(table);
+    struct inode *inode = inode_chunks_take(&table->chunks);
     if (!inode)
         return -ENOMEM;
     inode->number = key->number;
@@ -277,28 +268,27 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
     if (inode->is_by_name)
         inode->handle.named.names = NULL;
     if (copy_handle(inode, key) < 0) {
-        chain_free_slot(table, inode);
+        inode_chunks_give(&table->chunks, inode, false);
         return -ENOMEM;
     }
     inode->used = true;
     if (table->keeps_above) /* not before its generation is another than that of who had the slot */
         __atomic_store_n(slot_above(table, inode->slot), S_ISDIR(type) ? INODE_IS_DIRECTORY : 0, __ATOMIC_RELEASE);
     hash_insert(table, inode);
-    if (++table->inode_count > table->hash_size)
-        hash_grow(table);
+    count_inode(table, 1);
     if (inode->is_by_name && table->mounts)
         mount_table_hold(table->mounts, inode->mount_index);
     *ret_inode = inode;
     return 0;
 }
 
-static void give_slot(struct inode_table *table, struct inode *inode) {
+static void give_slot(struct inode_table *table, struct inode *inode, bool was_forgotten) {
     hash_remove(table, inode);
     free_handle(inode);
     inode->used = false;
     __atomic_store_n(&inode->generation, inode->generation + 1, __ATOMIC_RELAXED);
-    chain_free_slot(table, inode);
-    table->inode_count--;
+    inode_chunks_give(&table->chunks, inode, was_forgotten);
+    count_inode(table, -1);
 }
 
 static void release_mount(struct inode_table *table, const struct inode *inode) {
@@ -321,7 +311,7 @@ static struct inode *free_unneeded(struct inode_table *table, struct inode *inod
     }
     inode_table_drop_path_fd(table, inode);
     release_mount(table, inode);
-    give_slot(table, inode);
+    give_slot(table, inode, false);
     return directory;
 }
 
@@ -409,6 +399,21 @@ static void forgotten_remove(struct inode_table *table, struct inode *inode) {
     table->forgotten_count--;
 }
 
+static void forgotten_free(struct inode_table *table, struct inode *inode) {
+    forgotten_remove(table, inode);
+    give_slot(table, inode, true);
+}
+
+/* All that are in one chunk, where there are no others, so that its memory can go. */
+static void forgotten_free_chunk(struct inode_table *table, uint32_t chunk) {
+    for (uint32_t index = 0; index < INODE_CHUNK_SLOTS; index++) {
+        struct inode *inode = inode_table_at(table, chunk * INODE_CHUNK_SLOTS + index);
+        if (inode && inode->used)
+            forgotten_free(table, inode);
+    }
+}
+
+/* Beside inodes with lookups they are remembered at no cost; by themselves they keep a bounded number of chunks. */
 static void forgotten_append(struct inode_table *table, struct inode *inode) {
     inode->list.forgotten.before = table->forgotten_last;
     inode->list.forgotten.after = 0;
@@ -416,11 +421,11 @@ static void forgotten_append(struct inode_table *table, struct inode *inode) {
                             : &table->forgotten_first) = inode->slot + 1;
     table->forgotten_last = inode->slot + 1;
     table->forgotten_count++;
-    while (table->forgotten_count > table->forgotten_max) {
-        struct inode *oldest = inode_at_slot(table, table->forgotten_first - 1);
-        forgotten_remove(table, oldest);
-        give_slot(table, oldest);
-    }
+    inode_chunks_rest(&table->chunks, inode);
+    while (table->forgotten_count > table->forgotten_max)
+        forgotten_free(table, inode_at_slot(table, table->forgotten_first - 1));
+    while (table->chunks.resting_count > RESTING_CHUNKS_MAX)
+        forgotten_free_chunk(table, table->chunks.resting_first - 1);
 }
 
 /* What is found by name holds its mount for as long as it is known. */
@@ -428,8 +433,10 @@ static void count_lookup(struct inode_table *table, struct inode *inode, bool is
     bool is_first = inode->lookup_count++ == 0;
     if (!is_first || inode->is_by_name)
         return;
-    if (!is_new)
+    if (!is_new) {
         forgotten_remove(table, inode);
+        inode_chunks_wake(&table->chunks, inode);
+    }
     if (table->mounts)
         mount_table_hold(table->mounts, inode->mount_index);
 }
@@ -482,7 +489,7 @@ static void retire(struct inode_table *table, struct inode *inode) {
     inode_table_drop_path_fd(table, inode);
     release_mount(table, inode);
     if (table->forgotten_max == 0)
-        give_slot(table, inode);
+        give_slot(table, inode, false);
     else
         forgotten_append(table, inode);
 }
