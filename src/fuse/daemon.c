@@ -35,6 +35,7 @@
 #include "rotator.h"
 #include "session.h"
 #include "slow_log.h"
+#include "spare_fds.h"
 #include "thread_cause.h"
 
 #define FORGOTTEN_INODES_MAX 262144
@@ -48,6 +49,7 @@ struct daemon {
     int lower_fd;
     struct profile_target target;
     struct rotator rotator;
+    struct spare_fds spare;
     pthread_mutex_t target_lock; /* several workers may be told to dump at once */
     struct background background;
     struct aggstats_recorder *recorder;
@@ -200,7 +202,9 @@ static int dump_profile(void *context, const struct control_file *file) {
     if (err < 0)
         return err;
     pthread_mutex_lock(&daemon->target_lock);
+    spare_fds_use(&daemon->spare);
     err = save_as(daemon, file, &text);
+    spare_fds_keep(&daemon->spare);
     pthread_mutex_unlock(&daemon->target_lock);
     free(text.text);
     return err;
@@ -445,6 +449,7 @@ static int set_up(struct daemon *daemon) {
 
 static int save_final_profile(struct daemon *daemon) {
     struct control_text text = {0};
+    spare_fds_use(&daemon->spare);
     int err = make_profile_text(daemon, true, &text);
     if (err == 0)
         err = daemon->target.is_series ? rotator_save_last(&daemon->rotator, &text)
@@ -533,6 +538,8 @@ int daemon_run(const struct options *options) {
     };
     int status = 1;
     daemon.mounting = (struct mounting){.options = options, .glue = &daemon.glue};
+    spare_fds_init(&daemon.spare);
+    daemon.rotator.spare = &daemon.spare;
     rotator_init(&daemon.rotator);
     if (set_up(&daemon) == 0) {
         start_rotations(&daemon);
@@ -542,5 +549,6 @@ int daemon_run(const struct options *options) {
         status = 2;
     }
     tear_down(&daemon);
+    spare_fds_finish(&daemon.spare);
     return status;
 }

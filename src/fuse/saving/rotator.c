@@ -139,11 +139,13 @@ static void remove_old(const struct saving *saving) {
 /* Under the rotator's lock. */
 static int rotate(struct saving *saving) {
     struct rotator *rotator = saving->rotator;
+    spare_fds_use(rotator->spare);
     int err = aggstats_recorder_rotate(rotator->recorder, save_span, saving);
     if (saving->holds_name_lock)
         pthread_mutex_unlock(&rotator->name_lock);
     if (err == 0 && !saving->file)
         remove_old(saving);
+    spare_fds_keep(rotator->spare);
     free(saving->text.text);
     malloc_trim(0); /* of the whole profile */
     return err;

@@ -9,10 +9,12 @@
 
 #include "aggstats.h"
 #include "profile_target.h"
+#include "spare_fds.h"
 
 struct rotator {
     struct aggstats_recorder *recorder;  /* borrowed, as the next */
     const struct profile_target *target; /* where a series may go */
+    struct spare_fds *spare;
     dev_t own_device;
     unsigned interval_s; /* 0: on command only */
     unsigned keep;       /* profiles of the series; 0: all */

@@ -1,0 +1,23 @@
+/* Descriptors that are kept back for saving: who has open all that there are must not cost the profile.
+ * Threads: any */
+#ifndef SPARE_FDS_H
+#define SPARE_FDS_H
+
+#include <pthread.h>
+
+#define SPARE_FDS 6 /* a directory, a new file, the old one, its second place, and two for what the library opens */
+
+struct spare_fds {
+    pthread_mutex_t lock;
+    unsigned users;
+    int fds[SPARE_FDS]; /* -1: none */
+};
+
+void spare_fds_init(struct spare_fds *spare);
+void spare_fds_finish(struct spare_fds *spare);
+
+/* They are free from the first use on, and kept back again after the last, as far as there are some then. */
+void spare_fds_use(struct spare_fds *spare);
+void spare_fds_keep(struct spare_fds *spare);
+
+#endif
