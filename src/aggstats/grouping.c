@@ -194,10 +194,11 @@ void grouping_ask_names(struct grouping *grouping) {
 
 /* Until somebody wakes us or, where there are calls, a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
-    int64_t until_ns = read_clock_ns(CLOCK_REALTIME) + CHECK_INTERVAL_NS; /* as sem_timedwait() wants it */
+    int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + CHECK_INTERVAL_NS;
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     __atomic_store_n(&grouping->is_asleep, !any_calls, __ATOMIC_RELAXED);
-    while ((any_calls ? sem_timedwait(&grouping->wake, &until) : sem_wait(&grouping->wake)) < 0 && errno == EINTR)
+    while ((any_calls ? sem_clockwait(&grouping->wake, CLOCK_MONOTONIC, &until) : sem_wait(&grouping->wake)) < 0 &&
+           errno == EINTR)
         ;
     __atomic_store_n(&grouping->is_asleep, false, __ATOMIC_RELAXED);
     __atomic_store_n(&grouping->is_woken, false, __ATOMIC_RELEASE);

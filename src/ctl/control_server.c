@@ -10,6 +10,7 @@
 #include "base.h"
 #include "quiet_thread.h"
 #include "unix_address.h"
+#include "waiting.h"
 
 #define PATIENCE_S 2        /* with who asks and does not go on, */
 #define ANSWERING_MAX_S 5   /* and with who goes on slowly: others wait */
@@ -257,14 +258,11 @@ int control_server_start(struct control_server *ret_server, const char *path, co
 }
 
 bool control_server_stop(struct control_server *server) {
-    struct timespec until;
     if (!server->path)
         return true;
     unlink(server->path);
     shutdown(server->fd, SHUT_RDWR);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += STOPPING_MAX_S;
-    if (pthread_timedjoin_np(server->thread, NULL, &until) != 0)
+    if (!join_within(server->thread, STOPPING_MAX_S))
         return false;
     close_fd(&server->fd);
     free(steal_pointer(&server->path));

@@ -8,6 +8,7 @@
 #include "base.h"
 #include "quiet_thread.h"
 #include "recorder_private.h"
+#include "waiting.h"
 
 #define HANGS_AFTER_S 2
 
@@ -125,10 +126,7 @@ int events_recorder_stop(struct events_recorder *events) {
         return 0;
     __atomic_store_n(&events->is_ending, true, __ATOMIC_SEQ_CST);
     events_wake(events);
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += HANGS_AFTER_S;
-    if (pthread_timedjoin_np(events->thread, NULL, &until) != 0)
+    if (!join_within(events->thread, HANGS_AFTER_S))
         return -ETIMEDOUT;
     events->has_thread = false;
     aggstats_recorder_tell_changes(events->source.recorder, NULL, NULL);

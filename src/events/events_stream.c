@@ -108,8 +108,10 @@ struct events_stream *events_stream_find(struct events_recorder *events, const s
     struct events_stream *stream = session == 0 ? NULL : stream_of_block(events, block, thread);
     if (!stream)
         return NULL;
-    if (stream->worker != thread && stream->session == session)
+    if (stream->worker != thread && stream->session == session && stream->half) {
         end_half(stream); /* what another thread has recorded */
+        events_wake(events);
+    }
     stream->worker = thread;
     if (stream->session != session)
         begin_session(stream, session);

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "process.h"
 #include "quiet_thread.h"
+#include "waiting.h"
 
 #define BACKUP_SUFFIX ".old"
 #define SLOW_FILES_MAX 16U /* each may be as large as the ring */
@@ -341,10 +342,7 @@ static int record(struct event_files *files, const struct control_file *file) {
 
 /* A command that hangs in a file system holds the lock as long. Errors: -ETIMEDOUT */
 static int lock_files(struct event_files *files) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += LOCK_WAIT_S;
-    return -pthread_mutex_timedlock(&files->lock, &until);
+    return lock_within(&files->lock, LOCK_WAIT_S) ? 0 : -ETIMEDOUT;
 }
 
 int event_files_command(void *context, const struct control_file *file) {
@@ -370,16 +368,13 @@ static void *end_recording(void *context) {
 
 /* A ring may take its time, as long as it gets on. */
 static bool join(const struct event_files *files, pthread_t thread) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
     uint64_t written;
-    int err;
+    bool has_ended;
     do {
         written = events_recorder_ring_written(files->events);
-        until.tv_sec += END_WAIT_S;
-        err = pthread_timedjoin_np(thread, NULL, &until);
-    } while (err != 0 && written != events_recorder_ring_written(files->events));
-    return err == 0;
+        has_ended = join_within(thread, END_WAIT_S);
+    } while (!has_ended && written != events_recorder_ring_written(files->events));
+    return has_ended;
 }
 
 /* Files may hang, and so may a command, which then has the lock. */

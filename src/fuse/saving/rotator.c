@@ -13,6 +13,7 @@
 #include "new_file.h"
 #include "profile_series.h"
 #include "quiet_thread.h"
+#include "waiting.h"
 
 #define NS_PER_SECOND 1000000000
 #define END_WAIT_S 2
@@ -240,16 +241,12 @@ static bool end_thread(struct rotator *rotator) {
     rotator->is_told = true;
     pthread_cond_signal(&rotator->told);
     pthread_mutex_unlock(&rotator->timer_lock);
-    struct timespec until = now(CLOCK_REALTIME);
-    until.tv_sec += END_WAIT_S;
-    return !rotator->has_thread || pthread_timedjoin_np(rotator->thread, NULL, &until) == 0;
+    return !rotator->has_thread || join_within(rotator->thread, END_WAIT_S);
 }
 
 bool rotator_end(struct rotator *rotator) {
     bool has_ended = end_thread(rotator);
-    struct timespec until = now(CLOCK_REALTIME);
-    until.tv_sec += END_WAIT_S;
-    if (pthread_mutex_timedlock(&rotator->name_lock, &until) != 0) {
+    if (!lock_within(&rotator->name_lock, END_WAIT_S)) {
         log_message("a profile hangs while its file gets its name; the final one may hold its calls too");
         return false;
     }

@@ -13,6 +13,7 @@
 #include "slow_log_file.h"
 #include "slow_log_line.h"
 #include "slow_log_rate.h"
+#include "waiting.h"
 
 #define NS_PER_SECOND 1000000000
 #define QUEUE_MAX 256
@@ -182,16 +183,13 @@ int slow_log_start(const struct slow_log_options *options, struct slow_log **ret
 }
 
 bool slow_log_end(struct slow_log *log) {
-    struct timespec until;
     if (!log || !log->has_thread)
         return true;
     pthread_mutex_lock(&log->lock);
     log->has_ended = true;
     pthread_cond_signal(&log->changed);
     pthread_mutex_unlock(&log->lock);
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += END_WAIT_S;
-    log->has_thread = pthread_timedjoin_np(log->thread, NULL, &until) != 0;
+    log->has_thread = !join_within(log->thread, END_WAIT_S);
     if (log->has_thread)
         log_message("slowlog=%s: writing hangs; the last slow calls are not in it", log->options.target);
     return !log->has_thread;
