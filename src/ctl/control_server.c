@@ -20,6 +20,7 @@
 #define NS_PER_S INT64_C(1000000000)
 #define SHOW "show"
 #define HANDED_OVER "handed_over"
+#define FINAL "final"
 #define NAME_IT "name\n"
 
 /* ---- A question --------------------------------------------------------------------------------- */
@@ -147,6 +148,14 @@ static void tell_handed_over(const struct control_server *server, int fd) {
     send_all(fd, line, (size_t)length, INT64_MAX);
 }
 
+/* Keeps the connection. */
+static void let_wait(struct control_server *server, struct question *question) {
+    const bool has_room = server->waiter_count < CONTROL_WAITERS_MAX;
+    answer_line(question->fd, has_room ? 0 : -EAGAIN, "too many wait for the end", INT64_MAX);
+    if (has_room)
+        server->waiters[server->waiter_count++] = steal_fd(&question->fd);
+}
+
 /* Who asks gives the file its name now, and says how that went. */
 static int have_name_given(void *context) {
     const struct question *question = context;
@@ -171,7 +180,7 @@ static bool asks_for(const struct question *question, const char *what) {
            (question->text[length] == '\0' || strcmp(question->text + length, "\n") == 0);
 }
 
-static void answer(const struct control_server *server, struct question *question) {
+static void answer(struct control_server *server, struct question *question) {
     char reason[CONTROL_REASON_SIZE] = "";
     const struct control_asker asker = {.fd = question->file_fd, .give_name = have_name_given, .context = question};
     if (server->before)
@@ -182,13 +191,16 @@ static void answer(const struct control_server *server, struct question *questio
         show(server, question->fd);
     } else if (server->handed_over && asks_for(question, HANDED_OVER)) {
         tell_handed_over(server, question->fd);
+    } else if (asks_for(question, FINAL)) {
+        let_wait(server, question);
     } else {
         int error = control_write(server->control, &asker, question->text, question->size_bytes, reason);
         answer_line(question->fd, error, reason, INT64_MAX);
     }
 }
 
-static void serve(const struct control_server *server, int fd) {
+/* fd: taken over */
+static void serve(struct control_server *server, int fd) {
     struct question question = {.fd = fd, .file_fd = -1};
     set_patience(fd, SO_SNDTIMEO, PATIENCE_S * 1000);
     if (read_question(&question) && question.is_trusted)
@@ -200,12 +212,13 @@ static void serve(const struct control_server *server, int fd) {
             "of the process that profiles the mount",
             INT64_MAX);
     close_fd(&question.file_fd);
+    close_fd(&question.fd);
 }
 
 static void *run(void *argument) {
-    const struct control_server *server = argument;
+    struct control_server *server = argument;
     for (;;) {
-        CLEANUP_FD int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC);
+        int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd >= 0)
             serve(server, fd);
         else if (errno == EINVAL) /* it has been shut down */
@@ -234,6 +247,14 @@ static int listen_at(const char *path, int *ret_fd) {
     if (error == 0)
         *ret_fd = steal_fd(&fd);
     return error;
+}
+
+void control_server_tell_end(struct control_server *server, const char *outcome) {
+    for (unsigned i = 0; i < server->waiter_count; i++) {
+        send_all(server->waiters[i], outcome, strlen(outcome), INT64_MAX);
+        close_fd(&server->waiters[i]);
+    }
+    server->waiter_count = 0;
 }
 
 int control_server_start(struct control_server *ret_server, const char *path, const struct control *control,

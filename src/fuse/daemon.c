@@ -66,6 +66,7 @@ struct daemon {
     struct mounting mounting;
     bool is_wrong_usage;
     bool live_is_needed; /* nothing else holds the profile */
+    char *outcome;       /* what became of the final profile, for those who wait for it; NULL: no memory */
 };
 
 /* ---- What is asked for ---- */
@@ -454,7 +455,10 @@ static int save_final_profile(struct daemon *daemon) {
     if (err == 0)
         err = daemon->target.is_series ? rotator_save_last(&daemon->rotator, &text)
                                        : profile_target_save(&daemon->target, &text);
-    daemon->live_is_needed = err < 0 && final_profile_keep(&daemon->target, daemon->recorder, &text, err);
+    daemon->live_is_needed =
+        err < 0 && final_profile_keep(&daemon->target, daemon->recorder, &text, err, &daemon->outcome);
+    if (err == 0)
+        daemon->outcome = final_profile_saved(&daemon->target);
     if (!daemon->live_is_needed)
         aggstats_recorder_unlink_live(daemon->recorder);
     free(text.text);
@@ -500,6 +504,8 @@ static int serve(struct daemon *daemon) {
     bool is_naming = !node_names_end(&daemon->names);
     mounting_unmount(&daemon->mounting,
                      hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
+    if (!is_asked && daemon->outcome)
+        control_server_tell_end(&daemon->server, daemon->outcome);
     if (hung > 0 || is_asked || is_rotating || is_saving || is_logging || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
@@ -523,6 +529,7 @@ static void tear_down(struct daemon *daemon) {
     close_fd(&daemon->lower_fd);
     free(daemon->lower);
     free(daemon->mountpoint);
+    free(daemon->outcome);
 }
 
 int daemon_run(const struct options *options) {

@@ -71,6 +71,7 @@ commands_nothing() {
 
 # Who has all capabilities but sees other directories: text names no files, and what it has opened is taken.
 elsewhere() {
+    # shellcheck disable=SC2016 # for the inner shell
     unshare --mount -- bash -c '
         set -e
         mount -t tmpfs none "$1/private"

@@ -8,6 +8,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "control_socket.h"
 #include "live_files.h"
 #include "mounts.h"
 #include "option_table.h"
@@ -39,25 +40,47 @@ static const char *hint(int error) {
 
 /* ---- What becomes of the profile ---------------------------------------------------------------- */
 
-/* The daemon removes the file when the profile is where it was asked for. */
+/* The daemon removes the file when the profile is somewhere else. */
 static bool is_removed(int live_fd) {
     struct stat attr;
     return fstat(live_fd, &attr) == 0 && attr.st_nlink == 0;
 }
 
+static enum status complain_left(const struct live_file *live) {
+    complain("the profile is in %s, since osproffs could not write it; 'osprof recover' saves it", live->path);
+    return STATUS_TROUBLE;
+}
+
+static enum status tell_saved(const char *profile) {
+    const struct screen screen = {.stream = stdout};
+    fputs(profile[0] == '/' ? "The profile is in " : "The profile went to ", stdout); /* "standard output" */
+    screen_print_untrusted(&screen, INK_PLAIN, profile);
+    puts(".");
+    return STATUS_OK;
+}
+
+/* As far as the live file tells: where the profile was to go, and whether anything is left. */
 static enum status tell_where(const struct live_file *live, int live_fd) {
     const char *profile = aggstats_profile_label(&live->profile, "profile");
-    const struct screen screen = {.stream = stdout};
-    if (!is_removed(live_fd)) {
-        complain("the profile is in %s, since osproffs could not write it; 'osprof recover' saves it", live->path);
-        return STATUS_TROUBLE;
-    }
-    if (profile) {
-        fputs(profile[0] == '/' ? "The profile is in " : "The profile went to ", stdout); /* "standard output" */
-        screen_print_untrusted(&screen, INK_PLAIN, profile);
-        puts(".");
-    }
-    return STATUS_OK;
+    if (!is_removed(live_fd))
+        return complain_left(live);
+    return profile ? tell_saved(profile) : STATUS_OK;
+}
+
+/* As the daemon says. */
+static enum status tell_outcome(const struct live_file *live, const char *outcome) {
+    const char *place = strchr(outcome, ' ');
+    const char *wanted = aggstats_profile_label(&live->profile, "profile");
+    if (place && strncmp(outcome, "saved ", 6) == 0)
+        return tell_saved(place + 1);
+    if (place && strncmp(outcome, "live ", 5) == 0)
+        return complain_left(live);
+    if (place && strncmp(outcome, "elsewhere ", 10) == 0)
+        complain("the profile is in %s, since osproffs could not write it to %s", place + 1,
+                 wanted ? wanted : "its place");
+    else
+        complain("the profile is lost: osproffs could write it nowhere; its log has what it could tell");
+    return STATUS_TROUBLE;
 }
 
 /* A daemon keeps its live file locked until it ends. Errors: -EWOULDBLOCK it has not ended by now */
@@ -80,12 +103,16 @@ static int wait_a_while(int live_fd) {
 }
 
 /* A file system lives on in other places where it is mounted, by mount --bind or in other mount namespaces. */
+static void complain_waiting(const char *path, const struct live_file *live) {
+    complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also mounted "
+             "elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
+             path, (long)live->info.pid);
+}
+
 static enum status wait_for_end(const char *path, const struct live_file *live, int live_fd) {
     int error = wait_a_while(live_fd);
     if (error == -EWOULDBLOCK) {
-        complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also "
-                 "mounted elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
-                 path, (long)live->info.pid);
+        complain_waiting(path, live);
         error = wait_for_lock(live_fd, 0);
     }
     if (!error)
@@ -94,16 +121,40 @@ static enum status wait_for_end(const char *path, const struct live_file *live, 
     return STATUS_TROUBLE;
 }
 
+/* One that is killed says nothing more: then the live file tells. */
+static enum status wait_for_outcome(const char *path, const struct live_file *live, int live_fd, int answer_fd) {
+    CLEANUP_FREE char *outcome = NULL;
+    int error = control_socket_outcome(answer_fd, USUAL_MS, &outcome);
+    if (error == -EAGAIN) {
+        complain_waiting(path, live);
+        error = control_socket_outcome(answer_fd, -1, &outcome);
+    }
+    if (error)
+        return wait_for_end(path, live, live_fd);
+    (void)wait_a_while(live_fd); /* it has only to end */
+    return tell_outcome(live, outcome);
+}
+
+/* Before the mount goes. Below 0: it cannot be asked. */
+static int ask_for_outcome(const struct live_file *live) {
+    CLEANUP_FREE char *socket = live ? live_file_socket(live) : NULL;
+    int fd = -1;
+    return socket && control_socket_await_end(socket, &fd) == 0 ? fd : -1;
+}
+
 /* ---- The command -------------------------------------------------------------------------------- */
 
 /* live: of the osproffs that serves it; left: by one that was killed. NULL: there is none */
 static enum status unmount_found(const char *path, const struct live_file *live, const struct live_file *left) {
     CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    CLEANUP_FD int answer_fd = ask_for_outcome(live);
     int error = unmount_path(path, 0);
     if (error) {
         complain("cannot unmount %s: %s%s", path, strerror(-error), hint(error));
         return STATUS_TROUBLE;
     }
+    if (live_fd >= 0 && answer_fd >= 0)
+        return wait_for_outcome(path, live, live_fd, answer_fd);
     if (live_fd >= 0)
         return wait_for_end(path, live, live_fd);
     if (left)

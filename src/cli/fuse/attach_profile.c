@@ -190,7 +190,11 @@ int attach_profile_end(struct attach_profile *profile) {
     tell_who_asks(profile, true);
     while (!control_server_stop(&profile->socket))
         continue; /* its command hangs */
-    int error = saving_save(&profile->saving);
+    CLEANUP_FREE char *other = NULL;
+    int error = saving_save(&profile->saving, &other);
+    if (other)
+        complain("%s holds the profile of another mount, or a later one; that of %s goes to %s",
+                 profile->options->profile, profile->mount.path, other);
     if (error)
         complain_not_saved(profile, error);
     else

@@ -318,7 +318,11 @@ static void find_mount(struct observer *observer) {
 /* Returns whether it was saved. */
 static bool save(struct observer *observer) {
     drain(observer);
-    int error = session_save(&observer->session);
+    CLEANUP_FREE char *other = NULL;
+    int error = session_save(&observer->session, &other);
+    if (other)
+        tell(observer, "%s holds the profile of another mount, or a later one; that of %s goes to %s",
+             observer->options->session.profile, mount_name(observer), other);
     if (error)
         tell(observer, "cannot write the profile of %s to %s: %s; it is in %s, from where 'osprof recover' takes it",
              mount_name(observer), observer->options->session.profile, strerror(-error), observer->live_path);

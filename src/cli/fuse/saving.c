@@ -1,13 +1,14 @@
 #include "saving.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base.h"
 #include "control_file.h"
-
-#define BACKUP_SUFFIX ".old"
+#include "final_file.h"
+#include "path.h"
 
 /* A file in the mount would be written by the daemon that is profiled. */
 static int open_place(const struct saving *saving, const char *file, int *ret_dir_fd, const char **ret_name) {
@@ -35,20 +36,21 @@ static int make_text(const struct saving *saving, struct control_text *ret_text)
     return control_read(&control, &view_text, true, ret_text);
 }
 
-static int save(const struct saving *saving, const char *file, bool keeps_old) {
+static int save_final(const struct saving *saving, bool keeps_old, char **ret_other) {
     CLEANUP_FD int dir_fd = -1;
-    CLEANUP_FREE char *backup = NULL;
+    CLEANUP_FREE char *other_name = NULL;
+    char directory[PATH_MAX] = "";
     const char *name;
     struct control_text text;
-    int error = open_place(saving, file, &dir_fd, &name);
-    if (error == 0 && keeps_old && asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
-        error = -ENOMEM;
+    int error = open_place(saving, saving->profile, &dir_fd, &name);
     if (error == 0)
         error = make_text(saving, &text);
     if (error)
         return error;
-    error = replace_file(dir_fd, name, backup, mode_of(text.has_paths), text.text, text.size_bytes);
+    error = final_file_save(dir_fd, name, keeps_old, mode_of(text.has_paths), &text, &other_name);
     free(text.text);
+    path_of_open(dir_fd, directory);
+    *ret_other = other_name ? path_join(directory, other_name) : NULL;
     return error;
 }
 
@@ -68,13 +70,14 @@ int saving_check(const struct saving *saving) {
     return open_place(saving, saving->profile, &dir_fd, &name);
 }
 
-int saving_save(const struct saving *saving) {
-    return save(saving, saving->profile, saving->keeps_old);
+int saving_save(const struct saving *saving, char **ret_other) {
+    return save_final(saving, saving->keeps_old, ret_other);
 }
 
 int saving_dump(void *context, const struct control_file *file) {
     const struct saving *saving = context;
-    return file->name ? save_in_open_file(saving, file) : save(saving, saving->profile, false);
+    CLEANUP_FREE char *other = NULL;
+    return file->name ? save_in_open_file(saving, file) : save_final(saving, false, &other);
 }
 
 /* ---- Rotation ----------------------------------------------------------------------------------- */

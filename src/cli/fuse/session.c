@@ -203,8 +203,8 @@ int session_start(struct session *session, const struct session_options *options
     return error;
 }
 
-int session_save(struct session *session) {
-    int error = saving_save(&session->saving);
+int session_save(struct session *session, char **ret_other) {
+    int error = saving_save(&session->saving, ret_other);
     session->is_saved = error == 0;
     return error;
 }

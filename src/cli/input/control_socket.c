@@ -1,6 +1,7 @@
 /* An answer is a line, "0" or an error number and its reason, and what was asked for behind it. */
 #include "control_socket.h"
 
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -162,4 +163,40 @@ int control_socket_ask(const char *path, const char *question, const struct cont
         *ret_bytes = size_bytes;
     }
     return error;
+}
+
+int control_socket_await_end(const char *path, int *ret_fd) {
+    CLEANUP_FD int fd = -1;
+    char line[2];
+    int error = connect_to(path, &fd);
+    if (error == 0)
+        error = send_question(fd, "final", NULL);
+    if (error)
+        return error;
+    const ssize_t count = recv(fd, line, sizeof(line), MSG_WAITALL);
+    if (count != sizeof(line))
+        return count < 0 ? timed_out_or_errno() : -ECONNRESET;
+    if (memcmp(line, "0\n", sizeof(line)) != 0)
+        return -EACCES;
+    *ret_fd = steal_fd(&fd);
+    return 0;
+}
+
+int control_socket_outcome(int fd, int timeout_ms, char **ret_outcome) {
+    struct pollfd answer = {.fd = fd, .events = POLLIN};
+    CLEANUP_FREE char *text = NULL;
+    size_t size_bytes = 0;
+    int count;
+    do
+        count = poll(&answer, 1, timeout_ms);
+    while (count < 0 && errno == EINTR);
+    if (count <= 0)
+        return count == 0 ? -EAGAIN : negative_errno();
+    int error = read_all(fd, NULL, &text, &size_bytes);
+    char *end = error ? NULL : strchr(text, '\n');
+    if (!end)
+        return error ? error : -ECONNRESET;
+    *end = '\0';
+    *ret_outcome = steal_pointer(&text);
+    return 0;
 }

@@ -26,4 +26,14 @@ struct control_passed {
 int control_socket_ask(const char *path, const char *question, const struct control_passed *passed, char **ret_text,
                        size_t *ret_bytes);
 
+/* Asks for the outcome of the final profile; see control_server_tell_end().
+ * Owner:   the caller closes *ret_fd, from which control_socket_outcome() reads
+ * Errors:  of asking */
+int control_socket_await_end(const char *path, int *ret_fd);
+
+/* Waits for it. timeout_ms: -1: without end.
+ * Owner:   the caller frees *ret_outcome, which is without a newline
+ * Errors:  -EAGAIN it takes longer, -ECONNRESET who serves has ended without a word */
+int control_socket_outcome(int fd, int timeout_ms, char **ret_outcome);
+
 #endif

@@ -1,6 +1,8 @@
 /* A socket beside the live file, at which the process that profiles a mount is asked: nobody has to walk through the
  * mount, which may hang. It speaks the commands of control files, and "show" and "handed_over".
  *
+ * Who asks "final" gets a line at once, and the outcome of the final profile in the end, when the mount has gone.
+ *
  * A connection is one question: text, ended by a NUL byte or by closing the sending side; nothing at all only has
  * counted what has happened. The answer is a line, "0", or an error number and the reason; behind it, of "show", the
  * profile, and of "handed_over" how many requests have been answered by other threads than those that took them, since
@@ -20,6 +22,8 @@
 
 #include "control.h"
 
+#define CONTROL_WAITERS_MAX 8
+
 struct control_server {
     int fd; /* -1: nobody listens */
     pthread_t thread;
@@ -28,6 +32,8 @@ struct control_server {
     void *context;
     const uint64_t *handed_over; /* atomic; NULL: it is not known, and not told */
     char *path;
+    int waiters[CONTROL_WAITERS_MAX]; /* connections that wait for the end; the thread's, while it runs */
+    unsigned waiter_count;
 };
 
 /* Makes the socket, for this user alone, and a thread that answers. *ret_server must not move.
@@ -39,5 +45,9 @@ int control_server_start(struct control_server *ret_server, const char *path, co
 /* Removes the socket, and waits for the thread, unless it hangs with a command: for two seconds at most.
  * Returns false if it hangs: all that it uses must stay */
 bool control_server_stop(struct control_server *server);
+
+/* Tells those who wait for the end what became of the final profile, in a line: "saved PATH", "elsewhere PATH", where
+ * nothing could be written to its place, "live PATH", or "lost". Once the server has stopped. */
+void control_server_tell_end(struct control_server *server, const char *outcome);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include "base.h"
+#include "final_file.h"
 #include "log.h"
 #include "path.h"
 #include "profile_series.h"
@@ -210,18 +211,36 @@ static int save_to_stream(const struct profile_target *target, const struct cont
     return write_all(target->stream_fd, text->text, text->size_bytes);
 }
 
+/* From now on the profile has that name. */
+static int take_other_name(struct profile_target *target, char *name) {
+    char *shown = absolute_path(target->dir_fd, name);
+    if (!shown)
+        return -ENOMEM;
+    log_message("%s holds the profile of another mount, or a later one; this one goes to %s", target->shown, shown);
+    free(target->name);
+    free(target->shown);
+    target->name = name;
+    target->shown = shown;
+    return 0;
+}
+
+static int save_to_file(struct profile_target *target, const struct control_text *text) {
+    CLEANUP_FREE char *other_name = NULL;
+    mode_t mode = profile_target_mode(target, text);
+    int err = final_file_save(target->dir_fd, target->name, target->keep_old, mode, text, &other_name);
+    if (err == 0)
+        target->keep_old = false; /* what is there now is ours */
+    if (err == 0 && other_name && (err = take_other_name(target, other_name)) == 0)
+        steal_pointer(&other_name);
+    return err;
+}
+
 int profile_target_save(struct profile_target *target, const struct control_text *text) {
     if (target->is_series)
         return -EISDIR;
     if (target->stream_fd >= 0)
         return save_to_stream(target, text);
-    CLEANUP_FREE char *backup_name = NULL;
-    if (target->keep_old && asprintf(&backup_name, "%s" BACKUP_SUFFIX, target->name) < 0)
-        return -ENOMEM;
-    int err = replace(target, target->dir_fd, target->name, backup_name, text);
-    if (err == 0)
-        target->keep_old = false; /* what is there now is ours */
-    return err;
+    return save_to_file(target, text);
 }
 
 static bool is_device(int fd, dev_t device) {

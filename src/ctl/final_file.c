@@ -1,0 +1,119 @@
+#include "final_file.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base.h"
+
+#define BACKUP_SUFFIX ".old"
+#define OTHER_NAMES_MAX 1000U
+#define HEADER_BYTES 65536 /* more than the lines that are looked at can have */
+#define LOCK_STEPS 100
+#define LOCK_STEP_NS 20000000
+
+/* ---- What is there ------------------------------------------------------------------------------ */
+
+/* A line of a header, from its key to its end; NULL: it has none. */
+static const char *find_line(const char *header, const char *key, size_t *ret_length) {
+    const char *line = strstr(header, key);
+    const char *end = line ? strchr(line + 1, '\n') : NULL;
+    *ret_length = end ? (size_t)(end - line) : 0;
+    return end ? line : NULL;
+}
+
+/* <0, 0, >0 as for strcmp(); a line that is missing comes first. */
+static int compare_lines(const char *header, const char *other, const char *key) {
+    size_t length, other_length;
+    const char *line = find_line(header, key, &length);
+    const char *other_line = find_line(other, key, &other_length);
+    if (!line || !other_line)
+        return (line != NULL) - (other_line != NULL);
+    int order = memcmp(line, other_line, length < other_length ? length : other_length);
+    return order != 0 ? order : (length > other_length) - (length < other_length);
+}
+
+/* Starts are told in a form that sorts by time. */
+static bool is_of_mount_and_not_later(const char *header, const char *own) {
+    return compare_lines(header, own, "\n# mount: ") == 0 && compare_lines(header, own, "\n# start: ") <= 0;
+}
+
+enum content {
+    CONTENT_NONE, /* there is no such file */
+    CONTENT_OWN,  /* a profile of the same mount, which began no later */
+    CONTENT_NO_PROFILE,
+    CONTENT_OTHER, /* what must stay: a profile, or what cannot be read */
+};
+
+/* What is no regular file is refused by who tries to replace it. */
+static enum content look(int dir_fd, const char *name, const struct control_text *text) {
+    static const char beginning[] = "# osprof ";
+    struct stat attr;
+    CLEANUP_FREE char *header = calloc(1, HEADER_BYTES + 1);
+    if (fstatat(dir_fd, name, &attr, AT_SYMLINK_NOFOLLOW) < 0)
+        return CONTENT_NONE;
+    if (!S_ISREG(attr.st_mode))
+        return CONTENT_NO_PROFILE;
+    CLEANUP_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    ssize_t length = fd >= 0 && header ? read(fd, header, HEADER_BYTES) : -1;
+    if (length < 0)
+        return CONTENT_OTHER;
+    if (strncmp(header, beginning, strlen(beginning)) != 0)
+        return CONTENT_NO_PROFILE;
+    return is_of_mount_and_not_later(header, text->text) ? CONTENT_OWN : CONTENT_OTHER;
+}
+
+/* ---- Saving ------------------------------------------------------------------------------------- */
+
+struct final_file {
+    int dir_fd;
+    bool keeps_old;
+    mode_t mode;
+    const struct control_text *text;
+};
+
+/* What is no profile may be replaced where who has mounted has named it.
+ * Errors: -EEXIST there is what must stay */
+static int save_as(const struct final_file *file, const char *name, bool is_given) {
+    CLEANUP_FREE char *backup_name = NULL;
+    enum content content = look(file->dir_fd, name, file->text);
+    if (content == CONTENT_OTHER || (content == CONTENT_NO_PROFILE && !is_given))
+        return -EEXIST;
+    if (file->keeps_old && asprintf(&backup_name, "%s" BACKUP_SUFFIX, name) < 0)
+        return -ENOMEM;
+    if (backup_name && content != CONTENT_NONE && look(file->dir_fd, backup_name, file->text) == CONTENT_OTHER)
+        return -EEXIST;
+    return replace_file(file->dir_fd, name, backup_name, file->mode, file->text->text, file->text->size_bytes);
+}
+
+static int save_beside(const struct final_file *file, const char *name, char **ret_other_name) {
+    int err = -EEXIST;
+    for (unsigned number = 1; err == -EEXIST && number <= OTHER_NAMES_MAX; number++) {
+        CLEANUP_FREE char *other = NULL;
+        err = asprintf(&other, "%s.%u", name, number) < 0 ? -ENOMEM : save_as(file, other, false);
+        if (err == 0)
+            *ret_other_name = steal_pointer(&other);
+    }
+    return err;
+}
+
+/* Waits for others for two seconds at most: a file system may know no such locks. Owner: the caller closes it */
+static int lock_directory(int dir_fd) {
+    CLEANUP_FD int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const struct timespec step = {.tv_nsec = LOCK_STEP_NS};
+    for (int i = 0; i < LOCK_STEPS && fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++)
+        nanosleep(&step, NULL);
+    return steal_fd(&fd);
+}
+
+int final_file_save(int dir_fd, const char *name, bool keeps_old, mode_t mode, const struct control_text *text,
+                    char **ret_other_name) {
+    const struct final_file file = {.dir_fd = dir_fd, .keeps_old = keeps_old, .mode = mode, .text = text};
+    CLEANUP_FD int lock_fd = lock_directory(dir_fd);
+    (void)lock_fd;
+    int err = save_as(&file, name, true);
+    *ret_other_name = NULL;
+    return err == -EEXIST ? save_beside(&file, name, ret_other_name) : err;
+}

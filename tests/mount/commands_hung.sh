@@ -1,0 +1,71 @@
+#!/bin/bash
+# While a call that makes something in the root hangs below, and holds the lock of the root's directory, the profile can
+# be looked at, saved, rotated and reset, and the mount be ended with its profile.
+. "$(dirname "$0")/lib.sh"
+. "$tests_dir/helpers.sh"
+
+need_root
+need fsfreeze mkfs.ext4
+
+before_cleanup() {
+    thaw
+    wait
+}
+
+truncate -s 16M "$scratch/image"
+mkfs.ext4 -q "$scratch/image"
+mount -o loop "$scratch/image" "$lower" || skip "cannot mount a file"
+
+hangs() {
+    "$OSPROF" show "$mnt" | grep -q '^CREATE'
+}
+
+# within_time COMMAND...: what steps into the mount would wait until it thaws
+within_time() {
+    timeout -k 1 20 "$@" || fail "status $?: $*"
+}
+
+"$OSPROFFS" -o "profile=$scratch/final,slow=20ms" "$lower" "$mnt"
+mkdir "$mnt/before"
+freeze "$lower"
+touch "$mnt/hung" &
+wait_until 30 hangs || fail "no call hangs"
+within_time "$OSPROF" dump "$mnt" "$scratch/dumped"
+assert_eq 1 "$(profile_calls CREATE "$scratch/dumped")" "CREATE in flight"
+within_time "$OSPROF" rotate "$mnt" "$scratch/rotated"
+assert_eq 1 "$(profile_calls MKDIR "$scratch/rotated")" "MKDIR before the rotation"
+within_time "$OSPROF" events record "$mnt" "$scratch/events"
+within_time "$OSPROF" events stop "$mnt"
+within_time "$OSPROF" reset "$mnt"
+within_time "$OSPROF" why "$mnt" >/dev/null
+within_time "$OSPROF" show "$mnt" >/dev/null
+# somebody hangs in it: it can only be taken away lazily
+within_time umount -l "$mnt"
+thaw
+wait
+wait_until 30 test -s "$scratch/final" || fail "no final profile"
+assert_eq 0 "$(profile_calls MKDIR "$scratch/final")" "MKDIR after the reset"
+
+# nobody waits for an answer, and what the end must ask hangs nonetheless
+"$OSPROFFS" -o "profile=$scratch/final" "$lower" "$mnt"
+mkdir "$mnt/after"
+freeze "$lower"
+within_time "$OSPROF" unmount "$mnt" >"$scratch/out"
+assert_eq "The profile is in $scratch/final." "$(<"$scratch/out")" "what it says"
+assert_eq 1 "$(profile_calls MKDIR "$scratch/final")" "MKDIR while frozen"
+thaw
+
+# the daemon is told to end while a call hangs: it saves, though its worker stays in the kernel until it thaws
+rm "$scratch/final"
+"$OSPROFFS" -o "profile=$scratch/final" "$lower" "$mnt"
+mkdir "$mnt/last"
+pid=$(fuser "$scratch/run/osprof/"*.live 2>/dev/null | tr -d ' ')
+freeze "$lower"
+touch "$mnt/hung-too" 2>/dev/null &
+wait_until 30 hangs || fail "no call hangs"
+kill -TERM "$pid"
+wait_until 20 test -s "$scratch/final" || fail "no final profile after SIGTERM"
+assert_eq 1 "$(profile_calls MKDIR "$scratch/final")" "MKDIR, ended by a signal"
+assert_eq 1 "$(profile_calls CREATE "$scratch/final")" "CREATE in flight"
+thaw
+wait_for_end "$pid" 20 || fail "the daemon does not end"
