@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 
 #include "base.h"
 #include "quiet_thread.h"
-#include "unix_address.h"
 #include "waiting.h"
 
 #define PATIENCE_S 2        /* with who asks and does not go on, */
@@ -230,22 +230,62 @@ static void *run(void *argument) {
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
-static int listen_at(const char *path, int *ret_fd) {
-    const int yes = 1;
-    struct sockaddr_un address;
-    CLEANUP_FD int dir_fd = -1;
-    CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int error = fd < 0 ? negative_errno() : unix_address(path, &dir_fd, &address);
-    if (error)
-        return error;
-    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
+static void close_socket(struct control_server *server) {
+    if (server->name)
+        unlinkat(server->dir_fd, server->name, 0);
+    free(steal_pointer(&server->name));
+    close_fd(&server->fd);
+    close_fd(&server->dir_fd);
+}
+
+/* By a path that no mount can come to lie over. */
+static int bind_in(int fd, int dir_fd, const char *name) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir_fd, name);
+    if (length >= (int)sizeof(address.sun_path))
+        return -ENAMETOOLONG;
+    unlinkat(dir_fd, name, 0);
     const mode_t mask = umask(0177);
-    error = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? negative_errno() : 0;
+    int error = bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ? negative_errno() : 0;
     umask(mask);
-    if (error == 0 && listen(fd, 8) < 0)
-        error = negative_errno();
+    return error;
+}
+
+static int listen_in(struct control_server *server) {
+    const int yes = 1;
+    server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (server->fd < 0 || setsockopt(server->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0)
+        return negative_errno();
+    int error = bind_in(server->fd, server->dir_fd, server->name);
+    return error == 0 && listen(server->fd, 8) < 0 ? negative_errno() : error;
+}
+
+int control_server_listen(struct control_server *ret_server, const char *path) {
+    struct control_server server = CONTROL_SERVER_NONE;
+    const char *name;
+    int error = open_parent(AT_FDCWD, path, &server.dir_fd, &name);
+    if (error == 0 && !(server.name = strdup(name)))
+        error = -ENOMEM;
     if (error == 0)
-        *ret_fd = steal_fd(&fd);
+        error = listen_in(&server);
+    if (error)
+        close_socket(&server);
+    *ret_server = server;
+    return error;
+}
+
+int control_server_start(struct control_server *server, const struct control *control, void (*before)(void *context),
+                         void *context, const uint64_t *handed_over) {
+    if (!server->name)
+        return 0;
+    server->control = control;
+    server->before = before;
+    server->context = context;
+    server->handed_over = handed_over;
+    int error = quiet_thread_start(&server->thread, run, server);
+    server->has_thread = error == 0;
+    if (error)
+        close_socket(server);
     return error;
 }
 
@@ -257,35 +297,15 @@ void control_server_tell_end(struct control_server *server, const char *outcome)
     server->waiter_count = 0;
 }
 
-int control_server_start(struct control_server *ret_server, const char *path, const struct control *control,
-                         void (*before)(void *context), void *context, const uint64_t *handed_over) {
-    *ret_server = (struct control_server){.fd = -1,
-                                          .control = control,
-                                          .before = before,
-                                          .context = context,
-                                          .handed_over = handed_over,
-                                          .path = strdup(path)};
-    int error = ret_server->path ? listen_at(path, &ret_server->fd) : -ENOMEM;
-    if (error == 0) {
-        error = quiet_thread_start(&ret_server->thread, run, ret_server);
-        if (error)
-            close_fd(&ret_server->fd);
-        if (error)
-            unlink(path);
-    }
-    if (error)
-        free(steal_pointer(&ret_server->path));
-    return error;
-}
-
 bool control_server_stop(struct control_server *server) {
-    if (!server->path)
-        return true;
-    unlink(server->path);
-    shutdown(server->fd, SHUT_RDWR);
-    if (!join_within(server->thread, STOPPING_MAX_S))
-        return false;
-    close_fd(&server->fd);
-    free(steal_pointer(&server->path));
+    if (server->name)
+        unlinkat(server->dir_fd, server->name, 0);
+    if (server->has_thread) {
+        shutdown(server->fd, SHUT_RDWR);
+        if (!join_within(server->thread, STOPPING_MAX_S))
+            return false;
+        server->has_thread = false;
+    }
+    close_socket(server);
     return true;
 }

@@ -132,6 +132,18 @@ static void warn_of_users(const struct daemon *daemon) {
 
 /* ---- Recorder ---- */
 
+/* The profile can be asked for without a step into the mount, which may hang. Without the socket the control file is
+ * left. */
+static void make_socket(struct daemon *daemon, const char *live_path) {
+    CLEANUP_FREE char *path = NULL;
+    int err = live_socket_path(live_path, &path);
+    if (err == 0)
+        err = control_server_listen(&daemon->server, path);
+    if (err < 0)
+        log_message("warning: no socket for commands beside %s: %s; while the mount hangs, no command reaches it",
+                    live_path, strerror(-err));
+}
+
 static int create_recorder(struct daemon *daemon) {
     const struct recorder_wanted wanted = {
         .options = daemon->options,
@@ -146,8 +158,10 @@ static int create_recorder(struct daemon *daemon) {
     daemon->rotator.recorder = daemon->recorder;
     daemon->rotator.target = &daemon->target;
     const char *live_path = aggstats_recorder_live_path(daemon->recorder);
-    if (live_path)
+    if (live_path) {
         profile_target_add_second(&daemon->target, live_path); /* without, the live file itself is the second place */
+        make_socket(daemon, live_path);
+    }
     return 0;
 }
 
@@ -376,19 +390,10 @@ static int start_events(struct daemon *daemon) {
     return event_files_start(&daemon->events);
 }
 
-/* The profile can be asked for without a step into the mount, which may hang. Without the socket the control file is
- * left. */
 static void start_server(struct daemon *daemon) {
-    const char *live_path = aggstats_recorder_live_path(daemon->recorder);
-    CLEANUP_FREE char *path = NULL;
-    int err = live_path ? live_socket_path(live_path, &path) : 0;
-    if (err == 0 && path) {
-        (void)unlink(path); /* of a process of that number that was killed: the live file is ours now */
-        err = control_server_start(&daemon->server, path, &daemon->ctl.options.control, NULL, NULL, NULL);
-    }
-    if (err < 0 && err != -EINVAL)
-        log_message("warning: no socket for commands beside %s: %s; while the mount hangs, no command reaches it",
-                    live_path, strerror(-err));
+    int err = control_server_start(&daemon->server, &daemon->ctl.options.control, NULL, NULL, NULL);
+    if (err < 0)
+        log_message("warning: nobody answers at the socket for commands: %s", strerror(-err));
 }
 
 /* What must know the mount's device number is told before anything is served. */
@@ -540,6 +545,7 @@ int daemon_run(const struct options *options) {
         .target_lock = PTHREAD_MUTEX_INITIALIZER,
         .recording.lock = PTHREAD_MUTEX_INITIALIZER,
         .events = EVENT_FILES_NONE,
+        .server = CONTROL_SERVER_NONE,
         .rotator = {.interval_s = options->rotate_s, .keep = options->keep},
         .target = {.start_fd = -1, .dir_fd = -1, .stream_fd = -1, .second_fd = -1},
     };

@@ -46,6 +46,14 @@ wait
 wait_until 30 test -s "$scratch/final" || fail "no final profile"
 assert_eq 0 "$(profile_calls MKDIR "$scratch/final")" "MKDIR after the reset"
 
+# the socket lies below the mount: it is made before, and removed nevertheless
+mkdir "$lower/run"
+XDG_RUNTIME_DIR=$lower/run timeout 20 "$OSPROFFS" -o "profile=$scratch/final" "$lower" "$lower" || fail "does not mount over its socket"
+mkdir "$lower/above"
+XDG_RUNTIME_DIR=$lower/run within_time "$OSPROF" reset "$lower"
+within_time umount "$lower"
+wait_until 30 test ! -e "$lower/run/osprof/"*.sock || fail "the socket is left"
+
 # nobody waits for an answer, and what the end must ask hangs nonetheless
 "$OSPROFFS" -o "profile=$scratch/final" "$lower" "$mnt"
 mkdir "$mnt/after"

@@ -255,7 +255,7 @@ assert_refused "see 'osprof help fuse'" "$OSPROF" fuse --attach "$lower" --by ui
 assert_refused "only root may trace the kernel" as_user "$OSPROF" fuse --attach "$lower" -p "$scratch/home-user/profile"
 mount_osproffs -o profile=/dev/null "$lower" "$mnt"
 assert_refused "it lies in the mount itself; name another file with -p" "$OSPROF" fuse --attach "$mnt" -p "$mnt/profile"
-rm -f err
+rm -f err profile
 XDG_RUNTIME_DIR=/proc "$OSPROF" fuse --attach "$mnt" -p profile 2>err &
 tracer=$!
 wait_until 60 is_attached "$tracer" err || fail "it does not begin to trace"

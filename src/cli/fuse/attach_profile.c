@@ -117,8 +117,9 @@ static int create_recorder_somewhere(struct attach_profile *profile) {
 static void start_answering(struct attach_profile *profile) {
     if (!profile->socket_path)
         return;
-    int error =
-        control_server_start(&profile->socket, profile->socket_path, &profile->control, catch_up, profile, NULL);
+    int error = control_server_listen(&profile->socket, profile->socket_path);
+    if (error == 0)
+        error = control_server_start(&profile->socket, &profile->control, catch_up, profile, NULL);
     if (error)
         complain("the profile of %s cannot be controlled: no socket can be made at %s: %s", profile->mount.path,
                  profile->socket_path, strerror(-error));
@@ -131,7 +132,7 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
                          struct fuse_mount *mount, const char *script) {
     struct attach_profile *profile = ret_profile;
     *profile = (struct attach_profile){
-        .options = options, .mount = *mount, .is_hidden = has_live_profile(mount), .socket = {.fd = -1}};
+        .options = options, .mount = *mount, .is_hidden = has_live_profile(mount), .socket = CONTROL_SERVER_NONE};
     *mount = (struct fuse_mount){.path = NULL};
     pthread_mutex_init(&profile->lock, NULL);
     cond_init_monotonic(&profile->has_printed);

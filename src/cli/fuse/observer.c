@@ -265,8 +265,10 @@ static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     pthread_mutex_lock(&observer->lock);
     observer->is_recording = true;
     pthread_mutex_unlock(&observer->lock);
-    error = control_server_start(&observer->control, observer->socket_path, &observer->session.control, drain, observer,
-                                 &observer->session.requests.handed_over);
+    error = control_server_listen(&observer->control, observer->socket_path);
+    if (error == 0)
+        error = control_server_start(&observer->control, &observer->session.control, drain, observer,
+                                     &observer->session.requests.handed_over);
     if (error)
         tell(observer, "the profile of %s cannot be controlled: no socket can be made at %s: %s", mount_name(observer),
              observer->socket_path, strerror(-error));
@@ -460,7 +462,7 @@ int observer_run(const struct observer_options *options, int status_fd) {
     struct observer observer = {.options = options,
                                 .status_fd = status_fd,
                                 .error_fd = -1,
-                                .control = {.fd = -1},
+                                .control = CONTROL_SERVER_NONE,
                                 .last_record_ns = read_clock_ns(CLOCK_MONOTONIC)};
     pthread_mutex_init(&observer.lock, NULL);
     openlog("osprof", LOG_PID, LOG_DAEMON);

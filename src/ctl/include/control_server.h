@@ -25,22 +25,32 @@
 #define CONTROL_WAITERS_MAX 8
 
 struct control_server {
-    int fd; /* -1: nobody listens */
+    int fd;     /* -1: nobody listens */
+    int dir_fd; /* of the socket; opened first, since a mount may come to lie over it */
+    char *name; /* in that directory; NULL: there is no socket */
+    bool has_thread;
     pthread_t thread;
     const struct control *control;
     void (*before)(void *context); /* what has happened up to now is counted first; NULL: all is */
     void *context;
-    const uint64_t *handed_over; /* atomic; NULL: it is not known, and not told */
-    char *path;
+    const uint64_t *handed_over;      /* atomic; NULL: it is not known, and not told */
     int waiters[CONTROL_WAITERS_MAX]; /* connections that wait for the end; the thread's, while it runs */
     unsigned waiter_count;
 };
 
-/* Makes the socket, for this user alone, and a thread that answers. *ret_server must not move.
+#define CONTROL_SERVER_NONE                                                                                            \
+    { .fd = -1, .dir_fd = -1 }
+
+/* Makes the socket, for this user alone; who asks waits until the server is started. What a process that was killed has
+ * left under that name is removed.
+ * Errors: -errno; there is no socket then */
+int control_server_listen(struct control_server *ret_server, const char *path);
+
+/* Starts the thread that answers, if there is a socket. *server must not move.
  * control, context, handed_over: borrowed
- * Errors: -errno */
-int control_server_start(struct control_server *ret_server, const char *path, const struct control *control,
-                         void (*before)(void *context), void *context, const uint64_t *handed_over);
+ * Errors: those of starting a thread; there is no socket then */
+int control_server_start(struct control_server *server, const struct control *control, void (*before)(void *context),
+                         void *context, const uint64_t *handed_over);
 
 /* Removes the socket, and waits for the thread, unless it hangs with a command: for two seconds at most.
  * Returns false if it hangs: all that it uses must stay */
