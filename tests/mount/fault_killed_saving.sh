@@ -92,7 +92,7 @@ killed_while_saving() {
 
 rotate_on() {
     local number=0
-    while "$OSPROF" rotate "$mnt" "$spans/$(printf '%04d' "$number")" >/dev/null 2>&1; do
+    while "$OSPROF" rotate "$mnt" "$spans/$(printf '%04d' "$number")" >rotated 2>&1; do
         number=$((number + 1))
     done
 }
@@ -143,7 +143,7 @@ killed_while_rotating() {
         maker=$!
         rotate_on &
         rotator=$!
-        wait_until 20 test -e "$spans/0001" -a -e "$lower/d/0" || fail "no rotations, or no calls"
+        wait_until 60 test -e "$spans/0001" -a -e "$lower/d/0" || fail "no rotations, or no calls: $(ls "$spans") $(<rotated)"
         a_moment 3000
         kill_daemon
         wait "$maker" "$rotator"
@@ -212,6 +212,17 @@ killed_before_each_call() {
     [[ $before -gt 0 && $after -gt 0 ]] || fail "not killed on both sides of saving"
 }
 
+# Who asks does not get on for a while, as on a busy machine, and is hung up on: it asks again.
+asked_late() {
+    mount_osproffs "$lower" "$mnt"
+    mkdir "$mnt/d/x"
+    strace -o /dev/null -e trace=sendmsg -e inject=sendmsg:delay_enter=600000:when=1 "$OSPROF" rotate "$mnt" "$spans/late" >&2 ||
+        fail "who asks late is not heard"
+    assert_eq 1 "$(profile_calls MKDIR "$spans/late")" "MKDIR in the span that was asked for late"
+    unmount_osproffs "$mnt"
+    empty "$lower/d"
+}
+
 mount_osproffs "$lower" "$mnt"
 mkdir "$mnt"/d/{1..3}
 rmdir "$mnt"/d/{1..3}
@@ -222,6 +233,7 @@ killed_while_rotating
 killed_who_rotates
 if strace -o /dev/null true 2>/dev/null; then
     killed_before_each_call
+    asked_late
 else
     say "not shown: SIGKILL before each system call, as strace does not work here"
 fi

@@ -12,6 +12,7 @@
 #define PATIENCE_S 5    /* without anything happening */
 #define ANSWER_MAX_S 20 /* of waiting for the whole answer */
 #define FILE_MAX_S 60   /* of a command that writes a file */
+#define ASK_ATTEMPTS 8
 #define NAME_IT "name\n"
 #define NS_PER_S INT64_C(1000000000)
 #define CHUNK_BYTES 65536
@@ -84,6 +85,20 @@ static int send_question(int fd, const char *question, const struct control_pass
     return (size_t)count == size_bytes ? 0 : -EMSGSIZE;
 }
 
+/* Who listens hangs up on a stranger who says nothing for a while, as on a busy machine: nothing was heard then. */
+static int connect_and_ask(const char *path, const char *question, const struct control_passed *passed, int *ret_fd) {
+    int error = -EPIPE;
+    for (unsigned attempt = 0; error == -EPIPE && attempt < ASK_ATTEMPTS; attempt++) {
+        CLEANUP_FD int fd = -1;
+        error = connect_to(path, &fd);
+        if (error == 0)
+            error = send_question(fd, question, passed);
+        if (error == 0)
+            *ret_fd = steal_fd(&fd);
+    }
+    return error;
+}
+
 /* ---- The answer --------------------------------------------------------------------------------- */
 
 /* The file is whole: it gets its name, and that is told. */
@@ -149,9 +164,7 @@ int control_socket_ask(const char *path, const char *question, const struct cont
     CLEANUP_FD int fd = -1;
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;
-    int error = connect_to(path, &fd);
-    if (error == 0)
-        error = send_question(fd, question, passed);
+    int error = connect_and_ask(path, question, passed, &fd);
     if (error == 0 && passed)
         set_patience(fd, FILE_MAX_S);
     if (error == 0)
