@@ -26,6 +26,7 @@
 #include "mountpoint_users.h"
 #include "node_name.h"
 #include "pass.h"
+#include "path.h"
 #include "process_rights.h"
 #include "prof.h"
 #include "profile_target.h"
@@ -37,6 +38,7 @@
 #include "slow_log.h"
 #include "spare_fds.h"
 #include "thread_cause.h"
+#include "write_back.h"
 
 #define FORGOTTEN_INODES_MAX 262144
 #define CACHE_AUTO_S 1.0
@@ -492,8 +494,15 @@ static bool end_slow_log(struct daemon *daemon) {
     return slow_log_end(daemon->slow_log);
 }
 
+/* What programs have mapped and written is theirs, though we are told to end. */
+static bool write_pages_back(const struct daemon *daemon) {
+    CLEANUP_FREE char *file = path_join(daemon->mountpoint, daemon->options->control_name);
+    return !file || write_back_pages(file, daemon->mounting.device, fuse_session_fd(daemon->mounting.fuse));
+}
+
 static int serve(struct daemon *daemon) {
     struct session_outcome outcome = session_run(daemon->mounting.session);
+    bool is_writing_back = outcome.end == SESSION_SIGNALLED && !write_pages_back(daemon);
     pass_end(daemon->pass);
     unsigned hung = glue_stop_lock_waiters(&daemon->glue); /* before the rings go: they answer over them */
     hung += session_stop(daemon->mounting.session);
@@ -511,7 +520,7 @@ static int serve(struct daemon *daemon) {
                      hung > 0 || outcome.end != SESSION_UNMOUNTED); /* nobody answers what still comes */
     if (!is_asked && daemon->outcome)
         control_server_tell_end(&daemon->server, daemon->outcome);
-    if (hung > 0 || is_asked || is_rotating || is_saving || is_logging || is_naming)
+    if (hung > 0 || is_writing_back || is_asked || is_rotating || is_saving || is_logging || is_naming)
         leave_hung_workers(daemon, err < 0 || outcome.end == SESSION_FAILED);
     return err < 0 || outcome.end == SESSION_FAILED;
 }
