@@ -55,7 +55,8 @@ struct live_header {
     uint64_t longest_changes; /* odd while longest calls are on their way from the blocks to the window */
     uint64_t shared_threads;  /* how many owners there are; 0: the file is not shared. Never changes */
     uint64_t notes[AGGSTATS_NOTES];
-    uint64_t lost; /* calls that are known not to be counted, of those that are shown */
+    uint64_t lost;       /* calls that are known not to be counted, of those that are shown */
+    uint64_t stopped_ns; /* in which the process is known not to have run */
 };
 
 _Static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "there is room for it");

@@ -393,6 +393,7 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         .busy = live_busy(&reader->header),
         .tells_stolen = reader->header.tells_stolen,
         .stolen_ns = reader->header.stolen_ns,
+        .stopped_ns = reader->header.stopped_ns,
         .slow = &reader->slow,
     };
     int err = snapshot_make(&source, ret_profile);

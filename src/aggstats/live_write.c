@@ -158,7 +158,7 @@ void live_leave(struct live *live) {
     header.incomplete = 0;
     header.looks = header.busy_looks = header.most_busy = 0;
     header.tells_stolen = header.stolen_ns = 0;
-    header.lost = 0;
+    header.lost = header.stopped_ns = 0;
     *live->header = header;
     window_start(live->windows[0], aggstats_clock_now(header.clock_kind));
 }

@@ -161,6 +161,8 @@ static int add_profile(struct aggstats_profile *sum, const struct aggstats_profi
     sum->has_stolen = sum->has_stolen && b->has_stolen;
     if (sum->has_stolen && add_numbers(&sum->stolen_ns, b->stolen_ns) < 0)
         return -EOVERFLOW;
+    if (add_numbers(&sum->stopped_ns, b->stopped_ns) < 0)
+        return -EOVERFLOW;
     if (sum->has_elapsed && add_numbers(&sum->elapsed_cycles, b->elapsed_cycles) < 0)
         return -EOVERFLOW;
     err = add_busy(&sum->busy, &b->busy);
@@ -282,6 +284,7 @@ static int subtract_profile(struct aggstats_profile *difference, const struct ag
     difference->has_elapsed = difference->has_elapsed && b->has_elapsed;
     difference->has_stolen = difference->has_stolen && b->has_stolen && difference->stolen_ns >= b->stolen_ns;
     difference->stolen_ns = difference->has_stolen ? difference->stolen_ns - b->stolen_ns : 0;
+    difference->stopped_ns -= difference->stopped_ns < b->stopped_ns ? difference->stopped_ns : b->stopped_ns;
     if (difference->has_elapsed && subtract_numbers(&difference->elapsed_cycles, b->elapsed_cycles) < 0)
         return -ERANGE;
     subtract_busy(&difference->busy, &b->busy);

@@ -29,6 +29,8 @@ struct watch {
     uint64_t chance;
     uint64_t stolen_ns; /* the machine's, when it was read last */
     int64_t stolen_read_ns;
+    int64_t due_ns; /* of the next look, at the latest; CLOCK_MONOTONIC; 0: there was none yet */
+    int64_t cpu_ns; /* what the process had used at the last look */
 };
 
 struct aggstats_recorder {
@@ -94,6 +96,9 @@ void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstat
  * the window lock */
 void recorder_count_stolen(struct aggstats_recorder *recorder);
 void recorder_take_stolen(struct aggstats_recorder *recorder, uint64_t taken_ns);
+
+/* Takes what is in a profile away from the time in which the process did not run. Locks: the window lock is held */
+void recorder_take_stopped(struct aggstats_recorder *recorder, uint64_t taken_ns);
 
 /* Of slow calls that have ended: forgets them; counts none while paused; forgets those of a profile. Under the window
  * lock; the first two under that of slow, too, if there is one. */

@@ -22,6 +22,8 @@
 #define INTERVAL_MAX_NS (16 * INTERVAL_NS)
 #define SLEEP_NS (256 * INTERVAL_NS)
 #define STOLEN_INTERVAL_NS INT64_C(1000000000)
+#define STOPPED_MIN_NS INT64_C(1000000000)
+#define STOPPED_CPU_PART 50
 
 struct seen {
     uint64_t in_flight;
@@ -100,6 +102,27 @@ void recorder_take_stolen(struct aggstats_recorder *recorder, uint64_t taken_ns)
     __atomic_store_n(&header->stolen_ns, stolen_ns, __ATOMIC_RELAXED);
 }
 
+/* ---- When the process did not run ---- */
+
+/* A look comes late if the process was stopped by a signal, frozen with its cgroup, or got no CPU. If only this thread
+ * got none, others have used some, or have begun calls. */
+static void note_stop(struct aggstats_recorder *recorder) {
+    struct live_header *header = recorder->live.header;
+    struct watch *watch = &recorder->watch;
+    const int64_t late_ns = watch->due_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) - watch->due_ns : 0;
+    const int64_t cpu_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (late_ns >= STOPPED_MIN_NS && cpu_ns - watch->cpu_ns <= late_ns / STOPPED_CPU_PART &&
+        !live_window(&recorder->live)->paused)
+        __atomic_store_n(&header->stopped_ns, header->stopped_ns + (uint64_t)late_ns, __ATOMIC_RELAXED);
+    watch->cpu_ns = cpu_ns;
+}
+
+void recorder_take_stopped(struct aggstats_recorder *recorder, uint64_t taken_ns) {
+    struct live_header *header = recorder->live.header;
+    uint64_t stopped_ns = header->stopped_ns > taken_ns ? header->stopped_ns - taken_ns : 0;
+    __atomic_store_n(&header->stopped_ns, stopped_ns, __ATOMIC_RELAXED);
+}
+
 /* ---- The thread ---- */
 
 static bool is_woken(const struct aggstats_recorder *recorder) {
@@ -161,7 +184,9 @@ static int64_t look(void *context) {
     struct aggstats_recorder *recorder = context;
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
+    note_stop(recorder);
     int64_t next_ns = is_woken(recorder) ? end_sleep(recorder) : look_locked(recorder);
+    recorder->watch.due_ns = read_clock_ns(CLOCK_MONOTONIC) + next_ns;
     quiet_unlock(&recorder->window_lock, &before);
     return next_ns;
 }

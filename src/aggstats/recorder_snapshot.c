@@ -81,6 +81,7 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .busy = live_busy(recorder->live.header),
         .tells_stolen = recorder->live.header->tells_stolen,
         .stolen_ns = recorder->live.header->stolen_ns,
+        .stopped_ns = recorder->live.header->stopped_ns,
         .timeline = recorder_timeline(recorder),
         .joints = &recorder->joints,
         .slow = recorder->live.slow,
@@ -144,6 +145,7 @@ static void reset_all(struct aggstats_recorder *recorder, struct window *window,
     recorder->rotation = NULL; /* what it would take away is gone */
     recorder_take_busy(recorder, NULL);
     recorder_take_stolen(recorder, recorder->live.header->stolen_ns);
+    recorder_take_stopped(recorder, recorder->live.header->stopped_ns);
     take_lost(recorder, recorder->live.header->lost);
     recorder_reset_slow(recorder);
     joints_reset(&recorder->joints);
@@ -275,6 +277,7 @@ static void take_span(struct aggstats_recorder *recorder, const struct rotation 
     window_take(window, &recorder->layout, &rotation->span);
     recorder_take_busy(recorder, &rotation->profile.busy);
     recorder_take_stolen(recorder, rotation->profile.stolen_ns);
+    recorder_take_stopped(recorder, rotation->profile.stopped_ns);
     take_lost(recorder, rotation->lost);
     recorder_take_slow(recorder, &rotation->profile);
     live_publish_window(&recorder->live);

@@ -84,6 +84,7 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         .has_elapsed = true,
         .has_stolen = source->tells_stolen,
         .stolen_ns = source->stolen_ns,
+        .stopped_ns = source->stopped_ns,
         .clamped = window_visible_clamped(source->window, source->tally),
         .incomplete = source->incomplete,
         .busy = source->busy,

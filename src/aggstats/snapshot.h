@@ -20,6 +20,7 @@ struct snapshot_source {
     struct aggstats_busy busy;
     bool tells_stolen;
     uint64_t stolen_ns;
+    uint64_t stopped_ns;
     const struct timeline *timeline; /* NULL: not sampled */
     const struct joints *joints;     /* NULL: none are known */
     struct grouping *grouping;       /* NULL: not grouped */

@@ -13,7 +13,7 @@ bool text_key_reserved(const char *key) {
     static const char *const reserved[] = {
         "clock",     "resolution", "start", "elapsed",   "clamped", "incomplete", "failed",
         "bytes",     "longest",    "busy",  "in_flight", "slow",    "cause",      "cause_buckets",
-        "slow_call", "waiting",    "stack", "interval",  "borders", "stolen",
+        "slow_call", "waiting",    "stack", "interval",  "borders", "stolen",     "stopped",
     };
     for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
         if (strcmp(key, reserved[i]) == 0)

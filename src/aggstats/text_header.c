@@ -130,6 +130,10 @@ static int parse_elapsed(struct parser *parser, char *value) {
     return parser_only_number(parser, value, "a number of cycles", &parser->profile.elapsed_cycles);
 }
 
+static int parse_stopped(struct parser *parser, char *value) {
+    return parser_only_number(parser, value, "a number of nanoseconds", &parser->profile.stopped_ns);
+}
+
 static int parse_stolen(struct parser *parser, char *value) {
     parser->profile.has_stolen = true;
     return parser_only_number(parser, value, "a number of nanoseconds", &parser->profile.stolen_ns);
@@ -235,7 +239,7 @@ static const struct {
     {"slow", parser_slow, false},          {"cause", parser_cause, true},
     {"slow_call", parser_slow_call, true}, {"waiting", parser_waiting, true},
     {"stack", parser_stack, true},         {"cause_buckets", parser_cause_buckets, true},
-    {"stolen", parse_stolen, false},
+    {"stolen", parse_stolen, false},       {"stopped", parse_stopped, false},
 };
 
 /* ---- Header: lines ---- */

@@ -114,6 +114,8 @@ static int write_header(const struct aggstats_profile *profile, FILE *stream) {
         fprintf(stream, "# elapsed: %" PRIu64 "\n", profile->elapsed_cycles);
     if (profile->has_stolen)
         fprintf(stream, "# stolen: %" PRIu64 "\n", profile->stolen_ns);
+    if (profile->stopped_ns > 0)
+        fprintf(stream, "# stopped: %" PRIu64 "\n", profile->stopped_ns);
     write_intervals(profile, stream);
     if (profile->clamped > 0)
         fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);

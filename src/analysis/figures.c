@@ -39,11 +39,10 @@ struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op,
     return bounds;
 }
 
-uint64_t figures_left(const struct aggstats_profile *profile) {
-    uint64_t count = 0;
+wide_count figures_left(const struct aggstats_profile *profile) {
+    wide_count count = 0;
     for (size_t i = 0; i < profile->op_count; i++)
-        if (__builtin_add_overflow(count, profile->ops[i].left_calls, &count))
-            return UINT64_MAX;
+        count += profile->ops[i].left_calls;
     return count;
 }
 

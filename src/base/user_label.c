@@ -15,10 +15,11 @@ static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 /* Keys of header lines that profiles have of themselves (osprof(5)). A label may not look like one of them. */
 static bool is_taken(const char *key, size_t length) {
     static const char *const taken[] = {
-        "layer",   "host",       "lower",     "mount",  "clock",   "resolution",  "cache",    "data",
-        "workers", "control",    "profile",   "start",  "elapsed", "stolen",      "interval", "borders",
-        "clamped", "incomplete", "in_flight", "failed", "bytes",   "process",     "uid",      "program",
-        "cgroup",  "merged",     "command",   "runs",   "source",  "approximate", "end",
+        "layer",    "host",        "lower",   "mount",      "clock",     "resolution",       "cache",
+        "data",     "workers",     "control", "profile",    "start",     "elapsed",          "stolen",
+        "interval", "borders",     "clamped", "incomplete", "in_flight", "failed",           "bytes",
+        "process",  "uid",         "program", "cgroup",     "merged",    "command",          "runs",
+        "source",   "approximate", "end",     "stopped",    "daemon",    "waiting_requests",
     };
     for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
         if (strlen(taken[i]) == length && strncmp(taken[i], key, length) == 0)

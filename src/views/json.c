@@ -55,6 +55,8 @@ static void write_header(struct json_writer *writer, const struct aggstats_profi
         write_cycles(writer, profile, "elapsed", profile->elapsed_cycles);
     if (profile->has_stolen)
         json_real(writer, "stolen_seconds", (double)profile->stolen_ns / 1e9);
+    if (profile->stopped_ns > 0)
+        json_real(writer, "stopped_seconds", (double)profile->stopped_ns / 1e9);
     json_count(writer, "clamped", profile->clamped);
     json_bool(writer, "incomplete", profile->incomplete);
     if (profile->busy.looks > 0) {

@@ -103,6 +103,9 @@ static int subject_init(struct metrics_subject *subject, const struct view_targe
         return -EDOM;
     subject->profile = profile;
     subject->is_up = target->is_up;
+    subject->is_stuck = target->is_stuck;
+    subject->knows_waiting = target->knows_waiting;
+    subject->waiting = target->waiting;
     int error = add_labels_of(&subject->common, profile, common, ARRAY_SIZE(common));
     if (error || !target->is_up)
         return error;
@@ -199,6 +202,14 @@ static double elapsed_seconds(const struct aggstats_profile *profile) {
     return view_seconds(profile, (double)profile->elapsed_cycles);
 }
 
+static bool has_stopped(const struct aggstats_profile *profile) {
+    return profile->stopped_ns > 0;
+}
+
+static double stopped_seconds(const struct aggstats_profile *profile) {
+    return (double)profile->stopped_ns / 1e9;
+}
+
 static double clamped_calls(const struct aggstats_profile *profile) {
     return (double)profile->clamped;
 }
@@ -213,7 +224,12 @@ static double one(const struct aggstats_profile *profile) {
 }
 
 const struct metrics_family metrics_families[METRICS_FAMILIES] = {
-    {.name = "osprof_up", .help = "1 if this is being recorded and could be read, else 0.", .is_up = true},
+    {.name = "osprof_up",
+     .help = "1 if this is being recorded, could be read and serves its callers, else 0.",
+     .is_up = true},
+    {.name = "osprof_waiting_requests",
+     .help = "Requests that wait for the daemon, besides the calls in flight.",
+     .is_waiting = true},
     {.name = "osprof_op_latency_seconds",
      .help = "Latency of the calls that have returned.",
      .type = METRICS_HISTOGRAM},
@@ -255,6 +271,10 @@ const struct metrics_family metrics_families[METRICS_FAMILIES] = {
      .help = "For how long the profile was taken, without pauses.",
      .known = has_elapsed,
      .of_profile = elapsed_seconds},
+    {.name = "osprof_stopped_seconds",
+     .help = "Time in which the daemon did not run, as it was stopped, frozen or without a CPU.",
+     .known = has_stopped,
+     .of_profile = stopped_seconds},
     {.name = "osprof_clamped_calls",
      .help = "Calls in which the clock ran backwards, counted as 0 seconds.",
      .of_profile = clamped_calls},
@@ -307,8 +327,12 @@ static int visit_causes(struct metrics_sample sample, metrics_visit_fn visit, vo
 static int visit_subject(struct metrics_sample sample, metrics_visit_fn visit, void *context) {
     const struct aggstats_profile *profile = sample.subject->profile;
     if (sample.family->is_up) {
-        sample.value = sample.subject->is_up;
+        sample.value = sample.subject->is_up && !sample.subject->is_stuck;
         return visit(context, &sample);
+    }
+    if (sample.family->is_waiting) {
+        sample.value = (double)sample.subject->waiting;
+        return sample.subject->knows_waiting ? visit(context, &sample) : 0;
     }
     if (!sample.subject->is_up)
         return 0;
@@ -323,7 +347,7 @@ static int visit_subject(struct metrics_sample sample, metrics_visit_fn visit, v
 }
 
 bool metrics_has_family(const struct metrics_model *model, const struct metrics_family *family) {
-    return model->tells_up || !family->is_up;
+    return model->tells_up || !(family->is_up || family->is_waiting);
 }
 
 int metrics_visit(const struct metrics_model *model, const struct metrics_family *family, metrics_visit_fn visit,

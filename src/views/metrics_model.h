@@ -31,6 +31,9 @@ struct metrics_subject {
     struct metrics_labels info;   /* of the info alone */
     struct metrics_causes causes;
     bool is_up; /* else it has nothing but that it is not */
+    bool is_stuck;
+    bool knows_waiting;
+    uint64_t waiting;
 };
 
 struct metrics_model {
@@ -46,7 +49,7 @@ enum metrics_type {
     METRICS_HISTOGRAM, /* of the latencies of an op */
 };
 
-/* A row has one of the three functions, unless it is a histogram, of causes, or tells which targets are up. */
+/* A row has one of the three functions, unless it is a histogram, of causes, or of targets. */
 struct metrics_family {
     const char *name;
     const char *help;
@@ -62,9 +65,10 @@ struct metrics_family {
     bool is_of_causes;        /* counts the calls of each cause, or sums up their seconds, by type */
     bool has_info;            /* its samples have the info's labels, too */
     bool is_up;               /* which targets are up; of them it has a sample each, where there are several */
+    bool is_waiting;          /* the requests that wait for each target, where that is known */
 };
 
-#define METRICS_FAMILIES 14
+#define METRICS_FAMILIES 16
 extern const struct metrics_family metrics_families[METRICS_FAMILIES];
 
 struct metrics_sample {

@@ -73,6 +73,9 @@ kill_process() {
     wait "$1" 2>/dev/null || true
 }
 
+# Mounts of others, whose live files are where root's are, are none of this test's.
+[ -z "${IN_OWN_NAMESPACE:-}" ] || [ ! -d /run/osprof ] || mount -t tmpfs -o mode=0755 none /run/osprof
+
 # ---- Arguments
 
 wrong="osprof serve: --listen must be ADDRESS:PORT, [ADDRESS]:PORT or the path of a socket, not"
@@ -106,7 +109,7 @@ assert_eq 7 "$(calls_of READ /srv/one)" "reads"
 ! have promtool || promtool check metrics <metrics >&2 || fail "promtool finds fault"
 # but for ages, as what osprof show tells
 "$OSPROF" show --metrics /srv/one | grep -v 'elapsed\|oldest\|_bucket\|_sum' >shown
-grep -v 'elapsed\|oldest\|_bucket\|_sum\|osprof_up' metrics | diff shown - >&2 || fail "not what osprof show tells"
+grep -v 'elapsed\|oldest\|_bucket\|_sum\|osprof_up\|osprof_waiting' metrics | diff shown - >&2 || fail "not what osprof show tells"
 
 scrape -D head -H "Accept: $protobuf;q=0.9,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 grep -qi '^Content-Type: application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited' \
@@ -335,7 +338,7 @@ hang_daemon "$without_pid"
 scrape --max-time 4
 assert_eq 0 "$(up_of "$scratch/mnt-without")" "a mount that hangs, and has no live file"
 scrape --max-time 0.9
-assert_eq 1 "$(up_of "$mnt")" "a mount that hangs"
+assert_eq 0 "$(up_of "$mnt")" "a mount that hangs"
 [ "$(calls_of LOOKUP "$mnt")" -ge 1 ] || fail "no LOOKUP of a mount that hangs"
 kill -CONT "$daemon_pid" "$without_pid"
 is_up_again() {

@@ -323,6 +323,31 @@ END_TEST
 
 #define COUNT(array) (int)(sizeof(array) / sizeof((array)[0]))
 
+START_TEST(time_without_running_is_kept_added_and_subtracted) {
+    static const char text[] =
+        "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# stopped: 30\n";
+    static const char never[] = "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n";
+    CLEANUP_FREE char *written = NULL, *nothing = NULL;
+    size_t size;
+    struct aggstats_profile a = parse(text), b = parse(text), without = parse(never);
+    ck_assert_uint_eq(a.stopped_ns, 30);
+    ck_assert_int_eq(aggstats_profile_format(&a, &written, &size), 0);
+    ck_assert_ptr_nonnull(strstr(written, "# stopped: 30\n"));
+    ck_assert_int_eq(aggstats_profile_format(&without, &nothing, &size), 0);
+    ck_assert_ptr_null(strstr(nothing, "stopped"));
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), 0);
+    ck_assert_int_eq(aggstats_profile_add(&a, &without), 0);
+    ck_assert_uint_eq(a.stopped_ns, 60);
+    ck_assert_int_eq(aggstats_profile_subtract(&a, &b), 0);
+    ck_assert_uint_eq(a.stopped_ns, 30);
+    b.stopped_ns = UINT64_MAX;
+    ck_assert_int_eq(aggstats_profile_add(&a, &b), -EOVERFLOW);
+    aggstats_profile_finish(&a);
+    aggstats_profile_finish(&b);
+    aggstats_profile_finish(&without);
+}
+END_TEST
+
 START_TEST(stolen_time_is_kept_added_and_subtracted) {
     static const char text[] =
         "# osprof 1\n# clock: tsc 1000000000 Hz\n# resolution: 1\n# elapsed: 100\n# stolen: 30\n";
@@ -380,5 +405,6 @@ int main(void) {
     tcase_add_test(tcase, equal_totals_are_sorted_by_name);
     suite_add_tcase(suite, tcase);
     tcase_add_test(tcase, stolen_time_is_kept_added_and_subtracted);
+    tcase_add_test(tcase, time_without_running_is_kept_added_and_subtracted);
     return run_suite(suite);
 }

@@ -35,7 +35,7 @@ struct figures_bounds {
 struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op, unsigned resolution);
 
 /* Calls that were left before they returned, of all ops; UINT64_MAX: so many, or more. */
-uint64_t figures_left(const struct aggstats_profile *profile);
+wide_count figures_left(const struct aggstats_profile *profile);
 
 /* Calls in flight that the profile lists for an op. */
 uint64_t figures_in_flight(const struct aggstats_profile *profile, const char *op_name);

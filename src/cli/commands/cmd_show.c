@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "daemon_watch.h"
 #include "figures.h"
 #include "groups.h"
 #include "in_flight.h"
@@ -236,11 +237,17 @@ static enum status show_layers(const struct show_command *options, const struct 
 
 static enum status show_layer(struct show_command *options, struct input *input) {
     struct input_layer layer = {.name = options->layer};
+    char warning[DAEMON_TEXT_SIZE];
     bool is_of_several = input->layers.count > 0;
     if (input_choose(options->profile, &layer, input) != 0)
         return STATUS_TROUBLE;
     options->page.source.layer = is_of_several ? aggstats_profile_label(&input->profile, "layer") : NULL;
     options->page.source.is_live = input->is_live && input->live.recording;
+    const struct daemon_state daemon = daemon_state_find(input);
+    if (daemon_state_warn(&daemon, warning))
+        options->page.warning = warning;
+    if (daemon_state_add_labels(&daemon, options->view ? &input->profile : NULL) != 0)
+        return complain_no_view(options, -ENOMEM);
     in_flight_find_out(input);
     enum status status = options->of ? select_groups(options, input) : STATUS_OK;
     if (status == STATUS_OK)
@@ -248,10 +255,25 @@ static enum status show_layer(struct show_command *options, struct input *input)
     return status;
 }
 
+/* The control file of a daemon that is stopped has no answer. */
+static void warn_of_waiting(const char *argument) {
+    CLEANUP_FREE char *live_path = NULL;
+    char text[DAEMON_TEXT_SIZE];
+    struct input input;
+    if (input_find_live(argument, &live_path) != 0 || input_load_recording(live_path, &input) != 0)
+        return;
+    const struct daemon_state daemon = daemon_state_find(&input);
+    if (daemon_state_format(&daemon, text) && daemon.trouble != DAEMON_UNSEEN)
+        complain("%s This waits for its answer, too.", text);
+    input_finish(&input);
+}
+
 static enum status show(struct show_command *options) {
     struct input input;
     const input_load_fn load =
         options->page.joint || options->by || options->of ? input_load_whole : input_load_recording;
+    if (load == input_load_whole)
+        warn_of_waiting(options->profile);
     if (load(options->profile, &input) != 0)
         return STATUS_TROUBLE;
     enum status status =

@@ -4,6 +4,7 @@
 
 #include "base.h"
 #include "command.h"
+#include "daemon_watch.h"
 #include "input.h"
 #include "layers.h"
 #include "op_choice.h"
@@ -114,11 +115,27 @@ static enum status print(const struct why_command *options, const struct aggstat
     return report_no_last(options, profile) ? STATUS_NOT_SO : absent;
 }
 
+/* A daemon that does not run has no calls in flight, and is looked for causes no more. */
+static void print_daemon(const struct why_command *options, const struct daemon_state *daemon) {
+    const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
+    char text[DAEMON_TEXT_SIZE];
+    if (!daemon_state_warn(daemon, text))
+        return;
+    screen_ink(&screen, INK_WARNING);
+    screen_print_sentence(&screen, 0, text);
+    screen_ink(&screen, INK_PLAIN);
+}
+
 static enum status why(const struct why_command *options) {
     struct input input;
     struct input_layer layer = {.name = options->layer};
     if (input_load(options->profile, &layer, &input) < 0)
         return STATUS_TROUBLE;
+    const struct daemon_state daemon = daemon_state_find(&input);
+    if (!options->json)
+        print_daemon(options, &daemon);
+    else if (daemon_state_add_labels(&daemon, &input.profile) != 0)
+        complain("cannot tell the state of the daemon: no memory");
     enum status status = why_page_has_any(&input.profile) ? print(options, &input.profile)
                                                           : complain_not_looked(options, &input.profile);
     input_finish(&input);

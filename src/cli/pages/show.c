@@ -102,6 +102,18 @@ static void print_stolen(const struct page *page) {
     print_entry(page, "stolen", text);
 }
 
+/* Calls in flight at that time are longer by it; what callers waited who came then nobody has seen. */
+static void print_stopped(const struct page *page) {
+    const struct aggstats_profile *profile = page->profile;
+    char time[UNITS_TEXT_SIZE];
+    char text[160];
+    if (profile->stopped_ns == 0)
+        return;
+    units_format_seconds(&page->units, (double)profile->stopped_ns / 1e9, time);
+    snprintf(text, sizeof(text), "%s: the daemon did not run; what requests waited for it is in no latency", time);
+    print_entry(page, "stopped", text);
+}
+
 static void print_span(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
     char text[64];
@@ -116,6 +128,7 @@ static void print_span(const struct page *page) {
         print_entry(page, "elapsed", text);
     }
     print_stolen(page);
+    print_stopped(page);
     if (profile->interval_cycles > 0) {
         char interval[UNITS_TEXT_SIZE];
         units_format_cycles(&page->units, (double)profile->interval_cycles, interval);
@@ -155,7 +168,7 @@ static void print_in_ink(const struct page *page, enum ink ink, const char *sent
 /* "3 calls never returned (FREAD 2, READ 1): a jump left them, or their process ended." */
 static void print_left(const struct page *page) {
     const struct aggstats_profile *profile = page->profile;
-    const uint64_t left_calls = figures_left(profile);
+    const wide_count left_calls = figures_left(profile);
     CLEANUP_FREE char *text = NULL;
     char count[UNITS_TEXT_SIZE];
     size_t size;
@@ -573,6 +586,8 @@ static void print_answer(const struct page *page) {
 }
 
 static void print_page(const struct page *page) {
+    if (page->options->warning)
+        print_in_ink(page, INK_WARNING, page->options->warning);
     if (is_whole(page))
         print_answer(page);
     print_heading(page);
@@ -633,6 +648,8 @@ static void print_groups(const struct page *page, unsigned groupings) {
 
 void show_groups(const struct input *input, unsigned groupings, const struct show_options *options) {
     const struct page page = page_of(input, options);
+    if (options->warning)
+        print_in_ink(&page, INK_WARNING, options->warning);
     print_heading(&page);
     print_groups(&page, groupings);
 }

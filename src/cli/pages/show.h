@@ -25,6 +25,7 @@ struct show_options {
     unsigned width;             /* columns; 0: as screen_of() finds them */
     FILE *stream;
     struct answer_source source; /* where the profile comes from */
+    const char *warning;         /* the first lines, of what is wrong at the moment; NULL: nothing is */
 };
 
 /* Prints the page: of a whole profile it begins with the page that answers; then come what was profiled, a table of the

@@ -94,10 +94,12 @@ static void keep_rate(struct serve_source *source, struct aggstats_profile *prof
     profile->clock.frequency_hz = *rate_hz;
 }
 
-/* Takes the profile over. name: of one that does not say what it is of */
+/* Takes the profile over. name: of one that does not say what it is of. daemon: NULL: nothing is known of it */
 static int add_profile(struct serve_source *source, struct serve_targets *targets, struct aggstats_profile *profile,
-                       const char *name, bool is_recorded) {
+                       const char *name, bool is_recorded, const struct daemon_state *daemon) {
     struct serve_target target = {.profile = *profile, .is_up = is_recorded && is_possible(profile)};
+    if (daemon)
+        target.daemon = *daemon;
     *profile = (struct aggstats_profile){0};
     if (target.is_up)
         keep_rate(source, &target.profile);
@@ -109,6 +111,46 @@ static int add_profile(struct serve_source *source, struct serve_targets *target
     return add_target(targets, target);
 }
 
+/* ---- Daemons ------------------------------------------------------------------------------------ */
+
+/* NULL: no memory */
+static struct serve_watched *find_watched(struct serve_source *source, const char *live) {
+    for (size_t i = 0; i < source->watched_count; i++)
+        if (strcmp(source->watched[i].live, live) == 0)
+            return &source->watched[i];
+    struct serve_watched *grown = reallocarray(source->watched, source->watched_count + 1, sizeof(*grown));
+    if (!grown)
+        return NULL;
+    source->watched = grown;
+    struct serve_watched *added = &grown[source->watched_count];
+    *added = (struct serve_watched){.live = strdup(live)};
+    source->watched_count += added->live != NULL;
+    return added->live ? added : NULL;
+}
+
+/* Those that the latest scrape has not seen are gone. */
+static void forget_unseen(struct serve_source *source) {
+    size_t kept = 0;
+    for (size_t i = 0; i < source->watched_count; i++) {
+        if (source->watched[i].is_seen)
+            source->watched[kept++] = source->watched[i];
+        else
+            free(source->watched[i].live);
+    }
+    source->watched_count = kept;
+    for (size_t i = 0; i < kept; i++)
+        source->watched[i].is_seen = false;
+}
+
+/* The daemon of a live file, as of this scrape and those before. */
+static struct daemon_state look_at(struct serve_source *source, const struct live_file *file) {
+    struct serve_watched *watched = file->info.recording ? find_watched(source, file->path) : NULL;
+    if (!watched)
+        return (struct daemon_state){.trouble = DAEMON_WORKS};
+    watched->is_seen = true;
+    return daemon_watch_look(&watched->watch, &file->profile, file->info.pid, 0);
+}
+
 /* ---- All mounts --------------------------------------------------------------------------------- */
 
 static int add_found(struct serve_source *source, struct serve_targets *targets, struct live_file *file) {
@@ -116,7 +158,8 @@ static int add_found(struct serve_source *source, struct serve_targets *targets,
         return add_down(source, targets, file->path);
     if (!aggstats_profile_label(&file->profile, "mount"))
         return 0; /* of a program that is no osproffs */
-    return add_profile(source, targets, &file->profile, file->path, file->info.recording);
+    const struct daemon_state daemon = look_at(source, file);
+    return add_profile(source, targets, &file->profile, file->path, file->info.recording, &daemon);
 }
 
 /* ---- Arguments ---------------------------------------------------------------------------------- */
@@ -163,7 +206,7 @@ static int add_asked(struct serve_source *source, struct serve_targets *targets,
     struct aggstats_profile profile = {0};
     int error = take_answer(argument, &profile);
     return error ? add_down(source, targets, argument->path)
-                 : add_profile(source, targets, &profile, argument->path, true);
+                 : add_profile(source, targets, &profile, argument->path, true, NULL);
 }
 
 /* Those that have a live file first, while children read the others. */
@@ -174,10 +217,12 @@ static int add_arguments(struct serve_source *source, struct serve_targets *targ
         struct serve_argument *argument = &source->arguments[i];
         struct live_file *file = find_file(files, argument);
         is_asked[i] = !file;
-        if (file)
-            error = add_profile(source, targets, &file->profile, argument->path, true);
-        else
+        if (!file) {
             ask(argument);
+            continue;
+        }
+        const struct daemon_state daemon = look_at(source, file);
+        error = add_profile(source, targets, &file->profile, argument->path, true, &daemon);
     }
     for (size_t i = 0; i < source->count && !error; i++)
         if (is_asked[i])
@@ -196,6 +241,7 @@ int serve_source_read(struct serve_source *source, struct serve_targets *ret_tar
     if (!error && source->count > 0)
         error = add_arguments(source, &targets, &files);
     live_files_finish(&files);
+    forget_unseen(source);
     if (error)
         serve_targets_finish(&targets);
     else
@@ -208,8 +254,14 @@ int serve_targets_format(const struct serve_targets *targets, const struct view 
     CLEANUP_FREE struct view_target *all = calloc(targets->count + 1, sizeof(*all));
     if (!all)
         return -ENOMEM;
-    for (size_t i = 0; i < targets->count; i++)
-        all[i] = (struct view_target){.profile = &targets->targets[i].profile, .is_up = targets->targets[i].is_up};
+    for (size_t i = 0; i < targets->count; i++) {
+        const struct serve_target *target = &targets->targets[i];
+        all[i] = (struct view_target){.profile = &target->profile,
+                                      .is_up = target->is_up,
+                                      .is_stuck = target->daemon.trouble != DAEMON_WORKS,
+                                      .knows_waiting = target->is_up && target->daemon.knows_unanswered,
+                                      .waiting = target->daemon.waiting};
+    }
     return view_format_all(view, all, targets->count, ret_text, ret_size_bytes);
 }
 
@@ -235,6 +287,9 @@ void serve_source_finish(struct serve_source *source) {
         control_reader_finish(&source->arguments[i].reader);
         free(source->arguments[i].path);
     }
+    for (size_t i = 0; i < source->watched_count; i++)
+        free(source->watched[i].live);
+    free(source->watched);
     free(source->arguments);
     *source = (struct serve_source){0};
 }

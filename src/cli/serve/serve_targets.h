@@ -13,6 +13,7 @@
 #include <limits.h>
 
 #include "control_reader.h"
+#include "daemon_watch.h"
 #include "views.h"
 
 #define SERVE_CLOCKS (AGGSTATS_CLOCK_MONOTONIC + 1)
@@ -24,9 +25,18 @@ struct serve_argument {
     struct control_reader reader;
 };
 
+/* What was seen of a daemon at the scrapes before. */
+struct serve_watched {
+    char *live; /* the path of its live file */
+    struct daemon_watch watch;
+    bool is_seen; /* at the latest scrape */
+};
+
 struct serve_source {
     struct serve_argument *arguments;
     size_t count; /* 0: all mounts that have a live file */
+    struct serve_watched *watched;
+    size_t watched_count;
     uint64_t rates_hz[SERVE_CLOCKS];
     char host[HOST_NAME_MAX + 1]; /* for those that are down, and do not tell theirs */
 };
@@ -39,6 +49,7 @@ void serve_source_finish(struct serve_source *source);
 struct serve_target {
     struct aggstats_profile profile; /* of one that is down its labels alone count */
     bool is_up;
+    struct daemon_state daemon;
 };
 
 struct serve_targets {

@@ -40,6 +40,26 @@ static void draw_title(const struct top_watch *watch, struct canvas *canvas) {
     canvas_line(canvas, INK_STRONG, title_of(watch));
 }
 
+/* Beside the calls in flight, which a daemon that does not run knows nothing of. */
+static void draw_daemon(const struct top_watch *watch, struct canvas *canvas) {
+    char text[DAEMON_TEXT_SIZE];
+    char time[UNITS_TEXT_SIZE];
+    const struct units units = units_of(watch, canvas);
+    const uint64_t stopped_ns = watch->frame.profile.stopped_ns;
+    const bool is_in_trouble = daemon_state_format(&watch->daemon, text);
+    if (is_in_trouble)
+        canvas_line(canvas, INK_WARNING, text);
+    if (watch->daemon_is_back)
+        canvas_line(canvas, INK_WARNING, "The daemon was stopped or stuck a moment ago, and serves again.");
+    if (stopped_ns > 0) {
+        units_format_seconds(&units, (double)stopped_ns / 1e9, time);
+        snprintf(text, sizeof(text), "The daemon did not run for %s (stopped, frozen or without a CPU).", time);
+        canvas_line(canvas, INK_WARNING, text);
+    }
+    if ((is_in_trouble && watch->daemon.trouble != DAEMON_UNSEEN) || watch->daemon_is_back || stopped_ns > 0)
+        canvas_line(canvas, INK_WARNING, DAEMON_NOT_COUNTED);
+}
+
 static void draw_sums(const struct top_watch *watch, struct canvas *canvas) {
     const struct top_frame *frame = &watch->frame;
     const struct units units = units_of(watch, canvas);
@@ -52,12 +72,14 @@ static void draw_sums(const struct top_watch *watch, struct canvas *canvas) {
     canvas_text(canvas, INK_PLAIN, text);
     if (frame->call_count == 0) {
         canvas_line(canvas, INK_PLAIN, "none in flight");
+        draw_daemon(watch, canvas);
         return;
     }
     units_format_count(frame->call_count, count);
     units_format_cycles(&units, (double)frame->calls[0].call->age_cycles, cycles);
     snprintf(text, sizeof(text), "%s in flight, the oldest %s for %s", count, frame->calls[0].call->op, cycles);
     canvas_line(canvas, INK_STRONG, text);
+    draw_daemon(watch, canvas);
 }
 
 void top_page_draw_notices(const struct top_watch *watch, struct canvas *canvas) {

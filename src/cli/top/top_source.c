@@ -194,6 +194,7 @@ static int read_live(int fd, struct top_snapshot *snapshot) {
     if (error)
         return error;
     snapshot->paused = info.paused;
+    snapshot->pid = info.recording ? info.pid : 0;
     snapshot->has_ended = !info.recording;
     return 0;
 }

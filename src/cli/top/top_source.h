@@ -20,6 +20,7 @@ void top_source_finish(struct top_source *source);
 struct top_snapshot {
     struct aggstats_profile profile;
     bool paused;      /* known of live files only */
+    int64_t pid;      /* of the process that records; 0: not known, of a control file */
     bool has_ended;   /* these counts are the last ones */
     int64_t taken_ns; /* Unix time */
 };

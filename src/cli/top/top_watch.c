@@ -84,7 +84,16 @@ static void keep_time(struct top_watch *watch) {
         latest->elapsed_cycles = previous->elapsed_cycles;
 }
 
+/* Who asks the mount for callers waits there himself. */
+static void look_at_daemon(struct top_watch *watch, const struct top_snapshot *snapshot) {
+    const bool was_in_trouble = watch->daemon.trouble == DAEMON_STOPPED || watch->daemon.trouble == DAEMON_STUCK;
+    const uint64_t own = watch->callers.reader.pid > 0;
+    watch->daemon = daemon_watch_look(&watch->daemon_watch, &snapshot->profile, snapshot->pid, own);
+    watch->daemon_is_back = was_in_trouble && watch->daemon.trouble == DAEMON_WORKS && snapshot->pid > 0;
+}
+
 static int take(struct top_watch *watch, const struct top_snapshot *snapshot) {
+    look_at_daemon(watch, snapshot);
     forget(&watch->previous, &watch->has_previous);
     watch->previous = watch->latest;
     watch->has_previous = watch->has_latest;

@@ -3,6 +3,7 @@
 #define TOP_WATCH_H
 
 #include "calibration.h"
+#include "daemon_watch.h"
 #include "top_callers.h"
 #include "top_model.h"
 #include "top_source.h"
@@ -28,6 +29,9 @@ struct top_watch {
     bool has_ended;       /* there will be no other snapshot */
     bool is_fresh;        /* the latest refresh took one */
     bool is_paused;       /* nothing is recorded at the moment, because somebody has paused it */
+    struct daemon_watch daemon_watch;
+    struct daemon_state daemon; /* at the latest snapshot */
+    bool daemon_is_back;        /* it was stopped or stuck at the snapshot before, and is no more */
 };
 
 /* Takes over the source. */

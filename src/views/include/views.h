@@ -9,6 +9,9 @@
 struct view_target {
     const struct aggstats_profile *profile; /* of one that is down only the labels are told */
     bool is_up;                             /* somebody records it */
+    bool is_stuck;                          /* it is up, but serves nobody: osprof_up is 0, and the rest is told */
+    bool knows_waiting;                     /* the next one is meaningful */
+    uint64_t waiting;                       /* requests that wait for the daemon */
 };
 
 struct view {

@@ -155,9 +155,11 @@ struct aggstats_profile {
     bool has_start;
     bool has_elapsed;
     bool has_stolen;
-    uint64_t stolen_ns; /* in which the hypervisor ran others although CPUs could have worked, on the mean of the CPUs;
-                         * meaningful if has_stolen */
-    bool incomplete;    /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
+    uint64_t stolen_ns;  /* in which the hypervisor ran others although CPUs could have worked, on the mean of the CPUs;
+                          * meaningful if has_stolen */
+    uint64_t stopped_ns; /* in which the process that records is known not to have run: it was stopped, frozen, or got
+                          * no CPU for a second or longer. Calls that would have come then are not known */
+    bool incomplete;     /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
     struct aggstats_busy busy;
     struct aggstats_label *labels;
     size_t label_count;

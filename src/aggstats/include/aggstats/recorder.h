@@ -35,13 +35,14 @@ int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_
 
 /* Starts recording.
  * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
- *          itself (clock, resolution, start, elapsed, stolen, clamped, incomplete, failed, bytes, longest, in_flight,
- * slow, cause, slow_call, waiting, interval, borders, and names of groupings) Errors:  -EPROTO compiled for another
- * library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB), -ENOMEM, -EEXIST and other errors of creating
- * the live file, none of which is left behind Fork:    in a child the recorder starts anew: empty, running, in private
- * memory, without a live file, intervals, joint profiles and groups. Calls that the forking thread has in progress go
- * on in both processes. A child of vfork() counts as its parent. One of _Fork() or clone() itself may call
- * aggstats_begin() and aggstats_end(), for nothing; all else it must leave alone, also the ends of calls in progress */
+ *          itself (clock, resolution, start, elapsed, stolen, stopped, clamped, incomplete, failed, bytes, longest,
+ *          in_flight, slow, cause, slow_call, waiting, interval, borders, and names of groupings)
+ * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
+ *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
+ * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, intervals,
+ *          joint profiles and groups. Calls that the forking thread has in progress go on in both processes. A child
+ *          of vfork() counts as its parent. One of _Fork() or clone() itself may call aggstats_begin() and
+ *          aggstats_end(), for nothing; all else it must leave alone, also the ends of calls in progress */
 static inline int aggstats_recorder_create(const struct aggstats_recorder_options *options,
                                            struct aggstats_recorder **ret_recorder) {
     return aggstats_recorder_create_sized(AGGSTATS_ABI, options, sizeof(*options), ret_recorder);

@@ -1,0 +1,183 @@
+/* Asking /sys and /proc about the daemon of a mount. */
+#include "daemon_watch.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base.h"
+#include "figures.h"
+#include "fuse_connection.h"
+#include "live_files.h"
+#include "mounts.h"
+#include "proc_stat.h"
+
+#define LOOK_STEP_NS 60000000L
+#define LOOKS_MAX 8
+#define CHILDREN_MAX 64
+
+/* ---- The mount ---------------------------------------------------------------------------------- */
+
+/* Its device, as the process itself sees its mounts, which may be others than ours; where it is another user's, and we
+ * may not know, as we see them. What is mounted last hides the rest. */
+static bool find_device(const char *mount, int64_t pid, dev_t *ret_device) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    bool is_found = false;
+    if (mounts_open_of((pid_t)pid, &table) < 0 && mounts_open(&table) < 0)
+        return false;
+    while (mounts_next(&table, &entry)) {
+        if (strcmp(entry.path, mount) != 0)
+            continue;
+        is_found = mounts_is_fuse(&entry);
+        *ret_device = entry.device;
+    }
+    return is_found;
+}
+
+/* ---- The process -------------------------------------------------------------------------------- */
+
+static bool is_stopped(int64_t pid) {
+    struct proc_stat stat;
+    return proc_stat_read((uint64_t)pid, &stat) && (stat.state[0] == 'T' || stat.state[0] == 't');
+}
+
+/* Who records beside a daemon ('osprof fuse') is its parent. Returns 0 if none of its children is stopped */
+static int64_t find_stopped_child(int64_t pid) {
+    char path[64];
+    char text[CHILDREN_MAX * 12] = "";
+    snprintf(path, sizeof(path), "/proc/%" PRId64 "/task/%" PRId64 "/children", pid, pid);
+    if (!read_beginning(-1, path, text, sizeof(text)))
+        return 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " \n", &rest); word; word = strtok_r(NULL, " \n", &rest))
+        if (is_stopped(strtoll(word, NULL, 10)))
+            return strtoll(word, NULL, 10);
+    return 0;
+}
+
+/* The process that serves the mount, or else the one that counts, if it is stopped. */
+static void find_stopped(const struct aggstats_profile *profile, int64_t pid, struct daemon_state *state) {
+    const char *layer = aggstats_profile_label(profile, "layer");
+    const bool is_beside = layer && strcmp(layer, "daemon") == 0;
+    const int64_t stopped_child = is_beside ? find_stopped_child(pid) : 0;
+    if (stopped_child == 0 && !is_stopped(pid))
+        return;
+    state->stopped_pid = stopped_child > 0 ? stopped_child : pid;
+    state->trouble = is_beside && stopped_child == 0 ? DAEMON_UNSEEN : DAEMON_STOPPED;
+}
+
+/* ---- Looks -------------------------------------------------------------------------------------- */
+
+static wide_count progress_of(const struct aggstats_profile *profile) {
+    wide_count progress = figures_sum(profile).calls;
+    for (size_t i = 0; i < profile->op_count; i++)
+        progress += figures_finished(&profile->ops[i], profile->resolution);
+    return progress;
+}
+
+/* Since when requests have been waiting without any progress. */
+static void follow(struct daemon_watch *watch, wide_count progress, bool is_waiting, struct daemon_state *state) {
+    const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
+    if (!is_waiting)
+        watch->since_ns = 0;
+    else if (watch->since_ns == 0 || watch->progress != progress)
+        watch->since_ns = now_ns;
+    watch->progress = progress;
+    state->stuck_ns = is_waiting ? now_ns - watch->since_ns : 0;
+    if (state->stuck_ns >= DAEMON_STUCK_NS)
+        state->trouble = DAEMON_STUCK;
+}
+
+struct daemon_state daemon_watch_look(struct daemon_watch *watch, const struct aggstats_profile *profile, int64_t pid,
+                                      uint64_t own) {
+    const char *mount = aggstats_profile_label(profile, "mount");
+    struct daemon_state state = {.trouble = DAEMON_WORKS};
+    dev_t device;
+    if (!mount || pid <= 0 || !find_device(mount, pid, &device))
+        return state;
+    state.knows_unanswered = fuse_connection_waiting(device, &state.unanswered) == 0;
+    if (state.knows_unanswered) {
+        state.unanswered -= own < state.unanswered ? own : state.unanswered;
+        state.waiting = state.unanswered > profile->in_flight_count ? state.unanswered - profile->in_flight_count : 0;
+        follow(watch, progress_of(profile), state.waiting > 0, &state);
+    }
+    find_stopped(profile, pid, &state);
+    return state;
+}
+
+/* Reads the live file of a mount once more, and looks. Returns false if there is none any more */
+static bool look_again(struct daemon_watch *watch, const char *mount, struct daemon_state *ret_state) {
+    struct live_files files = {0};
+    if (live_files_read(&files) < 0)
+        return false;
+    const struct live_file *serving = live_files_serving(&files, mount);
+    if (serving)
+        *ret_state = daemon_watch_look(watch, &serving->profile, serving->info.pid, 0);
+    live_files_finish(&files);
+    return serving;
+}
+
+struct daemon_state daemon_state_find(const struct input *input) {
+    const struct timespec step = {.tv_nsec = LOOK_STEP_NS};
+    struct daemon_watch watch = {.since_ns = 0};
+    if (!input->is_live || !input->live.recording)
+        return (struct daemon_state){.trouble = DAEMON_WORKS};
+    struct daemon_state state = daemon_watch_look(&watch, &input->profile, input->live.pid, 0);
+    for (int i = 0; i < LOOKS_MAX && state.trouble == DAEMON_WORKS && state.waiting > 0; i++) {
+        nanosleep(&step, NULL);
+        if (!look_again(&watch, aggstats_profile_label(&input->profile, "mount"), &state))
+            return (struct daemon_state){.trouble = DAEMON_WORKS};
+    }
+    return state.trouble == DAEMON_WORKS ? (struct daemon_state){.trouble = DAEMON_WORKS} : state;
+}
+
+/* ---- Words -------------------------------------------------------------------------------------- */
+
+static void format_waiting(const struct daemon_state *state, char *ret_text, size_t size) {
+    if (!state->knows_unanswered)
+        snprintf(ret_text, size, "how many requests wait for it cannot be told");
+    else if (state->waiting == 0)
+        snprintf(ret_text, size, "no request waits for it now");
+    else
+        snprintf(ret_text, size, "%" PRIu64 " request%s for it", state->waiting,
+                 state->waiting == 1 ? " waits" : "s wait");
+}
+
+bool daemon_state_format(const struct daemon_state *state, char ret_text[DAEMON_TEXT_SIZE]) {
+    char waiting[96];
+    ret_text[0] = '\0';
+    format_waiting(state, waiting, sizeof(waiting));
+    if (state->trouble == DAEMON_STOPPED)
+        snprintf(ret_text, DAEMON_TEXT_SIZE, "The daemon (process %" PRId64 ") is stopped: %s.", state->stopped_pid,
+                 waiting);
+    else if (state->trouble == DAEMON_UNSEEN)
+        snprintf(ret_text, DAEMON_TEXT_SIZE,
+                 "Process %" PRId64 ", which counts the calls, is stopped: what comes is not counted until it goes on.",
+                 state->stopped_pid);
+    else if (state->trouble == DAEMON_STUCK)
+        snprintf(ret_text, DAEMON_TEXT_SIZE, "The daemon does not get on: %s; none was begun or ended for %.1f s.",
+                 waiting, (double)state->stuck_ns / 1e9);
+    return state->trouble != DAEMON_WORKS;
+}
+
+bool daemon_state_warn(const struct daemon_state *state, char ret_text[DAEMON_TEXT_SIZE]) {
+    const bool is_in_trouble = daemon_state_format(state, ret_text);
+    const size_t length = strlen(ret_text);
+    if (is_in_trouble && state->trouble != DAEMON_UNSEEN)
+        snprintf(ret_text + length, DAEMON_TEXT_SIZE - length, " %s", DAEMON_NOT_COUNTED);
+    return is_in_trouble;
+}
+
+int daemon_state_add_labels(const struct daemon_state *state, struct aggstats_profile *profile) {
+    static const char *const names[] = {
+        [DAEMON_STOPPED] = "stopped", [DAEMON_STUCK] = "stuck", [DAEMON_UNSEEN] = "unseen"};
+    char count[24];
+    if (state->trouble == DAEMON_WORKS || !profile)
+        return 0;
+    int error = aggstats_profile_add_label(profile, "daemon", names[state->trouble]);
+    snprintf(count, sizeof(count), "%" PRIu64, state->waiting);
+    if (!error && state->knows_unanswered && state->trouble != DAEMON_UNSEEN)
+        error = aggstats_profile_add_label(profile, "waiting_requests", count);
+    return error;
+}
