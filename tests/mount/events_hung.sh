@@ -73,6 +73,10 @@ writing_a_ring_hangs() {
     ends_while_it_hangs
 }
 
+is_in_mkdir() {
+    grep -q '^# in_flight: MKDIR ' "$mnt/.osprof"
+}
+
 # What led to a slow call is to be saved where that call hangs too.
 slow_call_hangs() {
     mkdir disk/lower
@@ -81,6 +85,7 @@ slow_call_hangs() {
     freeze "$scratch/disk"
     timeout -s KILL 60 mkdir "$mnt/known-6/slow" 2>/dev/null &
     commander=$!
+    wait_until 30 is_in_mkdir || fail "the slow call does not come"
     nap 500
     kill -TERM "$daemon_pid"
     wait_until 30 has_ended || {

@@ -40,26 +40,28 @@ takes_commands() {
     "$OSPROF" show "$mnt" >"$scratch/shown" 2>/dev/null && grep -q '^mount *' "$scratch/shown"
 }
 
-# open_on FILE: opens files until it is gone; then tells how often
+# open_on FILE PAUSE: opens files until it is gone, with so many ms between; then tells how often
 open_on() {
     local count=0
     while [ -e "$1" ]; do
         read -r _ <"$mnt/file$((count % 7 + 1))"
         count=$((count + 1))
+        [ "$2" = 0 ] || nap "$2"
     done
     echo "$count" >"$1.count"
 }
 
-# ---- Under load: no call is lost
+# ---- Under load: no call is lost, unless the ring gets full, which is said; and where it cannot, none but the one that was
+# just being counted
 
-for round in 1 2 3; do
+for pause in 0 0 10; do
     begun
     touch "$scratch/load-1" "$scratch/load-2"
-    open_on "$scratch/load-1" &
+    open_on "$scratch/load-1" "$pause" &
     load1=$!
-    open_on "$scratch/load-2" &
+    open_on "$scratch/load-2" "$pause" &
     load2=$!
-    nap $((200 * round))
+    nap 300
     kill -KILL "$observer"
     said "osprof: the process that profiles $OSPROFFS was killed: the profile until then is in $until_killed; another one goes on"
     nap 300
@@ -73,9 +75,10 @@ for round in 1 2 3; do
     if [ "$before" -eq 0 ] || [ "$after" -eq 0 ]; then
         fail "$before calls before the kill, $after after it"
     fi
-    # a call less if it is said
     missing=$((opened - before - after))
-    if [ "$missing" != 0 ] && { [ "$missing" != 1 ] || ! grep -q '^# incomplete: yes' "$profile"; }; then
+    [ "$missing" = 0 ] || grep -q '^# incomplete: yes' "$profile" || fail "$missing calls are missing, and it is not said"
+    most=$((pause > 0 ? 1 : opened))
+    if [ "$missing" -lt 0 ] || [ "$missing" -gt "$most" ]; then
         fail "$opened files were opened; $before before the kill, $after after it"
     fi
     "$OSPROF" check "$until_killed" "$profile" >/dev/null || fail "a profile is not consistent"
@@ -98,9 +101,15 @@ cat "$mnt"/file[1-2] >/dev/null
 assert_eq 2 "$(calls OPEN "$scratch/dumped")" "OPEN since the reset"
 grep -q '^# uid: 0' "$scratch/dumped" || fail "groups are not asked for again"
 grep -qxF "# mount: $mnt" "$scratch/dumped" || fail "the mount is not known to the other process"
-kill -TERM "$front" # passed on
+umount "$mnt"
 ended 0
 assert_eq "3 2" "$(calls OPEN "$until_killed") $(calls OPEN)" "OPEN before, and since the reset"
+
+begun
+kill -KILL "$observer"
+said "another one goes on"
+kill -TERM "$front" # passed on
+ended 0
 
 begun
 cat "$mnt"/file[1-3] >/dev/null
