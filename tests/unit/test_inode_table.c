@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -668,6 +670,96 @@ START_TEST(threads_never_see_an_inode_change_that_they_hold) {
 }
 END_TEST
 
+/* A file whose size is the inode's number, so that a descriptor tells whose it is. */
+static int open_sized(ino_t number) {
+    int fd = memfd_create("inode", MFD_CLOEXEC);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(ftruncate(fd, (off_t)number), 0);
+    return fd;
+}
+
+static bool has_size(int fd, ino_t number) {
+    struct stat attr;
+    return fstat(fd, &attr) == 0 && attr.st_size == (off_t)number;
+}
+
+/* Finds an inode from the root down. Returns false if what was in use on the way was another's. */
+static bool find_and_check(struct inode *inode) {
+    struct inode_step step;
+    int in_use = -1;
+    bool is_right = true;
+    while (is_right) {
+        int err = inode_table_begin_step(table, inode, &step);
+        if (in_use >= 0)
+            inode_table_leave(table, in_use);
+        if (err < 0)
+            return true; /* it has lost its name */
+        if (!step.inode) {
+            is_right = has_size(step.fd, inode->number);
+            inode_table_leave(table, step.fd);
+            return is_right;
+        }
+        CLEANUP_FD int fd = open_sized(step.inode->number);
+        ino_t number = step.inode->number;
+        in_use = inode_table_end_step(table, &step, &fd);
+        is_right = in_use >= 0 && has_size(in_use, number);
+    }
+    return false;
+}
+
+static void give_one_up(void) {
+    bool is_nameless;
+    int fd = inode_table_begin_giving_up(table, 3, &is_nameless);
+    if (fd >= 0)
+        inode_table_end_giving_up(table, fd, false);
+}
+
+static struct inode *look_up_sized(ino_t number, mode_t type, const struct inode *directory) {
+    const struct inode_key key = {.number = number, .is_by_name = true};
+    const struct inode_place place = {
+        .directory = directory, .name = type == S_IFDIR ? "directory" : "file", .path_fds_max = 4, .is_listed = true};
+    struct inode *inode;
+    CLEANUP_FD int fd = open_sized(number);
+    ck_assert_int_eq(inode_table_look_up(table, &key, type, &place, &fd, &inode), 0);
+    return inode;
+}
+
+/* Each round a directory and a file in it, which others have, too; moved, removed and forgotten. */
+static void *find_and_forget(void *argument) {
+    unsigned *wrong = argument;
+    for (unsigned i = 0; i < ROUNDS / 4; i++) {
+        ino_t number = 100 + i * 31 % NUMBERS;
+        struct inode *directory = look_up_sized(number, S_IFDIR, root);
+        struct inode *file = look_up_sized(number * 100, S_IFREG, directory);
+        *wrong += !find_and_check(file);
+        if (i % 3 == 0)
+            rename_file(directory, "file", root, "moved");
+        if (i % 7 == 0)
+            remove_file(root, "directory");
+        give_one_up();
+        *wrong += !find_and_check(directory);
+        inode_table_forget(table, inode_ino(directory), 1);
+        *wrong += !find_and_check(file);
+        inode_table_forget(table, inode_ino(file), 1);
+    }
+    return NULL;
+}
+
+START_TEST(threads_use_no_descriptor_of_another_inode) {
+    pthread_t threads[THREADS];
+    unsigned wrong[THREADS] = {0};
+    create_named_table();
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, find_and_forget, &wrong[i]), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        ck_assert_uint_eq(wrong[i], 0);
+    }
+    ck_assert_uint_eq(inodes_known(), 1);
+    ck_assert_uint_eq(path_fds_kept(), 1);
+}
+END_TEST
+
 /* ---- Run ---- */
 
 static TCase *add_case(Suite *suite, const char *name) {
@@ -724,6 +816,7 @@ static void add_found_by_name(Suite *suite) {
     tcase_add_test(tcase, names_never_lead_in_a_circle);
     tcase_add_test(tcase, name_seen_before_it_went_is_not_believed);
     tcase_add_test(tcase, path_begins_at_what_has_a_descriptor);
+    tcase_add_test(tcase, threads_use_no_descriptor_of_another_inode);
 }
 
 int main(void) {
