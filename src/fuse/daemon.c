@@ -416,8 +416,10 @@ static int mount_and_serve(struct daemon *daemon) {
         mounting_unmount(mounting, true);
         return err;
     }
-    start_server(daemon);
-    return mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
+    err = mounting_serve(mounting, aggstats_recorder_clock(daemon->recorder));
+    if (err == 0)
+        start_server(daemon);
+    return err;
 }
 
 static int set_up(struct daemon *daemon) {

@@ -181,7 +181,8 @@ if have script; then
     kill -KILL "$terminal"
     wait "$terminal" 2>/dev/null || true
     wait_until 20 nobody_stays || fail "the daemon does not end with its terminal"
-    assert_eq 3 "$(calls OPEN)" "OPEN before the terminal was closed"
+    # one of them is its own: pages are written back before the end
+    assert_eq 4 "$(calls OPEN)" "OPEN before the terminal was closed"
     ! mountpoint -q "$mnt" || fail "the mount is left"
 fi
 

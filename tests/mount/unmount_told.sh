@@ -44,4 +44,4 @@ assert_eq "osprof: the profile is in $second, since osproffs could not write it 
 assert_eq 1 "$(profile_calls MKDIR "$second")" "MKDIR in the second place"
 grep -q '^# file: ' "$second" || fail "no groups in the second place"
 [ ! -e "$place/out" ] || fail "something half done"
-umount "$place"
+wait_until 30 umount "$place" || fail "osproffs does not let go of the place"
