@@ -31,7 +31,10 @@ ssize_t pwrite(int fd, const void *data, size_t size_bytes, off_t offset) {
     return take_part(&size_bytes) ? syscall(SYS_pwrite64, fd, data, size_bytes, offset) : -1;
 }
 
+static unsigned reads_done;
+
 ssize_t pread(int fd, void *data, size_t size_bytes, off_t offset) {
+    reads_done++;
     return take_part(&size_bytes) ? syscall(SYS_pread64, fd, data, size_bytes, offset) : -1;
 }
 
@@ -88,32 +91,49 @@ START_TEST(program_is_told_of_a_part) {
 }
 END_TEST
 
+#define PAGE 4096
+#define FILE_BYTES (3 * PAGE + 5)
+
+/* Of a file of three pages and a little. */
 static int read_parts(const struct part *wanted, size_t *ret_read_bytes) {
-    static char text[100];
-    struct fs_read_into into = {.memory = text, .pipe_fd = -1};
-    stage_write("file", TEXT);
+    static char text[FILE_BYTES + 1], found[4 * PAGE];
+    struct fs_read_into into = {.memory = found, .pipe_fd = -1};
+    memset(text, 'a', FILE_BYTES);
+    memset(text + PAGE, 'b', PAGE);
+    stage_write("file", text);
     struct stage_file open = stage_open("file", O_RDONLY);
     parts = wanted;
-    int status = STAGE(read, open.ino, open.file, &into, sizeof(text), 0, ret_read_bytes);
+    reads_done = 0;
+    int status = STAGE(read, open.ino, open.file, &into, sizeof(found), 0, ret_read_bytes);
     parts = NULL;
     stage_close(open);
     if (status == 0)
-        ck_assert_mem_eq(text, TEXT, *ret_read_bytes);
+        ck_assert_mem_eq(found, text, *ret_read_bytes);
     return status;
 }
 
 START_TEST(read_in_parts_is_whole) {
-    static const struct part wanted[] = {{3, 0}, {4, 0}, {0, 0}};
+    static const struct part wanted[] = {{PAGE, 0}, {PAGE, 0}, {0, 0}};
     size_t read_bytes = 0;
     ck_assert_int_eq(read_parts(wanted, &read_bytes), 0);
-    ck_assert_uint_eq(read_bytes, TEXT_BYTES);
+    ck_assert_uint_eq(read_bytes, FILE_BYTES);
+    ck_assert_uint_eq(reads_done, 3);
+}
+END_TEST
+
+START_TEST(end_of_a_file_is_not_asked_for_twice) {
+    static const struct part wanted[] = {{0, 0}};
+    size_t read_bytes = 0;
+    ck_assert_int_eq(read_parts(wanted, &read_bytes), 0);
+    ck_assert_uint_eq(read_bytes, FILE_BYTES);
+    ck_assert_uint_eq(reads_done, 1);
 }
 END_TEST
 
 /* A short answer would say that the file ends there. */
 START_TEST(error_behind_a_part_that_was_read_is_the_answer) {
     static const int read_errors[] = {EIO, EINTR};
-    const struct part wanted[] = {{3, 0}, {0, read_errors[_i]}, {0, 0}};
+    const struct part wanted[] = {{PAGE, 0}, {0, read_errors[_i]}, {0, 0}};
     size_t read_bytes = 0;
     ck_assert_int_eq(read_parts(wanted, &read_bytes), -read_errors[_i]);
 }
@@ -128,6 +148,7 @@ int main(void) {
     tcase_add_test(tcase, program_is_told_of_a_part);
     tcase = stage_add_case(suite, "reads");
     tcase_add_test(tcase, read_in_parts_is_whole);
+    tcase_add_test(tcase, end_of_a_file_is_not_asked_for_twice);
     tcase_add_loop_test(tcase, error_behind_a_part_that_was_read_is_the_answer, 0, 2);
     return run_suite(suite);
 }

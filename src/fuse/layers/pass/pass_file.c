@@ -10,6 +10,7 @@
 #include "pass_private.h"
 
 #define DIRECT_ALIGNMENT_BYTES 4096U
+#define LOWER_PAGE_BYTES 4096 /* the smallest that there are */
 
 /* ---- Open and close ---- */
 
@@ -289,13 +290,18 @@ static bool read_into_pipe(const struct open_file *file, struct fs_read_into *in
     return true;
 }
 
+/* Where a file system may stop before the end of a file: pages are read or not. What ends elsewhere is the end. */
+static bool may_go_on(off_t offset) {
+    return offset % LOWER_PAGE_BYTES == 0;
+}
+
 /* Reads until size_bytes or the end of the file. The kernel takes a short answer for the end of the file, and forgets
  * what lies behind; so an error after some bytes is the answer, too, and so is a signal. Whoever reads pages then asks
  * for each alone. */
 static int read_whole(int fd, char *memory, size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
     size_t done_bytes = 0;
     ssize_t read_bytes = 1;
-    while (done_bytes < size_bytes && read_bytes > 0) {
+    while (done_bytes < size_bytes && read_bytes > 0 && (done_bytes == 0 || may_go_on(offset + (off_t)done_bytes))) {
         read_bytes = pread(fd, memory + done_bytes, size_bytes - done_bytes, offset + (off_t)done_bytes);
         if (read_bytes < 0)
             return negative_errno();
