@@ -368,7 +368,7 @@ static int settle(struct options *options) {
         return -EINVAL;
     }
     if (!options->allow_other)
-        options->shows_pseudo = 1; /* to who mounted they are no more than below */
+        options->shows_pseudo = 1;                    /* to who mounted they are no more than below */
     bool is_new = options->action != OPTIONS_REMOUNT; /* else the mount has what it was made with */
     if (is_new && options->allow_other && !options->no_default_permissions && !options->default_permissions) {
         options->default_permissions = 1;
