@@ -179,6 +179,10 @@ int nameless_file_create(int dir_fd, struct nameless_file *ret_file) {
     return err;
 }
 
+int nameless_file_fill(const struct nameless_file *file, mode_t mode, const void *data, size_t size_bytes) {
+    return fill(file->fd, mode, data, size_bytes);
+}
+
 /* Not every file system can rename without replacing, or has links. */
 static int rename_if_new(int dir_fd, const char *from, const char *to) {
     struct stat attr;

@@ -96,6 +96,9 @@ struct nameless_file {
 /* Owner:   the caller finishes *ret_file. Errors: those of open(2) */
 int nameless_file_create(int dir_fd, struct nameless_file *ret_file);
 
+/* Writes all that it is to hold, gives it its mode, and has the disk hold it. Errors: what failed */
+int nameless_file_fill(const struct nameless_file *file, mode_t mode, const void *data, size_t size_bytes);
+
 /* replaces: takes the place of a regular file of that name
  * Errors:  -EEXIST there is something of that name; -ENOTSUP, -EISDIR there is something that cannot be replaced; those
  *          of linking and renaming */

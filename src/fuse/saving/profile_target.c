@@ -187,10 +187,9 @@ mode_t profile_target_mode(const struct profile_target *target, const struct con
     return text->has_paths ? target->mode & 0600 : target->mode;
 }
 
-static int replace(const struct profile_target *target, int dir_fd, const char *name, const char *backup_name,
-                   const struct control_text *text) {
+static int replace(const struct profile_target *target, int dir_fd, const char *name, const struct control_text *text) {
     mode_t mode = profile_target_mode(target, text);
-    return replace_file(dir_fd, name, backup_name, mode, text->text, text->size_bytes);
+    return replace_file(dir_fd, name, NULL, mode, text->text, text->size_bytes);
 }
 
 /* Lines that count something do not begin as those of the header do. */
@@ -285,7 +284,7 @@ int profile_target_save_as(const struct profile_target *target, const char *file
                            const struct control_text *text) {
     CLEANUP_FD int dir_fd = -1;
     int err = open_parent_elsewhere(target, file, own_device, &dir_fd);
-    return err < 0 ? err : replace(target, dir_fd, last_name(file), NULL, text);
+    return err < 0 ? err : replace(target, dir_fd, last_name(file), text);
 }
 
 /* Whether the final profile will go there, or what it replaces. */
@@ -364,7 +363,7 @@ int profile_target_save_second(const struct profile_target *target, const struct
     CLEANUP_FREE char *shown = absolute_path(target->second_fd, name);
     if (!shown)
         return -ENOMEM;
-    err = replace(target, target->second_fd, name, NULL, text);
+    err = replace(target, target->second_fd, name, text);
     if (err == 0)
         *ret_shown = steal_pointer(&shown);
     return err;
