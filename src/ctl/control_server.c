@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "control_file.h"
 #include "quiet_thread.h"
 #include "waiting.h"
 
@@ -156,22 +157,32 @@ static void let_wait(struct control_server *server, struct question *question) {
         server->waiters[server->waiter_count++] = steal_fd(&question->fd);
 }
 
-/* Who asks gives the file its name now, and says how that went. */
-static int have_name_given(void *context) {
-    const struct question *question = context;
-    char answer[16];
-    set_patience(question->fd, SO_RCVTIMEO, NAMING_MAX_MS);
-    if (!send_all(question->fd, NAME_IT, strlen(NAME_IT), INT64_MAX))
-        return -EPIPE;
+static int read_outcome(int fd) {
+    char outcome[16];
     ssize_t count;
     do
-        count = recv(question->fd, answer, sizeof(answer) - 1, 0);
+        count = recv(fd, outcome, sizeof(outcome) - 1, 0);
     while (count < 0 && errno == EINTR);
     if (count <= 0)
         return count == 0 ? -EPIPE : -ETIMEDOUT;
-    answer[count] = '\0';
-    const long number = strtol(answer, NULL, 10);
+    outcome[count] = '\0';
+    const long number = strtol(outcome, NULL, 10);
     return number == 0 ? 0 : number > 0 && number < 4096 ? -(int)number : -EIO;
+}
+
+/* Who asks gives the file its name now, and says how that went; who is killed before he says it may have named it. A
+ * file that gets its name too late is empty, since its calls are in the profile still. */
+static int have_name_given(void *context) {
+    const struct question *question = context;
+    struct control_file_name before;
+    control_file_note_name(question->file_fd, &before);
+    set_patience(question->fd, SO_RCVTIMEO, NAMING_MAX_MS);
+    int error = send_all(question->fd, NAME_IT, strlen(NAME_IT), INT64_MAX) ? read_outcome(question->fd) : -EPIPE;
+    if (error && control_file_is_renamed(question->file_fd, &before))
+        return 0;
+    if (error)
+        (void)!ftruncate(question->file_fd, 0);
+    return error;
 }
 
 static bool asks_for(const struct question *question, const char *what) {

@@ -223,6 +223,36 @@ asked_late() {
     empty "$lower/d"
 }
 
+# is_empty: the profile of the mount
+is_empty() {
+    [ "$(profile_calls MKDIR "$mnt/.osprof")" -eq 0 ]
+}
+
+# killed_before_telling [STRACE-ARGUMENT...]: who asks is killed when the span has its name, before that is told.
+killed_before_telling() {
+    mount_osproffs "$lower" "$mnt"
+    mkdir "$mnt/d/x"
+    { strace -o /dev/null -e trace=sendto,openat -e inject=sendto:signal=KILL:when=1 "$@" "$OSPROF" rotate "$mnt" "$spans/named" >&2 &&
+        fail "who rotates is not killed"; } 2>/dev/null
+    assert_eq 1 "$(profile_calls MKDIR "$spans/named")" "MKDIR in the span that has its name"
+    wait_until 20 is_empty || fail "the span is in the profile too"
+    unmount_osproffs "$mnt"
+    empty "$lower/d"
+    empty "$spans"
+}
+
+# In a directory that knows no files without a name, a file has another first.
+killed_before_telling_of_renamed() {
+    local number
+    mount_osproffs "$lower" "$mnt"
+    strace -o opened -e trace=openat "$OSPROF" rotate "$mnt" "$spans/first" >&2 || fail "osprof rotate fails"
+    unmount_osproffs "$mnt"
+    empty "$spans"
+    number=$(awk '/O_TMPFILE/ { print NR; exit }' opened)
+    [ -n "$number" ] || { say "not shown: a file that has another name first"; return; }
+    killed_before_telling -e "inject=openat:error=EOPNOTSUPP:when=$number"
+}
+
 mount_osproffs "$lower" "$mnt"
 mkdir "$mnt"/d/{1..3}
 rmdir "$mnt"/d/{1..3}
@@ -234,6 +264,8 @@ killed_who_rotates
 if strace -o /dev/null true 2>/dev/null; then
     killed_before_each_call
     asked_late
+    killed_before_telling
+    killed_before_telling_of_renamed
 else
     say "not shown: SIGKILL before each system call, as strace does not work here"
 fi

@@ -2,6 +2,7 @@
 #ifndef CONTROL_FILE_H
 #define CONTROL_FILE_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "control.h"
@@ -13,5 +14,16 @@ int control_file_check(const struct control_file *file, dev_t own_device);
 
 /* Writes the text to it, and has the disk hold it. Errors: the same, and those of writing */
 int control_file_write(const struct control_file *file, dev_t own_device, const char *text, size_t size_bytes);
+
+/* What tells whether a file has got a name since. */
+struct control_file_name {
+    uint32_t link_count;
+    char path[PATH_MAX];
+};
+
+void control_file_note_name(int fd, struct control_file_name *ret_name);
+
+/* Whether it has a link more than then, or another name; its directories may have got others. */
+bool control_file_is_renamed(int fd, const struct control_file_name *before);
 
 #endif
