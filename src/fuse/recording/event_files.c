@@ -114,10 +114,11 @@ static int open_slow(void *context) {
 static void tell(void *context, int err) {
     const struct event_files *files = context;
     if (err < 0)
-        log_message("cannot write events to %s: %s; calls are dropped from them until it works again", files->shown,
-                    strerror(-err));
+        log_message("cannot write events to %s: %s; it is tried again, and calls for which the buffers have no room "
+                    "meanwhile are dropped and counted",
+                    files->shown, strerror(-err));
     else
-        log_message("events are written to %s again; it says how many calls are missing", files->shown);
+        log_message("events are written to %s again; if calls are missing from it, it says how many", files->shown);
 }
 
 /* ---- Recording ---- */
