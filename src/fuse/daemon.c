@@ -16,6 +16,7 @@
 #include "control_file.h"
 #include "control_server.h"
 #include "ctl.h"
+#include "device.h"
 #include "event_files.h"
 #include "final_profile.h"
 #include "glue.h"
@@ -268,6 +269,11 @@ static bool names_objects(const struct options *options) {
     return options->events_names || options->groupings & (1U << AGGSTATS_BY_FILE | 1U << AGGSTATS_BY_DIRECTORY);
 }
 
+static void ask_to_forget(void *context, const fs_ino *inos, size_t count) {
+    const struct daemon *daemon = context;
+    device_ask_to_forget(daemon->mounting.fuse, inos, count);
+}
+
 static int create_layers(struct daemon *daemon) {
     const struct options *options = daemon->options;
     const struct pass_options pass_options = {
@@ -279,6 +285,8 @@ static int create_layers(struct daemon *daemon) {
         .keeps_names = names_objects(options),
         .forgotten_inodes_max = FORGOTTEN_INODES_MAX,
         .call_later = session_call_later,
+        .ask_to_forget = ask_to_forget,
+        .context = daemon,
     };
     int err = create_pass(daemon, &pass_options);
     if (err < 0)

@@ -64,10 +64,12 @@ START_TEST(a_socket_of_this_machine_is_its_user) {
     for (size_t i = 0; i < ARRAY_SIZE(servers); i++) {
         CLEANUP_FD int listener = listen_at(servers[i]);
         CLEANUP_FD int own = connect_to("127.0.0.1", getuid());
+        ck_assert_int_ge(own, 0);
         struct serve_client client = client_of_next(listener, diag_fd);
         ck_assert(client.is_user);
         ck_assert_uint_eq(client.uid, getuid());
         CLEANUP_FD int other = connect_to("127.0.0.1", uid);
+        ck_assert_int_ge(other, 0);
         client = client_of_next(listener, diag_fd);
         ck_assert(client.is_user);
         ck_assert_uint_eq(client.uid, uid);
@@ -89,6 +91,7 @@ START_TEST(without_the_kernel_all_of_loopback_is_one) {
     CLEANUP_FD int listener = listen_at("0.0.0.0:0");
     CLEANUP_FD int a = connect_to("127.0.0.1", getuid());
     CLEANUP_FD int b = connect_to("127.200.3.4", getuid());
+    ck_assert(a >= 0 && b >= 0);
     struct serve_client first = client_of_next(listener, -1), second = client_of_next(listener, -1);
     ck_assert(!first.is_user);
     ck_assert(serve_client_is_same(&first, &second));

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fuse_log.h>
+#include <linux/fuse.h>
 #include <stdalign.h>
 #include <stdarg.h>
 #include <string.h>
@@ -54,4 +55,24 @@ int device_attach(struct fuse_session *fuse) {
     int err = fuse_session_custom_io(fuse, &io, fuse_session_fd(fuse));
     fuse_set_log_func(NULL);
     return err == -ENOTSUP ? 0 : err;
+}
+
+/* Of protocol 7.45, and in no header of libfuse. */
+#define NOTIFY_PRUNE 9
+
+struct prune {
+    struct fuse_out_header header;
+    uint32_t count;
+    uint32_t padding;
+    uint64_t spare;
+};
+
+void device_ask_to_forget(struct fuse_session *fuse, const fuse_ino_t *inos, size_t count) {
+    const size_t size_bytes = count * sizeof(*inos);
+    struct prune prune = {
+        .header = {.len = (uint32_t)(sizeof(prune) + size_bytes), .error = NOTIFY_PRUNE},
+        .count = (uint32_t)count,
+    };
+    const struct iovec parts[] = {{&prune, sizeof(prune)}, {(void *)(uintptr_t)inos, size_bytes}};
+    (void)!writev(fuse_session_fd(fuse), parts, 2);
 }

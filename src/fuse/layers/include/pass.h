@@ -33,6 +33,11 @@ struct pass_options {
     /* Has call(data) called in a second by another thread, which no op of this layer runs on. Returns false if it
      * cannot. NULL: nobody can, and no descriptor outlives the op that opened it for a moment. Threads: any */
     bool (*call_later)(void (*call)(void *data), void *data);
+
+    /* Asks the kernel to forget those of these inodes that nobody uses. NULL: it cannot be asked. Called by that other
+     * thread. */
+    void (*ask_to_forget)(void *context, const fs_ino *inos, size_t count);
+    void *context; /* of ask_to_forget */
 };
 
 /* Errors:  what failed on the lower directory, -ENOMEM, -EACCES it is on a file system that is shown empty

@@ -169,6 +169,21 @@ bool inode_table_end_giving_up(struct inode_table *table, int fd, bool is_wanted
     return is_ours && !(inode && is_wanted);
 }
 
+fs_ino *inode_table_list_nameless(struct inode_table *table, size_t *ret_count) {
+    size_t count = 0;
+    pthread_mutex_lock(&table->lock);
+    const struct path_fds *fds = &table->path_fds;
+    const size_t max = fds->lists[PATH_FDS_NAMELESS].count;
+    fs_ino *inos = max > 0 ? calloc(max, sizeof(*inos)) : NULL;
+    for (int fd = inos ? fds->lists[PATH_FDS_NAMELESS].first : -1; fd >= 0; fd = fds->entries[fd].after) {
+        if (fds->entries[fd].users == 0)
+            inos[count++] = inode_ino(inode_at_slot(table, fds->entries[fd].owner - 1));
+    }
+    pthread_mutex_unlock(&table->lock);
+    *ret_count = count;
+    return inos;
+}
+
 /* ---- Names that go ---- */
 
 struct inode *inode_table_begin_removal(struct inode_table *table, const struct inode *directory, const char *name) {

@@ -119,6 +119,10 @@ int inode_table_begin_giving_up(struct inode_table *table, size_t nameless_max, 
 /* Ends that use. is_wanted: its file has no link any more, so it is kept. Returns false if it was not closed. */
 bool inode_table_end_giving_up(struct inode_table *table, int fd, bool is_wanted);
 
+/* Those that nothing but a descriptor leads to, which is not in use. Owner: the caller frees the result; NULL: there
+ * are none, or there is no memory */
+fs_ino *inode_table_list_nameless(struct inode_table *table, size_t *ret_count);
+
 /* Counts what has gone from a directory or moved, to tell whether a name is still good that was seen before. */
 uint32_t inode_table_removals(struct inode_table *table, const struct inode *directory);
 

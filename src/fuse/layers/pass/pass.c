@@ -113,6 +113,8 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pass->no_atime = options->no_atime;
     pass->no_directory_atime = options->no_directory_atime;
     pass->call_later = options->call_later;
+    pass->ask_to_forget = options->ask_to_forget;
+    pass->ask_context = options->context;
     pass->recent_max = recent_max(limit);
     pass->proc_fd = -1;
     pass->proc_self_fd = -1;

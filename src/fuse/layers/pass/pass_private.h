@@ -74,7 +74,10 @@ struct pass {
     unsigned recent_max; /* how many of them are used */
     bool has_recent;     /* atomic; they are to be closed later */
     bool (*call_later)(void (*call)(void *data), void *data);
-    bool is_ending; /* atomic; calls that are interrupted give up */
+    void (*ask_to_forget)(void *context, const fs_ino *inos, size_t count);
+    void *ask_context;
+    bool should_forget; /* atomic; the kernel is to be asked, later */
+    bool is_ending;     /* atomic; calls that are interrupted give up */
     bool check_as_caller;
     struct own_mount own_mount;
     bool privileged;      /* root: identities can be taken on */
@@ -122,6 +125,10 @@ int pass_take_recent(struct pass *pass, const struct inode *inode);
 void pass_keep_recent(struct pass *pass, const struct inode *inode, int fd);
 void pass_close_recent(struct pass *pass);
 
+/* Has both done in a second that are done later: closing these, and asking the kernel to forget (pass_room.c). Returns
+ * false if nobody does it. */
+bool pass_do_later(struct pass *pass);
+
 static inline void path_fd_leave(struct path_fd *path) {
     if (path->inode)
         pass_keep_recent(path->pass, path->inode, path->fd);
@@ -144,6 +151,10 @@ bool pass_has_no_link(int fd);
 
 /* Gives up one that is not needed just now, for an op that has found none. Returns false if there is none. */
 bool pass_give_up_fd(struct pass *pass);
+
+/* Asks the kernel to forget what nothing but its descriptor leads to, if that was wanted. Not in an op: it may wait for
+ * others. */
+void pass_ask_to_forget(struct pass *pass);
 
 /* The same, until there are no more than there is room for. */
 void pass_make_room(struct pass *pass);

@@ -39,8 +39,13 @@ void pass_close_recent(struct pass *pass) {
     }
 }
 
-static void close_recent_later(void *data) {
+static void do_now(void *data) {
     pass_close_recent(data);
+    pass_ask_to_forget(data);
+}
+
+bool pass_do_later(struct pass *pass) {
+    return pass->call_later && pass->call_later(do_now, pass);
 }
 
 int pass_take_recent(struct pass *pass, const struct inode *inode) {
@@ -63,6 +68,6 @@ void pass_keep_recent(struct pass *pass, const struct inode *inode, int fd) {
     if (__atomic_load_n(&pass->has_recent, __ATOMIC_SEQ_CST) ||
         __atomic_exchange_n(&pass->has_recent, true, __ATOMIC_SEQ_CST))
         return;
-    if (!pass->call_later(close_recent_later, pass))
+    if (!pass_do_later(pass))
         pass_close_recent(pass);
 }

@@ -14,6 +14,22 @@ bool pass_has_no_link(int fd) {
     return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &attr) < 0 || attr.stx_nlink == 0;
 }
 
+/* What has been removed, and is not in use any more, the kernel remembers all the same: for as long as that keeps a
+ * descriptor. */
+static void want_forgetting(struct pass *pass) {
+    if (pass->ask_to_forget && !__atomic_exchange_n(&pass->should_forget, true, __ATOMIC_ACQ_REL))
+        (void)pass_do_later(pass);
+}
+
+void pass_ask_to_forget(struct pass *pass) {
+    size_t count;
+    if (!__atomic_exchange_n(&pass->should_forget, false, __ATOMIC_ACQ_REL))
+        return;
+    CLEANUP_FREE fs_ino *inos = inode_table_list_nameless(pass->inodes, &count);
+    if (inos)
+        pass->ask_to_forget(pass->ask_context, inos, count);
+}
+
 bool pass_give_up_fd(struct pass *pass) {
     const size_t nameless_max = pass_path_fds_max(pass) / 2;
     for (size_t tries = inode_table_held(pass->inodes); tries > 0; tries--) {
@@ -21,7 +37,10 @@ bool pass_give_up_fd(struct pass *pass) {
         int fd = inode_table_begin_giving_up(pass->inodes, nameless_max, &is_nameless);
         if (fd < 0)
             return false;
-        if (inode_table_end_giving_up(pass->inodes, fd, !is_nameless && pass_has_no_link(fd)))
+        bool is_wanted = !is_nameless && pass_has_no_link(fd);
+        if (is_nameless || is_wanted)
+            want_forgetting(pass);
+        if (inode_table_end_giving_up(pass->inodes, fd, is_wanted))
             return true;
     }
     return false;
