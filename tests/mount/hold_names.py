@@ -159,6 +159,27 @@ def working_directory():
     os.chdir("/")
 
 
+def open_directories():
+    """Who has a directory open works in it, whoever may search what is above, and wherever it was moved below."""
+    os.makedirs(f"{top}/closed/open/inner")
+    os.makedirs(f"{top}/closed/moved/inner")
+    fds = [os.open(f"{top}/closed/{name}", os.O_RDONLY) for name in ("open", "open/inner", "moved", "moved/inner")]
+    os.rename(f"{below}/closed/moved", f"{below}/dirs/3/moved")
+    os.chmod(f"{top}/closed", 0)
+    look_at_all()
+    for fd in fds:
+        attempt("make in it", lambda: os.mkdir("new", dir_fd=fd))
+        look_at_all()
+        attempt("list it", lambda: sorted(os.listdir(fd)))
+        look_at_all()
+        attempt("look there", lambda: stat.filemode(os.stat("new", dir_fd=fd).st_mode))
+        look_at_all()
+        attempt("its mode", lambda: os.fchmod(fd, 0o700))
+        attempt("removed", lambda: os.rmdir("new", dir_fd=fd))
+        os.close(fd)
+    os.chmod(f"{top}/closed", 0o700)
+
+
 def watched():
     os.makedirs(f"{top}/watched")
     write(f"{top}/watched/file", "text")
@@ -201,7 +222,7 @@ for number in range(997):
     write(f"{top}/many/{number}", "")
 for number in range(307):
     os.makedirs(f"{top}/dirs/{number}")
-for part in (held_files, exchanged, hard_links, open_files, working_directory, watched, removed_below):
+for part in (held_files, exchanged, hard_links, open_files, working_directory, open_directories, watched, removed_below):
     try:
         part()
     except OSError as error:

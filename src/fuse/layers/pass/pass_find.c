@@ -53,6 +53,25 @@ static int open_as(struct pass *pass, const struct inode_step *step, const char 
     return 0;
 }
 
+/* ---- What is open ---- */
+
+/* Whatever its name is now, and whoever may search what is above it. No copy of the file's own descriptor: closing that
+ * may tell the lower file system. */
+static int open_through_file(struct pass *pass, struct inode *inode, int *ret_fd) {
+    struct open_file *file = pass_borrow_open_file(pass, inode);
+    if (!file)
+        return -ESTALE;
+    int fd;
+    do
+        fd = pass_reopen(pass, file->fd, O_PATH);
+    while (fd < 0 && pass_may_retry(pass, fd));
+    pass_return_open_file(pass, file);
+    if (fd < 0)
+        return fd;
+    *ret_fd = fd;
+    return 0;
+}
+
 /* ---- What was renamed below, in the same directory ---- */
 
 /* Where handles only tell inodes apart (overlayfs) the numbers of entries may be others than those of inodes. */
@@ -91,13 +110,20 @@ static int open_listed(struct pass *pass, const struct inode_step *step, int *re
 
 /* ---- All steps ---- */
 
+/* err: of opening it by its name. A directory that may not be searched any more may not be read either. */
+static int open_without_name(struct pass *pass, const struct inode_step *step, int err, int *ret_fd) {
+    if (open_through_file(pass, step->inode, ret_fd) == 0)
+        return 0;
+    return err == -ESTALE ? open_listed(pass, step, ret_fd) : err;
+}
+
 /* Takes a step. *in_use: what the next begins at */
 static int step_down(struct pass *pass, struct inode_step *step, int *in_use) {
     CLEANUP_FD int fd = -1;
     int err = open_as(pass, step, step->name, &fd);
     bool is_again = err == -ESTALE && inode_table_try_next_name(pass->inodes, step);
-    if (err == -ESTALE && !is_again)
-        err = open_listed(pass, step, &fd);
+    if ((err == -ESTALE && !is_again) || err == -EACCES)
+        err = open_without_name(pass, step, err, &fd);
     *in_use = inode_table_end_step(pass->inodes, step, &fd);
     if (*in_use >= 0 || is_again)
         return 0;
@@ -126,11 +152,11 @@ static int find(struct pass *pass, struct inode *inode, struct path_fd *ret_path
     return -ESTALE;
 }
 
-/* An open file is as good, but closing a copy of it may tell the lower file system. */
+/* What is open is found without a way to it, as what has no name any more. */
 int pass_find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) {
     int err = find(pass, inode, ret_path);
     int fd = -1;
-    if (err != -ESTALE || pass_dup_open_file(pass, inode, &fd) < 0)
+    if (err == 0 || open_through_file(pass, inode, &fd) < 0)
         return err;
     *ret_path = (struct path_fd){.fd = fd, .inode = inode, .pass = pass};
     return 0;

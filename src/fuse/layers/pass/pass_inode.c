@@ -57,7 +57,7 @@ int pass_open_handle(struct pass *pass, const struct inode *inode, int flags) {
     return open_handle_at(mount_fd, &handle.head, flags);
 }
 
-static int reopen(struct pass *pass, int fd, int flags) {
+int pass_reopen(const struct pass *pass, int fd, int flags) {
     int reopened = openat(pass->proc_self_fd, pass_fd_path(fd).text, flags | O_CLOEXEC);
     return reopened < 0 ? negative_errno() : reopened;
 }
@@ -99,11 +99,11 @@ int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_pa
 
 static int open_by_handle(struct pass *pass, struct inode *inode, int flags) {
     int path_fd = inode_path_fd(inode);
-    int fd = path_fd >= 0 ? reopen(pass, path_fd, flags) : pass_open_handle(pass, inode, flags);
+    int fd = path_fd >= 0 ? pass_reopen(pass, path_fd, flags) : pass_open_handle(pass, inode, flags);
     CLEANUP_FD int other_fd = -1;
     if (fd != -ESTALE || pass_dup_open_file(pass, inode, &other_fd) < 0)
         return fd;
-    return reopen(pass, other_fd, flags);
+    return pass_reopen(pass, other_fd, flags);
 }
 
 static int open_by_name(struct pass *pass, struct inode *inode, int flags) {
@@ -112,7 +112,7 @@ static int open_by_name(struct pass *pass, struct inode *inode, int flags) {
     if (fd < 0)
         return fd;
     do
-        fd = reopen(pass, path.fd, flags);
+        fd = pass_reopen(pass, path.fd, flags);
     while (fd < 0 && pass_may_retry(pass, fd));
     return fd;
 }

@@ -200,6 +200,9 @@ int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_pa
 /* Opens what has a file handle. Errors: -ESTALE it is gone, or its mount is; and others */
 int pass_open_handle(struct pass *pass, const struct inode *inode, int flags);
 
+/* Opens anew what a descriptor of the daemon's is of. Returns the descriptor, or an error of openat(2). */
+int pass_reopen(const struct pass *pass, int fd, int flags);
+
 /* True for the root of a mount that is shown empty: see mount_table.h */
 bool pass_is_empty(const struct pass *pass, const struct inode *inode);
 
