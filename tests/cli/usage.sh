@@ -37,7 +37,9 @@ while read -ra words; do
     expect_trouble "osprof $command: option '--help=x' takes no argument; see 'osprof help $command'" \
         "${words[@]}" --help=x
 done <commands
-grep -qx 'events show' commands || fail "commands of commands are not found"
+"$OSPROF" help events | sed -n 's/^  \([a-z]\+\)  .*/events \1/p' >listed
+grep -qx 'events show' listed
+! grep -qvxFf commands listed || fail "these do not say their names: $(grep -vxFf commands listed)"
 expect_trouble "osprof show: option '--b' is ambiguous: --buckets or --by; see 'osprof help show'" show --b
 
 # Each command has a page, which --help names. It describes the options of the command's table and no other, and so does its

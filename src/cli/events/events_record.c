@@ -66,7 +66,7 @@ static enum status run_stop(const struct command *command, int argc, char **argv
 }
 
 const struct command command_events_record = {
-    .name = "record",
+    .name = "events record",
     .summary = "records single calls of a mount to a file, from now on",
     .help =
         "Records every call through the osproffs mount MOUNT to the new file FILE, until 'osprof events stop' or the "
@@ -77,7 +77,7 @@ const struct command command_events_record = {
 };
 
 const struct command command_events_stop = {
-    .name = "stop",
+    .name = "events stop",
     .summary = "ends the recording of single calls of a mount",
     .help =
         "Ends what -o events=FILE of osproffs, or 'osprof events record', has begun: when this returns, the file of "
