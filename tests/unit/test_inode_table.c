@@ -422,6 +422,30 @@ START_TEST(descriptor_that_was_given_up_is_found_again_step_by_step) {
 }
 END_TEST
 
+START_TEST(way_to_what_is_deep_is_not_walked_again_for_each_step) {
+    enum { DEPTH = 300 };
+    struct inode *directories[DEPTH + 1];
+    create_named_table();
+    directories[0] = root;
+    for (unsigned depth = 1; depth <= DEPTH; depth++)
+        directories[depth] = look_up_named(1 + depth, S_IFDIR, directories[depth - 1], "d", false);
+    for (unsigned depth = 0; depth < DEPTH; depth++) { /* of what has a descriptor */
+        struct inode_step step;
+        int fd = open_path_fd();
+        ck_assert_int_eq(inode_table_begin_step(table, directories[DEPTH], &step), 0);
+        ck_assert_ptr_eq(step.inode, directories[depth + 1]);
+        ck_assert_ptr_eq(step.halfway, DEPTH - depth > 64 ? directories[depth + 64] : NULL);
+        if (step.halfway)
+            inode_table_let_go(table, step.halfway);
+        inode_table_leave(table, inode_table_end_step(table, &step, &fd));
+    }
+    ck_assert_str_eq(step_to(directories[DEPTH]), "");
+    for (unsigned depth = 1; depth <= DEPTH; depth++)
+        inode_table_forget(table, inode_ino(directories[depth]), 1);
+    ck_assert_uint_eq(inodes_known(), 1);
+}
+END_TEST
+
 START_TEST(descriptor_in_use_is_closed_by_the_last_use) {
     create_named_table();
     struct inode *file = look_up_named(2, S_IFREG, root, "file", true);
@@ -804,6 +828,7 @@ static void add_found_by_name(Suite *suite) {
     TCase *tcase = add_case(suite, "found by name");
     tcase_add_test(tcase, descriptor_without_a_name_is_kept_and_closed_when_forgotten);
     tcase_add_test(tcase, descriptor_that_was_given_up_is_found_again_step_by_step);
+    tcase_add_test(tcase, way_to_what_is_deep_is_not_walked_again_for_each_step);
     tcase_add_test(tcase, descriptor_in_use_is_closed_by_the_last_use);
     tcase_add_test(tcase, listed_inode_keeps_no_descriptor_without_room);
     tcase_add_test(tcase, files_give_their_descriptors_up_before_directories);

@@ -129,10 +129,13 @@ static void lose_first(struct inode_table *table, struct inode *inode, struct in
     lost->losers[lost->loser_count++] = inode;
 }
 
-/* A directory was moved below one that was below it: the old name of the latter is no more. */
+/* A directory was moved below one that was below it: the old name of the latter is no more. Nothing is below one that
+ * has no children: a new one costs no walk, however deep it is. */
 static void break_circle(struct inode_table *table, const struct inode *inode, struct inode *directory,
                          struct inode_names_lost *lost) {
     struct inode *above = directory;
+    if (inode->list.named.children == 0)
+        return;
     while (above && above != inode) {
         directory = above;
         above = inode_names_directory(table, directory);

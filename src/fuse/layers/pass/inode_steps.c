@@ -6,7 +6,8 @@
 #include "inode_slots.h"
 #include "inode_table.h"
 
-#define DEPTH_MAX 65536 /* of a tree: deeper is only a circle */
+#define DEPTH_MAX 65536  /* of a tree: deeper is only a circle */
+#define STEPS_AT_ONCE 64 /* before the way down is walked up again, under the lock */
 
 static void use(struct inode_table *table, const struct inode *inode, int path_fd) {
     if (!inode->keeps_path_fd)
@@ -18,23 +19,28 @@ static void leave(struct inode_table *table, int fd) {
         inode_table_close_later(table, fd);
 }
 
+static struct inode *hold(struct inode *inode) {
+    inode->list.named.children++;
+    return inode;
+}
+
 /* Under the lock. */
 static int begin_step(struct inode_table *table, struct inode *inode, struct inode_step *step) {
-    struct inode *below = NULL;
-    for (int depth = 0; inode_path_fd(inode) < 0; depth++) {
+    struct inode *below[STEPS_AT_ONCE]; /* the last ones on the way up, by their depth */
+    int depth = 0;
+    for (; inode_path_fd(inode) < 0; depth++) {
         struct inode *directory = inode_names_directory(table, inode);
         if (!directory || depth == DEPTH_MAX)
             return -ESTALE;
-        below = inode;
+        below[depth % STEPS_AT_ONCE] = inode;
         inode = directory;
     }
     step->fd = inode_path_fd(inode);
-    step->inode = below;
     use(table, inode, step->fd);
-    if (below) {
-        below->list.named.children++;
-        snprintf(step->name, sizeof(step->name), "%s", inode_names_of(below)->text);
-    }
+    step->inode = depth > 0 ? hold(below[(depth - 1) % STEPS_AT_ONCE]) : NULL;
+    step->halfway = depth > STEPS_AT_ONCE ? hold(below[depth % STEPS_AT_ONCE]) : NULL;
+    if (step->inode)
+        snprintf(step->name, sizeof(step->name), "%s", inode_names_of(step->inode)->text);
     return 0;
 }
 

@@ -84,6 +84,7 @@ void inode_table_count(struct inode_table *table, size_t *ret_inodes, size_t *re
 struct inode_step {
     int fd;              /* in use until the step ends */
     struct inode *inode; /* which is to be opened in fd; NULL: fd is what was asked for. It stays until the step ends */
+    struct inode *halfway; /* NULL, or far above what was asked for: to be found first. Call inode_table_let_go() */
     char name[INODE_NAME_SIZE];
 };
 

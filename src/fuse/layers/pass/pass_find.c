@@ -130,19 +130,40 @@ static int step_down(struct pass *pass, struct inode_step *step, int *in_use) {
     return err < 0 ? err : -ENOMEM;
 }
 
-static int find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) {
+static void let_go(struct pass *pass, struct inode **inode) {
+    if (*inode)
+        inode_table_let_go(pass->inodes, steal_pointer(inode));
+}
+
+/* Towards *halfway, if there is one. Finding what is deep goes there first, so that not each step walks up all the way:
+ * under the lock, others would wait. */
+static int begin_step(struct pass *pass, struct inode *inode, struct inode **halfway, struct inode_step *step) {
+    int err = inode_table_begin_step(pass->inodes, *halfway ? *halfway : inode, step);
+    if (err == 0 && step->halfway) {
+        let_go(pass, halfway);
+        *halfway = step->halfway;
+    }
+    return err;
+}
+
+/* Until there are no more steps. ret_fd: in use then */
+static int take_steps(struct pass *pass, struct inode *inode, struct inode **halfway, int *ret_fd) {
     int in_use = -1;
     for (int steps = 0; steps < STEPS_MAX; steps++) {
         struct inode_step step;
-        int err = inode_table_begin_step(pass->inodes, inode, &step);
+        int err = begin_step(pass, inode, halfway, &step);
         if (in_use >= 0)
             inode_table_leave(pass->inodes, in_use);
-        if (err == 0 && !step.inode) {
-            *ret_path = (struct path_fd){.fd = step.fd, .pass = pass};
+        if (err == 0 && !step.inode && !*halfway) {
+            *ret_fd = step.fd;
             return 0;
         }
-        if (err == 0)
+        if (err == 0 && !step.inode) {
+            in_use = step.fd;
+            let_go(pass, halfway);
+        } else if (err == 0) {
             err = step_down(pass, &step, &in_use);
+        }
         if (err < 0)
             return err;
         pass_make_room(pass);
@@ -150,6 +171,16 @@ static int find(struct pass *pass, struct inode *inode, struct path_fd *ret_path
     if (in_use >= 0)
         inode_table_leave(pass->inodes, in_use);
     return -ESTALE;
+}
+
+static int find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) {
+    struct inode *halfway = NULL;
+    int fd = -1;
+    int err = take_steps(pass, inode, &halfway, &fd);
+    let_go(pass, &halfway);
+    if (err == 0)
+        *ret_path = (struct path_fd){.fd = fd, .pass = pass};
+    return err;
 }
 
 /* What is open is found without a way to it, as what has no name any more. */
