@@ -1,6 +1,7 @@
 #include "control_server.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,16 +20,23 @@
 #define STRANGER_MAX_MS 250 /* with who has not shown who he is */
 #define STOPPING_MAX_S 2
 #define NS_PER_S INT64_C(1000000000)
+#define NS_PER_MS INT64_C(1000000)
+#define WAITING_MAX 128 /* that have connected, and nobody has accepted yet */
 #define SHOW "show"
 #define HANDED_OVER "handed_over"
 #define FINAL "final"
 #define NAME_IT "name\n"
+#define WITH_FILE "file\n"
+
+#if !defined SO_PASSRIGHTS && SOL_SOCKET == 1
+#define SO_PASSRIGHTS 83 /* Linux 6.16; elsewhere than on most machines it has another number */
+#endif
 
 /* ---- A question --------------------------------------------------------------------------------- */
 
 struct question {
     int fd;      /* the connection */
-    int file_fd; /* that came with it; -1: none */
+    int file_fd; /* that came after it; -1: none */
     bool is_trusted;
     size_t size_bytes;
     char text[CONTROL_WRITE_MAX + 2];
@@ -43,13 +51,16 @@ static void set_patience(int fd, int option, int64_t ms) {
     setsockopt(fd, SOL_SOCKET, option, &patience, sizeof(patience));
 }
 
-/* Of several the last is kept. */
-static void take_file(struct question *question, const struct cmsghdr *head) {
-    const size_t count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (size_t i = 0; i < count; i++) {
-        close_fd(&question->file_fd);
-        memcpy(&question->file_fd, CMSG_DATA(head) + i * sizeof(int), sizeof(int));
-    }
+/* Descriptors are taken from the trusted alone: closing one can last as long as who sent it likes. So the kernel lets
+ * nobody send any before; an older one drops those that there is no room for, and then waits where it drops the last.
+ */
+static void let_pass_files(int fd, bool is_let) {
+#ifdef SO_PASSRIGHTS
+    const int value = is_let;
+    setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &value, sizeof(value));
+#else
+    (void)fd, (void)is_let;
+#endif
 }
 
 static void take_credentials(struct question *question, const struct cmsghdr *head) {
@@ -58,25 +69,29 @@ static void take_credentials(struct question *question, const struct cmsghdr *he
     question->is_trusted |= shown.pid == getpid() || (getuid() != 0 && shown.uid == getuid());
 }
 
+static void take_file(struct question *question, const struct cmsghdr *head) {
+    close_fd(&question->file_fd);
+    memcpy(&question->file_fd, CMSG_DATA(head), sizeof(int));
+}
+
 static void take_control(struct question *question, struct msghdr *message) {
     for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
-        if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+        if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof(int)))
             take_file(question, head);
         else if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_CREDENTIALS)
             take_credentials(question, head);
     }
 }
 
-/* Returns how many bytes; 0: the end; -1: who asks is too slow */
-static ssize_t receive(struct question *question) {
-    union {
-        char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(4 * sizeof(int))];
-        struct cmsghdr align;
-    } control;
-    struct iovec room = {.iov_base = question->text + question->size_bytes,
-                         .iov_len = CONTROL_WRITE_MAX + 1 - question->size_bytes};
+union ancillary {
+    char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+};
+
+static ssize_t receive_message(struct question *question, struct iovec room, size_t control_bytes) {
+    union ancillary control;
     struct msghdr message = {
-        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+        .msg_iov = &room, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = control_bytes};
     ssize_t count;
     do
         count = recvmsg(question->fd, &message, MSG_CMSG_CLOEXEC);
@@ -86,11 +101,18 @@ static ssize_t receive(struct question *question) {
     return count;
 }
 
+/* Returns how many bytes; 0: the end; -1: who asks is too slow */
+static ssize_t receive(struct question *question) {
+    const struct iovec room = {.iov_base = question->text + question->size_bytes,
+                               .iov_len = CONTROL_WRITE_MAX + 1 - question->size_bytes};
+    return receive_message(question, room, CMSG_SPACE(sizeof(struct ucred)));
+}
+
 /* Whole, and without its end. Returns false if who asks is too slow, or asks too much. */
 static bool read_question(struct question *question) {
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
     ssize_t count = 1;
-    set_patience(question->fd, SO_RCVTIMEO, STRANGER_MAX_MS);
+    set_patience(question->fd, SO_RCVTIMEO, PATIENCE_S * 1000);
     while (count > 0) {
         if (question->size_bytes > CONTROL_WRITE_MAX || is_past(end_ns))
             return false;
@@ -104,7 +126,6 @@ static bool read_question(struct question *question) {
         }
         if (!question->is_trusted)
             break;
-        set_patience(question->fd, SO_RCVTIMEO, PATIENCE_S * 1000);
     }
     question->text[question->size_bytes] = '\0';
     return true;
@@ -149,8 +170,22 @@ static void tell_handed_over(const struct control_server *server, int fd) {
     send_all(fd, line, (size_t)length, INT64_MAX);
 }
 
+/* Who has given up needs no answer any more. */
+static void drop_waiters_gone(struct control_server *server) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < server->waiter_count; i++) {
+        char byte;
+        if (recv(server->waiters[i], &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
+            close_fd(&server->waiters[i]);
+        else
+            server->waiters[kept++] = server->waiters[i];
+    }
+    server->waiter_count = kept;
+}
+
 /* Keeps the connection. */
 static void let_wait(struct control_server *server, struct question *question) {
+    drop_waiters_gone(server);
     const bool has_room = server->waiter_count < CONTROL_WAITERS_MAX;
     answer_line(question->fd, has_room ? 0 : -EAGAIN, "too many wait for the end", INT64_MAX);
     if (has_room)
@@ -191,8 +226,27 @@ static bool asks_for(const struct question *question, const char *what) {
            (question->text[length] == '\0' || strcmp(question->text + length, "\n") == 0);
 }
 
+static bool comes_with_file(const struct question *question) {
+    return strncmp(question->text, WITH_FILE, strlen(WITH_FILE)) == 0;
+}
+
+/* Asks for it: by now who has it is trusted. */
+static bool take_promised_file(struct question *question) {
+    char byte;
+    const struct iovec room = {.iov_base = &byte, .iov_len = sizeof(byte)};
+    question->size_bytes -= strlen(WITH_FILE);
+    memmove(question->text, question->text + strlen(WITH_FILE), question->size_bytes + 1);
+    let_pass_files(question->fd, true);
+    return send_all(question->fd, WITH_FILE, strlen(WITH_FILE), INT64_MAX) &&
+           receive_message(question, room, sizeof(union ancillary)) > 0 && question->file_fd >= 0;
+}
+
 static void answer(struct control_server *server, struct question *question) {
     char reason[CONTROL_REASON_SIZE] = "";
+    if (comes_with_file(question) && !take_promised_file(question)) {
+        answer_line(question->fd, -EBADF, "the file has not come", INT64_MAX);
+        return;
+    }
     const struct control_asker asker = {.fd = question->file_fd, .give_name = have_name_given, .context = question};
     if (server->before)
         server->before(server->context);
@@ -226,17 +280,86 @@ static void serve(struct control_server *server, int fd) {
     close_fd(&question.fd);
 }
 
+/* ---- Strangers: who has connected and not asked yet -------------------------------------------- */
+
+#define STRANGERS_MAX 64
+
+/* In the order in which they came. */
+struct strangers {
+    unsigned count;
+    struct pollfd connections[STRANGERS_MAX + 1]; /* and the socket itself behind the last */
+    int64_t came_ns[STRANGERS_MAX];
+};
+
+static void remove_stranger(struct strangers *strangers, unsigned index) {
+    const unsigned behind = --strangers->count - index;
+    memmove(&strangers->connections[index], &strangers->connections[index + 1], behind * sizeof(struct pollfd));
+    memmove(&strangers->came_ns[index], &strangers->came_ns[index + 1], behind * sizeof(int64_t));
+}
+
+/* What is said by then is heard; who comes to say something afterwards is told that nobody hears it, and can try it
+ * again. */
+static void give_up_stranger(struct control_server *server, struct strangers *strangers, unsigned index) {
+    const int fd = strangers->connections[index].fd;
+    char byte;
+    remove_stranger(strangers, index);
+    shutdown(fd, SHUT_RD);
+    if (recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0)
+        serve(server, fd);
+    else
+        close(fd);
+}
+
+static void accept_stranger(struct control_server *server, struct strangers *strangers, int fd) {
+    if (strangers->count == STRANGERS_MAX)
+        give_up_stranger(server, strangers, 0);
+    strangers->connections[strangers->count] = (struct pollfd){.fd = fd, .events = POLLIN};
+    strangers->came_ns[strangers->count++] = read_clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Nobody waits for one who says nothing. */
+static void serve_strangers(struct control_server *server, struct strangers *strangers) {
+    for (unsigned i = 0; i < strangers->count;) {
+        const struct pollfd *connection = &strangers->connections[i];
+        const int fd = connection->fd;
+        if (connection->revents) {
+            remove_stranger(strangers, i);
+            serve(server, fd);
+        } else if (is_past(strangers->came_ns[i] + STRANGER_MAX_MS * NS_PER_MS)) {
+            give_up_stranger(server, strangers, i);
+        } else {
+            i++;
+        }
+    }
+}
+
+/* Returns whether somebody waits at the socket. */
+static bool wait_for_strangers(const struct control_server *server, struct strangers *strangers) {
+    struct pollfd *own = &strangers->connections[strangers->count];
+    *own = (struct pollfd){.fd = server->fd, .events = POLLIN};
+    const int count = poll(strangers->connections, strangers->count + 1, strangers->count > 0 ? STRANGER_MAX_MS : -1);
+    for (unsigned i = 0; count < 0 && i < strangers->count; i++)
+        strangers->connections[i].revents = 0;
+    return count > 0 && own->revents;
+}
+
 static void *run(void *argument) {
     struct control_server *server = argument;
+    struct strangers strangers = {.count = 0};
     for (;;) {
-        int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC);
+        bool is_somebody_new = wait_for_strangers(server, &strangers);
+        serve_strangers(server, &strangers);
+        int fd = is_somebody_new ? accept4(server->fd, NULL, NULL, SOCK_CLOEXEC) : -1;
         if (fd >= 0)
-            serve(server, fd);
-        else if (errno == EINVAL) /* it has been shut down */
-            return NULL;
-        else if (errno != EINTR && errno != ECONNABORTED)
+            accept_stranger(server, &strangers, fd);
+        else if (is_somebody_new && errno == EINVAL) /* it has been shut down */
+            break;
+        else if (is_somebody_new && errno != EINTR && errno != ECONNABORTED)
             nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL); /* no descriptors, or no memory */
     }
+    for (unsigned i = 0; i < strangers.count; i++)
+        close(strangers.connections[i].fd);
+    return NULL;
 }
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
@@ -267,8 +390,9 @@ static int listen_in(struct control_server *server) {
     server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (server->fd < 0 || setsockopt(server->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0)
         return negative_errno();
+    let_pass_files(server->fd, false);
     int error = bind_in(server->fd, server->dir_fd, server->name);
-    return error == 0 && listen(server->fd, 8) < 0 ? negative_errno() : error;
+    return error == 0 && listen(server->fd, WAITING_MAX) < 0 ? negative_errno() : error;
 }
 
 int control_server_listen(struct control_server *ret_server, const char *path) {

@@ -92,6 +92,31 @@ elsewhere() {
     grep -q "osprof dump" "$daemon_log" || fail "the log does not say what to do"
 }
 
+end_strangers() {
+    local stranger
+    stranger=$(sed -n 's/^connected //p' "$scratch/strangers" 2>/dev/null) || true
+    [ -z "$stranger" ] || kill "$stranger"
+    : >"$scratch/strangers"
+}
+
+before_cleanup() {
+    end_strangers
+}
+
+# Who connects, and may not ask, keeps nobody waiting: however many they are, and whatever they send.
+keeps_nobody_waiting() {
+    local who=$1 pid=${pid_of[$mnt]} i
+    as_contained "$who" python3 "$tests_dir/strangers.py" "$XDG_RUNTIME_DIR/osprof/$pid.sock" >"$scratch/strangers" &
+    wait_until 20 grep -q connected "$scratch/strangers" || fail "nobody connects to the socket"
+    for ((i = 0; i < 10; i++)); do
+        "$OSPROF" reset "$mnt" || fail "$who keeps others from commanding"
+        "$OSPROF" dump "$mnt" "$scratch/beside" || fail "$who keeps others from passing a file"
+    done
+    end_strangers
+    wait "$!" || true
+    "$OSPROF" reset "$mnt" || fail "no command after the strangers"
+}
+
 # A capability is not the file's owner: what it may not write is not written for it.
 administrator_writes_with_his_own_rights() {
     mkdir -m 0700 "$scratch/roots"
@@ -115,6 +140,8 @@ for who in bare docker container; do
 done
 administrator_writes_with_his_own_rights
 elsewhere
+keeps_nobody_waiting bare
+keeps_nobody_waiting docker
 # and root as always
 printf 'dump %s\n' "$scratch/victim" >"$mnt/.osprof"
 grep -q '^# osprof 1' "$scratch/victim" || fail "root cannot dump"

@@ -14,6 +14,7 @@
 #define FILE_MAX_S 60   /* of a command that writes a file */
 #define ASK_ATTEMPTS 8
 #define NAME_IT "name\n"
+#define WITH_FILE "file\n"
 #define NS_PER_S INT64_C(1000000000)
 #define CHUNK_BYTES 65536
 
@@ -43,56 +44,49 @@ static int connect_to(const char *path, int *ret_fd) {
 
 /* ---- The question ------------------------------------------------------------------------------- */
 
-union ancillary {
-    char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
-    struct cmsghdr align;
-};
-
-/* Appends to what a message holds already. */
-static void attach(struct msghdr *message, union ancillary *room, int type, const void *data, size_t size_bytes) {
-    message->msg_control = room;
-    struct cmsghdr *head = (struct cmsghdr *)(void *)(room->bytes + message->msg_controllen);
-    *head = (struct cmsghdr){.cmsg_len = CMSG_LEN(size_bytes), .cmsg_level = SOL_SOCKET, .cmsg_type = type};
-    memcpy(CMSG_DATA(head), data, size_bytes);
-    message->msg_controllen += CMSG_SPACE(size_bytes);
+/* Sends one message with something attached. */
+static ssize_t send_with(int fd, struct iovec text, int type, const void *data, size_t size_bytes) {
+    union {
+        char bytes[CMSG_SPACE(sizeof(struct ucred))];
+        struct cmsghdr align;
+    } room = {.bytes = {0}};
+    struct msghdr message = {
+        .msg_iov = &text, .msg_iovlen = 1, .msg_control = &room, .msg_controllen = CMSG_SPACE(size_bytes)};
+    room.align = (struct cmsghdr){.cmsg_len = CMSG_LEN(size_bytes), .cmsg_level = SOL_SOCKET, .cmsg_type = type};
+    memcpy(CMSG_DATA(&room.align), data, size_bytes);
+    return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
 /* Credentials with the number of the process at the other end, which only who may administrate it can send. */
-static ssize_t send_as_admin(int fd, struct msghdr message, union ancillary *room) {
+static ssize_t send_as_admin(int fd, struct iovec text) {
     struct ucred shown;
     socklen_t size_bytes = sizeof(shown);
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &shown, &size_bytes) < 0)
         return -1;
     shown.uid = getuid();
     shown.gid = getgid();
-    attach(&message, room, SCM_CREDENTIALS, &shown, sizeof(shown));
-    return sendmsg(fd, &message, MSG_NOSIGNAL);
+    return send_with(fd, text, SCM_CREDENTIALS, &shown, sizeof(shown));
 }
 
 /* The NUL byte ends it. */
-static int send_question(int fd, const char *question, const struct control_passed *passed) {
-    union ancillary room = {.bytes = {0}};
-    const size_t size_bytes = strlen(question) + 1;
-    struct iovec text = {.iov_base = (void *)(uintptr_t)question, .iov_len = size_bytes};
-    struct msghdr message = {.msg_iov = &text, .msg_iovlen = 1};
-    if (passed)
-        attach(&message, &room, SCM_RIGHTS, &passed->fd, sizeof(passed->fd));
-    ssize_t count = send_as_admin(fd, message, &room);
+static int send_question(int fd, const char *question) {
+    const struct iovec text = {.iov_base = (void *)(uintptr_t)question, .iov_len = strlen(question) + 1};
+    ssize_t count = send_as_admin(fd, text);
     if (count < 0 && errno == EPERM)
-        count = sendmsg(fd, &message, MSG_NOSIGNAL); /* the kernel tells who we are */
+        count = send(fd, text.iov_base, text.iov_len, MSG_NOSIGNAL); /* the kernel tells who we are */
     if (count < 0)
         return timed_out_or_errno();
-    return (size_t)count == size_bytes ? 0 : -EMSGSIZE;
+    return (size_t)count == text.iov_len ? 0 : -EMSGSIZE;
 }
 
 /* Who listens hangs up on a stranger who says nothing for a while, as on a busy machine: nothing was heard then. */
-static int connect_and_ask(const char *path, const char *question, const struct control_passed *passed, int *ret_fd) {
+static int connect_and_ask(const char *path, const char *question, int *ret_fd) {
     int error = -EPIPE;
     for (unsigned attempt = 0; error == -EPIPE && attempt < ASK_ATTEMPTS; attempt++) {
         CLEANUP_FD int fd = -1;
         error = connect_to(path, &fd);
         if (error == 0)
-            error = send_question(fd, question, passed);
+            error = send_question(fd, question);
         if (error == 0)
             *ret_fd = steal_fd(&fd);
     }
@@ -100,6 +94,14 @@ static int connect_and_ask(const char *path, const char *question, const struct 
 }
 
 /* ---- The answer --------------------------------------------------------------------------------- */
+
+/* Who listens knows by now that we may ask. */
+static int pass_file(int fd, const struct control_passed *passed) {
+    const struct iovec byte = {.iov_base = (char[]){0}, .iov_len = 1};
+    if (!passed)
+        return -EPROTO;
+    return send_with(fd, byte, SCM_RIGHTS, &passed->fd, sizeof(passed->fd)) < 0 ? timed_out_or_errno() : 0;
+}
 
 /* The file is whole: it gets its name, and that is told. */
 static int answer_name(int fd, const struct control_passed *passed) {
@@ -109,8 +111,11 @@ static int answer_name(int fd, const struct control_passed *passed) {
     return send(fd, line, (size_t)length, MSG_NOSIGNAL) < 0 ? timed_out_or_errno() : 0;
 }
 
-static bool is_name_asked_for(const char *text, size_t size_bytes) {
-    return size_bytes == strlen(NAME_IT) && memcmp(text, NAME_IT, size_bytes) == 0;
+/* What is asked before the answer comes. Returns 1 where nothing is, and what has come belongs to the answer */
+static int go_on(int fd, const struct control_passed *passed, const char *text) {
+    if (strcmp(text, WITH_FILE) == 0)
+        return pass_file(fd, passed);
+    return strcmp(text, NAME_IT) == 0 ? answer_name(fd, passed) : 1;
 }
 
 static int read_all(int fd, const struct control_passed *passed, char **ret_text, size_t *ret_bytes) {
@@ -129,12 +134,11 @@ static int read_all(int fd, const struct control_passed *passed, char **ret_text
         text[size_bytes] = '\0';
         if (count == 0)
             break;
-        if (is_name_asked_for(text, size_bytes)) {
-            int error = answer_name(fd, passed);
-            if (error)
-                return error;
+        const int step = go_on(fd, passed, text);
+        if (step < 0)
+            return step;
+        if (step == 0)
             size_bytes = 0;
-        }
         if (read_clock_ns(CLOCK_MONOTONIC) > end_ns)
             return -ETIMEDOUT;
     }
@@ -163,8 +167,11 @@ int control_socket_ask(const char *path, const char *question, const struct cont
                        size_t *ret_bytes) {
     CLEANUP_FD int fd = -1;
     CLEANUP_FREE char *text = NULL;
+    CLEANUP_FREE char *with_file = NULL;
     size_t size_bytes = 0;
-    int error = connect_and_ask(path, question, passed, &fd);
+    if (passed && asprintf(&with_file, WITH_FILE "%s", question) < 0)
+        return -ENOMEM;
+    int error = connect_and_ask(path, with_file ? with_file : question, &fd);
     if (error == 0 && passed)
         set_patience(fd, FILE_MAX_S);
     if (error == 0)
@@ -183,7 +190,7 @@ int control_socket_await_end(const char *path, int *ret_fd) {
     char line[2];
     int error = connect_to(path, &fd);
     if (error == 0)
-        error = send_question(fd, "final", NULL);
+        error = send_question(fd, "final");
     if (error)
         return error;
     const ssize_t count = recv(fd, line, sizeof(line), MSG_WAITALL);

@@ -8,10 +8,11 @@
  * profile, and of "handed_over" how many requests have been answered by other threads than those that took them, since
  * the mount began.
  *
- * Files are opened by who asks. A command that names one comes with its descriptor (SCM_RIGHTS), of an empty regular
- * file outside of the mount, and its name is for messages only. Of "rotate" there are two answers: the line "name",
- * when the file is whole, which who asks then gives its name; it says so by the line "0", or an error number, and gets
- * the final answer.
+ * Files are opened by who asks. A command that names one follows a line "file"; when that is answered by the same line,
+ * a byte is sent with the file's descriptor (SCM_RIGHTS). It is of an empty regular file outside of the mount, and its
+ * name is for messages only. From who has not proved that he may ask, no descriptor is taken. Of "rotate" there are two
+ * answers: the line "name", when the file is whole, which who asks then gives its name; it says so by the line "0", or
+ * an error number, and gets the final answer.
  *
  * Who may ask: the owner, who runs this process, unless that is uid 0; and who has CAP_SYS_ADMIN here, which is proved
  * by credentials (SCM_CREDENTIALS) with the number of this process: the kernel lets nobody else send them. */
