@@ -70,3 +70,15 @@ bool process_is_admin(pid_t thread, uid_t uid) {
 bool process_has_our_paths(pid_t thread) {
     return thread > 0 && has_same(thread, "ns/mnt") && has_same(thread, "root");
 }
+
+/* The numbers of this process in the namespace of /proc, and in those below it down to its own. */
+bool process_numbers_are_ours(void) {
+    CLEANUP_STREAM FILE *stream = fopen("/proc/self/status", "re");
+    CLEANUP_FREE char *line = NULL;
+    size_t size_bytes = 0;
+    int own, below;
+    while (stream && getline(&line, &size_bytes, stream) >= 0)
+        if (sscanf(line, "NSpid: %d %d", &own, &below) == 2)
+            return false;
+    return stream != NULL;
+}

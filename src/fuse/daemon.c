@@ -113,6 +113,15 @@ static void warn_of_hidden_files(const struct daemon *daemon) {
     }
 }
 
+/* What callers may do is read there by their numbers. */
+static int check_processes(void) {
+    if (process_numbers_are_ours())
+        return 0;
+    log_message("cannot mount: /proc shows the processes of another namespace; mount that of this one there, as with "
+                "'unshare --mount-proc'");
+    return -EPERM;
+}
+
 /* Over the directory itself, what it was opened by before leads below the mount. A directory that is named by an open
  * file is given by who arranges the rest too (osprof run). */
 static void warn_of_users(const struct daemon *daemon) {
@@ -451,7 +460,9 @@ static int set_up(struct daemon *daemon) {
     }
     session_prepare_signals();
     umask(0); /* callers bring their own */
-    err = read_causes(daemon);
+    err = check_processes();
+    if (err == 0)
+        err = read_causes(daemon);
     if (err == 0)
         err = create_recorder(daemon);
     if (err == 0)

@@ -16,4 +16,9 @@ bool process_is_admin(pid_t thread, uid_t uid);
  * Threads: any */
 bool process_has_our_paths(pid_t thread);
 
+/* True if /proc is of this process's own process namespace, so that a number means the same process there as to this
+ * one. With that of another, what is read there is of others.
+ * Threads: any */
+bool process_numbers_are_ours(void);
+
 #endif
