@@ -62,6 +62,21 @@ START_TEST(time_has_four_digits_of_years) {
 }
 END_TEST
 
+/* Who may rename files there could leave no name for what comes. */
+START_TEST(there_is_always_a_next_name) {
+    int64_t after_ms = 0;
+    make("web-99991231T235959.999Z.osprof", text);
+    make("web-90000101T000000.000Z.osprof", text);
+    expect_next(noon_ns, &after_ms, "web-20261126T120000.000Z.osprof");
+    make("web-89991231T235959.999Z.osprof", text);
+    expect_next(noon_ns, &after_ms, "web-90000101T000000.000Z.osprof");
+    expect_next(noon_ns, &after_ms, "web-90000101T000000.001Z.osprof");
+    ck_assert_int_eq(remove("web-99991231T235959.999Z.osprof"), 0);
+    ck_assert_int_eq(remove("web-90000101T000000.000Z.osprof"), 0);
+    ck_assert_int_eq(remove("web-89991231T235959.999Z.osprof"), 0);
+}
+END_TEST
+
 /* Not of the series: other names, other mounts, no profiles. */
 static const struct {
     const char *name;
@@ -98,6 +113,7 @@ int main(void) {
     TCase *tcase = suite_case(suite, "profile series", set_up, tear_down);
     tcase_add_test(tcase, each_name_is_later_than_all_before);
     tcase_add_test(tcase, time_has_four_digits_of_years);
+    tcase_add_test(tcase, there_is_always_a_next_name);
     tcase_add_test(tcase, only_the_oldest_of_the_series_are_removed);
     return run_suite(suite);
 }

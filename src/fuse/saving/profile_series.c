@@ -12,6 +12,7 @@
 
 #define MS_PER_SECOND 1000
 #define NS_PER_MS 1000000
+#define YEARS_END 9000     /* a name from then on would leave too few to the next ones, or none */
 #define HEADER_BYTES 65536 /* more than the lines up to that of the mount can have */
 
 /* ---- Names and times ---- */
@@ -52,7 +53,7 @@ static bool time_of_name(const char *name, const char *entry, int64_t *ret_ms) {
         .tm_sec = number_of_digits(text + 14, 2),
     };
     *ret_ms = (int64_t)timegm(&tm) * MS_PER_SECOND + number_of_digits(text + 17, 3);
-    return true;
+    return tm.tm_year < YEARS_END - 1900;
 }
 
 /* ---- Files that are there ---- */
