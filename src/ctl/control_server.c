@@ -282,7 +282,7 @@ static void serve(struct control_server *server, int fd) {
 
 /* ---- Strangers: who has connected and not asked yet -------------------------------------------- */
 
-#define STRANGERS_MAX 64
+#define STRANGERS_MAX 16 /* descriptors that others may want */
 
 /* In the order in which they came. */
 struct strangers {
