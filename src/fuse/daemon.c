@@ -117,8 +117,8 @@ static void warn_of_hidden_files(const struct daemon *daemon) {
 static int check_processes(void) {
     if (process_numbers_are_ours())
         return 0;
-    log_message("cannot mount: /proc shows the processes of another namespace; mount that of this one there, as with "
-                "'unshare --mount-proc'");
+    log_message("cannot mount: /proc is missing, or of another process namespace, where numbers mean other processes: "
+                "mount it anew ('mount -t proc proc /proc', 'unshare --mount-proc')");
     return -EPERM;
 }
 

@@ -17,7 +17,7 @@ bool process_is_admin(pid_t thread, uid_t uid);
 bool process_has_our_paths(pid_t thread);
 
 /* True if /proc is of this process's own process namespace, so that a number means the same process there as to this
- * one. With that of another, what is read there is of others.
+ * one. With that of another, what is read there is of others. False also where it is missing.
  * Threads: any */
 bool process_numbers_are_ours(void);
 
