@@ -39,7 +39,10 @@ struct inode_table {
     size_t name_count;              /* of first names */
     int closing[INODE_CLOSING_MAX]; /* descriptors to be closed without the lock */
     unsigned closing_count;
-    bool has_shrunk; /* much has been freed; what malloc keeps of it is given back without the lock */
+    unsigned closing_now; /* of those that were taken from there, and others; atomic, as gone */
+    size_t gone;          /* that have been closed */
+    bool has_named;       /* an inode that is found by name has been known; atomic */
+    bool has_shrunk;      /* much has been freed; what malloc keeps of it is given back without the lock */
     uint32_t removals[INODE_REMOVAL_COUNTERS]; /* by directory; atomic */
 };
 

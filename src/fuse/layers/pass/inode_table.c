@@ -55,9 +55,13 @@ void inode_table_unlock(struct inode_table *table) {
     table->closing_count = 0;
     bool has_shrunk = table->has_shrunk;
     table->has_shrunk = false;
+    if (count > 0)
+        inode_table_begin_closing(table, count);
     pthread_mutex_unlock(&table->lock);
-    while (count > 0)
-        close(closing[--count]);
+    for (unsigned index = 0; index < count; index++)
+        close(closing[index]);
+    if (count > 0)
+        inode_table_end_closing(table, count);
     if (has_shrunk)
         malloc_trim(0);
 }
@@ -259,6 +263,8 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
     inode->mount_index = key->mount_index;
     inode->is_hidden_device = key->is_hidden_device;
     inode->is_by_name = key->is_by_name;
+    if (inode->is_by_name)
+        __atomic_store_n(&table->has_named, true, __ATOMIC_RELAXED);
     inode->keeps_path_fd = key->is_by_name && key->is_mount_root;
     inode->list.named.children = 0;
     inode->type = type;

@@ -112,6 +112,19 @@ int inode_table_begin_path(struct inode_table *table, fs_ino ino, char ret_below
 /* How many descriptors are held that can be given up. */
 size_t inode_table_held(const struct inode_table *table);
 
+/* True once any inode is found by name. */
+bool inode_table_has_named(const struct inode_table *table);
+
+/* How many are held that nothing else leads to, or are just being closed: what they are of may be removed. */
+size_t inode_table_going(struct inode_table *table);
+
+/* How many of them have gone so far. */
+size_t inode_table_gone(const struct inode_table *table);
+
+/* Around closing so many descriptors, through which removed files may go. */
+void inode_table_begin_closing(struct inode_table *table, unsigned count);
+void inode_table_end_closing(struct inode_table *table, unsigned count);
+
 /* Of those not in use, one that has not been for longest is in use now: -1 if there is none. It is to be given up,
  * unless nothing but it leads to its inode. More than nameless_max of those are given up too, which is told by
  * ret_is_nameless; and one in any case if nothing else is left. */

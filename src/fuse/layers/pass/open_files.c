@@ -102,6 +102,16 @@ bool pass_is_open_for_writing(struct pass *pass, const struct inode *inode) {
     return is_open;
 }
 
+/* Of a removed file it may be the last. */
+static void close_file(struct pass *pass, int fd) {
+    bool tells = inode_table_has_named(pass->inodes);
+    if (tells)
+        inode_table_begin_closing(pass->inodes, 1);
+    close(fd);
+    if (tells)
+        inode_table_end_closing(pass->inodes, 1);
+}
+
 void pass_return_open_file(struct pass *pass, struct open_file *file) {
     pthread_mutex_lock(&pass->open_files_lock);
     bool is_last = --file->users == 0;
@@ -109,7 +119,7 @@ void pass_return_open_file(struct pass *pass, struct open_file *file) {
     if (!is_last)
         return;
     user_shares_give(&pass->open_file_shares, file->uid, 1);
-    close(file->fd);
+    close_file(pass, file->fd);
     pthread_mutex_destroy(&file->stream_lock);
     pass_drop_entries(pass, file);
     free(file);

@@ -185,11 +185,12 @@ static int create_new(struct pass *pass, FS_CALL, const char *name, mode_t mode,
     if (err < 0)
         return err;
     mode = identity_umask(caller, mode & ALLPERMS);
+    struct space_wait wait = {0};
     int fd;
     do {
         fd = openat(parent.fd, name, lower_flags(flags) | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
         fd = fd < 0 ? negative_errno() : fd;
-    } while (fd < 0 && pass_may_retry(pass, fd));
+    } while (fd < 0 && (pass_may_retry(pass, fd) || pass_may_have_space(pass, fd, &wait)));
     if (fd < 0)
         return fd;
     *ret_fd = fd;
@@ -365,11 +366,13 @@ static void follow_direct(struct open_file *file, unsigned flags) {
 /* The kernel takes a page for written once its request is answered, whatever count the answer has. So all of it is
  * written, or the error that keeps the rest from being written is the answer. A signal is no such error, except while
  * we unmount: then the lower file system may hang. */
-static int write_whole(const struct pass *pass, int fd, const char *data, size_t size_bytes, off_t offset) {
+static int write_whole(struct pass *pass, int fd, const char *data, size_t size_bytes, off_t offset) {
+    struct space_wait wait = {0};
     while (size_bytes > 0) {
         ssize_t written_bytes = pwrite(fd, data, size_bytes, offset);
-        if (written_bytes < 0 && (errno != EINTR || pass_is_ending(pass)))
-            return negative_errno();
+        int err = written_bytes < 0 ? negative_errno() : 0;
+        if (err < 0 && !pass_may_have_space(pass, err, &wait) && (err != -EINTR || pass_is_ending(pass)))
+            return err;
         if (written_bytes == 0)
             return -EIO;
         size_t done_bytes = written_bytes > 0 ? (size_t)written_bytes : 0;
@@ -421,10 +424,15 @@ static int write_through(struct pass *pass, const struct fs_caller *caller, stru
     if (err < 0)
         return err;
     follow_direct(file, flags);
-    ssize_t written_bytes = is_direct_now(file) ? write_direct(file, data, size_bytes, offset)
-                                                : write_at(file, data, size_bytes, offset, flags & O_APPEND);
-    if (written_bytes < 0)
-        return negative_errno();
+    ssize_t written_bytes;
+    struct space_wait wait = {0};
+    do {
+        written_bytes = is_direct_now(file) ? write_direct(file, data, size_bytes, offset)
+                                            : write_at(file, data, size_bytes, offset, flags & O_APPEND);
+        err = written_bytes < 0 ? negative_errno() : 0;
+    } while (pass_may_have_space(pass, err, &wait));
+    if (err < 0)
+        return err;
     *ret_written_bytes = (size_t)written_bytes;
     return 0;
 }
@@ -448,10 +456,14 @@ int pass_op_fsync(struct fs_layer *layer, FS_CALL, fs_file file, bool data_only)
 int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, off_t offset, off_t length) {
     (void)ino;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
+    struct space_wait wait = {0};
     int err = identity_enter_to_write_untold(to_pass(layer), caller, to_open_file(file)->fd, &identity);
     if (err < 0)
         return err;
-    return fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
+    do
+        err = fallocate(to_open_file(file)->fd, mode, offset, length) < 0 ? negative_errno() : 0;
+    while (pass_may_have_space(to_pass(layer), err, &wait));
+    return err;
 }
 
 /* Only SEEK_DATA and SEEK_HOLE come here; the position itself is the kernel's. */
@@ -472,10 +484,15 @@ int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t
     int err = identity_enter_to_write_untold(to_pass(layer), caller, to_open_file(out_file)->fd, &identity);
     if (err < 0)
         return err;
-    ssize_t copied_bytes =
-        copy_file_range(to_open_file(file)->fd, &offset, to_open_file(out_file)->fd, &out_offset, size_bytes, flags);
-    if (copied_bytes < 0)
-        return negative_errno();
+    ssize_t copied_bytes;
+    struct space_wait wait = {0};
+    do {
+        copied_bytes = copy_file_range(to_open_file(file)->fd, &offset, to_open_file(out_file)->fd, &out_offset,
+                                       size_bytes, flags);
+        err = copied_bytes < 0 ? negative_errno() : 0;
+    } while (pass_may_have_space(to_pass(layer), err, &wait));
+    if (err < 0)
+        return err;
     *ret_copied_bytes = (size_t)copied_bytes;
     return 0;
 }

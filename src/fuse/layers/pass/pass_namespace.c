@@ -36,8 +36,13 @@ int pass_op_mknod(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode
     int err = enter_directory(pass, caller, ino, name, &parent, &identity);
     if (err < 0)
         return err;
-    if (mknodat(parent.fd, name, identity_umask(caller, mode), device) < 0)
-        return negative_errno();
+    mode = identity_umask(caller, mode);
+    struct space_wait wait = {0};
+    do
+        err = mknodat(parent.fd, name, mode, device) < 0 ? negative_errno() : 0;
+    while (pass_may_have_space(pass, err, &wait));
+    if (err < 0)
+        return err;
     return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
 }
 
@@ -48,8 +53,13 @@ int pass_op_mkdir(struct fs_layer *layer, FS_CALL, const char *name, mode_t mode
     int err = enter_directory(pass, caller, ino, name, &parent, &identity);
     if (err < 0)
         return err;
-    if (mkdirat(parent.fd, name, identity_umask(caller, mode)) < 0)
-        return negative_errno();
+    mode = identity_umask(caller, mode);
+    struct space_wait wait = {0};
+    do
+        err = mkdirat(parent.fd, name, mode) < 0 ? negative_errno() : 0;
+    while (pass_may_have_space(pass, err, &wait));
+    if (err < 0)
+        return err;
     return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
 }
 
@@ -60,8 +70,12 @@ int pass_op_symlink(struct fs_layer *layer, FS_CALL, const char *name, const cha
     int err = enter_directory(pass, caller, ino, name, &parent, &identity);
     if (err < 0)
         return err;
-    if (symlinkat(target, parent.fd, name) < 0)
-        return negative_errno();
+    struct space_wait wait = {0};
+    do
+        err = symlinkat(target, parent.fd, name) < 0 ? negative_errno() : 0;
+    while (pass_may_have_space(pass, err, &wait));
+    if (err < 0)
+        return err;
     return look_up_made(pass, ino, parent.fd, name, &identity, ret_entry);
 }
 

@@ -62,10 +62,14 @@ struct pass {
     struct seen_names *seen_names; /* NULL: names are not kept */
     struct mount_table mounts;
     dev_t root_device;
-    dev_t own_device;     /* atomic; 0: not mounted yet */
-    int proc_fd;          /* /proc, for the status of callers */
-    int proc_self_fd;     /* /proc/self/fd, for reopening what we hold */
-    int spare_fd;         /* atomic; see pass_use_spare_fd() */
+    dev_t own_device; /* atomic; 0: not mounted yet */
+    int proc_fd;      /* /proc, for the status of callers */
+    int proc_self_fd; /* /proc/self/fd, for reopening what we hold */
+    int spare_fd;     /* atomic; see pass_use_spare_fd() */
+    struct {
+        size_t going; /* atomic, as gone */
+        size_t gone;
+    } in_vain;            /* what was waited for to free space, and did not */
     size_t path_fds_room; /* for descriptors of inodes that are found by name, and of open files, together */
     size_t path_fds_max;  /* of the former */
     struct recent recent[PASS_RECENT];
@@ -158,6 +162,16 @@ void pass_ask_to_forget(struct pass *pass);
 
 /* The same, until there are no more than there is room for. */
 void pass_make_room(struct pass *pass);
+
+/* Of an op that fails for want of room on the lower file system; zero in the beginning. */
+struct space_wait {
+    unsigned tries;
+    size_t gone; /* inode_table_gone() before the last of them */
+};
+
+/* After it has failed: true if there may be room now, since removed files have gone for good meanwhile. Then the op
+ * should try again. */
+bool pass_may_have_space(struct pass *pass, int err, struct space_wait *wait);
 
 /* True once for each descriptor that could be had for the op that has ended so. */
 static inline bool pass_may_retry(struct pass *pass, int err) {

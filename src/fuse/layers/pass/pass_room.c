@@ -1,5 +1,12 @@
-/* How many descriptors inodes that are found by name may hold, and giving those up that others need more. */
+/* How many descriptors inodes that are found by name may hold, and giving those up that others need more; and room on
+ * the lower file system that they keep. */
+#include <time.h>
+
 #include "pass_private.h"
+
+#define SPACE_TRIES_MAX 16U
+#define SPACE_WAIT_FIRST_US 64L /* 262 ms in all, for workers may have no CPU meanwhile */
+#define SPACE_WAIT_LAST_US 131072L
 
 size_t pass_path_fds_max(const struct pass *pass) {
     size_t open_files = __atomic_load_n(&pass->open_file_shares.taken, __ATOMIC_RELAXED);
@@ -44,6 +51,49 @@ bool pass_give_up_fd(struct pass *pass) {
             return true;
     }
     return false;
+}
+
+/* Somebody has waited for the same ones, and they stay: programs hold them. */
+static bool is_in_vain(const struct pass *pass, size_t going, size_t gone) {
+    return gone == __atomic_load_n(&pass->in_vain.gone, __ATOMIC_RELAXED) &&
+           going <= __atomic_load_n(&pass->in_vain.going, __ATOMIC_RELAXED);
+}
+
+static void note_in_vain(struct pass *pass, size_t going, size_t gone) {
+    __atomic_store_n(&pass->in_vain.going, going, __ATOMIC_RELAXED);
+    __atomic_store_n(&pass->in_vain.gone, gone, __ATOMIC_RELAXED);
+}
+
+/* Until more have gone than had. False: there are none that may */
+static bool wait_for_going(struct pass *pass, size_t *gone) {
+    for (long wait_us = SPACE_WAIT_FIRST_US;; wait_us *= 2) {
+        size_t going = inode_table_going(pass->inodes);
+        size_t now_gone = inode_table_gone(pass->inodes); /* after it: what was going may have gone */
+        if (now_gone != *gone) {
+            *gone = now_gone;
+            return true;
+        }
+        if (going == 0 || is_in_vain(pass, going, now_gone))
+            return false;
+        if (wait_us > SPACE_WAIT_LAST_US) {
+            note_in_vain(pass, going, now_gone);
+            return false;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = wait_us * 1000}, NULL);
+    }
+}
+
+/* The descriptor of a removed file keeps its blocks until the kernel has forgotten the file, which it says just after
+ * the removal has been answered, and closing it may take as long as freeing them does. */
+bool pass_may_have_space(struct pass *pass, int err, struct space_wait *wait) {
+    bool is_space = err == -ENOSPC || err == -EDQUOT;
+    if (!is_space || wait->tries == SPACE_TRIES_MAX || !inode_table_has_named(pass->inodes))
+        return false;
+    if (wait->tries++ == 0) {
+        wait->gone = inode_table_gone(pass->inodes);
+        return true; /* for they may have gone just after the failure */
+    }
+    return wait_for_going(pass, &wait->gone);
 }
 
 void pass_make_room(struct pass *pass) {
