@@ -383,14 +383,16 @@ static int write_whole(struct pass *pass, int fd, const char *data, size_t size_
     return 0;
 }
 
-/* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. */
-static int write_back_at(struct pass *pass, const struct open_file *file, uid_t uid, const void *data,
+/* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. Who has the
+ * file open may not be allowed to open it again, as one that has become read-only: then the descriptor that there is
+ * does without until the next direct write. */
+static int write_back_at(struct pass *pass, struct open_file *file, uid_t uid, const void *data,
                          size_t size_bytes, off_t offset) {
     CLEANUP_FD int fd = -1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
-    int err = is_direct_now(file) ? pass_open_inode(pass, file->inode, O_WRONLY, &fd) : 0;
-    if (err == 0)
-        err = identity_enter_to_write_back(pass, uid, &identity);
+    if (is_direct_now(file) && pass_open_inode(pass, file->inode, O_WRONLY, &fd) < 0)
+        follow_direct(file, 0);
+    int err = identity_enter_to_write_back(pass, uid, &identity);
     return err < 0 ? err : write_whole(pass, fd >= 0 ? fd : file->fd, data, size_bytes, offset);
 }
 
@@ -407,7 +409,7 @@ static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
     return uid;
 }
 
-static int write_back(struct pass *pass, const struct open_file *file, const void *data, size_t size_bytes,
+static int write_back(struct pass *pass, struct open_file *file, const void *data, size_t size_bytes,
                       off_t offset, size_t *ret_written_bytes) {
     if (file->appends)
         return -EPERM; /* it would not be written where the page is */
