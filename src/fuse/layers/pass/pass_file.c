@@ -386,8 +386,8 @@ static int write_whole(struct pass *pass, int fd, const char *data, size_t size_
 /* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. Who has the
  * file open may not be allowed to open it again, as one that has become read-only: then the descriptor that there is
  * does without until the next direct write. */
-static int write_back_at(struct pass *pass, struct open_file *file, uid_t uid, const void *data,
-                         size_t size_bytes, off_t offset) {
+static int write_back_at(struct pass *pass, struct open_file *file, uid_t uid, const void *data, size_t size_bytes,
+                         off_t offset) {
     CLEANUP_FD int fd = -1;
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     if (is_direct_now(file) && pass_open_inode(pass, file->inode, O_WRONLY, &fd) < 0)
@@ -409,8 +409,8 @@ static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
     return uid;
 }
 
-static int write_back(struct pass *pass, struct open_file *file, const void *data, size_t size_bytes,
-                      off_t offset, size_t *ret_written_bytes) {
+static int write_back(struct pass *pass, struct open_file *file, const void *data, size_t size_bytes, off_t offset,
+                      size_t *ret_written_bytes) {
     if (file->appends)
         return -EPERM; /* it would not be written where the page is */
     int err = write_back_at(pass, file, find_page_owner(pass, file->inode), data, size_bytes, offset);
