@@ -82,9 +82,16 @@ others_are_served() {
     done
 }
 
+# One who looks a name up has the directory's lock in the kernel meanwhile.
+the_user_looks_up() {
+    ! as_user timeout 15 stat "$mnt/everybodys/none" 2>"$scratch/looked" || fail "there is such a name"
+    grep -q 'No such file' "$scratch/looked" || fail "looked up by the user: $(<"$scratch/looked")"
+}
+
 one_users_calls_leave_workers_to_others() {
     hold_lease
     start_openers
+    the_user_looks_up
     others_are_served
     are_waiting || fail "of $openers calls $(waiting) wait after others were served"
     end_lease
@@ -112,6 +119,57 @@ unmounting_does_not_wait_for_them() {
     kill -9 "$opener"
     wait_for_end "$opener" 30 2>/dev/null || fail "who waits cannot be killed"
     end_lease
+}
+
+# Looks up so many names at once; says how often there was no memory for that.
+look_up_many='
+import errno, os, sys, threading
+failed = []
+def look_up(number):
+    try:
+        os.stat(f"{sys.argv[2]}/{number}")
+    except OSError as error:
+        failed.append(error.errno)
+        if error.errno == errno.ENOMEM:
+            print("refused", flush=True)
+threading.stack_size(65536)
+for number in range(int(sys.argv[1])):
+    threading.Thread(target=look_up, args=(number,)).start()
+for thread in threading.enumerate():
+    if thread is not threading.current_thread():
+        thread.join()
+print(failed.count(errno.ENOMEM))
+'
+
+are_looking_up() {
+    [ "$(grep -c '^# in_flight: LOOKUP ' "$mnt/.osprof" || true)" -ge 100 ]
+}
+
+# Beyond what a user has room for they end after two seconds: they keep directories from others.
+calls_that_hold_directories_are_not_put_off_for_long() {
+    local looker
+    mkdir "$scratch/below" "$lower/hangs"
+    mount_osproffs -o allow_other,cache=none "$scratch/below" "$lower/hangs"
+    stopped=${pid_of[$lower/hangs]}
+    mount_osproffs -o allow_other "$lower" "$mnt"
+    as_user ls "$mnt/hangs" "$mnt/everybodys" >/dev/null
+    kill -STOP "$stopped"
+    in_user python3 -c "$look_up_many" 300 "$mnt/hangs" >"$scratch/refused" &
+    looker=$!
+    processes+=("$looker")
+    wait_until 20 are_looking_up || fail "no LOOKUP waits"
+    in_user timeout 30 stat "$mnt/everybodys/another" >"$scratch/stat" 2>&1 &
+    processes+=("$!")
+    others_are_served
+    wait_until 20 grep -q refused "$scratch/refused" || fail "all calls are put off"
+    others_are_served
+    kill -CONT "$stopped"
+    stopped=
+    wait_for_end "$looker" 30 || fail "names are still looked up"
+    [ "$(tail -n 1 "$scratch/refused")" -ge 100 ] || fail "$(tail -n 1 "$scratch/refused") of 300 are refused"
+    unmount_osproffs "$mnt"
+    unmount_osproffs "$lower/hangs"
+    rmdir "$scratch/below" "$lower/hangs"
 }
 
 # The lower file system is another mount, whose daemon is stopped.
@@ -160,4 +218,5 @@ calls_that_are_put_off_can_be_killed
 unmount_osproffs "$mnt"
 mount_osproffs -o allow_other "$lower" "$mnt"
 unmounting_does_not_wait_for_them
+calls_that_hold_directories_are_not_put_off_for_long
 asynchronous_reads_leave_the_rest_to_others

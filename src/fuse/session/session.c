@@ -97,6 +97,8 @@ static void tick(struct session *session) {
         session_find_lost_interrupts(session);
     if (!pool_is_plain(&session->pool))
         check_pool(session);
+    if (session_has_late(session))
+        session_refuse_late(session);
     if (has_later(session) && read_clock_ns(CLOCK_MONOTONIC) - session->called_ns >= LATER_NS)
         do_later(session);
 }
@@ -109,7 +111,7 @@ static int64_t tick_step_ns(struct session *session) {
         return SIGNAL_EVERY_NS;
     if (session->ring)
         return RING_TICK_NS;
-    return has_later(session) ? LATER_NS : 0;
+    return has_later(session) || session_has_late(session) ? LATER_NS : 0;
 }
 
 /* Ticks every so often, also while signals come. ret_ticked_ns: when it did last. */

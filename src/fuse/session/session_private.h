@@ -13,7 +13,9 @@
 #include "session.h"
 #include "user_shares.h"
 
-#define WORKERS_MAX 512U
+#define SHARED_CALLS_MAX 512U /* that are served at a time, of all users together; see enum charge_kind */
+#define SHARED_DIRECTORY_CALLS_MAX 256U
+#define WORKERS_MAX (SHARED_CALLS_MAX + SHARED_DIRECTORY_CALLS_MAX)
 
 #define INTERRUPT_SIGNAL SIGUSR1
 #define MAIN_SIGNAL SIGUSR2 /* to the main thread: a worker has ended, or wants something of it */
@@ -39,10 +41,23 @@ struct session_server {
     unsigned interrupters;  /* atomic; others that may be about to signal it */
 };
 
+/* From which share of a user's a request is served. */
+enum charge_kind {
+    CHARGE_CALL,
+    CHARGE_DIRECTORY_CALL, /* the kernel may hold a directory's lock until it is answered: others wait for that */
+    CHARGE_KINDS
+};
+
+struct charge {
+    uid_t uid;
+    enum charge_kind kind;
+};
+
 /* A request that is put off: session_deferred.c */
 struct deferred {
     struct deferred *next;
-    uid_t uid;        /* whose share it is to be served from */
+    struct charge charge;
+    int64_t since_ns; /* CLOCK_MONOTONIC */
     bool interrupted; /* under deferred_lock while it is put off */
     size_t size_bytes;
     alignas(16) char request[];
@@ -81,16 +96,16 @@ struct session {
     unsigned idle_count;           /* atomic; workers that wait for a request, or are about to */
     unsigned idle_most;            /* with as many idle ones another is parked; so many idle and parked ones stay */
     struct interrupt interrupts[WORKERS_MAX];
-    unsigned interrupt_count;          /* atomic; changed under the lock; for the main thread to repeat */
-    struct user_shares busy;           /* requests that are being served */
-    struct user_shares deferred_bytes; /* what requests that are put off take */
-    pthread_mutex_t deferred_lock;     /* of the next three */
-    struct deferred_queue deferred[USER_SHARES_COUNTERS];
-    unsigned deferred_count;   /* atomic; changed under deferred_lock */
-    unsigned deferred_turn;    /* of the queues */
-    void (*later)(void *data); /* atomic; NULL: nothing is to be called */
-    void *later_data;          /* under the lock */
-    int64_t called_ns;         /* when something was last; the main thread's */
+    unsigned interrupt_count;              /* atomic; changed under the lock; for the main thread to repeat */
+    struct user_shares busy[CHARGE_KINDS]; /* requests that are being served */
+    struct user_shares deferred_bytes;     /* what requests that are put off take */
+    pthread_mutex_t deferred_lock;         /* of the next three */
+    struct deferred_queue deferred[CHARGE_KINDS][USER_SHARES_COUNTERS];
+    unsigned deferred_count[CHARGE_KINDS]; /* atomic; changed under deferred_lock */
+    unsigned deferred_turn;                /* of the queues */
+    void (*later)(void *data);             /* atomic; NULL: nothing is to be called */
+    void *later_data;                      /* under the lock */
+    int64_t called_ns;                     /* when something was last; the main thread's */
     bool single;
     struct ring_reply_thread *ring; /* NULL: requests do not come over rings */
     unsigned ring_checks;           /* the main thread's */
@@ -150,9 +165,9 @@ void session_find_lost_interrupts(struct session *session);
  * interrupt: returns whether the request is among those that are put off.
  * drop: without an answer; when no thread serves any more. */
 void session_init_deferred(struct session *session, uid_t owner_uid);
-uid_t session_charged_user(const void *request);
+struct charge session_charge_of(const void *request);
 bool session_begin(struct session *session, const void *request, size_t size_bytes);
-void session_end(struct session *session, uid_t charged_user);
+void session_end(struct session *session, struct charge charge);
 struct deferred *session_next_deferred(struct session *session);
 bool session_is_still_wanted(struct session *session, const struct deferred *deferred);
 void session_refuse(struct session *session, const void *request, int error);
@@ -161,6 +176,10 @@ pid_t session_caller_of(const struct deferred *deferred);
 void session_free_deferred(struct session *session, struct deferred *deferred);
 bool session_interrupt_deferred(struct session *session, uint64_t request);
 void session_drop_deferred(struct session *session);
+
+/* Refuses those that would keep others waiting. The main thread's. */
+bool session_has_late(struct session *session);
+void session_refuse_late(struct session *session);
 
 /* The caller, a thread, was killed, and ends when it comes back from its system call. */
 bool server_is_killed(pid_t caller);

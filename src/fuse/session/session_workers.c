@@ -186,7 +186,7 @@ static void serve_request(struct worker *worker, struct fuse_buf *request) {
     uint64_t start_cycles = pool_now(&session->pool);
     pool_take(&worker->pooled);
     become_busy(worker);
-    const uid_t charged_user = session_charged_user(request->mem);
+    const struct charge charge = session_charge_of(request->mem);
     struct fuse_in_header header = look_into(worker, request);
     const bool has_others = request_is_data(header.opcode) && pool_is_to_check(&worker->pooled) &&
                             pool_requests_wait(fuse_session_fd(session->fuse));
@@ -196,7 +196,7 @@ static void serve_request(struct worker *worker, struct fuse_buf *request) {
     else
         fuse_session_process_buf(session->fuse, request);
     __atomic_store_n(&worker->server.request, 0, __ATOMIC_RELEASE);
-    session_end(session, charged_user);
+    session_end(session, charge);
     uint64_t answered_cycles = worker->answered_cycles;
     const struct pool_call call = {.caller = header.pid,
                                    .work_cycles = answered_cycles ? answered_cycles - start_cycles : 0,
@@ -214,7 +214,7 @@ static void serve_deferred(struct worker *worker) {
         if (session_is_still_wanted(session, deferred))
             serve_request(worker, &request);
         else
-            session_end(session, deferred->uid);
+            session_end(session, deferred->charge);
         session_free_deferred(session, deferred);
     }
 }
