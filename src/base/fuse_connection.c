@@ -2,8 +2,8 @@
 #include "fuse_connection.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/sysmacros.h>
 
 #include "base.h"
@@ -18,5 +18,7 @@ int fuse_connection_waiting(dev_t device, uint64_t *ret_count) {
     CLEANUP_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
         return negative_errno();
-    return sscanf(text, "%" SCNu64, ret_count) == 1 ? 0 : -EBADMSG;
+    char *end;
+    *ret_count = strtoull(text, &end, 10);
+    return end != text ? 0 : -EBADMSG;
 }

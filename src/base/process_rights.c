@@ -18,14 +18,22 @@ struct status {
     uint64_t capabilities;
 };
 
+/* The last of "Uid:\t0\t0\t0\t0": real, effective, saved, and that for file systems. */
+static uid_t last_number(const char *line) {
+    char *end = strchr(line, ':') + 1;
+    unsigned long number = 0;
+    for (unsigned i = 0; i < 4; i++)
+        number = strtoul(end, &end, 10);
+    return (uid_t)number;
+}
+
 static void take_line(const char *line, struct status *status) {
-    unsigned real, effective, saved, file_system;
     if (strncmp(line, "Name:\t" IO_WORKER, strlen("Name:\t" IO_WORKER)) == 0)
         status->is_io_worker = true;
     else if (strncmp(line, "Tgid:", 5) == 0)
         status->process = (pid_t)strtol(line + 5, NULL, 10);
-    else if (sscanf(line, "Uid: %u %u %u %u", &real, &effective, &saved, &file_system) == 4)
-        status->acts_as = file_system;
+    else if (strncmp(line, "Uid:", 4) == 0)
+        status->acts_as = last_number(line);
     else if (strncmp(line, "CapEff:", 7) == 0)
         status->capabilities = strtoull(line + 7, NULL, 16);
 }
@@ -71,14 +79,21 @@ bool process_has_our_paths(pid_t thread) {
     return thread > 0 && has_same(thread, "ns/mnt") && has_same(thread, "root");
 }
 
+static bool has_two_numbers(const char *text) {
+    char *second;
+    char *end;
+    (void)strtol(text, &second, 10);
+    (void)strtol(second, &end, 10);
+    return end != second;
+}
+
 /* The numbers of this process in the namespace of /proc, and in those below it down to its own. */
 bool process_numbers_are_ours(void) {
     CLEANUP_STREAM FILE *stream = fopen("/proc/self/status", "re");
     CLEANUP_FREE char *line = NULL;
     size_t size_bytes = 0;
-    int own, below;
     while (stream && getline(&line, &size_bytes, stream) >= 0)
-        if (sscanf(line, "NSpid: %d %d", &own, &below) == 2)
+        if (strncmp(line, "NSpid:", 6) == 0 && has_two_numbers(line + 6))
             return false;
     return stream != NULL;
 }

@@ -112,7 +112,7 @@ static ssize_t receive(struct question *question) {
 static bool read_question(struct question *question) {
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
     ssize_t count = 1;
-    set_patience(question->fd, SO_RCVTIMEO, PATIENCE_S * 1000);
+    set_patience(question->fd, SO_RCVTIMEO, PATIENCE_S * INT64_C(1000));
     while (count > 0) {
         if (question->size_bytes > CONTROL_WRITE_MAX || is_past(end_ns))
             return false;
@@ -267,7 +267,7 @@ static void answer(struct control_server *server, struct question *question) {
 /* fd: taken over */
 static void serve(struct control_server *server, int fd) {
     struct question question = {.fd = fd, .file_fd = -1};
-    set_patience(fd, SO_SNDTIMEO, PATIENCE_S * 1000);
+    set_patience(fd, SO_SNDTIMEO, PATIENCE_S * INT64_C(1000));
     if (read_question(&question) && question.is_trusted)
         answer(server, &question);
     else if (!question.is_trusted)

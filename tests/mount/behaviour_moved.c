@@ -91,7 +91,7 @@ void behaviour_moved_parent(void) {
 /* A process whose working directory is moved. Returns the end of a pipe: closing it lets the process look. */
 static int start_worker(pid_t *ret_pid) {
     char root[4096];
-    int ends[2];
+    int ends[2] = {-1, -1};
     behaviour_must(getcwd(root, sizeof(root)) != NULL && pipe(ends) == 0, "begin");
     behaviour_must(chdir("a/sub") == 0, "go to a/sub");
     fflush(stdout);

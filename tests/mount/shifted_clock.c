@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library names them otherwise */
+
 static const char *shift_text;
 
 __attribute__((constructor)) static void open_shift(void) {
@@ -81,3 +83,5 @@ int pthread_timedjoin_np(pthread_t thread, void **ret_value, const struct timesp
             return ETIMEDOUT;
     return err;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -27,6 +27,7 @@ static bool take_part(size_t *size_bytes) {
 }
 
 /* In place of the C library's. */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library names them otherwise */
 ssize_t pwrite(int fd, const void *data, size_t size_bytes, off_t offset) {
     return take_part(&size_bytes) ? syscall(SYS_pwrite64, fd, data, size_bytes, offset) : -1;
 }
@@ -37,6 +38,7 @@ ssize_t pread(int fd, void *data, size_t size_bytes, off_t offset) {
     reads_done++;
     return take_part(&size_bytes) ? syscall(SYS_pread64, fd, data, size_bytes, offset) : -1;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 #define TEXT "abcdefghij"
 #define TEXT_BYTES (sizeof(TEXT) - 1)

@@ -24,6 +24,7 @@ struct show_command {
     const char *layer;       /* of a recording; NULL: see input_choose() */
     bool shows_layers;       /* of a recording all layers: nothing is asked for that only one has */
     const char *profile;
+    char warning[DAEMON_TEXT_SIZE]; /* the page's */
     struct show_options page;
 };
 
@@ -237,16 +238,15 @@ static enum status show_layers(const struct show_command *options, const struct 
 
 static enum status show_layer(struct show_command *options, struct input *input) {
     struct input_layer layer = {.name = options->layer};
-    char warning[DAEMON_TEXT_SIZE];
     bool is_of_several = input->layers.count > 0;
     if (input_choose(options->profile, &layer, input) != 0)
         return STATUS_TROUBLE;
     options->page.source.layer = is_of_several ? aggstats_profile_label(&input->profile, "layer") : NULL;
     options->page.source.is_live = input->is_live && input->live.recording;
     const struct daemon_state daemon = daemon_state_find(input);
-    if (daemon_state_warn(&daemon, warning))
-        options->page.warning = warning;
-    if (daemon_state_add_labels(&daemon, options->view ? &input->profile : NULL) != 0)
+    if (daemon_state_warn(&daemon, options->warning))
+        options->page.warning = options->warning;
+    if (options->view && daemon_state_add_labels(&daemon, &input->profile) != 0)
         return complain_no_view(options, -ENOMEM);
     in_flight_find_out(input);
     enum status status = options->of ? select_groups(options, input) : STATUS_OK;

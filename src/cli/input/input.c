@@ -361,7 +361,8 @@ static int complain_no_control(const char *argument, const char *path, int error
     else if (error == -ENOENT || error == -ENOTDIR)
         complain("%s is not the mount point of an osproffs: there is no %s", argument, path);
     else if (error == -EACCES || error == -EPERM)
-        complain("cannot write %s: %s; only who mounted it and root may", path, strerror(-error));
+        complain("cannot write %s: %s; only who has CAP_SYS_ADMIN, and who mounted it unless that is root, may", path,
+                 strerror(-error));
     else
         complain("cannot open %s: %s", path, strerror(-error));
     return error;

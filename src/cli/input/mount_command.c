@@ -37,20 +37,17 @@ static int complain_place(const char *file, int error) {
     return 1;
 }
 
-/* The file need not be there. Returns 0, or 1 after a complaint. */
-static int find_place(const char *file, struct place *ret_place) {
-    CLEANUP_PLACE struct place place = PLACE_NONE;
+/* The file need not be there. place: none; the caller finishes it. Returns 0, or 1 after a complaint. */
+static int find_place(const char *file, struct place *place) {
     char directory[PATH_MAX];
-    int error = open_parent(AT_FDCWD, file, &place.dir_fd, &place.name);
+    int error = open_parent(AT_FDCWD, file, &place->dir_fd, &place->name);
     if (error == 0)
-        error = path_of_open(place.dir_fd, directory);
-    if (error == 0 && !(place.path = path_join(directory, place.name)))
+        error = path_of_open(place->dir_fd, directory);
+    if (error == 0 && !(place->path = path_join(directory, place->name)))
         error = -ENOMEM;
     if (error)
         return complain_place(file, error);
-    place.name = strrchr(place.path, '/') + 1;
-    *ret_place = place;
-    place = (struct place)PLACE_NONE;
+    place->name = strrchr(place->path, '/') + 1;
     return 0;
 }
 

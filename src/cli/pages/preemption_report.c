@@ -2,6 +2,7 @@
 #include "preemption_report.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base.h"
@@ -49,7 +50,7 @@ static void format_expected(double calls, char ret_text[UNITS_TEXT_SIZE]) {
     if (calls < 10)
         snprintf(ret_text, UNITS_TEXT_SIZE, calls < 0.01 ? "%.1g" : "%.2f", calls);
     else
-        units_format_count((uint64_t)(calls + 0.5), ret_text);
+        units_format_count((uint64_t)llround(calls), ret_text);
 }
 
 static void print_heading(const struct report *report, bool calibrated) {

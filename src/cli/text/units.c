@@ -2,6 +2,7 @@
 #include "units.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static void format_digits(double value, char *ret_text, size_t size) {
 
 void units_format_number(double number, char ret_text[UNITS_TEXT_SIZE]) {
     if (number >= 999.5 && number < 1e18)
-        units_format_count((uint64_t)(number + 0.5), ret_text);
+        units_format_count((uint64_t)llround(number), ret_text);
     else
         format_digits(number, ret_text, UNITS_TEXT_SIZE);
 }
@@ -76,7 +77,7 @@ void units_format_seconds(const struct units *units, double seconds, char ret_te
     }
     char digits[UNITS_TEXT_SIZE];
     if (value >= 999.5 && value < 1e18)
-        units_format_count((uint64_t)(value + 0.5), digits);
+        units_format_count((uint64_t)llround(value), digits);
     else if (thousands == 0 && value > 0 && value < 1)
         snprintf(digits, sizeof(digits), "%.1f", value);
     else

@@ -25,7 +25,8 @@ struct inode_chunk {
 
 int inode_chunks_init(struct inode_chunks *chunks) {
     *chunks = (struct inode_chunks){
-        .memory = calloc(INODE_CHUNKS_MAX, sizeof(*chunks->memory)), /* pages come with use */
+        /* NOLINTNEXTLINE(bugprone-sizeof-expression): pointers are meant. Pages come with use */
+        .memory = calloc(INODE_CHUNKS_MAX, sizeof(*chunks->memory)),
         .states = calloc(INODE_CHUNKS_MAX, sizeof(*chunks->states)),
     };
     return chunks->memory && chunks->states ? 0 : -ENOMEM;

@@ -85,7 +85,7 @@ int inode_table_give_path_fd(struct inode_table *table, struct inode *inode, int
 void inode_table_drop_path_fd(struct inode_table *table, struct inode *inode);
 
 /* Makes it the inode's first name. Errors: -ENOMEM */
-int inode_table_name(struct inode_table *table, struct inode *inode, const struct inode *directory, const char *name);
+int inode_table_name(struct inode_table *table, struct inode *inode, const struct inode *directory, const char *text);
 
 /* Takes the first name away. */
 void inode_table_drop_name(struct inode_table *table, struct inode *inode);
