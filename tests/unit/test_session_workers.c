@@ -1,6 +1,7 @@
 /* Workers over a socket instead of the device: requests are served whatever else hangs, one user's leave workers to
- * others, each is answered once, and workers that are not needed end. GETATTR of the inode HANGS waits until it is let
- * go, or interrupted; of HANGS_ON until it is interrupted. */
+ * others, each is answered once, and workers that are not needed end. STATFS of the inode HANGS waits until it is let
+ * go, or interrupted; of HANGS_ON until it is interrupted. So does GETATTR, which may hold a
+ * directory. */
 #include "session.h"
 
 #include <check.h>
@@ -52,19 +53,29 @@ static int hang(bool may_be_let_go) {
     return err;
 }
 
-static void answer_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
-    const struct stat attr = {.st_ino = ino, .st_mode = S_IFREG | 0644};
-    (void)fi;
+static int serve(fuse_req_t req, fuse_ino_t ino) {
     session_enter(session, req, true);
     int err = ino == HANGS || ino == HANGS_ON ? hang(ino == HANGS) : 0;
     session_leave(true);
-    if (err == 0)
-        fuse_reply_attr(req, &attr, 0);
-    else
+    if (err != 0)
         fuse_reply_err(req, err);
+    return err;
 }
 
-static const struct fuse_lowlevel_ops operations = {.getattr = answer_getattr};
+static void answer_statfs(fuse_req_t req, fuse_ino_t ino) {
+    const struct statvfs attr = {.f_bsize = 4096};
+    if (serve(req, ino) == 0)
+        fuse_reply_statfs(req, &attr);
+}
+
+static void answer_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
+    const struct stat attr = {.st_ino = ino, .st_mode = S_IFREG | 0644};
+    (void)fi;
+    if (serve(req, ino) == 0)
+        fuse_reply_attr(req, &attr, 0);
+}
+
+static const struct fuse_lowlevel_ops operations = {.getattr = answer_getattr, .statfs = answer_statfs};
 
 /* ---- The kernel ---- */
 
@@ -88,6 +99,10 @@ static void send_request(uint64_t unique, uint32_t opcode, uint64_t ino, uint32_
                                     .pid = (uint32_t)getpid()};
     struct iovec parts[] = {{&header, sizeof(header)}, {(void *)(uintptr_t)body, body_bytes}};
     ck_assert_int_eq(writev(kernel_fd, parts, 2), header.len);
+}
+
+static void send_statfs(uint64_t unique, uint64_t ino, uint32_t uid) {
+    send_request(unique, FUSE_STATFS, ino, uid, "", 0);
 }
 
 static void send_getattr(uint64_t unique, uint64_t ino, uint32_t uid) {
@@ -217,8 +232,8 @@ static void run(bool single, void (*body)(void)) {
 
 static void call_beside_calls_that_hang(void) {
     for (uint64_t unique = 2; unique < 102; unique++)
-        send_getattr(unique, HANGS, 0);
-    send_getattr(1000, 3, 0);
+        send_statfs(unique, HANGS, 0);
+    send_statfs(1000, 3, 0);
     expect_answer(1000, 0);
     wait_for_hanging(100);
     expect_no_answer();
@@ -240,14 +255,14 @@ static void leave_workers(void) {
     static bool answered[1000];
     const uint64_t count = 701;
     for (uint64_t unique = 2; unique < 2 + count; unique++)
-        send_getattr(unique, HANGS, USER);
+        send_statfs(unique, HANGS, USER);
     wait_for_hanging(512 / 3);
     for (uint64_t turn = 0; turn < 7; turn++) {
-        send_getattr(1000 + 3 * turn, 3, 0);
+        send_statfs(1000 + 3 * turn, 3, 0);
         expect_answer(1000 + 3 * turn, 0);
-        send_getattr(1001 + 3 * turn, 3, OWNER);
+        send_statfs(1001 + 3 * turn, 3, OWNER);
         expect_answer(1001 + 3 * turn, 0);
-        send_getattr(1002 + 3 * turn, 3, USER - 1);
+        send_statfs(1002 + 3 * turn, 3, USER - 1);
         expect_answer(1002 + 3 * turn, 0);
     }
     ck_assert_uint_le(hanging(), 512 / 2);
@@ -268,12 +283,43 @@ START_TEST(calls_of_one_user_leave_workers_to_others) {
 }
 END_TEST
 
+/* Beside the user's other calls they are served, and beside those that hang like them refused after a while. */
+static void call_for_directories(void) {
+    unsigned refused = 0;
+    for (uint64_t unique = 2; unique < 402; unique++)
+        send_statfs(unique, HANGS, USER);
+    wait_for_hanging(512 / 3);
+    send_getattr(500, 3, USER);
+    expect_answer(500, 0);
+    for (uint64_t unique = 1000; unique < 1300; unique++)
+        send_getattr(unique, HANGS, USER);
+    for (; refused < 100; refused++) {
+        uint64_t unique;
+        int error;
+        ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+        ck_assert(unique >= 1000 && unique < 1300 && error == ENOMEM);
+    }
+    let_go();
+    for (unsigned left = 400 + 300 - refused; left > 0; left--) {
+        uint64_t unique;
+        int error;
+        ck_assert(take_answer(PATIENCE_MS, &unique, &error));
+        ck_assert(error == 0 || (error == ENOMEM && unique >= 1000));
+    }
+    expect_no_answer();
+}
+
+START_TEST(calls_that_may_hold_directories_are_not_put_off_for_long) {
+    run(false, call_for_directories);
+}
+END_TEST
+
 static void call_root_beside_two_hundred_users(void) {
     for (uint64_t unique = 2; unique < 2 + 1200; unique++)
-        send_getattr(unique, HANGS, USER - (uint32_t)(unique % 200));
+        send_statfs(unique, HANGS, USER - (uint32_t)(unique % 200));
     wait_for_hanging(400);
     for (uint64_t unique = 5000; unique < 5017; unique++) {
-        send_getattr(unique, 3, unique % 2 ? 0 : OWNER);
+        send_statfs(unique, 3, unique % 2 ? 0 : OWNER);
         expect_answer(unique, 0);
     }
     let_go();
@@ -293,7 +339,7 @@ END_TEST
 static void interrupt_all(void) {
     const uint64_t count = 401;
     for (uint64_t unique = 2; unique < 2 + count; unique++)
-        send_getattr(unique, HANGS, USER);
+        send_statfs(unique, HANGS, USER);
     wait_for_hanging(100);
     for (uint64_t unique = 2; unique < 2 + count; unique++)
         send_interrupt(unique);
@@ -315,7 +361,7 @@ static void interrupt_before_the_call(void) {
     const struct timespec shortly = {.tv_nsec = 100000000};
     send_interrupt(2);
     nanosleep(&shortly, NULL);
-    send_getattr(2, HANGS, USER);
+    send_statfs(2, HANGS, USER);
     expect_answer(2, EINTR);
 }
 
@@ -326,7 +372,7 @@ END_TEST
 
 static void call_one_after_the_other(void) {
     for (uint64_t unique = 2; unique < 2003; unique++) {
-        send_getattr(unique, 3, USER);
+        send_statfs(unique, 3, USER);
         expect_answer(unique, 0);
     }
 }
@@ -368,7 +414,7 @@ static void wait_for_threads(unsigned most) {
 static void call_in_a_burst(uint64_t first, unsigned count, unsigned hanging_besides) {
     let_none_go();
     for (uint64_t unique = first; unique < first + count; unique++)
-        send_getattr(unique, HANGS, 0);
+        send_statfs(unique, HANGS, 0);
     wait_for_hanging(count + hanging_besides);
     ck_assert_uint_gt(count_threads(), count + hanging_besides);
     let_go();
@@ -384,13 +430,13 @@ static void call_in_a_burst(uint64_t first, unsigned count, unsigned hanging_bes
 static void call_in_two_bursts(void) {
     const unsigned most = count_threads() + 3 * count_cpus() + 3;
     for (uint64_t unique = 2; unique < 5; unique++)
-        send_getattr(unique, HANGS_ON, 0);
+        send_statfs(unique, HANGS_ON, 0);
     wait_for_hanging(3);
     for (unsigned burst = 1; burst <= 2; burst++) {
         call_in_a_burst(UINT64_C(1000) * burst, 101, 3);
         wait_for_threads(most);
         ck_assert_uint_eq(hanging(), 3);
-        send_getattr(UINT64_C(1000) * burst + 500, 3, 0);
+        send_statfs(UINT64_C(1000) * burst + 500, 3, 0);
         expect_answer(UINT64_C(1000) * burst + 500, 0);
     }
     for (uint64_t unique = 2; unique < 5; unique++) {
@@ -410,6 +456,7 @@ int main(void) {
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, calls_that_hang_delay_no_other);
     tcase_add_test(tcase, calls_of_one_user_leave_workers_to_others);
+    tcase_add_test(tcase, calls_that_may_hold_directories_are_not_put_off_for_long);
     tcase_add_test(tcase, calls_of_many_users_leave_workers_to_the_trusted);
     tcase_add_test(tcase, calls_that_were_put_off_can_be_interrupted);
     tcase_add_test(tcase, an_interrupt_may_come_before_its_call_has_begun);
