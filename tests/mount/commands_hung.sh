@@ -5,7 +5,7 @@
 . "$tests_dir/helpers.sh"
 
 need_root
-need fsfreeze mkfs.ext4
+need fsfreeze mkfs.ext4 pgrep
 
 before_cleanup() {
     thaw
@@ -20,6 +20,16 @@ hangs() {
     "$OSPROF" show "$mnt" | grep -q '^CREATE'
 }
 
+# The same without asking for the call's path.
+has_call_in_flight() {
+    "$OSPROF" check "$mnt" | grep -q 'in flight'
+}
+
+# The paths of calls in flight, of what osprof show says.
+paths_in_flight() {
+    sed -n '/^Calls in flight/,/^operation/p' "$1" | tr -d ' \n'
+}
+
 # within_time COMMAND...: what steps into the mount would wait until it thaws
 within_time() {
     timeout -k 1 20 "$@" || fail "status $?: $*"
@@ -29,7 +39,11 @@ within_time() {
 mkdir "$mnt/before"
 freeze "$lower"
 touch "$mnt/hung" &
-wait_until 30 hangs || fail "no call hangs"
+wait_until 30 has_call_in_flight || fail "no call hangs"
+# the path is asked for without a step into the mount, which nobody could take back
+within_time "$OSPROF" show "$mnt" >"$scratch/shown"
+paths_in_flight "$scratch/shown" | grep -qF "$lower" || fail "no path of the call in flight: $(<"$scratch/shown")"
+! pgrep -f "$OSPROF .*$mnt" >&2 || fail "processes of commands are left"
 within_time "$OSPROF" dump "$mnt" "$scratch/dumped"
 assert_eq 1 "$(profile_calls CREATE "$scratch/dumped")" "CREATE in flight"
 within_time "$OSPROF" rotate "$mnt" "$scratch/rotated"

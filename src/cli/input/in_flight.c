@@ -28,7 +28,7 @@ static void take_path(struct aggstats_call_in_flight *call, struct aggstats_prof
     }
 }
 
-/* Begins to read the control file, and waits a moment for the answer. */
+/* Begins to ask, and waits a moment for the answer. */
 static int ask(struct control_reader *reader, const char *path, struct aggstats_profile *ret_answer) {
     int error = control_reader_begin(reader, path);
     if (error)
@@ -43,7 +43,8 @@ static int ask(struct control_reader *reader, const char *path, struct aggstats_
 }
 
 static void find_paths(struct aggstats_profile *profile) {
-    CLEANUP_FREE char *path = control_path(profile);
+    CLEANUP_FREE char *socket = live_control_socket(profile);
+    CLEANUP_FREE char *path = socket ? steal_pointer(&socket) : control_path(profile);
     struct control_reader reader = {.pid = 0};
     struct aggstats_profile answer = {0};
     if (path && ask(&reader, path, &answer) == 0)

@@ -44,4 +44,8 @@ char *control_path(const struct aggstats_profile *profile);
  * Owner: the caller frees it */
 char *live_file_socket(const struct live_file *file);
 
+/* The same of the mount of a profile, if its process serves it now.
+ * Owner: the caller frees it */
+char *live_control_socket(const struct aggstats_profile *profile);
+
 #endif

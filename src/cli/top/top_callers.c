@@ -36,7 +36,10 @@ void top_callers_ask(struct top_callers *callers, const struct aggstats_profile 
         return;
     free(callers->path);
     callers->path = path ? strdup(path) : control_path(of);
-    callers->error = callers->path ? control_reader_begin(&callers->reader, callers->path) : -ENOTCONN;
+    CLEANUP_FREE char *socket = path ? NULL : live_control_socket(of);
+    const char *asked = socket ? socket : callers->path;
+    callers->is_in_mount = !socket;
+    callers->error = asked ? control_reader_begin(&callers->reader, asked) : -ENOTCONN;
 }
 
 /* ---- Answers ------------------------------------------------------------------------------------ */

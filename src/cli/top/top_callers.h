@@ -21,7 +21,8 @@ struct top_callers {
     enum top_callers_wanted wanted;
     enum aggstats_grouping by;       /* nothing else will do; AGGSTATS_UNGROUPED: whatever there is */
     enum aggstats_grouping grouping; /* what is shown; AGGSTATS_UNGROUPED until somebody has called */
-    char *path;                      /* of the control file that was asked last; NULL: there is none */
+    char *path;                      /* of the control file of what was asked last; NULL: there is none */
+    bool is_in_mount;                /* it was asked itself, not a socket in its place */
     struct control_reader reader;
 
     /* Snapshots, of resolution 0 if there is none */
@@ -43,8 +44,8 @@ struct top_callers {
 void top_callers_finish(struct top_callers *callers);
 
 /* Asks the mount, unless it still owes an answer.
- * of: the latest snapshot of all calls, whose header tells where the control file is
- * control_path: NULL: there */
+ * of: the latest snapshot of all calls, whose header tells of which mount they are
+ * control_path: NULL: where the process that serves it is asked */
 void top_callers_ask(struct top_callers *callers, const struct aggstats_profile *of, const char *control_path);
 
 /* Takes what has been answered so far. Returns whether there is something new to be seen.

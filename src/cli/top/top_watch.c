@@ -84,10 +84,10 @@ static void keep_time(struct top_watch *watch) {
         latest->elapsed_cycles = previous->elapsed_cycles;
 }
 
-/* Who asks the mount for callers waits there himself. */
+/* Who asks the mount itself for callers waits there, too. */
 static void look_at_daemon(struct top_watch *watch, const struct top_snapshot *snapshot) {
     const bool was_in_trouble = watch->daemon.trouble == DAEMON_STOPPED || watch->daemon.trouble == DAEMON_STUCK;
-    const uint64_t own = watch->callers.reader.pid > 0;
+    const uint64_t own = watch->callers.reader.pid > 0 && watch->callers.is_in_mount;
     watch->daemon = daemon_watch_look(&watch->daemon_watch, &snapshot->profile, snapshot->pid, own);
     watch->daemon_is_back = was_in_trouble && watch->daemon.trouble == DAEMON_WORKS && snapshot->pid > 0;
 }
