@@ -38,8 +38,8 @@ struct grouping {
 /* Begins, with no table. Errors: -ENOMEM, those of starting a thread */
 int grouping_start(const struct threads *threads, struct grouping **ret_grouping);
 
-/* Threads: before any thread counts. Errors: -EBUSY it has one of that grouping, -EINVAL another identify_first than
- * the others', -ENOMEM */
+/* Threads: before any thread counts.
+ * Errors:  -EBUSY it has one of that grouping, -EINVAL another identify_first than the others', -ENOMEM */
 int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options);
 
 /* Ends the thread and frees all. NULL is fine. */
@@ -87,7 +87,8 @@ void grouping_pause(struct grouping *grouping);
 void grouping_resume(struct grouping *grouping);
 
 /* Gives the groups to a profile that has its ops. marks: what is shown is marked, for grouping_end_marks(), also after
- * an error. Errors: -ENOMEM; the caller finishes the profile */
+ * an error.
+ * Errors:  -ENOMEM; the caller finishes the profile */
 int grouping_show(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                   struct aggstats_profile *profile);
 

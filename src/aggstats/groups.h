@@ -67,7 +67,8 @@ void groups_end_marks(struct groups *groups, bool take);
 
 /* Gives groups to a profile that has its ops: together they never have more calls than these. First
  * groups_show_begin(), which shows all but the others, last groups_show_end(), in between these, and more groups, by
- * group_show(). Errors: -ENOMEM; the caller finishes the profile */
+ * group_show().
+ * Errors:  -ENOMEM; the caller finishes the profile */
 struct groups_showing {
     struct aggstats_profile *profile;
     enum aggstats_grouping grouping;

@@ -52,8 +52,8 @@ void joints_mark(struct joints *joints);
 void joints_take(struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
                  const struct aggstats_profile *profile);
 
-/* Gives what the tables held at the latest joints_read() to a profile that has its ops, never more than these. Errors:
- * -ENOMEM; the caller finishes the profile */
+/* Gives what the tables held at the latest joints_read() to a profile that has its ops, never more than these.
+ * Errors:  -ENOMEM; the caller finishes the profile */
 int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAME_SIZE],
                 struct aggstats_profile *profile);
 

@@ -83,7 +83,8 @@ static inline bool recorder_end_sleep(struct aggstats_recorder *recorder) {
 }
 
 /* A call is about to begin: wakes that thread.
- * Signals: may be called in handlers. Threads: any */
+ * Signals: may be called in handlers.
+ * Threads: any */
 static inline void recorder_wake_watcher(struct aggstats_recorder *recorder) {
     if (recorder_end_sleep(recorder))
         sampler_wake(recorder->watcher, 0);

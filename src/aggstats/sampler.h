@@ -25,7 +25,8 @@ struct sampler {
 int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct sampler **ret_sampler);
 
 /* There is another timeline: its first interval is so long.
- * Signals: may be called in handlers. Threads: any */
+ * Signals: may be called in handlers.
+ * Threads: any */
 void sampler_wake(struct sampler *sampler, int64_t interval_ns);
 
 /* Ends it, and waits for that. NULL is fine. Call without the recorder's locks */

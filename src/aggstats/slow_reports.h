@@ -1,6 +1,7 @@
 /* Private: slow calls that have ended, on their way from who has ended them to who is told.
  *
- * A ring of bounded size; of more the later ones are lost, and counted. Threads: under the lock of struct slow */
+ * A ring of bounded size; of more the later ones are lost, and counted.
+ * Threads: under the lock of struct slow */
 #ifndef SLOW_REPORTS_H
 #define SLOW_REPORTS_H
 

@@ -34,7 +34,8 @@ int timeline_cut(struct timeline *timeline, const struct window *window, const s
                  uint64_t elapsed_cycles);
 
 /* Gives the intervals to a profile made of the same window and tally; the one that goes on is the last.
- * op_names: of the layout's ops. Errors: -ENOMEM; the caller finishes the profile */
+ * op_names: of the layout's ops.
+ * Errors:  -ENOMEM; the caller finishes the profile */
 int timeline_show(const struct timeline *timeline, const struct window *window, const struct tally *tally,
                   const char (*op_names)[AGGSTATS_NAME_SIZE], struct aggstats_profile *profile);
 

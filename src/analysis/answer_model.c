@@ -13,8 +13,8 @@
 /* Of the share. Of few looks the sum over callers, an upper bound that is exact, tells more, if it is one at all. */
 #define BUSY_ERROR_MAX 0.25
 
-/* Half of the interval of 95 % of a binomial share. Source: A. Agresti, B. Coull (1998); unlike Wald's it is not empty
- * at 0 and 1 */
+/* Half of the interval of 95 % of a binomial share.
+ * Source:  A. Agresti, B. Coull (1998); unlike Wald's it is not empty at 0 and 1 */
 static double binomial_error(uint64_t hits, uint64_t trials) {
     double count = (double)trials + NORMAL_95 * NORMAL_95;
     double share = ((double)hits + NORMAL_95 * NORMAL_95 / 2) / count;

@@ -78,7 +78,8 @@ static uint64_t lower_height(const struct hill *hill) {
 }
 
 /* Logarithm of (a bound of) the chance that of n calls, spread evenly over top_octaves and valley_octaves, so many or
- * more fall into the top. Source: the Chernoff bound of the binomial distribution, exact for an empty valley. */
+ * more fall into the top.
+ * Source: the Chernoff bound of the binomial distribution, exact for an empty valley. */
 static double log_chance(double top_calls, double valley_calls, double top_octaves, double valley_octaves) {
     double calls = top_calls + valley_calls;
     double even_share = top_octaves / (top_octaves + valley_octaves);

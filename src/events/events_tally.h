@@ -18,7 +18,8 @@ int events_tally_count(struct events_tally *tally, const struct events_file *fil
 int events_tally_add(struct events_tally *a, struct events_tally *b, unsigned resolution);
 
 /* Hands the ops over to a profile that has none; of a group, as these have it: without bytes, failures and longest
- * calls. Errors: -ENOMEM */
+ * calls.
+ * Errors:  -ENOMEM */
 int events_tally_hand_over(struct events_tally *tally, bool is_group, struct aggstats_profile *profile);
 
 void events_tally_finish(struct events_tally *tally);

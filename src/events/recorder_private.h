@@ -74,8 +74,8 @@ void events_wake(struct events_recorder *events);
 
 #define EVENTS_END_BYTES 65536U /* for what comes last in a file, where its size, or the disk, is limited */
 
-/* Adds to the file, wholly or not at all. Errors: those of writing; while keeps_reserve is set also those of keeping
- * room for the end */
+/* Adds to the file, wholly or not at all.
+ * Errors:  those of writing; while keeps_reserve is set also those of keeping room for the end */
 int events_output_write(struct events_recorder *events, const void *const parts[3], const size_t part_bytes[3]);
 
 /* How saving went: 0, or the error. Tells whoever wants to know of a change. */

@@ -2,9 +2,10 @@
  *
  * The unit is a run. Calls within a run share its noise, so their number says nothing of how much a figure may vary;
  * the spread between the runs of a side does. The model is a two-sample t test with one variance for both sides, on
- * values that add up: logarithms of latencies and counts, logits of shares. Source:  Student's t test; variances
- * moderated after G. K. Smyth, Linear models and empirical Bayes methods, Stat. Appl. Genet. Mol. Biol. 3(1), 2004,
- * section 6; S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Stat. 6, 1979 */
+ * values that add up: logarithms of latencies and counts, logits of shares.
+ * Source:  Student's t test; variances moderated after G. K. Smyth, Linear models and empirical Bayes methods, Stat.
+ *          Appl. Genet. Mol. Biol. 3(1), 2004, section 6; S. Holm, A simple sequentially rejective multiple test
+ *          procedure, Scand. J. Stat. 6, 1979 */
 #ifndef EFFECT_H
 #define EFFECT_H
 

@@ -27,8 +27,8 @@ void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_I
 
 /* Makes the profile that of the groups that `who` names: by number, by name, "kernel" or "other"; several are added up.
  * A file's path may lack the first slash. What cannot be told of them alone is gone: intervals, joint profiles, calls
- * in flight. grouping: AGGSTATS_UNGROUPED: the first in which there are such groups Errors:  -ENOENT there are none,
- * -ENOMEM, -EOVERFLOW; *profile untouched */
+ * in flight. grouping: AGGSTATS_UNGROUPED: the first in which there are such groups
+ * Errors:  -ENOENT there are none, -ENOMEM, -EOVERFLOW; *profile untouched */
 int groups_select(struct aggstats_profile *profile, enum aggstats_grouping grouping, const char *who);
 
 #endif

@@ -49,8 +49,9 @@ int merging_add(struct merging *merging, const struct aggstats_profile *profile)
 const char *merging_layer(const struct merging *merging);
 
 /* The sum, with groups. Labels that differ list their values, "..." for those beyond; "merged" is the number of
- * profiles, "approximate" says what was rounded. Owner:   the caller finishes *ret_profile Errors:  -EINVAL nothing was
- * added, and as above; *ret_profile untouched */
+ * profiles, "approximate" says what was rounded.
+ * Owner:   the caller finishes *ret_profile
+ * Errors:  -EINVAL nothing was added, and as above; *ret_profile untouched */
 int merging_result(struct merging *merging, struct aggstats_profile *ret_profile);
 
 void merging_finish(struct merging *merging);

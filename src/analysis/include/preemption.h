@@ -35,7 +35,8 @@ struct preemption_estimate {
 
 /* What one op's calls lose to preemption, and where it appears. The CPU time of a bucket's calls is its mean latency,
  * or what the joint profile of the op with the CPU time says. Buckets whose mean is Q or more lose none: their calls
- * have waited, or were preempted themselves. Source:  thesis eq. 3.6, whose second and third terms these are */
+ * have waited, or were preempted themselves.
+ * Source:  thesis eq. 3.6, whose second and third terms these are */
 void preemption_estimate(const struct preemption_terms *terms, const struct aggstats_profile *profile,
                          const struct aggstats_op_profile *op, struct preemption_estimate *ret_estimate);
 

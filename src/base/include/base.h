@@ -59,8 +59,9 @@ static inline void close_stream(FILE **stream) {
 #define CLEANUP_FREE __attribute__((cleanup(free_pointer)))
 #define CLEANUP_STREAM __attribute__((cleanup(close_stream)))
 
-/* Opens /dev/null as standard input, output or error where the starter closed it: else the next file opened would
- * be taken for it. Threads: before any other exists */
+/* Opens /dev/null as standard input, output or error where the starter closed it: else the next file opened would be
+ * taken for it.
+ * Threads: before any other exists */
 int reserve_standard_fds(void);
 
 /* Writes all of data, over short writes and EINTR. */

@@ -4,8 +4,9 @@
 
 #include "aggstats.h"
 
-/* Reads /proc: the process's number, its start and the name of its program. False: it is gone, or hidden.
- * An aggstats_identify_fn; context is unused. Threads: any */
+/* Reads /proc: the process's number, its start and the name of its program. False: it is gone, or hidden. An
+ * aggstats_identify_fn; context is unused.
+ * Threads: any */
 bool process_identify(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
 /* The same for a caller that waits for its first call to be answered, without its start: waits for nobody, so that whom

@@ -61,7 +61,9 @@ int measure_cache_read(const struct effort *effort, struct samples *ret_samples)
 int measure_context_switch(const struct effort *effort, struct samples *ret_samples);
 
 /* The timer's interrupts, seen as gaps in the readings of the clock by a thread that does nothing else: how long each
- * takes, and how far they are apart. Errors:  -ENODATA they cannot be told from other gaps Source:  thesis §3.3.1 */
+ * takes, and how far they are apart.
+ * Errors:  -ENODATA they cannot be told from other gaps
+ * Source:  thesis §3.3.1 */
 int measure_timer(const struct effort *effort, struct samples *ret_interrupt, struct samples *ret_tick);
 
 /* A sleep of 1 ns: what the timer's slack and waking up take. */
@@ -69,7 +71,8 @@ int measure_sleep(const struct effort *effort, struct samples *ret_samples);
 
 /* Two threads on one CPU that never wait: the CPU time that one gets before it is the other's turn. Other threads that
  * wake up cut turns short; so samples are weighed by time (half of it is spent in turns of the median and more), and of
- * several contests that with the longest turns counts. Errors:  -ENODATA too few turns */
+ * several contests that with the longest turns counts.
+ * Errors:  -ENODATA too few turns */
 int measure_quantum(const struct effort *effort, struct samples *ret_samples);
 
 /* A file on a device: nameless, so that it is gone when it is closed, however that comes about. */

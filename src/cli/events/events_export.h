@@ -13,8 +13,8 @@ struct events_export {
     FILE *stream;                 /* what goes wrong there is for the caller to see */
 };
 
-/* Writes the calls that are wanted, in the order of their starts. Errors: -ENOMEM, -EINVAL the format cannot hold them:
- * the file does not tell its clock's rate */
+/* Writes the calls that are wanted, in the order of their starts.
+ * Errors:  -ENOMEM, -EINVAL the format cannot hold them: the file does not tell its clock's rate */
 typedef int (*events_export_fn)(const struct events_export *out);
 int events_export_csv(const struct events_export *out);
 int events_export_chrome(const struct events_export *out);

@@ -45,8 +45,8 @@ int attach_profile_start(struct attach_profile *ret_profile, const struct attach
 /* Counts what can be read. Returns 1: there may be more; 0: that was all. Errors: told to the user */
 int attach_profile_read(struct attach_profile *profile, int fd);
 
-/* Nothing is printed any more. Answers what is asked, ends answering, and saves. Errors: told to the user; the live
- * file stays then */
+/* Nothing is printed any more. Answers what is asked, ends answering, and saves.
+ * Errors:  told to the user; the live file stays then */
 int attach_profile_end(struct attach_profile *profile);
 
 void attach_profile_finish(struct attach_profile *profile);

@@ -30,8 +30,8 @@ struct fuse_mount {
  * Errors:  -ENOENT there is none yet, -ENOMEM */
 int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, struct fuse_mount *ret_mount);
 
-/* The mount that a directory is in, of the namespace of this process. Errors: -ENODEV none of FUSE, -ENOMEM, those of
- * asking for its device; *ret_mount then has nothing to be finished */
+/* The mount that a directory is in, of the namespace of this process.
+ * Errors:  -ENODEV none of FUSE, -ENOMEM, those of asking for its device; *ret_mount then has nothing to be finished */
 int fuse_mount_at(const char *directory, struct fuse_mount *ret_mount);
 
 /* Whether it is still there: the next one may be given its device number, but hardly its place. */

@@ -48,8 +48,8 @@ int observer_run(const struct observer_options *options, int status_fd);
 
 /* Goes on where an observer was killed, in the process that waits for it, which must be a subreaper: the daemon is its
  * child now. The profile until then is saved beside the one that begins. Returns when the mount, or the daemon, is
- * gone. started: how it has ended Errors:  -ESRCH the mount was not known yet, or the daemon has ended too; others have
- * been told: nobody goes on */
+ * gone. started: how it has ended
+ * Errors:  -ESRCH the mount was not known yet, or the daemon has ended too; others have been told: nobody goes on */
 int observer_take_over(const struct observer_options *options, pid_t command, struct observer_started *ret_started);
 
 #endif

@@ -18,7 +18,9 @@ struct saving {
 int saving_check(const struct saving *saving);
 
 /* Saves the final profile. *ret_other: the path that it went to, since its place holds what must stay (final_file.h);
- * NULL: it is in its place. Owner: the caller frees it Errors: -errno; -ELOOP the place lies in the mount */
+ * NULL: it is in its place.
+ * Owner:   the caller frees it
+ * Errors:  -errno; -ELOOP the place lies in the mount */
 int saving_save(const struct saving *saving, char **ret_other);
 
 /* Saves the profile so far in a file that who asks has opened, or, without a name, where the final one goes. A

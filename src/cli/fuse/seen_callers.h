@@ -24,7 +24,8 @@ void seen_callers_finish(struct seen_callers *seen);
 void seen_callers_add(struct seen_callers *seen, uint32_t thread, uint32_t process, const char *program);
 
 /* As process_identify_first(), of a caller that may be gone by now. An aggstats_identify_fn; context: a struct
- * seen_callers. Threads: any */
+ * seen_callers.
+ * Threads: any */
 bool seen_callers_identify_first(void *context, uint32_t thread, struct aggstats_identity *ret_identity);
 
 #endif

@@ -48,8 +48,8 @@ int session_start(struct session *session, const struct session_options *options
                   const char *live_path, const char *socket_path, pid_t process, void (*catch_up)(void *context),
                   void *catch_up_context);
 
-/* Saves the profile where the options say, or elsewhere: see saving_save(). Errors: -errno; the live file is the
- * profile's place then */
+/* Saves the profile where the options say, or elsewhere: see saving_save().
+ * Errors:  -errno; the live file is the profile's place then */
 int session_save(struct session *session, char **ret_other);
 
 /* Ends recording. The live file goes, if the profile has been saved. */

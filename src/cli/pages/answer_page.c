@@ -219,8 +219,8 @@ static bool has_waits(const struct answer_model *model) {
     return false;
 }
 
-/* What was seen, or else what may be. Beside what was seen, what may be has a question mark. Owner: the caller frees
- * it; NULL: no memory */
+/* What was seen, or else what may be. Beside what was seen, what may be has a question mark.
+ * Owner:   the caller frees it; NULL: no memory */
 static char *make_cause(const struct printer *it, const struct answer_peak *peak, int columns) {
     const char *name = peak_cause_text(peak->reason.cause, peak->op);
     char guess[64];

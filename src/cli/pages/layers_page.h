@@ -14,7 +14,8 @@ struct layers_page {
 };
 
 /* Prints what each layer has in all; a table of the operations, each at all layers, and what stays at each; and where
- * those that took longest have spent their time. None is wider than the screen. Errors: -ENOMEM */
+ * those that took longest have spent their time. None is wider than the screen.
+ * Errors:  -ENOMEM */
 int layers_page_print(const struct layers_page *page, const struct screen *screen);
 
 /* The same as JSON, with the profiles of all layers (docs/recording.schema.json), on a stream.

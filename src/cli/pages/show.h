@@ -29,7 +29,8 @@ struct show_options {
 };
 
 /* Prints the page: of a whole profile it begins with the page that answers; then come what was profiled, a table of the
- * operations, and the charts that are asked for. Errors: -ENOMEM */
+ * operations, and the charts that are asked for.
+ * Errors:  -ENOMEM */
 int show_page(const struct input *input, const struct show_options *options);
 
 /* Prints its heading and a table of the groups of each of those groupings, which are bits (1 << AGGSTATS_BY_PROCESS).

@@ -44,8 +44,9 @@ struct plot {
 /* A column of histograms, of one profile or two over each other. Source: thesis Figures 3.1, 3.2, 7.3, 7.17 */
 int plot_histograms(const struct plot *plot, FILE *script);
 
-/* What happened when: latency over elapsed time, colour for calls. Source: thesis Figure 7.12 (differs: time runs from
- * left to right, so that ops below each other can be compared at one moment) */
+/* What happened when: latency over elapsed time, colour for calls.
+ * Source:  thesis Figure 7.12 (differs: time runs from left to right, so that ops below each other can be compared at
+ *          one moment) */
 int plot_timeline(const struct plot *plot, FILE *script);
 
 /* The same as a landscape. Source: thesis Figures 3.5, 3.6, 7.10, 7.11 */

@@ -29,7 +29,8 @@ struct run_daemon {
 int run_daemon_open(struct run_daemon *ret_daemon, const char *name);
 
 /* Opens it again, in a mount namespace that has been entered meanwhile: what was opened outside has no path in there if
- * the root is not that of the system. Errors: told to the user */
+ * the root is not that of the system.
+ * Errors:  told to the user */
 int run_daemon_reopen(struct run_daemon *daemon);
 void run_daemon_finish(struct run_daemon *daemon);
 

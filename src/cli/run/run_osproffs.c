@@ -11,8 +11,8 @@
 #include "live_dirs.h"
 #include "path.h"
 
-/* The value of an option in a list for -o, of the last if there are several. Owner: the caller frees it
- * Returns NULL if it is not given */
+/* The value of an option in a list for -o, of the last if there are several.
+ * Owner:   the caller frees it Returns NULL if it is not given */
 static char *find_option(const char *list, const char *name) {
     CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
     char *value = NULL;

@@ -90,7 +90,8 @@ static int ask(const struct run_served *served, struct aggstats_profile *ret_pro
 }
 
 /* When nothing more comes: who closes a file does not wait until the daemon is told. Others may use it all the time, so
- * there is an end. Errors: told to the user */
+ * there is an end.
+ * Errors: told to the user */
 static int ask_when_settled(const struct run_served *served, struct aggstats_profile *ret_profile) {
     const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;

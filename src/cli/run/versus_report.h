@@ -6,7 +6,8 @@
 #include "versus.h"
 
 /* Compares all runs of a directory. With --repeat auto, what may go wrong is divided among the looks.
- * Owner: the caller finishes *ret_result. Errors: -errno */
+ * Owner:   the caller finishes *ret_result.
+ * Errors:  -errno */
 int versus_judge(const struct versus *it, size_t directory, struct verdict_result *ret_result);
 
 /* Tells that a directory's profiles cannot be compared. Returns the error. */

@@ -43,8 +43,8 @@ static int open_signals(int *ret_fd) {
     return *ret_fd < 0 ? negative_errno() : 0;
 }
 
-/* Who started it learns from the line that the first request can come, and where to send it. Errors: main() tells them,
- * as those of any output */
+/* Who started it learns from the line that the first request can come, and where to send it.
+ * Errors:  main() tells them, as those of any output */
 static int announce(const struct serve_listener *listener) {
     puts(listener->url);
     return fflush(stdout) == 0 ? 0 : negative_errno();

@@ -56,8 +56,8 @@ int traces_start(struct traces *traces, const struct signals *signals, int *ret_
 /* The time that the profiles cover begins here. */
 void traces_begin(struct traces *traces);
 
-/* The profiles end here, and are added to the layers. Errors: told to the user; the other layer is added nevertheless
- */
+/* The profiles end here, and are added to the layers.
+ * Errors: told to the user; the other layer is added nevertheless */
 void traces_stop(struct traces *traces, const struct signals *signals, struct recording *layers);
 
 /* Tells how many requests a layer may lack, if any. */

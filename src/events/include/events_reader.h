@@ -171,8 +171,9 @@ static inline uint64_t events_node_number(const struct events_file *file, uint64
     return file->host_count ? node & ((UINT64_C(1) << EVENTS_HOST_NODE_SHIFT) - 1) : node;
 }
 
-/* What is known of the order of calls of different machines. Owner: the caller frees *ret_order with free(). Errors:
- * -ENOMEM */
+/* What is known of the order of calls of different machines.
+ * Owner:   the caller frees *ret_order with free().
+ * Errors:  -ENOMEM */
 struct events_order;
 int events_order_create(const struct events_file *file, struct events_order **ret_order);
 

@@ -74,8 +74,8 @@ int events_recorder_start(struct events_recorder *events, const struct events_wa
  * Errors: -ETIMEDOUT saving hangs, and goes on: all that it uses must stay */
 int events_recorder_stop(struct events_recorder *events);
 
-/* Writes what the ring holds to a new, empty file, which stays with the caller. Errors: -ENOENT there is no ring, those
- * of writing; -ETIMEDOUT saving hangs */
+/* Writes what the ring holds to a new, empty file, which stays with the caller.
+ * Errors:  -ENOENT there is no ring, those of writing; -ETIMEDOUT saving hangs */
 int events_recorder_write_ring(struct events_recorder *events, int fd);
 
 /* Grows while a ring is being written, so that it is known whether that hangs. Threads: any */

@@ -1,6 +1,6 @@
 /* Answers out of a pipe, for large reads: the data is spliced into a pipe of this thread, behind the answer's header,
- * and from there to the FUSE device. Between begin and one of the others the pipe belongs to the caller. Threads: any,
- * each has its own */
+ * and from there to the FUSE device. Between begin and one of the others the pipe belongs to the caller.
+ * Threads: any, each has its own */
 #ifndef PIPE_ANSWER_H
 #define PIPE_ANSWER_H
 

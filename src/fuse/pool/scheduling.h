@@ -22,7 +22,8 @@ void scheduling_find_home(struct scheduling_home *ret_home);
 int scheduling_cpu_of(uint32_t thread);
 
 /* To one CPU and into SCHED_IDLE; back home. What the system refuses is left as it is. Threads are named by their ids:
- * the functions of pthreads hold a lock of the thread's, which one in SCHED_IDLE may keep for long. Threads: any */
+ * the functions of pthreads hold a lock of the thread's, which one in SCHED_IDLE may keep for long.
+ * Threads: any */
 void scheduling_bind(pid_t thread, int cpu);
 void scheduling_restore(const struct scheduling_home *home, pid_t thread);
 

@@ -40,18 +40,20 @@ struct event_files {
     { .dir_fd = -1, .ring_dir_fd = -1, .ring_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER }
 
 /* Finds the command line's file, if it names one: from the directory that osproffs was started from, before anything is
- * mounted. Says what is wrong. Errors: -errno of what failed */
+ * mounted. Says what is wrong.
+ * Errors:  -errno of what failed */
 int event_files_find(struct event_files *files, const char *file);
 
-/* Begins what the command line asks for, before any call, once what is borrowed is there. Says what goes wrong. Errors:
- * those of recording and of making the file */
+/* Begins what the command line asks for, before any call, once what is borrowed is there. Says what goes wrong.
+ * Errors:  those of recording and of making the file */
 int event_files_start(struct event_files *files);
 
 /* Records to a file; with a ring, and while one is recorded, writes what it holds. No file: ends recording, and saves
  * all. The file is new: see profile_target_open_new(). One that who asks has opened takes the ring at last, but there
- * are no further ones of slow calls then. A control_file_fn; context: a struct event_files Errors:  -EBUSY it is
- * recording to another file, -EOPNOTSUPP nothing is recorded here, -ETIMEDOUT saving hangs, or another command, and
- * those of making and writing the file Threads: any */
+ * are no further ones of slow calls then. A control_file_fn; context: a struct event_files
+ * Errors:  -EBUSY it is recording to another file, -EOPNOTSUPP nothing is recorded here, -ETIMEDOUT saving hangs, or
+ *          another command, and those of making and writing the file
+ * Threads: any */
 int event_files_command(void *context, const struct control_file *file);
 
 /* Ends recording, after all calls. Says what is missing. False: saving hangs, and all that it uses must stay */

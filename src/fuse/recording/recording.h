@@ -27,11 +27,13 @@ struct recording {
 int recording_start(struct recording *recording, const struct options *options);
 
 /* "OP VALUE", "OP off" or "off": see struct control. Returns why it cannot be; NULL: it can, and was if apply.
- * context: a struct recording. Threads: any */
+ * context: a struct recording.
+ * Threads: any */
 const char *recording_set_joint(void *context, const char *argument, bool apply);
 
-/* How long calls take that are slow; 0: none is. context: a struct recording. Threads: any
- * Errors: -EOPNOTSUPP nothing is recorded here; those of the recorder */
+/* How long calls take that are slow; 0: none is. context: a struct recording.
+ * Threads: any
+ * Errors:  -EOPNOTSUPP nothing is recorded here; those of the recorder */
 int recording_set_slow(void *context, uint64_t ns);
 
 /* Calls are recorded one by one, too; NULL: no more. Threads: any */

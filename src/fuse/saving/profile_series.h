@@ -18,7 +18,8 @@ struct profile_series {
 };
 
 /* A name for a profile saved at that time: a later one than those of all others there, and than after_ms, which becomes
- * its own, in milliseconds since 1970. Errors:  those of reading the directory, -EOVERFLOW after the year 9999 */
+ * its own, in milliseconds since 1970.
+ * Errors:  those of reading the directory, -EOVERFLOW after the year 9999 */
 int profile_series_next(const struct profile_series *series, int64_t now_ns, int64_t *after_ms,
                         char ret_name[NAME_MAX + 1]);
 

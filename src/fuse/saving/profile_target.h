@@ -57,7 +57,8 @@ int profile_target_open_new(const struct profile_target *target, const char *fil
                             const char **ret_name);
 
 /* A second place, for when there is no room in the first: new files PATH.osprof, PATH-1.osprof and so on. Settled
- * before anything is mounted over it. path: of a file there Errors:  what failed; there is no second place then */
+ * before anything is mounted over it. path: of a file there
+ * Errors:  what failed; there is no second place then */
 int profile_target_add_second(struct profile_target *target, const char *path);
 
 /* Owner:   the caller frees *ret_shown, the new file's path for messages

@@ -42,8 +42,10 @@ void rotator_init(struct rotator *rotator);
 int rotator_start(struct rotator *rotator);
 
 /* Writes the span to a file, one that is open or one to be made: see profile_target_open_new(). Without a name: the
- * next of the series. Errors:  -ECANCELED the end has come, -EISDIR there is no series, and those of that function, of
- * writing and of snapshots Threads: any */
+ * next of the series.
+ * Errors:  -ECANCELED the end has come, -EISDIR there is no series, and those of that function, of writing and of
+ *          snapshots
+ * Threads: any */
 int rotator_rotate(struct rotator *rotator, const struct control_file *file);
 
 /* From now on spans are not taken from the profile any more, for it is about to be saved. Waits for the thread, and for

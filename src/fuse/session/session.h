@@ -47,8 +47,9 @@ struct session_options {
 int session_create(struct fuse_session *fuse, const struct session_options *options, struct session **ret_session);
 void session_destroy(struct session *session);
 
-/* Signals that end the session, and the one that interrupts a worker's system call, are blocked or handled from
- * here on. Threads: call before any other thread is started */
+/* Signals that end the session, and the one that interrupts a worker's system call, are blocked or handled from here
+ * on.
+ * Threads: call before any other thread is started */
 void session_prepare_signals(void);
 
 /* Answers INIT, the kernel's first request, so that what the kernel can do is known before the mount is announced.
@@ -71,7 +72,8 @@ unsigned session_stop(struct session *session);
 uint64_t session_request(struct session *session, fuse_req_t req);
 
 /* Around the call of the stack that serves a request. interruptible: in between a FUSE_INTERRUPT of the request
- * interrupts the system call that this thread is in. Threads: any that serves requests */
+ * interrupts the system call that this thread is in.
+ * Threads: any that serves requests */
 void session_enter(struct session *session, fuse_req_t req, bool interruptible);
 void session_leave(bool interruptible);
 
@@ -87,12 +89,14 @@ void session_end_server(struct session_server *server, fuse_req_t req, int error
 void session_remove_server(struct session_server *server);
 
 /* The request that this worker has taken is a write or a truncation by somebody who lacks CAP_FSETID: the kernel says
- * so there, and libfuse does not pass it on. Threads: any; false in others than workers */
+ * so there, and libfuse does not pass it on.
+ * Threads: any; false in others than workers */
 bool session_caller_lacks_fsetid(void);
 
 /* The request that this worker has taken is one of these. Older releases of libfuse do not know them, so they come to
  * it as requests with the same body: FUSE_TMPFILE as FUSE_CREATE, FUSE_STATX as FUSE_GETATTR, FUSE_COPY_FILE_RANGE_64
- * as FUSE_COPY_FILE_RANGE. Threads: any; false in others than workers */
+ * as FUSE_COPY_FILE_RANGE.
+ * Threads: any; false in others than workers */
 bool session_is_tmpfile(void);
 bool session_is_statx(void);
 bool session_is_copy_file_range_64(void);
@@ -103,7 +107,8 @@ bool session_is_copy_file_range_64(void);
 bool session_call_later(void (*call)(void *data), void *data);
 
 /* Attributes for a thread that is started by one who serves: that one may be in SCHED_IDLE and bound to one CPU, which
- * the new thread is not to inherit. Threads: any */
+ * the new thread is not to inherit.
+ * Threads: any */
 void session_set_thread_home(const struct session *session, pthread_attr_t *attr);
 
 /* The signal that interrupts a system call of the thread that it is sent to, and does nothing else. */

@@ -17,7 +17,8 @@ struct slow_log_call {
 struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call);
 
 /* The line with its end, the same fields in the same order each time; osprof(5) explains them.
- * Errors: -ENOMEM. Owner: who calls frees *ret_line */
+ * Errors:  -ENOMEM.
+ * Owner:   who calls frees *ret_line */
 int slow_log_line(const struct slow_log_call *call, const char *mountpoint, const struct aggstats_clock *clock,
                   char **ret_line, size_t *ret_size_bytes);
 

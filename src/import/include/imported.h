@@ -50,7 +50,8 @@ int imported_fail(struct aggstats_parse_error *ret_error, size_t line, const cha
 /* The map of that name, made if it is new. Owner: imported, until the next one is made. NULL without memory */
 struct imported_map *imported_get_map(struct imported *imported, const char *name);
 
-/* A new histogram of the map. key: NULL if not said. Owner: imported, until the next one is made
+/* A new histogram of the map. key: NULL if not said.
+ * Owner:   imported, until the next one is made
  * Errors:  -EBADMSG there is one already, or too many; -ENOMEM */
 int imported_add_histogram(struct imported *imported, struct imported_map *map, const char *key, size_t line,
                            struct imported_histogram **ret_histogram, struct aggstats_parse_error *ret_error);

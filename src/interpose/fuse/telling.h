@@ -1,6 +1,7 @@
 /* What is told of the daemon's requests and answers, and of the daemon itself, in the ring (request_ring.h). Whether
  * bytes are a request or an answer is for who looks at them.
- * Threads: any. Signals: may be called in handlers. All keep errno */
+ * Threads: any.
+ * Signals: may be called in handlers. All keep errno */
 #ifndef TELLING_H
 #define TELLING_H
 

@@ -15,8 +15,9 @@
 
 struct replay;
 
-/* Owner: the caller destroys *ret_replay, before `file` is closed. Errors: -ENODATA no calls, or no rate of the clock;
- *        -ERANGE no call has a time that it can have, -E2BIG more calls than can be planned; -ENOMEM */
+/* Owner:   the caller destroys *ret_replay, before `file` is closed.
+ * Errors:  -ENODATA no calls, or no rate of the clock; -ERANGE no call has a time that it can have, -E2BIG more calls
+ *          than can be planned; -ENOMEM */
 int replay_create(const struct events_file *file, struct replay **ret_replay);
 void replay_destroy(struct replay *replay);
 

@@ -56,8 +56,8 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder);
 /* Removes the live file, once its counts are safe elsewhere. 0 when there is none, as in a child. */
 int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder);
 
-/* Path of the live file as it was given, also after it was removed; NULL without one, so in a child. Owner: the
- * recorder. */
+/* Path of the live file as it was given, also after it was removed; NULL without one, so in a child.
+ * Owner:   the recorder. */
 const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder);
 
 /* False if some counters had to be kept outside the live file (its file system was full). */
@@ -182,8 +182,9 @@ static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const st
 /* Owner: the recorder; it stays. NULL: no memory is left. Fork: a child must not use it. Threads: any */
 struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder);
 
-/* Counts a call that has begun. thread: the number of the thread that works on it, as gettid(2) gives it.
- * Ended by aggstats_end_at(), whatever thread calls that. Threads: one at a time in a lane, and of the same memory */
+/* Counts a call that has begun. thread: the number of the thread that works on it, as gettid(2) gives it. Ended by
+ * aggstats_end_at(), whatever thread calls that.
+ * Threads: one at a time in a lane, and of the same memory */
 static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder *recorder, struct aggstats_block *lane,
                                                        unsigned op, uint64_t object, uint64_t pid, uint64_t thread,
                                                        uint64_t start_cycles) {
@@ -202,8 +203,8 @@ static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder 
     return span;
 }
 
-/* The call of a lane is as though it had not begun: nobody will be told of its end. Threads: as aggstats_lane_begin()
- */
+/* The call of a lane is as though it had not begun: nobody will be told of its end.
+ * Threads: as aggstats_lane_begin() */
 static inline void aggstats_lane_forget(const struct aggstats_span *span) {
     aggstats_add(&span->counters->calls, UINT64_MAX); /* one less */
     __atomic_store_n(&span->block->current_start_cycles, 0, __ATOMIC_RELAXED);
@@ -223,7 +224,8 @@ void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggsta
                          const struct aggstats_counted *counted);
 
 /* So many calls were not counted: until the next reset snapshots, and the live file, say that they are incomplete.
- * While paused it does nothing. Threads: any */
+ * While paused it does nothing.
+ * Threads: any */
 void aggstats_recorder_add_lost(struct aggstats_recorder *recorder, uint64_t calls);
 
 /* ---- Reading ---- */
@@ -237,13 +239,13 @@ void aggstats_recorder_add_lost(struct aggstats_recorder *recorder, uint64_t cal
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile);
 
 /* From now on snapshots show only what happens from here. That is a new window. A call belongs to the window in which
- * it ends: calls in flight are in flight in the new one.
- * pause freezes what snapshots show; resume goes on as if the time between had not been: what ends in a pause is not
- * counted, and while paused nothing is shown in flight. Pausing twice, or resuming what runs, changes nothing. reset
- * while paused stays paused, and empty.
- * Each window has its own longest call; one that ends at the very moment of the change may be missing in that, and
- * where it makes another bucket the slowest, only that is known then. Errors:  as aggstats_recorder_snapshot(); nothing
- * has changed then Threads: any */
+ * it ends: calls in flight are in flight in the new one. pause freezes what snapshots show; resume goes on as if the
+ * time between had not been: what ends in a pause is not counted, and while paused nothing is shown in flight. Pausing
+ * twice, or resuming what runs, changes nothing. reset while paused stays paused, and empty. Each window has its own
+ * longest call; one that ends at the very moment of the change may be missing in that, and where it makes another
+ * bucket the slowest, only that is known then.
+ * Errors:  as aggstats_recorder_snapshot(); nothing has changed then
+ * Threads: any */
 int aggstats_recorder_reset(struct aggstats_recorder *recorder);
 int aggstats_recorder_pause(struct aggstats_recorder *recorder);
 int aggstats_recorder_resume(struct aggstats_recorder *recorder);
@@ -366,7 +368,8 @@ typedef bool (*aggstats_identify_fn)(void *context, uint32_t caller, struct aggs
 
 /* Finds out the path of what a call works on. False: it is not known well; ret_name is what is shown until it is: what
  * it may be, or the reason, in parentheses. may_wait: false: by who takes a snapshot, which waits for nothing that
- * calls may wait for Threads:  any, several at a time */
+ * calls may wait for
+ * Threads: any, several at a time */
 typedef bool (*aggstats_name_fn)(void *context, uint64_t object, bool may_wait,
                                  char ret_name[AGGSTATS_GROUP_NAME_SIZE]);
 

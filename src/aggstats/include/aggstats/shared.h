@@ -35,7 +35,8 @@ extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more);
 
 /* Of the file's maker: a call in flight of a thread that has ended in it, as by exec or SIGKILL, is not shown any more.
- * It stays counted, and never ends. Threads: any */
+ * It stays counted, and never ends.
+ * Threads: any */
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder);
 
 AGGSTATS_END_DECLARATIONS

@@ -30,13 +30,15 @@ struct aggstats_wait {
  * Threads: one of the recorder's own, one at a time. ret_wait is zeroed before */
 typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
-/* The path of what a call worked on; NULL: not known. Owner: who calls frees it.
+/* The path of what a call worked on; NULL: not known.
+ * Owner:   who calls frees it.
  * Threads: those that end calls, and the one that looks: so it must not wait for what calls may wait for */
 typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
 
 /* Is told of a slow call that has ended, with its cause. lost: how many ended before it, or with it, that nobody was
- * told of, because more than 256 ended while nobody was told. Owner:   the call and its path are the recorder's, until
- * it returns Threads: the recorder's own that looks at calls, so that it must not wait; and aggstats_slow_report() */
+ * told of, because more than 256 ended while nobody was told.
+ * Owner:   the call and its path are the recorder's, until it returns
+ * Threads: the recorder's own that looks at calls, so that it must not wait; and aggstats_slow_report() */
 typedef void (*aggstats_slow_fn)(void *context, const struct aggstats_slow_call *call, uint64_t lost);
 
 struct aggstats_slow_options {
@@ -62,9 +64,9 @@ int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const s
  * by a sixteenth, at least half of the threshold, but ten times a second. The time from look to look is shared by the
  * causes that are seen at its ends; what is before the first is that one's, and the rest the last one's. While nothing
  * is in flight the thread sleeps. Only calls that are told to aggstats_slow_end() count, and only those before which
- * aggstats_slow_begin() was called are looked at in time. Errors:  -EINVAL, -ENOMEM, those of starting a thread;
- * nothing has changed then Threads: any, one at a time; all but the threshold are those of the first call for good
- */
+ * aggstats_slow_begin() was called are looked at in time.
+ * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
+ * Threads: any, one at a time; all but the threshold are those of the first call for good */
 static inline int aggstats_recorder_set_slow(struct aggstats_recorder *recorder,
                                              const struct aggstats_slow_options *options) {
     return aggstats_recorder_set_slow_sized(recorder, options, sizeof(*options));

@@ -31,7 +31,8 @@ struct pass_options {
                                   * that file handles taken through the mount stay valid */
 
     /* Has call(data) called in a second by another thread, which no op of this layer runs on. Returns false if it
-     * cannot. NULL: nobody can, and no descriptor outlives the op that opened it for a moment. Threads: any */
+     * cannot. NULL: nobody can, and no descriptor outlives the op that opened it for a moment.
+     * Threads: any */
     bool (*call_later)(void (*call)(void *data), void *data);
 
     /* Asks the kernel to forget those of these inodes that nobody uses. NULL: it cannot be asked. Called by that other
@@ -47,12 +48,14 @@ void pass_destroy(struct pass *pass);
 struct fs_layer *pass_layer(struct pass *pass);
 
 /* The device number of the mount that this layer serves: a lower path that leads there gives ELOOP instead of a
- * deadlock. 0: none yet. Threads: any */
+ * deadlock. 0: none yet.
+ * Threads: any */
 void pass_set_own_device(struct pass *pass, dev_t device);
 
 /* What our own mount forbids (nosuid, nodev) is known from now on, also when it changes: files on lower mounts that
  * forbid no more are shown as they are. Until this is called, and where /proc does not tell, it is taken to forbid
- * nothing. After pass_set_own_device(). Threads: none may run an op */
+ * nothing. After pass_set_own_device().
+ * Threads: none may run an op */
 void pass_watch_own_mount(struct pass *pass);
 
 /* Calls apply(data) with the rights of the caller towards file systems. Returns what that returns.
@@ -69,7 +72,8 @@ int pass_file_fd(fs_file file);
 
 /* The lower path of an inode that an op works on, if it is a directory that is held, or a file that is open: no file
  * system is asked, so this works while all hang. If the op ends meanwhile, NULL or that path.
- * Owner: the caller frees it; NULL: not known. Threads: any */
+ * Owner:   the caller frees it; NULL: not known.
+ * Threads: any */
 char *pass_path_of(struct pass *pass, fs_ino ino);
 
 /* The same of any inode, also between ops: where that does not know it, the lower file system is asked for what it has
@@ -77,13 +81,14 @@ char *pass_path_of(struct pass *pass, fs_ino ino);
 char *pass_ask_path_of(struct pass *pass, fs_ino ino);
 
 /* The path of any inode as it was last looked up; if it was renamed since, the old one. asks: the lower file system,
- * which may hang: where nothing is there any more, " (deleted)" is behind it. Without keeps_names: none. Owner: the
- * caller frees it; NULL: not known, or not any more. Threads: any */
+ * which may hang: where nothing is there any more, " (deleted)" is behind it. Without keeps_names: none.
+ * Owner:   the caller frees it; NULL: not known, or not any more.
+ * Threads: any */
 char *pass_last_path_of(struct pass *pass, fs_ino ino, bool asks);
 
 /* The directory that an inode was last looked up in, or that it is itself. depth_max: of one with more components in
- * its path that with so many which it is in; 0: any. 0: not known, or not any more; names must be kept. Threads: any;
- * takes no lock and asks nobody */
+ * its path that with so many which it is in; 0: any. 0: not known, or not any more; names must be kept.
+ * Threads: any; takes no lock and asks nobody */
 fs_ino pass_directory_of(struct pass *pass, fs_ino ino, unsigned depth_max);
 
 #endif

@@ -28,14 +28,16 @@ struct prof {
 /* timing: CALL, TSC or FULL. next and recorder are borrowed and outlive the layer. */
 void prof_init(struct prof *prof, enum prof_timing timing, struct aggstats_recorder *recorder, struct fs_layer *next);
 
-/* Finds an op and one of its values by their names, in letters of either case.
- * Returns NULL, or what is wrong with them. Threads: any */
+/* Finds an op and one of its values by their names, in letters of either case. Returns NULL, or what is wrong with
+ * them.
+ * Threads: any */
 const char *prof_find_joint(const char *op_name, const char *value_name, enum fs_op *ret_op,
                             enum aggstats_value *ret_value);
 
 /* Relates the latencies of an op to those values, as bits (1 << AGGSTATS_SIZE), from now on, and to no other. Other ops
  * do not notice. timing: FULL.
- * Errors:  -ENOMEM. Threads: any, one at a time, while ops are called */
+ * Errors:  -ENOMEM.
+ * Threads: any, one at a time, while ops are called */
 int prof_set_joint(struct prof *prof, enum fs_op op, unsigned values);
 
 /* Tells the recorder, which looks for slow calls, of those; or no more, if it does not. timing: FULL.

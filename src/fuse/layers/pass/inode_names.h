@@ -30,7 +30,8 @@ struct inode_names_lost {
 };
 
 /* Makes it the first name. Another inode with that first name loses it, and so does a directory above that cannot be
- * where its name says, since it is below. Owner: takes name over */
+ * where its name says, since it is below.
+ * Owner:   takes name over */
 void inode_names_put(struct inode_table *table, struct inode *inode, struct inode *directory, struct inode_name *name,
                      struct inode_names_lost *lost);
 

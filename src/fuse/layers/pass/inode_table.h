@@ -50,8 +50,8 @@ static inline bool inode_above_is_directory(uint64_t above) {
 /* The caller holds a lookup count on the inode. Returns what is kept from now on. */
 uint64_t inode_table_set_above(struct inode_table *table, const struct inode *inode, fs_ino directory);
 
-/* What is kept of the inode of that number, also if nobody holds it. False: no such inode any more. Threads: any; takes
- * no lock */
+/* What is kept of the inode of that number, also if nobody holds it. False: no such inode any more.
+ * Threads: any; takes no lock */
 bool inode_table_above(struct inode_table *table, fs_ino ino, uint64_t *ret_above);
 
 /* The inode of that number, which the caller holds a lookup count on; NULL for a number that is no inode's, or no more.
@@ -133,8 +133,8 @@ int inode_table_begin_giving_up(struct inode_table *table, size_t nameless_max, 
 /* Ends that use. is_wanted: its file has no link any more, so it is kept. Returns false if it was not closed. */
 bool inode_table_end_giving_up(struct inode_table *table, int fd, bool is_wanted);
 
-/* Those that nothing but a descriptor leads to, which is not in use. Owner: the caller frees the result; NULL: there
- * are none, or there is no memory */
+/* Those that nothing but a descriptor leads to, which is not in use.
+ * Owner:   the caller frees the result; NULL: there are none, or there is no memory */
 fs_ino *inode_table_list_nameless(struct inode_table *table, size_t *ret_count);
 
 /* Counts what has gone from a directory or moved, to tell whether a name is still good that was seen before. */

@@ -204,8 +204,8 @@ void removal_leave(struct removal *removal);
 /* The inode that the number names. Errors: -ESTALE */
 int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode);
 
-/* Opens the inode for use in *at() calls. Errors: -ESTALE the file is gone, -ENFILE/-EMFILE,
- * -EACCES it is of a mount that is shown empty */
+/* Opens the inode for use in *at() calls.
+ * Errors:  -ESTALE the file is gone, -ENFILE/-EMFILE, -EACCES it is of a mount that is shown empty */
 int pass_open_path(struct pass *pass, fs_ino ino, struct path_fd *ret_path);
 
 /* The same only for looking at its attributes, also of such a mount. */
@@ -231,8 +231,8 @@ struct inode_place pass_place(struct pass *pass, const struct inode *directory, 
 int pass_enter(struct pass *pass, uint32_t mount_index, const struct inode_place *place, int *fd,
                struct fs_entry *ret_entry);
 
-/* The same with any descriptor, which stays the caller's. Errors: -EOPNOTSUPP neither file handle nor place, so that
- * it takes pass_enter() */
+/* The same with any descriptor, which stays the caller's.
+ * Errors:  -EOPNOTSUPP neither file handle nor place, so that it takes pass_enter() */
 int pass_enter_by_handle(struct pass *pass, uint32_t mount_index, const struct inode_place *place, int fd,
                          struct fs_entry *ret_entry);
 

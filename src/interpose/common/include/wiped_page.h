@@ -8,8 +8,8 @@
 
 #define WIPED_PAGE_BYTES 65536 /* no page is larger */
 
-/* A place for the number of the process whose memory it is; 0: not known yet. Owner: the process, for good
- * NULL: there is no memory, or the kernel does not do that (before Linux 4.14) */
+/* A place for the number of the process whose memory it is; 0: not known yet.
+ * Owner:   the process, for good NULL: there is no memory, or the kernel does not do that (before Linux 4.14) */
 static inline pid_t *wiped_page_make(void) {
     void *page = mmap(NULL, WIPED_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)

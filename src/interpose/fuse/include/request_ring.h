@@ -110,7 +110,8 @@ struct request_ring *request_ring_join(void);
 
 /* Adds a record, and names that follow it; its `ready` and `name_slots` are set here. Keeps errno. False: there is no
  * room. The last eighth is for answers: so those to requests that are told find room.
- * Signals: may be called in handlers. Threads: any */
+ * Signals: may be called in handlers.
+ * Threads: any */
 bool request_ring_add(struct request_ring *ring, const struct request_record *record, const char *names,
                       size_t names_bytes);
 
