@@ -25,6 +25,14 @@ have() {
     command -v "$1" >/dev/null 2>&1
 }
 
+# debian_mirror SUFFIX: where apt has this release from, or with -security its security fixes
+debian_mirror() {
+    # shellcheck disable=SC2016 # apt replaces these
+    apt-get indextargets --format '$(CODENAME) $(SITE)' "Created-By: Packages" "Component: main" |
+        awk -v codename="$(. /etc/os-release && echo "$VERSION_CODENAME")$1" '$1 == codename { print $2; found = 1; exit } END { exit !found }' ||
+        die "apt has no mirror of Debian$1 configured: see sources.list(5)"
+}
+
 # Why FUSE file systems cannot be mounted here, in one line; fails if they can.
 fuse_missing() {
     if [ ! -e /dev/fuse ]; then
