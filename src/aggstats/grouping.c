@@ -281,9 +281,7 @@ int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping
 }
 
 void grouping_stop(struct grouping *grouping) {
-    if (!grouping)
-        return;
-    if (!grouping->is_left) {
+    if (!grouping->probe.is_left) {
         __atomic_store_n(&grouping->stop, true, __ATOMIC_RELEASE);
         sem_post(&grouping->wake);
         pthread_join(grouping->thread, NULL);

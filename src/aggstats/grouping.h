@@ -11,9 +11,11 @@
 
 #include "first_calls.h"
 #include "grouping_table.h"
+#include "probe.h"
 #include "threads.h"
 
 struct grouping {
+    struct probe probe;            /* first */
     const struct threads *threads; /* in whose queues calls come */
     struct first_calls first_calls;
     pthread_t thread;
@@ -32,7 +34,6 @@ struct grouping {
     unsigned table_count;
     bool names_objects; /* of some table objects are to be asked for their names */
     bool paused;        /* what comes is not counted */
-    bool is_left;       /* the thread has stayed behind in the parent process: all that can be done is to stop it */
 };
 
 /* Begins, with no table. Errors: -ENOMEM, those of starting a thread */
@@ -42,7 +43,7 @@ int grouping_start(const struct threads *threads, struct grouping **ret_grouping
  * Errors:  -EBUSY it has one of that grouping, -EINVAL another identify_first than the others', -ENOMEM */
 int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options);
 
-/* Ends the thread and frees all. NULL is fine. */
+/* Ends the thread and frees all. */
 void grouping_stop(struct grouping *grouping);
 
 /* Puts a call into its thread's queue; NULL: it has none. May ask who its caller is, and notes in it that it has.

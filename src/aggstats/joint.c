@@ -18,10 +18,18 @@ static struct joint_table *table_of(const struct joints *joints, unsigned op, un
     return __atomic_load_n(&joints->tables[op][value], __ATOMIC_ACQUIRE);
 }
 
-int joints_init(struct joints *joints, const struct layout *layout) {
-    *joints = (struct joints){.op_count = layout->op_count, .resolution = layout->resolution};
+struct joints *joints_create(const struct layout *layout) {
+    struct joints *joints = calloc(1, sizeof(*joints));
+    if (!joints)
+        return NULL;
+    joints->op_count = layout->op_count;
+    joints->resolution = layout->resolution;
     joints->tables = calloc(layout->op_count, sizeof(*joints->tables));
-    return joints->tables ? 0 : -ENOMEM;
+    if (!joints->tables) {
+        free(joints);
+        return NULL;
+    }
+    return joints;
 }
 
 static void free_table(struct joint_table *table) {
@@ -34,11 +42,12 @@ static void free_table(struct joint_table *table) {
     free(table);
 }
 
-void joints_finish(struct joints *joints) {
-    for (unsigned op = 0; joints->tables && op < joints->op_count; op++)
+void joints_destroy(struct joints *joints) {
+    for (unsigned op = 0; op < joints->op_count; op++)
         for (unsigned value = 0; value < AGGSTATS_VALUE_COUNT; value++)
             free_table(joints->tables[op][value]);
     free(joints->tables);
+    free(joints);
 }
 
 static int add_table(struct joints *joints, unsigned op, enum aggstats_value value) {

@@ -6,6 +6,7 @@
 #define JOINT_H
 
 #include "cells.h"
+#include "probe.h"
 #include "window.h"
 
 struct joint_table {
@@ -18,14 +19,16 @@ struct joint_table {
 };
 
 struct joints {
+    struct probe probe; /* first */
     unsigned op_count;
     unsigned resolution;
     bool paused;                                         /* under the window lock, as all that is read */
     struct joint_table *(*tables)[AGGSTATS_VALUE_COUNT]; /* [op_count]; pointers are atomic; NULL: never asked for */
 };
 
-int joints_init(struct joints *joints, const struct layout *layout);
-void joints_finish(struct joints *joints);
+/* None is asked for yet. probe: the caller's business. NULL: no memory */
+struct joints *joints_create(const struct layout *layout);
+void joints_destroy(struct joints *joints);
 
 /* See aggstats_recorder_set_joint(). */
 int joints_set(struct joints *joints, unsigned op, unsigned wanted_values);

@@ -20,7 +20,7 @@ static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
     const uint64_t id = recorder->front.id;
     if (id == 0) /* made without handlers: locks may be held by threads that are not here */
         return recorder->threads.fallback_block;
-    recorder_wake_watcher(recorder);
+    recorder_wake(recorder);
     return aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block
                                                    : threads_own_block(&recorder->threads, id);
 }
@@ -39,27 +39,24 @@ static struct aggstats_recorder *next_recorder(const struct aggstats_recorder *r
     return threads ? container_of(threads, struct aggstats_recorder, threads) : NULL;
 }
 
+static void lock_recorder(struct aggstats_recorder *recorder) {
+    pthread_mutex_lock(&recorder->probes_lock);
+    pthread_mutex_lock(&recorder->window_lock);
+    RECORDER_PROBES_DO(recorder, lock);
+}
+
 static void unlock_recorder(struct aggstats_recorder *recorder) {
-    if (recorder_slow(recorder))
-        pthread_mutex_unlock(&recorder->slow->lock);
-    if (recorder_grouping(recorder))
-        pthread_mutex_unlock(&recorder->grouping->lock);
+    RECORDER_PROBES_DO(recorder, unlock);
     pthread_mutex_unlock(&recorder->window_lock);
-    pthread_mutex_unlock(&recorder->sampler_lock);
+    pthread_mutex_unlock(&recorder->probes_lock);
 }
 
 static void before_fork(void) {
     sigset_t before;
     threads_lock_registry(&before);
     signals_before_fork = before;
-    for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder)) {
-        pthread_mutex_lock(&recorder->sampler_lock);
-        pthread_mutex_lock(&recorder->window_lock);
-        if (recorder_grouping(recorder))
-            pthread_mutex_lock(&recorder->grouping->lock);
-        if (recorder_slow(recorder))
-            pthread_mutex_lock(&recorder->slow->lock);
-    }
+    for (struct aggstats_recorder *recorder = first_recorder(); recorder; recorder = next_recorder(recorder))
+        lock_recorder(recorder);
 }
 
 static void after_fork(void) {
@@ -87,15 +84,7 @@ static void start_anew(struct aggstats_recorder *recorder) {
     live_leave(&recorder->live);
     recorder->rotation = NULL;
     recorder->changed = NULL;
-    joints_end(&recorder->joints);
-    if (recorder->sampler)
-        recorder->sampler->is_left = true;
-    if (recorder->watcher)
-        recorder->watcher->is_left = true;
-    if (recorder->grouping)
-        recorder->grouping->is_left = true;
-    if (recorder->slow)
-        recorder->slow->is_left = true;
+    RECORDER_PROBES_DO(recorder, leave);
     set_hot(recorder, threads_start_anew(&recorder->threads));
 }
 
@@ -156,10 +145,8 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     recorder->layout = layout_make(options->op_count, options->resolution);
     recorder->live = (struct live){.fd = -1, .directory_fd = -1};
     pthread_mutex_init(&recorder->window_lock, NULL);
-    pthread_mutex_init(&recorder->sampler_lock, NULL);
+    pthread_mutex_init(&recorder->probes_lock, NULL);
     int err = copy_names(recorder, options);
-    if (err == 0)
-        err = joints_init(&recorder->joints, &recorder->layout);
     if (err == 0)
         err = threads_init(&recorder->threads, &recorder->layout, &recorder->live);
     if (err < 0)
@@ -208,10 +195,8 @@ static struct aggstats_recorder *recorder_alloc(void) {
 static void recorder_free(struct aggstats_recorder *recorder) {
     threads_finish(&recorder->threads);
     live_finish(&recorder->live);
-    timeline_destroy(recorder->timeline);
-    joints_finish(&recorder->joints);
     pthread_mutex_destroy(&recorder->window_lock);
-    pthread_mutex_destroy(&recorder->sampler_lock);
+    pthread_mutex_destroy(&recorder->probes_lock);
     labels_free(recorder->labels, recorder->label_count);
     free(recorder->op_names);
     wipe_in_children(recorder, false);
@@ -249,11 +234,21 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
     if (!recorder)
         return;
     recorder_unregister(recorder);
-    slow_stop(recorder->slow);
-    sampler_stop(recorder->sampler);
-    sampler_stop(recorder->watcher);
-    grouping_stop(recorder->grouping);
+    for (unsigned place = 0; place < PROBES_MAX; place++) {
+        if (recorder->probes[place])
+            recorder->probes[place]->ops->destroy(recorder->probes[place]);
+    }
     recorder_free(recorder);
+}
+
+struct probe *recorder_attach(struct aggstats_recorder *recorder, enum probe_place place, struct probe *probe) {
+    sigset_t before;
+    quiet_lock(&recorder->window_lock, &before); /* not while somebody forks */
+    if (probe && probe->ops->pause && live_window(&recorder->live)->paused)
+        probe->ops->pause(probe);
+    struct probe *earlier = __atomic_exchange_n(&recorder->probes[place], probe, __ATOMIC_ACQ_REL);
+    quiet_unlock(&recorder->window_lock, &before);
+    return earlier;
 }
 
 struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder) {
@@ -275,7 +270,7 @@ void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggsta
 }
 
 void aggstats_wake(struct aggstats_recorder *recorder) {
-    recorder_wake_watcher(recorder);
+    recorder_wake(recorder);
 }
 
 void aggstats_recorder_add_lost(struct aggstats_recorder *recorder, uint64_t calls) {

@@ -5,32 +5,15 @@
 #include <pthread.h>
 
 #include "clock.h"
-#include "grouping.h"
-#include "joint.h"
-#include "sampler.h"
-#include "slow.h"
+#include "probe.h"
 #include "thread_block.h"
 #include "threads.h"
-#include "timeline.h"
 
 /* A rotation while its profile is being saved. */
 struct rotation {
     struct aggstats_profile profile;
     struct window_span span;
     uint64_t lost; /* calls of it that were not counted */
-};
-
-/* What the thread that looks at calls in flight remembers of its last look. */
-struct watch {
-    uint64_t begun;   /* changes when a call begins */
-    int64_t noted_ns; /* up to when it is known whether calls were in flight; CLOCK_MONOTONIC */
-    int64_t interval_ns;
-    bool is_asleep; /* until a call begins, or for a few seconds */
-    uint64_t chance;
-    uint64_t stolen_ns; /* the machine's, when it was read last */
-    int64_t stolen_read_ns;
-    int64_t due_ns; /* of the next look, at the latest; CLOCK_MONOTONIC; 0: there was none yet */
-    int64_t cpu_ns; /* what the process had used at the last look */
 };
 
 struct aggstats_recorder {
@@ -46,35 +29,35 @@ struct aggstats_recorder {
 
     struct live live;
     struct threads threads;
-    pthread_mutex_t window_lock;  /* the windows, and what is read against them */
-    struct joints joints;         /* changed and read under the window lock */
-    struct timeline *timeline;    /* under the window lock; NULL: not sampled */
-    pthread_mutex_t sampler_lock; /* taken first */
-    struct sampler *sampler;      /* under its lock; NULL: not sampled */
-    struct sampler *watcher;      /* set before threads count; NULL: nobody looks at calls in flight */
-    struct watch watch;           /* under the window lock */
-    struct slow *slow;            /* atomic; NULL: nobody looks for slow calls */
-    struct grouping *grouping;    /* set before threads count; NULL: not grouped */
-    struct rotation *rotation;    /* under the window lock; NULL: none, or a reset has come between */
-    aggstats_changed_fn changed;  /* under the window lock, as the next; NULL: nobody wants to know */
+    pthread_mutex_t probes_lock;      /* taken first: who makes or changes probes of a kind that needs it */
+    pthread_mutex_t window_lock;      /* the windows, what is read against them, and the next */
+    struct probe *probes[PROBES_MAX]; /* by place; atomic; NULL: not attached */
+    struct rotation *rotation;        /* under the window lock; NULL: none, or a reset has come between */
+    aggstats_changed_fn changed;      /* under the window lock, as the next; NULL: nobody wants to know */
     void *changed_context;
 };
 
-/* Those whose threads are in this process; NULL: none. */
-static inline struct grouping *recorder_grouping(const struct aggstats_recorder *recorder) {
-    return recorder->grouping && !recorder->grouping->is_left ? recorder->grouping : NULL;
+/* The one at a place; NULL: there is none in this process. */
+static inline struct probe *recorder_probe(const struct aggstats_recorder *recorder, enum probe_place place) {
+    struct probe *probe = __atomic_load_n(&recorder->probes[place], __ATOMIC_ACQUIRE);
+    return probe && !probe->is_left ? probe : NULL;
 }
 
-/* That whose thread is in this process; NULL: none. */
-static inline struct slow *recorder_slow(struct aggstats_recorder *recorder) {
-    struct slow *slow = __atomic_load_n(&recorder->slow, __ATOMIC_ACQUIRE);
-    return slow && !slow->is_left ? slow : NULL;
-}
+/* Has each probe in this process do that. */
+#define RECORDER_PROBES_DO(recorder, op)                                                                               \
+    do {                                                                                                               \
+        for (unsigned place_ = 0; place_ < PROBES_MAX; place_++) {                                                     \
+            struct probe *probe_ = recorder_probe(recorder, place_);                                                   \
+            if (probe_ && probe_->ops->op)                                                                             \
+                probe_->ops->op(probe_);                                                                               \
+        }                                                                                                              \
+    } while (0)
 
-/* What is known of the time since the last look counts. Under the window lock */
-void recorder_settle_busy(struct aggstats_recorder *recorder);
+/* Puts a probe in its place, and returns the one that was there, also one that has been left: the caller destroys it.
+ * NULL: none is there from now on. It is paused if the recorder is. Takes the window lock */
+struct probe *recorder_attach(struct aggstats_recorder *recorder, enum probe_place place, struct probe *probe);
 
-/* The sleep of the thread that looks at calls in flight is over. False: it did not sleep, or somebody has ended that.
+/* The sleep of who looks at calls in flight is over. False: it did not sleep, or somebody has ended that.
  * Threads: any */
 static inline bool recorder_end_sleep(struct aggstats_recorder *recorder) {
     uint64_t asleep = AGGSTATS_ASLEEP;
@@ -82,33 +65,12 @@ static inline bool recorder_end_sleep(struct aggstats_recorder *recorder) {
                                        __ATOMIC_RELAXED);
 }
 
-/* A call is about to begin: wakes that thread.
+/* A call is about to begin: ends that sleep.
  * Signals: may be called in handlers.
  * Threads: any */
-static inline void recorder_wake_watcher(struct aggstats_recorder *recorder) {
+static inline void recorder_wake(struct aggstats_recorder *recorder) {
     if (recorder_end_sleep(recorder))
-        sampler_wake(recorder->watcher, 0);
-}
-
-/* Takes looks from those that are shown; NULL: all of them. Under the window lock */
-void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken);
-
-/* Stolen time, of recorders that are watched: counts it up to now, unless it is paused; forgets so much of it. Under
- * the window lock */
-void recorder_count_stolen(struct aggstats_recorder *recorder);
-void recorder_take_stolen(struct aggstats_recorder *recorder, uint64_t taken_ns);
-
-/* Takes what is in a profile away from the time in which the process did not run. Locks: the window lock is held */
-void recorder_take_stopped(struct aggstats_recorder *recorder, uint64_t taken_ns);
-
-/* Of slow calls that have ended: forgets them; counts none while paused; forgets those of a profile. Under the window
- * lock; the first two under that of slow, too, if there is one. */
-void recorder_reset_slow(struct aggstats_recorder *recorder);
-void recorder_pause_slow(struct aggstats_recorder *recorder, bool paused);
-void recorder_take_slow(struct aggstats_recorder *recorder, const struct aggstats_profile *taken);
-
-static inline struct timeline *recorder_timeline(const struct aggstats_recorder *recorder) {
-    return recorder->sampler && recorder->sampler->is_left ? NULL : recorder->timeline;
+        RECORDER_PROBES_DO(recorder, wake);
 }
 
 #endif

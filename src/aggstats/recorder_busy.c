@@ -12,10 +12,12 @@
  * interval, so that calls which wake the thread are seen as often as others. A call that begins at the very moment at
  * which the thread falls asleep may not see the other number: so it sleeps for some seconds only. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base.h"
 #include "quiet_lock.h"
 #include "recorder.h"
+#include "sampler.h"
 #include "stolen.h"
 
 #define INTERVAL_NS INT64_C(10000000)
@@ -24,6 +26,33 @@
 #define STOLEN_INTERVAL_NS INT64_C(1000000000)
 #define STOPPED_MIN_NS INT64_C(1000000000)
 #define STOPPED_CPU_PART 50
+
+/* The thread that looks at calls in flight, and what it remembers of its last look. */
+struct watch {
+    struct probe probe;
+    struct sampler *sampler;
+    uint64_t begun;   /* changes when a call begins */
+    int64_t noted_ns; /* up to when it is known whether calls were in flight; CLOCK_MONOTONIC */
+    int64_t interval_ns;
+    bool is_asleep; /* until a call begins, or for a few seconds */
+    uint64_t chance;
+    uint64_t stolen_ns; /* the machine's, when it was read last */
+    int64_t stolen_read_ns;
+    int64_t due_ns; /* of the next look, at the latest; CLOCK_MONOTONIC; 0: there was none yet */
+    int64_t cpu_ns; /* what the process had used at the last look */
+};
+
+static struct watch *to_watch(struct probe *probe) {
+    return container_of(probe, struct watch, probe);
+}
+
+static struct live_header *header_of(const struct watch *watch) {
+    return watch->probe.recorder->live.header;
+}
+
+static bool is_paused(const struct watch *watch) {
+    return live_window(&watch->probe.recorder->live)->paused;
+}
 
 struct seen {
     uint64_t in_flight;
@@ -40,9 +69,9 @@ static struct seen look_at(const struct threads *threads) {
     return seen;
 }
 
-static void note(struct aggstats_recorder *recorder, uint64_t in_flight, uint64_t looks) {
-    struct live_header *header = recorder->live.header;
-    if (live_window(&recorder->live)->paused)
+static void note(const struct watch *watch, uint64_t in_flight, uint64_t looks) {
+    struct live_header *header = header_of(watch);
+    if (is_paused(watch))
         return;
     __atomic_store_n(&header->looks, header->looks + looks, __ATOMIC_RELAXED);
     if (in_flight > 0)
@@ -52,18 +81,17 @@ static void note(struct aggstats_recorder *recorder, uint64_t in_flight, uint64_
 }
 
 /* Until then, since the last look, nothing was in flight. What is left over is of the next time. */
-static void note_idle_until(struct aggstats_recorder *recorder, int64_t until_ns) {
-    struct watch *watch = &recorder->watch;
+static void note_idle_until(struct watch *watch, int64_t until_ns) {
     int64_t looks = (until_ns - watch->noted_ns) / INTERVAL_NS;
     if (looks <= 0)
         return;
-    note(recorder, 0, (uint64_t)looks);
+    note(watch, 0, (uint64_t)looks);
     watch->noted_ns += looks * INTERVAL_NS;
 }
 
 /* Until now, rounded. */
-static void note_idle(struct aggstats_recorder *recorder) {
-    note_idle_until(recorder, read_clock_ns(CLOCK_MONOTONIC) + INTERVAL_NS / 2);
+static void note_idle(struct watch *watch) {
+    note_idle_until(watch, read_clock_ns(CLOCK_MONOTONIC) + INTERVAL_NS / 2);
 }
 
 static bool is_idle(const struct watch *watch, const struct seen *seen) {
@@ -83,144 +111,181 @@ static int64_t jittered_interval_ns(struct watch *watch) {
 
 /* ---- Stolen time ---- */
 
-void recorder_count_stolen(struct aggstats_recorder *recorder) {
-    struct live_header *header = recorder->live.header;
-    struct watch *watch = &recorder->watch;
+static void count_stolen(struct watch *watch) {
+    struct live_header *header = header_of(watch);
     uint64_t now_ns;
-    if (!recorder->watcher || recorder->watcher->is_left || !stolen_read_ns(&now_ns))
+    if (!stolen_read_ns(&now_ns))
         return;
-    if (header->tells_stolen && !live_window(&recorder->live)->paused && now_ns > watch->stolen_ns)
+    if (header->tells_stolen && !is_paused(watch) && now_ns > watch->stolen_ns)
         __atomic_store_n(&header->stolen_ns, header->stolen_ns + now_ns - watch->stolen_ns, __ATOMIC_RELAXED);
     watch->stolen_ns = now_ns;
     watch->stolen_read_ns = read_clock_ns(CLOCK_MONOTONIC);
     __atomic_store_n(&header->tells_stolen, 1, __ATOMIC_RELAXED);
 }
 
-void recorder_take_stolen(struct aggstats_recorder *recorder, uint64_t taken_ns) {
-    struct live_header *header = recorder->live.header;
-    uint64_t stolen_ns = header->stolen_ns > taken_ns ? header->stolen_ns - taken_ns : 0;
-    __atomic_store_n(&header->stolen_ns, stolen_ns, __ATOMIC_RELAXED);
-}
-
 /* ---- When the process did not run ---- */
 
 /* A look comes late if the process was stopped by a signal, frozen with its cgroup, or got no CPU. If only this thread
  * got none, others have used some, or have begun calls. */
-static void note_stop(struct aggstats_recorder *recorder) {
-    struct live_header *header = recorder->live.header;
-    struct watch *watch = &recorder->watch;
+static void note_stop(struct watch *watch) {
+    struct live_header *header = header_of(watch);
     const int64_t late_ns = watch->due_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) - watch->due_ns : 0;
     const int64_t cpu_ns = read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    if (late_ns >= STOPPED_MIN_NS && cpu_ns - watch->cpu_ns <= late_ns / STOPPED_CPU_PART &&
-        !live_window(&recorder->live)->paused)
+    if (late_ns >= STOPPED_MIN_NS && cpu_ns - watch->cpu_ns <= late_ns / STOPPED_CPU_PART && !is_paused(watch))
         __atomic_store_n(&header->stopped_ns, header->stopped_ns + (uint64_t)late_ns, __ATOMIC_RELAXED);
     watch->cpu_ns = cpu_ns;
 }
 
-void recorder_take_stopped(struct aggstats_recorder *recorder, uint64_t taken_ns) {
-    struct live_header *header = recorder->live.header;
-    uint64_t stopped_ns = header->stopped_ns > taken_ns ? header->stopped_ns - taken_ns : 0;
-    __atomic_store_n(&header->stopped_ns, stopped_ns, __ATOMIC_RELAXED);
-}
-
 /* ---- The thread ---- */
 
-static bool is_woken(const struct aggstats_recorder *recorder) {
-    return recorder->watch.is_asleep && __atomic_load_n(&recorder->front.hot.id, __ATOMIC_RELAXED) != AGGSTATS_ASLEEP;
+static struct seen look_at_calls(const struct watch *watch) {
+    return look_at(&watch->probe.recorder->threads);
+}
+
+static bool is_woken(const struct watch *watch) {
+    return watch->is_asleep &&
+           __atomic_load_n(&watch->probe.recorder->front.hot.id, __ATOMIC_RELAXED) != AGGSTATS_ASLEEP;
 }
 
 /* False: a call has begun meanwhile. */
-static bool fall_asleep(struct aggstats_recorder *recorder) {
+static bool fall_asleep(const struct watch *watch) {
+    struct aggstats_recorder *recorder = watch->probe.recorder;
     __atomic_store_n(&recorder->front.hot.id, AGGSTATS_ASLEEP, __ATOMIC_SEQ_CST);
-    const struct seen seen = look_at(&recorder->threads);
-    return is_idle(&recorder->watch, &seen) || !recorder_end_sleep(recorder);
+    const struct seen seen = look_at_calls(watch);
+    return is_idle(watch, &seen) || !recorder_end_sleep(recorder);
 }
 
 /* What is in flight by now is none of that time's. Whole looks count, for the next one comes early: as often as not in
  * the first half of its interval. */
-static int64_t end_sleep(struct aggstats_recorder *recorder) {
-    struct watch *watch = &recorder->watch;
+static int64_t end_sleep(struct watch *watch) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
-    note_idle_until(recorder, now_ns);
+    note_idle_until(watch, now_ns);
     watch->noted_ns = now_ns;
     watch->is_asleep = false;
-    watch->begun = look_at(&recorder->threads).begun;
+    watch->begun = look_at_calls(watch).begun;
     watch->interval_ns = INTERVAL_NS;
     return INTERVAL_NS * (random_number(watch) + 1) / INT64_C(2048);
 }
 
-static int64_t choose_interval_ns(struct aggstats_recorder *recorder, bool was_idle) {
-    struct watch *watch = &recorder->watch;
+static int64_t choose_interval_ns(struct watch *watch, bool was_idle) {
     if (!was_idle) {
-        recorder_end_sleep(recorder);
+        recorder_end_sleep(watch->probe.recorder);
         watch->is_asleep = false;
         watch->interval_ns = INTERVAL_NS;
     } else if (watch->interval_ns < INTERVAL_MAX_NS) {
         watch->interval_ns *= 2;
     } else if (!watch->is_asleep) {
-        watch->is_asleep = fall_asleep(recorder);
+        watch->is_asleep = fall_asleep(watch);
         watch->interval_ns = watch->is_asleep ? SLEEP_NS : INTERVAL_NS;
     }
     return jittered_interval_ns(watch);
 }
 
-static int64_t look_locked(struct aggstats_recorder *recorder) {
-    struct watch *watch = &recorder->watch;
-    const struct seen seen = look_at(&recorder->threads);
+static int64_t look_locked(struct watch *watch) {
+    const struct seen seen = look_at_calls(watch);
     const bool was_idle = is_idle(watch, &seen);
     if (was_idle) {
-        note_idle(recorder);
+        note_idle(watch);
     } else {
-        note(recorder, seen.in_flight, 1);
+        note(watch, seen.in_flight, 1);
         watch->noted_ns = read_clock_ns(CLOCK_MONOTONIC);
     }
     if (read_clock_ns(CLOCK_MONOTONIC) - watch->stolen_read_ns >= STOLEN_INTERVAL_NS)
-        recorder_count_stolen(recorder);
+        count_stolen(watch);
     watch->begun = seen.begun;
-    return choose_interval_ns(recorder, was_idle);
+    return choose_interval_ns(watch, was_idle);
 }
 
 static int64_t look(void *context) {
-    struct aggstats_recorder *recorder = context;
+    struct watch *watch = context;
     sigset_t before;
-    quiet_lock(&recorder->window_lock, &before);
-    note_stop(recorder);
-    int64_t next_ns = is_woken(recorder) ? end_sleep(recorder) : look_locked(recorder);
-    recorder->watch.due_ns = read_clock_ns(CLOCK_MONOTONIC) + next_ns;
-    quiet_unlock(&recorder->window_lock, &before);
+    quiet_lock(&watch->probe.recorder->window_lock, &before);
+    note_stop(watch);
+    int64_t next_ns = is_woken(watch) ? end_sleep(watch) : look_locked(watch);
+    watch->due_ns = read_clock_ns(CLOCK_MONOTONIC) + next_ns;
+    quiet_unlock(&watch->probe.recorder->window_lock, &before);
     return next_ns;
 }
 
+/* ---- As a probe ---- */
+
+/* What is known of the time since the last look counts. */
+static void settle(struct probe *probe) {
+    struct watch *watch = to_watch(probe);
+    count_stolen(watch);
+    const struct seen seen = look_at_calls(watch);
+    if (is_idle(watch, &seen))
+        note_idle(watch);
+}
+
+static void take_from(uint64_t *sum, uint64_t taken) {
+    __atomic_store_n(sum, *sum > taken ? *sum - taken : 0, __ATOMIC_RELAXED);
+}
+
+static void reset(struct probe *probe) {
+    struct live_header *header = header_of(to_watch(probe));
+    take_from(&header->looks, UINT64_MAX);
+    take_from(&header->busy_looks, UINT64_MAX);
+    take_from(&header->most_busy, UINT64_MAX);
+    take_from(&header->stolen_ns, UINT64_MAX);
+    take_from(&header->stopped_ns, UINT64_MAX);
+}
+
+static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
+    struct live_header *header = header_of(to_watch(probe));
+    if (!taken)
+        return;
+    take_from(&header->looks, taken->busy.looks);
+    take_from(&header->busy_looks, taken->busy.busy);
+    take_from(&header->most_busy, UINT64_MAX);
+    take_from(&header->stolen_ns, taken->stolen_ns);
+    take_from(&header->stopped_ns, taken->stopped_ns);
+}
+
+static void wake(struct probe *probe) {
+    sampler_wake(to_watch(probe)->sampler, 0);
+}
+
+static void leave(struct probe *probe) {
+    probe->is_left = true;
+    to_watch(probe)->sampler->is_left = true;
+}
+
+static void destroy(struct probe *probe) {
+    sampler_stop(to_watch(probe)->sampler);
+    free(to_watch(probe));
+}
+
+static const struct probe_ops ops = {
+    .read = settle,
+    .reset = reset,
+    .end_mark = end_mark,
+    .wake = wake,
+    .leave = leave,
+    .destroy = destroy,
+};
+
+/* ---- What is asked for ---- */
+
 int aggstats_recorder_watch(struct aggstats_recorder *recorder) {
-    sigset_t before;
-    if (recorder->watcher)
+    if (recorder->probes[PROBE_BUSY])
         return -EBUSY;
-    recorder->watch = (struct watch){
-        .noted_ns = read_clock_ns(CLOCK_MONOTONIC), .interval_ns = INTERVAL_NS, .chance = recorder->created.raw_ns};
-    int err = sampler_start(look, recorder, INTERVAL_NS, &recorder->watcher);
-    if (err < 0)
+    struct watch *watch = malloc(sizeof(*watch));
+    if (!watch)
+        return -ENOMEM;
+    *watch = (struct watch){.probe = {.ops = &ops, .recorder = recorder},
+                            .noted_ns = read_clock_ns(CLOCK_MONOTONIC),
+                            .interval_ns = INTERVAL_NS,
+                            .chance = recorder->created.raw_ns};
+    int err = sampler_start(look, watch, INTERVAL_NS, &watch->sampler);
+    if (err < 0) {
+        free(watch);
         return err;
+    }
+    recorder_attach(recorder, PROBE_BUSY, &watch->probe);
+    sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
-    recorder_count_stolen(recorder);
+    count_stolen(watch);
     quiet_unlock(&recorder->window_lock, &before);
     return 0;
-}
-
-static bool is_watched(const struct aggstats_recorder *recorder) {
-    return recorder->watcher && !recorder->watcher->is_left;
-}
-
-void recorder_settle_busy(struct aggstats_recorder *recorder) {
-    if (!is_watched(recorder))
-        return;
-    const struct seen seen = look_at(&recorder->threads);
-    if (is_idle(&recorder->watch, &seen))
-        note_idle(recorder);
-}
-
-void recorder_take_busy(struct aggstats_recorder *recorder, const struct aggstats_busy *taken) {
-    struct live_header *header = recorder->live.header;
-    __atomic_store_n(&header->looks, taken ? header->looks - taken->looks : 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&header->busy_looks, taken ? header->busy_looks - taken->busy : 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&header->most_busy, 0, __ATOMIC_RELAXED);
 }

@@ -1,18 +1,92 @@
 /* Groups of a recorder. */
-#include "base.h"
+#include "grouping.h"
 #include "options.h"
-#include "quiet_lock.h"
 #include "recorder.h"
+#include "snapshot.h"
+
+/* Not found by the places of its parts, which would cost who counts an instruction more. */
+static struct grouping *to_grouping(struct probe *probe) {
+    _Static_assert(offsetof(struct grouping, probe) == 0, "a probe's address is its groupings'");
+    return (struct grouping *)probe;
+}
+
+/* Those in this process; NULL: none. */
+static struct grouping *grouping_of(const struct aggstats_recorder *recorder) {
+    return to_grouping(recorder_probe(recorder, PROBE_GROUPS));
+}
+
+/* ---- As a probe ---- */
+
+static void prepare(struct probe *probe) {
+    grouping_ask_names(to_grouping(probe));
+}
+
+static void take_in(struct probe *probe) {
+    grouping_take_in(to_grouping(probe));
+}
+
+static void reset(struct probe *probe) {
+    grouping_reset(to_grouping(probe));
+}
+
+static void freeze(struct probe *probe) {
+    grouping_pause(to_grouping(probe));
+}
+
+static void thaw(struct probe *probe) {
+    grouping_resume(to_grouping(probe));
+}
+
+static int show(struct probe *probe, const struct snapshot_source *source, struct aggstats_profile *profile) {
+    return grouping_show(to_grouping(probe), source->is_marked, source->op_names, profile);
+}
+
+static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
+    grouping_end_marks(to_grouping(probe), taken != NULL);
+}
+
+static void lock(struct probe *probe) {
+    pthread_mutex_lock(&to_grouping(probe)->lock);
+}
+
+static void unlock(struct probe *probe) {
+    pthread_mutex_unlock(&to_grouping(probe)->lock);
+}
+
+static void leave(struct probe *probe) {
+    probe->is_left = true;
+}
+
+static void destroy(struct probe *probe) {
+    grouping_stop(to_grouping(probe));
+}
+
+static const struct probe_ops ops = {
+    .prepare = prepare,
+    .read = take_in,
+    .reset = reset,
+    .pause = freeze,
+    .resume = thaw,
+    .show = show,
+    .end_mark = end_mark,
+    .lock = lock,
+    .unlock = unlock,
+    .leave = leave,
+    .destroy = destroy,
+};
+
+/* ---- What is asked for ---- */
 
 static int start(struct aggstats_recorder *recorder) {
-    grouping_stop(steal_pointer(&recorder->grouping)); /* the parent's */
-    struct grouping *grouping = NULL;
-    sigset_t before;
+    struct grouping *grouping;
     int err = grouping_start(&recorder->threads, &grouping);
-    quiet_lock(&recorder->window_lock, &before); /* not while somebody forks */
-    recorder->grouping = grouping;
-    quiet_unlock(&recorder->window_lock, &before);
-    return err;
+    if (err < 0)
+        return err;
+    grouping->probe = (struct probe){.ops = &ops, .recorder = recorder};
+    struct probe *parents = recorder_attach(recorder, PROBE_GROUPS, &grouping->probe);
+    if (parents)
+        destroy(parents);
+    return 0;
 }
 
 int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
@@ -29,21 +103,23 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
     if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
         wanted.groups_max > AGGSTATS_GROUPS_MAX)
         return -EINVAL;
-    err = recorder_grouping(recorder) ? 0 : start(recorder);
-    return err < 0 ? err : grouping_add_table(recorder->grouping, &wanted);
+    err = grouping_of(recorder) ? 0 : start(recorder);
+    return err < 0 ? err : grouping_add_table(grouping_of(recorder), &wanted);
 }
+
+/* ---- Counting ---- */
 
 /* Not inlined: the fast way is to have no frame for it. */
 static __attribute__((noinline)) void add_slowly(struct aggstats_recorder *recorder, unsigned op,
                                                  const struct aggstats_call_of *of, uint64_t latency_cycles) {
     const struct queued_call call = {.latency_cycles = latency_cycles, .of = *of, .op = (uint16_t)op};
     if (recorder->front.id != 0) /* see recorder.c */
-        grouping_add_slowly(recorder->grouping, threads_own_queue(&recorder->threads, recorder->front.id), &call);
+        grouping_add_slowly(grouping_of(recorder), threads_own_queue(&recorder->threads, recorder->front.id), &call);
 }
 
 void aggstats_group_add(struct aggstats_recorder *recorder, unsigned op, const struct aggstats_call_of *of,
                         uint64_t latency_cycles) {
-    struct grouping *grouping = recorder_grouping(recorder);
+    struct grouping *grouping = grouping_of(recorder);
     if (grouping && !grouping_add_fast(grouping, threads_known_queue(recorder->front.id), op, of, latency_cycles))
         add_slowly(recorder, op, of, latency_cycles);
 }

@@ -3,8 +3,80 @@
 #include "options.h"
 #include "quiet_lock.h"
 #include "recorder.h"
+#include "slow.h"
 
 #define NS_PER_SECOND 1e9
+
+/* Not found by the places of its parts, which would cost who counts an instruction more. */
+static struct slow *to_slow(struct probe *probe) {
+    _Static_assert(offsetof(struct slow, probe) == 0, "a probe's address is that of what looks for slow calls");
+    return (struct slow *)probe;
+}
+
+/* The one in this process; NULL: there is none. */
+static struct slow *slow_of(const struct aggstats_recorder *recorder) {
+    return to_slow(recorder_probe(recorder, PROBE_SLOW));
+}
+
+/* ---- As a probe ---- */
+
+static void lock(struct probe *probe) {
+    pthread_mutex_lock(&to_slow(probe)->lock);
+}
+
+static void unlock(struct probe *probe) {
+    pthread_mutex_unlock(&to_slow(probe)->lock);
+}
+
+/* Held. */
+static void reset(struct probe *probe) {
+    struct slow_store *store = to_slow(probe)->store;
+    slow_store_begin(store);
+    slow_store_reset(store);
+    slow_store_end(store);
+}
+
+static void freeze(struct probe *probe) {
+    to_slow(probe)->paused = true;
+}
+
+static void thaw(struct probe *probe) {
+    to_slow(probe)->paused = false;
+}
+
+static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
+    struct slow *slow = to_slow(probe);
+    if (!taken)
+        return;
+    pthread_mutex_lock(&slow->lock);
+    slow_store_begin(slow->store);
+    slow_store_take(slow->store, slow->op_names, slow->op_count, taken);
+    slow_store_end(slow->store);
+    pthread_mutex_unlock(&slow->lock);
+}
+
+static void leave(struct probe *probe) {
+    probe->is_left = true;
+}
+
+static void destroy(struct probe *probe) {
+    slow_stop(to_slow(probe));
+}
+
+static const struct probe_ops ops = {
+    .hold = lock,
+    .go_on = unlock,
+    .reset = reset,
+    .pause = freeze,
+    .resume = thaw,
+    .end_mark = end_mark,
+    .lock = lock,
+    .unlock = unlock,
+    .leave = leave,
+    .destroy = destroy,
+};
+
+/* ---- What is asked for ---- */
 
 static bool is_possible(const struct aggstats_slow_options *options) {
     return options->find_cause && (options->threshold_ns == 0 || (options->threshold_ns >= AGGSTATS_SLOW_MIN_NS &&
@@ -12,9 +84,7 @@ static bool is_possible(const struct aggstats_slow_options *options) {
 }
 
 static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options) {
-    struct slow *left = __atomic_exchange_n(&recorder->slow, NULL, __ATOMIC_ACQ_REL);
     struct slow *slow = NULL;
-    sigset_t before;
     const struct slow_place place = {
         .threads = &recorder->threads,
         .store = recorder->live.slow,
@@ -23,14 +93,14 @@ static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_
         .op_names = (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
         .op_count = recorder->layout.op_count,
     };
-    slow_stop(left); /* the parent's */
     int err = slow_start(&place, options, &slow);
-    quiet_lock(&recorder->window_lock, &before); /* neither while somebody forks, nor while it is paused */
-    if (slow)
-        slow->paused = live_window(&recorder->live)->paused;
-    __atomic_store_n(&recorder->slow, slow, __ATOMIC_RELEASE);
-    quiet_unlock(&recorder->window_lock, &before);
-    return err;
+    if (err < 0)
+        return err;
+    slow->probe = (struct probe){.ops = &ops, .recorder = recorder};
+    struct probe *parents = recorder_attach(recorder, PROBE_SLOW, &slow->probe);
+    if (parents)
+        destroy(parents);
+    return 0;
 }
 
 int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options,
@@ -39,13 +109,13 @@ int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const s
     int err = options_copy(&wanted, sizeof(wanted), options, options_bytes);
     if (err == 0 && !is_possible(&wanted))
         err = -EINVAL;
-    if (err == 0 && !recorder_slow(recorder))
+    if (err == 0 && !slow_of(recorder))
         err = start(recorder, &wanted);
     if (err < 0)
         return err;
     double cycles =
         (double)wanted.threshold_ns * (double)aggstats_recorder_clock(recorder).frequency_hz / NS_PER_SECOND;
-    slow_set_threshold(recorder->slow, wanted.threshold_ns, (uint64_t)cycles);
+    slow_set_threshold(slow_of(recorder), wanted.threshold_ns, (uint64_t)cycles);
     return 0;
 }
 
@@ -54,44 +124,20 @@ uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder)
 }
 
 void aggstats_slow_begin(struct aggstats_recorder *recorder) {
-    struct slow *slow = recorder_slow(recorder);
+    struct slow *slow = slow_of(recorder);
     if (slow)
         slow_begin(slow);
 }
 
 void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
                        const struct aggstats_ended_call *call) {
-    struct slow *slow = recorder_slow(recorder);
+    struct slow *slow = slow_of(recorder);
     if (slow && recorder->front.id != 0) /* see recorder.c */
         slow_end(slow, span, call);
 }
 
 void aggstats_slow_report(struct aggstats_recorder *recorder) {
-    struct slow *slow = recorder_slow(recorder);
+    struct slow *slow = slow_of(recorder);
     if (slow)
         slow_report(slow);
-}
-
-void recorder_reset_slow(struct aggstats_recorder *recorder) {
-    slow_store_begin(recorder->live.slow);
-    slow_store_reset(recorder->live.slow);
-    slow_store_end(recorder->live.slow);
-}
-
-void recorder_pause_slow(struct aggstats_recorder *recorder, bool paused) {
-    struct slow *slow = recorder_slow(recorder);
-    if (slow)
-        slow->paused = paused;
-}
-
-void recorder_take_slow(struct aggstats_recorder *recorder, const struct aggstats_profile *taken) {
-    struct slow *slow = recorder_slow(recorder);
-    if (slow)
-        pthread_mutex_lock(&slow->lock);
-    slow_store_begin(recorder->live.slow);
-    slow_store_take(recorder->live.slow, (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names,
-                    recorder->layout.op_count, taken);
-    slow_store_end(recorder->live.slow);
-    if (slow)
-        pthread_mutex_unlock(&slow->lock);
 }

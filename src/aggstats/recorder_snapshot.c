@@ -19,14 +19,6 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
     __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
 }
 
-/* What is kept beside the counters is read before these. */
-static void read_beside(struct aggstats_recorder *recorder) {
-    recorder_settle_busy(recorder);
-    joints_read(&recorder->joints);
-    if (recorder_grouping(recorder))
-        grouping_take_in(recorder->grouping);
-}
-
 /* What is to be done with the sums of all counters, while no window changes. */
 typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
 
@@ -42,17 +34,6 @@ static int tally_and_keep_longest(struct aggstats_recorder *recorder, struct tal
     return err;
 }
 
-/* What is kept of slow calls does not change meanwhile, either. */
-static int use_tally(struct aggstats_recorder *recorder, struct tally *tally, tally_fn use, void *argument) {
-    struct slow *slow = recorder_slow(recorder);
-    if (slow)
-        pthread_mutex_lock(&slow->lock);
-    int err = use(recorder, tally, argument);
-    if (slow)
-        pthread_mutex_unlock(&slow->lock);
-    return err;
-}
-
 static int with_tally(struct aggstats_recorder *recorder, bool changes_window, tally_fn use, void *argument) {
     struct tally tally;
     int err = tally_init(&tally, &recorder->layout);
@@ -60,11 +41,12 @@ static int with_tally(struct aggstats_recorder *recorder, bool changes_window, t
         return err;
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before);
-    recorder_count_stolen(recorder);
-    read_beside(recorder);
+    RECORDER_PROBES_DO(recorder, read);
     err = changes_window ? tally_and_keep_longest(recorder, &tally) : threads_tally(&recorder->threads, false, &tally);
+    RECORDER_PROBES_DO(recorder, hold);
     if (err == 0)
-        err = use_tally(recorder, &tally, use, argument);
+        err = use(recorder, &tally, argument);
+    RECORDER_PROBES_DO(recorder, go_on);
     quiet_unlock(&recorder->window_lock, &before);
     tally_finish(&tally);
     return err;
@@ -82,10 +64,8 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .tells_stolen = recorder->live.header->tells_stolen,
         .stolen_ns = recorder->live.header->stolen_ns,
         .stopped_ns = recorder->live.header->stopped_ns,
-        .timeline = recorder_timeline(recorder),
-        .joints = &recorder->joints,
         .slow = recorder->live.slow,
-        .grouping = recorder_grouping(recorder),
+        .recorder = recorder,
     };
     note_clock(recorder, &source);
     return source;
@@ -96,13 +76,8 @@ static int make_snapshot(struct aggstats_recorder *recorder, struct tally *tally
     return snapshot_make(&source, ret_profile);
 }
 
-static void ask_names(struct aggstats_recorder *recorder) {
-    if (recorder_grouping(recorder))
-        grouping_ask_names(recorder->grouping);
-}
-
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile) {
-    ask_names(recorder);
+    RECORDER_PROBES_DO(recorder, prepare);
     return with_tally(recorder, false, make_snapshot, ret_profile);
 }
 
@@ -143,34 +118,20 @@ static void reset_all(struct aggstats_recorder *recorder, struct window *window,
                       uint64_t now_cycles) {
     window_reset(window, settled, now_cycles);
     recorder->rotation = NULL; /* what it would take away is gone */
-    recorder_take_busy(recorder, NULL);
-    recorder_take_stolen(recorder, recorder->live.header->stolen_ns);
-    recorder_take_stopped(recorder, recorder->live.header->stopped_ns);
     take_lost(recorder, recorder->live.header->lost);
-    recorder_reset_slow(recorder);
-    joints_reset(&recorder->joints);
-    if (recorder_grouping(recorder))
-        grouping_reset(recorder->grouping);
-    if (recorder->timeline)
-        timeline_clear(recorder->timeline);
+    RECORDER_PROBES_DO(recorder, reset);
 }
 
 static void pause_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                       uint64_t now_cycles) {
     window_pause(window, settled, now_cycles);
-    recorder_pause_slow(recorder, true);
-    joints_pause(&recorder->joints);
-    if (recorder_grouping(recorder))
-        grouping_pause(recorder->grouping);
+    RECORDER_PROBES_DO(recorder, pause);
 }
 
 static void resume_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                        uint64_t now_cycles) {
     window_resume(window, settled, now_cycles);
-    recorder_pause_slow(recorder, false);
-    joints_resume(&recorder->joints);
-    if (recorder_grouping(recorder))
-        grouping_resume(recorder->grouping);
+    RECORDER_PROBES_DO(recorder, resume);
 }
 
 static const window_change_fn changes[] = {
@@ -236,9 +197,13 @@ static int add_end(struct rotation *rotation) {
     return aggstats_profile_add_label(&rotation->profile, "end", end);
 }
 
-static void end_group_marks(struct aggstats_recorder *recorder, bool take) {
-    if (recorder_grouping(recorder))
-        grouping_end_marks(recorder->grouping, take);
+/* taken: NULL: what was marked stays */
+static void end_marks(struct aggstats_recorder *recorder, const struct aggstats_profile *taken) {
+    for (unsigned place = 0; place < PROBES_MAX; place++) {
+        struct probe *probe = recorder_probe(recorder, place);
+        if (probe && probe->ops->end_mark)
+            probe->ops->end_mark(probe, taken);
+    }
 }
 
 /* Calls in flight are the next span's: without them calls are what the buckets hold. What is kept beside the counters
@@ -250,10 +215,10 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
         return -EBUSY;
     tally_settle(tally);
     tally->in_flight_count = 0;
-    read_beside(recorder);
+    RECORDER_PROBES_DO(recorder, read);
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     struct snapshot_source source = make_source(recorder, tally);
-    source.marks_groups = true;
+    source.is_marked = true;
     window_mark(window, tally, source.now_cycles, &rotation->span);
     rotation->lost = recorder->live.header->lost;
     live_publish_window(&recorder->live);
@@ -261,11 +226,11 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     if (err == 0)
         err = add_end(rotation);
     if (err < 0) {
-        end_group_marks(recorder, false);
+        end_marks(recorder, NULL);
         return err;
     }
     agree(recorder, rotation);
-    joints_mark(&recorder->joints);
+    RECORDER_PROBES_DO(recorder, mark);
     recorder->rotation = rotation;
     tell_change(recorder, AGGSTATS_CHANGE_ROTATE, tally, rotation->span.end_cycles, rotation->span.end_ns);
     return 0;
@@ -275,15 +240,9 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
 static void take_span(struct aggstats_recorder *recorder, const struct rotation *rotation) {
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     window_take(window, &recorder->layout, &rotation->span);
-    recorder_take_busy(recorder, &rotation->profile.busy);
-    recorder_take_stolen(recorder, rotation->profile.stolen_ns);
-    recorder_take_stopped(recorder, rotation->profile.stopped_ns);
     take_lost(recorder, rotation->lost);
-    recorder_take_slow(recorder, &rotation->profile);
+    end_marks(recorder, &rotation->profile);
     live_publish_window(&recorder->live);
-    joints_take(&recorder->joints, (const char(*)[AGGSTATS_NAME_SIZE])recorder->op_names, &rotation->profile);
-    if (recorder->timeline)
-        timeline_clear(recorder->timeline);
 }
 
 static void end_rotation(struct aggstats_recorder *recorder, const struct rotation *rotation, bool is_saved) {
@@ -293,7 +252,8 @@ static void end_rotation(struct aggstats_recorder *recorder, const struct rotati
     if (recorder->rotation == rotation) {
         if (is_saved)
             take_span(recorder, rotation);
-        end_group_marks(recorder, is_saved);
+        else
+            end_marks(recorder, NULL);
         recorder->rotation = NULL;
     }
     tell_change(recorder, is_taken ? AGGSTATS_CHANGE_ROTATED : AGGSTATS_CHANGE_NOT_ROTATED, NULL,
@@ -304,7 +264,7 @@ static void end_rotation(struct aggstats_recorder *recorder, const struct rotati
 int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_fn save, void *context) {
     CLEANUP_FREE void *table = calloc(1, layout_table_bytes(&recorder->layout));
     struct rotation rotation = {.span.table = table};
-    ask_names(recorder);
+    RECORDER_PROBES_DO(recorder, prepare);
     int err = table ? with_tally(recorder, true, begin_rotation, &rotation) : -ENOMEM;
     if (err == 0) {
         err = save(context, &rotation.profile);

@@ -335,9 +335,7 @@ int slow_start(const struct slow_place *place, const struct aggstats_slow_option
 }
 
 void slow_stop(struct slow *slow) {
-    if (!slow)
-        return;
-    if (slow->is_left) { /* its locks and semaphore are as the thread has left them */
+    if (slow->probe.is_left) { /* its locks and semaphore are as the thread has left them */
         slow_reports_finish(&slow->reports);
         free(slow);
         return;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "probe.h"
 #include "slow_reports.h"
 #include "slow_store.h"
 #include "threads.h"
@@ -23,6 +24,7 @@ struct slow_pending {
 };
 
 struct slow {
+    struct probe probe; /* first */
     struct aggstats_slow_options options;
     const struct threads *threads;
     struct slow_store *store; /* in the live file */
@@ -33,9 +35,8 @@ struct slow {
     bool is_asleep; /* atomic, as the next two */
     bool stop;
     uint64_t threshold_ns;
-    bool is_left;         /* the thread has stayed behind in the parent process: all that can be done is to stop it */
-    bool paused;          /* under the lock, as what follows: calls that end are not counted */
-    pthread_mutex_t lock; /* taken last */
+    bool paused;                                  /* under the lock, as what follows: calls that end are not counted */
+    pthread_mutex_t lock;                         /* taken last */
     struct slow_pending pendings[SLOW_WAITS_MAX]; /* their places are those of the store's waits */
     struct slow_reports reports;
     pthread_mutex_t report_lock;                /* one at a time reports, so in order; taken before the other */
@@ -56,7 +57,7 @@ struct slow_place {
 /* Errors: -ENOMEM, those of starting a thread */
 int slow_start(const struct slow_place *place, const struct aggstats_slow_options *options, struct slow **ret_slow);
 
-/* Ends it, and waits for that; nobody is told of calls then. NULL is fine. Call without the recorder's locks */
+/* Ends it, and waits for that; nobody is told of calls then. Call without the recorder's locks */
 void slow_stop(struct slow *slow);
 
 /* 0: nothing is slow any more. */

@@ -6,6 +6,7 @@
 
 #include "base.h"
 #include "profile.h"
+#include "recorder.h"
 #include "text.h"
 
 static int add_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *visible) {
@@ -74,6 +75,16 @@ static int show_slow(struct aggstats_profile *profile, const struct snapshot_sou
     return slow_store_show(source->slow, source->op_names, tally->layout.op_count, starts, profile);
 }
 
+static int show_probes(struct aggstats_profile *profile, const struct snapshot_source *source) {
+    int err = 0;
+    for (unsigned place = 0; source->recorder && place < PROBES_MAX && err == 0; place++) {
+        struct probe *probe = recorder_probe(source->recorder, place);
+        if (probe && probe->ops->show)
+            err = probe->ops->show(probe, source, profile);
+    }
+    return err;
+}
+
 static int fill_profile(struct aggstats_profile *profile, const struct snapshot_source *source) {
     *profile = (struct aggstats_profile){
         .resolution = source->tally->layout.resolution,
@@ -96,15 +107,9 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
     err = add_ops(profile, source);
     if (err == 0)
         err = add_calls_in_flight(profile, source);
-    if (err == 0 && source->timeline)
-        err = timeline_show(source->timeline, source->window, source->tally, source->op_names, profile);
-    if (err == 0 && source->joints)
-        err = joints_show(source->joints, source->op_names, profile);
     if (err == 0)
         err = show_slow(profile, source);
-    if (err == 0 && source->grouping)
-        err = grouping_show(source->grouping, source->marks_groups, source->op_names, profile);
-    return err;
+    return err < 0 ? err : show_probes(profile, source);
 }
 
 int snapshot_make(const struct snapshot_source *source, struct aggstats_profile *ret_profile) {

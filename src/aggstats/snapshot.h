@@ -2,10 +2,9 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
-#include "grouping.h"
-#include "joint.h"
+#include "probe.h"
 #include "slow_store.h"
-#include "timeline.h"
+#include "window.h"
 
 /* All borrowed. */
 struct snapshot_source {
@@ -21,11 +20,9 @@ struct snapshot_source {
     bool tells_stolen;
     uint64_t stolen_ns;
     uint64_t stopped_ns;
-    const struct timeline *timeline; /* NULL: not sampled */
-    const struct joints *joints;     /* NULL: none are known */
-    struct grouping *grouping;       /* NULL: not grouped */
-    const struct slow_store *slow;   /* whole: while it is shown nobody changes it */
-    bool marks_groups;               /* for grouping_end_marks() */
+    const struct slow_store *slow;            /* whole: while it is shown nobody changes it */
+    const struct aggstats_recorder *recorder; /* whose probes are shown; NULL: none are known */
+    bool is_marked;                           /* what is shown is: see probe.h */
 };
 
 /* Errors: -ENOMEM; *ret_profile untouched */
