@@ -1,6 +1,7 @@
 /* Slow calls of a recorder. */
 #include "base.h"
 #include "options.h"
+#include "places.h"
 #include "quiet_lock.h"
 #include "recorder.h"
 #include "slow.h"

@@ -1,6 +1,7 @@
 /* Groups of a recorder. */
 #include "grouping.h"
 #include "options.h"
+#include "places.h"
 #include "recorder.h"
 #include "snapshot.h"
 

@@ -38,7 +38,7 @@ struct aggstats_recorder {
 };
 
 /* The one at a place; NULL: there is none in this process. */
-static inline struct probe *recorder_probe(const struct aggstats_recorder *recorder, enum probe_place place) {
+static inline struct probe *recorder_probe(const struct aggstats_recorder *recorder, unsigned place) {
     struct probe *probe = __atomic_load_n(&recorder->probes[place], __ATOMIC_ACQUIRE);
     return probe && !probe->is_left ? probe : NULL;
 }
@@ -55,7 +55,7 @@ static inline struct probe *recorder_probe(const struct aggstats_recorder *recor
 
 /* Puts a probe in its place, and returns the one that was there, also one that has been left: the caller destroys it.
  * NULL: none is there from now on. It is paused if the recorder is. Takes the window lock */
-struct probe *recorder_attach(struct aggstats_recorder *recorder, enum probe_place place, struct probe *probe);
+struct probe *recorder_attach(struct aggstats_recorder *recorder, unsigned place, struct probe *probe);
 
 /* The sleep of who looks at calls in flight is over. False: it did not sleep, or somebody has ended that.
  * Threads: any */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base.h"
+#include "places.h"
 #include "quiet_lock.h"
 #include "recorder.h"
 #include "sampler.h"

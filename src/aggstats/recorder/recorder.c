@@ -241,7 +241,7 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
     recorder_free(recorder);
 }
 
-struct probe *recorder_attach(struct aggstats_recorder *recorder, enum probe_place place, struct probe *probe) {
+struct probe *recorder_attach(struct aggstats_recorder *recorder, unsigned place, struct probe *probe) {
     sigset_t before;
     quiet_lock(&recorder->window_lock, &before); /* not while somebody forks */
     if (probe && probe->ops->pause && live_window(&recorder->live)->paused)

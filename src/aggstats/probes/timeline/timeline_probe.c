@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base.h"
+#include "places.h"
 #include "quiet_lock.h"
 #include "recorder.h"
 #include "sampler.h"
@@ -92,14 +93,14 @@ static const struct probe_ops ops = {
 
 /* Those of a parent process are of no use any more. Under the lock of probes */
 static int find(struct aggstats_recorder *recorder, struct intervals **ret_intervals) {
-    struct probe *probe = recorder_probe(recorder, PROBE_INTERVALS);
+    struct probe *probe = recorder_probe(recorder, PROBE_TIMELINE);
     if (!probe) {
         struct intervals *intervals = calloc(1, sizeof(*intervals));
         if (!intervals)
             return -ENOMEM;
         probe = &intervals->probe;
         *probe = (struct probe){.ops = &ops, .recorder = recorder};
-        struct probe *parents = recorder_attach(recorder, PROBE_INTERVALS, probe);
+        struct probe *parents = recorder_attach(recorder, PROBE_TIMELINE, probe);
         if (parents)
             destroy(parents);
     }
@@ -140,7 +141,7 @@ static int start_sampling(struct aggstats_recorder *recorder, uint64_t interval_
 }
 
 static void stop_sampling(struct aggstats_recorder *recorder) {
-    struct probe *probe = recorder_probe(recorder, PROBE_INTERVALS);
+    struct probe *probe = recorder_probe(recorder, PROBE_TIMELINE);
     if (!probe)
         return;
     struct intervals *intervals = to_intervals(probe);

@@ -10,7 +10,7 @@
 
 #include "aggstats.h"
 
-#define PROBES_MAX 8
+#define PROBES_MAX 8 /* places: what is in which is told by the probes */
 
 struct probe;
 struct snapshot_source;
@@ -61,15 +61,6 @@ struct probe {
     const struct probe_ops *ops;
     struct aggstats_recorder *recorder;
     bool is_left; /* under the window lock */
-};
-
-/* The places of all probes: those that are shown later come later. A recorder has no other list of them. */
-enum probe_place {
-    PROBE_BUSY,
-    PROBE_INTERVALS,
-    PROBE_JOINTS,
-    PROBE_SLOW,
-    PROBE_GROUPS,
 };
 
 #endif

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "joint.h"
+#include "places.h"
 #include "quiet_lock.h"
 #include "recorder.h"
 #include "snapshot.h"
