@@ -193,9 +193,11 @@ static const char *const empty_name[] = {""};
 static const char *const long_name[] = {"A_NAME_THAT_HAS_THIRTY_TWO_CHARS"};
 static const char *const same_names[] = {"READ", "READ"};
 static char reserved_key[] = "clock";
+static char another_reserved_key[] = "left";
 static char colon_key[] = "a:b";
 static char some_value[] = "value";
 static const struct aggstats_label reserved_label = {reserved_key, some_value};
+static const struct aggstats_label another_reserved_label = {another_reserved_key, some_value};
 static const struct aggstats_label colon_label = {colon_key, some_value};
 
 static const struct aggstats_recorder_options bad_options[] = {
@@ -209,6 +211,7 @@ static const struct aggstats_recorder_options bad_options[] = {
     {.op_names = long_name, .op_count = 1, .resolution = 1},
     {.op_names = same_names, .op_count = 2, .resolution = 1},
     {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .labels = &reserved_label, .label_count = 1},
+    {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .labels = &another_reserved_label, .label_count = 1},
     {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .labels = &colon_label, .label_count = 1},
     {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .clock = {.kind = 77, .frequency_hz = 1}},
     {.op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .clock = {.kind = AGGSTATS_CLOCK_MONOTONIC}},

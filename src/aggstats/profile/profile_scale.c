@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "facts.h"
 #include "profile.h"
 
 __extension__ typedef unsigned __int128 uint128;
@@ -67,12 +68,11 @@ static struct shift shift_make(unsigned resolution, uint64_t from_hz, uint64_t t
     return (struct shift){.buckets = (int)whole, .low_share = low_width / width};
 }
 
-/* round(value * to / from). */
-static int scale(uint64_t *value, uint64_t from, uint64_t to) {
-    uint128 scaled = ((uint128)*value * to + from / 2) / from;
+int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
+    uint128 scaled = ((uint128)*cycles * to_hz + from_hz / 2) / from_hz;
     if (scaled > UINT64_MAX)
         return -EOVERFLOW;
-    *value = (uint64_t)scaled;
+    *cycles = (uint64_t)scaled;
     return 0;
 }
 
@@ -160,17 +160,9 @@ static int rescale_op(struct aggstats_op_profile *op, unsigned count, const stru
     return shift_buckets(op->buckets, count, shift);
 }
 
-static int rescale_borders(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
-    int err = scale(&profile->interval_cycles, from_hz, to_hz);
-    assert(profile->borders || profile->interval_count == 0);
-    for (size_t i = 0; i < profile->interval_count && err == 0; i++)
-        err = scale(&profile->borders[i], from_hz, to_hz);
-    return err;
-}
-
 /* Buckets are shifted as a whole, so that the longest call may seem to be in another. */
 static int rescale_longest(struct aggstats_op_profile *op, unsigned resolution, uint64_t from_hz, uint64_t to_hz) {
-    int err = op->longest_cycles > 0 ? scale(&op->longest_cycles, from_hz, to_hz) : 0;
+    int err = op->longest_cycles > 0 ? cycles_rescale(&op->longest_cycles, from_hz, to_hz) : 0;
     if (err == 0)
         profile_settle_longest(op, resolution);
     return err;
@@ -178,42 +170,40 @@ static int rescale_longest(struct aggstats_op_profile *op, unsigned resolution, 
 
 /* A bound that is rounded is one more. */
 static int rescale_bound(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
-    int err = *cycles > 0 ? scale(cycles, from_hz, to_hz) : 0;
+    int err = *cycles > 0 ? cycles_rescale(cycles, from_hz, to_hz) : 0;
     *cycles += err == 0 && *cycles > 0 && *cycles < UINT64_MAX;
     return err;
 }
 
 static int rescale_slow(struct aggstats_profile *profile, const struct shift *shift, uint64_t from_hz, uint64_t to_hz) {
-    int err = scale(&profile->slow_cycles, from_hz, to_hz);
+    int err = cycles_rescale(&profile->slow_cycles, from_hz, to_hz);
     for (size_t i = 0; i < profile->cause_count && err == 0; i++) {
-        err = scale(&profile->causes[i].total_cycles, from_hz, to_hz);
+        err = cycles_rescale(&profile->causes[i].total_cycles, from_hz, to_hz);
         if (err == 0)
-            err = scale(&profile->causes[i].longest_cycles, from_hz, to_hz);
+            err = cycles_rescale(&profile->causes[i].longest_cycles, from_hz, to_hz);
         if (err == 0 && profile->causes[i].buckets)
             err = shift_buckets(profile->causes[i].buckets, profile_bucket_count(profile), shift);
     }
     for (size_t i = 0; i < profile->slow_call_count && err == 0; i++)
-        err = scale(&profile->slow_calls[i].latency_cycles, from_hz, to_hz);
+        err = cycles_rescale(&profile->slow_calls[i].latency_cycles, from_hz, to_hz);
     return err;
 }
 
 static int rescale(struct aggstats_profile *profile, uint64_t frequency_hz) {
     uint64_t old_hz = profile->clock.frequency_hz;
     struct shift shift = shift_make(profile->resolution, old_hz, frequency_hz);
-    int err = scale(&profile->elapsed_cycles, old_hz, frequency_hz);
+    int err = 0;
+    for (const struct fact *fact = facts; fact->key && err == 0; fact++)
+        err = fact->rescale ? fact->rescale(profile, old_hz, frequency_hz) : 0;
     for (size_t i = 0; i < profile->op_count && err == 0; i++) {
-        err = scale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
+        err = cycles_rescale(&profile->ops[i].total_cycles, old_hz, frequency_hz);
         if (err == 0)
             err = rescale_op(&profile->ops[i], profile_bucket_count(profile), &shift);
         if (err == 0)
             err = rescale_longest(&profile->ops[i], profile->resolution, old_hz, frequency_hz);
     }
     if (err == 0)
-        err = rescale_borders(profile, old_hz, frequency_hz);
-    if (err == 0)
         err = shift_joints(profile, &shift);
-    for (size_t i = 0; i < profile->in_flight_count && err == 0; i++)
-        err = scale(&profile->in_flight[i].age_cycles, old_hz, frequency_hz);
     if (err == 0)
         err = rescale_slow(profile, &shift, old_hz, frequency_hz);
     for (size_t i = 0; i < profile->group_count && err == 0; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "facts.h"
 #include "profile.h"
 #include "profile_slow.h"
 
@@ -134,17 +135,6 @@ static int add_joints(struct aggstats_profile *sum, const struct aggstats_profil
     return err;
 }
 
-/* Those of a profile that nobody looked at do not tell of the sum. */
-static int add_busy(struct aggstats_busy *a, const struct aggstats_busy *b) {
-    if (a->looks == 0 || b->looks == 0) {
-        *a = (struct aggstats_busy){0};
-        return 0;
-    }
-    a->most = a->most > b->most ? a->most : b->most;
-    a->busy += b->busy;
-    return add_numbers(&a->looks, b->looks);
-}
-
 /* Adds b to sum, which are of one resolution. */
 static int add_profile(struct aggstats_profile *sum, const struct aggstats_profile *b) {
     for (size_t i = 0; i < b->op_count; i++) {
@@ -156,17 +146,10 @@ static int add_profile(struct aggstats_profile *sum, const struct aggstats_profi
     int err = add_joints(sum, b);
     if (err < 0)
         return err;
-    sum->has_elapsed = sum->has_elapsed && b->has_elapsed;
-    sum->incomplete = sum->incomplete || b->incomplete;
-    sum->has_stolen = sum->has_stolen && b->has_stolen;
-    if (sum->has_stolen && add_numbers(&sum->stolen_ns, b->stolen_ns) < 0)
-        return -EOVERFLOW;
-    if (add_numbers(&sum->stopped_ns, b->stopped_ns) < 0)
-        return -EOVERFLOW;
-    if (sum->has_elapsed && add_numbers(&sum->elapsed_cycles, b->elapsed_cycles) < 0)
-        return -EOVERFLOW;
-    err = add_busy(&sum->busy, &b->busy);
-    return err < 0 ? err : add_numbers(&sum->clamped, b->clamped);
+    for (const struct fact *fact = facts; fact->key; fact++)
+        if (fact->add && fact->add(sum, b) < 0)
+            return -EOVERFLOW;
+    return 0;
 }
 
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b) {
@@ -255,23 +238,6 @@ static void drop_uncalled_ops(struct aggstats_profile *profile) {
     profile->op_count = kept;
 }
 
-/* The difference begins where b ends (pauses within b, which nobody has noted, make that too early). */
-static void advance_start(struct aggstats_profile *difference, const struct aggstats_profile *b) {
-    difference->has_start = b->has_start && b->has_elapsed && b->clock.frequency_hz > 0;
-    if (!difference->has_start)
-        return;
-    long double elapsed_ns = 1e9L * b->elapsed_cycles / b->clock.frequency_hz;
-    if (elapsed_ns > (long double)(INT64_MAX / 2) ||
-        __builtin_add_overflow(b->start_ns, (int64_t)elapsed_ns, &difference->start_ns))
-        difference->has_start = false;
-}
-
-/* Looks are not read together with each other: where nothing is left that makes sense, nothing is said. */
-static void subtract_busy(struct aggstats_busy *a, const struct aggstats_busy *b) {
-    if (subtract_numbers(&a->looks, b->looks) < 0 || subtract_numbers(&a->busy, b->busy) < 0 || a->busy > a->looks)
-        *a = (struct aggstats_busy){0};
-}
-
 static int subtract_profile(struct aggstats_profile *difference, const struct aggstats_profile *b) {
     unsigned count = profile_bucket_count(b);
     for (size_t i = 0; i < b->op_count; i++) {
@@ -281,14 +247,10 @@ static int subtract_profile(struct aggstats_profile *difference, const struct ag
         if (op && subtract_op(op, &b->ops[i], b->resolution) < 0)
             return -ERANGE;
     }
-    difference->has_elapsed = difference->has_elapsed && b->has_elapsed;
-    difference->has_stolen = difference->has_stolen && b->has_stolen && difference->stolen_ns >= b->stolen_ns;
-    difference->stolen_ns = difference->has_stolen ? difference->stolen_ns - b->stolen_ns : 0;
-    difference->stopped_ns -= difference->stopped_ns < b->stopped_ns ? difference->stopped_ns : b->stopped_ns;
-    if (difference->has_elapsed && subtract_numbers(&difference->elapsed_cycles, b->elapsed_cycles) < 0)
-        return -ERANGE;
-    subtract_busy(&difference->busy, &b->busy);
-    return subtract_numbers(&difference->clamped, b->clamped);
+    for (const struct fact *fact = facts; fact->key; fact++)
+        if (fact->subtract && fact->subtract(difference, b) < 0)
+            return -ERANGE;
+    return 0;
 }
 
 int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b) {
@@ -304,7 +266,6 @@ int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_
         return err;
     drop_dimensions(&difference);
     profile_free_joints(&difference);
-    advance_start(&difference, b);
     drop_uncalled_ops(&difference);
     aggstats_profile_sort(&difference);
     profile_replace(a, &difference);

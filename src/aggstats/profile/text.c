@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include "base.h"
+#include "facts.h"
 
 bool text_name_valid(const char *name) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
@@ -10,15 +11,7 @@ bool text_name_valid(const char *name) {
 }
 
 bool text_key_reserved(const char *key) {
-    static const char *const reserved[] = {
-        "clock",     "resolution", "start", "elapsed",   "clamped", "incomplete", "failed",
-        "bytes",     "longest",    "busy",  "in_flight", "slow",    "cause",      "cause_buckets",
-        "slow_call", "waiting",    "stack", "interval",  "borders", "stolen",     "stopped",
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
-        if (strcmp(key, reserved[i]) == 0)
-            return true;
-    return aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED;
+    return fact_of(key) || aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED;
 }
 
 static const char *const grouping_names[AGGSTATS_GROUPINGS] = {

@@ -1,9 +1,10 @@
-/* The header of a profile: fields that the format defines, and labels. */
+/* Reading the header of a profile: what of its facts takes more than a number, and labels. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
+#include "facts.h"
 #include "profile.h"
 #include "text_parser.h"
 
@@ -21,7 +22,7 @@ static uint32_t clock_kind_of(const char *name) {
 }
 
 /* "tsc 2500000000 Hz"; either half may be missing. */
-static int parse_clock(struct parser *parser, char *value) {
+int parser_clock(struct parser *parser, char *value) {
     struct aggstats_clock *clock = &parser->profile.clock;
     char *cursor = value;
     char *word = text_next_word(&cursor);
@@ -41,7 +42,7 @@ static int parse_clock(struct parser *parser, char *value) {
     return err < 0 ? err : parser_end_of_line(parser, &cursor);
 }
 
-static int parse_resolution(struct parser *parser, char *value) {
+int parser_resolution(struct parser *parser, char *value) {
     uint64_t resolution;
     int err = parser_only_number(parser, value, "a resolution", &resolution);
     if (err < 0)
@@ -102,7 +103,7 @@ static int number_of_digits(const char *digits, int count) {
     return number;
 }
 
-static int parse_start(struct parser *parser, char *value) {
+int parser_start(struct parser *parser, char *value) {
     static const char shape[] = "dddd-dd-ddTdd:dd:dd";
     static const char expected[] = "a time like 2026-11-21T02:30:00.123456789Z";
     for (size_t i = 0; shape[i]; i++)
@@ -125,48 +126,8 @@ static int parse_start(struct parser *parser, char *value) {
     return 0;
 }
 
-static int parse_elapsed(struct parser *parser, char *value) {
-    parser->profile.has_elapsed = true;
-    return parser_only_number(parser, value, "a number of cycles", &parser->profile.elapsed_cycles);
-}
-
-static int parse_stopped(struct parser *parser, char *value) {
-    return parser_only_number(parser, value, "a number of nanoseconds", &parser->profile.stopped_ns);
-}
-
-static int parse_stolen(struct parser *parser, char *value) {
-    parser->profile.has_stolen = true;
-    return parser_only_number(parser, value, "a number of nanoseconds", &parser->profile.stolen_ns);
-}
-
-static int parse_clamped(struct parser *parser, char *value) {
-    return parser_only_number(parser, value, "a number of calls", &parser->profile.clamped);
-}
-
-static int parse_incomplete(struct parser *parser, char *value) {
-    parser->profile.incomplete = strcmp(value, "yes") == 0;
-    return parser->profile.incomplete || strcmp(value, "no") == 0 ? 0
-                                                                  : parser_fail_expected(parser, "yes or no", value);
-}
-
-/* "980 looks 1234 most 4" */
-static int parse_busy(struct parser *parser, char *value) {
-    struct aggstats_busy *busy = &parser->profile.busy;
-    char *cursor = value;
-    int err = parser_number(parser, text_next_word(&cursor), "a number of looks", &busy->busy);
-    if (err == 0)
-        err = parser_keyed_number(parser, &cursor, "looks", &busy->looks);
-    if (err == 0)
-        err = parser_keyed_number(parser, &cursor, "most", &busy->most);
-    if (err == 0)
-        err = parser_end_of_line(parser, &cursor);
-    if (err == 0 && (busy->looks == 0 || busy->busy > busy->looks))
-        err = parser_fail(parser, "expected no more busy looks than looks, and some");
-    return err;
-}
-
 /* "READ object 12 pid 4711 age 30737418240" */
-static int parse_in_flight(struct parser *parser, char *value) {
+int parser_in_flight(struct parser *parser, char *value) {
     struct aggstats_profile *profile = &parser->profile;
     struct aggstats_call_in_flight call = {.path = NULL};
     char *cursor = value;
@@ -195,14 +156,14 @@ static int parse_in_flight(struct parser *parser, char *value) {
     return 0;
 }
 
-static int parse_interval(struct parser *parser, char *value) {
+int parser_interval(struct parser *parser, char *value) {
     uint64_t *interval_cycles = &parser->profile.interval_cycles;
     int err = parser_only_number(parser, value, "a number of cycles", interval_cycles);
     return err == 0 && *interval_cycles == 0 ? parser_fail_expected(parser, "an interval above 0", "0") : err;
 }
 
 /* "2500012345 5000001234" */
-static int parse_borders(struct parser *parser, char *value) {
+int parser_borders(struct parser *parser, char *value) {
     struct aggstats_profile *profile = &parser->profile;
     char *cursor = value;
     for (const char *word = text_next_word(&cursor); word[0]; word = text_next_word(&cursor)) {
@@ -224,24 +185,6 @@ static int parse_borders(struct parser *parser, char *value) {
     return 0;
 }
 
-static const struct {
-    const char *name;
-    int (*parse)(struct parser *parser, char *value);
-    bool repeatable;
-} keys[] = {
-    {"clock", parse_clock, false},         {"resolution", parse_resolution, false},
-    {"start", parse_start, false},         {"elapsed", parse_elapsed, false},
-    {"clamped", parse_clamped, false},     {"incomplete", parse_incomplete, false},
-    {"failed", parser_failed, true},       {"bytes", parser_bytes, true},
-    {"longest", parser_longest, true},     {"left", parser_left, true},
-    {"busy", parse_busy, false},           {"in_flight", parse_in_flight, true},
-    {"interval", parse_interval, false},   {"borders", parse_borders, false},
-    {"slow", parser_slow, false},          {"cause", parser_cause, true},
-    {"slow_call", parser_slow_call, true}, {"waiting", parser_waiting, true},
-    {"stack", parser_stack, true},         {"cause_buckets", parser_cause_buckets, true},
-    {"stolen", parse_stolen, false},       {"stopped", parse_stopped, false},
-};
-
 /* ---- Header: lines ---- */
 
 static int add_label(struct parser *parser, const char *key, char *value) {
@@ -258,15 +201,18 @@ static int add_label(struct parser *parser, const char *key, char *value) {
     return label.key && label.value ? 0 : -ENOMEM;
 }
 
+static int parse_fact(struct parser *parser, const struct fact *fact, char *value) {
+    const uint64_t bit = UINT64_C(1) << (fact - facts);
+    if (!fact->repeats && parser->facts_seen & bit)
+        return parser_fail(parser, "expected only one \"%s\" line, found a second one", fact->key);
+    parser->facts_seen |= bit;
+    return fact->parse(parser, value);
+}
+
 static int parse_field(struct parser *parser, const char *key, char *value) {
-    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-        if (strcmp(key, keys[i].name) != 0)
-            continue;
-        if (!keys[i].repeatable && (parser->keys_seen & 1U << i))
-            return parser_fail(parser, "expected only one \"%s\" line, found a second one", key);
-        parser->keys_seen |= 1U << i;
-        return keys[i].parse(parser, value);
-    }
+    const struct fact *fact = fact_of(key);
+    if (fact)
+        return parse_fact(parser, fact, value);
     const struct aggstats_label label = {.key = (char *)(uintptr_t)key, .value = value};
     if (aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED)
         return parser_fail(parser, "expected \"# %s:\" behind the operations only; it names a group", key);

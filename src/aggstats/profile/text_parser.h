@@ -29,7 +29,7 @@ struct parser {
     size_t text_bytes; /* of all lines so far */
     bool line_again;   /* the current line is to be read once more */
     struct aggstats_profile profile;
-    unsigned keys_seen; /* bit i: the i-th key that the format defines */
+    uint64_t facts_seen; /* bit i: facts[i] */
     bool has_borders;
     uint32_t rows_most;       /* of any op so far */
     uint64_t *grouped_calls;  /* [AGGSTATS_GROUPINGS][ops]: in all groups of that grouping so far */
@@ -88,6 +88,14 @@ int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTA
 
 /* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
 int parser_path(struct parser *parser, char **cursor, char **ret_path);
+
+/* Values of facts (facts.h): text_header.c. */
+int parser_clock(struct parser *parser, char *value);
+int parser_resolution(struct parser *parser, char *value);
+int parser_start(struct parser *parser, char *value);
+int parser_in_flight(struct parser *parser, char *value);
+int parser_interval(struct parser *parser, char *value);
+int parser_borders(struct parser *parser, char *value);
 
 /* The values of "failed", "bytes", "longest" and "left" (text_outcome.c); and what they say becomes part of the
  * profile, once it has all of its ops. */

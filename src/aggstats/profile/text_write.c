@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "cells.h"
+#include "facts.h"
 #include "profile.h"
 #include "text.h"
 
@@ -28,7 +29,8 @@ static void write_labels(const struct aggstats_profile *profile, FILE *stream, b
     }
 }
 
-static void write_clock(const struct aggstats_clock *clock, FILE *stream) {
+void text_write_clock(const struct aggstats_profile *profile, FILE *stream) {
+    const struct aggstats_clock *clock = &profile->clock;
     const char *name = aggstats_clock_name(clock->kind);
     if (!name && clock->frequency_hz == 0)
         return;
@@ -40,9 +42,11 @@ static void write_clock(const struct aggstats_clock *clock, FILE *stream) {
     putc('\n', stream);
 }
 
-static void write_start(int64_t start_ns, FILE *stream) {
+void text_write_start(const struct aggstats_profile *profile, FILE *stream) {
     char start[UTC_TEXT_SIZE];
-    format_utc(start_ns, start);
+    if (!profile->has_start)
+        return;
+    format_utc(profile->start_ns, start);
     fprintf(stream, "# start: %s\n", start);
 }
 
@@ -54,10 +58,13 @@ static void write_failed(const struct aggstats_op_profile *op, FILE *stream) {
     putc('\n', stream);
 }
 
-static void write_outcomes(const struct aggstats_profile *profile, FILE *stream) {
+void text_write_failed(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (aggstats_failed_calls(&profile->ops[i]) > 0)
             write_failed(&profile->ops[i], stream);
+}
+
+void text_write_bytes(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         if (op->asked_bytes > 0 || op->moved_bytes > 0)
@@ -66,7 +73,7 @@ static void write_outcomes(const struct aggstats_profile *profile, FILE *stream)
     }
 }
 
-static void write_longest(const struct aggstats_profile *profile, FILE *stream) {
+void text_write_longest(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->op_count; i++) {
         const struct aggstats_op_profile *op = &profile->ops[i];
         if (op->longest_cycles == 0)
@@ -76,13 +83,13 @@ static void write_longest(const struct aggstats_profile *profile, FILE *stream) 
     }
 }
 
-static void write_left(const struct aggstats_profile *profile, FILE *stream) {
+void text_write_left(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (profile->ops[i].left_calls > 0)
             fprintf(stream, "# left: %s %" PRIu64 "\n", profile->ops[i].name, profile->ops[i].left_calls);
 }
 
-static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *stream) {
+void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         const struct aggstats_call_in_flight *call = &profile->in_flight[i];
         fprintf(stream, "# in_flight: %s object %" PRIu64 " pid %" PRIu64 " age %" PRIu64, call->op, call->object,
@@ -93,41 +100,25 @@ static void write_calls_in_flight(const struct aggstats_profile *profile, FILE *
     }
 }
 
-static void write_intervals(const struct aggstats_profile *profile, FILE *stream) {
+void text_write_borders(const struct aggstats_profile *profile, FILE *stream) {
     if (profile->interval_cycles == 0)
         return;
-    fprintf(stream, "# interval: %" PRIu64 "\n# borders:", profile->interval_cycles);
+    fputs("# borders:", stream);
     for (size_t i = 0; i < profile->interval_count; i++)
         fprintf(stream, " %" PRIu64, profile->borders[i]);
     putc('\n', stream);
 }
 
+/* The labels that say what was profiled stand before the facts, and the others behind the second. */
 static int write_header(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# osprof %d\n", TEXT_VERSION);
     write_labels(profile, stream, true);
-    write_clock(&profile->clock, stream);
-    fprintf(stream, "# resolution: %u\n", profile->resolution);
-    write_labels(profile, stream, false);
-    if (profile->has_start)
-        write_start(profile->start_ns, stream);
-    if (profile->has_elapsed)
-        fprintf(stream, "# elapsed: %" PRIu64 "\n", profile->elapsed_cycles);
-    if (profile->has_stolen)
-        fprintf(stream, "# stolen: %" PRIu64 "\n", profile->stolen_ns);
-    if (profile->stopped_ns > 0)
-        fprintf(stream, "# stopped: %" PRIu64 "\n", profile->stopped_ns);
-    write_intervals(profile, stream);
-    if (profile->clamped > 0)
-        fprintf(stream, "# clamped: %" PRIu64 "\n", profile->clamped);
-    if (profile->incomplete)
-        fputs("# incomplete: yes\n", stream);
-    if (profile->busy.looks > 0)
-        fprintf(stream, "# busy: %" PRIu64 " looks %" PRIu64 " most %" PRIu64 "\n", profile->busy.busy,
-                profile->busy.looks, profile->busy.most);
-    write_outcomes(profile, stream);
-    write_longest(profile, stream);
-    write_left(profile, stream);
-    write_calls_in_flight(profile, stream);
+    for (const struct fact *fact = facts; fact->key; fact++) {
+        if (fact == facts + FACTS_BEFORE_LABELS)
+            write_labels(profile, stream, false);
+        if (fact->write)
+            fact->write(profile, stream);
+    }
     return text_write_slow(profile, stream);
 }
 

@@ -390,10 +390,7 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         .labels = reader->labels,
         .label_count = reader->label_count,
         .incomplete = reader->header.incomplete != 0 || reader->header.lost > 0,
-        .busy = live_busy(&reader->header),
-        .tells_stolen = reader->header.tells_stolen,
-        .stolen_ns = reader->header.stolen_ns,
-        .stopped_ns = reader->header.stopped_ns,
+        .header = &reader->header,
         .slow = &reader->slow,
     };
     int err = snapshot_make(&source, ret_profile);

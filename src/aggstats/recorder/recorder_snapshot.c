@@ -60,10 +60,7 @@ static struct snapshot_source make_source(struct aggstats_recorder *recorder, co
         .labels = recorder->labels,
         .label_count = recorder->label_count,
         .incomplete = threads_fallback_used(&recorder->threads) || recorder->live.header->lost > 0,
-        .busy = live_busy(recorder->live.header),
-        .tells_stolen = recorder->live.header->tells_stolen,
-        .stolen_ns = recorder->live.header->stolen_ns,
-        .stopped_ns = recorder->live.header->stopped_ns,
+        .header = recorder->live.header,
         .slow = recorder->live.slow,
         .recorder = recorder,
     };

@@ -93,12 +93,12 @@ static int fill_profile(struct aggstats_profile *profile, const struct snapshot_
         .has_start = true,
         .elapsed_cycles = window_elapsed_cycles(source->window, source->now_cycles),
         .has_elapsed = true,
-        .has_stolen = source->tells_stolen,
-        .stolen_ns = source->stolen_ns,
-        .stopped_ns = source->stopped_ns,
+        .has_stolen = source->header->tells_stolen,
+        .stolen_ns = source->header->stolen_ns,
+        .stopped_ns = source->header->stopped_ns,
         .clamped = window_visible_clamped(source->window, source->tally),
         .incomplete = source->incomplete,
-        .busy = source->busy,
+        .busy = live_busy(source->header),
     };
     int err = labels_copy(source->labels, source->label_count, &profile->labels);
     if (err < 0)

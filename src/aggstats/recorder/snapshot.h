@@ -2,9 +2,8 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
+#include "live.h"
 #include "probe.h"
-#include "slow_store.h"
-#include "window.h"
 
 /* All borrowed. */
 struct snapshot_source {
@@ -16,10 +15,7 @@ struct snapshot_source {
     const struct aggstats_label *labels;
     size_t label_count;
     bool incomplete;
-    struct aggstats_busy busy;
-    bool tells_stolen;
-    uint64_t stolen_ns;
-    uint64_t stopped_ns;
+    const struct live_header *header;         /* what is counted there */
     const struct slow_store *slow;            /* whole: while it is shown nobody changes it */
     const struct aggstats_recorder *recorder; /* whose probes are shown; NULL: none are known */
     bool is_marked;                           /* what is shown is: see probe.h */
