@@ -15,7 +15,8 @@ static const struct option_row stop_rows[] = {
     {.kind = OPTION_END},
 };
 
-static const char *why_failed(int error) {
+static const char *why_failed(int error, const char *file) {
+    (void)file;
     switch (error) {
     case -EEXIST:
         return "it is there already; choose a new name";
@@ -27,42 +28,34 @@ static const char *why_failed(int error) {
     case -ETIMEDOUT:
         return "the file system that events were written to hangs";
     default:
-        return mount_command_why(error);
+        return NULL;
     }
 }
 
-static enum status record(const char *mount, const char *file) {
-    int error = mount_command(mount, "events", file, MOUNT_FILE_FILLED);
-    if (error < 0)
-        complain("cannot record events of %s to %s: %s", mount, file, why_failed(error));
-    return error ? STATUS_TROUBLE : STATUS_OK;
-}
+static const struct mount_verb record = {
+    .verb = "events",
+    .use = MOUNT_FILE_FILLED,
+    .files_min = 1,
+    .files_max = 1,
+    .wrong_usage = "a mount point and a new file must be given",
+    .failed = "cannot record events of",
+    .to = "to",
+    .why = why_failed,
+};
+
+static const struct mount_verb stop = {
+    .verb = "events off",
+    .wrong_usage = "exactly one mount point must be given",
+    .failed = "cannot save all events of",
+    .why = why_failed,
+};
 
 static enum status run_record(const struct command *command, int argc, char **argv) {
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
-        return status;
-    if (arguments.rest_count != 2)
-        return usage_error(command, "a mount point and a new file must be given");
-    return record(arguments.rest[0], arguments.rest[1]);
-}
-
-static enum status stop(const char *mount) {
-    int error = mount_command(mount, "events off", NULL, MOUNT_FILE_FILLED);
-    if (error < 0)
-        complain("cannot save all events of %s: %s", mount, why_failed(error));
-    return error ? STATUS_TROUBLE : STATUS_OK;
+    return mount_verb_run(&record, command, argc, argv);
 }
 
 static enum status run_stop(const struct command *command, int argc, char **argv) {
-    struct arguments arguments;
-    enum status status;
-    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
-        return status;
-    if (arguments.rest_count != 1)
-        return usage_error(command, "exactly one mount point must be given");
-    return stop(arguments.rest[0]);
+    return mount_verb_run(&stop, command, argc, argv);
 }
 
 const struct command command_events_record = {

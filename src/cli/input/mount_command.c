@@ -12,6 +12,7 @@
 #include "base.h"
 #include "command.h"
 #include "input.h"
+#include "option_table.h"
 #include "path.h"
 
 /* ---- Where the file is to be -------------------------------------------------------------------- */
@@ -194,4 +195,30 @@ const char *mount_command_why(int error) {
            : error == -ECONNRESET ? "osproffs has ended meanwhile"
            : error == -ECANCELED  ? "the mount is ending; its final profile has these calls"
                                   : strerror(-error);
+}
+
+/* ---- Subcommands -------------------------------------------------------------------------------- */
+
+static void complain_failed(const struct mount_verb *verb, const char *mount, const char *file, int error) {
+    const char *own = verb->why ? verb->why(error, file) : NULL;
+    const char *to = verb->to ? verb->to : "";
+    const char *shown = !verb->to ? "" : file ? file : verb->no_file;
+    complain("%s %s%s%s%s%s: %s%s", verb->failed, mount, to[0] ? " " : "", to, to[0] ? " " : "", shown,
+             own ? own : mount_command_why(error), verb->unchanged ? verb->unchanged : "");
+}
+
+enum status mount_verb_run(const struct mount_verb *verb, const struct command *command, int argc, char **argv) {
+    struct arguments arguments;
+    enum status status;
+    if (!options_parse(command, argc, argv, NULL, &arguments, &status))
+        return status;
+    const int file_count = (int)arguments.rest_count - 1;
+    if (file_count < verb->files_min || file_count > verb->files_max)
+        return usage_error(command, "%s", verb->wrong_usage);
+    const char *mount = arguments.rest[0];
+    const char *file = file_count > 0 ? arguments.rest[1] : NULL;
+    int error = mount_command(mount, verb->verb, file, verb->use);
+    if (error < 0)
+        complain_failed(verb, mount, file, error);
+    return error ? STATUS_TROUBLE : STATUS_OK;
 }

@@ -2,6 +2,8 @@
 #ifndef MOUNT_COMMAND_H
 #define MOUNT_COMMAND_H
 
+#include "command.h"
+
 /* What becomes of the file that a command is about. */
 enum mount_file_use {
     MOUNT_FILE_REPLACED, /* it is written, and takes the place of what has its name */
@@ -16,5 +18,21 @@ int mount_command(const char *mount, const char *verb, const char *file, enum mo
 
 /* What went wrong with the file, for a message. */
 const char *mount_command_why(int error);
+
+/* A subcommand of osprof that is one command to a mount, perhaps about a file. */
+struct mount_verb {
+    const char *verb;
+    enum mount_file_use use;
+    int files_min; /* that may follow the mount point */
+    int files_max;
+    const char *wrong_usage; /* how many arguments there must be */
+    const char *failed;      /* what cannot be done: "cannot rotate the profile of"; the mount follows */
+    const char *to;          /* and then "into", and the file; NULL: nothing */
+    const char *no_file;     /* which file, where none is named */
+    const char *unchanged;   /* behind the reason; NULL: nothing */
+    const char *(*why)(int error, const char *file); /* NULL: no reason of its own */
+};
+
+enum status mount_verb_run(const struct mount_verb *verb, const struct command *command, int argc, char **argv);
 
 #endif
