@@ -99,6 +99,11 @@ static int enter_root(struct pass *pass, const struct pass_options *options, siz
     return pass_enter_held(pass, mount_index, NULL, true, root_fd, &entry);
 }
 
+static void do_later(void *data) {
+    pass_close_recent(data);
+    pass_ask_to_forget(data);
+}
+
 int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     CLEANUP_FD int root_fd = options->root_fd;
     const size_t limit = raise_open_file_limit();
@@ -113,6 +118,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     pass->no_atime = options->no_atime;
     pass->no_directory_atime = options->no_directory_atime;
     pass->call_later = options->call_later;
+    pass->do_later = do_later;
     pass->ask_to_forget = options->ask_to_forget;
     pass->ask_context = options->context;
     pass->recent_max = recent_max(limit);

@@ -78,6 +78,7 @@ struct pass {
     unsigned recent_max; /* how many of them are used */
     bool has_recent;     /* atomic; they are to be closed later */
     bool (*call_later)(void (*call)(void *data), void *data);
+    void (*do_later)(void *pass); /* what it is to call */
     void (*ask_to_forget)(void *context, const fs_ino *inos, size_t count);
     void *ask_context;
     bool should_forget; /* atomic; the kernel is to be asked, later */
@@ -129,9 +130,11 @@ int pass_take_recent(struct pass *pass, const struct inode *inode);
 void pass_keep_recent(struct pass *pass, const struct inode *inode, int fd);
 void pass_close_recent(struct pass *pass);
 
-/* Has both done in a second that are done later: closing these, and asking the kernel to forget (pass_room.c). Returns
- * false if nobody does it. */
-bool pass_do_later(struct pass *pass);
+/* Has done in a second what is done later: closing these, and asking the kernel to forget (pass_room.c). Returns false if
+ * nobody does it. */
+static inline bool pass_do_later(struct pass *pass) {
+    return pass->call_later && pass->call_later(pass->do_later, pass);
+}
 
 static inline void path_fd_leave(struct path_fd *path) {
     if (path->inode)

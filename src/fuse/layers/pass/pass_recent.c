@@ -39,15 +39,6 @@ void pass_close_recent(struct pass *pass) {
     }
 }
 
-static void do_now(void *data) {
-    pass_close_recent(data);
-    pass_ask_to_forget(data);
-}
-
-bool pass_do_later(struct pass *pass) {
-    return pass->call_later && pass->call_later(do_now, pass);
-}
-
 int pass_take_recent(struct pass *pass, const struct inode *inode) {
     struct recent *recent = recent_of_this_thread(pass);
     uint64_t packed = __atomic_load_n(&recent->packed, __ATOMIC_RELAXED);
