@@ -7,6 +7,8 @@
 
 #include "text_parser.h"
 
+__extension__ typedef unsigned __int128 uint128;
+
 static int add_number(uint64_t *sum, uint64_t number) {
     return __builtin_add_overflow(*sum, number, sum) ? -EOVERFLOW : 0;
 }
@@ -15,7 +17,15 @@ static int subtract_number(uint64_t *from, uint64_t number) {
     return __builtin_sub_overflow(*from, number, from) ? -ERANGE : 0;
 }
 
-/* ---- Resolution; the clock and the start are read in text_header.c, and written in text_write.c ---- */
+int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
+    uint128 scaled = ((uint128)*cycles * to_hz + from_hz / 2) / from_hz;
+    if (scaled > UINT64_MAX)
+        return -EOVERFLOW;
+    *cycles = (uint64_t)scaled;
+    return 0;
+}
+
+/* ---- Resolution; more than a number is read in facts_parse.c, and written in facts_write.c ---- */
 
 static void write_resolution(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# resolution: %u\n", profile->resolution);

@@ -40,14 +40,4 @@ const struct fact *fact_of(const char *key);
 /* round(value * to / from). Errors: -EOVERFLOW */
 int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz);
 
-/* Lines of facts (text_write.c). */
-void text_write_clock(const struct aggstats_profile *profile, FILE *stream);
-void text_write_start(const struct aggstats_profile *profile, FILE *stream);
-void text_write_borders(const struct aggstats_profile *profile, FILE *stream);
-void text_write_failed(const struct aggstats_profile *profile, FILE *stream);
-void text_write_bytes(const struct aggstats_profile *profile, FILE *stream);
-void text_write_longest(const struct aggstats_profile *profile, FILE *stream);
-void text_write_left(const struct aggstats_profile *profile, FILE *stream);
-void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream);
-
 #endif

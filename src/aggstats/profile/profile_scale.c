@@ -9,8 +9,6 @@
 #include "facts.h"
 #include "profile.h"
 
-__extension__ typedef unsigned __int128 uint128;
-
 /* ---- Resolution ---- */
 
 static void coarsen_cells(struct aggstats_cell *cells, size_t *count, unsigned factor) {
@@ -66,14 +64,6 @@ static struct shift shift_make(unsigned resolution, uint64_t from_hz, uint64_t t
     long double low_width = exp2l((1 - (shifted - whole)) / resolution) - 1;
     long double width = exp2l(1.0L / resolution) - 1;
     return (struct shift){.buckets = (int)whole, .low_share = low_width / width};
-}
-
-int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
-    uint128 scaled = ((uint128)*cycles * to_hz + from_hz / 2) / from_hz;
-    if (scaled > UINT64_MAX)
-        return -EOVERFLOW;
-    *cycles = (uint64_t)scaled;
-    return 0;
 }
 
 /* Latencies below 1 cycle fall in bucket 0. */

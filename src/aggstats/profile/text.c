@@ -2,16 +2,11 @@
 #include "text.h"
 
 #include "base.h"
-#include "facts.h"
 
 bool text_name_valid(const char *name) {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
     size_t length = strnlen(name, AGGSTATS_NAME_SIZE);
     return length > 0 && length < AGGSTATS_NAME_SIZE && strspn(name, allowed) == length;
-}
-
-bool text_key_reserved(const char *key) {
-    return fact_of(key) || aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED;
 }
 
 static const char *const grouping_names[AGGSTATS_GROUPINGS] = {
@@ -44,17 +39,6 @@ enum aggstats_grouping aggstats_grouping_of_name(const char *name) {
 
 const char *aggstats_who_name(enum aggstats_who who) {
     return who == AGGSTATS_WHO_KERNEL ? "kernel" : who == AGGSTATS_WHO_OTHER ? "other" : NULL;
-}
-
-bool text_label_valid(const struct aggstats_label *label) {
-    const char *key = label->key;
-    size_t length = strlen(key);
-    if (length == 0 || key[0] == ' ' || key[length - 1] == ' ' || text_key_reserved(key))
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (key[i] == ':' || text_is_control((unsigned char)key[i]))
-            return false;
-    return true;
 }
 
 void text_write_value(FILE *stream, const char *value) {

@@ -74,6 +74,16 @@ void text_write_program(const char *program, FILE *stream);
 /* Slow calls and causes, behind the calls in flight. Errors: -ENOMEM */
 int text_write_slow(const struct aggstats_profile *profile, FILE *stream);
 
+/* Lines of facts (facts_write.c). */
+void text_write_clock(const struct aggstats_profile *profile, FILE *stream);
+void text_write_start(const struct aggstats_profile *profile, FILE *stream);
+void text_write_borders(const struct aggstats_profile *profile, FILE *stream);
+void text_write_failed(const struct aggstats_profile *profile, FILE *stream);
+void text_write_bytes(const struct aggstats_profile *profile, FILE *stream);
+void text_write_longest(const struct aggstats_profile *profile, FILE *stream);
+void text_write_left(const struct aggstats_profile *profile, FILE *stream);
+void text_write_in_flight(const struct aggstats_profile *profile, FILE *stream);
+
 static inline bool text_is_control(unsigned char c) {
     return c < ' ' || c == 0x7f;
 }

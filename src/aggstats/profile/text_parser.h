@@ -89,7 +89,7 @@ int parser_program(struct parser *parser, char **cursor, char ret_program[AGGSTA
 /* "path /srv/a file", to the end of the line; or nothing. Owner: the caller frees *ret_path */
 int parser_path(struct parser *parser, char **cursor, char **ret_path);
 
-/* Values of facts (facts.h): text_header.c. */
+/* Values of facts (facts.h): facts_parse.c. */
 int parser_clock(struct parser *parser, char *value);
 int parser_resolution(struct parser *parser, char *value);
 int parser_start(struct parser *parser, char *value);

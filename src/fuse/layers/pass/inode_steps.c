@@ -153,15 +153,6 @@ size_t inode_table_gone(const struct inode_table *table) {
     return __atomic_load_n(&table->gone, __ATOMIC_ACQUIRE);
 }
 
-void inode_table_begin_closing(struct inode_table *table, unsigned count) {
-    __atomic_add_fetch(&table->closing_now, count, __ATOMIC_RELAXED);
-}
-
-void inode_table_end_closing(struct inode_table *table, unsigned count) {
-    __atomic_add_fetch(&table->gone, count, __ATOMIC_RELEASE);
-    __atomic_sub_fetch(&table->closing_now, count, __ATOMIC_RELEASE);
-}
-
 /* Files go first, for directories lead to others, and may be somebody's working directory. */
 static int oldest_named(const struct path_fds *fds) {
     bool has_many_files = fds->lists[PATH_FDS_FILES].count > fds->count / 4;

@@ -511,6 +511,15 @@ void inode_table_forget(struct inode_table *table, fs_ino ino, uint64_t count) {
     inode_table_unlock(table);
 }
 
+void inode_table_begin_closing(struct inode_table *table, unsigned count) {
+    __atomic_add_fetch(&table->closing_now, count, __ATOMIC_RELAXED);
+}
+
+void inode_table_end_closing(struct inode_table *table, unsigned count) {
+    __atomic_add_fetch(&table->gone, count, __ATOMIC_RELEASE);
+    __atomic_sub_fetch(&table->closing_now, count, __ATOMIC_RELEASE);
+}
+
 void inode_table_count(struct inode_table *table, size_t *ret_inodes, size_t *ret_path_fds) {
     pthread_mutex_lock(&table->lock);
     *ret_inodes = table->inode_count;

@@ -12,12 +12,6 @@
 
 #define REUSE_WAIT_MAX_US (1L << 15) /* the last of waits of 1, 2, 4 ...: 66 ms in all */
 
-struct fd_path pass_fd_path(int fd) {
-    struct fd_path path;
-    snprintf(path.text, sizeof(path.text), "%d", fd);
-    return path;
-}
-
 struct fd_path pass_fd_path_absolute(int fd) {
     struct fd_path path;
     snprintf(path.text, sizeof(path.text), "/proc/self/fd/%d", fd);
@@ -55,11 +49,6 @@ int pass_open_handle(struct pass *pass, const struct inode *inode, int flags) {
     if (mount_fd < 0)
         return -ESTALE; /* forgotten, and its mount with it */
     return open_handle_at(mount_fd, &handle.head, flags);
-}
-
-int pass_reopen(const struct pass *pass, int fd, int flags) {
-    int reopened = openat(pass->proc_self_fd, pass_fd_path(fd).text, flags | O_CLOEXEC);
-    return reopened < 0 ? negative_errno() : reopened;
 }
 
 bool pass_is_empty(const struct pass *pass, const struct inode *inode) {

@@ -217,9 +217,6 @@ int pass_open_path_to_stat(struct pass *pass, fs_ino ino, struct path_fd *ret_pa
 /* Opens what has a file handle. Errors: -ESTALE it is gone, or its mount is; and others */
 int pass_open_handle(struct pass *pass, const struct inode *inode, int flags);
 
-/* Opens anew what a descriptor of the daemon's is of. Returns the descriptor, or an error of openat(2). */
-int pass_reopen(const struct pass *pass, int fd, int flags);
-
 /* True for the root of a mount that is shown empty: see mount_table.h */
 bool pass_is_empty(const struct pass *pass, const struct inode *inode);
 
@@ -318,8 +315,19 @@ static inline int pass_check_name(const char *name) {
 struct fd_path {
     char text[32];
 };
-struct fd_path pass_fd_path(int fd);
+static inline struct fd_path pass_fd_path(int fd) {
+    struct fd_path path;
+    snprintf(path.text, sizeof(path.text), "%d", fd);
+    return path;
+}
+
 struct fd_path pass_fd_path_absolute(int fd);
+
+/* Opens anew what a descriptor of the daemon's is of. Returns the descriptor, or an error of openat(2). */
+static inline int pass_reopen(const struct pass *pass, int fd, int flags) {
+    int reopened = openat(pass->proc_self_fd, pass_fd_path(fd).text, flags | O_CLOEXEC);
+    return reopened < 0 ? negative_errno() : reopened;
+}
 
 /* ---- Open files: open_files.c ---- */
 

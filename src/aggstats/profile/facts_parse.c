@@ -1,0 +1,181 @@
+/* Reading facts that take more than a number. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+#include "profile.h"
+#include "text_parser.h"
+
+#define NS_PER_SECOND 1000000000
+#define CALLS_IN_FLIGHT_MAX 65536 /* bounds what a hostile text can make readers search for each operation */
+
+static uint32_t clock_kind_of(const char *name) {
+    for (uint32_t kind = AGGSTATS_CLOCK_TSC; aggstats_clock_name(kind); kind++)
+        if (strcmp(name, aggstats_clock_name(kind)) == 0)
+            return kind;
+    return 0;
+}
+
+/* "tsc 2500000000 Hz"; either half may be missing. */
+int parser_clock(struct parser *parser, char *value) {
+    struct aggstats_clock *clock = &parser->profile.clock;
+    char *cursor = value;
+    char *word = text_next_word(&cursor);
+    if (!text_is_digit(word[0])) {
+        clock->kind = clock_kind_of(word);
+        if (clock->kind == 0)
+            return parser_fail_expected(parser, "tsc, cntvct or monotonic", word);
+        word = text_next_word(&cursor);
+        if (!word[0])
+            return 0;
+    }
+    int err = parser_number(parser, word, "the clock's rate", &clock->frequency_hz);
+    if (err == 0 && clock->frequency_hz == 0)
+        err = parser_fail_expected(parser, "a clock rate above 0", word);
+    if (err == 0)
+        err = parser_keyword(parser, &cursor, "Hz");
+    return err < 0 ? err : parser_end_of_line(parser, &cursor);
+}
+
+int parser_resolution(struct parser *parser, char *value) {
+    uint64_t resolution;
+    int err = parser_only_number(parser, value, "a resolution", &resolution);
+    if (err < 0)
+        return err;
+    if (resolution > AGGSTATS_RESOLUTION_MAX || !aggstats_resolution_valid((unsigned)resolution))
+        return parser_fail_expected(parser, "resolution 1, 2, 4 or 8", value);
+    if (parser_has_cause_buckets(parser))
+        return parser_fail(parser, "expected the resolution before buckets of causes");
+    parser->profile.resolution = (unsigned)resolution;
+    return 0;
+}
+
+/* Nanoseconds of ".123" (up to nine digits); false if that is not what stands there. */
+static bool scan_fraction(const char **cursor, int64_t *ret_ns) {
+    int64_t ns = 0;
+    int64_t unit_ns = NS_PER_SECOND;
+    if (**cursor == '.') {
+        (*cursor)++;
+        if (!text_is_digit(**cursor))
+            return false;
+        for (; text_is_digit(**cursor); (*cursor)++) {
+            unit_ns /= 10;
+            if (unit_ns == 0)
+                return false;
+            ns += (**cursor - '0') * unit_ns;
+        }
+    }
+    *ret_ns = ns;
+    return true;
+}
+
+/* timegm() turns February 30 into March 2; a date that does not survive the way back was none. */
+static bool is_date(const struct tm *tm) {
+    struct tm copy = *tm;
+    struct tm back;
+    time_t seconds = timegm(&copy);
+    return gmtime_r(&seconds, &back) && back.tm_year == tm->tm_year && back.tm_mon == tm->tm_mon &&
+           back.tm_mday == tm->tm_mday && back.tm_hour == tm->tm_hour && back.tm_min == tm->tm_min &&
+           back.tm_sec == tm->tm_sec;
+}
+
+/* The profile's start from its parts; false if 64 bits of nanoseconds cannot hold it. */
+static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
+    int64_t seconds = timegm(tm);
+    if (seconds < 0 && ns > 0) { /* the earliest second fits only together with its fraction */
+        seconds++;
+        ns -= NS_PER_SECOND;
+    }
+    int64_t whole_ns;
+    return !__builtin_mul_overflow(seconds, NS_PER_SECOND, &whole_ns) && !__builtin_add_overflow(whole_ns, ns, ret_ns);
+}
+
+/* The number that count digits make. */
+static int number_of_digits(const char *digits, int count) {
+    int number = 0;
+    for (int i = 0; i < count; i++)
+        number = number * 10 + (digits[i] - '0');
+    return number;
+}
+
+int parser_start(struct parser *parser, char *value) {
+    static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+    static const char expected[] = "a time like 2026-11-21T02:30:00.123456789Z";
+    for (size_t i = 0; shape[i]; i++)
+        if (shape[i] == 'd' ? !text_is_digit(value[i]) : value[i] != shape[i])
+            return parser_fail_expected(parser, expected, value);
+    struct tm tm = {
+        .tm_year = number_of_digits(value, 4) - 1900,
+        .tm_mon = number_of_digits(value + 5, 2) - 1,
+        .tm_mday = number_of_digits(value + 8, 2),
+        .tm_hour = number_of_digits(value + 11, 2),
+        .tm_min = number_of_digits(value + 14, 2),
+        .tm_sec = number_of_digits(value + 17, 2),
+    };
+    const char *cursor = value + strlen(shape);
+    int64_t ns;
+    if (!scan_fraction(&cursor, &ns) || strcmp(cursor, "Z") != 0 || !is_date(&tm) ||
+        !join_time(&tm, ns, &parser->profile.start_ns))
+        return parser_fail_expected(parser, expected, value);
+    parser->profile.has_start = true;
+    return 0;
+}
+
+/* "READ object 12 pid 4711 age 30737418240" */
+int parser_in_flight(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    struct aggstats_call_in_flight call = {.path = NULL};
+    char *cursor = value;
+    if (profile->in_flight_count == CALLS_IN_FLIGHT_MAX)
+        return parser_fail(parser, "expected at most %d calls in flight", CALLS_IN_FLIGHT_MAX);
+    int err = parser_name(parser, text_next_word(&cursor), call.op);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "object", &call.object);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "pid", &call.pid);
+    if (err == 0)
+        err = parser_keyed_number(parser, &cursor, "age", &call.age_cycles);
+    if (err == 0)
+        err = parser_program(parser, &cursor, call.program);
+    if (err == 0)
+        err = parser_path(parser, &cursor, &call.path);
+    if (err < 0)
+        return err;
+    struct aggstats_call_in_flight *grown = parser_grow(profile->in_flight, profile->in_flight_count, sizeof(call));
+    if (!grown) {
+        free(call.path);
+        return -ENOMEM;
+    }
+    profile->in_flight = grown;
+    profile->in_flight[profile->in_flight_count++] = call;
+    return 0;
+}
+
+int parser_interval(struct parser *parser, char *value) {
+    uint64_t *interval_cycles = &parser->profile.interval_cycles;
+    int err = parser_only_number(parser, value, "a number of cycles", interval_cycles);
+    return err == 0 && *interval_cycles == 0 ? parser_fail_expected(parser, "an interval above 0", "0") : err;
+}
+
+/* "2500012345 5000001234" */
+int parser_borders(struct parser *parser, char *value) {
+    struct aggstats_profile *profile = &parser->profile;
+    char *cursor = value;
+    for (const char *word = text_next_word(&cursor); word[0]; word = text_next_word(&cursor)) {
+        uint64_t border = 0;
+        int err = parser_number(parser, word, "a number of cycles", &border);
+        if (err < 0)
+            return err;
+        if (profile->interval_count > 0 && border < profile->borders[profile->interval_count - 1])
+            return parser_fail_expected(parser, "borders in ascending order", word);
+        if (profile->interval_count == INTERVALS_MAX)
+            return parser_fail(parser, "expected at most %d intervals", INTERVALS_MAX);
+        uint64_t *grown = parser_grow(profile->borders, profile->interval_count, sizeof(*grown));
+        if (!grown)
+            return -ENOMEM;
+        profile->borders = grown;
+        profile->borders[profile->interval_count++] = border;
+    }
+    parser->has_borders = true;
+    return 0;
+}
