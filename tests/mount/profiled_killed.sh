@@ -195,3 +195,20 @@ assert_eq 5 "$(calls OPEN)" "OPEN after the kill"
 assert_eq 3 "$(calls OPEN "$scratch/recovered")" "OPEN before the kill"
 assert_eq "" "$(ls "$XDG_RUNTIME_DIR/osprof")" "files left beside the daemon's"
 profile=$usual
+
+# ---- In the background nobody goes on: where the profile is, is said to who asks
+
+"$OSPROF" fuse -p "$profile" -- "$OSPROFFS" -o profile=/dev/null,live=none,control=.other "$lower" "$mnt" >&2
+cat "$mnt"/file[1-3] >/dev/null
+"$OSPROF" show "$mnt" >/dev/null
+live=$(find "$XDG_RUNTIME_DIR/osprof" -name '*.live')
+kill -KILL "$(stay_behind)"
+for command in show why reset; do
+    ! "$OSPROF" "$command" "$mnt" >&2 2>"$scratch/words" || fail "osprof $command works when nobody profiles"
+    assert_eq "osprof: what profiled $mnt was killed; the profile until then is in $live: 'osprof recover' saves it" \
+        "$(<"$scratch/words")" "words of osprof $command"
+done
+assert_eq line "$(cat "$mnt/file1")" "read from the mount"
+"$OSPROF" recover -o "$scratch/recovered" --remove "$live"
+assert_eq 3 "$(calls OPEN "$scratch/recovered")" "OPEN in the background"
+umount "$mnt"

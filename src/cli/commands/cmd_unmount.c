@@ -18,6 +18,7 @@
 
 #define USUAL_MS 2000 /* after which who waits is told for what */
 #define STEP_MS 10
+#define FOR_EVER (-1)
 
 static bool is_mount(const char *path) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
@@ -83,20 +84,25 @@ static enum status tell_outcome(const struct live_file *live, const char *outcom
     return STATUS_TROUBLE;
 }
 
-/* A daemon keeps its live file locked until it ends. Errors: -EWOULDBLOCK it has not ended by now */
-static int wait_for_lock(int live_fd, int flags) {
-    int result;
+/* A daemon keeps its live file locked until it ends, and may have removed it long before: a file that it has open can
+ * hang.
+ * Errors:  -EWOULDBLOCK neither by now */
+static int has_ended(int live_fd) {
+    int result = 0;
+    if (is_removed(live_fd))
+        return 0;
     do
-        result = flock(live_fd, LOCK_SH | flags);
+        result = flock(live_fd, LOCK_SH | LOCK_NB);
     while (result < 0 && errno == EINTR);
     return result < 0 ? negative_errno() : 0;
 }
 
-/* Errors: -EWOULDBLOCK it takes longer than usual */
-static int wait_a_while(int live_fd) {
+/* most_ms: or FOR_EVER. Errors: -EWOULDBLOCK it takes longer */
+static int wait_for(int live_fd, int most_ms) {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
     int error;
-    for (int waited_ms = 0; (error = wait_for_lock(live_fd, LOCK_NB)) == -EWOULDBLOCK && waited_ms < USUAL_MS;
+    for (int waited_ms = 0;
+         (error = has_ended(live_fd)) == -EWOULDBLOCK && (most_ms == FOR_EVER || waited_ms < most_ms);
          waited_ms += STEP_MS)
         nanosleep(&step, NULL);
     return error;
@@ -110,10 +116,10 @@ static void complain_waiting(const char *path, const struct live_file *live) {
 }
 
 static enum status wait_for_end(const char *path, const struct live_file *live, int live_fd) {
-    int error = wait_a_while(live_fd);
+    int error = wait_for(live_fd, USUAL_MS);
     if (error == -EWOULDBLOCK) {
         complain_waiting(path, live);
-        error = wait_for_lock(live_fd, 0);
+        error = wait_for(live_fd, FOR_EVER);
     }
     if (!error)
         return tell_where(live, live_fd);
@@ -131,7 +137,7 @@ static enum status wait_for_outcome(const char *path, const struct live_file *li
     }
     if (error)
         return wait_for_end(path, live, live_fd);
-    (void)wait_a_while(live_fd); /* it has only to end */
+    (void)wait_for(live_fd, USUAL_MS); /* it has only to end */
     return tell_outcome(live, outcome);
 }
 

@@ -189,10 +189,46 @@ static bool holds_profiles(const char *dir) {
     return has_some;
 }
 
+/* ---- What was killed ---------------------------------------------------------------------------- */
+
+/* The live file of a mount whose process was killed. Owner: the caller frees it; NULL: there is none */
+static char *find_left(const char *mount) {
+    CLEANUP_FREE char *resolved = realpath(mount, NULL);
+    struct live_files files = {0};
+    const struct live_file *left = resolved && live_files_read(&files) == 0 ? live_files_left(&files, resolved) : NULL;
+    char *path = left ? strdup(left->path) : NULL;
+    live_files_finish(&files);
+    return path;
+}
+
+void input_complain_dead(const char *mount) {
+    CLEANUP_FREE char *left = find_left(mount);
+    if (left)
+        complain("the osproffs that served %s was killed; its profile is in %s: 'osprof recover' saves it, and "
+                 "'osprof unmount' takes the mount away",
+                 mount, left);
+    else
+        complain("no process serves the mount %s any more, and none of the live files that you may read is of it; "
+                 "'osprof unmount' takes it away",
+                 mount);
+}
+
+/* Of a mount that serves on, since another process than its daemon has profiled it. Returns false, and says nothing, if
+ * none was killed. */
+static bool complain_observer_dead(const char *mount) {
+    CLEANUP_FREE char *left = find_left(mount);
+    if (left)
+        complain("what profiled %s was killed; the profile until then is in %s: 'osprof recover' saves it", mount,
+                 left);
+    return left;
+}
+
 static int complain_no_mount(const char *dir, int error) {
     if (error == -ENOENT && holds_profiles(dir))
         complain("%s is a directory, and a profile is expected; name those in it one by one, such as %s%s*.osprof", dir,
                  dir, dir[0] && dir[strlen(dir) - 1] == '/' ? "" : "/");
+    else if (error == -ENOENT && complain_observer_dead(dir))
+        return error;
     else if (error == -ENOENT)
         complain("%s is a directory, but not the root of an osproffs mount: it has no control file .osprof", dir);
     else
@@ -213,21 +249,6 @@ static int load_mount(int dir_fd, const char *name, struct input *ret_input) {
     if (!error)
         ret_input->counting = true;
     return error;
-}
-
-void input_complain_dead(const char *mount) {
-    CLEANUP_FREE char *resolved = realpath(mount, NULL);
-    struct live_files files = {0};
-    const struct live_file *left = resolved && live_files_read(&files) == 0 ? live_files_left(&files, resolved) : NULL;
-    if (left)
-        complain("the osproffs that served %s was killed; its profile is in %s: 'osprof recover' saves it, and "
-                 "'osprof unmount' takes the mount away",
-                 mount, left->path);
-    else
-        complain("no process serves the mount %s any more, and none of the live files that you may read is of it; "
-                 "'osprof unmount' takes it away",
-                 mount);
-    live_files_finish(&files);
 }
 
 static int complain_unopened(const char *argument, int error) {
@@ -358,6 +379,8 @@ static char *find_control(const char *argument) {
 static int complain_no_control(const char *argument, const char *path, int error) {
     if (error == -ENOTCONN)
         input_complain_dead(argument);
+    else if (error == -ENOENT && complain_observer_dead(argument))
+        return error;
     else if (error == -ENOENT || error == -ENOTDIR)
         complain("%s is not the mount point of an osproffs: there is no %s", argument, path);
     else if (error == -EACCES || error == -EPERM)
