@@ -81,7 +81,7 @@ thaw
 rm "$scratch/final"
 "$OSPROFFS" -o "profile=$scratch/final" "$lower" "$mnt"
 mkdir "$mnt/last"
-pid=$(fuser "$scratch/run/osprof/"*.live 2>/dev/null | tr -d ' ')
+pid=$(basename "$scratch/run/osprof/"*.live .live)
 freeze "$lower"
 touch "$mnt/hung-too" 2>/dev/null &
 wait_until 30 hangs || fail "no call hangs"
