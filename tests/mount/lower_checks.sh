@@ -75,6 +75,7 @@ assert_eq 640 "$(stat -c %a "$lower/dir/everybodys/own")" "mode of an own device
 assert_eq EACCES "$(open_with 0 "$above/everybodys/own")" "an own device"
 rm "$lower/dir/everybodys/own"
 # Remounted with dev: hidden again.
+export LIBMOUNT_FORCE_MOUNT2=always # by fsconfig(2), as mount(8) has it since 2.41, FUSE allows no change
 mount -i -o remount,dev "$mnt"
 assert_refused 'Permission denied' as_user stat "$above/zero"
 open_all OK

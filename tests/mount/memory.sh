@@ -68,7 +68,7 @@ inodes_are_given_back() {
     known=$(anonymous_kib)
     [ $((known - before)) -ge $((inodes * 90 / 1024)) ] || fail "$((known - before)) KiB for $inodes inodes"
     sync
-    wait_until 60 is_given_back "$before" 11000 ||
+    wait_until 60 is_given_back "$before" 13000 ||
         fail "$(($(anonymous_kib) - before)) KiB of $((known - before)) are kept of $inodes forgotten inodes"
 }
 

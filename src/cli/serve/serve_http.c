@@ -148,7 +148,7 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
     struct serve_http *http = context;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+    if (code == MHD_CONNECTION_NOTIFY_STARTED && http->newcomer) {
         *socket_context = http->newcomer;
         http->newcomer->connection = connection;
     } else if (*socket_context) {
@@ -197,10 +197,12 @@ static void add_connection(struct serve_http *http, int fd, const union serve_so
         return;
     }
     http->newcomer = place;
-    if (MHD_add_connection(http->daemon, fd, &peer->any, size) != MHD_YES)
+    if (MHD_add_connection(http->daemon, fd, &peer->any, size) != MHD_YES) {
         *place = (struct serve_place){.stage = SERVE_FREE};
+        http->newcomer = NULL;
+    }
+    MHD_run(http->daemon); /* in which libmicrohttpd 1.0 begins it */
     http->newcomer = NULL;
-    MHD_run(http->daemon);
 }
 
 /* Descriptors are short: a connection gives way as if its place were needed. */
