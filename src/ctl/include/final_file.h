@@ -8,8 +8,9 @@
 
 /* Saves a profile in the regular file `name` of a directory. What is there is replaced, unless it is the profile of
  * another mount, or one that began later: then the profile goes to a new file NAME.1, NAME.2 and so on. Others that
- * save there at the same time wait. keeps_old:      what is there is kept as NAME.old, and what has that name is
- * treated in the same way ret_other_name: the new file's name; NULL: it is `name`.
+ * save there at the same time wait.
+ * keeps_old: what is there is kept as NAME.old, and what has that name is treated in the same way.
+ * ret_other_name: the new file's name; NULL: it is `name`.
  * Owner:   the caller frees it
  * Errors:  as those of replace_file(); -EEXIST there are too many such files */
 int final_file_save(int dir_fd, const char *name, bool keeps_old, mode_t mode, const struct control_text *text,

@@ -24,8 +24,9 @@ bool pass_has_no_link(int fd) {
 /* What has been removed, and is not in use any more, the kernel remembers all the same: for as long as that keeps a
  * descriptor. */
 static void want_forgetting(struct pass *pass) {
-    if (pass->ask_to_forget && !__atomic_exchange_n(&pass->should_forget, true, __ATOMIC_ACQ_REL))
-        (void)pass_do_later(pass);
+    if (pass->ask_to_forget && !__atomic_exchange_n(&pass->should_forget, true, __ATOMIC_ACQ_REL) &&
+        !pass_do_later(pass))
+        __atomic_store_n(&pass->should_forget, false, __ATOMIC_RELEASE); /* the next one asks */
 }
 
 void pass_ask_to_forget(struct pass *pass) {
