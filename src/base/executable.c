@@ -1,5 +1,4 @@
-/* The first bytes of the file tell: "#!", or an ELF header, behind which one of the program headers names the loader.
- */
+/* The first bytes of the file say it: "#!", or an ELF header, behind which a program header names the loader. */
 #include "executable.h"
 
 #include <elf.h>
@@ -44,7 +43,7 @@ static enum executable look_at_loader(int fd, const Elf64_Phdr *header) {
     return strstr(loader, "ld-musl") ? EXECUTABLE_FOREIGN : EXECUTABLE_DYNAMIC;
 }
 
-/* Whether one of the notes in a segment is that of Go's linker. */
+/* True if a note in a segment is that of Go's linker. */
 static bool is_of_go(int fd, const Elf64_Phdr *header) {
     char notes[NOTES_SIZE];
     Elf64_Nhdr note;
@@ -78,7 +77,7 @@ static enum executable look_at_elf(int fd, const Elf64_Ehdr *elf) {
     return kind == EXECUTABLE_DYNAMIC && has_go ? EXECUTABLE_GO : kind;
 }
 
-/* The program behind "#!". False: there is none. */
+/* Finds the interpreter behind "#!". Returns false if there is none. */
 static bool find_interpreter(char line[LINE_SIZE]) {
     char *name = line + 2 + strspn(line + 2, " \t");
     name[strcspn(name, " \t\n")] = '\0';
@@ -86,7 +85,7 @@ static bool find_interpreter(char line[LINE_SIZE]) {
     return line[0] != '\0';
 }
 
-/* Of a script, ret_line is its interpreter, and *ret_is_script is set. */
+/* For a script, ret_line becomes its interpreter, and *ret_is_script is set. */
 static enum executable look_once(const char *path, char ret_line[LINE_SIZE], bool *ret_is_script) {
     Elf64_Ehdr elf;
     struct stat attr;

@@ -38,8 +38,8 @@ int write_all(int fd, const void *data, size_t size_bytes) {
     return 0;
 }
 
-/* The signal comes to this thread, and no handler of a program that we are in is to see it: it is taken back, unless
- * there was one before. */
+/* SIGXFSZ is sent to this thread. A handler of the program that we are loaded into must not see it, so it is taken back
+ * here, unless one was pending before. */
 int allocate_blocks(int fd, off_t offset, size_t size_bytes) {
     int error;
     sigset_t limit;
@@ -76,7 +76,7 @@ static int fill(int fd, mode_t mode, const void *data, size_t size_bytes) {
     return err;
 }
 
-/* Nobody can guess it, so nobody can take it first. */
+/* The name cannot be guessed, so nobody can take it first. */
 static int choose_temporary_name(char ret_name[TEMPORARY_NAME_SIZE]) {
     uint64_t number;
     if (getrandom(&number, sizeof(number), 0) != sizeof(number))
@@ -85,7 +85,7 @@ static int choose_temporary_name(char ret_name[TEMPORARY_NAME_SIZE]) {
     return 0;
 }
 
-/* The first way takes a capability before Linux 6.10, the second /proc. */
+/* The first way needs a capability before Linux 6.10, the second needs /proc. */
 static int link_fd(int fd, int dir_fd, const char *name) {
     char path[32];
     int err = linkat(fd, "", dir_fd, name, AT_EMPTY_PATH) < 0 ? negative_errno() : 0;
@@ -122,7 +122,7 @@ static int open_named(int dir_fd, int *ret_fd, char ret_name[TEMPORARY_NAME_SIZE
     return 0;
 }
 
-/* Errors:  what failed; there is no file then */
+/* Errors:  the failed call's; there is no file then */
 static int write_named(int dir_fd, mode_t mode, const void *data, size_t size_bytes,
                        char ret_name[TEMPORARY_NAME_SIZE]) {
     CLEANUP_FD int fd = -1;
@@ -137,8 +137,8 @@ static int write_named(int dir_fd, mode_t mode, const void *data, size_t size_by
     return err;
 }
 
-/* A file that has no name until it is complete: if we are killed before, it is gone. Not every file system has such
- * files, and not every process can name them. */
+/* Writes a file that has no name until it is complete: if we are killed before, it vanishes. Not every file system has
+ * such files, and not every process can name them. */
 static int write_temporary(int dir_fd, mode_t mode, const void *data, size_t size_bytes,
                            char ret_name[TEMPORARY_NAME_SIZE]) {
     CLEANUP_FD int fd = openat(dir_fd, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
@@ -183,7 +183,7 @@ int nameless_file_fill(const struct nameless_file *file, mode_t mode, const void
     return fill(file->fd, mode, data, size_bytes);
 }
 
-/* Not every file system can rename without replacing, or has links. */
+/* Not every file system can rename without replacing, or has hard links. */
 static int rename_if_new(int dir_fd, const char *from, const char *to) {
     struct stat attr;
     if (renameat2(dir_fd, from, dir_fd, to, RENAME_NOREPLACE) == 0)

@@ -6,7 +6,7 @@
 
 #include "base.h"
 
-/* Others are to be ignored. */
+/* The specification has relative paths ignored. */
 static bool is_usable(const char *runtime_dir) {
     return runtime_dir && runtime_dir[0] == '/' && strlen(runtime_dir) + sizeof("/osprof") <= PATH_MAX;
 }
@@ -26,7 +26,7 @@ void live_dirs_find(struct live_dirs *ret_dirs) {
     *ret_dirs = dirs;
 }
 
-/* In a place that all can write to, somebody else may have been first. */
+/* In a world-writable directory another user may have made it first. */
 int live_dirs_make(const struct live_dirs *dirs) {
     const char *directory = dirs->paths[dirs->chosen];
     struct stat attr;

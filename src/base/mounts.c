@@ -36,7 +36,7 @@ static bool is_octal(char digit) {
     return digit >= '0' && digit <= '7';
 }
 
-/* Blanks and backslashes are written as \ooo in the kernel's lists. */
+/* The kernel writes blanks and backslashes as \ooo in this file. */
 static void unescape(char *text) {
     char *to = text;
     for (const char *from = text; *from; to++) {
@@ -147,7 +147,7 @@ static char *name_device(const struct mounts_entry *entry) {
     return asprintf(&name, "%s on %s", entry->source, entry->path) < 0 ? NULL : name;
 }
 
-/* A newline would end the line in which a calibration has it. */
+/* A newline would end the line of the calibration file that holds the name. */
 static void replace_controls(char *name) {
     for (; *name; name++)
         if ((unsigned char)*name < ' ' || *name == 0x7f)

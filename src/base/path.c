@@ -47,7 +47,7 @@ static char *make_absolute(const char *path) {
     return current_dir ? path_join(current_dir, path) : NULL;
 }
 
-/* Cuts the last "/part" off a path of `length` bytes; the root stays the empty text. */
+/* Length of the path without its last "/part"; the root is the empty text. */
 static size_t parent_length(const char *path, size_t length) {
     while (length > 0 && path[length - 1] != '/')
         length--;

@@ -1,4 +1,4 @@
-/* Reading /proc/N/task/N/status: "Name:\tcat", a line each, of which one may be very long. */
+/* Reading /proc/N/task/N/status: lines of the form "Name:\tcat", one of which may be very long. */
 #include "proc_status.h"
 
 #include <inttypes.h>

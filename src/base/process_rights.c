@@ -1,4 +1,4 @@
-/* As /proc tells: status, and the links to namespaces and to the root directory. */
+/* Read from /proc: status, and the links to namespaces and to the root directory. */
 #include "process_rights.h"
 
 #include <fcntl.h>
@@ -9,16 +9,16 @@
 
 #include "base.h"
 
-#define IO_WORKER "iou-" /* what names of the threads of io_uring(7) begin with */
+#define IO_WORKER "iou-" /* names of io_uring(7) threads begin with this */
 
 struct status {
     bool is_io_worker;
     pid_t process;
-    uid_t acts_as; /* for file systems */
+    uid_t acts_as; /* the file-system uid */
     uint64_t capabilities;
 };
 
-/* The last of "Uid:\t0\t0\t0\t0": real, effective, saved, and that for file systems. */
+/* The last number of "Uid:\t0\t0\t0\t0": real, effective, saved, file-system uid. */
 static uid_t last_number(const char *line) {
     char *end = strchr(line, ':') + 1;
     unsigned long number = 0;
@@ -38,7 +38,7 @@ static void take_line(const char *line, struct status *status) {
         status->capabilities = strtoull(line + 7, NULL, 16);
 }
 
-/* Returns false if the thread is gone, or hidden. */
+/* Returns false if the thread is gone, or hidden from us. */
 static bool read_status(pid_t thread, struct status *ret_status) {
     char path[32];
     snprintf(path, sizeof(path), "/proc/%d/status", thread);
@@ -52,7 +52,7 @@ static bool read_status(pid_t thread, struct status *ret_status) {
     return status.process > 0;
 }
 
-/* Whether a link below /proc/PID leads this process and the thread to the same object, by the same mount. */
+/* True if a link below /proc/PID leads to the same object, by the same mount, for this process and for the thread. */
 static bool has_same(pid_t thread, const char *name) {
     const unsigned wanted = STATX_INO | STATX_MNT_ID;
     char own_path[32], path[32];
@@ -69,7 +69,7 @@ bool process_is_admin(pid_t thread, uid_t uid) {
     struct status status;
     if (thread <= 0 || !read_status(thread, &status))
         return false;
-    /* a worker of io_uring(7) has the rights that its process had when it began: those that it has now count */
+    /* an io_uring(7) thread keeps the rights that its process had at its start: the rights the process has now count */
     if (status.is_io_worker && status.process != thread && !read_status(status.process, &status))
         return false;
     return status.acts_as == uid && status.capabilities & UINT64_C(1) << CAP_SYS_ADMIN && has_same(thread, "ns/user");
@@ -87,7 +87,7 @@ static bool has_two_numbers(const char *text) {
     return end != second;
 }
 
-/* The numbers of this process in the namespace of /proc, and in those below it down to its own. */
+/* The line holds the numbers of this process in the PID namespace of /proc, and in each below it down to its own. */
 bool process_numbers_are_ours(void) {
     CLEANUP_STREAM FILE *stream = fopen("/proc/self/status", "re");
     CLEANUP_FREE char *line = NULL;

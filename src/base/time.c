@@ -14,7 +14,7 @@ int64_t read_clock_ns(clockid_t clock) {
 void format_utc(int64_t unix_ns, char ret_text[UTC_TEXT_SIZE]) {
     int64_t ns = unix_ns % NS_PER_SECOND;
     time_t seconds = unix_ns / NS_PER_SECOND;
-    if (ns < 0) { /* before 1970 the fraction counts up all the same */
+    if (ns < 0) { /* before 1970 the fraction counts up too */
         ns += NS_PER_SECOND;
         seconds--;
     }

@@ -12,7 +12,7 @@
 static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
 static const char key_characters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
 
-/* Keys of header lines that profiles have of themselves (osprof(5)). A label may not look like one of them. */
+/* Header keys that profiles have by themselves (osprof(5)). A label may not look like one of them. */
 static bool is_taken(const char *key, size_t length) {
     static const char *const taken[] = {
         "layer",    "host",        "lower",   "mount",      "clock",     "resolution",       "cache",
@@ -32,7 +32,7 @@ static bool is_key(const char *key, size_t length) {
            strspn(key, key_characters) >= length;
 }
 
-/* One line of text in UTF-8 that a terminal only shows. */
+/* True for one line of UTF-8 without characters that a terminal obeys. */
 static bool is_printable(const char *text) {
     const char *character;
     size_t length;
@@ -42,7 +42,7 @@ static bool is_printable(const char *text) {
     return true;
 }
 
-/* Why a text is no label; NULL: it is one. */
+/* Why a text is no label; NULL if it is one. */
 static const char *why_invalid(const char *text) {
     size_t key_length = strcspn(text, "=");
     size_t value_length = text[key_length] ? strlen(text + key_length + 1) : 0;

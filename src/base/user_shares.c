@@ -3,7 +3,7 @@
 
 #include "process_rights.h"
 
-#define RESERVE_PART 16 /* of all, for the trusted */
+#define RESERVE_PART 16 /* of the bound, for the trusted */
 
 void user_shares_init(struct user_shares *shares, size_t max, uid_t owner) {
     *shares = (struct user_shares){.max = max, .owner = owner};

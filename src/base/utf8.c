@@ -11,14 +11,14 @@ static size_t length_by_lead(unsigned char lead) {
     return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
 }
 
-/* The second byte tells long forms of short characters, surrogates, and what lies beyond U+10FFFF. */
+/* The second byte shows overlong forms, surrogates, and characters beyond U+10FFFF. */
 static bool is_second(unsigned char lead, unsigned char second) {
     const unsigned char lowest = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     const unsigned char highest = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     return second >= lowest && second <= highest;
 }
 
-/* Bytes of the character that text begins with; 0: it is none. */
+/* Length in bytes of the character at the beginning of text; 0 if it is invalid. */
 static size_t character_length(const char *text) {
     const unsigned char *bytes = (const unsigned char *)text;
     size_t length = length_by_lead(bytes[0]);
@@ -41,7 +41,8 @@ size_t next_character(const char **text, const char **ret_character) {
     return length > 0 ? length : sizeof(replacement) - 1;
 }
 
-/* Controls, also U+0080 to U+009F; and what turns the direction of writing, U+202A to U+202E and U+2066 to U+2069. */
+/* Control characters, also U+0080 to U+009F; and those that change the direction of writing, U+202A to U+202E and
+ * U+2066 to U+2069. */
 bool is_obeyed_by_terminals(const char *character, size_t length) {
     const unsigned char *bytes = (const unsigned char *)character;
     if (length == 1)

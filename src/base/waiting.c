@@ -1,4 +1,4 @@
-/* Asking again and again. The functions that wait by the monotonic clock are not known to the thread sanitizer. */
+/* Polling: the thread sanitizer does not know the functions that wait by the monotonic clock. */
 #include "waiting.h"
 
 #include <time.h>

@@ -1,4 +1,4 @@
-/* Where osproffs keeps live files unless told otherwise: $XDG_RUNTIME_DIR/osprof, else /run/osprof for root and
+/* The directory in which osproffs keeps live files by default: $XDG_RUNTIME_DIR/osprof, else /run/osprof for root and
  * /tmp/osprof-UID for others. */
 #ifndef LIVE_DIRS_H
 #define LIVE_DIRS_H
@@ -10,18 +10,18 @@
 struct live_dirs {
     char paths[LIVE_DIRS_MAX][PATH_MAX];
     unsigned count;
-    unsigned chosen; /* which of them osproffs takes, started from here */
+    unsigned chosen; /* the one that osproffs uses if it is started from here */
 };
 
-/* Where live files are looked for, whether or not the directories exist. Where XDG_RUNTIME_DIR is not set, it may have
- * been for osproffs: /run/user/UID/osprof is among them. */
+/* All directories in which live files may be, whether or not they exist. If XDG_RUNTIME_DIR is not set here, it may
+ * have been set for osproffs: so /run/user/UID/osprof is among them. */
 void live_dirs_find(struct live_dirs *ret_dirs);
 
-/* Makes the one that is chosen, if it is not there, for this user alone.
- * Errors: those of making it; -ENOTDIR, -EPERM somebody else was first */
+/* Makes the chosen one, if it is missing, accessible to this user alone.
+ * Errors:  those of mkdir(2); -ENOTDIR, -EPERM another user made something of that name */
 int live_dirs_make(const struct live_dirs *dirs);
 
-/* The path of the socket that belongs to a live file: FILE.sock of FILE.live.
+/* The path of a live file's socket: FILE.sock for FILE.live.
  * Errors:  -EINVAL the live file has another name, -ENOMEM
  * Owner:   the caller frees *ret_path */
 int live_socket_path(const char *live_path, char **ret_path);

@@ -1,4 +1,4 @@
-/* The table of mounts, proc_pid_mountinfo(5). No file system is asked, so that nothing can hang. */
+/* The table of mounts, proc_pid_mountinfo(5). This asks no file system, so it cannot hang. */
 #ifndef MOUNTS_H
 #define MOUNTS_H
 
@@ -9,14 +9,14 @@
 /* Reads the table line by line. */
 struct mounts_table {
     FILE *stream; /* NULL: an empty table */
-    char *line;   /* the latest */
+    char *line;   /* the latest one read */
     size_t line_bytes;
 };
 
-/* Opens the table of this process. Errors: those of open(2); *ret_table is empty then, and may be read */
+/* Opens the mount table of this process. Errors: those of open(2); *ret_table is then empty, and may be read */
 int mounts_open(struct mounts_table *ret_table);
 
-/* The same of another process, which may have mounts of its own. */
+/* The same for another process, which may be in another mount namespace. */
 int mounts_open_of(pid_t process, struct mounts_table *ret_table);
 void mounts_close(struct mounts_table *table);
 
@@ -38,31 +38,31 @@ bool mounts_next(struct mounts_table *table, struct mounts_entry *ret_entry);
 /* True if a list of options ("rw,nosuid") has that one. */
 bool mounts_has_option(const char *options, const char *option);
 
-/* What all mounts of a device forbid, those that the table has: ST_NOSUID, ST_NODEV. Reads the table to its end */
+/* The flags (ST_NOSUID, ST_NODEV) that all mounts of a device in the table have. Reads the table to its end */
 unsigned long mounts_forbidden(struct mounts_table *table, dev_t device);
 
-/* The device of the file system that a path leads to. No daemon or server is asked. Errors: those of statx(2) */
+/* The device of the file system at a path. This asks no daemon or server. Errors: those of statx(2) */
 int mounts_device_at(const char *path, dev_t *ret_device);
 
-/* A device as calibrations name it: what is mounted, "/dev/sda1" or "server:/export"; where that is only a word
- * ("overlay"), with the mount point, "overlay on /". */
+/* A device as calibrations name it: the source of the mount, "/dev/sda1" or "server:/export". A source that is a mere
+ * word ("overlay") gets the mount point too, "overlay on /". */
 struct mounts_device {
     char *name;
     bool is_local;    /* a file below /dev */
     bool is_profiled; /* a mount of osproffs */
 };
 
-/* The device of the file system in which a path lies.
+/* The device of the file system that holds a path.
  * path:    normalised
- * through: look through mounts of osproffs, at what they hide: latencies are those below
+ * through: for a mount of osproffs, return the device of the file system below it: that one causes the latencies
  * Owner:   the caller frees ret_device->name
  * Errors:  -ENOENT no mount holds it, -ENOMEM */
 int mounts_find_device(struct mounts_table *table, const char *path, bool through, struct mounts_device *ret_device);
 
-/* True for the type of a mount that any FUSE daemon serves. */
+/* True if a FUSE daemon serves the mount. */
 bool mounts_is_fuse(const struct mounts_entry *entry);
 
-/* True for the type of a mount of osproffs. */
+/* True if the mount is one of osproffs. */
 bool mounts_is_profiled(const struct mounts_entry *entry);
 
 #endif

@@ -7,15 +7,15 @@
 
 struct proc_stat {
     char text[1024];
-    const char *name;  /* of the program: any bytes. Owner: text, as of the next */
-    const char *state; /* what follows the name: "S 1 4711 ..." */
+    const char *name;  /* the program's name, which may hold any bytes. Owner: text; so does state */
+    const char *state; /* the text behind the name: "S 1 4711 ..." */
 };
 
-/* Reads the thread's own file: that of its process sums times up over all its threads. A copy of *ret_stat is of no
- * use. Returns false if the thread is gone, or hidden */
+/* Reads the file of the thread itself; the file of its process has the sum of all its threads. *ret_stat may not be
+ * copied: it points into itself. Returns false if the thread is gone, or hidden from us */
 bool proc_stat_read(uint64_t thread, struct proc_stat *ret_stat);
 
-/* A field by its number in the manual, from 3, the state, on; NULL: there are not so many. Owner: stat */
+/* A field by its number in the manual, from 3 (the state) on. Returns NULL if there are not so many. Owner: stat */
 const char *proc_stat_field(const struct proc_stat *stat, unsigned number);
 
 #endif

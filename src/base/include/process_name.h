@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a process, or a thread, calls itself: any bytes. "" if there is none of that number. */
+/* The name of a process or thread (its comm): any bytes. "" if there is no such process. */
 void process_name_read(uint64_t pid, char *ret_name, size_t size_bytes);
 
 #endif

@@ -6,18 +6,18 @@
 #include <sys/types.h>
 
 /* True if the thread acts as that user and has CAP_SYS_ADMIN in the user namespace of this process. The user's number
- * tells nothing of it: root of a container may have no capability at all. False also if that cannot be found out: the
- * thread is gone, not visible from here (0), or belongs to somebody whom this process may not trace.
+ * proves nothing: root of a container may have no capability at all. False also if this cannot be found out: the thread
+ * is gone, not visible from here (0), or belongs to a process that this process may not trace.
  * Threads: any */
 bool process_is_admin(pid_t thread, uid_t uid);
 
-/* True if absolute paths lead the thread where they lead this process: it has the same mount namespace and root
+/* True if absolute paths mean the same to the thread as to this process: it has the same mount namespace and root
  * directory. False also if that cannot be found out.
  * Threads: any */
 bool process_has_our_paths(pid_t thread);
 
-/* True if /proc is of this process's own process namespace, so that a number means the same process there as to this
- * one. With that of another, what is read there is of others. False also where it is missing.
+/* True if /proc belongs to the PID namespace of this process, so that a process number means the same in both. In a
+ * /proc of another namespace the number of a process names another one. False also if /proc is missing.
  * Threads: any */
 bool process_numbers_are_ours(void);
 

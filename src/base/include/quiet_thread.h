@@ -1,4 +1,4 @@
-/* Threads that a library or the daemon has for itself, and what they wait with. */
+/* Threads that a library or the daemon starts for itself, and condition variables for them. */
 #ifndef QUIET_THREAD_H
 #define QUIET_THREAD_H
 
@@ -6,7 +6,8 @@
 #include <signal.h>
 #include <time.h>
 
-/* Starts one that takes no signals: these are for the program's own threads. Errors: those of pthread_create() */
+/* Starts a thread that takes no signals: they are meant for the program's own threads. Errors: those of
+ * pthread_create() */
 static inline int quiet_thread_start(pthread_t *ret_thread, void *(*run)(void *), void *argument) {
     sigset_t all;
     sigset_t before;
@@ -17,7 +18,7 @@ static inline int quiet_thread_start(pthread_t *ret_thread, void *(*run)(void *)
     return -err;
 }
 
-/* A condition whose waits end by the clock that nobody sets. */
+/* A condition variable whose timed waits use CLOCK_MONOTONIC, which nobody can set. */
 static inline void cond_init_monotonic(pthread_cond_t *cond) {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);

@@ -1,8 +1,8 @@
 /* Labels that users give to a profile as KEY=VALUE: "rack=7".
  *
- * The header line of one has the key "label KEY". No key of the format or of a program begins so, now or later, and
- * readers that know nothing of it take it for a label as any other. A KEY is a name that Prometheus takes for a label.
- */
+ * In the profile's header its key is "label KEY". No key of the format, or of a program, begins with "label ", now or
+ * later; readers that do not know user labels treat it as any other label. A KEY must be a valid label name of
+ * Prometheus. */
 #ifndef USER_LABEL_H
 #define USER_LABEL_H
 
@@ -16,14 +16,14 @@
 #define USER_LABEL_HEADER_SIZE 64     /* for "label KEY" */
 #define USER_LABEL_COMPLAINT_SIZE 256 /* for one line */
 
-/* Whether all texts can be labels of one profile. ret_complaint: of the first that cannot, what a terminal might obey
- * made harmless; set only then */
+/* True if all texts can be labels of one profile. ret_complaint: says why the first bad one cannot, safe to print on a
+ * terminal; set only if the result is false */
 bool user_labels_valid(const char *const *texts, size_t count, char ret_complaint[USER_LABEL_COMPLAINT_SIZE]);
 
-/* The header line's key of a valid text. Returns its value, within text */
+/* The header key of a valid text. Returns its value, within text */
 const char *user_label_split(const char *text, char ret_key[USER_LABEL_HEADER_SIZE]);
 
-/* KEY, within a key "label KEY"; NULL if that is the key of no such label. */
+/* The KEY in a header key "label KEY". Returns NULL if key is not of this form. */
 const char *user_label_of_key(const char *key);
 
 #endif

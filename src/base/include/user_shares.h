@@ -1,11 +1,13 @@
-/* Something that there is a bounded amount of, shared among users: nobody can take it all.
+/* A resource of bounded size, shared among users so that no user can take all of it.
  *
- * The owner, unless that is uid 0, and administrators are trusted: they get what there is. An administrator is who has
- * CAP_SYS_ADMIN here (process_rights.h); uid 0 alone is no sign of that. Another user gets more only while he has less
- * than is left besides a reserve for the trusted: so something is left for the next user, however much this one asks
- * for, and for the trusted, however many users ask.
+ * The daemon's owner (unless that is uid 0) and administrators are trusted: they may take all that is left. An
+ * administrator has CAP_SYS_ADMIN in this user namespace (process_rights.h); uid 0 alone proves nothing. Any other user
+ * gets more only while he holds less than what is left above a reserve for the trusted. So however much one user takes,
+ * something is left for the next; and however many users take, something is left for the trusted.
  *
- * Threads: any, at once; who take at the same moment may get a little more than the bound. */
+ * All files, waiting locks, workers, texts of the profile and buffers of directories follow this one rule.
+ *
+ * Threads: any, at once; threads that take at the same moment may exceed the bound a little. */
 #ifndef USER_SHARES_H
 #define USER_SHARES_H
 
@@ -17,10 +19,10 @@
 
 struct user_shares {
     size_t max;
-    uid_t owner;                               /* 0: no user is trusted by his number */
-    size_t taken;                              /* atomic; by all */
-    size_t taken_by[USER_SHARES_COUNTERS + 1]; /* atomic; by users other than the owner, who share one where their
-                                                  numbers agree in the last bits; the last is of uid 0 alone */
+    uid_t owner;                               /* 0: no user is trusted because of his number */
+    size_t taken;                              /* atomic; by all users */
+    size_t taken_by[USER_SHARES_COUNTERS + 1]; /* atomic; by users other than the owner; users whose numbers agree in
+                                                * the last bits share a counter; the last one is of uid 0 alone */
 };
 
 void user_shares_init(struct user_shares *shares, size_t max, uid_t owner);
@@ -28,11 +30,11 @@ void user_shares_init(struct user_shares *shares, size_t max, uid_t owner);
 /* True for the owner, unless that is uid 0. */
 bool user_shares_is_trusted(const struct user_shares *shares, uid_t uid);
 
-/* Whether the user may take more now, however much that is: what he takes may exceed the bound once. */
+/* True if the user may take more now, of whatever amount: that one amount may exceed the bound. */
 bool user_shares_are_left(const struct user_shares *shares, uid_t uid);
 
-/* The same, where an administrator finds what there is. thread: acts as the user; asked of /proc only where the user
- * himself may take no more */
+/* The same, but administrators may take all that is left. thread: acts as the user; its rights are read from /proc only
+ * if the user himself may take no more */
 bool user_shares_are_left_for(const struct user_shares *shares, uid_t uid, pid_t thread);
 
 /* Counts an amount that the user takes, or gives back. */

@@ -1,15 +1,15 @@
-/* Waiting for a thread or a lock, for so long at most. Neither waits longer when the system's clock is set back
- * meanwhile: the functions of pthreads that do the same wait for a time of day. */
+/* Waiting for a thread or a lock with a time limit. Setting the system's clock back does not prolong the wait, unlike
+ * with the functions of pthreads, which take a time of day. */
 #ifndef WAITING_H
 #define WAITING_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Joins a thread that ends within some seconds. Returns false if it does not; it can be joined later. */
+/* Joins a thread if it ends within some seconds. Returns false if it does not; it can be joined later. */
 bool join_within(pthread_t thread, int seconds);
 
-/* Takes a lock. Returns false if it is not to be had within some seconds. */
+/* Takes a lock. Returns false if that does not succeed within some seconds. */
 bool lock_within(pthread_mutex_t *lock, int seconds);
 
 #endif

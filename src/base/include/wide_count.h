@@ -1,5 +1,5 @@
-/* Sums of counts that are 64 bits each, exactly: of calls over operations, groups, causes or profiles. A profile may
- * hold any counts, so 64 bits are not enough for their sum, and one that wraps looks like any other number. */
+/* Exact sums of 64-bit counts: of calls over operations, groups, causes or profiles. A profile may hold any counts, so
+ * their sum can exceed 64 bits, and a sum that wraps around looks like any other number. */
 #ifndef WIDE_COUNT_H
 #define WIDE_COUNT_H
 
@@ -9,7 +9,7 @@ __extension__ typedef unsigned __int128 wide_count;
 #define WIDE_COUNT_MAX ((wide_count)-1)
 #define WIDE_COUNT_TEXT_SIZE 40 /* 39 digits */
 
-/* In decimal digits, which printf has no conversion for. Returns ret_text */
+/* In decimal digits: printf has no conversion for it. Returns ret_text */
 const char *wide_count_format(wide_count count, char ret_text[WIDE_COUNT_TEXT_SIZE]);
 
 #endif
