@@ -1,5 +1,5 @@
-/* The device's ioctls for data=passthrough (linux/fuse.h of Linux 6.9); libfuse may be newer than the system's headers.
- */
+/* The device's ioctls for data=passthrough (linux/fuse.h of Linux 6.9), for systems whose headers are older than their
+ * libfuse. */
 #ifndef BACKING_IOCTL_H
 #define BACKING_IOCTL_H
 

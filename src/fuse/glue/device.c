@@ -1,7 +1,7 @@
 /* Reading requests and writing answers.
  *
- * libfuse hands an answer over in parts, and for each part the kernel pins memory of ours anew. Most answers are small,
- * so copying them into one part costs less than that does. */
+ * libfuse passes an answer to the kernel in parts, and the kernel pins our memory once for each part. Most answers are
+ * small, so copying them into one part costs less. */
 #include "device.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void say_nothing(enum fuse_log_level level, const char *format, va_list a
     (void)level, (void)format, (void)arguments;
 }
 
-/* Newer libfuse is mostly built without this (enable-custom-io), and does it its own way then. */
+/* Newer libfuse is mostly built without this (enable-custom-io), and uses its own functions then. */
 int device_attach(struct fuse_session *fuse) {
     const struct fuse_custom_io io = {.read = receive, .writev = answer};
     fuse_set_log_func(say_nothing);
@@ -57,7 +57,7 @@ int device_attach(struct fuse_session *fuse) {
     return err == -ENOTSUP ? 0 : err;
 }
 
-/* Of protocol 7.45, and in no header of libfuse. */
+/* Of protocol 7.45; libfuse's headers do not have it. */
 #define NOTIFY_PRUNE 9
 
 struct prune {

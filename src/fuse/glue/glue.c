@@ -1,10 +1,11 @@
-/* What libfuse calls, and what the kernel is asked for. */
+/* The table of handlers that libfuse calls, and what we ask the kernel for in INIT. */
 #include "glue.h"
 
 #include <assert.h>
 
-/* Requests that nobody waits for: read-ahead, write-back, asynchronous I/O. As many as the kernel counts: RELEASE is
- * among them too, so one user's that hang would keep everybody's files open. */
+/* The most requests in flight that nobody waits for: read-ahead, write-back, asynchronous I/O. As many as the kernel
+ * can
+ * count: RELEASE is among them too, so the hanging requests of one user would keep everybody's files open. */
 #define MAX_BACKGROUND 65535
 
 static_assert(FS_SET_MODE == FUSE_SET_ATTR_MODE && FS_SET_UID == FUSE_SET_ATTR_UID && FS_SET_GID == FUSE_SET_ATTR_GID &&
@@ -13,15 +14,15 @@ static_assert(FS_SET_MODE == FUSE_SET_ATTR_MODE && FS_SET_UID == FUSE_SET_ATTR_U
                   FS_SET_MTIME_NOW == FUSE_SET_ATTR_MTIME_NOW,
               "setattr's masks are the same, so they pass through");
 
-/* Asks for a capability if wanted and there, and says no to it otherwise: libfuse has defaults of its own. */
+/* Asks for a capability if it is wanted and offered, and declines it otherwise: libfuse has defaults of its own. */
 static void ask(struct fuse_conn_info *conn, unsigned capability, bool wanted) {
     conn->want &= ~capability;
     if (wanted)
         conn->want |= conn->capable & capability;
 }
 
-/* Truncation stays separate from open. Set-id bits that a write takes away are the lower file system's business, who
- * is told whether the writer may keep them (HANDLE_KILLPRIV_V2); the older HANDLE_KILLPRIV says no such thing. */
+/* Truncation stays separate from open. The lower file system takes set-id bits away on writes; requests tell us whether
+ * the writer may keep them (HANDLE_KILLPRIV_V2). The older HANDLE_KILLPRIV does not tell that. */
 static void init(void *userdata, struct fuse_conn_info *conn) {
     struct glue *glue = userdata;
     ask(conn, FUSE_CAP_ATOMIC_O_TRUNC, false);
@@ -100,7 +101,7 @@ const struct fuse_lowlevel_ops glue_operations = {
     .fallocate = glue_fallocate,
     .lseek = glue_lseek,
     .copy_file_range = glue_copy_file_range,
-#ifdef HAVE_FUSE_TMPFILE /* these come over a ring; else see session_is_tmpfile() */
+#ifdef HAVE_FUSE_TMPFILE /* for requests over a ring; else see session_is_tmpfile() */
     .tmpfile = glue_tmpfile,
 #endif
 #ifdef HAVE_FUSE_STATX

@@ -1,7 +1,11 @@
 /* Between libfuse's low-level API and the stack of layers: unpack a request, call the top layer, answer.
  *
- * Every request is answered exactly once, and nothing of its inode is touched after the answer. A lookup that
- * could not be handed over is taken back. How long the kernel may keep answers is settled here, nowhere else. */
+ * Every request is answered exactly once, and nothing of its inode is touched after the answer. If the answer to a
+ * lookup cannot be delivered, the lookup is taken back. How long the kernel may cache answers is decided here and
+ * nowhere else. FORGET is no operation, and not counted.
+ *
+ * cache=none opens files for direct I/O, since nothing else makes every read reach the daemon; shared mappings of such
+ * files need Linux 6.6. */
 #ifndef GLUE_H
 #define GLUE_H
 
@@ -17,8 +21,8 @@
 /* Blocking lock requests, each waiting in a thread of its own (glue_lock.c). */
 struct lock_waiters {
     pthread_mutex_t lock;
-    struct user_shares shares; /* as many are taken as wait; changed under the lock */
-    bool ending;               /* no new ones; those there are told to give up */
+    struct user_shares shares; /* one is taken by each that waits; changed under the lock */
+    bool ending;               /* no new ones; those that wait are told to give up */
     struct lock_waiter *first;
 };
 
@@ -29,8 +33,8 @@ struct glue {
     double entry_timeout_s;
     double attr_timeout_s;
     double negative_timeout_s; /* never above entry_timeout_s */
-    uint32_t first_generation; /* of inodes: no two mounts have the same, so handles of one are ESTALE in the other */
-    bool direct_io;            /* no page cache above */
+    uint32_t first_generation; /* of inodes; another for each mount, so file handles of one are ESTALE in the next */
+    bool direct_io;            /* the kernel keeps no page cache */
     bool keep_cache;           /* cached data outlives close */
     bool cache_readdir;
     bool cache_symlinks;
@@ -40,10 +44,10 @@ struct glue {
     bool forward_flocks;
     struct lock_waiters lock_waiters;
     struct backings *backings; /* data=passthrough; else NULL */
-    bool cannot_hand_over;     /* what INIT said of that */
-    bool takes_set_id;         /* when somebody writes the set-id bits are the stack's business */
+    bool cannot_hand_over;     /* INIT did not offer that */
+    bool takes_set_id;         /* the stack takes set-id bits away on writes */
     bool over_ring;            /* io_uring */
-    bool ring_offered;         /* what INIT said of that */
+    bool ring_offered;         /* INIT offered that */
 };
 
 /* The session's user data is a struct glue. */
@@ -51,11 +55,11 @@ extern const struct fuse_lowlevel_ops glue_operations;
 
 void glue_init_lock_waiters(struct glue *glue, uid_t owner_uid);
 
-/* Tells blocking lock requests to give up, and waits a moment. Returns how many did not. */
+/* Tells blocking lock requests to give up, and waits a moment. Returns how many still wait. */
 unsigned glue_stop_lock_waiters(struct glue *glue);
 
 #ifdef HAVE_FUSE_PASSTHROUGH
-/* data_fd: the descriptor of an open lower file; negative if it is not to be handed over. */
+/* data_fd: returns the descriptor of an open lower file; negative if the kernel should not get it. */
 struct backings *glue_create_backings(int (*data_fd)(fs_file file));
 void glue_destroy_backings(struct backings *backings);
 #endif
@@ -75,8 +79,8 @@ static inline struct fs_caller glue_caller(fuse_req_t req) {
                               .lacks_fsetid = session_caller_lacks_fsetid()};
 }
 
-/* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). The other one
- * comes back with -EINTR if the request is interrupted while the op waits. */
+/* Calls an op of the top layer on behalf of the request: GLUE_CALL(req, lookup, parent, name, &entry). The second macro
+ * returns -EINTR if the request is interrupted while the op waits. */
 #define GLUE_CALL(req, member, ...) GLUE_CALL_AS(glue_caller(req), req, false, member, __VA_ARGS__)
 #define GLUE_CALL_INTERRUPTIBLE(req, member, ...) GLUE_CALL_AS(glue_caller(req), req, true, member, __VA_ARGS__)
 #define GLUE_CALL_AS(caller, req, interruptible, member, ...)                                                          \
@@ -89,7 +93,7 @@ static inline struct fs_caller glue_caller(fuse_req_t req) {
         err_;                                                                                                          \
     }))
 
-/* Somebody who writes or truncates; said_to_lack_fsetid: by libfuse. */
+/* The caller of a write or truncation; said_to_lack_fsetid: according to libfuse. */
 static inline struct fs_caller glue_writer(fuse_req_t req, bool said_to_lack_fsetid) {
     struct fs_caller caller = glue_caller(req);
     caller.lacks_fsetid |= said_to_lack_fsetid;
@@ -111,7 +115,8 @@ static inline fs_file glue_file(const struct fuse_file_info *fi) {
     return fi ? (fs_file)fi->fh : FS_NO_FILE;
 }
 
-/* Of 0 or -errno what the kernel wants. The daemon's limit of open files is to its callers the system's, not theirs. */
+/* The error for the kernel, from 0 or -errno. The daemon's own limit of open files (EMFILE) becomes the system's
+ * (ENFILE): it is not the caller's. */
 static inline int glue_error(int err) {
     return err == -EMFILE ? ENFILE : -err;
 }
@@ -120,8 +125,8 @@ static inline void glue_reply_status(fuse_req_t req, int err) {
     fuse_reply_err(req, glue_error(err));
 }
 
-/* sent: what libfuse says of an answer. If the kernel no longer waits for it, what it would have handed over is to be
- * taken back, which may take its time; and the request is gone. */
+/* True if the kernel no longer wanted the answer: then what the answer handed over must be taken back, which may take
+ * time, and the request is gone. sent: libfuse's result of the reply */
 static inline bool glue_is_unwanted(int sent) {
     if (sent < 0)
         session_goes_on();
@@ -134,7 +139,7 @@ void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry);
 void glue_reply_open(fuse_req_t req, int err, fs_ino ino, struct fuse_file_info *fi, fs_file file);
 void glue_reply_create(fuse_req_t req, int err, const struct fs_entry *entry, struct fuse_file_info *fi, fs_file file);
 
-/* Around the life of an open file: before its opening is answered, and after it was closed. */
+/* Call them before an open is answered, and after the file was closed. */
 #ifdef HAVE_FUSE_PASSTHROUGH
 void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi);
 void glue_take_back(struct glue *glue, fs_ino ino);

@@ -1,7 +1,7 @@
 /* data=passthrough: the kernel reads and writes lower files by itself.
  *
- * All open files of an inode must use one backing id (linux/fuse.h), so the first to open decides: the inode's files
- * are handed over, or, where the kernel does not take them, none of them is until the last is closed. */
+ * All open files of an inode must use one backing id (linux/fuse.h), so the first open decides: either all files of the
+ * inode are registered with the kernel, or, if the kernel refuses the first, none until the last is closed. */
 #include "backing_ioctl.h"
 #include "base.h"
 #include "ctl.h"
@@ -15,13 +15,13 @@
 struct backing {
     struct backing *next;
     fs_ino ino;
-    int id; /* 0: not handed over */
+    int id; /* 0: not registered */
     unsigned open_files;
 };
 
 struct backings {
     pthread_mutex_t lock;
-    int (*data_fd)(fs_file file); /* the lower file's descriptor; negative: none to hand over */
+    int (*data_fd)(fs_file file); /* returns the lower file's descriptor; negative: do not register */
     bool warned;
     struct backing *slots[BACKINGS_SLOTS];
 };
@@ -91,7 +91,7 @@ void glue_hand_over(fuse_req_t req, fs_ino ino, struct fuse_file_info *fi) {
     pthread_mutex_unlock(&backings->lock);
 }
 
-/* As fuse_passthrough_close(), which wants a request; there may be none any more. */
+/* As fuse_passthrough_close(), but that needs a request, and there may be none any more. */
 static void close_backing(struct glue *glue, int id) {
     ioctl(fuse_session_fd(glue->fuse), FUSE_DEV_IOC_BACKING_CLOSE, &id);
 }

@@ -23,7 +23,7 @@ void glue_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
         top->ops->releasedir(top, &caller, ino, file);
 }
 
-/* The reply being filled. */
+/* The reply under construction. */
 struct listing {
     fuse_req_t req;
     char *data;
@@ -42,7 +42,7 @@ static bool add_name(void *context, const struct fs_dirent *dirent) {
     return true;
 }
 
-/* An entry that was not looked up goes up with inode 0: a bare name. */
+/* An entry that was not looked up is sent with inode 0: a bare name. */
 static bool add_entry(void *context, const struct fs_dirent *dirent) {
     struct listing *listing = context;
     size_t rest_bytes = listing->room_bytes - listing->used_bytes;

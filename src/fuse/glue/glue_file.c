@@ -34,14 +34,14 @@ void glue_tmpfile(fuse_req_t req, fuse_ino_t parent, mode_t mode, struct fuse_fi
     glue_reply_create(req, err, &entry, fi, file);
 }
 
-/* From here on moving pages is cheaper than copying them. */
+/* From this size on moving pages is cheaper than copying them. */
 #define SPLICE_FROM_BYTES 65536U
 
 static void reply_read(fuse_req_t req, int err, const struct fs_read_into *into, size_t size_bytes, size_t read_bytes) {
     bool in_pipe = err == 0 && into->pipe_state == FS_PIPE_HOLDS_ALL;
     if (in_pipe && read_bytes == size_bytes) {
         pipe_answer_send(glue_of(req)->fuse);
-        fuse_reply_none(req); /* only frees it */
+        fuse_reply_none(req); /* this only frees req */
         return;
     }
     if (in_pipe && !pipe_answer_take(into->memory, read_bytes)) /* the end of the file: a shorter answer */
@@ -54,8 +54,8 @@ static void reply_read(fuse_req_t req, int err, const struct fs_read_into *into,
         fuse_reply_buf(req, into->memory, read_bytes);
 }
 
-/* Over a ring the data is read to where the kernel takes it from, and there is nothing to save with a pipe. Nor is
- * there for a direct read, for which no pages of a file's cache are there to be moved. */
+/* Over a ring the data is read directly into the kernel's buffer, so a pipe saves nothing. Nor does it for a direct
+ * read, which has no pages of the page cache to move. */
 static struct fs_read_into read_into(fuse_req_t req, fs_ino ino, size_t size_bytes, bool is_direct) {
     struct fs_read_into into = {.memory = ring_reply_memory(req, size_bytes), .pipe_fd = -1};
     if (into.memory)
@@ -121,8 +121,8 @@ void glue_lseek(fuse_req_t req, fuse_ino_t ino, off_t offset, int whence, struct
         fuse_reply_lseek(req, found);
 }
 
-/* The kernel's newer request takes 64 bits. Were it refused, the kernel would turn to the older one, and, if several
- * threads were refused at once, to reading and writing. */
+/* The kernel's newer request has 64 bits. If we refused it, the kernel would fall back to the older one, and, if
+ * several threads were refused at once, to reads and writes. */
 static void reply_copied(fuse_req_t req, size_t copied_bytes) {
     const uint64_t answer = copied_bytes;
     if (session_is_copy_file_range_64())

@@ -12,8 +12,8 @@
 
 #define ANSWERED_MASK (STATX_BASIC_STATS | STATX_BTIME)
 
-/* The kernel's struct fuse_statx_out, which Debian 12 does not have. Its struct fuse_statx is laid out as statx(2)'s.
- */
+/* The kernel's struct fuse_statx_out, which Debian 12's headers do not have. Its struct fuse_statx has the layout of
+ * struct statx. */
 struct statx_answer {
     uint64_t attr_valid_s;
     uint32_t attr_valid_ns;
@@ -33,7 +33,7 @@ void glue_lookup(fuse_req_t req, fuse_ino_t parent, const char *name) {
         fuse_reply_entry(req, &nothing);
         return;
     }
-    /* Of a name that the kernel knows, any other error would have it forget the name, and what is mounted there. */
+    /* At any error but ENOMEM the kernel forgets a name that it knows, and unmounts what is mounted there. */
     bool is_for_now = err == -ENFILE || err == -EMFILE;
     glue_reply_entry(req, is_for_now ? -ENOMEM : err, &entry);
 }
@@ -68,7 +68,7 @@ void glue_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     reply_attr(req, err, ino, &attr);
 }
 
-/* What the kernel keeps room for behind these members may come to mean something. */
+/* The members behind these are reserved, and must be 0. */
 static void reply_statx(fuse_req_t req, const struct statx *attr, double timeout_s) {
     uint64_t timeout_whole_s = (uint64_t)timeout_s;
     struct statx_answer answer = {
@@ -138,7 +138,7 @@ void glue_rmdir(fuse_req_t req, fuse_ino_t parent, const char *name) {
     glue_reply_status(req, GLUE_CALL(req, rmdir, parent, name));
 }
 
-/* The kernel has two requests for this, and so has the profile. */
+/* The kernel has two requests for this, and the profile has two operations. */
 void glue_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t new_parent, const char *new_name,
                  unsigned flags) {
     int err = flags ? GLUE_CALL(req, rename2, parent, name, new_parent, new_name, flags)
@@ -165,7 +165,7 @@ void glue_setxattr(fuse_req_t req, fuse_ino_t ino, const char *name, const char 
     glue_reply_status(req, GLUE_CALL(req, setxattr, ino, name, value, size_bytes, flags));
 }
 
-/* A caller with no room asks for the size; the others get the bytes. */
+/* A caller without room asks for the size; the others get the bytes. */
 static void reply_sized(fuse_req_t req, int err, size_t room_bytes, const void *data, size_t size_bytes) {
     if (err < 0)
         glue_reply_status(req, err);
@@ -175,7 +175,7 @@ static void reply_sized(fuse_req_t req, int err, size_t room_bytes, const void *
         fuse_reply_buf(req, data, size_bytes);
 }
 
-/* To a kernel that checks ACLs "not supported" is an error of every access, and only "no data" is none. */
+/* A kernel that checks ACLs fails every access at "not supported"; "no data" means that there is no ACL. */
 static int acl_error(const struct glue *glue, const char *name, int err) {
     bool is_acl = strncmp(name, "system.posix_acl_", strlen("system.posix_acl_")) == 0;
     return err == -EOPNOTSUPP && is_acl && glue->posix_acl ? -ENODATA : err;
@@ -213,9 +213,9 @@ static bool changes_attributes(unsigned command) {
     return command == FS_IOC_SETFLAGS || command == FS_IOC_FSSETXATTR;
 }
 
-/* Changing inode flags changes the time of change too, which the kernel does not know of these commands. It is told
- * before the caller goes on. That cannot wait for the caller, who may hold the inode's lock: without an offset only the
- * attributes are dropped, for which the kernel takes no lock that is held during a request. */
+/* Changing inode flags changes the ctime too, which the kernel does not expect of these commands. It is told before the
+ * caller goes on. The caller may hold the inode's lock meanwhile: with a negative offset only the attributes are
+ * dropped, for which the kernel takes no lock that is held during a request. */
 static void forget_attributes(const struct glue *glue, fs_ino ino) {
     if (glue->attr_timeout_s > 0)
         fuse_lowlevel_notify_inval_inode(glue->fuse, ino, -1, 0);

@@ -1,5 +1,5 @@
-/* Lock requests. One that blocks gets a thread of its own, so that it never occupies a worker, and obeys
- * FUSE_INTERRUPT: without that, whoever waits for the lock could not even be killed. */
+/* Lock requests. One that blocks gets a thread of its own, so that it never occupies a worker, and so that
+ * FUSE_INTERRUPT works: without it, a process that waits for the lock could not even be killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,12 +12,12 @@
 #define STOP_STEP_NS 10000000L
 #define STOP_STEPS 100
 
-/* Each has a thread, and the recorder's counters for that. As many as there may be workers, who have the same. */
+/* Each has a thread and a block of counters, as many as there may be workers. */
 #define WAITERS_MAX 512U
 
 struct lock_waiter {
     struct lock_waiter *next;
-    struct lock_waiter **link; /* what points here */
+    struct lock_waiter **link; /* the pointer that points to this one */
     struct glue *glue;
     struct session_server *server;
     pthread_t thread;
@@ -68,7 +68,7 @@ static void *wait_for_lock(void *argument) {
     if (!is_ending(all))
         err = GLUE_CALL_INTERRUPTIBLE(waiter->req, setlkw, waiter->ino, waiter->file, &waiter->lock);
     if (err == -EINTR && is_ending(all))
-        err = -ENOTCONN; /* the kernel would restart an interrupted wait, but nobody will be here */
+        err = -ENOTCONN; /* the kernel would restart an interrupted wait, but nobody will serve it */
     session_end_server(waiter->server, waiter->req, glue_error(err));
     remove_waiter(waiter);
     free(waiter);
@@ -120,7 +120,7 @@ static int start_waiter(fuse_req_t req, fs_ino ino, fs_file file, const struct f
     return err;
 }
 
-/* Waiting is the waiter's; everything else is answered here. */
+/* A wait is answered by the waiting thread; everything else is answered here. */
 static void set_lock(fuse_req_t req, fs_ino ino, fs_file file, const struct fs_lock *lock, bool wait) {
     if (wait && lock->type != F_UNLCK) {
         int err = start_waiter(req, ino, file, lock);

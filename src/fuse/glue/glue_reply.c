@@ -1,16 +1,16 @@
-/* Replies that several handlers share: names that were found or made, and files that were opened. */
+/* Replies that several handlers share: entries, and opened files. */
 #include "ctl.h"
 #include "glue.h"
 
 #define CONTROL_TIMEOUT_S 0.0
 
-/* Set-id bits go when somebody writes, and the kernel does not see that happen: it is to ask each time. */
+/* A write takes set-id bits away, and the kernel does not see that: attributes of such files are not cached. */
 double glue_attr_timeout(const struct glue *glue, mode_t mode) {
     bool has_set_id = S_ISREG(mode) && mode & (S_ISUID | S_ISGID);
     return has_set_id ? 0 : glue->attr_timeout_s;
 }
 
-/* A device is opened by the kernel without asking, so it is asked for each time whether it may still be shown. */
+/* The kernel opens a device without asking us, so it must ask at each lookup whether the device may still be shown. */
 static double entry_timeout(const struct glue *glue, const struct fs_entry *entry) {
     if (ctl_serves(entry->ino))
         return CONTROL_TIMEOUT_S;
@@ -39,7 +39,7 @@ void glue_reply_entry(fuse_req_t req, int err, const struct fs_entry *entry) {
         glue->top->ops->forget(glue->top, entry->ino, 1);
 }
 
-/* What close(2) asks for: errors of writes, and the end of record locks that are passed on. */
+/* close(2) needs errors of writes, and the end of record locks that are passed on. */
 static bool needs_flush(const struct glue *glue, int flags) {
     return (flags & O_ACCMODE) != O_RDONLY || glue->forward_posix_locks;
 }

@@ -1,12 +1,12 @@
 /* Completing the answer to INIT.
  *
- * libfuse answers INIT, and older ones do not know what the kernel offers since. So these bits are added:
+ * libfuse answers INIT, and older ones do not know newer features of the kernel. So these bits are added:
  *
- * FUSE_HANDLE_KILLPRIV_V2 (libfuse has it since 3.17): the set-id bits and capabilities that a write takes away are the
- * lower file system's business. Without it the kernel asks for security.capability before each single write.
+ * FUSE_HANDLE_KILLPRIV_V2 (libfuse has it since 3.17): the lower file system takes away set-id bits and capabilities on
+ * a write. Without it the kernel asks for security.capability before each single write.
  *
- * FUSE_PARALLEL_DIROPS: names of one directory are looked up, and it is listed, by several at a time. libfuse 3.14.0
- * takes the wish for it, and does not pass it on.
+ * FUSE_PARALLEL_DIROPS: several threads may look up names of one directory, and list it, at a time. libfuse 3.14.0
+ * accepts the wish for it, and does not pass it on.
  *
  * FUSE_DIRECT_IO_ALLOW_MMAP (since 3.16): files that are read and written past the page cache may be mapped shared. */
 #include "init_answer.h"
@@ -21,7 +21,7 @@
 #define FUSE_DIRECT_IO_ALLOW_MMAP (1ULL << 36)
 #endif
 
-static _Thread_local uint64_t offered_flags; /* of those, when this thread has received INIT and not answered it */
+static _Thread_local uint64_t offered_flags; /* offered flags while this thread has received INIT and not answered it */
 
 static uint64_t wanted_flags(const struct glue *glue) {
     return FUSE_PARALLEL_DIROPS | FUSE_DIRECT_IO_ALLOW_MMAP | (glue->takes_set_id ? FUSE_HANDLE_KILLPRIV_V2 : 0);
@@ -44,7 +44,7 @@ void init_answer_complete(const struct iovec *parts, int count) {
     struct fuse_init_out init;
     if (offered_flags == 0)
         return;
-    bool is_whole = count == 2 && parts[1].iov_len == sizeof(init); /* else an error, or an old kernel's */
+    bool is_whole = count == 2 && parts[1].iov_len == sizeof(init); /* else an error, or for an old kernel */
     if (is_whole) {
         memcpy(&init, parts[1].iov_base, sizeof(init));
         init.flags |= (uint32_t)offered_flags;

@@ -9,7 +9,7 @@
 
 #ifdef HAVE_FUSE_KILLPRIV_V2
 
-/* libfuse knows whatever the kernel is asked for. */
+/* This libfuse knows all that we ask the kernel for. */
 static inline void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes) {
     (void)glue, (void)request, (void)size_bytes;
 }
@@ -19,10 +19,10 @@ static inline void init_answer_complete(const struct iovec *parts, int count) {
 
 #else
 
-/* Of each request: notes what the kernel offers. size_bytes: negative if none was received */
+/* Call with each request: notes what the kernel offers in INIT. size_bytes: negative if none was received */
 void init_answer_look(const struct glue *glue, const void *request, ssize_t size_bytes);
 
-/* Of each answer: that of this thread to INIT asks for what this libfuse does not know. */
+/* Call with each answer: adds to the answer to INIT what this libfuse does not know. */
 void init_answer_complete(const struct iovec *parts, int count);
 
 #endif

@@ -15,9 +15,9 @@
 #define PIPE_MOST_BYTES (2U << 20)
 
 struct pipe {
-    int ends[2]; /* to read from, to write to; -1: not there, or discarded */
+    int ends[2]; /* to read from, to write to; -1: not open */
     size_t slots;
-    size_t content_bytes; /* that belong to the answer under way */
+    size_t content_bytes; /* of the current answer */
 };
 
 static pthread_key_t pipe_key;
@@ -51,7 +51,7 @@ static struct pipe *this_pipe(void) {
     return pipe;
 }
 
-/* As large as the system allows: half of it without privilege. */
+/* As large as the system allows; half of that without privilege. */
 static bool open_pipe(struct pipe *pipe) {
     if (pipe->ends[0] >= 0)
         return true;
@@ -66,7 +66,7 @@ static bool open_pipe(struct pipe *pipe) {
 
 int pipe_answer_begin(uint64_t request, size_t size_bytes) {
     struct fuse_out_header header = {.len = (uint32_t)(sizeof(header) + size_bytes), .unique = request};
-    size_t slots = 1 + size_bytes / PIPE_SLOT_BYTES + 2; /* the header's, and pages of which only a part is wanted */
+    size_t slots = 1 + size_bytes / PIPE_SLOT_BYTES + 2; /* header; first and last page in part */
     struct pipe *pipe = this_pipe();
     if (!pipe || !open_pipe(pipe) || slots > pipe->slots)
         return -1;
@@ -78,7 +78,7 @@ int pipe_answer_begin(uint64_t request, size_t size_bytes) {
     return pipe->ends[1];
 }
 
-/* If the request is no more, because its caller was interrupted or the connection is gone, nobody waits. */
+/* On failure nobody waits: the caller was interrupted, or the connection is gone. */
 void pipe_answer_send(struct fuse_session *fuse) {
     struct pipe *pipe = this_pipe();
     if (splice(pipe->ends[0], NULL, fuse_session_fd(fuse), NULL, pipe->content_bytes, 0) !=

@@ -1,5 +1,8 @@
-/* Answers out of a pipe, for large reads: the data is spliced into a pipe of this thread, behind the answer's header,
- * and from there to the FUSE device. Between begin and one of the others the pipe belongs to the caller.
+/* Answers to large reads (64 KiB and more), through a pipe. Inside the timed operation, references to the lower file's
+ * pages are spliced into this thread's pipe, behind the header of an answer that assumes that the read will be
+ * complete. The reply is then one splice from the pipe to the FUSE device. Only the copy into the kernel's own pages
+ * remains, and it is outside of READ's latency. If the read ends early, at the end of the file, the data is taken out
+ * of the pipe again. Between begin and one of the others the pipe belongs to the caller.
  * Threads: any, each has its own */
 #ifndef PIPE_ANSWER_H
 #define PIPE_ANSWER_H
@@ -8,16 +11,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Returns the end to splice size_bytes into, with room for them; -1 if there is none, or not enough. */
+/* Returns the pipe's end to splice size_bytes into; -1 if there is no pipe with enough room. */
 int pipe_answer_begin(uint64_t request, size_t size_bytes);
 
-/* Answers the request with what is in the pipe: all of the size given to begin. */
+/* Answers the request with the contents of the pipe, which must have the size given to begin. */
 void pipe_answer_send(struct fuse_session *fuse);
 
-/* What is in the pipe, data_bytes behind the header, goes to memory instead. False if that fails, discarded then. */
+/* Reads the data_bytes behind the header into memory instead. Returns false on failure; the pipe is discarded then. */
 bool pipe_answer_take(void *memory, size_t data_bytes);
 
-/* The pipe is used no more, whatever is in it. */
+/* Closes the pipe, whatever is in it. */
 void pipe_answer_discard(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Memory for replies, of each thread its own. */
+/* Memory for replies, one buffer for each thread. */
 #include "reply_buffer.h"
 
 #include <pthread.h>

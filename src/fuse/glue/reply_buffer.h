@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Memory of this thread for one reply, at least of that size, aligned to a page; NULL without memory.
- * Threads: any; good until the next call in the same thread */
+/* This thread's memory for one reply, of at least that size, aligned to a page; NULL without memory.
+ * Threads: any; valid until the next call in the same thread */
 void *reply_buffer_get(size_t size_bytes);
 
 #endif

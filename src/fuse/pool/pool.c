@@ -1,15 +1,15 @@
-/* When only chosen workers receive, on which CPUs, and when all are plain again. */
+/* When only chosen workers receive, on which CPUs, and when all become plain again. */
 #include "pool.h"
 
 #include <poll.h>
 #include <sys/resource.h>
 
 #define BEGIN_CALLS 16U   /* each may have woken a CPU */
-#define WINDOW_CALLS 128U /* what a chosen worker reviews at a time */
-#define CHECK_CALLS 16U   /* what takes a system call is checked every so many */
-#define MANY_PART 8U      /* this part of a window is many */
-#define OTHERS_WEIGHT 4U  /* half of the checks in a window make many */
-#define AWAY_CHECKS 8U    /* the scheduler takes some ms to part callers who have met on a CPU */
+#define WINDOW_CALLS 128U /* a chosen worker reviews its calls after so many */
+#define CHECK_CALLS 16U   /* checks that take a system call are made every so many calls */
+#define MANY_PART 8U      /* this part of a window counts as many */
+#define OTHERS_WEIGHT 4U  /* if half of the checks in a window find others, that counts as many */
+#define AWAY_CHECKS 8U    /* the scheduler takes some ms to separate callers on one CPU */
 #define SLOW_HZ 10000U    /* 100 us */
 #define IDLE_TICKS 20U
 #define PAUSE_HZ 100U /* 10 ms; doubled if workers were chosen for less than WORTH_PAUSES times that */
@@ -21,7 +21,7 @@ void pool_init(struct pool *pool, const struct aggstats_clock *clock, bool adapt
     pthread_mutex_init(&pool->lock, NULL);
     scheduling_find_home(&pool->home);
     unsigned cpus = pool->home.cpu_count;
-    if (adaptive && pool->home.idle_possible && cpus >= 2) /* on one CPU there is no other to be woken */
+    if (adaptive && pool->home.idle_possible && cpus >= 2) /* with one CPU there is no other to wake */
         pool->chosen_max = cpus < POOL_CHOSEN_MAX ? cpus : POOL_CHOSEN_MAX;
 }
 
@@ -52,7 +52,7 @@ static bool is_taken(const struct pool *pool, int cpu) {
     return __atomic_load_n(&pool->taken[cpu], __ATOMIC_RELAXED) == current_period(pool);
 }
 
-/* What an earlier period has left there does not count. */
+/* Entries of earlier periods do not count. */
 static bool take_cpu(struct pool *pool, int cpu, uint32_t period) {
     uint32_t before = __atomic_load_n(&pool->taken[cpu], __ATOMIC_RELAXED);
     return before != period &&
@@ -65,7 +65,7 @@ static void give_cpu_back(struct pool *pool, int cpu, uint32_t period) {
 
 /* ---- Choosing ---- */
 
-/* 0: more than can be chosen; workers are plain then. */
+/* 0 if more are needed than can be chosen; workers are plain then. */
 static unsigned few(const struct pool *pool) {
     return pool->home.cpu_count / 2 <= POOL_CHOSEN_MAX ? pool->home.cpu_count / 2 : 0;
 }
@@ -95,8 +95,8 @@ static bool is_bound(const struct pool_worker *worker) {
     return pool_worker_is_chosen(worker) && worker->cpu != POOL_ANY_CPU;
 }
 
-/* Without the lock, which a thread in SCHED_IDLE might keep for long. If the worker has been made plain since, it is
- * scheduled so. */
+/* Called without the lock, which a thread in SCHED_IDLE might hold for long. If the worker has been made plain since,
+ * it is scheduled as plain. */
 void pool_enter(const struct pool *pool, const struct pool_worker *worker) {
     if (!is_bound(worker))
         return;
@@ -117,7 +117,7 @@ bool pool_join(struct pool *pool, struct pool_worker *worker) {
     return joins;
 }
 
-/* Leaves the requests to the others that are chosen; the last one stays. */
+/* Leaves the requests to the other chosen workers; the last one stays. */
 static void leave(struct pool *pool, struct pool_worker *worker) {
     scheduling_restore(&pool->home, worker->thread);
     pthread_mutex_lock(&pool->lock);
@@ -131,12 +131,12 @@ static void leave(struct pool *pool, struct pool_worker *worker) {
         __atomic_store_n(&pool->chosen_count, pool->chosen_count - 1, __ATOMIC_SEQ_CST);
     }
     pthread_mutex_unlock(&pool->lock);
-    pool_enter(pool, worker); /* the others have left meanwhile */
+    pool_enter(pool, worker); /* if the others have left meanwhile, it stays */
 }
 
 /* ---- The end ---- */
 
-/* A time that was soon over was not worth it: the next begins later. */
+/* If workers were chosen only briefly, it was not worth it: the next pause is longer. */
 static uint64_t next_pause(const struct pool *pool, uint64_t now) {
     const uint64_t shortest = pool->clock.frequency_hz / PAUSE_HZ;
     const uint64_t longest = pool->clock.frequency_hz * PAUSE_MAX_S;
@@ -193,7 +193,7 @@ void pool_answer(struct pool_worker *worker) {
     advance(worker, false);
 }
 
-/* Of one caller: with several, some run on other CPUs. */
+/* Only with one caller: of several, some run on other CPUs. */
 bool pool_is_to_check(const struct pool_worker *worker) {
     return is_bound(worker) && worker->switches == 0 && worker->calls % CHECK_CALLS == 0;
 }
@@ -203,7 +203,8 @@ bool pool_requests_wait(int device_fd) {
     return poll(&device, 1, 0) == 1 && device.revents & POLLIN;
 }
 
-/* A caller on this CPU takes it over when it is answered; for one on another CPU the worker waits. */
+/* A caller on this CPU preempts the worker when it is answered. If the worker mostly waits instead, its callers seem to
+ * run on other CPUs. */
 static bool caller_seems_away(struct pool_worker *worker) {
     struct rusage usage;
     getrusage(RUSAGE_THREAD, &usage);
@@ -213,7 +214,7 @@ static bool caller_seems_away(struct pool_worker *worker) {
 }
 
 bool pool_note(struct pool *pool, struct pool_worker *worker, const struct pool_call *call) {
-    pool_answer(worker); /* if it has none */
+    pool_answer(worker); /* if it was not answered yet */
     if (!pool_is_adaptive(pool))
         return false;
     worker->calls++;
@@ -242,7 +243,7 @@ static bool offer(struct pool *pool, int cpu) {
     return true;
 }
 
-/* Wants one more of few workers; or one where the other caller runs, if none is there. */
+/* Asks for one more worker: any in the mode "few", or one on the other caller's CPU if there is none. */
 static bool offer_place(struct pool *pool, const struct pool_worker *worker) {
     if (worker->cpu == POOL_ANY_CPU)
         return __atomic_load_n(&pool->chosen_count, __ATOMIC_RELAXED) < few(pool) && offer(pool, POOL_ANY_CPU);
@@ -252,7 +253,8 @@ static bool offer_place(struct pool *pool, const struct pool_worker *worker) {
     return cpu >= 0 && !is_taken(pool, cpu) && offer(pool, cpu);
 }
 
-/* The worker is the first that is chosen; if it was before, for another number of callers, those with it are plain. */
+/* Makes the worker the first chosen one. If it was chosen before, for another number of callers, its companions become
+ * plain. */
 static bool begin(struct pool *pool, struct pool_worker *worker) {
     int cpu = has_many_callers(pool, worker) ? POOL_ANY_CPU : cpu_of_caller(pool, worker->caller);
     if (cpu < 0)
@@ -277,7 +279,7 @@ static bool begin_if_worth(struct pool *pool, struct pool_worker *worker) {
            begin(pool, worker);
 }
 
-/* To the CPU of its caller. Returns false if another worker is bound there, and no caller runs here. */
+/* Binds it to its caller's CPU. Returns false if another worker is bound there, and no caller runs here. */
 static bool follow_caller(struct pool *pool, struct pool_worker *worker) {
     const uint32_t period = current_period(pool);
     int cpu = cpu_of_caller(pool, worker->caller);
@@ -295,7 +297,7 @@ static bool is_slow(const struct pool_worker *worker) {
     return worker->slow_calls >= worker->calls / MANY_PART;
 }
 
-/* Its window may be full or not: it seemed that its caller has moved. */
+/* Called at the end of a window, or when its caller seems to have moved. */
 static void review_place(struct pool *pool, struct pool_worker *worker) {
     bool is_there = follow_caller(pool, worker);
     if (worker->calls < WINDOW_CALLS)
@@ -309,7 +311,7 @@ static bool review_chosen(struct pool *pool, struct pool_worker *worker) {
     const bool is_full = worker->calls >= WINDOW_CALLS;
     if (is_full && is_slow(worker)) {
         make_plain(pool, worker);
-        return false; /* it takes the next request, and sees then to it that others do */
+        return false; /* it takes the next request, and then makes others wait for requests */
     }
     if (is_full && has_many_callers(pool, worker) == is_bound(worker))
         return begin(pool, worker);
@@ -334,8 +336,8 @@ bool pool_review(struct pool *pool, struct pool_worker *worker) {
 /* ---- The main thread ---- */
 
 struct findings {
-    bool moved;    /* some worker has taken a request, or answered one, since the last tick */
-    bool is_stuck; /* some worker is still at the same request */
+    bool moved;    /* some worker has taken or answered a request since the last tick */
+    bool is_stuck; /* some worker still has the same request */
 };
 
 static struct findings check_workers_locked(const struct pool *pool) {

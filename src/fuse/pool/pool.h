@@ -1,22 +1,34 @@
-/* The worker pool: which workers receive requests, and on which CPUs.
+/* The worker pool: which workers receive requests, and on which CPUs. osproffs(1) states the rule under NOTES,
+ * docs/benchmarks.md has figures.
+ *
+ * Most of the cost of a short request is waking another CPU, which the scheduler does twice: it puts the worker on an
+ * idle CPU, and then the caller that is answered. So while requests are short only chosen workers receive them:
+ *
+ * Bound: while there are no more callers than CPUs, there is one worker on each CPU where a caller runs, bound to it,
+ * in the class SCHED_IDLE. Threads of this class do not make a CPU busy in the eyes of the scheduler, so the caller is
+ * woken on that CPU and preempts the worker at once. When the caller waits for its next answer, the worker goes on and
+ * finds the request. Coming back from SCHED_IDLE takes CAP_SYS_NICE: without it workers are always plain. They also are
+ * on a machine with one CPU, where there is no other CPU to wake.
+ *
+ * Few: with more callers than CPUs, every worker that is woken takes a CPU from a caller. So half as many workers as
+ * CPUs receive, wherever the scheduler puts them.
  *
  * Plain: all workers receive, wherever the scheduler puts them.
  *
- * What a short request costs is mostly the waking of another CPU, for the worker, and again for the caller when it is
- * answered. So while requests are short only chosen workers receive:
+ * A worker chooses itself after some short requests, and others as they are needed. All workers become plain again
+ * - when many requests are slow, or come while others of the same caller wait: a caller with several requests in flight
+ *   (libaio, io_uring) is served faster by several workers. Now and then a bound worker that holds a read checks
+ *   whether another request waits;
+ * - when there are no requests;
+ * - when the main thread, every 5 ms, finds a chosen worker that is still at the same request, or a request that no
+ *   chosen worker has taken: the worker waits for something or gets no CPU, since a busy CPU may leave the idle class
+ *   without time. No lock that the main thread needs is held in the idle class (pthread functions that change
+ *   scheduling hold one).
  *
- * Bound: while there are no more callers than CPUs, one worker on each CPU where a caller runs, bound to it, in the
- * class SCHED_IDLE. A caller is woken on a CPU that runs nothing but idle-class threads, so it takes its own over at
- * once; and when it waits, the worker there goes on, and finds its request.
+ * No worker is chosen for a pause after that, which doubles if workers were chosen only briefly.
  *
- * Few: with more callers than CPUs, half as many workers as CPUs, wherever the scheduler puts them. Any more would take
- * CPUs from callers, and wake each other.
- *
- * A worker chooses itself after some short requests, and others as they are needed. All workers are plain again when
- * many requests are slow or come while others of the same caller wait, when there are no requests, and when the main
- * thread, in its tick, finds a chosen worker that is still at the same request, or a request that no chosen worker has
- * taken: then the worker waits for something or has got no CPU. None is chosen for a pause after that, which is doubled
- * if workers were chosen only briefly. */
+ * A worker looks up its caller's CPU after it has answered, and does not count as idle meanwhile: reading
+ * /proc/TID/stat waits while the thread executes a program, and execve(2) may wait for us. */
 #ifndef POOL_H
 #define POOL_H
 
@@ -28,25 +40,25 @@
 #include "scheduling.h"
 
 #define POOL_CHOSEN_MAX 16U
-#define POOL_ANY_CPU CPU_SETSIZE /* of few workers */
+#define POOL_ANY_CPU CPU_SETSIZE /* for the mode "few" */
 
 struct pool_worker {
     pid_t thread;
     bool chosen;       /* atomic */
     uint64_t progress; /* atomic; rises when a request is taken, and when it is answered: odd in between */
 
-    /* its own */
-    int cpu;              /* that it is bound to, or POOL_ANY_CPU */
-    uint32_t caller;      /* thread that called last */
-    uint32_t other;       /* the one before it */
-    unsigned calls;       /* of this window; and of them: */
-    unsigned slow_calls;  /* took long, or went on beside their caller, or others of the same waited */
+    /* used by this worker only */
+    int cpu;              /* the CPU it is bound to, or POOL_ANY_CPU */
+    uint32_t caller;      /* thread of the latest request */
+    uint32_t other;       /* the caller before it */
+    unsigned calls;       /* in this window; of these: */
+    unsigned slow_calls;  /* took long, or ran beside their caller, or other requests of the caller waited */
     unsigned switches;    /* came from another caller than the one before */
-    uint64_t callers;     /* a bit for each caller; several may have the same */
-    long waits;           /* for requests, of all time, when last counted */
-    unsigned away_checks; /* in a row, that have found its callers where another worker is bound */
+    uint64_t callers;     /* a bit for each caller; several may share one */
+    long waits;           /* waits for requests since the start, when last counted */
+    unsigned away_checks; /* checks in a row that found its callers where another worker is bound */
 
-    uint64_t seen_progress; /* the main thread's: at its last tick */
+    uint64_t seen_progress; /* as of the main thread's last tick; used by it only */
 };
 
 struct pool {
@@ -56,32 +68,32 @@ struct pool {
     pthread_mutex_t lock;
     struct pool_worker *chosen[POOL_CHOSEN_MAX]; /* under the lock */
     unsigned chosen_count;                       /* atomic; changed under the lock */
-    unsigned idle_ticks;                         /* in a row, without requests; the main thread's */
-    uint64_t pause_cycles;                       /* after the last time; under the lock */
+    unsigned idle_ticks;                         /* in a row, without requests; used by the main thread only */
+    uint64_t pause_cycles;                       /* the latest pause; under the lock */
     uint64_t began_cycles;                       /* when workers were chosen; under the lock */
-    uint64_t again_cycles;                       /* atomic; none is to be chosen before */
-    int offered;                                 /* atomic; a CPU for one more worker; -1: none is wanted */
-    uint32_t period;                             /* atomic; the number of this time that workers are chosen, never 0 */
-    uint32_t taken[CPU_SETSIZE];                 /* atomic; the period in which a worker is bound to that CPU */
+    uint64_t again_cycles;                       /* atomic; no worker is chosen before this time */
+    int offered;                                 /* atomic; a CPU that needs one more worker; -1: none */
+    uint32_t period;                             /* atomic; counts the times that workers were chosen; never 0 */
+    uint32_t taken[CPU_SETSIZE];                 /* atomic; the latest period in which a worker was bound to the CPU */
 };
 
-/* adaptive: false: workers are always plain, as they are on one CPU. Threads: before the workers are started */
+/* adaptive: if false, workers are always plain. Threads: call before the workers are started */
 void pool_init(struct pool *pool, const struct aggstats_clock *clock, bool adaptive);
 void pool_finish(struct pool *pool);
 
-/* All workers are plain from now on. Threads: the main thread */
+/* Makes all workers plain for good. Threads: the main thread */
 void pool_stop(struct pool *pool);
 
 static inline bool pool_is_adaptive(const struct pool *pool) {
     return __atomic_load_n(&pool->chosen_max, __ATOMIC_RELAXED) > 0;
 }
 
-/* For struct pool_call. Where workers are always plain nothing is asked, not even the time. */
+/* The time, for struct pool_call; 0, without reading the clock, if workers are always plain. */
 static inline uint64_t pool_now(const struct pool *pool) {
     return pool_is_adaptive(pool) ? aggstats_clock_now(pool->clock.kind) : 0;
 }
 
-/* All workers receive; else only those that are chosen. */
+/* True if all workers receive; else only the chosen ones do. */
 static inline bool pool_is_plain(const struct pool *pool) {
     return __atomic_load_n(&pool->chosen_count, __ATOMIC_SEQ_CST) == 0;
 }
@@ -90,45 +102,45 @@ static inline bool pool_worker_is_chosen(const struct pool_worker *worker) {
     return __atomic_load_n(&worker->chosen, __ATOMIC_RELAXED);
 }
 
-/* For a worker that is not chosen, while others are: false if no more are wanted. */
+/* For a worker that is not chosen, while others are: joins them. Returns false if no more are needed. */
 bool pool_join(struct pool *pool, struct pool_worker *worker);
 
-/* A worker has taken a request; is about to answer it. */
+/* The worker has taken a request; is about to answer it. */
 void pool_take(struct pool_worker *worker);
 void pool_answer(struct pool_worker *worker);
 
-/* Now and then a worker that holds a request of its only caller is to check whether others wait: these are of the same
- * caller then, who sends them together, best to several workers. */
+/* True now and then, for a worker that holds a request of its only caller: it should check whether others wait. If so,
+ * that caller has several requests in flight, and several workers serve it better. */
 bool pool_is_to_check(const struct pool_worker *worker);
 bool pool_requests_wait(int device_fd);
 
-/* What became of the request. */
+/* A request that was served. */
 struct pool_call {
     uint32_t caller;      /* thread; 0: the kernel's own */
     uint64_t work_cycles; /* to answer it */
-    bool is_readahead;    /* the kernel reads while the caller goes on, best on another CPU */
-    bool has_others;      /* pool_is_to_check() said so, and others waited */
+    bool is_readahead;    /* the kernel reads ahead while the caller goes on, best on another CPU */
+    bool has_others;      /* pool_is_to_check() was true, and others waited */
 };
 
-/* Returns true if the worker is to call pool_review() then, which asks the kernel where callers run. That may not
- * return as long as a caller waits for us: in execve(2) a lock is held while files are closed. So who calls it must not
- * count as one who waits for requests. */
+/* Counts the request. Returns true if the worker must then call pool_review(), which asks the kernel where callers run.
+ * That may not return while a caller waits for us: execve(2) holds a lock while it closes files. So a worker that calls
+ * it must not count as idle. */
 bool pool_note(struct pool *pool, struct pool_worker *worker, const struct pool_call *call);
 
-/* Returns true if the main thread is to be woken, before this worker calls pool_enter(): workers are chosen now, or one
- * more is to be. */
+/* Returns true if the main thread must be woken, before this worker calls pool_enter(): workers have been chosen, or
+ * one more is needed. */
 bool pool_review(struct pool *pool, struct pool_worker *worker);
 
-/* From now on the worker may be without a CPU, if it is bound: so the main thread must have been told. */
+/* Binds the worker if it is chosen: from now on it may get no CPU, so the main thread must have been told before. */
 void pool_enter(const struct pool *pool, const struct pool_worker *worker);
 
-/* Whether one more worker is to wait for requests, who will be chosen. */
+/* True if one more worker should wait for requests, to be chosen. */
 static inline bool pool_wants_worker(const struct pool *pool) {
     return __atomic_load_n(&pool->offered, __ATOMIC_ACQUIRE) >= 0;
 }
 
-/* The main thread checks whether chosen workers get on. Returns true if it has made them plain: if all are at work
- * then, one more worker is to wait for requests. device_fd: where requests wait */
+/* The main thread checks whether chosen workers make progress. Returns true if it has made them plain: if all of them
+ * are busy then, one more worker must wait for requests. device_fd: where requests wait */
 bool pool_tick(struct pool *pool, int device_fd);
 
 #endif

@@ -13,7 +13,7 @@ static bool set_class(pid_t thread, int class) {
     return sched_setscheduler(thread, class, &param) == 0;
 }
 
-/* Coming back from SCHED_IDLE takes a privilege (sched(7)), and who lacks it learns so only there. */
+/* Coming back from SCHED_IDLE takes a privilege (sched(7)), which only an attempt reveals. */
 static void *try_the_way_back(void *ret_possible) {
     *(bool *)ret_possible = set_class(gettid(), SCHED_IDLE) && set_class(gettid(), SCHED_OTHER);
     return NULL;

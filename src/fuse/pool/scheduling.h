@@ -8,26 +8,26 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How workers are scheduled if nothing else is arranged. */
+/* How workers are scheduled by default. */
 struct scheduling_home {
-    cpu_set_t cpus;     /* empty if they are not to be known */
+    cpu_set_t cpus;     /* empty if unknown */
     unsigned cpu_count; /* never 0 */
-    bool idle_possible; /* the class is SCHED_OTHER, and the way back to it from SCHED_IDLE is open */
+    bool idle_possible; /* the class is SCHED_OTHER, and this process may return to it from SCHED_IDLE */
 };
 
-/* Threads: call from one of the same class and CPUs as the workers, before they are started */
+/* Threads: call before the workers are started, from a thread of the same class and CPUs */
 void scheduling_find_home(struct scheduling_home *ret_home);
 
-/* The CPU that a thread runs on, or last ran on; -1 if that is not to be known: ended, or in another PID namespace. */
+/* The CPU that a thread runs on, or last ran on; -1 if unknown: it has ended, or is in another PID namespace. */
 int scheduling_cpu_of(uint32_t thread);
 
-/* To one CPU and into SCHED_IDLE; back home. What the system refuses is left as it is. Threads are named by their ids:
- * the functions of pthreads hold a lock of the thread's, which one in SCHED_IDLE may keep for long.
+/* Binds a thread to one CPU in SCHED_IDLE; brings it back home. Failures are ignored. Threads are named by their ids:
+ * the functions of pthreads take a lock of the thread, which a thread in SCHED_IDLE may hold for long.
  * Threads: any */
 void scheduling_bind(pid_t thread, int cpu);
 void scheduling_restore(const struct scheduling_home *home, pid_t thread);
 
-/* For a thread that is to begin at home, whoever starts it. */
+/* For a new thread that must begin at home, however the starting thread is scheduled. */
 void scheduling_set_home(const struct scheduling_home *home, pthread_attr_t *attr);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is read from a request before libfuse sees it, because libfuse does not pass it on. */
+/* What the session reads from a request before libfuse sees it, because libfuse does not pass it on. */
 #ifndef REQUEST_BODY_H
 #define REQUEST_BODY_H
 
@@ -16,17 +16,20 @@
 #define FUSE_COPY_FILE_RANGE_64 53
 #endif
 
-/* A write or a truncation by somebody who lacks CAP_FSETID. body: behind the header of a request of that opcode */
+/* True for a write or truncation whose caller lacks CAP_FSETID. body: behind the header of a request of that opcode */
 bool request_lacks_fsetid(uint32_t opcode, const char *body);
 
-/* A read as large as those that the kernel makes ahead, and not a direct one, which the caller waits for. */
+/* True for a read as large as the kernel's read-ahead and not direct. The caller waits for a direct read. */
 bool request_is_readahead(uint32_t opcode, const char *body);
 
-/* A read or a write. */
+/* True for a read or a write. */
 bool request_is_data(uint32_t opcode);
 
-/* A request that older releases of libfuse do not know is given to them as one that they do: its body begins with the
- * same members, and the handler makes the answer, or one that looks the same. Any other opcode stays as it is. */
+/* The opcode under which libfuse is given the request. Older releases of libfuse do not know FUSE_TMPFILE, FUSE_STATX
+ * and FUSE_COPY_FILE_RANGE_64. Their bodies begin with the same members as those of FUSE_CREATE, FUSE_GETATTR and
+ * FUSE_COPY_FILE_RANGE, so a worker gives them to libfuse as these, and the handler asks the worker which one it is
+ * (session_is_tmpfile() and the like). So interrupts and answers stay libfuse's job, whatever its version. Any other
+ * opcode is returned as it is. Over io_uring libfuse's own handlers are called. */
 uint32_t request_opcode_for_libfuse(uint32_t opcode);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "base.h"
 
-/* It has one function for requests of rings, which says of any other request that it is none; built without rings, that
- * it can not. The request here is of neither kind: libfuse looks at a flag in it, which is not set. */
+/* libfuse has one function for requests of rings. It says of any other request that it is none; built without rings, it
+ * says that it is not supported. The request here is of neither kind: libfuse tests a flag in it, which is not set. */
 bool ring_is_built_in(void) {
     static const _Alignas(16) char nothing[4096];
     fuse_req_t none = (fuse_req_t)(uintptr_t)nothing;
@@ -22,7 +22,7 @@ bool ring_is_built_in(void) {
     return fuse_req_get_payload(none, &memory, &size_bytes, &registration) == -EINVAL;
 }
 
-/* Whether the libfuse that is loaded is that version, as 1,000,000 major + 1,000 minor + patch, or a later one. */
+/* True if the loaded libfuse has that version or a later one, as 1,000,000 major + 1,000 minor + patch. */
 static bool libfuse_has(int wanted_version) {
     int major = 0;
     int minor = 0;
@@ -49,7 +49,7 @@ unsigned ring_threads(void) {
     return count;
 }
 
-/* The kernel takes no ring before there is one for each of these; "0-3", or "0". */
+/* The kernel uses no ring before there is one for each of these CPUs; the file has "0-3", or "0". */
 static int possible_cpus(void) {
     CLEANUP_STREAM FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
     char range[64] = "";
@@ -71,8 +71,8 @@ bool ring_carries(fuse_req_t req) {
     return fuse_req_is_uring(req);
 }
 
-/* libfuse has no function for it. A request begins with its session and its number, in every release; where it does not
- * begin with the session, nothing is known. */
+/* libfuse has no function for it. In every release a request begins with its session and its number. If this one does
+ * not begin with the session, the number is unknown. */
 uint64_t ring_request(const struct fuse_session *fuse, fuse_req_t req) {
     struct {
         const struct fuse_session *fuse;
@@ -92,7 +92,7 @@ void *ring_reply_memory(fuse_req_t req, size_t size_bytes) {
 
 /* ---- The reply thread ---- */
 
-/* In the memory of who waits for it to be sent. */
+/* Lives in the stack of the thread that waits for it to be sent. */
 struct answer {
     struct answer *next;
     fuse_req_t req;
@@ -120,8 +120,8 @@ static void send_next_locked(struct ring_reply_thread *ring) {
     pthread_cond_broadcast(&ring->changed);
 }
 
-/* Of what libfuse offers, only the end of its own loop ends its threads; and that is all there is of a loop that was
- * told to exit before. */
+/* The only function of libfuse that ends its ring threads is the end of its own loop. Run after the session was told to
+ * exit, the loop does nothing else. */
 static void *reply_and_end(void *argument) {
     struct ring_reply_thread *ring = argument;
     pthread_mutex_lock(&ring->lock);

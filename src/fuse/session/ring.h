@@ -1,8 +1,10 @@
-/* Requests over io_uring, as libfuse takes them: it has a ring, and a thread that serves it, for each CPU, from the
- * answer to INIT on. FORGET and FUSE_INTERRUPT still come through the device.
+/* Requests over io_uring are libfuse's business: from the answer to INIT on it has a ring for each CPU and a thread
+ * that serves it. These threads call the glue, which reports each call to the session (session_enter()), so that they
+ * can be interrupted, and are known to hang, like workers. No worker is chosen then (pool.h): the threads already run
+ * on the callers' CPUs. FORGET and FUSE_INTERRUPT still come through the device.
  *
- * libfuse says nothing of a request's number and goes on without rings where it cannot make them; both is found out
- * here. Without a libfuse that knows rings (3.18) there are none. */
+ * libfuse does not tell a request's number, and goes on without rings where it cannot make them; this file finds both
+ * out. Without a libfuse that knows rings (3.18) there are none. */
 #ifndef RING_H
 #define RING_H
 
@@ -15,8 +17,8 @@
 enum ring_obstacle {
     RING_NONE,
     RING_KERNEL_CANNOT,
-    RING_KERNEL_MAY_NOT,  /* it is switched off in RING_SWITCH */
-    RING_TOO_FEW,         /* the kernel waits for rings of CPUs that libfuse does not count */
+    RING_KERNEL_MAY_NOT,  /* switched off in RING_SWITCH */
+    RING_TOO_FEW,         /* the kernel waits for rings of CPUs that libfuse did not count */
     RING_THREADS_MISSING, /* libfuse could not start them, and said why */
 };
 
@@ -26,49 +28,50 @@ struct ring_reply_thread;
 
 #ifdef HAVE_FUSE_IO_URING
 
-/* Whether the libfuse that is loaded was built with rings: an option of its build, which its version does not tell. */
+/* True if the loaded libfuse was built with rings: an option of its build, which its version does not show. */
 bool ring_is_built_in(void);
 
-/* Whether that libfuse is 3.18.2 or later: those before may use memory of their rings after it was freed
+/* True if the loaded libfuse is 3.18.2 or later: earlier ones may use memory of their rings after it was freed
  * (CVE-2026-33150). */
 bool ring_is_sound(void);
 
-/* Whether that libfuse says of a ring's request that its caller lacks CAP_FSETID: since 3.18.3, with whose headers
- * others may be used. */
+/* True if the loaded libfuse passes on that the caller of a ring's request lacks CAP_FSETID: since 3.18.3. Earlier
+ * libraries may be loaded than the one whose headers we were compiled with. */
 bool ring_tells_fsetid(void);
 
-/* How many threads this process has; to be compared from before INIT is answered. */
+/* The number of threads of this process. */
 unsigned ring_threads(void);
 
-/* After INIT was answered. offered: by the kernel; threads_before: ring_threads() then */
+/* Call after INIT was answered. offered: by the kernel; threads_before: ring_threads() from before the answer */
 enum ring_obstacle ring_find_obstacle(bool offered, unsigned threads_before);
 
-/* Whether the request came over a ring. */
+/* True if the request came over a ring. */
 bool ring_carries(fuse_req_t req);
 
-/* The request's number, by which FUSE_INTERRUPT names it; 0 if that is not to be known. */
+/* The request's number, by which FUSE_INTERRUPT names it; 0 if it cannot be found out. */
 uint64_t ring_request(const struct fuse_session *fuse, fuse_req_t req);
 
-/* Where the answer's data goes without being copied, with room for size_bytes; NULL: the request came over no ring. */
+/* Memory into which the answer's data can be read without another copy, with room for size_bytes. NULL if the request
+ * did not come over a ring. */
 void *ring_reply_memory(fuse_req_t req, size_t size_bytes);
 
 /* ---- The reply thread ----
  *
- * A thread of its own. Who answers over a ring takes the next request from there, and takes it along when it ends; so
- * threads that end let this one answer. And it ends libfuse's threads, for which libfuse waits however long they
- * hang. */
+ * Answers the requests of threads that do not belong to libfuse. A thread that answers over a ring also takes the next
+ * request from it, and that request would be lost if the thread then ended. So such threads let this one answer. It
+ * also ends libfuse's threads, for which libfuse waits however long they hang. */
 
 /* Call before INIT is answered. Returns NULL without memory */
 struct ring_reply_thread *ring_reply_thread_create(struct fuse_session *fuse);
 
-/* Returns when it is answered. Threads: any, before ring_end() */
+/* Returns after the answer was sent. Threads: any, before ring_end() */
 void ring_answer(struct ring_reply_thread *ring, fuse_req_t req, int error);
 
-/* Has libfuse's threads end, and whether they have. Call after fuse_session_exit() */
+/* Tells libfuse's threads to end. Returns whether they have ended. Call after fuse_session_exit() */
 void ring_end(struct ring_reply_thread *ring);
 bool ring_has_ended(struct ring_reply_thread *ring);
 
-/* After they have ended. Accepts NULL */
+/* Call after they have ended. Accepts NULL */
 void ring_reply_thread_destroy(struct ring_reply_thread *ring);
 
 #else

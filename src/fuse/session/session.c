@@ -1,4 +1,4 @@
-/* The main thread of a session: it waits for the end, and meanwhile checks that the others get on. */
+/* The main thread of a session: it waits for the end, and meanwhile checks that the workers make progress. */
 #include "session_private.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #define STOP_PATIENCE_NS 2000000000L
 
 #define POOL_TICK_NS 5000000L     /* while only chosen workers receive */
-#define SIGNAL_EVERY_NS 10000000L /* system calls that are to be interrupted */
-#define RING_TICK_NS 20000000L    /* for interrupts that were lost */
+#define SIGNAL_EVERY_NS 10000000L /* for system calls that are to be interrupted */
+#define RING_TICK_NS 20000000L    /* to look for lost interrupts */
 #define NS_PER_S 1000000000L
 #define LATER_NS NS_PER_S
 
@@ -36,14 +36,14 @@ static sigset_t ending_signals(void) {
 }
 
 void session_prepare_signals(void) {
-    struct sigaction interrupt = {.sa_handler = do_nothing}; /* no SA_RESTART: that is its purpose */
+    struct sigaction interrupt = {.sa_handler = do_nothing}; /* without SA_RESTART, so that system calls return EINTR */
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t ending = ending_signals();
     sigaction(INTERRUPT_SIGNAL, &interrupt, NULL);
-    sigaction(SIGCHLD, &usual, NULL); /* libfuse waits for helpers that mount, and who started us may ignore it */
+    sigaction(SIGCHLD, &usual, NULL); /* libfuse waits for helpers that mount, and our parent may have ignored it */
     sigaction(SIGPIPE, &ignore, NULL);
-    sigaction(SIGXFSZ, &ignore, NULL); /* a limit of file sizes is an error of the write, not our end */
+    sigaction(SIGXFSZ, &ignore, NULL); /* exceeding a limit of file sizes must be an error of the write, not our end */
     pthread_sigmask(SIG_BLOCK, &ending, NULL);
 }
 
@@ -83,7 +83,7 @@ static void do_later(struct session *session) {
     call(data);
 }
 
-/* Those that were chosen may all be at work, and have left it to each other to receive. */
+/* All chosen workers may be busy, each relying on the others to receive. */
 static void check_pool(struct session *session) {
     bool ended = pool_tick(&session->pool, fuse_session_fd(session->fuse));
     if (ended && __atomic_load_n(&session->idle_count, __ATOMIC_SEQ_CST) == 0)
@@ -103,7 +103,7 @@ static void tick(struct session *session) {
         do_later(session);
 }
 
-/* How often to do so; 0: there is nothing to check. */
+/* Time between ticks; 0: there is nothing to check. */
 static int64_t tick_step_ns(struct session *session) {
     if (!pool_is_plain(&session->pool))
         return POOL_TICK_NS;
@@ -114,7 +114,7 @@ static int64_t tick_step_ns(struct session *session) {
     return has_later(session) || session_has_late(session) ? LATER_NS : 0;
 }
 
-/* Ticks every so often, also while signals come. ret_ticked_ns: when it did last. */
+/* Waits for a signal, with a tick at each step, also while signals come. ret_ticked_ns: time of the last tick. */
 static int wait_for_signal(struct session *session, int64_t *ret_ticked_ns) {
     sigset_t ending = ending_signals();
     int64_t step_ns = tick_step_ns(session);
@@ -148,8 +148,8 @@ static int wait_for_end(struct session *session) {
 
 /* ---- The end ---- */
 
-/* Signals libfuse's threads out of their system calls. Returns how many of them are in one, or 1 until all have ended.
- */
+/* Signals libfuse's threads out of their system calls. Returns how many of them are in one, or 1 until all have
+ * ended. */
 static unsigned signal_ring_locked(struct session *session) {
     unsigned running = 0;
     if (!session->ring || ring_has_ended(session->ring))
@@ -175,7 +175,7 @@ static unsigned signal_servers(struct session *session) {
     return running;
 }
 
-/* Waits for threads to leave, as long as that is a matter of patience. Returns how many hang. */
+/* Waits some time for threads to end. Returns how many hang. */
 static unsigned wait_for_servers(struct session *session) {
     const struct timespec step = {.tv_nsec = SIGNAL_EVERY_NS};
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + STOP_PATIENCE_NS;
@@ -242,7 +242,7 @@ void session_set_thread_home(const struct session *session, pthread_attr_t *attr
     scheduling_set_home(&session->pool.home, attr);
 }
 
-/* Who will answer over the ring. */
+/* True if some thread may still answer over the ring. */
 static bool has_lock_waiters(struct session *session) {
     pthread_mutex_lock(&session->lock);
     const struct session_server *server = session->others;

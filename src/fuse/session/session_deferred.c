@@ -1,15 +1,16 @@
-/* Requests that are put off, so that one user's calls that hang below leave workers to others.
+/* Deferred requests: a user whose calls hang in the lower file system must leave workers to other users.
  *
- * A request counts for its user from when a worker begins to serve it until the answer. One above the user's share is
- * copied, the worker goes on, and whoever ends a request serves the next one that has a share then. What is copied is
- * bounded in the same way; above that it is refused with ENOMEM.
+ * A request counts for its user from when a worker begins to serve it until the answer. A request above the user's
+ * share is copied and queued, and the worker goes on. A worker that has answered a request serves the next queued one
+ * whose user has a share left. The memory of the copies is shared out in the same way; above the share a request is
+ * refused with ENOMEM.
  *
- * While a name is looked up, a directory listed or changed, the kernel holds the directory's lock, and others who use
- * it wait. So such requests have shares of their own, which calls that wait for something else do not take; and those
- * that are put off nevertheless are refused with ENOMEM after a while, by the main thread.
+ * While a name is looked up, or a directory listed or changed, the kernel holds the directory's lock, and other users
+ * of the directory wait. So such requests have shares of their own, which calls that wait for something else cannot use
+ * up. If they are deferred nevertheless, the main thread refuses them with ENOMEM after a while.
  *
- * The queues have a lock of their own, which the main thread does not wait for: a bound worker may hold it, and be
- * without a CPU meanwhile (pool.h). */
+ * The queues have a lock of their own, for which the main thread does not wait: a bound worker may hold it while it
+ * gets no CPU (pool.h). */
 #include <errno.h>
 #include <linux/fuse.h>
 #include <stdlib.h>
@@ -23,11 +24,11 @@
 #define DEFERRED_BYTES_MAX ((size_t)64 << 20)
 #define DIRECTORY_CALL_PUT_OFF_MAX_NS INT64_C(2000000000)
 
-/* Closing is asked for by nobody in particular; also it may hang, so it has a share of its own. */
+/* A close has no particular caller, and it may hang: so closes have a share of their own. */
 #define WHO_CLOSES ((uid_t)-1)
 
-/* The kernel itself: interrupts, forgetting, pages written back. They are never put off, for they may be what others
- * wait for, and pages would be lost where they are refused. */
+/* The kernel itself: interrupts, FORGET, pages written back. These are never deferred: others may wait for them, and
+ * refusing a write-back would lose pages. */
 #define THE_KERNEL ((uid_t)-2)
 
 void session_init_deferred(struct session *session, uid_t owner_uid) {
@@ -51,7 +52,7 @@ pid_t session_caller_of(const struct deferred *deferred) {
     return (pid_t)header_of(deferred->request).pid;
 }
 
-/* Attributes, also extended ones, are asked for with the lock held as well. */
+/* The kernel holds the lock also while it asks for attributes, extended ones too. */
 static bool is_directory_call(uint32_t opcode) {
     switch (opcode) {
     case FUSE_LOOKUP:
@@ -100,7 +101,7 @@ static bool take_share(struct session *session, struct charge charge) {
     return true;
 }
 
-/* An administrator is not put off, however many workers his requests have. */
+/* An administrator's requests are never deferred, however many workers they have. */
 static bool take_without_share(struct session *session, struct charge charge, pid_t caller) {
     if (!process_is_admin(caller, charge.uid))
         return false;
@@ -135,14 +136,14 @@ void session_free_deferred(struct session *session, struct deferred *deferred) {
 void session_refuse(struct session *session, const void *request, int error) {
     struct fuse_out_header answer = {.len = sizeof(answer), .error = -error, .unique = header_of(request).unique};
     if (write(fuse_session_fd(session->fuse), &answer, sizeof(answer)) < 0)
-        return; /* it is over already, or the connection is */
+        return; /* the request or the connection is over already */
 }
 
 static struct deferred_queue *queue_of(struct session *session, struct charge charge) {
     return &session->deferred[charge.kind][charge.uid % USER_SHARES_COUNTERS];
 }
 
-/* Counted first, and then looked for a share once more: one that became free before that was not seen by who waits. */
+/* Counts it first, and then looks for a share once more: whoever gave a share back before did not see this one wait. */
 static bool put_off_locked(struct session *session, struct deferred *deferred) {
     struct deferred_queue *queue = queue_of(session, deferred->charge);
     unsigned *count = &session->deferred_count[deferred->charge.kind];
@@ -156,7 +157,7 @@ static bool put_off_locked(struct session *session, struct deferred *deferred) {
     return true;
 }
 
-/* deferred: the main thread is woken for it, if it is the first that it has to look after. */
+/* deferred: if it is the first that the main thread has to watch, the main thread is woken. */
 static bool put_off(struct session *session, struct deferred *deferred) {
     const enum charge_kind kind = deferred->charge.kind;
     pthread_mutex_lock(&session->deferred_lock);
@@ -188,7 +189,7 @@ void session_end(struct session *session, struct charge charge) {
         user_shares_give(&session->busy[charge.kind], charge.uid, 1);
 }
 
-/* ---- Those that are put off ---- */
+/* ---- Queues ---- */
 
 static struct deferred *unlink_first_locked(struct session *session, struct deferred_queue *queue) {
     struct deferred *deferred = queue->first;
@@ -205,7 +206,7 @@ static bool any_is_deferred(const struct session *session) {
     return count_deferred(session, CHARGE_DIRECTORY_CALL) > 0 || count_deferred(session, CHARGE_CALL) > 0;
 }
 
-/* Users have their turns one after the other. */
+/* Users take turns. */
 static struct deferred *next_of_kind_locked(struct session *session, enum charge_kind kind) {
     for (unsigned tries = 0; count_deferred(session, kind) > 0 && tries < USER_SHARES_COUNTERS; tries++) {
         struct deferred_queue *queue = &session->deferred[kind][session->deferred_turn++ % USER_SHARES_COUNTERS];

@@ -1,7 +1,8 @@
 /* Interrupting the system calls of threads that serve requests.
  *
- * libfuse's own way takes locks that all workers share, at every request, and knows no requests of rings. Here a thread
- * only notes what it is at, and who takes the rare FUSE_INTERRUPT searches for it. */
+ * libfuse's own way takes locks that all workers share, at every request, and does not work for requests of rings. Here
+ * a thread only notes which request it serves, and the thread that receives a FUSE_INTERRUPT, which is rare, searches
+ * for it. */
 #include "session_private.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 
 #include "proc_status.h"
 
-/* An interrupt is repeated until nobody is at the request so many ticks in a row: a worker that has taken a request,
- * and does not get a CPU, may begin with it long after the interrupt has come. */
+/* An interrupt is repeated until so many ticks in a row found no thread serving the request: a worker that has taken a
+ * request, and gets no CPU, may begin with it long after the interrupt came. */
 #define MISSES_AFTER_ITS_END 3U
 #define MISSES_BEFORE_IT_BEGAN 100U
 #define RING_CHECKS_PER_LOCK 50U
@@ -34,7 +35,7 @@ static bool interrupt_if_at(struct session_server *server, uint64_t request) {
     return true;
 }
 
-/* Returns whether a thread is at it. */
+/* Returns whether a thread serves it. */
 static bool interrupt_locked(struct session *session, uint64_t request) {
     bool found = false;
     for (unsigned index = 0; index < session->worker_count; index++)
@@ -62,7 +63,7 @@ void session_interrupt(struct session *session, uint64_t request) {
     session_wake_main_thread(session);
 }
 
-/* Returns whether to go on with it. */
+/* Returns whether to repeat it again. */
 static bool repeat_locked(struct session *session, struct interrupt *interrupt) {
     bool is_found = interrupt_locked(session, interrupt->request);
     interrupt->has_begun |= is_found;
@@ -82,7 +83,7 @@ void session_repeat_interrupts(struct session *session) {
     pthread_mutex_unlock(&session->lock);
 }
 
-/* The signals that wait for the thread itself; SIGKILL is sent to each. */
+/* Reads the signals pending for the thread itself; SIGKILL is sent to each thread. */
 bool server_is_killed(pid_t caller) {
     uint64_t pending;
     return proc_status_number((uint64_t)caller, "SigPnd", 16, &pending) && pending & UINT64_C(1) << (SIGKILL - 1);

@@ -52,8 +52,8 @@ void session_end_server(struct session_server *server, fuse_req_t req, int error
     session_remove_server(server);
 }
 
-/* Of libfuse's threads the first request is the first that is heard. They are not to be cancelled in a call: it may
- * hold locks. Without memory this one's calls cannot be interrupted. */
+/* Registers one of libfuse's threads at its first request. It must not be cancelled during a call, when it may hold
+ * locks. Without memory its calls cannot be interrupted. */
 static void join_from_ring(struct session *session) {
     struct session_server *server = calloc(1, sizeof(*server));
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
@@ -65,7 +65,7 @@ static void join_from_ring(struct session *session) {
     add_server(session, server);
 }
 
-/* Afterwards no signal comes any more: it would hit the next request. */
+/* After this no signal comes any more: it would hit the next request. */
 static void wait_for_interrupters(struct session_server *server) {
     while (__atomic_load_n(&server->interrupters, __ATOMIC_SEQ_CST) > 0)
         sched_yield();
@@ -84,7 +84,7 @@ void session_enter(struct session *session, fuse_req_t req, bool interruptible) 
     if (server->on_ring)
         __atomic_store_n(&server->request, ring_request(session->fuse, req), __ATOMIC_RELEASE);
     if (interruptible)
-        __atomic_store_n(&server->interruptible, server->request, __ATOMIC_RELEASE); /* if seen late: it is repeated */
+        __atomic_store_n(&server->interruptible, server->request, __ATOMIC_RELEASE); /* late? it is repeated */
 }
 
 void session_leave(bool interruptible) {

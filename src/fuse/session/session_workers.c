@@ -1,4 +1,13 @@
-/* Workers: threads that take requests from the device, one after the other, and answer them. */
+/* Workers: threads that take requests from the device, one after the other, and answer them.
+ *
+ * A worker counts as idle when it answers, not when it has come back from answering: on a busy CPU the caller runs
+ * first, and sends its next request. If that found nobody idle, each such request would add a worker, up to a hundred
+ * for one caller on one CPU. Sending a large answer takes time, so such a worker counts as idle only afterwards. Chosen
+ * workers count too, so that no worker is added when all become plain.
+ *
+ * Idle workers are woken in turn, and the more there are, the longer each has slept. So with three idle ones for each
+ * CPU another is parked until all are busy. The one parked last is released first, so workers that only a burst needed
+ * time out and end. The next thread that counts takes over their blocks of counters. */
 #include "session_private.h"
 
 #include <errno.h>
@@ -13,10 +22,10 @@
 #include "request_body.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define PARKED_NS (10 * NS_PER_S) /* then a worker that is not needed ends */
+#define PARKED_NS (10 * NS_PER_S) /* after this a parked worker that is not needed ends */
 
-/* Takes a worker off the idle ones. Returns true if it was the last of them: it then sees that all are plain, or
- * the main thread that nobody is idle, when that makes all plain. */
+/* The worker is no longer idle. Returns true if it was the last idle one. When all workers become plain at the same
+ * time, either it sees that, or the main thread sees that nobody is idle. */
 static bool worker_leave_idle(struct worker *worker) {
     if (!worker->counted)
         return false;
@@ -24,7 +33,7 @@ static bool worker_leave_idle(struct worker *worker) {
     return __atomic_sub_fetch(&worker->server.session->idle_count, 1, __ATOMIC_SEQ_CST) == 0;
 }
 
-/* It has taken a request; the last of the idle ones sees to it that another waits for the next. */
+/* It has taken a request. The last idle worker adds another, which waits for the next request. */
 static void become_busy(struct worker *worker) {
     struct session *session = worker->server.session;
     if (worker_leave_idle(worker) && !session->single && pool_is_plain(&session->pool))
@@ -50,7 +59,7 @@ void worker_goes_on(struct worker *worker) {
         become_busy(worker);
 }
 
-/* Those who wait for requests are woken by turns: the more they are, the longer each has slept. */
+/* Idle workers are woken in turn: the more there are, the longer each has slept. */
 static bool is_surplus(const struct worker *worker) {
     const struct session *session = worker->server.session;
     return __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) - worker->counted >= session->idle_most;
@@ -81,12 +90,12 @@ void session_wake_parked_workers(struct session *session) {
         pthread_cond_signal(&worker->released);
 }
 
-/* Whether enough others wait, parked or for requests, also if all are plain at once. */
+/* True if enough others wait, parked or for requests, even if all become plain at once. */
 static bool is_dispensable_locked(const struct session *session) {
     return session->parked_count + __atomic_load_n(&session->idle_count, __ATOMIC_RELAXED) > session->idle_most;
 }
 
-/* Returns false if it was not released for so long that it is to end. If it is not to, it asks again after twice the
+/* Returns false if it was not released in time and is not needed: it ends. If it is needed, it waits twice as long next
  * time, so that an idle mount sleeps. */
 static bool wait_for_release_locked(struct session *session, struct worker *worker) {
     int64_t patience_ns = PARKED_NS;
@@ -103,8 +112,8 @@ static bool wait_for_release_locked(struct session *session, struct worker *work
     return true;
 }
 
-/* Leaves the requests to chosen workers, or to enough others who wait for them, until it is released. Those who were
- * parked last are released first: so the others may end. Returns false if it is to end. */
+/* Leaves the requests to chosen workers, or to enough idle ones, until it is released. The one parked last is released
+ * first, so the others may end. Returns false if it must end. */
 static bool park(struct worker *worker) {
     struct session *session = worker->server.session;
     bool stays = true;
@@ -123,8 +132,8 @@ static bool is_needed(const struct worker *worker) {
     return pool_worker_is_chosen(&worker->pooled) || (pool_is_plain(&session->pool) && !is_surplus(worker));
 }
 
-/* Until this worker is to receive the next request: as a chosen one, or because all are plain. Returns false if it is
- * to end, with the session or because it is not needed. */
+/* Waits until this worker may receive the next request: as a chosen one, or because all are plain. Returns false if it
+ * must end, with the session or because it is not needed. */
 static bool take_turn(struct worker *worker) {
     struct session *session = worker->server.session;
     while (!is_needed(worker) && !fuse_session_exited(session->fuse)) {
@@ -138,7 +147,7 @@ static bool take_turn(struct worker *worker) {
 
 /* ---- Requests ---- */
 
-/* Reads what libfuse does not pass on, and makes of the request one that libfuse knows. */
+/* Reads what libfuse does not pass on, and turns the request into one that libfuse knows. */
 static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *request) {
     struct fuse_in_header header;
     const char *body = (const char *)request->mem + sizeof(header);
@@ -152,7 +161,7 @@ static struct fuse_in_header look_into(struct worker *worker, struct fuse_buf *r
     return header;
 }
 
-/* It has no answer. */
+/* FUSE_INTERRUPT has no answer. */
 static void take_interrupt(struct session *session, const struct fuse_buf *request) {
     struct fuse_interrupt_in interrupted;
     memcpy(&interrupted, (const char *)request->mem + sizeof(struct fuse_in_header), sizeof(interrupted));
@@ -163,12 +172,12 @@ static int receive(struct session *session, struct fuse_buf *buffer) {
     int result = fuse_session_receive_buf(session->fuse, buffer);
     if (result != -ECONNABORTED)
         return result;
-    fuse_session_exit(session->fuse); /* the end, seen with a request half taken; libfuse knows only ENODEV */
+    fuse_session_exit(session->fuse); /* the session ended while a request was being read; libfuse knows only ENODEV */
     return 0;
 }
 
-/* Which workers are chosen is reviewed every some calls. Binding, and releasing another worker, is the main
- * thread's to know of: a bound worker may be without a CPU for long, and must not hold the lock meanwhile. */
+/* Reviews, every so many calls, which workers are chosen. The main thread must learn first that a worker gets bound, or
+ * that another must be released: a bound worker may get no CPU for long, and must not hold the lock meanwhile. */
 static void note_call(struct worker *worker, const struct pool_call *call) {
     struct session *session = worker->server.session;
     if (!pool_note(&session->pool, &worker->pooled, call))
@@ -303,7 +312,7 @@ void session_free_worker(struct worker *worker) {
     free(worker);
 }
 
-/* Its place is another's then. */
+/* The place in the list is free then. */
 static struct worker *take_ended(struct session *session) {
     struct worker *ended = NULL;
     pthread_mutex_lock(&session->lock);
