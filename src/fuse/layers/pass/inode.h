@@ -1,4 +1,4 @@
-/* An inode that somebody above knows, and what it is below. See inode_table.h for what holds of it. */
+/* An inode that the kernel knows, and which lower inode it is. See inode_table.h for its invariants. */
 #ifndef INODE_H
 #define INODE_H
 
@@ -7,15 +7,15 @@
 struct inode_name;
 struct open_file;
 
-/* What tells one lower inode from another. */
+/* What distinguishes one lower inode from another. */
 struct inode_key {
     dev_t device;
     ino_t number;
     uint32_t mount_index;
-    bool is_hidden_device; /* the kernel must not know its number: another inode than if it may */
-    bool is_by_name;       /* the handle opens nothing: the inode is found by name */
-    bool is_mount_root;    /* found by name, it keeps its descriptor, which keeps the mount; part of no comparison */
-    uint32_t handle_size_bytes; /* 0: there is none */
+    bool is_hidden_device;      /* a device whose number is hidden is another inode than if it is shown */
+    bool is_by_name;            /* the handle opens nothing: the inode is found by name */
+    bool is_mount_root;         /* found by name, it keeps its descriptor, which keeps the mount; not compared */
+    uint32_t handle_size_bytes; /* 0: no handle */
     int handle_type;
     const unsigned char *handle;
 };
@@ -24,12 +24,12 @@ struct inode_key {
 struct inode_place {
     const struct inode *directory;
     const char *name;
-    uint32_t removals;   /* inode_table_removals() before */
-    size_t path_fds_max; /* while as many descriptors are held, one that is_listed does not keep its own */
-    bool is_listed;      /* with all others in the directory, so that hardly anybody asks for it next */
+    uint32_t removals;   /* inode_table_removals() before the lookup */
+    size_t path_fds_max; /* if this many descriptors are held, one that is_listed does not keep its own */
+    bool is_listed;      /* looked up with all others in the directory, so it is hardly used next */
 };
 
-#define INODE_NAME_SIZE 1025U /* with its NUL: FUSE has no longer names */
+#define INODE_NAME_SIZE 1025U /* with its NUL: the longest of FUSE */
 #define INODE_HANDLE_INLINE_BYTES 24
 #define INODE_HANDLE_NAMED_BYTES 16 /* the same beside names */
 
@@ -40,15 +40,15 @@ struct inode {
     uint32_t mount_index;
     uint32_t generation; /* atomic */
     uint32_t slot;
-    uint32_t hash_next; /* slot + 1, 0 ends the chain */
+    uint32_t hash_next; /* slot + 1; 0 ends the chain */
     union {
         struct { /* with a handle: slots + 1, in the list of forgotten inodes */
             uint32_t before;
             uint32_t after;
         } forgotten;
         struct {                /* found by name */
-            uint32_t children;  /* names in it that others are found by, and who looks at it for a moment */
-            uint32_t hash_next; /* slot + 1, in the chain of its first name */
+            uint32_t children;  /* names in it by which others are found, and threads that look at it for a moment */
+            uint32_t hash_next; /* slot + 1; in the chain of its first name */
         } named;
     } list;
     int path_fd; /* O_PATH, or -1; atomic */
@@ -58,19 +58,19 @@ struct inode {
     bool used;
     bool is_hidden_device : 1;
     bool is_by_name : 1;
-    bool keeps_path_fd : 1; /* found by name, but from its first lookup on there is a descriptor */
+    bool keeps_path_fd : 1; /* found by name, but with a descriptor from its first lookup on */
     union {
         unsigned char bytes[INODE_HANDLE_INLINE_BYTES];
         unsigned char *heap;
         struct {
-            unsigned char bytes[INODE_HANDLE_NAMED_BYTES]; /* or heap */
+            unsigned char bytes[INODE_HANDLE_NAMED_BYTES]; /* or on the heap */
             struct inode_name *names;
         } named;
     } handle;
     struct open_file *open_files; /* under the open-file lock of the pass layer */
 };
 
-#define INODE_GENERATIONS ((fs_ino)1 << 30) /* that numbers tell apart: numbers from 2^62 on are not ours */
+#define INODE_GENERATIONS ((fs_ino)1 << 30) /* generations that numbers distinguish; numbers from 2^62 on are others' */
 
 static inline fs_ino inode_ino(const struct inode *inode) {
     fs_ino generation = __atomic_load_n(&inode->generation, __ATOMIC_RELAXED);

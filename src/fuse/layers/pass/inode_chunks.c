@@ -1,4 +1,4 @@
-/* Chunks of slots, and lists of those that have room. */
+/* Chunks of slots, and lists of the chunks with room. */
 #include "inode_chunks.h"
 
 #include <stdlib.h>
@@ -15,12 +15,12 @@ struct links {
 
 struct inode_chunk {
     uint32_t used_count;
-    uint32_t resting_count; /* of these */
-    uint32_t touched_count; /* slots from the front that were used since there is memory; the others are zeros */
-    uint32_t free_slots;    /* slot + 1 of the first free one of these, chained through hash_next */
-    uint32_t generation;    /* above those of all inodes that it has had; untouched slots begin there */
-    struct links room;      /* of those with room, or those without memory */
-    struct links resting;   /* of those whose inodes all rest */
+    uint32_t resting_count; /* of these, slots that rest */
+    uint32_t touched_count; /* slots from the front used since it got memory; the others are zeros */
+    uint32_t free_slots;    /* slot + 1 of its first free touched slot, chained through hash_next */
+    uint32_t generation;    /* above those of all inodes it has had; untouched slots begin there */
+    struct links room;      /* in the list of chunks with room, or of chunks without memory */
+    struct links resting;   /* in the list of chunks whose inodes all rest */
 };
 
 int inode_chunks_init(struct inode_chunks *chunks) {
@@ -79,7 +79,7 @@ static void remove_resting(struct inode_chunks *chunks, uint32_t chunk) {
     chunks->resting_count--;
 }
 
-/* Changes the counts of a chunk's slots, and whether it is among those whose inodes all rest. */
+/* Changes the counts of a chunk's slots, and moves it into or out of the list of chunks whose inodes all rest. */
 static void count(struct inode_chunks *chunks, uint32_t chunk, int used_more, int resting_more) {
     struct inode_chunk *state = &chunks->states[chunk];
     bool did_rest = all_rest(state);
@@ -113,7 +113,7 @@ static int add_chunk(struct inode_chunks *chunks) {
     return 0;
 }
 
-/* See to it that some chunk has room. */
+/* Makes sure that some chunk has room. */
 static int make_room(struct inode_chunks *chunks) {
     if (chunks->with_room)
         return 0;
@@ -126,7 +126,7 @@ static int make_room(struct inode_chunks *chunks) {
     return 0;
 }
 
-/* The next one that has not been used since there is memory. */
+/* The next slot that has not been used since the chunk got memory. */
 static struct inode *touch(struct inode_chunks *chunks, uint32_t chunk) {
     uint32_t slot = chunk * INODE_CHUNK_SLOTS + chunks->states[chunk].touched_count++;
     struct inode *inode = inode_chunks_at(chunks, slot);

@@ -1,10 +1,10 @@
-/* Memory for inodes: slots in chunks. A slot never moves, so it is found without a lock. A chunk that no slot of is
- * used gives its memory back, and keeps its addresses: zeros are read there then. Generations of its inodes are above
- * 0, so that no number leads to one that is not there; but for the first chunk's, which keeps its memory for the root.
+/* Memory for inodes: slots in chunks. A slot never moves, so it is found without a lock. A chunk without used slots
+ * gives its memory back and keeps its addresses, which then read as zeros. Generations of its inodes are above 0, so
+ * that no number leads to a slot without an inode. The first chunk, which has the root, keeps its memory.
  *
- * Chunks with room that have memory are filled first. One without used slots keeps it, so that a single inode which
- * comes and goes does not cost a chunk each time. Inodes that are merely remembered may rest in their slots: they cost
- * nothing beside others in the same chunk, and chunks that have no others are listed, to be emptied. */
+ * Chunks that have memory and room are filled first. One chunk without used slots keeps its memory, so that a single
+ * inode that comes and goes does not cost a chunk each time. Inodes that are merely remembered may rest in their slots:
+ * they cost nothing beside others in the same chunk, and chunks that have no others are listed, to be emptied. */
 #ifndef INODE_CHUNKS_H
 #define INODE_CHUNKS_H
 
@@ -13,23 +13,23 @@
 #define INODE_CHUNK_SLOTS 1024U
 #define INODE_CHUNKS_MAX (1U << 20)
 
-struct inode_chunk; /* what is known of one */
+struct inode_chunk; /* the state of one */
 
 struct inode_chunks {
     struct inode **memory;      /* [INODE_CHUNKS_MAX], filled from the front; entries are atomic */
     struct inode_chunk *states; /* [INODE_CHUNKS_MAX] */
-    size_t bytes_beside;        /* of each inode, behind the chunk's inodes */
-    uint32_t count;             /* of chunks that have addresses */
+    size_t bytes_beside;        /* for each inode, behind the chunk's inodes */
+    uint32_t count;             /* chunks that have addresses */
     uint32_t slot_count;        /* slots ever used; atomic */
-    uint32_t with_room;         /* chunk + 1 of the first that has memory and room */
-    uint32_t without_memory;    /* chunk + 1 of the first that has given it back */
-    uint32_t spare_count;       /* that have memory, and no slot is used */
-    uint32_t resting_first;     /* chunk + 1; of those whose inodes all rest, the one that does for longest */
+    uint32_t with_room;         /* chunk + 1; the first with memory and room */
+    uint32_t without_memory;    /* chunk + 1; the first that has given its memory back */
+    uint32_t spare_count;       /* chunks with memory and no used slot */
+    uint32_t resting_first;     /* chunk + 1; of the chunks whose inodes all rest, the one that has for longest */
     uint32_t resting_last;
     uint32_t resting_count;
 };
 
-/* Errors: -ENOMEM; inode_chunks_finish() frees what there is, also of a zeroed one */
+/* Errors: -ENOMEM; inode_chunks_finish() frees what was allocated, also for a zeroed struct */
 int inode_chunks_init(struct inode_chunks *chunks);
 void inode_chunks_finish(struct inode_chunks *chunks);
 
@@ -39,20 +39,20 @@ static inline struct inode *inode_chunks_at(const struct inode_chunks *chunks, u
     return &memory[slot % INODE_CHUNK_SLOTS];
 }
 
-/* What stands beside the inode of that slot. Threads: any */
+/* The bytes beside the inode of that slot. Threads: any */
 static inline void *inode_chunks_beside(const struct inode_chunks *chunks, uint32_t slot) {
     struct inode *memory = inode_chunks_at(chunks, slot - slot % INODE_CHUNK_SLOTS);
     return (char *)(memory + INODE_CHUNK_SLOTS) + slot % INODE_CHUNK_SLOTS * chunks->bytes_beside;
 }
 
-/* A slot that nobody uses. Its number and its generation are set, and are no earlier inode's. NULL: no memory is left
- */
+/* Takes an unused slot. Its number and generation are set, and differ from those of any earlier inode. NULL: no
+ * memory */
 struct inode *inode_chunks_take(struct inode_chunks *chunks);
 
-/* Nobody uses the slot any more; its generation is the next one. */
+/* Frees a slot, whose generation becomes the next one. */
 void inode_chunks_give(struct inode_chunks *chunks, struct inode *inode, bool was_resting);
 
-/* From now on the inode is merely remembered; it is not any more. */
+/* From now on the inode is merely remembered; it is in use again. */
 void inode_chunks_rest(struct inode_chunks *chunks, const struct inode *inode);
 void inode_chunks_wake(struct inode_chunks *chunks, const struct inode *inode);
 

@@ -1,4 +1,4 @@
-/* Names in lists, and a hash table of the first ones, chained through the inodes. */
+/* Lists of names, and a hash table of first names, chained through the inodes. */
 #include "inode_names.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base.h"
 
-#define NAMES_MAX 8 /* of an inode; of more hard links the names seen longest ago are forgotten */
+#define NAMES_MAX 8 /* of an inode; with more hard links the names seen longest ago are dropped */
 
 struct inode_name *inode_name_create(const char *text) {
     size_t size_bytes = strlen(text) + 1;
@@ -49,7 +49,7 @@ int inode_names_init(struct inode_table *table) {
     return table->name_hash ? 0 : -ENOMEM;
 }
 
-/* Another number of chains; without memory the old ones stay. */
+/* Changes the number of chains; without memory the old ones stay. */
 static void hash_resize(struct inode_table *table, size_t size) {
     uint32_t *chains = table->name_hash;
     const size_t chain_count = table->name_hash_size;
@@ -69,7 +69,7 @@ static void hash_resize(struct inode_table *table, size_t size) {
     free(chains);
 }
 
-/* One more, or one less. */
+/* Counts one more or one less. */
 static void count_first_name(struct inode_table *table, int more) {
     table->name_count += (size_t)more;
     size_t wanted = inode_hash_wanted(table->name_hash_size, table->name_count);
@@ -129,8 +129,8 @@ static void lose_first(struct inode_table *table, struct inode *inode, struct in
     lost->losers[lost->loser_count++] = inode;
 }
 
-/* A directory was moved below one that was below it: the old name of the latter is no more. Nothing is below one that
- * has no children: a new one costs no walk, however deep it is. */
+/* A directory was moved below one that was below it: the old name of the latter is void. Nothing is below an inode
+ * without children, so a new one costs no walk, however deep it is. */
 static void break_circle(struct inode_table *table, const struct inode *inode, struct inode *directory,
                          struct inode_names_lost *lost) {
     struct inode *above = directory;
@@ -144,7 +144,7 @@ static void break_circle(struct inode_table *table, const struct inode *inode, s
         lose_first(table, directory, lost);
 }
 
-/* Takes a later name out of the list: the same one, or the one too many. */
+/* Takes a later name out of the list: the same name, or the one too many. */
 static void drop_later(struct inode_table *table, struct inode *inode, const struct inode_name *same,
                        struct inode_names_lost *lost) {
     struct inode_name **link = &inode->handle.named.names;

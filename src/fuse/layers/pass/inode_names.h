@@ -1,8 +1,8 @@
-/* By which names inodes are found that have no file handle to be opened by: names in directories that are inodes of the
- * same kind.
+/* The names by which inodes without a usable file handle are found: names in directories that are found in the same
+ * way.
  *
- * An inode's names are in a list, the latest first. Each name holds its directory in the table (struct inode,
- * children). Inodes are also found by their first names. A directory has one name only, and names lead in no circle.
+ * An inode's names are in a list, the latest first. Each name keeps its directory in the table (struct inode,
+ * children). A hash table finds inodes by their first names. A directory has only one name, and names form no cycle.
  * Threads: under the lock of the inode table */
 #ifndef INODE_NAMES_H
 #define INODE_NAMES_H
@@ -12,25 +12,25 @@
 /* Errors: -ENOMEM */
 int inode_names_init(struct inode_table *table);
 
-/* Memory for a name, for inode_names_put(). NULL: no memory */
+/* Allocates a name, for inode_names_put(). NULL: no memory */
 struct inode_name *inode_name_create(const char *text);
 
-/* True for the first name of an inode. */
+/* True if this is the first name of the inode. */
 bool inode_names_begin_with(const struct inode *inode, const struct inode *directory, const char *text);
 
 /* The inode with that first name; NULL: none. */
 struct inode *inode_names_find(const struct inode_table *table, const struct inode *directory, const char *text);
 
-/* What a new name has cost others. */
+/* What other inodes lose by a new name. */
 struct inode_names_lost {
-    struct inode *directories[5]; /* of names that went; the caller must release them, inode_table_release_child() */
+    struct inode *directories[5]; /* of the names removed; the caller must release them, inode_table_release_child() */
     size_t directory_count;
-    struct inode *losers[2]; /* inodes that have a name less */
+    struct inode *losers[2]; /* inodes that lost a name */
     size_t loser_count;
 };
 
-/* Makes it the first name. Another inode with that first name loses it, and so does a directory above that cannot be
- * where its name says, since it is below.
+/* Makes it the first name. Another inode with that first name loses it. So does a directory above that cannot be where
+ * its name says, because it is below.
  * Owner:   takes name over */
 void inode_names_put(struct inode_table *table, struct inode *inode, struct inode *directory, struct inode_name *name,
                      struct inode_names_lost *lost);
@@ -38,7 +38,7 @@ void inode_names_put(struct inode_table *table, struct inode *inode, struct inod
 /* Takes the first name away. Returns its directory, which the caller must release. */
 struct inode *inode_names_drop_first(struct inode_table *table, struct inode *inode);
 
-/* Frees all names, and releases nothing. */
+/* Frees all names, without releasing their directories. */
 void inode_names_free(struct inode *inode);
 
 /* The directory of the first name; NULL: there is no name. */

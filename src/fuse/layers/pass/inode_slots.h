@@ -1,4 +1,4 @@
-/* What the files of the inode table share. Everything in here is under its lock unless it says otherwise. */
+/* What the files of the inode table share. All of it is under the table's lock unless it says otherwise. */
 #ifndef INODE_SLOTS_H
 #define INODE_SLOTS_H
 
@@ -9,7 +9,7 @@
 #include "path_fds.h"
 
 #define INODE_HASH_MIN 1024U           /* chains; a power of two, as all sizes of hash tables */
-#define INODE_HASH_CHAINS_PER_INODE 8U /* with more chains it shrinks */
+#define INODE_HASH_CHAINS_PER_INODE 8U /* with more chains the table shrinks */
 #define INODE_REMOVAL_COUNTERS 256U
 #define INODE_CLOSING_MAX 16U
 
@@ -22,7 +22,7 @@ struct inode_name {
 struct inode_table {
     pthread_mutex_t lock;
     struct inode_chunks chunks;
-    uint32_t *hash; /* slot + 1 of each chain's first inode */
+    uint32_t *hash; /* by chain: slot + 1 of the first inode */
     size_t hash_size;
     size_t inode_count;
     size_t path_fd_count; /* of inodes with handles */
@@ -31,18 +31,18 @@ struct inode_table {
     size_t forgotten_max;
     struct mount_table *mounts;
     bool keeps_above;
-    uint32_t forgotten_first; /* slot + 1; the one forgotten longest ago */
+    uint32_t forgotten_first; /* slot + 1; the inode forgotten longest ago */
     uint32_t forgotten_last;
     struct path_fds path_fds; /* of inodes that are found by name */
-    uint32_t *name_hash;      /* slot + 1 of the first inode of each chain of first names */
+    uint32_t *name_hash;      /* by chain of first names: slot + 1 of the first inode */
     size_t name_hash_size;
     size_t name_count;              /* of first names */
-    int closing[INODE_CLOSING_MAX]; /* descriptors to be closed without the lock */
+    int closing[INODE_CLOSING_MAX]; /* descriptors to close without the lock */
     unsigned closing_count;
-    unsigned closing_now; /* of those that were taken from there, and others; atomic, as gone */
-    size_t gone;          /* that have been closed */
-    bool has_named;       /* an inode that is found by name has been known; atomic */
-    bool has_shrunk;      /* much has been freed; what malloc keeps of it is given back without the lock */
+    unsigned closing_now;                      /* of those taken from there, and others; atomic, as gone */
+    size_t gone;                               /* closed so far */
+    bool has_named;                            /* some inode has been found by name; atomic */
+    bool has_shrunk;                           /* much was freed: malloc_trim() is called without the lock */
     uint32_t removals[INODE_REMOVAL_COUNTERS]; /* by directory; atomic */
 };
 
@@ -55,33 +55,33 @@ static inline uint32_t *inode_removals_of(struct inode_table *table, const struc
     return &table->removals[directory->slot % INODE_REMOVAL_COUNTERS];
 }
 
-/* Only in directories that are found by name, too: others are forgotten sooner. */
+/* Only in directories that are found by name too: others may be forgotten earlier. */
 static inline bool inode_place_is_usable(const struct inode_place *place) {
     return place->directory->is_by_name && strlen(place->name) < INODE_NAME_SIZE;
 }
 
-/* Frees an inode that is found by name, and directories above it, where nobody above and no name holds them any more.
- */
+/* Frees an inode that is found by name, and directories above it, if the kernel does not know them and no name is in
+ * them. */
 void inode_table_release(struct inode_table *table, struct inode *inode);
 
-/* The same for a directory that one name less is in. */
+/* The same for a directory that has lost a name. */
 void inode_table_release_child(struct inode_table *table, struct inode *directory);
 
-/* How many chains a hash table of that size is to have for so many inodes. */
+/* The number of chains that a hash table of that size should have for so many inodes. */
 static inline size_t inode_hash_wanted(size_t size, size_t count) {
     if (count > size)
         return 2 * size;
     return count < size / INODE_HASH_CHAINS_PER_INODE && size > INODE_HASH_MIN ? size / 2 : size;
 }
 
-/* Unlocks, then closes what is to be closed: the last descriptor of a deleted file frees its blocks. */
+/* Unlocks, then closes the descriptors to close: closing the last one of a deleted file frees its blocks. */
 void inode_table_unlock(struct inode_table *table);
 void inode_table_close_later(struct inode_table *table, int fd);
 
-/* Gives the inode, found by name, a descriptor that it may lose again. Errors: -ENOMEM; *fd is the caller's still */
+/* Gives the inode, found by name, a descriptor that may be taken away again. Errors: -ENOMEM; *fd stays the caller's */
 int inode_table_give_path_fd(struct inode_table *table, struct inode *inode, int *fd);
 
-/* The inode loses its descriptor, which is closed later. */
+/* Takes the inode's descriptor away, to be closed later. */
 void inode_table_drop_path_fd(struct inode_table *table, struct inode *inode);
 
 /* Makes it the inode's first name. Errors: -ENOMEM */

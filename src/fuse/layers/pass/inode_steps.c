@@ -6,8 +6,8 @@
 #include "inode_slots.h"
 #include "inode_table.h"
 
-#define DEPTH_MAX 65536  /* of a tree: deeper is only a circle */
-#define STEPS_AT_ONCE 64 /* before the way down is walked up again, under the lock */
+#define DEPTH_MAX 65536  /* of a tree; a deeper one must be a cycle */
+#define STEPS_AT_ONCE 64 /* taken down before the way is walked up again, under the lock */
 
 static void use(struct inode_table *table, const struct inode *inode, int path_fd) {
     if (!inode->keeps_path_fd)
@@ -24,7 +24,7 @@ static struct inode *hold(struct inode *inode) {
     return inode;
 }
 
-/* Under the lock. */
+/* Call under the lock. */
 static int begin_step(struct inode_table *table, struct inode *inode, struct inode_step *step) {
     struct inode *below[STEPS_AT_ONCE]; /* the last ones on the way up, by their depth */
     int depth = 0;
@@ -51,8 +51,8 @@ int inode_table_begin_step(struct inode_table *table, struct inode *inode, struc
     return err;
 }
 
-/* Under the lock. Returns the inode whose descriptor the path begins at; NULL: there is none, or the path is too long.
- */
+/* Call under the lock. Returns the inode whose descriptor the path begins at; NULL: there is none, or the path is too
+ * long. */
 static const struct inode *build_path(const struct inode_table *table, const struct inode *inode,
                                       char ret_below[PATH_MAX]) {
     size_t at = PATH_MAX - 1;
@@ -121,7 +121,7 @@ bool inode_table_try_next_name(struct inode_table *table, const struct inode_ste
 void inode_table_found_as(struct inode_table *table, const struct inode_step *step, const char *name) {
     pthread_mutex_lock(&table->lock);
     const struct inode *directory = inode_names_directory(table, step->inode);
-    if (directory && inode_path_fd(directory) == step->fd) /* it is in use, so it is that one */
+    if (directory && inode_path_fd(directory) == step->fd) /* its descriptor is the one in use */
         (void)inode_table_name(table, step->inode, directory, name);
     inode_table_unlock(table);
 }
@@ -153,7 +153,7 @@ size_t inode_table_gone(const struct inode_table *table) {
     return __atomic_load_n(&table->gone, __ATOMIC_ACQUIRE);
 }
 
-/* Files go first, for directories lead to others, and may be somebody's working directory. */
+/* Files go first: directories lead to other inodes, and may be a working directory. */
 static int oldest_named(const struct path_fds *fds) {
     bool has_many_files = fds->lists[PATH_FDS_FILES].count > fds->count / 4;
     int fd = path_fds_oldest(fds, has_many_files ? PATH_FDS_FILES : PATH_FDS_DIRECTORIES);
@@ -224,7 +224,7 @@ bool inode_table_end_removal(struct inode_table *table, const struct inode *dire
     if (inode && inode_names_begin_with(inode, directory, name))
         inode_table_drop_name(table, inode);
     if (inode && moved && inode_place_is_usable(moved))
-        (void)inode_table_name(table, inode, moved->directory, moved->name); /* else it keeps its descriptor */
+        (void)inode_table_name(table, inode, moved->directory, moved->name); /* on failure it keeps its descriptor */
     bool has_names = inode && inode_names_of(inode);
     inode_table_unlock(table);
     return has_names;

@@ -9,7 +9,7 @@
 #include "inode_slots.h"
 #include "mount_table.h"
 
-#define RESTING_CHUNKS_MAX 64U /* whose inodes are all forgotten */
+#define RESTING_CHUNKS_MAX 64U /* chunks in which all inodes are forgotten */
 
 int inode_table_create(size_t path_fds_max, size_t forgotten_max, struct mount_table *mounts,
                        struct inode_table **ret_table) {
@@ -76,7 +76,7 @@ static enum path_fd_list list_of(const struct inode *inode) {
     return S_ISDIR(inode->type) ? PATH_FDS_DIRECTORIES : PATH_FDS_FILES;
 }
 
-/* It has lost a name, or got one. */
+/* Moves it to the right list after it lost or got a name. */
 static void sort_path_fd(struct inode_table *table, struct inode *inode) {
     int path_fd = inode_path_fd(inode);
     if (path_fd >= 0 && !inode->keeps_path_fd && table->path_fds.entries[path_fd].list != list_of(inode))
@@ -132,10 +132,10 @@ struct inode *inode_table_at(struct inode_table *table, uint32_t slot) {
 }
 
 static uint32_t slot_of(fs_ino ino) {
-    return (uint32_t)ino - 1; /* 0 becomes a slot that there never is */
+    return (uint32_t)ino - 1; /* 0 becomes a slot that never exists */
 }
 
-/* Of what is in the number's slot: where the memory was given back, nothing has that generation. */
+/* True if the inode in the slot has this number; in memory that was given back none has its generation. */
 static bool has_number(const struct inode *inode, fs_ino ino) {
     return __atomic_load_n(&inode->generation, __ATOMIC_RELAXED) % INODE_GENERATIONS == ino >> 32;
 }
@@ -174,7 +174,7 @@ static uint64_t mix(uint64_t value) {
     return value ^ (value >> 32);
 }
 
-/* Handles are left out: they hardly ever tell apart what device and number do not. */
+/* Handles are left out: device and number nearly always suffice. */
 static size_t hash_of(const struct inode_table *table, dev_t device, ino_t number, uint32_t mount_index) {
     return mix(number ^ mix(device ^ ((uint64_t)mount_index << 40))) & (table->hash_size - 1);
 }
@@ -211,7 +211,7 @@ static void hash_remove(struct inode_table *table, struct inode *inode) {
     *link = inode->hash_next;
 }
 
-/* Another number of chains; without memory the old ones stay. */
+/* Changes the number of chains; without memory the old ones stay. */
 static void hash_resize(struct inode_table *table, size_t size) {
     uint32_t *chains = table->hash;
     const size_t chain_count = table->hash_size;
@@ -231,7 +231,7 @@ static void hash_resize(struct inode_table *table, size_t size) {
     free(chains);
 }
 
-/* One more, or one less. */
+/* Counts one more or one less. */
 static void count_inode(struct inode_table *table, int more) {
     table->inode_count += (size_t)more;
     size_t wanted = inode_hash_wanted(table->hash_size, table->inode_count);
@@ -278,7 +278,7 @@ static int add(struct inode_table *table, const struct inode_key *key, mode_t ty
         return -ENOMEM;
     }
     inode->used = true;
-    if (table->keeps_above) /* not before its generation is another than that of who had the slot */
+    if (table->keeps_above) /* not before its generation differs from that of the previous inode */
         __atomic_store_n(slot_above(table, inode->slot), S_ISDIR(type) ? INODE_IS_DIRECTORY : 0, __ATOMIC_RELEASE);
     hash_insert(table, inode);
     count_inode(table, 1);
@@ -305,7 +305,7 @@ static void release_mount(struct inode_table *table, const struct inode *inode) 
 
 /* ---- Inodes that are found by name ---- */
 
-/* Returns the directory that had its last name; NULL: there was none, or it is needed. */
+/* Returns the directory of its last name; NULL: it had none, or the inode is still needed. */
 static struct inode *free_unneeded(struct inode_table *table, struct inode *inode) {
     struct inode *directory = NULL;
     if (inode->lookup_count > 0 || inode->list.named.children > 0)
@@ -357,7 +357,7 @@ uint32_t inode_table_removals(struct inode_table *table, const struct inode *dir
     return __atomic_load_n(inode_removals_of(table, directory), __ATOMIC_ACQUIRE);
 }
 
-/* A name that may have gone since it was seen is better than none, but no reason to give a descriptor up. */
+/* A name that may be outdated is better than none, but no reason to give a descriptor up. */
 static int note(struct inode_table *table, struct inode *inode, const struct inode_place *place, bool is_new) {
     if (!place || !inode_place_is_usable(place) || inode->keeps_path_fd)
         return 0;
@@ -379,8 +379,8 @@ static int keep_by_name(struct inode_table *table, struct inode *inode, const st
 
 /* ---- Looking up ---- */
 
-/* Directories, for what is looked up in them, and what the kernel opens without asking us: it may hold that beyond its
- * last name, when no handle leads there any more, and there are no blocks that would stay allocated. */
+/* Directories, for lookups in them, and what the kernel opens without asking us: it may stay open after its last name
+ * is gone, when no handle leads to it any more, and has no blocks that would stay allocated. */
 static bool profits_from_path_fd(mode_t type) {
     return type != S_IFREG && type != S_IFLNK;
 }
@@ -410,7 +410,7 @@ static void forgotten_free(struct inode_table *table, struct inode *inode) {
     give_slot(table, inode, true);
 }
 
-/* All that are in one chunk, where there are no others, so that its memory can go. */
+/* Frees all inodes of a chunk that has no others, so that its memory can go. */
 static void forgotten_free_chunk(struct inode_table *table, uint32_t chunk) {
     for (uint32_t index = 0; index < INODE_CHUNK_SLOTS; index++) {
         struct inode *inode = inode_table_at(table, chunk * INODE_CHUNK_SLOTS + index);
@@ -434,7 +434,7 @@ static void forgotten_append(struct inode_table *table, struct inode *inode) {
         forgotten_free_chunk(table, table->chunks.resting_first - 1);
 }
 
-/* What is found by name holds its mount for as long as it is known. */
+/* An inode found by name holds its mount for as long as it is known. */
 static void count_lookup(struct inode_table *table, struct inode *inode, bool is_new) {
     bool is_first = inode->lookup_count++ == 0;
     if (!is_first || inode->is_by_name)
@@ -486,7 +486,7 @@ int inode_table_revive(struct inode_table *table, fs_ino ino, struct inode **ret
     return found ? 0 : -ESTALE;
 }
 
-/* Nobody above knows it any more. */
+/* The kernel does not know the inode any more. */
 static void retire(struct inode_table *table, struct inode *inode) {
     if (inode->is_by_name) {
         inode_table_release(table, inode);

@@ -1,4 +1,4 @@
-/* Meeting mounts, and finding out whether their inodes can be held by file handle. */
+/* Registering mounts, and finding out whether their inodes can be held by file handle. */
 #include "mount_table.h"
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "base.h"
 
 int mount_table_init(struct mount_table *table, bool shows_pseudo) {
-    table->mounts = calloc(LOWER_MOUNTS_MAX, sizeof(*table->mounts)); /* pages come with use */
+    table->mounts = calloc(LOWER_MOUNTS_MAX, sizeof(*table->mounts)); /* pages are allocated on use */
     if (!table->mounts)
         return -ENOMEM;
     table->count = 0;
@@ -27,7 +27,8 @@ void mount_table_finish(struct mount_table *table) {
     pthread_mutex_destroy(&table->lock);
 }
 
-/* Where local file systems keep the number (their encode_fh in the kernel's sources, fs/libfs.c and mm/shmem.c). */
+/* Where local file systems put the inode number (their encode_fh in the kernel's sources, fs/libfs.c and
+ * mm/shmem.c). */
 static const struct {
     long fs_type;
     int handle_type;
@@ -44,7 +45,7 @@ bool handle_number(long fs_type, const struct file_handle *handle, ino_t *ret_nu
         if (handle_layouts[index].fs_type != fs_type || handle_layouts[index].handle_type != handle->handle_type ||
             handle_layouts[index].handle_bytes != handle->handle_bytes)
             continue;
-        uint64_t number = 0; /* where bytes have another order, no number agrees, and all are opened */
+        uint64_t number = 0; /* with another byte order no number agrees, and all names are opened */
         memcpy(&number, handle->f_handle + handle_layouts[index].number_at, handle_layouts[index].number_bytes);
         *ret_number = number;
         return true;
@@ -71,7 +72,7 @@ static const long pseudo_fs_types[] = {
 bool is_pseudo_fs(int fd) {
     struct statfs fs;
     if (fstatfs(fd, &fs) < 0)
-        return true; /* what does not tell is not trusted */
+        return true; /* if it does not answer, it is not trusted */
     for (size_t index = 0; index < ARRAY_SIZE(pseudo_fs_types); index++) {
         if ((unsigned long)fs.f_type == (unsigned long)pseudo_fs_types[index])
             return true;
@@ -111,7 +112,7 @@ int mount_table_identify(const struct lower_mount *mount, int fd, struct lower_h
     return read_birth(fd, ret_handle, ret_mount_id);
 }
 
-/* Handles of FUSE are only good while its daemon remembers the inode. */
+/* A handle of FUSE is valid only while its daemon remembers the inode. */
 static int handle_flags_of(int fd, const struct statfs *fs) {
     struct lower_handle handle;
     uint64_t mount_id;
@@ -122,7 +123,7 @@ static int handle_flags_of(int fd, const struct statfs *fs) {
     return read_handle(fd, AT_HANDLE_FID, &handle, &mount_id) ? AT_HANDLE_FID : -1;
 }
 
-/* True if a handle of the mount leads back to the same inode, which takes privileges and a file system that can. */
+/* True if a handle of the mount leads back to the same inode: that takes privileges, and support by the file system. */
 static bool handles_work(int mount_fd) {
     struct lower_handle handle;
     uint64_t mount_id;
@@ -135,7 +136,7 @@ static bool handles_work(int mount_fd) {
            before.st_dev == after.st_dev && before.st_ino == after.st_ino;
 }
 
-/* A real descriptor on the mount of a directory or regular file, if its handles work; else -1. */
+/* A descriptor, opened for reading, on the mount of a directory or regular file, if its handles work; else -1. */
 static int open_mount_fd(int fd, int proc_self_fd) {
     struct stat attr;
     if (fstat(fd, &attr) < 0 || !(S_ISDIR(attr.st_mode) || S_ISREG(attr.st_mode)))
@@ -148,7 +149,7 @@ static int open_mount_fd(int fd, int proc_self_fd) {
     return steal_fd(&mount_fd);
 }
 
-/* The entry of a mount, also one that nobody holds: file handles that were taken of it are good again then. */
+/* The entry of a mount, even if nobody holds it: file handles taken there become valid again. */
 static struct lower_mount *find(const struct mount_table *table, uint64_t mount_id, dev_t device) {
     for (uint32_t index = 0; index < table->count; index++) {
         if (table->mounts[index].mount_id == mount_id && table->mounts[index].device == device)
@@ -157,7 +158,7 @@ static struct lower_mount *find(const struct mount_table *table, uint64_t mount_
     return NULL;
 }
 
-/* An entry for a mount not met so far: one of the same device that is no longer used, else a fresh one. */
+/* An entry for a new mount: an unused one of the same device, else a fresh one. */
 static struct lower_mount *take_entry(struct mount_table *table, dev_t device) {
     struct lower_mount *unused = NULL;
     for (uint32_t index = 1; index < table->count; index++) {
@@ -174,8 +175,8 @@ static struct lower_mount *take_entry(struct mount_table *table, dev_t device) {
     return fresh;
 }
 
-/* Under the lock. found->fd: taken over if the entry needs it.
- * Errors:  -ENFILE, -EAGAIN it takes what has not been probed */
+/* Call under the lock. found->fd: taken over if the entry needs it.
+ * Errors:  -ENFILE, -EAGAIN an entry is needed and the mount has not been probed */
 static int hold_mount(struct mount_table *table, struct lower_mount *found, bool is_probed, uint32_t *ret_index) {
     struct lower_mount *mount = find(table, found->mount_id, found->device);
     if (!mount)
@@ -193,7 +194,7 @@ static int hold_mount(struct mount_table *table, struct lower_mount *found, bool
     return 0;
 }
 
-/* What a mount is, which may block, so without the lock. */
+/* Finds out what a mount is. It may block, so it is called without the lock. */
 static void probe(const struct mount_table *table, int fd, int proc_self_fd, struct lower_mount *found) {
     struct lower_handle handle;
     struct statfs fs;
@@ -242,7 +243,7 @@ void mount_table_hold(struct mount_table *table, uint32_t index) {
     pthread_mutex_unlock(&table->lock);
 }
 
-/* The root's is never let go: somebody may come back to any of its inodes. */
+/* The root's mount is never let go: any of its inodes may be asked for again. */
 int mount_table_release(struct mount_table *table, uint32_t index) {
     int unused_fd = -1;
     pthread_mutex_lock(&table->lock);

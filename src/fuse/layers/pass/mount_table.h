@@ -1,8 +1,8 @@
-/* The lower mounts that have been met: the root's and those below it. A file handle is only good together with
- * a descriptor on its mount, so one is held for each; but only while inodes of it are known or being looked up, so that
- * a mount below the root can be unmounted again.
+/* The lower mounts met so far: the root's and those below it. A file handle can only be opened with a descriptor on its
+ * mount, so the table holds one for each; but only while inodes of it are known or being looked up, so that a mount
+ * below the root can be unmounted again.
  *
- * Invariant: an entry that is held does not change. One that nobody holds may be used for another mount. */
+ * Invariant: an entry that is held does not change. One that nobody holds may be reused for another mount. */
 #ifndef MOUNT_TABLE_H
 #define MOUNT_TABLE_H
 
@@ -15,10 +15,10 @@
 struct lower_mount {
     uint64_t mount_id;
     dev_t device;
-    int fd;           /* really open, not O_PATH; -1: inodes of this mount are found by name */
-    int handle_flags; /* of name_to_handle_at(2); -1: it has no handles that last */
-    long fs_type;     /* as of statfs(2), if it is known where its handles hold the number; else 0 */
-    bool is_empty;    /* of the kernel's own, and shown as if it were empty: see is_pseudo_fs() */
+    int fd;           /* opened for reading, not O_PATH; -1: inodes of this mount are found by name */
+    int handle_flags; /* of name_to_handle_at(2); -1: its handles do not last */
+    long fs_type;     /* as of statfs(2), if the place of the inode number in its handles is known; else 0 */
+    bool is_empty;    /* a pseudo file system, shown as if it were empty: see is_pseudo_fs() */
     uint64_t hold_count;
 };
 
@@ -30,34 +30,34 @@ struct lower_handle {
     unsigned char bytes[MAX_HANDLE_SZ];
 };
 
-#define HANDLE_IS_BIRTH_TIME (-2) /* handle_type of what stands in for one */
+#define HANDLE_IS_BIRTH_TIME (-2) /* the handle_type if a time of birth replaces the handle */
 
 struct mount_table {
     pthread_mutex_t lock;
     uint32_t count;             /* entries ever used; atomic */
-    bool shows_pseudo;          /* also shows what is_pseudo_fs() tells */
+    bool shows_pseudo;          /* also shows pseudo file systems: see is_pseudo_fs() */
     struct lower_mount *mounts; /* [LOWER_MOUNTS_MAX] */
 };
 
-/* True for what fd is on if the kernel is looked at and controlled through it (proc, sysfs, cgroup and the like). Who
- * may do so is judged by who has opened a file there, which would be the daemon. */
+/* True if fd is on a file system that shows and controls the kernel (proc, sysfs, cgroup and the like). Such a file
+ * system grants access by who opened the file, which would be the daemon. */
 bool is_pseudo_fs(int fd);
 
 int mount_table_init(struct mount_table *table, bool shows_pseudo);
 void mount_table_finish(struct mount_table *table);
 
-/* What fd's inode can be told by from the next that gets its number: its handle, or else its time of birth
- * (HANDLE_IS_BIRTH_TIME); of 0 bytes if there is neither. ret_mount_id: of the mount that it is on
- * Errors: those of statx(2) */
+/* What distinguishes fd's inode from a later one with the same number: its handle, or else its time of birth
+ * (HANDLE_IS_BIRTH_TIME); 0 bytes if there is neither. ret_mount_id: of the mount that it is on
+ * Errors:  those of statx(2) */
 int mount_table_identify(const struct lower_mount *mount, int fd, struct lower_handle *ret_handle,
                          uint64_t *ret_mount_id);
 
-/* The index of the mount that fd (O_PATH) is on, held for the caller; met for the first time, it is probed for file
- * handles, which takes the daemon's own privileges. proc_self_fd: for reopening fd.
+/* The index of the mount that fd (O_PATH) is on, held for the caller. A new mount is probed for file handles, which
+ * takes the daemon's own privileges. proc_self_fd: for reopening fd.
  * Errors:  -ENFILE more mounts than the table holds, those of statx(2) */
 int mount_table_find(struct mount_table *table, int fd, int proc_self_fd, uint32_t *ret_index);
 
-/* Holds a mount that is held already. */
+/* Holds a mount once more. */
 void mount_table_hold(struct mount_table *table, uint32_t index);
 
 /* Lets go of a mount. Returns a descriptor that the caller must close, or -1. */
@@ -66,10 +66,11 @@ int mount_table_release(struct mount_table *table, uint32_t index);
 /* The entry of a mount that is held. */
 const struct lower_mount *mount_table_get(const struct mount_table *table, uint32_t index);
 
-/* The inode's number in a handle. False: not known where it is, or attributes there may have to come from elsewhere. */
+/* The inode's number in a handle. Returns false if its place is unknown, or attributes may have to come from
+ * elsewhere. */
 bool handle_number(long fs_type, const struct file_handle *handle, ino_t *ret_number);
 
-/* Position of a device among those met, for telling inode numbers apart; the root's is 0. */
+/* The index of a device among those met, for telling inode numbers apart; the root's is 0. */
 uint32_t mount_table_device_index(const struct mount_table *table, dev_t device);
 
 #endif

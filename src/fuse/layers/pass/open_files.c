@@ -1,9 +1,9 @@
-/* Files that are open through the mount: which ones an inode has, and how many each user may have. Their descriptors
- * are the daemon's, so without a bound one user could take them all. */
+/* Open files of the mount: which ones an inode has, and how many each user may have. Their descriptors are the
+ * daemon's, so without a bound one user could take them all. */
 #include "pass_private.h"
 #include "process_rights.h"
 
-/* The trusted find the bound where there is no descriptor. */
+/* Trusted users are bounded only by the number of descriptors. */
 int pass_check_room(struct pass *pass, const struct fs_caller *caller) {
     const struct user_shares *files = &pass->open_file_shares;
     bool has_room = user_shares_is_trusted(files, caller->uid) || user_shares_are_left(files, caller->uid) ||
@@ -11,12 +11,13 @@ int pass_check_room(struct pass *pass, const struct fs_caller *caller) {
     return has_room ? 0 : -ENFILE;
 }
 
-/* True if the descriptor appends whatever offset is given with a write. */
+/* True if the descriptor appends whatever offset a write has. */
 static bool is_append_only(int fd, int flags) {
     return flags & O_APPEND && fcntl(fd, F_GETFL) & O_APPEND;
 }
 
-/* Not asked for when opening: that would fail for files that the daemon does not own, maybe after they were made. */
+/* Set after opening: opening with O_NOATIME fails for files that the daemon does not own, perhaps after they were
+ * made. */
 static void leave_atime(const struct pass *pass, const struct inode *inode, int fd) {
     if (inode->type == S_IFDIR ? !pass->no_directory_atime : !pass->no_atime)
         return;
@@ -71,7 +72,7 @@ void pass_remove_open_file(struct pass *pass, struct open_file *file) {
     pass_return_open_file(pass, file);
 }
 
-/* After an aborted connection: nobody releases them. */
+/* For use after an aborted connection: then nobody releases them. */
 void pass_close_all_files(struct pass *pass) {
     struct inode *inode;
     for (uint32_t slot = 0; (inode = inode_table_at(pass->inodes, slot)); slot++) {
@@ -102,7 +103,7 @@ bool pass_is_open_for_writing(struct pass *pass, const struct inode *inode) {
     return is_open;
 }
 
-/* Of a removed file it may be the last. */
+/* This may be the last descriptor of a removed file. */
 static void close_file(struct pass *pass, int fd) {
     bool tells = inode_table_has_named(pass->inodes);
     if (tells)

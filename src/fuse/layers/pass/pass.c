@@ -1,4 +1,4 @@
-/* The life of a pass layer, and its vector. */
+/* The life cycle of a pass layer, and its vector. */
 #include "pass_private.h"
 #include "seen_names.h"
 
@@ -13,16 +13,16 @@ static void forget(struct fs_layer *layer, fs_ino ino, uint64_t count) {
 #define PASS_ROW(NAME, member, params, args, values, ...) .member = pass_op_##member,
 static const struct fs_ops pass_ops = {FS_OPS(PASS_ROW).forget = forget};
 
-#define LIMIT_BY_DEFAULT 1024U /* who sets a lower one wants it */
+#define LIMIT_BY_DEFAULT 1024U /* a lower limit was set on purpose */
 #define ENTRIES_KEPT_BYTES_MAX ((size_t)64 << 20)
 
-/* What the system allows a process at most, which takes CAP_SYS_RESOURCE to get. */
+/* The most that the system allows a process, which takes CAP_SYS_RESOURCE to get. */
 static rlim_t system_limit(void) {
     char text[32];
     return read_beginning(AT_FDCWD, "/proc/sys/fs/nr_open", text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
 }
 
-/* As far as it goes: a hard limit of 1024 and more to what the system allows, which takes CAP_SYS_RESOURCE. */
+/* Raises it as far as possible: a hard limit of 1024 or more up to what the system allows, with CAP_SYS_RESOURCE. */
 static size_t raise_open_file_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
@@ -37,19 +37,19 @@ static size_t raise_open_file_limit(void) {
     return limit.rlim_cur == RLIM_INFINITY ? SIZE_MAX / 2 : limit.rlim_cur;
 }
 
-/* Inodes with handles may hold this many descriptors: directories, for what is looked up in them. */
+/* Inodes with handles may hold this many descriptors, mainly directories, for lookups in them. */
 static size_t path_fds_max(size_t limit) {
     return limit / 4;
 }
 
-/* For what an op needs for a moment, and for what the daemon has open besides. */
+/* For what an op needs for a moment, and for the daemon's other descriptors. */
 static size_t reserve_of(size_t limit) {
     size_t share = limit < 128 ? limit / 8 * 3 : limit / 4;
     return share < 128 ? share : 128;
 }
 
-/* Where inodes are found by name, their descriptors give way to open files. Where they are not, and only a mount below
- * has such, they get a small part. */
+/* If inodes are found by name, their descriptors give way to open files. If only a mount below the root has such
+ * inodes, they get a small part. */
 static void share_out(struct pass *pass, size_t limit) {
     bool has_handles = mount_table_get(&pass->mounts, 0)->fd >= 0;
     size_t room = limit - reserve_of(limit);
@@ -59,7 +59,7 @@ static void share_out(struct pass *pass, size_t limit) {
     user_shares_init(&pass->open_file_shares, open_files_max, pass->own_uid);
 }
 
-/* A small part of what there is, so that nobody runs out of descriptors for them. */
+/* A small part of all descriptors, so that these never exhaust them. */
 static unsigned recent_max(size_t limit) {
     size_t share = limit / 16;
     return share < 1 ? 1 : share < PASS_RECENT ? (unsigned)share : PASS_RECENT;
@@ -72,11 +72,11 @@ static int open_proc(struct pass *pass) {
     pass->proc_self_fd = openat(pass->proc_fd, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (pass->proc_self_fd < 0)
         return negative_errno();
-    (void)fstatat(pass->proc_fd, "self/ns/user", &pass->user_namespace, 0); /* else there are no others */
+    (void)fstatat(pass->proc_fd, "self/ns/user", &pass->user_namespace, 0); /* on failure there are no others */
     return 0;
 }
 
-/* The root is looked up as any inode, so that hard links to it from below find it; it gets number 1. */
+/* Looks the root up like any inode, so that hard links to it from below find it; it gets number 1. */
 static int enter_root(struct pass *pass, const struct pass_options *options, size_t limit, int *root_fd) {
     struct stat attr;
     if (fstat(*root_fd, &attr) < 0)
@@ -146,7 +146,7 @@ int pass_create(const struct pass_options *options, struct pass **ret_pass) {
     }
     pass->privileged = identity_can_change();
     if (pass->privileged)
-        (void)setgroups(0, NULL); /* root needs none, and who is written for must not profit from them */
+        (void)setgroups(0, NULL); /* root needs no groups, and callers must not profit from them */
     pass_keep_spare_fd(pass);
     *ret_pass = pass;
     return 0;

@@ -1,6 +1,6 @@
 /* Attributes: stat, chmod, chown, truncate, times, access, file-system statistics, inode flags.
  *
- * Changes act as the daemon when the kernel has checked them (default_permissions): the kernel itself sends a
+ * If the kernel has checked permissions (default_permissions), changes act as the daemon: the kernel itself sends a
  * setattr on behalf of a writer who does not own the file, to take the set-id bits away. */
 #include <linux/fs.h>
 #include <string.h>
@@ -24,14 +24,14 @@ static int set_owner(int fd, uid_t uid, gid_t gid) {
     return fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) < 0 ? negative_errno() : 0;
 }
 
-/* Also of what does not tell. */
+/* True also if fstat fails. */
 static bool may_have_set_id(int fd) {
     struct stat attr;
     return fstat(fd, &attr) < 0 || (S_ISREG(attr.st_mode) && attr.st_mode & (S_ISUID | S_ISGID));
 }
 
-/* Set-id bits go with the owner, which takes more than the kernel asks for, or stay: asked of the lower file system as
- * the caller. All else the kernel has checked. */
+/* Changing the owner may take set-id bits away. Whether they stay needs more rights than the kernel checks, so the
+ * lower file system is asked as the caller. The kernel has checked all else. */
 static int change_owner(const struct pass *pass, const struct fs_caller *caller, int fd, const struct stat *attr,
                         int which) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
@@ -41,10 +41,10 @@ static int change_owner(const struct pass *pass, const struct fs_caller *caller,
     return set_owner(fd, which & FS_SET_UID ? attr->st_uid : (uid_t)-1, which & FS_SET_GID ? attr->st_gid : (gid_t)-1);
 }
 
-/* Either somebody gives a file the owner that it has, which takes set-id bits away. Or the kernel announces a write
- * that will do so, maybe by who may not change owners: then there is nothing to be done yet, nor at all by who may keep
- * such bits, of whom it announces only that a capability of the file goes (which has gone by now). The request is the
- * same, but nobody writes to a file that nobody has open for writing. */
+/* There are two cases. Somebody gives a file the owner that it has, which takes set-id bits away. Or the kernel
+ * announces a write that will do so, perhaps by a writer who may not change owners: then there is nothing to do yet.
+ * (For a writer who may keep such bits it announces only that the file's capability goes, which has happened by now.)
+ * Both requests look the same, but nobody writes to a file that is not open for writing. */
 static int change_nothing(struct pass *pass, const struct fs_caller *caller, const struct inode *inode, int fd) {
     CLEANUP_IDENTITY struct identity identity = IDENTITY_OWN;
     bool may_be_write = pass_is_open_for_writing(pass, inode);
@@ -56,7 +56,7 @@ static int change_nothing(struct pass *pass, const struct fs_caller *caller, con
     return err == -EPERM && may_be_write ? 0 : err;
 }
 
-/* A symlink's own mode: the lower file system's answer (EOPNOTSUPP), never its target's mode. */
+/* For a symbolic link the lower file system answers (EOPNOTSUPP); its target is never changed. */
 static int change_mode(const struct pass *pass, const struct inode *inode, int fd, mode_t mode) {
     if (inode->type == S_IFLNK)
         return -EOPNOTSUPP;
@@ -85,7 +85,7 @@ static int change_size_open(const struct pass *pass, const struct fs_caller *cal
     return ftruncate(file->fd, size_bytes) < 0 ? negative_errno() : 0;
 }
 
-/* Where the lower file system checks, all of setattr acts as the caller already. */
+/* If the lower file system checks permissions, all of setattr acts as the caller already. */
 static int change_size(struct pass *pass, const struct fs_caller *caller, struct inode *inode,
                        const struct open_file *file, int fd, off_t size_bytes) {
     if (file && is_open_for_writing(file))
@@ -118,7 +118,7 @@ static int change_times(int fd, const struct stat *attr, int which) {
     (FS_SET_UID | FS_SET_GID | FS_SET_MODE | FS_SET_SIZE | FS_SET_ATIME | FS_SET_MTIME | FS_SET_ATIME_NOW |            \
      FS_SET_MTIME_NOW)
 
-/* The owner goes first: changing it takes set-id bits away, which a mode given with it may set again. */
+/* The owner is changed first: that takes set-id bits away, which a mode in the same request may set again. */
 static int change(struct pass *pass, const struct fs_caller *caller, struct inode *inode, const struct open_file *file,
                   int fd, const struct stat *attr, int which) {
     int err = 0;
@@ -194,8 +194,8 @@ int pass_op_statfs(struct fs_layer *layer, FS_CALL, struct statvfs *ret_statfs) 
     return fstatvfs(path.fd, ret_statfs) < 0 ? negative_errno() : 0;
 }
 
-/* Inode flags and what the kernel reads and writes beside them. Other commands would act with the daemon's
- * privileges in ways nobody has checked. */
+/* Inode flags, and similar settings that the kernel reads and writes. Other commands would act with the daemon's
+ * privileges without any check. */
 static bool ioctl_is_forwarded(unsigned command) {
     switch (command) {
     case FS_IOC_GETFLAGS:
@@ -231,7 +231,7 @@ int pass_op_ioctl(struct fs_layer *layer, FS_CALL, fs_file file, const struct fs
     return 0;
 }
 
-/* The kernel asks only for mounts on a block device, which this is not. */
+/* The kernel sends this only for mounts on a block device, which ours is not. */
 int pass_op_bmap(struct fs_layer *layer, FS_CALL, size_t block_size_bytes, uint64_t *block) {
     (void)layer, (void)caller, (void)ino, (void)block_size_bytes, (void)block;
     return -ENOSYS;

@@ -1,15 +1,13 @@
-/* What a caller may do besides what its ids say: supplementary groups and capabilities, as the kernel tells of its
- * thread.
+/* What a caller may do beyond its ids: supplementary groups and capabilities, as /proc shows them for its thread.
  *
- * A thread of the kernel may act for somebody else (a server of NFS, an overlay): then its own groups and capabilities
- * are not those of the request. They count only if the thread's own file-system user is the one that the request
- * names. */
+ * A thread of the kernel may act for another user (a server of NFS, an overlay): its own groups and capabilities are
+ * not those of the request. So they count only if the thread's own file-system user is the one in the request. */
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "pass_private.h"
 
-#define IO_WORKER "iou-" /* what names of the threads of io_uring(7) begin with */
+#define IO_WORKER "iou-" /* names of io_uring(7) threads begin with this */
 
 /* The status of a thread: a few KB, or much more with many groups. */
 static char *read_status(const struct pass *pass, pid_t pid) {
@@ -39,7 +37,7 @@ static char *read_status(const struct pass *pass, pid_t pid) {
     return steal_pointer(&text);
 }
 
-/* What follows "\nName:" in a status; NULL: it has no such line. */
+/* The text behind "\nName:" in a status; NULL if there is no such line. */
 static const char *find_line(const char *status, const char *name) {
     const char *line = strstr(status, name);
     return line ? line + strlen(name) : NULL;
@@ -50,7 +48,7 @@ static uint64_t find_capabilities(const char *status, const char *name) {
     return line ? strtoull(line, NULL, 16) : 0;
 }
 
-/* The next number of a line. False: there is none. */
+/* The next number of a line. Returns false if there is none. */
 static bool next_number(const char **line, uint64_t *ret_number) {
     while (**line == ' ' || **line == '\t')
         (*line)++;
@@ -74,7 +72,7 @@ static bool acts_for_itself(const char *status, uid_t uid) {
 }
 
 static int copy_groups(const char *line, struct caller_rights *rights) {
-    size_t room = strcspn(line, "\n") / 2 + 1; /* a digit and a blank at least for each */
+    size_t room = strcspn(line, "\n") / 2 + 1; /* each takes a digit and a blank at least */
     rights->groups = malloc(room * sizeof(*rights->groups));
     if (!rights->groups)
         return -ENOMEM;
@@ -89,19 +87,19 @@ bool caller_is_in_our_namespace(const struct pass *pass, pid_t pid) {
     struct stat attr;
     snprintf(path, sizeof(path), "%d/ns/user", pid);
     if (pass->user_namespace.st_ino == 0)
-        return true; /* this kernel has one only */
+        return true; /* this kernel has only one */
     return fstatat(pass->proc_fd, path, &attr, 0) == 0 && attr.st_ino == pass->user_namespace.st_ino &&
            attr.st_dev == pass->user_namespace.st_dev;
 }
 
-/* Capabilities are over all files only in the daemon's own user namespace. (What root of another may do with which file
- * the kernel checks, but by what it knew of it up to a second ago.) */
+/* Capabilities are over all files only in the daemon's own user namespace. (The kernel checks what root of another
+ * namespace may do with a file, but with attributes that may be a second old.) */
 static uint64_t read_capabilities(const struct pass *pass, const char *status, pid_t pid) {
     uint64_t capabilities = find_capabilities(status, "\nCapEff:");
     return capabilities != 0 && caller_is_in_our_namespace(pass, pid) ? capabilities : 0;
 }
 
-/* A worker of io_uring(7) has the rights that its process had when it began: those that it has now count. */
+/* An io_uring(7) thread keeps the rights that its process had at its start: the rights the process has now count. */
 static pid_t find_process_of_worker(const char *status) {
     const char *line =
         strncmp(status, "Name:\t" IO_WORKER, strlen("Name:\t" IO_WORKER)) == 0 ? find_line(status, "\nTgid:") : NULL;
@@ -131,9 +129,9 @@ int caller_read_rights(const struct pass *pass, const struct fs_caller *caller, 
         err = groups ? copy_groups(groups, &rights) : 0;
         rights.capabilities = read_capabilities(pass, status, caller->pid);
     } else if (caller->uid == 0 && status) {
-        rights.capabilities = find_capabilities(status, "\nCapBnd:"); /* the kernel as root, for who is not */
+        rights.capabilities = find_capabilities(status, "\nCapBnd:"); /* the kernel as root for some user */
     } else if (caller->uid == 0 && caller->pid <= 0) {
-        rights.capabilities = UINT64_MAX; /* root that is not seen from here */
+        rights.capabilities = UINT64_MAX; /* root, in a namespace not visible from here */
     }
     if (caller->lacks_fsetid)
         rights.capabilities &= ~CAPABILITY_BIT(CAP_FSETID);
@@ -160,7 +158,7 @@ uint64_t capability_sets_effective(const struct capability_sets *sets) {
 bool caller_has_capabilities(const struct fs_caller *caller, uint64_t wanted) {
     struct capability_sets sets;
     if (caller->pid <= 0)
-        return true; /* in a namespace that is not seen from here: root there is root */
+        return true; /* in a namespace not visible from here: root there is root */
     if (!capability_sets_get(caller->pid, &sets))
         return errno != ESRCH;
     return (capability_sets_effective(&sets) & wanted) == wanted;

@@ -7,7 +7,7 @@
 
 #define NOWHERE ((off_t)-1) /* no position of a directory */
 
-/* Makes sure that entries from `offset` on are in the buffer. Returns false at the end of the directory. */
+/* Makes sure that the buffer holds entries from `offset` on. *ret_any: false at the end of the directory. */
 static int refill(struct pass *pass, struct open_file *file, off_t offset, bool *ret_any) {
     if (!file->entries) {
         file->entries = malloc(PASS_ENTRIES_BYTES);
@@ -20,7 +20,7 @@ static int refill(struct pass *pass, struct open_file *file, off_t offset, bool 
             return negative_errno();
         file->position = offset;
     }
-    file->entries_size_bytes = 0; /* what is there belongs elsewhere, also if this fails */
+    file->entries_size_bytes = 0; /* the entries are of another position, also if this fails */
     file->entries_used_bytes = 0;
     ssize_t read_bytes = getdents64(file->fd, file->entries, PASS_ENTRIES_BYTES);
     if (read_bytes < 0)
@@ -34,22 +34,22 @@ static bool is_dots(const char *name) {
     return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
 }
 
-/* Who wants the entries, and how. */
+/* Where the entries go, and how. */
 struct listing {
     struct pass *pass;
-    const struct fs_caller *caller; /* entries are looked up on this one's behalf; NULL: not looked up */
+    const struct fs_caller *caller; /* entries are looked up for this caller; NULL: not looked up */
     struct lister *lister;          /* NULL with caller */
     fs_fill_fn fill;
     void *context;
-    size_t offered_count; /* that fitted */
+    size_t offered_count; /* those that fitted */
 };
 
 static bool is_looked_up(const struct listing *listing, const char *name) {
     return listing->caller && !is_dots(name) && pass_next_has_attributes(listing->lister);
 }
 
-/* Offers one entry. When looked up it is looked up, unless that fails: then it goes up as a bare name, and whoever
- * wants it will look it up and see why. */
+/* Offers one entry, after looking it up if wanted. If the lookup fails it is sent as a bare name: a program that uses
+ * it looks it up and sees the error. */
 static bool offer(const struct listing *listing, const struct open_file *file, const struct dirent64 *lower) {
     struct pass *pass = listing->pass;
     struct fs_entry entry = {0};
@@ -70,7 +70,7 @@ static bool offer(const struct listing *listing, const struct open_file *file, c
 
 static int read_entries(struct listing *listing, struct open_file *file, off_t offset) {
     bool any = true;
-    bool rewound = offset == 0; /* shows what was made since */
+    bool rewound = offset == 0; /* shows new entries too */
     if (offset != file->position || file->entries_used_bytes == file->entries_size_bytes || rewound) {
         int err = refill(listing->pass, file, offset, &any);
         if (err < 0)
@@ -91,14 +91,14 @@ static int read_entries(struct listing *listing, struct open_file *file, off_t o
             int err = refill(listing->pass, file, file->position, &any);
             if (err < 0)
                 return listing->offered_count > 0 ? 0
-                                                  : err; /* what was read is good; the error comes with the next read */
+                                                  : err; /* what was read is good; the next read returns the error */
         }
     }
     return 0;
 }
 
-/* At the end they go, so that directories that stay open take no more memory than files; and where the user's take too
- * much, which has the next read seek. */
+/* Frees the entries at the end of a directory, so that an open directory takes no more memory than a file; and if the
+ * user's entries take too much, which makes the next read seek. */
 static void keep_entries_if_worth(struct pass *pass, struct open_file *file, bool is_at_end) {
     if (!is_at_end && user_shares_are_left(&pass->entries_shares, file->uid))
         return;
@@ -107,7 +107,7 @@ static void keep_entries_if_worth(struct pass *pass, struct open_file *file, boo
         file->position = NOWHERE;
 }
 
-/* lister: NULL: bare names are asked for */
+/* lister: NULL: bare names are wanted */
 static int read_directory(struct pass *pass, const struct fs_caller *caller, fs_file handle, off_t offset,
                           struct lister *lister, fs_fill_fn fill, void *context, size_t *ret_entry_count) {
     struct open_file *file = to_open_file(handle);

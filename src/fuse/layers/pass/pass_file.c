@@ -1,8 +1,13 @@
-/* Open files and what is done with them.
+/* Open files and operations on them.
  *
- * The lower file is opened without O_APPEND if it can be: a write from the kernel's page cache may come through any
- * file that has the inode open, at an offset of its own. Appending is asked for write by write, so that it is atomic
- * among writers above and below. O_DIRECT is honoured below, so that latencies are those of the device. */
+ * The lower file is opened without O_APPEND if possible: a write from the kernel's page cache may come through any open
+ * file of the inode, at an offset of its own. Instead each appending write asks for RWF_APPEND, so that it is atomic
+ * among writers above and below. O_DIRECT is passed down, so that latencies are those of the device.
+ *
+ * The lower file system takes set-id bits away on writes (FUSE_HANDLE_KILLPRIV_V2, see init_answer.c; over io_uring
+ * with libfuse 3.18.3, which passes on whether the caller may keep them). So the daemon gives up CAP_FSETID around
+ * every change of a file's data for a caller without it. Otherwise the kernel would ask for security.capability before
+ * each single write. The kernel does not see the bits go, so attributes of such files are not cached. */
 #include <string.h>
 #include <sys/file.h>
 #include <sys/uio.h>
@@ -10,16 +15,16 @@
 #include "pass_private.h"
 
 #define DIRECT_ALIGNMENT_BYTES 4096U
-#define LOWER_PAGE_BYTES 4096 /* the smallest that there are */
+#define LOWER_PAGE_BYTES 4096 /* the smallest that exist */
 
 /* ---- Open and close ---- */
 
-/* What the lower file is opened with. */
+/* The flags to open the lower file with. */
 static int lower_flags(int flags) {
     return (flags & (O_ACCMODE | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME)) | O_NOCTTY | O_CLOEXEC;
 }
 
-/* Opens as the caller, through a descriptor that is held before the privilege to open handles is given up. */
+/* Opens as the caller, through a descriptor that was opened before giving up the privilege to open handles. */
 static int open_as_caller(struct pass *pass, const struct fs_caller *caller, const struct inode *inode, int flags,
                           int *ret_fd) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
@@ -48,8 +53,8 @@ static int open_checked(struct pass *pass, const struct fs_caller *caller, struc
                                  : pass_open_inode(pass, inode, flags, ret_fd);
 }
 
-/* O_NOATIME is the owner's privilege: a daemon that lacks it reads the file all the same. A file that can only be
- * appended to opens for nothing else. flags: as asked for */
+/* O_NOATIME is a privilege of the owner: a daemon that lacks it opens the file without. An append-only file can be
+ * opened only with O_APPEND. flags: as requested */
 static int open_file(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags, int *ret_fd) {
     int lower = lower_flags(flags);
     int err = open_checked(pass, caller, inode, lower, ret_fd);
@@ -62,7 +67,7 @@ static int open_file(struct pass *pass, const struct fs_caller *caller, struct i
     return err;
 }
 
-/* A program may be run by who may not read it, so that the daemon reads it for the kernel. */
+/* A user may run a program without being allowed to read it, so the daemon reads it for the kernel. */
 static int open_program(struct pass *pass, const struct fs_caller *caller, struct inode *inode, int flags,
                         int *ret_fd) {
     CLEANUP_FD int fd = -1;
@@ -77,7 +82,7 @@ static int open_program(struct pass *pass, const struct fs_caller *caller, struc
     return 0;
 }
 
-/* O_TRUNC of what is open already: set-id bits go or stay as the caller's privileges say. */
+/* O_TRUNC on a file that is open already: set-id bits go or stay according to the caller's privileges. */
 static int truncate_opened(struct pass *pass, FS_CALL, fs_file file) {
     const struct stat empty = {.st_size = 0};
     struct stat attr;
@@ -107,7 +112,7 @@ int pass_op_open(struct fs_layer *layer, FS_CALL, int flags, fs_file *ret_file) 
     return err;
 }
 
-/* Finds the inode of a descriptor just opened, through a second one that the inode may keep. */
+/* Finds the inode of a newly opened descriptor, through a second one that the inode may keep. */
 static int enter_by_path(struct pass *pass, uint32_t mount_index, int fd, struct fs_entry *ret_entry) {
     const struct fd_path path = pass_fd_path(fd);
     CLEANUP_FD int path_fd = openat(pass->proc_self_fd, path.text, O_PATH | O_CLOEXEC);
@@ -121,7 +126,7 @@ static int enter_by_path(struct pass *pass, uint32_t mount_index, int fd, struct
     return err;
 }
 
-/* Turns a new or found descriptor into an entry and an open file. name: NULL: it has none */
+/* Turns a descriptor into an entry and an open file. name: NULL: it has none */
 static int enter_open_file(struct pass *pass, const struct fs_caller *caller, fs_ino parent, const char *name, int *fd,
                            int flags, struct fs_entry *ret_entry, fs_file *ret_file) {
     struct fs_entry entry;
@@ -147,7 +152,7 @@ static int access_needed(int flags) {
     return reading | writing;
 }
 
-/* Opens what somebody made below since the kernel looked: as any file, so never through a symlink or a fifo.
+/* Opens a file that was made below since the kernel looked: like any file, so never through a symbolic link or a FIFO.
  * The kernel has checked nothing here. */
 static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int flags, struct fs_entry *ret_entry,
                          fs_file *ret_file) {
@@ -163,7 +168,7 @@ static int open_existing(struct fs_layer *layer, FS_CALL, const char *name, int 
         err = pass_check_access(to_pass(layer), caller, entry.ino, access_needed(flags));
     if (err == 0)
         err = pass_op_open(layer, caller, entry.ino, flags, ret_file);
-    if (err == 0 && flags & O_TRUNC) /* the attributes are those before */
+    if (err == 0 && flags & O_TRUNC) /* the attributes are from before the truncation */
         (void)pass_stat(to_pass(layer), to_open_file(*ret_file)->fd, &entry.attr);
     if (err < 0)
         inode_table_forget(to_pass(layer)->inodes, entry.ino, 1);
@@ -208,7 +213,7 @@ int pass_op_create(struct fs_layer *layer, FS_CALL, const char *name, mode_t mod
         if (err != -EEXIST || flags & O_EXCL)
             return err;
         err = open_existing(layer, caller, ino, name, flags & ~O_CREAT, ret_entry, ret_file);
-        if (err != -ENOENT || tries == 16) /* made and removed over and over below */
+        if (err != -ENOENT || tries == 16) /* it is made and removed below over and over */
             return err;
     }
 }
@@ -247,11 +252,11 @@ int pass_op_tmpfile(struct fs_layer *layer, FS_CALL, mode_t mode, int flags, str
 int pass_op_release(struct fs_layer *layer, FS_CALL, fs_file file) {
     (void)caller, (void)ino;
     pass_drop_file_locks(to_pass(layer), to_open_file(file));
-    pass_remove_open_file(to_pass(layer), to_open_file(file)); /* an error of closing was told by flush */
+    pass_remove_open_file(to_pass(layer), to_open_file(file)); /* flush has reported errors of closing */
     return 0;
 }
 
-/* close(2) of a duplicate makes network and quota errors known without giving the file up. */
+/* close(2) of a duplicate reports network and quota errors without giving the file up. */
 int pass_op_flush(struct fs_layer *layer, FS_CALL, fs_file file, uint64_t lock_owner) {
     struct pass *pass = to_pass(layer);
     struct open_file *open_file = to_open_file(file);
@@ -259,7 +264,7 @@ int pass_op_flush(struct fs_layer *layer, FS_CALL, fs_file file, uint64_t lock_o
     pass_drop_locks(pass, open_file->inode, lock_owner);
     int duplicate = fcntl(open_file->fd, F_DUPFD_CLOEXEC, 0);
     if (duplicate < 0)
-        return errno == EMFILE ? 0 : negative_errno(); /* out of descriptors: nothing to report of the file */
+        return errno == EMFILE ? 0 : negative_errno(); /* out of descriptors: says nothing of the file */
     return close(duplicate) < 0 ? negative_errno() : 0;
 }
 
@@ -273,7 +278,8 @@ static bool is_aligned(const void *data) {
     return (uintptr_t)data % DIRECT_ALIGNMENT_BYTES == 0;
 }
 
-/* Moves references to the lower file's pages instead of copying them. False: nothing, or not all there is. */
+/* Moves references to the lower file's pages instead of copying them. Returns false if nothing, or not all, was
+ * moved. */
 static bool read_into_pipe(const struct open_file *file, struct fs_read_into *into, size_t size_bytes, off_t offset,
                            size_t *ret_read_bytes) {
     size_t done_bytes = 0;
@@ -291,14 +297,14 @@ static bool read_into_pipe(const struct open_file *file, struct fs_read_into *in
     return true;
 }
 
-/* Where a file system may stop before the end of a file: pages are read or not. What ends elsewhere is the end. */
+/* A file system may stop between pages before the end of a file. A read that stops elsewhere has reached the end. */
 static bool may_go_on(off_t offset) {
     return offset % LOWER_PAGE_BYTES == 0;
 }
 
-/* Reads until size_bytes or the end of the file. The kernel takes a short answer for the end of the file, and forgets
- * what lies behind; so an error after some bytes is the answer, too, and so is a signal. Whoever reads pages then asks
- * for each alone. */
+/* Reads until size_bytes or the end of the file. The kernel takes a short answer for the end of the file, and drops
+ * what it has cached behind it. So an error, or a signal, after some bytes is the answer too. A reader of pages then
+ * asks for each page alone. */
 static int read_whole(int fd, char *memory, size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
     size_t done_bytes = 0;
     ssize_t read_bytes = 1;
@@ -312,7 +318,7 @@ static int read_whole(int fd, char *memory, size_t size_bytes, off_t offset, siz
     return 0;
 }
 
-/* As the device does it: of a file's end, or a bad block behind good ones, a part. */
+/* As the device reads: only a part at the end of a file, or before a bad block. */
 static int read_direct(int fd, void *memory, size_t size_bytes, off_t offset, size_t *ret_read_bytes) {
     ssize_t read_bytes = pread(fd, memory, size_bytes, offset);
     if (read_bytes < 0)
@@ -339,8 +345,8 @@ static ssize_t write_at(const struct open_file *file, const void *data, size_t s
     return pwritev2(file->fd, &part, 1, offset, RWF_APPEND);
 }
 
-/* A device reads only from aligned memory, and a request's payload lies behind its header. Never appends: the
- * kernel may send the parts of one large direct write all at once. */
+/* A device reads only from aligned memory, and a request's payload follows its header. Never appends: the kernel may
+ * send the parts of one large direct write all at once. */
 static ssize_t write_direct(const struct open_file *file, const void *data, size_t size_bytes, off_t offset) {
     if (is_aligned(data))
         return pwrite(file->fd, data, size_bytes, offset);
@@ -353,7 +359,7 @@ static ssize_t write_direct(const struct open_file *file, const void *data, size
     return pwrite(file->fd, aligned, size_bytes, offset);
 }
 
-/* The program may have switched O_DIRECT on or off, which nobody tells but its next write. */
+/* The program may have switched O_DIRECT on or off, which only its next write shows. */
 static void follow_direct(struct open_file *file, unsigned flags) {
     bool is_wanted = flags & O_DIRECT;
     if (is_wanted == is_direct_now(file))
@@ -364,8 +370,8 @@ static void follow_direct(struct open_file *file, unsigned flags) {
 }
 
 /* The kernel takes a page for written once its request is answered, whatever count the answer has. So all of it is
- * written, or the error that keeps the rest from being written is the answer. A signal is no such error, except while
- * we unmount: then the lower file system may hang. */
+ * written, or the answer is the error that prevented that. A signal is no such error, except while we unmount: then the
+ * lower file system may hang. */
 static int write_whole(struct pass *pass, int fd, const char *data, size_t size_bytes, off_t offset) {
     struct space_wait wait = {0};
     while (size_bytes > 0) {
@@ -383,9 +389,9 @@ static int write_whole(struct pass *pass, int fd, const char *data, size_t size_
     return 0;
 }
 
-/* Pages written back end where the file does, which O_DIRECT refuses: they go through a descriptor without. Who has the
- * file open may not be allowed to open it again, as one that has become read-only: then the descriptor that there is
- * does without until the next direct write. */
+/* Pages written back end where the file ends, which O_DIRECT refuses: they go through a descriptor without it. The user
+ * may not be allowed to open the file again, as one that has become read-only: then O_DIRECT is switched off on the
+ * existing descriptor until the next direct write. */
 static int write_back_at(struct pass *pass, struct open_file *file, uid_t uid, const void *data, size_t size_bytes,
                          off_t offset) {
     CLEANUP_FD int fd = -1;
@@ -396,8 +402,8 @@ static int write_back_at(struct pass *pass, struct open_file *file, uid_t uid, c
     return err < 0 ? err : write_whole(pass, fd >= 0 ? fd : file->fd, data, size_bytes, offset);
 }
 
-/* Whose page it is the kernel does not say. It is one of those who have the file open for writing: of root only if all
- * of them are, so that nobody else gets at reserved blocks and beyond a quota. */
+/* The kernel does not say whose page it is. It belongs to one of the users that have the file open for writing; to root
+ * only if all of them are root, so that nobody else uses reserved blocks or exceeds a quota. */
 static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
     uid_t uid = 0;
     pthread_mutex_lock(&pass->open_files_lock);
@@ -412,7 +418,7 @@ static uid_t find_page_owner(struct pass *pass, const struct inode *inode) {
 static int write_back(struct pass *pass, struct open_file *file, const void *data, size_t size_bytes, off_t offset,
                       size_t *ret_written_bytes) {
     if (file->appends)
-        return -EPERM; /* it would not be written where the page is */
+        return -EPERM; /* it would be written elsewhere than the page */
     int err = write_back_at(pass, file, find_page_owner(pass, file->inode), data, size_bytes, offset);
     if (err == 0)
         *ret_written_bytes = size_bytes;
@@ -468,7 +474,7 @@ int pass_op_fallocate(struct fs_layer *layer, FS_CALL, fs_file file, int mode, o
     return err;
 }
 
-/* Only SEEK_DATA and SEEK_HOLE come here; the position itself is the kernel's. */
+/* Only SEEK_DATA and SEEK_HOLE reach us; the kernel keeps the position. */
 int pass_op_lseek(struct fs_layer *layer, FS_CALL, fs_file file, off_t offset, int whence, off_t *ret_offset) {
     (void)layer, (void)caller, (void)ino;
     off_t found = lseek(to_open_file(file)->fd, offset, whence);
@@ -499,7 +505,7 @@ int pass_op_copy_file_range(struct fs_layer *layer, FS_CALL, fs_file file, off_t
     return 0;
 }
 
-/* Files on disk are always ready: the kernel then answers by itself. */
+/* Files on disk are always ready, so the kernel then stops asking. */
 int pass_op_poll(struct fs_layer *layer, FS_CALL, fs_file file, unsigned *ret_events) {
     (void)layer, (void)caller, (void)ino, (void)file, (void)ret_events;
     return -ENOSYS;
@@ -522,7 +528,7 @@ int pass_op_syncfs(struct fs_layer *layer, FS_CALL) {
 
 /* ---- Directories: the descriptor and its lifetime; pass_dir.c reads them ---- */
 
-/* A mount that is shown empty is only looked at. */
+/* The root of a mount that is shown empty may only be looked at. */
 static int open_empty(struct pass *pass, fs_ino ino, int *ret_fd) {
     CLEANUP_PATH_FD struct path_fd path = PATH_FD_NONE;
     int err = pass_open_path_to_stat(pass, ino, &path);

@@ -1,5 +1,5 @@
-/* Finding inodes that have no file handle: from a directory that has a descriptor, down by names, each checked to be
- * what it was. */
+/* Finding inodes that have no file handle: from a directory that has a descriptor, down by names. Each step checks that
+ * the name still leads to the same inode. */
 #include <dirent.h>
 #include <linux/openat2.h>
 #include <string.h>
@@ -7,12 +7,12 @@
 
 #include "pass_private.h"
 
-#define LISTED_BYTES_MAX ((size_t)1 << 20) /* of a directory's entries, when something has another name now */
-#define STEPS_MAX 100000                   /* while others rename what is on the way, over and over */
+#define LISTED_BYTES_MAX ((size_t)1 << 20) /* of a directory's entries, searched for a new name */
+#define STEPS_MAX 100000                   /* bounds the search while others keep renaming directories on the way */
 
 /* ---- A step ---- */
 
-/* On the same mount: what is on another is never found by name. */
+/* On the same mount only: inodes on another are never found by name. */
 static int open_name(struct pass *pass, int directory_fd, const char *name) {
     struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV};
     int fd;
@@ -31,7 +31,7 @@ static bool has_number(const struct inode *inode, int fd) {
            (attr.st_mode & S_IFMT) == inode->type;
 }
 
-/* A handle tells all, also that of a file that was copied up meanwhile, which may have another number. */
+/* A handle decides alone: a file that was copied up meanwhile (overlayfs) may have another number. */
 static bool is_inode(struct pass *pass, const struct inode *inode, int fd) {
     const struct lower_mount *mount = mount_table_get(&pass->mounts, inode->mount_index);
     struct lower_handle handle;
@@ -55,8 +55,8 @@ static int open_as(struct pass *pass, const struct inode_step *step, const char 
 
 /* ---- What is open ---- */
 
-/* Whatever its name is now, and whoever may search what is above it. No copy of the file's own descriptor: closing that
- * may tell the lower file system. */
+/* Works whatever the file's name is now, and whoever may search the directories above it. It is not a duplicate of the
+ * open file's descriptor: closing that may be reported to the lower file system (flush). */
 static int open_through_file(struct pass *pass, struct inode *inode, int *ret_fd) {
     struct open_file *file = pass_borrow_open_file(pass, inode);
     if (!file)
@@ -74,7 +74,7 @@ static int open_through_file(struct pass *pass, struct inode *inode, int *ret_fd
 
 /* ---- What was renamed below, in the same directory ---- */
 
-/* Where handles only tell inodes apart (overlayfs) the numbers of entries may be others than those of inodes. */
+/* Where handles only tell inodes apart (overlayfs), entries may have other numbers than their inodes. */
 static bool may_be(struct pass *pass, const struct inode *inode, const struct dirent64 *entry) {
     bool tells_number = mount_table_get(&pass->mounts, inode->mount_index)->handle_flags <= 0;
     return (tells_number ? entry->d_ino == inode->number : (mode_t)DTTOIF(entry->d_type) == inode->type) &&
@@ -110,14 +110,14 @@ static int open_listed(struct pass *pass, const struct inode_step *step, int *re
 
 /* ---- All steps ---- */
 
-/* err: of opening it by its name. A directory that may not be searched any more may not be read either. */
+/* err: of opening it by its name. A directory that may no longer be searched may not be readable either. */
 static int open_without_name(struct pass *pass, const struct inode_step *step, int err, int *ret_fd) {
     if (open_through_file(pass, step->inode, ret_fd) == 0)
         return 0;
     return err == -ESTALE ? open_listed(pass, step, ret_fd) : err;
 }
 
-/* Takes a step. *in_use: what the next begins at */
+/* Takes a step. *in_use: where the next one begins */
 static int step_down(struct pass *pass, struct inode_step *step, int *in_use) {
     CLEANUP_FD int fd = -1;
     int err = open_as(pass, step, step->name, &fd);
@@ -135,8 +135,8 @@ static void let_go(struct pass *pass, struct inode **inode) {
         inode_table_let_go(pass->inodes, steal_pointer(inode));
 }
 
-/* Towards *halfway, if there is one. Finding what is deep goes there first, so that not each step walks up all the way:
- * under the lock, others would wait. */
+/* Begins a step towards *halfway, if there is one. A deep inode is found by way of it, so that not each step walks up
+ * the whole path under the lock. */
 static int begin_step(struct pass *pass, struct inode *inode, struct inode **halfway, struct inode_step *step) {
     int err = inode_table_begin_step(pass->inodes, *halfway ? *halfway : inode, step);
     if (err == 0 && step->halfway) {
@@ -146,7 +146,7 @@ static int begin_step(struct pass *pass, struct inode *inode, struct inode **hal
     return err;
 }
 
-/* Until there are no more steps. ret_fd: in use then */
+/* Takes steps until there are no more. ret_fd: in use then */
 static int take_steps(struct pass *pass, struct inode *inode, struct inode **halfway, int *ret_fd) {
     int in_use = -1;
     for (int steps = 0; steps < STEPS_MAX; steps++) {
@@ -183,7 +183,7 @@ static int find(struct pass *pass, struct inode *inode, struct path_fd *ret_path
     return err;
 }
 
-/* What is open is found without a way to it, as what has no name any more. */
+/* An open file is found through its descriptor, like one that has lost its name. */
 int pass_find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) {
     int err = find(pass, inode, ret_path);
     int fd = -1;
@@ -195,7 +195,7 @@ int pass_find(struct pass *pass, struct inode *inode, struct path_fd *ret_path) 
 
 /* ---- Names that go ---- */
 
-/* Whatever becomes of the inode then: the op is not to fail for it. */
+/* Errors are ignored: the op must not fail because of them. */
 void pass_begin_removal(struct pass *pass, fs_ino directory, const char *name, struct removal *ret_removal) {
     const struct inode *inode = inode_table_get(pass->inodes, directory);
     if (!inode || !inode->is_by_name)

@@ -1,22 +1,24 @@
-/* What the mounts below forbid: set-id bits (nosuid), devices (nodev), execution (noexec).
+/* What lower mounts forbid: set-id bits (nosuid), devices (nodev), execution (noexec).
  *
- * To the kernel all our files are of one mount, ours, with one set of flags. Where a lower mount forbids more than
- * that, it must not see what it would act on: neither set-id bits, nor capabilities of files, nor the numbers of
- * devices. Flags may change at any time, also those of our own mount, so they are asked for each time, of what is rare:
- * files with such bits, devices, and programs that are opened to be run. */
+ * To the kernel all our files are on one mount, ours, with one set of flags. If a lower mount forbids more than ours,
+ * the kernel must not see what it would act on: set-id bits, capabilities of files, numbers of devices. A device whose
+ * number is hidden is another inode than with its number, and its name is never cached, since the kernel opens devices
+ * without asking us. Flags may change at any time, also those of our own mount, so they are read for each use, all of
+ * which are
+ * rare: files with such bits, devices, and programs opened for execution. */
 #include <poll.h>
 #include <string.h>
 
 #include "mounts.h"
 #include "pass_private.h"
 
-/* As of statvfs(3), of the mount that fd is on. If it does not tell, it forbids all. */
+/* As of statvfs(3), of the mount that fd is on. All are set if that fails. */
 static unsigned long lower_flags_of(int fd) {
     struct statvfs fs;
     return fstatvfs(fd, &fs) == 0 ? fs.f_flag : ST_NOSUID | ST_NODEV | ST_NOEXEC;
 }
 
-/* Under the lock. The table tells each change once. */
+/* Call under the lock. poll reports each change of the table once. */
 static void look_at_own_mount(struct pass *pass) {
     struct own_mount *own = &pass->own_mount;
     struct pollfd change = {.fd = own->table_fd, .events = POLLPRI};
@@ -48,7 +50,7 @@ static bool is_forbidden(struct pass *pass, int fd, unsigned long flag) {
     return lower_flags_of(fd) & flag && !pass_mount_has(pass, flag);
 }
 
-/* The set-id bits that count when a program is run. */
+/* The set-id bits that have an effect when a program is run. */
 static mode_t set_id_bits(mode_t mode) {
     mode_t bits = mode & S_ISUID;
     if (mode & S_ISGID && mode & S_IXGRP)

@@ -1,8 +1,18 @@
 /* Acting as the caller: the effective user and group, supplementary groups, capabilities and umask of this one thread.
  *
+ * Who checks permissions. With default_permissions (always on with allow_other, unless told otherwise) the kernel has
+ * checked before it sends a request. Ops that make, remove or rename names still act as the caller: what is made must
+ * belong to the caller at once, and sticky and set-group-id directories depend on the caller. setattr, open and most
+ * xattr ops act as the daemon: the kernel itself sends a setattr on behalf of a writer who does not own the file, to
+ * take its set-id bits away. With no_default_permissions every op that names a file acts as the caller.
+ *
+ * This changes the effective user, not only the file-system user: the kernel then takes all effective capabilities away
+ * by itself, and nothing in the lower file system can mistake the thread for root. It gives them back with root's uid.
+ * The capabilities that the caller has are raised again, if it is in the daemon's user namespace. Its groups and
+ * capabilities are those of its thread (pass_caller.c). Root with all capabilities costs one system call.
+ *
  * glibc's wrappers would change every thread of the process, so the system calls are made raw. Real and saved user stay
- * root's: who leaves can come back, and nobody else may send signals to the thread or trace it. With another effective
- * user than root the kernel takes all effective capabilities away by itself, and gives them back with root's. */
+ * root: so the thread can come back, and nobody else may send it signals or trace it. */
 #include <grp.h>
 #include <limits.h>
 #include <sched.h>
@@ -28,7 +38,7 @@ static bool set_capabilities(const struct capability_sets *sets) {
     return syscall(SYS_capset, &header, sets->data) == 0;
 }
 
-/* What this thread starts with and returns to. */
+/* The sets with which this thread starts, and to which it returns. */
 static const struct capability_sets *own_capabilities(void) {
     static _Thread_local struct capability_sets own;
     static _Thread_local bool known;
@@ -42,19 +52,19 @@ static uint64_t own_effective(void) {
     return capability_sets_effective(own_capabilities());
 }
 
-/* Coming back to root as the effective user raises what is permitted. */
+/* Returning to root as the effective user raises all permitted capabilities. */
 static bool permitted_is_effective(void) {
     const struct capability_sets *own = own_capabilities();
     return own->data[0].permitted == own->data[0].effective && own->data[1].permitted == own->data[1].effective;
 }
 
-/* Those of the wanted that the daemon has. */
+/* Raises those wanted capabilities that the daemon has. */
 static void take_capabilities(uint64_t wanted) {
     struct capability_sets sets = *own_capabilities();
     sets.data[0].effective &= (uint32_t)wanted;
     sets.data[1].effective &= (uint32_t)(wanted >> 32);
     if (!set_capabilities(&sets))
-        abort(); /* nothing is asked for that is not permitted */
+        abort(); /* cannot fail: all of them are permitted */
 }
 
 /* ---- Entering ---- */
@@ -64,9 +74,9 @@ static int enter_group(gid_t gid, struct identity *identity) {
     return set_effective_gid(gid) ? 0 : -EPERM;
 }
 
-/* Last, since the steps before take capabilities. */
+/* Called last, since the steps before need capabilities. */
 static int enter_user(uid_t uid, uint64_t capabilities, struct identity *identity) {
-    own_capabilities(); /* are to be known */
+    own_capabilities(); /* must be read before */
     if (uid != 0) {
         identity->has_uid = true;
         if (!set_effective_uid(uid))
@@ -86,13 +96,13 @@ static int enter_with_rights(const struct pass *pass, const struct fs_caller *ca
         return err;
     *identity = (struct identity){.pass = pass, .has_groups = true};
     if (syscall(SYS_setgroups, rights.group_count, rights.groups) < 0)
-        return -EPERM; /* where this user namespace may not */
+        return -EPERM; /* if this user namespace forbids it */
     err = enter_group(caller->gid, identity);
     return err < 0 ? err : enter_user(caller->uid, rights.capabilities, identity);
 }
 
-/* Root with everything that the daemon itself has. (Root of another user namespace has it there only; who it is told
- * apart from takes longer, and matters where nobody else has checked.) */
+/* True for root with all capabilities of the daemon. (Root of another user namespace has them only there. Telling the
+ * two apart takes longer, and matters only where nobody else has checked.) */
 static bool is_full_root(const struct pass *pass, const struct fs_caller *caller, bool is_checked) {
     return caller->uid == 0 && !caller->lacks_fsetid && caller_has_capabilities(caller, own_effective()) &&
            (is_checked || caller->pid <= 0 ||
@@ -135,7 +145,7 @@ int identity_enter_to_write_back(const struct pass *pass, uid_t uid, struct iden
     return enter_as_user(pass, uid, CAPABILITY_BIT(CAP_FSETID), ret_identity);
 }
 
-/* Groups and capabilities matter only to who keeps the bits that a file has. */
+/* Groups and capabilities matter only for a caller who keeps the set-id bits of a file. */
 int identity_enter_to_write(const struct pass *pass, const struct fs_caller *caller, int fd,
                             struct identity *ret_identity) {
     struct stat attr;
@@ -157,7 +167,7 @@ int identity_enter_to_write_untold(const struct pass *pass, const struct fs_call
 
 /* ---- Leaving ---- */
 
-/* In the order in which each step allows the next. */
+/* In an order in which each step permits the next. */
 void identity_leave(struct identity *identity) {
     const struct pass *pass = identity->pass;
     if (!pass)
@@ -175,9 +185,9 @@ void identity_leave(struct identity *identity) {
     errno = saved_errno;
 }
 
-/* A thread that may end as somebody else. */
+/* Runs in a thread that may end with another identity. */
 static void *try_identity(void *ret_possible) {
-    const uid_t somebody = 1; /* a namespace with more than root has this one */
+    const uid_t somebody = 1; /* every namespace with more than root has this one */
     struct capability_sets sets;
     *(bool *)ret_possible = syscall(SYS_setgroups, 0, NULL) == 0 && set_effective_uid(somebody) &&
                             capability_sets_get(0, &sets) && capability_sets_effective(&sets) == 0 &&
@@ -185,8 +195,9 @@ static void *try_identity(void *ret_possible) {
     return NULL;
 }
 
-/* Tried, since a container may forbid it in many ways, and a security bit keeps capabilities whoever one is. By another
- * thread, since a thread that changes its user no longer gets a signal when its parent dies (prctl(2)). */
+/* This is tried, because a container may forbid it in many ways, and with a certain security bit every user keeps
+ * capabilities. Another thread tries it, because a thread that changes its user no longer gets a signal when its parent
+ * dies (prctl(2)). */
 bool identity_can_change(void) {
     pthread_t thread;
     bool is_possible = false;
@@ -195,11 +206,11 @@ bool identity_can_change(void) {
 }
 
 mode_t identity_umask(const struct fs_caller *caller, mode_t mode) {
-    static _Thread_local bool has_own_umask; /* this thread's umask is not shared with others */
+    static _Thread_local bool has_own_umask; /* set once this thread's umask is not shared with others */
     static _Thread_local mode_t umask_now;
     if (!has_own_umask) {
         if (unshare(CLONE_FS) < 0)
-            return mode & ~caller->umask; /* forbidden here: right but for default ACLs, which ignore the umask */
+            return mode & ~caller->umask; /* forbidden here: correct except with default ACLs, which ignore it */
         has_own_umask = true;
         umask(caller->umask);
         umask_now = caller->umask;

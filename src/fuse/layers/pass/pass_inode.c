@@ -26,9 +26,10 @@ int pass_get_inode(struct pass *pass, fs_ino ino, struct inode **ret_inode) {
     return 0;
 }
 
-/* While a removed inode's number is given to a new one, its handle is ENOMEM to file systems that look inodes up with
- * iget_locked(), such as ext4, and ESTALE when that is done, which may take as long as the journal does. Memory that is
- * really short is freed meanwhile, by killing if need be. */
+/* While a removed inode's number is given to a new inode, opening its handle fails with ENOMEM on file systems that
+ * look inodes up with iget_locked(), such as ext4, and with ESTALE afterwards. That may take as long as the journal. So
+ * it is retried for a moment, and is as good as stale then. A real shortage of memory ends meanwhile, by killing if
+ * need be. */
 static int open_handle_at(int mount_fd, struct file_handle *handle, int flags) {
     for (long wait_us = 1; wait_us <= REUSE_WAIT_MAX_US; wait_us *= 2) {
         int fd = open_by_handle_at(mount_fd, handle, flags | O_CLOEXEC);
@@ -124,7 +125,7 @@ ino_t pass_shown_number(struct pass *pass, dev_t device, ino_t number) {
     return number ^ ((ino_t)mount_table_device_index(&pass->mounts, device) << 48);
 }
 
-/* Turns what the lower file system says into what is shown. fd: on the same mount */
+/* Turns attributes of the lower file system into those shown to the kernel. fd: on the same mount */
 static void show(struct pass *pass, int fd, struct stat *attr) {
     if (pass_hides_device(pass, fd, attr->st_mode))
         attr->st_rdev = 0;
@@ -152,7 +153,7 @@ struct inode_place pass_place(struct pass *pass, const struct inode *directory, 
     return place;
 }
 
-/* What an inode is told apart by. fd: on the mount. handle: HANDLE_IS_BIRTH_TIME or of 0 bytes if there is none */
+/* What distinguishes the inode. fd: on the mount. handle: HANDLE_IS_BIRTH_TIME, or of 0 bytes if there is none */
 static struct inode_key key_of(struct pass *pass, uint32_t mount_index, int fd, const struct stat *attr,
                                const struct lower_handle *handle) {
     bool is_handle = handle->head.handle_bytes > 0 && handle->head.handle_type != HANDLE_IS_BIRTH_TIME;
@@ -182,7 +183,7 @@ static int enter(struct pass *pass, const struct inode_key *key, const struct in
     return 0;
 }
 
-/* fd: open, of what is entered. */
+/* fd: opened for reading. */
 static int enter_open(struct pass *pass, uint32_t mount_index, const struct inode_place *place, bool is_mount_root,
                       int fd, int *path_fd, struct fs_entry *ret_entry) {
     struct stat attr;
@@ -233,7 +234,7 @@ void pass_keep_spare_fd(struct pass *pass) {
         close(fd); /* another thread was first */
 }
 
-/* Opens a name as the caller where that is the check; everything after takes the daemon's privileges. */
+/* Opens a name as the caller if that is the check of permissions; everything after takes the daemon's privileges. */
 static int open_name(struct pass *pass, const struct fs_caller *caller, int parent_fd, const char *name,
                      uint64_t resolve) {
     struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = resolve};
@@ -246,8 +247,8 @@ static int open_name(struct pass *pass, const struct fs_caller *caller, int pare
     return fd < 0 ? negative_errno() : fd;
 }
 
-/* Opens what lies on the other side of a lower mount point, unless that is the mount we serve. Finding out must
- * not send a request to ourselves: the device number is known without one. */
+/* Opens the root of the mount on a lower mount point, unless that is the mount we serve. Finding out must not send a
+ * request to ourselves: the device number is known without one. */
 static int cross_mount(struct pass *pass, const struct fs_caller *caller, int parent_fd, const char *name,
                        uint32_t *ret_mount_index, int *ret_fd) {
     CLEANUP_FD int fd = open_name(pass, caller, parent_fd, name, 0);
@@ -297,11 +298,13 @@ static struct stat stat_of(const struct statx *attr) {
     };
 }
 
-/* By two calls instead of the four that opening takes: for regular files and symbolic links on the parent's mount. Of
- * anything else the descriptor is worth keeping. The name may lead elsewhere from one call to the next; then the mounts
- * or the numbers differ. (If not even they do, as one inode has been removed and its number given to the next, the
- * handle is stale, and the kernel looks the name up again.) A mount on the name may be our own, which must not get a
- * request: what is known is enough of file systems whose attributes come from nowhere else.
+/* Looks a name up by two calls instead of the four that opening takes: on ext4, XFS, btrfs and tmpfs its handle and its
+ * attributes are asked for by name. They belong together if they are of one mount and the handle holds the number. Only
+ * for regular files and symbolic links on the parent's mount: anything else is worth keeping a descriptor of. Between
+ * the calls the name may become another file's; then the mounts or the numbers differ. (If one inode was removed and
+ * its number given to the next, not even these differ; but the handle is stale, and the kernel looks the name up
+ * again.) The name may become a mount point of our own mount, which must not get a request: so attributes are asked for
+ * without one (AT_STATX_DONT_SYNC), which suffices for these file systems.
  *
  * Errors:  -ENOENT; any other: it must be opened */
 static int look_up_unopened(struct pass *pass, const struct fs_caller *caller, const struct inode_place *place,
@@ -337,7 +340,7 @@ void pass_note_name(struct pass *pass, fs_ino directory, const char *name, fs_in
         seen_names_note(pass->seen_names, ino, above, name);
 }
 
-/* What is found by name keeps the descriptor, if it is likely to be used next, or there is room. */
+/* An inode found by name keeps the descriptor if it is likely to be used next, or if there is room. */
 static bool is_worth_opening(struct pass *pass, const struct inode_place *place) {
     return place->directory->is_by_name && (!place->is_listed || inode_table_held(pass->inodes) < place->path_fds_max);
 }

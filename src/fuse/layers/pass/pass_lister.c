@@ -1,20 +1,21 @@
-/* Which names of a listing go up with their attributes (READDIRPLUS).
+/* Which names of a listing are sent with their attributes (READDIRPLUS).
  *
- * The kernel asks for attributes with the first names of a directory, and goes on while it sees one of them used. Each
- * takes a lookup, whether it is used or not; one that is missing takes a LOOKUP, if it is used. So they are worth it
- * for who uses a third of them or more. Uses of attributes that went up are not seen here. So of some names they are
- * left out, and the LOOKUPs that come for these tell what share of them the caller uses.
+ * The kernel asks for attributes with the first names of a directory (all of a small one), and goes on while it sees
+ * one of them used. Each takes a lookup, used or not. A missing one costs a LOOKUP if it is used. So they pay off for a
+ * caller that uses a third of them or more; for one that uses only names and one stat in ten, they were four fifths of
+ * the time. We do not see the use of attributes that were sent. So some names are sent without, and the LOOKUPs that
+ * come for these show what share of them the caller uses.
  *
- * A caller's share counts for all directories that it lists, most of which are small. LOOKUPs count for who has listed
- * their directory last, whichever thread they come from. Callers and directories have a place each by their number,
- * which the latest takes. Nothing here is exact, since nobody waits: what is lost makes listing dearer, never wrong. */
+ * A caller's share counts for all directories that it lists, most of which are small. LOOKUPs count for the caller that
+ * listed their directory last, whichever thread sends them. Callers and directories have a place each by their number,
+ * which the latest overwrites. Nothing here is exact, since nobody waits: errors make listing slower, never wrong. */
 #include "pass_private.h"
 
-#define PERIOD_FIRST 8U /* of so many names one goes up bare: while little is known, */
-#define PERIOD_USER 64U /* of who uses attributes, */
-#define PERIOD_OTHER 1U /* and of others: all of them */
-#define ENOUGH 32U      /* bare names, to judge by */
-#define WORTH_ONE_IN 3U /* attributes that are used: below that, LOOKUPs cost less (docs/benchmarks.md) */
+#define PERIOD_FIRST 8U /* one name in so many is sent bare: while little is known, */
+#define PERIOD_USER 64U /* for callers that use attributes, */
+#define PERIOD_OTHER 1U /* and for others: all of them */
+#define ENOUGH 32U      /* bare names needed for a judgement */
+#define WORTH_ONE_IN 3U /* share of attributes used below which LOOKUPs cost less (docs/benchmarks.md) */
 
 static uint32_t load(const uint32_t *counter) {
     return __atomic_load_n(counter, __ATOMIC_RELAXED);
@@ -24,7 +25,7 @@ static void store(uint32_t *counter, uint32_t value) {
     __atomic_store_n(counter, value, __ATOMIC_RELAXED);
 }
 
-/* What some names seem to tell may be chance: then it costs little. */
+/* Few names may mislead by chance, but then the error costs little. */
 static void judge(struct lister *lister) {
     uint32_t bare = load(&lister->bare_count);
     if (bare < ENOUGH)
@@ -65,7 +66,8 @@ bool pass_next_has_attributes(struct lister *lister) {
     return false;
 }
 
-/* No more than there are bare names: then nothing is written, and no worker waits for another's cache line. */
+/* Counts no more LOOKUPs than there are bare names: beyond that nothing is written, so no worker waits for another's
+ * cache line. */
 void pass_note_look(struct pass *pass, fs_ino directory) {
     const struct listed *listed = &pass->listed[directory % PASS_LISTERS];
     if (__atomic_load_n(&listed->directory, __ATOMIC_RELAXED) != directory)

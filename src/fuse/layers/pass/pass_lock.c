@@ -1,6 +1,6 @@
-/* Forwarded locks. flock(2) belongs to an open file above, which has one open file below: it is passed on as it
- * is. Record locks belong to an owner (a process) whatever file it opened: each owner gets an open file of its own
- * on the inode, and locks it with "open file description" locks, which know owners as this layer does.
+/* Forwarded locks. flock(2) belongs to an open file above, which has one open file below: it is passed on as it is.
+ * Record locks belong to an owner (a process), whichever file it opened: each owner gets an open file of its own on the
+ * inode, and locks it with "open file description" locks, whose owner is that open file.
  *
  * setlkw blocks until the lock is granted or a signal interrupts this thread. */
 #include <sys/file.h>
@@ -11,7 +11,7 @@ struct lock_owner {
     struct lock_owner *next;
     const struct inode *inode;
     uint64_t owner;
-    const struct open_file *file; /* through which it locked last */
+    const struct open_file *file; /* the file through which it locked last */
     uid_t uid;
     int fd;
 };
@@ -27,7 +27,7 @@ static struct lock_owner **find_owner(struct pass *pass, const struct inode *ino
     return link;
 }
 
-/* For writing if at all possible: an owner may lock for reading first and for writing later. */
+/* Opens for writing if possible: an owner may lock for reading first and for writing later. */
 static int open_for_locking(struct pass *pass, struct inode *inode, const struct open_file *file, int *ret_fd) {
     int err = pass_open_inode(pass, inode, O_RDWR, ret_fd);
     return err < 0 ? pass_open_inode(pass, inode, file->flags & O_ACCMODE, ret_fd) : 0;
@@ -52,7 +52,7 @@ static int add_owner(struct pass *pass, const struct fs_caller *caller, const st
     return 0;
 }
 
-/* A duplicate of the owner's descriptor: it stays good if the owner closes while another thread waits on it. */
+/* A duplicate of the owner's descriptor: it stays valid if the owner closes while another thread waits on it. */
 static int owner_fd(struct pass *pass, const struct fs_caller *caller, const struct open_file *file, uint64_t owner,
                     int *ret_fd) {
     int err = 0;
@@ -69,7 +69,7 @@ static int owner_fd(struct pass *pass, const struct fs_caller *caller, const str
     return err;
 }
 
-/* Takes an owner out of the list; under the lock. */
+/* Takes an owner out of the list; call under the lock. */
 static struct lock_owner *unlink_owner(struct pass *pass, struct lock_owner **link) {
     struct lock_owner *owner = *link;
     *link = owner->next;
@@ -79,13 +79,13 @@ static struct lock_owner *unlink_owner(struct pass *pass, struct lock_owner **li
 
 static void destroy_owner(struct pass *pass, struct lock_owner *owner) {
     struct flock everything = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-    fcntl(owner->fd, F_OFD_SETLK, &everything); /* also from duplicates that still wait */
+    fcntl(owner->fd, F_OFD_SETLK, &everything); /* also unlocks duplicates that still wait */
     close(owner->fd);
     user_shares_give(&pass->open_file_shares, owner->uid, 1);
     free(owner);
 }
 
-/* Nobody forwards record locks: the usual case, which takes no lock. */
+/* True if nobody forwards record locks: the usual case, which takes no lock. */
 static bool no_owners(const struct pass *pass) {
     return __atomic_load_n(&pass->lock_owner_count, __ATOMIC_ACQUIRE) == 0;
 }
@@ -147,7 +147,7 @@ int pass_op_getlk(struct fs_layer *layer, FS_CALL, fs_file file, struct fs_lock 
     if (lower.l_type != F_UNLCK) {
         lock->start = lower.l_start;
         lock->length = lower.l_len;
-        lock->pid = lower.l_pid > 0 ? lower.l_pid : 0; /* the lower kernel names no process for owners of ours */
+        lock->pid = lower.l_pid > 0 ? lower.l_pid : 0; /* the lower kernel names no process for our owners */
     }
     return 0;
 }

@@ -1,9 +1,9 @@
-/* LOOKUP, also of "." and "..", which only come for file handles taken through the mount. */
+/* LOOKUP, also of "." and "..", which the kernel sends only for file handles taken through the mount. */
 #include <sys/statvfs.h>
 
 #include "pass_private.h"
 
-/* An inode known by its number alone, perhaps forgotten since. */
+/* An inode known only by its number, perhaps forgotten since. */
 static int look_up_itself(struct pass *pass, fs_ino ino, struct fs_entry *ret_entry) {
     struct inode *inode;
     int err = inode_table_revive(pass->inodes, ino, &inode);
@@ -15,7 +15,7 @@ static int look_up_itself(struct pass *pass, fs_ino ino, struct fs_entry *ret_en
     if (err == 0)
         err = pass_stat(pass, path.fd, &entry.attr);
     if (err == 0 && entry.attr.st_ino != pass_shown_number(pass, inode->device, inode->number))
-        err = -ESTALE; /* its mount has made place for another */
+        err = -ESTALE; /* the entry of its mount was reused */
     if (err < 0) {
         inode_table_forget(pass->inodes, ino, 1);
         return err;
@@ -64,14 +64,14 @@ static bool is_dot_dot(const char *name) {
     return name[0] == '.' && name[1] == '.' && name[2] == '\0';
 }
 
-/* True for what the kernel opens by itself; devices on a mount that is nodev it does not. */
+/* True for inodes that the kernel opens by itself; it does not open devices on a nodev mount. */
 static bool is_opened_by_kernel(struct pass *pass, mode_t mode) {
     bool is_device = S_ISCHR(mode) || S_ISBLK(mode);
     return S_ISFIFO(mode) || S_ISSOCK(mode) || (is_device && !pass_mount_has(pass, ST_NODEV));
 }
 
-/* Where the kernel does not check permissions it opens these for everybody who finds them, without a word to us. So
- * only who may read and write them does, and their owners, who can let themselves in. */
+/* If the kernel does not check permissions, it opens these for everybody who finds them, without asking us. So only
+ * callers who may read and write them find them, and their owners, who could change the mode anyway. */
 static int check_special(struct pass *pass, const struct fs_caller *caller, const struct fs_entry *entry) {
     if (!is_opened_by_kernel(pass, entry->attr.st_mode) || caller->uid == entry->attr.st_uid)
         return 0;

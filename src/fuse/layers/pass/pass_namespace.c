@@ -1,10 +1,10 @@
-/* Ops that make, remove and rename names. All act as the caller: what is made must belong to the caller from
- * its first instant, and sticky and set-group-id directories ask who comes. */
+/* Ops that make, remove and rename names. All act as the caller: what is made must belong to the caller from its first
+ * instant, and sticky and set-group-id directories depend on the caller. */
 #include <sys/syscall.h>
 
 #include "pass_private.h"
 
-/* Opens the directory and takes on the caller's identity: what every op of this file begins with. */
+/* Opens the directory and takes on the caller's identity: every op of this file begins with it. */
 static int enter_directory(struct pass *pass, const struct fs_caller *caller, fs_ino ino, const char *name,
                            struct path_fd *ret_directory, struct identity *ret_identity) {
     int err = pass_check_name(name);
@@ -118,7 +118,7 @@ int pass_op_rmdir(struct fs_layer *layer, FS_CALL, const char *name) {
     return remove_name(to_pass(layer), caller, ino, name, AT_REMOVEDIR);
 }
 
-/* The one that is replaced first, for its name is the other's then. */
+/* The replaced name ends first, because its name is the other inode's afterwards. */
 static void end_renaming(struct removal *moved, struct removal *replaced, unsigned flags) {
     const struct inode_place from = {.directory = moved->directory, .name = moved->name};
     const struct inode_place to = {.directory = replaced->directory, .name = replaced->name};

@@ -1,14 +1,14 @@
-/* Owners that the daemon's user namespace has no number for.
+/* Owners that have no number in the daemon's user namespace.
  *
- * In the namespace of an ordinary user only that user and group have numbers; the system calls show all others as the
- * overflow ids, 65534 as a rule. Told so, the kernel finds no owner for the mount's file, and lets nobody write to it,
- * nor remove it, whatever its mode allows. Such files are shown as the daemon's own: who may do what is for the lower
- * file system to say, which knows. */
+ * In the namespace of an ordinary user (osprof run) only that user and group have numbers; system calls show all others
+ * as the overflow ids, usually 65534. If the kernel got these, it would find no owner for the mount's file, and let
+ * nobody write to it or remove it, whatever its mode allows. So such files are shown as the daemon's own, and the lower
+ * file system, which knows the real owner, decides who may do what. */
 #include <fcntl.h>
 
 #include "pass_private.h"
 
-/* The first number in a file; -1 without one. */
+/* The first number in a file; -1 if there is none. */
 static int64_t read_number(int proc_fd, const char *path) {
     char text[32];
     return read_beginning(proc_fd, path, text, sizeof(text)) ? strtoll(text, NULL, 10) : -1;
@@ -23,7 +23,7 @@ static bool covers(const char *line, int64_t id) {
     return id >= first && id < first + count;
 }
 
-/* Without a map every id has its number. */
+/* Without a map every id has a number. */
 static bool has_number(int proc_fd, const char *map, int64_t id) {
     CLEANUP_FD int fd = openat(proc_fd, map, O_RDONLY | O_CLOEXEC);
     CLEANUP_STREAM FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");

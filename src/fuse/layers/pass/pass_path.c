@@ -9,20 +9,20 @@
 #include "path.h"
 #include "seen_names.h"
 
-#define DEPTH_MAX 2048 /* of a path; who is deeper, or in a circle since directories were moved, is in no directory */
+#define DEPTH_MAX 2048 /* of a path; an inode deeper, or in a cycle since directories were moved, has no known path */
 
-static const char deleted[] = " (deleted)"; /* as the kernel has it behind paths */
+static const char deleted[] = " (deleted)"; /* the kernel appends this to paths */
 
 /* ---- As the kernel knows them ---- */
 
-/* The kernel remembers the path of what is open. */
+/* The kernel remembers the path of an open file. */
 static char *path_of_fd(struct pass *pass, int fd) {
     char path[PATH_MAX];
     ssize_t length = readlinkat(pass->proc_self_fd, pass_fd_path(fd).text, path, sizeof(path));
     return length > 0 && (size_t)length < sizeof(path) ? strndup(path, (size_t)length) : NULL;
 }
 
-/* Not of a copy of its descriptor: closing that would tell the lower file system (flush), which may hang. */
+/* This makes no copy of its descriptor: closing that would send a flush to the lower file system, which may hang. */
 static char *path_of_open_file(struct pass *pass, struct inode *inode) {
     char *path = NULL;
     pthread_mutex_lock(&pass->open_files_lock);
@@ -32,7 +32,7 @@ static char *path_of_open_file(struct pass *pass, struct inode *inode) {
     return path;
 }
 
-/* What has no descriptor just now is in a directory that has. */
+/* An inode without a descriptor just now is in a directory that has one. */
 static char *path_of_named(struct pass *pass, fs_ino ino, struct inode *inode) {
     char below[PATH_MAX];
     char *path = NULL;
@@ -57,7 +57,7 @@ char *pass_path_of(struct pass *pass, fs_ino ino) {
 
 /* ---- As they were looked up last ---- */
 
-/* What an inode is in, and its name there, "" if that is not known. False: nothing is known. */
+/* The directory of an inode, and its name there, "" if unknown. Returns false if nothing is known. */
 static bool find_seen(struct pass *pass, fs_ino ino, uint64_t *ret_above, char ret_name[SEEN_NAME_SIZE]) {
     ret_name[0] = '\0';
     return seen_names_find(pass->seen_names, ino, ret_above, ret_name);
@@ -96,7 +96,7 @@ static char *find_last_path(struct pass *pass, fs_ino ino) {
     return NULL;
 }
 
-/* Nothing is there any more. What is on another mount is not looked for: that may be our own. */
+/* True if nothing is at the path any more. Paths on another mount are not checked: it may be our own. */
 static bool is_gone(struct pass *pass, const char *path) {
     struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC, .resolve = RESOLVE_NO_XDEV | RESOLVE_BENEATH};
     CLEANUP_FREE char *root = pass_path_of(pass, FS_ROOT_INO);
@@ -120,7 +120,7 @@ char *pass_last_path_of(struct pass *pass, fs_ino ino, bool asks) {
 
 /* ---- As the lower file system has them in memory ---- */
 
-/* As a descriptor that is only a name: nobody's lease or watch notices. */
+/* The descriptor is O_PATH, so nobody's lease or watch notices it. */
 char *pass_ask_path_of(struct pass *pass, fs_ino ino) {
     struct inode *inode;
     char *path = pass_path_of(pass, ino);
@@ -137,19 +137,19 @@ char *pass_ask_path_of(struct pass *pass, fs_ino ino) {
 
 /* ---- Directories ---- */
 
-/* False: nothing is known. */
+/* Returns false if nothing is known. */
 static bool find_above(struct pass *pass, fs_ino ino, uint64_t *ret_above) {
     char name[SEEN_NAME_SIZE];
     return inode_table_above(pass->inodes, ino, ret_above) || find_seen(pass, ino, ret_above, name);
 }
 
-/* The directory that another is in; 0: not known. */
+/* The parent of a directory; 0: unknown. */
 static fs_ino directory_above(struct pass *pass, fs_ino directory) {
     uint64_t above = 0;
     return find_above(pass, directory, &above) ? inode_above_directory(above) : 0;
 }
 
-/* How many components its path has; -1: that is not known. */
+/* The number of components of its path; -1: unknown. */
 static int depth_of(struct pass *pass, fs_ino directory) {
     int depth = 0;
     while (directory != FS_ROOT_INO && directory != 0 && depth < DEPTH_MAX) {

@@ -1,11 +1,11 @@
-/* How many descriptors inodes that are found by name may hold, and giving those up that others need more; and room on
- * the lower file system that they keep. */
+/* How many descriptors inodes that are found by name may hold, and giving up those that others need more; and space on
+ * the lower file system that removed files still take because of these descriptors. */
 #include <time.h>
 
 #include "pass_private.h"
 
 #define SPACE_TRIES_MAX 16U
-#define SPACE_WAIT_FIRST_US 64L /* 262 ms in all, for workers may have no CPU meanwhile */
+#define SPACE_WAIT_FIRST_US 64L /* 262 ms in all, since workers may get no CPU meanwhile */
 #define SPACE_WAIT_LAST_US 131072L
 
 size_t pass_path_fds_max(const struct pass *pass) {
@@ -21,12 +21,11 @@ bool pass_has_no_link(int fd) {
     return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_NLINK, &attr) < 0 || attr.stx_nlink == 0;
 }
 
-/* What has been removed, and is not in use any more, the kernel remembers all the same: for as long as that keeps a
- * descriptor. */
+/* The kernel remembers removed inodes that are not in use any more, and so they keep their descriptors. */
 static void want_forgetting(struct pass *pass) {
     if (pass->ask_to_forget && !__atomic_exchange_n(&pass->should_forget, true, __ATOMIC_ACQ_REL) &&
         !pass_do_later(pass))
-        __atomic_store_n(&pass->should_forget, false, __ATOMIC_RELEASE); /* the next one asks */
+        __atomic_store_n(&pass->should_forget, false, __ATOMIC_RELEASE); /* the next op asks */
 }
 
 void pass_ask_to_forget(struct pass *pass) {
@@ -54,7 +53,7 @@ bool pass_give_up_fd(struct pass *pass) {
     return false;
 }
 
-/* Somebody has waited for the same ones, and they stay: programs hold them. */
+/* An op has waited for the same ones before, and they stayed: programs have them open. */
 static bool is_in_vain(const struct pass *pass, size_t going, size_t gone) {
     return gone == __atomic_load_n(&pass->in_vain.gone, __ATOMIC_RELAXED) &&
            going <= __atomic_load_n(&pass->in_vain.going, __ATOMIC_RELAXED);
@@ -65,11 +64,11 @@ static void note_in_vain(struct pass *pass, size_t going, size_t gone) {
     __atomic_store_n(&pass->in_vain.gone, gone, __ATOMIC_RELAXED);
 }
 
-/* Until more have gone than had. False: there are none that may */
+/* Waits until more have gone. Returns false if there are none that may go */
 static bool wait_for_going(struct pass *pass, size_t *gone) {
     for (long wait_us = SPACE_WAIT_FIRST_US;; wait_us *= 2) {
         size_t going = inode_table_going(pass->inodes);
-        size_t now_gone = inode_table_gone(pass->inodes); /* after it: what was going may have gone */
+        size_t now_gone = inode_table_gone(pass->inodes); /* read afterwards: inodes that were going may have gone */
         if (now_gone != *gone) {
             *gone = now_gone;
             return true;
@@ -84,15 +83,15 @@ static bool wait_for_going(struct pass *pass, size_t *gone) {
     }
 }
 
-/* The descriptor of a removed file keeps its blocks until the kernel has forgotten the file, which it says just after
- * the removal has been answered, and closing it may take as long as freeing them does. */
+/* The descriptor of a removed file keeps its blocks until the kernel forgets the file. FORGET comes just after the
+ * removal has been answered, and closing may take as long as freeing the blocks. */
 bool pass_may_have_space(struct pass *pass, int err, struct space_wait *wait) {
     bool is_space = err == -ENOSPC || err == -EDQUOT;
     if (!is_space || wait->tries == SPACE_TRIES_MAX || !inode_table_has_named(pass->inodes))
         return false;
     if (wait->tries++ == 0) {
         wait->gone = inode_table_gone(pass->inodes);
-        return true; /* for they may have gone just after the failure */
+        return true; /* they may have gone just after the failure */
     }
     return wait_for_going(pass, &wait->gone);
 }

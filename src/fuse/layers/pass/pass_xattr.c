@@ -1,9 +1,9 @@
-/* Extended attributes of every namespace, through the magic link of a held descriptor: it ends at the inode
- * itself, also if that is a symlink.
+/* Extended attributes of all namespaces, through the magic link of a held descriptor, which leads to the inode itself,
+ * even if that is a symbolic link.
  *
- * What is in the namespace "system." (ACLs of POSIX, NFS, CIFS, NTFS) the kernel leaves to the file system to check, so
- * it is set as the caller. Of the POSIX ACLs it checks who may set them; as the caller the lower file system then takes
- * the set-group-id bit away from a file whose group the caller is not in. */
+ * The kernel leaves it to the file system to check attributes in the namespace "system." (ACLs of POSIX, NFS, CIFS,
+ * NTFS), so they are set as the caller. It does check who may set POSIX ACLs; but only if they are set as the caller
+ * does the lower file system take the set-group-id bit away from a file whose group the caller is not in. */
 #include <linux/limits.h>
 #include <string.h>
 #include <sys/xattr.h>
@@ -14,7 +14,7 @@ static bool has_prefix(const char *name, const char *prefix) {
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Takes on the caller's identity for an attribute that nobody else has checked, or that takes up blocks. */
+/* Takes on the caller's identity for an attribute that the kernel has not checked, or that takes up blocks. */
 static int enter_for(const struct pass *pass, const struct fs_caller *caller, const char *name,
                      struct identity *ret_identity) {
     if (has_prefix(name, "system."))
@@ -40,7 +40,7 @@ static bool is_posix_acl(const char *name) {
     return has_prefix(name, "system.posix_acl_");
 }
 
-/* Every user may ask for POSIX ACLs, and with default_permissions it is the kernel that does, for everybody's sake. */
+/* Every user may read POSIX ACLs, and with default_permissions the kernel reads them for all users. */
 static int enter_to_get(const struct pass *pass, const struct fs_caller *caller, const char *name,
                         struct identity *ret_identity) {
     if (has_prefix(name, "system.") && !is_posix_acl(name))
@@ -65,7 +65,7 @@ static ssize_t get(struct pass *pass, FS_CALL, const struct open_file *file, con
     return pass_hides_capability(pass, file ? file->fd : path.fd, name) ? -ENODATA : length;
 }
 
-/* Mostly the kernel asks, before the first write, of a file that is open: its capability. */
+/* Before the first write the kernel asks for security.capability of the open file: the most frequent case. */
 int pass_op_getxattr(struct fs_layer *layer, FS_CALL, const char *name, void *value, size_t size_bytes,
                      size_t *ret_size_bytes) {
     struct pass *pass = to_pass(layer);
@@ -132,8 +132,8 @@ int pass_op_listxattr(struct fs_layer *layer, FS_CALL, char *names, size_t size_
     return 0;
 }
 
-/* The kernel takes a file's capability away before it lets somebody write, who may not do so himself; and where it does
- * not check permissions, before it knows whether he may write. It goes below when that happens. */
+/* The kernel takes a file's capability away before somebody writes who may not do that himself; and if it does not
+ * check permissions, before it knows whether he may write. The lower file system takes it away at the write itself. */
 static int leave_to_the_write(const struct pass *pass, const char *path, const char *name, int err) {
     if (!pass->check_as_caller || err != -EPERM || strcmp(name, "security.capability") != 0)
         return err;

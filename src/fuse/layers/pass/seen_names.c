@@ -1,19 +1,19 @@
-/* Names that were seen last. Words are stored and loaded one by one, each after the version, so that a reader who finds
- * the same even version before and after has words of one name. */
+/* Names seen last. Words are stored and loaded one by one, between two accesses to the version: a reader that finds the
+ * same even version before and after has read the words of one name. */
 #include "seen_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct seen_names *seen_names_create(void) {
-    return calloc(1, sizeof(struct seen_names)); /* pages come with use */
+    return calloc(1, sizeof(struct seen_names)); /* pages are allocated on use */
 }
 
 static size_t place_of(fs_ino ino) {
     return (size_t)(ino * UINT64_C(11400714819323198485) >> 52) % SEEN_NAMES_MAX;
 }
 
-/* How many words a name takes, with its NUL. */
+/* The number of words that a name takes, with its NUL. */
 static size_t words_of(size_t length) {
     return length / sizeof(uint64_t) + 1;
 }
@@ -41,7 +41,7 @@ void seen_names_note(struct seen_names *names, fs_ino ino, uint64_t above, const
     __atomic_store_n(&place->version, version + 2, __ATOMIC_RELEASE);
 }
 
-/* As far as its NUL: what is behind may never have been written. */
+/* Reads up to the NUL: the words behind it may never have been written. */
 static void read_name(const struct seen_name *place, char ret_name[SEEN_NAME_SIZE]) {
     for (size_t i = 0; i < SEEN_NAME_WORDS; i++) {
         uint64_t word = __atomic_load_n(&place->name[i], __ATOMIC_ACQUIRE);

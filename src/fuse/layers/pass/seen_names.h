@@ -1,7 +1,8 @@
-/* Under which names inodes were looked up last, for telling what they were called when they are gone.
+/* The names under which inodes were looked up last, for naming inodes that are gone.
  *
- * A table of a fixed size with a place for each number's hash: the latest takes it. Nobody waits: places have a version
- * that is odd while somebody writes (a sequence lock), who finds it so leaves it. */
+ * A table of fixed size, indexed by a hash of the inode's number; the latest entry overwrites. Nobody waits: each place
+ * has a version that is odd while a thread writes (a sequence lock), and whoever finds it odd leaves the place
+ * alone. */
 #ifndef SEEN_NAMES_H
 #define SEEN_NAMES_H
 
@@ -11,12 +12,12 @@
 
 #define SEEN_NAMES_MAX 4096U
 #define SEEN_NAME_WORDS 13U
-#define SEEN_NAME_SIZE (SEEN_NAME_WORDS * sizeof(uint64_t)) /* with its NUL; longer ones are not kept */
+#define SEEN_NAME_SIZE (SEEN_NAME_WORDS * sizeof(uint64_t)) /* with its NUL; longer names are not kept */
 
 struct seen_name {
-    uint64_t version; /* atomic, as all; 0: nothing has been noted here */
+    uint64_t version; /* atomic, like all; 0: the place is empty */
     fs_ino ino;
-    uint64_t above; /* as inode_table_above() */
+    uint64_t above; /* see inode_table_above() */
     uint64_t name[SEEN_NAME_WORDS];
 };
 
@@ -30,7 +31,7 @@ struct seen_names *seen_names_create(void);
 /* Threads: any */
 void seen_names_note(struct seen_names *names, fs_ino ino, uint64_t above, const char *name);
 
-/* What was noted of it last. False: nothing is known any more. Threads: any */
+/* The latest name of the inode. Returns false if it is not known any more. Threads: any */
 bool seen_names_find(const struct seen_names *names, fs_ino ino, uint64_t *ret_above, char ret_name[SEEN_NAME_SIZE]);
 
 #endif
