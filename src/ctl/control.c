@@ -1,7 +1,7 @@
 /* The control file's grammar. Invariants:
  *   - A write is parsed whole into commands before the first of them is carried out.
  *   - A command is one row of the verbs table; nothing else knows its name.
- *   - What people wrote goes into a reason shortened and printable: reasons end up in logs. */
+ *   - User text in a reason is shortened and printable: reasons end up in logs. */
 #include "control.h"
 
 #include <assert.h>
@@ -18,12 +18,12 @@ static const char blanks[] = " \t\v\f";
 
 struct verb {
     const char *name;
-    const char *argument; /* what the rest of the line is called, or NULL: nothing may follow */
+    const char *argument; /* name of the rest of the line; NULL: there must be none */
     int (*apply)(const struct control *control, const char *argument);
     int (*apply_to)(const struct control *control,
-                    const struct control_file *file); /* in its place; the argument, unless it is "off", is a file */
+                    const struct control_file *file); /* replaces the above, if the argument is a file */
     const char *(*refuse)(const struct control *control,
-                          const char *argument); /* says what is wrong with it, or NULL; may be missing */
+                          const char *argument); /* returns what is wrong with it, or NULL; may be missing */
 };
 
 struct command {
@@ -117,7 +117,7 @@ static int apply_events(const struct control *control, const struct control_file
     return control->events(control->events_context, file);
 }
 
-/* The first row is also what an empty line means. */
+/* The first row is also the meaning of an empty line. */
 static const struct verb verbs[] = {
     {.name = "reset", .argument = NULL, .apply = apply_reset},
     {.name = "0", .argument = NULL, .apply = apply_reset},
@@ -144,7 +144,7 @@ static const struct verb *verb_find(const char *name) {
 
 #define PRINTABLE_SIZE 48
 
-/* Text as it may stand in a log line: printable ASCII only, cut with "..." if long. */
+/* Text for a log line: printable ASCII only, cut with "..." if long. */
 static void make_printable(const char *text, char ret_printable[PRINTABLE_SIZE]) {
     const size_t shown_max = PRINTABLE_SIZE - sizeof("...");
     size_t i = 0;
@@ -260,7 +260,7 @@ static size_t count_lines(const char *data, size_t size_bytes) {
     return count;
 }
 
-/* What no command can hold: more bytes than any sensible write, or a NUL. */
+/* Refuses writes that hold no command: too many bytes, or a NUL. */
 static int check_bytes(const char *data, size_t size_bytes, char ret_reason[CONTROL_REASON_SIZE]) {
     if (size_bytes > CONTROL_WRITE_MAX) {
         snprintf(ret_reason, CONTROL_REASON_SIZE, "a write of %zu bytes is too long: at most %d bytes are accepted",
@@ -289,7 +289,7 @@ static int parse_text(const struct control *control, const struct control_asker 
     return 0;
 }
 
-/* A command about a file, carried out as who asks. */
+/* A command about a file, carried out with the rights of the asker. */
 struct file_command {
     const struct control *control;
     const struct verb *verb;
@@ -301,7 +301,7 @@ static int apply_file_command(void *data) {
     return command->verb->apply_to(command->control, &command->file);
 }
 
-/* What is saved in the default place is saved by this process. */
+/* A profile in the default place is saved by this process. */
 static int apply_to_file(const struct control *control, const struct control_asker *asker,
                          const struct command *command) {
     const char *name = named_file(command->verb, command->argument);
@@ -404,12 +404,13 @@ int control_write(const struct control *control, const struct control_asker *ask
     return error ? error : apply_all(control, asker, commands, count, ret_reason);
 }
 
-/* A profile that is saved is for all to read, if it has no paths without these. */
+/* Adds the paths of calls in flight and of the longest calls. The latter not to a saved profile that has no paths
+ * otherwise: such a profile may be read by all users, and must stay so. */
 static void add_paths(const struct control *control, struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->in_flight_count; i++) {
         struct aggstats_call_in_flight *call = &profile->in_flight[i];
         process_name_read(call->pid, call->program, sizeof(call->program));
-        if (!call->path) /* not yet by whoever looks for slow calls */
+        if (!call->path) /* the thread that watches slow calls has not added it yet */
             call->path = control->path_of(control->path_context, call->object);
     }
     if (control->is_saved && !aggstats_profile_has_paths(profile))
@@ -449,6 +450,6 @@ int control_read(const struct control *control, const struct view *view, bool sh
     if (error == 0)
         *ret_text = text;
     aggstats_profile_finish(&profile);
-    malloc_trim(0); /* as large as all that is kept; and the next is made by another thread, in an arena of its own */
+    malloc_trim(0); /* it is large, and another thread, in its own arena, makes the next one */
     return error;
 }

@@ -14,14 +14,14 @@
 #include "quiet_thread.h"
 #include "waiting.h"
 
-#define PATIENCE_S 2        /* with who asks and does not go on, */
-#define ANSWERING_MAX_S 5   /* and with who goes on slowly: others wait */
-#define NAMING_MAX_MS 1500  /* with who gives a file its name: less than what the end waits */
-#define STRANGER_MAX_MS 250 /* with who has not shown who he is */
+#define PATIENCE_S 2        /* with a client that stops sending or receiving, */
+#define ANSWERING_MAX_S 5   /* and with a slow client: others wait */
+#define NAMING_MAX_MS 1500  /* with a client that names a file: less than the wait at the end */
+#define STRANGER_MAX_MS 250 /* with a client that has not shown who it is */
 #define STOPPING_MAX_S 2
 #define NS_PER_S INT64_C(1000000000)
 #define NS_PER_MS INT64_C(1000000)
-#define WAITING_MAX 128 /* that have connected, and nobody has accepted yet */
+#define WAITING_MAX 128 /* connections that nobody has accepted yet */
 #define SHOW "show"
 #define HANDED_OVER "handed_over"
 #define FINAL "final"
@@ -29,14 +29,14 @@
 #define WITH_FILE "file\n"
 
 #if !defined SO_PASSRIGHTS && SOL_SOCKET == 1
-#define SO_PASSRIGHTS 83 /* Linux 6.16; elsewhere than on most machines it has another number */
+#define SO_PASSRIGHTS 83 /* Linux 6.16; a few architectures have another number */
 #endif
 
 /* ---- A question --------------------------------------------------------------------------------- */
 
 struct question {
     int fd;      /* the connection */
-    int file_fd; /* that came after it; -1: none */
+    int file_fd; /* received with the question; -1: none */
     bool is_trusted;
     size_t size_bytes;
     char text[CONTROL_WRITE_MAX + 2];
@@ -51,9 +51,8 @@ static void set_patience(int fd, int option, int64_t ms) {
     setsockopt(fd, SOL_SOCKET, option, &patience, sizeof(patience));
 }
 
-/* Descriptors are taken from the trusted alone: closing one can last as long as who sent it likes. So the kernel lets
- * nobody send any before; an older one drops those that there is no room for, and then waits where it drops the last.
- */
+/* Descriptors are received only from trusted clients: closing one can take as long as its sender likes. So the kernel
+ * lets nobody send any before. An older kernel drops those without room, and then waits where it drops the last one. */
 static void let_pass_files(int fd, bool is_let) {
 #ifdef SO_PASSRIGHTS
     const int value = is_let;
@@ -101,14 +100,14 @@ static ssize_t receive_message(struct question *question, struct iovec room, siz
     return count;
 }
 
-/* Returns how many bytes; 0: the end; -1: who asks is too slow */
+/* Returns how many bytes; 0: the end; -1: the client is too slow */
 static ssize_t receive(struct question *question) {
     const struct iovec room = {.iov_base = question->text + question->size_bytes,
                                .iov_len = CONTROL_WRITE_MAX + 1 - question->size_bytes};
     return receive_message(question, room, CMSG_SPACE(sizeof(struct ucred)));
 }
 
-/* Whole, and without its end. Returns false if who asks is too slow, or asks too much. */
+/* Reads the whole question, without its end. Returns false if the client is too slow, or the question too long. */
 static bool read_question(struct question *question) {
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + PATIENCE_S * NS_PER_S;
     ssize_t count = 1;
@@ -133,7 +132,7 @@ static bool read_question(struct question *question) {
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
-/* Who asks may be gone already: that is no reason to end by SIGPIPE. */
+/* The client may have gone: this must not end us by SIGPIPE. */
 static bool send_all(int fd, const char *text, size_t size_bytes, int64_t end_ns) {
     while (size_bytes > 0 && !is_past(end_ns)) {
         ssize_t count = send(fd, text, size_bytes, MSG_NOSIGNAL);
@@ -170,7 +169,7 @@ static void tell_handed_over(const struct control_server *server, int fd) {
     send_all(fd, line, (size_t)length, INT64_MAX);
 }
 
-/* Who has given up needs no answer any more. */
+/* A client that has disconnected needs no answer any more. */
 static void drop_waiters_gone(struct control_server *server) {
     unsigned kept = 0;
     for (unsigned i = 0; i < server->waiter_count; i++) {
@@ -205,8 +204,8 @@ static int read_outcome(int fd) {
     return number == 0 ? 0 : number > 0 && number < 4096 ? -(int)number : -EIO;
 }
 
-/* Who asks gives the file its name now, and says how that went; who is killed before he says it may have named it. A
- * file that gets its name too late is empty, since its calls are in the profile still. */
+/* The client now gives the file its name, and answers with the result. If it is killed before it answers, it may have
+ * named the file. A file that gets its name too late is empty, since its calls are still in the profile. */
 static int have_name_given(void *context) {
     const struct question *question = context;
     struct control_file_name before;
@@ -230,7 +229,7 @@ static bool comes_with_file(const struct question *question) {
     return strncmp(question->text, WITH_FILE, strlen(WITH_FILE)) == 0;
 }
 
-/* Asks for it: by now who has it is trusted. */
+/* Asks for the file: the client is known to be trusted by now. */
 static bool take_promised_file(struct question *question) {
     char byte;
     const struct iovec room = {.iov_base = &byte, .iov_len = sizeof(byte)};
@@ -280,14 +279,14 @@ static void serve(struct control_server *server, int fd) {
     close_fd(&question.fd);
 }
 
-/* ---- Strangers: who has connected and not asked yet -------------------------------------------- */
+/* ---- Strangers: clients that have connected and not asked yet ---------------------------------- */
 
 #define STRANGERS_MAX 16 /* descriptors that others may want */
 
-/* In the order in which they came. */
+/* In the order in which they connected. */
 struct strangers {
     unsigned count;
-    struct pollfd connections[STRANGERS_MAX + 1]; /* and the socket itself behind the last */
+    struct pollfd connections[STRANGERS_MAX + 1]; /* and the listening socket behind the last */
     int64_t came_ns[STRANGERS_MAX];
 };
 
@@ -297,8 +296,7 @@ static void remove_stranger(struct strangers *strangers, unsigned index) {
     memmove(&strangers->came_ns[index], &strangers->came_ns[index + 1], behind * sizeof(int64_t));
 }
 
-/* What is said by then is heard; who comes to say something afterwards is told that nobody hears it, and can try it
- * again. */
+/* A question that has arrived by now is answered. A client that sends one later gets an error, and can try again. */
 static void give_up_stranger(struct control_server *server, struct strangers *strangers, unsigned index) {
     const int fd = strangers->connections[index].fd;
     char byte;
@@ -317,7 +315,7 @@ static void accept_stranger(struct control_server *server, struct strangers *str
     strangers->came_ns[strangers->count++] = read_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Nobody waits for one who says nothing. */
+/* Nobody waits for a client that sends nothing. */
 static void serve_strangers(struct control_server *server, struct strangers *strangers) {
     for (unsigned i = 0; i < strangers->count;) {
         const struct pollfd *connection = &strangers->connections[i];
@@ -333,7 +331,7 @@ static void serve_strangers(struct control_server *server, struct strangers *str
     }
 }
 
-/* Returns whether somebody waits at the socket. */
+/* Returns whether a new connection waits at the socket. */
 static bool wait_for_strangers(const struct control_server *server, struct strangers *strangers) {
     struct pollfd *own = &strangers->connections[strangers->count];
     *own = (struct pollfd){.fd = server->fd, .events = POLLIN};
@@ -372,7 +370,7 @@ static void close_socket(struct control_server *server) {
     close_fd(&server->dir_fd);
 }
 
-/* By a path that no mount can come to lie over. */
+/* By a path that no mount can be mounted over. */
 static int bind_in(int fd, int dir_fd, const char *name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/%s", dir_fd, name);

@@ -10,13 +10,13 @@
 
 #define BACKUP_SUFFIX ".old"
 #define OTHER_NAMES_MAX 1000U
-#define HEADER_BYTES 65536 /* more than the lines that are looked at can have */
+#define HEADER_BYTES 65536 /* more than the interesting lines can take */
 #define LOCK_STEPS 100
 #define LOCK_STEP_NS 20000000
 
-/* ---- What is there ------------------------------------------------------------------------------ */
+/* ---- The existing file -------------------------------------------------------------------------- */
 
-/* A line of a header, from its key to its end; NULL: it has none. */
+/* The line of a header that begins with key; NULL if there is none. */
 static const char *find_line(const char *header, const char *key, size_t *ret_length) {
     const char *line = strstr(header, key);
     const char *end = line ? strchr(line + 1, '\n') : NULL;
@@ -24,7 +24,7 @@ static const char *find_line(const char *header, const char *key, size_t *ret_le
     return end ? line : NULL;
 }
 
-/* <0, 0, >0 as for strcmp(); a line that is missing comes first. */
+/* <0, 0, >0 as for strcmp(); a missing line comes first. */
 static int compare_lines(const char *header, const char *other, const char *key) {
     size_t length, other_length;
     const char *line = find_line(header, key, &length);
@@ -35,19 +35,19 @@ static int compare_lines(const char *header, const char *other, const char *key)
     return order != 0 ? order : (length > other_length) - (length < other_length);
 }
 
-/* Starts are told in a form that sorts by time. */
+/* Starting times have a form that sorts by time. */
 static bool is_of_mount_and_not_later(const char *header, const char *own) {
     return compare_lines(header, own, "\n# mount: ") == 0 && compare_lines(header, own, "\n# start: ") <= 0;
 }
 
 enum content {
     CONTENT_NONE, /* there is no such file */
-    CONTENT_OWN,  /* a profile of the same mount, which began no later */
+    CONTENT_OWN,  /* a profile of the same mount that began no later */
     CONTENT_NO_PROFILE,
-    CONTENT_OTHER, /* what must stay: a profile, or what cannot be read */
+    CONTENT_OTHER, /* it must stay: another profile, or a file that cannot be read */
 };
 
-/* What is no regular file is refused by who tries to replace it. */
+/* If it is no regular file, replace_file() refuses it later. */
 static enum content look(int dir_fd, const char *name, const struct control_text *text) {
     static const char beginning[] = "# osprof ";
     struct stat attr;
@@ -74,8 +74,8 @@ struct final_file {
     const struct control_text *text;
 };
 
-/* What is no profile may be replaced where who has mounted has named it.
- * Errors: -EEXIST there is what must stay */
+/* A file that is no profile may be replaced if the user has named it.
+ * Errors:  -EEXIST the file must stay */
 static int save_as(const struct final_file *file, const char *name, bool is_given) {
     CLEANUP_FREE char *backup_name = NULL;
     enum content content = look(file->dir_fd, name, file->text);
@@ -99,7 +99,7 @@ static int save_beside(const struct final_file *file, const char *name, char **r
     return err;
 }
 
-/* Waits for others for two seconds at most: a file system may know no such locks. Owner: the caller closes it */
+/* Waits for others for two seconds at most: a file system may not support such locks. Owner: the caller closes it */
 static int lock_directory(int dir_fd) {
     CLEANUP_FD int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const struct timespec step = {.tv_nsec = LOCK_STEP_NS};

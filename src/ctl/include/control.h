@@ -1,8 +1,8 @@
-/* The semantics of the control file, and of the other views of the profile beside it: what a read shows and what a
- * write does. Knows nothing of libfuse.
+/* The semantics of the control file, and of the views of the profile beside it: what a read shows and what a write
+ * does. Knows nothing of libfuse.
  *
- * A write is a sequence of commands, one a line (the last newline may be missing). It is parsed whole first;
- * only if every command is well formed are they carried out, in order. */
+ * A write is a sequence of commands, one a line (the last newline may be missing). It is parsed whole first; only if
+ * every command is well formed are they carried out, in order. */
 #ifndef CONTROL_H
 #define CONTROL_H
 
@@ -13,13 +13,13 @@
 #define CONTROL_REASON_SIZE 256
 #define CONTROL_WRITE_MAX 8192 /* bytes of one write: room for the longest path and more */
 
-/* The file that a command is about. */
+/* The file that a command names. */
 struct control_file {
     const char *name; /* NULL: the default place */
-    int fd;           /* opened by who asks, empty, for writing, and then the name is for messages only; -1: it is to be
-                         opened by its name */
-    int (*give_name)(void *context); /* of an open file: has who asks give it its name, once it is whole. NULL: it has
-                                        one. Returns 0 or -errno */
+    int fd;           /* opened by the client, empty, for writing; the name is then for messages only. -1: this process
+                       * opens it by name */
+    int (*give_name)(void *context); /* of an open file: has the client give it its name, once it is complete. NULL: it
+                                      * has one. Returns 0 or -errno */
     void *context;
 };
 
@@ -27,28 +27,28 @@ struct control_file {
  * Returns 0 or -errno. */
 typedef int (*control_file_fn)(void *context, const struct control_file *file);
 
-/* Relates latencies of an operation to a value, as "read size" says, or no more: "read off", "off". apply: false: only
- * looks whether that is right.
+/* Correlates latencies of an operation with a value ("read size"), or stops that ("read off", "off"). apply: false:
+ * only checks the argument.
  * Returns NULL, or what is wrong */
 typedef const char *(*control_joint_fn)(void *context, const char *argument, bool apply);
 
-/* The path of the object that a call works on, without waiting for any file system; NULL: not known.
- * Owner: the caller frees it */
+/* The path of the object that a call works on, without waiting for any file system; NULL: unknown.
+ * Owner:   the caller frees it */
 typedef char *(*control_path_fn)(void *context, uint64_t object);
 
-/* Calls that take so long are slow from now on; 0: none is. Returns 0 or -errno */
+/* From now on calls that take this long are slow; 0: none is. Returns 0 or -errno */
 typedef int (*control_slow_fn)(void *context, uint64_t ns);
 
 struct control {
     struct aggstats_recorder *recorder; /* borrowed */
-    struct aggstats_clock steady_clock; /* of views that need a steady rate; zeroed: as well as it is known by then */
+    struct aggstats_clock steady_clock; /* for views that need a steady frequency; zeroed: use the best known by then */
     control_file_fn dump;
     void *dump_context;
     control_file_fn rotate; /* NULL: not possible */
     void *rotate_context;
     bool has_series;        /* profiles are saved as a series: rotate needs no file, and dump does */
-    bool is_saved;          /* what is read goes to a file */
-    bool says_end;          /* a profile read has the label "end", as spans have: nothing comes after it */
+    bool is_saved;          /* reads end up in a file */
+    bool says_end;          /* a profile that is read has the label "end", as spans have */
     control_joint_fn joint; /* NULL: not possible */
     void *joint_context;
     control_slow_fn slow; /* NULL: not possible */
@@ -62,11 +62,11 @@ struct control {
 
 /* Who gives commands. */
 struct control_asker {
-    bool has_our_paths;              /* a path leads it where it leads this process; else its commands name no files */
-    int fd;                          /* that it has opened for a command about a file; -1: none */
+    bool has_our_paths;              /* absolute paths mean the same to it as to us; else its commands name no files */
+    int fd;                          /* opened by it for a command that names a file; -1: none */
     int (*give_name)(void *context); /* of struct control_file, as the context */
 
-    /* Carries a command out with the rights of who asks. NULL: with those of this process. */
+    /* Carries a command out with the rights of the asker. NULL: with those of this process. */
     int (*act)(void *context, int (*apply)(void *data), void *data);
     void *context;
 };
@@ -78,11 +78,11 @@ struct control_text {
     char *text;
     size_t size_bytes;
     bool has_paths;    /* as aggstats_profile_has_paths() */
-    bool exceeds_live; /* has intervals, joint profiles or groups, which a live file has not */
+    bool exceeds_live; /* has intervals, joint profiles or groups, which a live file lacks */
 };
 
-/* The text that one open of a file reads: the profile now, in that view.
- * shows_paths: whether the reader may know the names of files that others use
+/* The text that one open of a file reads: the current profile, in that view.
+ * shows_paths: whether the reader may see the names of files that others use
  * Owner:   the caller frees ret_text->text
  * Errors:  -ENOMEM
  * Threads: any */
@@ -92,22 +92,22 @@ int control_read(const struct control *control, const struct view *view, bool sh
 /* Carries out the commands of one write:
  *     reset (also: 0, 1, an empty line, an empty write)   pause   resume   dump [FILE]   rotate [FILE]
  *     interval SECONDS|off   joint OP VALUE|off   slow TIME|off   events FILE|off
- * Words are separated by blanks; FILE is the rest of the line, blanks at its ends cut off; CRLF is fine.
- * Errors:  -EINVAL unknown or malformed command: nothing was done; -EACCES a command names a file, which who asks may
- *          not: nothing was done; the error of a command that failed: those before it were done. ret_reason gets one
- *          line for people (untouched on success).
+ * Words are separated by blanks; FILE is the rest of the line without blanks at its ends; CRLF is fine.
+ * Errors:  -EINVAL unknown or malformed command: nothing was done; -EACCES a command names a file, and the asker may
+ *          name none: nothing was done; the error of a command that failed: those before it were done. ret_reason gets
+ *          one line for people (untouched on success).
  * Threads: any */
 int control_write(const struct control *control, const struct control_asker *asker, const char *data, size_t size_bytes,
                   char ret_reason[CONTROL_REASON_SIZE]);
 
 /* Reads the length of an interval, in seconds: "0.5".
- * Returns NULL, or what is wrong with it, to follow it and a colon. */
+ * Returns NULL, or what is wrong with it, to be printed behind it and a colon. */
 const char *control_parse_interval(const char *text, uint64_t *ret_ns);
 
-/* The same of the time from which on calls are slow: "10ms", "0.5s"; "off" is 0. */
+/* The same for the time from which on calls are slow: "10ms", "0.5s"; "off" is 0. */
 const char *control_parse_slow(const char *text, uint64_t *ret_ns);
 
-/* What the argument of "joint" says. */
+/* The parsed argument of "joint". */
 struct control_joint {
     bool ends_all; /* "off" */
     bool ends;     /* "OP off" */

@@ -1,21 +1,24 @@
-/* A socket beside the live file, at which the process that profiles a mount is asked: nobody has to walk through the
- * mount, which may hang. It speaks the commands of control files, and "show" and "handed_over".
+/* A Unix socket beside the live file, through which the process that profiles a mount is controlled: nobody has to walk
+ * through the mount, which may hang. It accepts the commands of control files, and "show", "handed_over" and "final".
  *
- * Who asks "final" gets a line at once, and the outcome of the final profile in the end, when the mount has gone.
+ * A connection is one question: text, ended by a NUL byte or by closing the sending side. The empty question makes sure
+ * that everything up to now has been counted. The answer is a line: "0", or an error number and the reason. For "show"
+ * the profile follows; for "handed_over" the number of requests since the mount began that another thread answered than
+ * the one that took them. "final" is answered by a line at once, and by the outcome of the final profile when the mount
+ * has gone.
  *
- * A connection is one question: text, ended by a NUL byte or by closing the sending side; nothing at all only has
- * counted what has happened. The answer is a line, "0", or an error number and the reason; behind it, of "show", the
- * profile, and of "handed_over" how many requests have been answered by other threads than those that took them, since
- * the mount began.
+ * This process opens no file by a name that comes from the socket: the client opens it. A command that names a file
+ * follows a line "file". When the server answers with the same line, the client sends a byte with the file's descriptor
+ * (SCM_RIGHTS). It must be an empty regular file outside the mount; its name is for messages only. The server receives
+ * a descriptor only from a client that has proved that it may ask. For "rotate" there are two answers: the line "name"
+ * when the file is complete. The client then gives the file its name, answers with the line "0" or an error number, and
+ * gets the final answer. So the file is named between its writing and the beginning of the next span; if the client is
+ * killed there, the file itself shows whether it has got its name.
  *
- * Files are opened by who asks. A command that names one follows a line "file"; when that is answered by the same line,
- * a byte is sent with the file's descriptor (SCM_RIGHTS). It is of an empty regular file outside of the mount, and its
- * name is for messages only. From who has not proved that he may ask, no descriptor is taken. Of "rotate" there are two
- * answers: the line "name", when the file is whole, which who asks then gives its name; it says so by the line "0", or
- * an error number, and gets the final answer.
- *
- * Who may ask: the owner, who runs this process, unless that is uid 0; and who has CAP_SYS_ADMIN here, which is proved
- * by credentials (SCM_CREDENTIALS) with the number of this process: the kernel lets nobody else send them. */
+ * Who may ask: the owner, who runs this process, unless that is uid 0; and a process with CAP_SYS_ADMIN in this user
+ * namespace. It proves that by credentials (SCM_CREDENTIALS) with the number of this process, which the kernel lets
+ * nobody else send: so there is no race, and it needs no right to trace. (In a control file /proc of the caller is read
+ * instead: process_rights.h.) */
 #ifndef CONTROL_SERVER_H
 #define CONTROL_SERVER_H
 
@@ -26,39 +29,39 @@
 #define CONTROL_WAITERS_MAX 8
 
 struct control_server {
-    int fd;     /* -1: nobody listens */
-    int dir_fd; /* of the socket; opened first, since a mount may come to lie over it */
+    int fd;     /* -1: there is no socket */
+    int dir_fd; /* of the socket; opened first, since a mount may cover it */
     char *name; /* in that directory; NULL: there is no socket */
     bool has_thread;
     pthread_t thread;
     const struct control *control;
-    void (*before)(void *context); /* what has happened up to now is counted first; NULL: all is */
+    void (*before)(void *context); /* makes sure that all up to now is counted; NULL: it always is */
     void *context;
-    const uint64_t *handed_over;      /* atomic; NULL: it is not known, and not told */
-    int waiters[CONTROL_WAITERS_MAX]; /* connections that wait for the end; the thread's, while it runs */
+    const uint64_t *handed_over;      /* atomic; NULL: unknown */
+    int waiters[CONTROL_WAITERS_MAX]; /* connections that wait for the end; used by the thread only, while it runs */
     unsigned waiter_count;
 };
 
 #define CONTROL_SERVER_NONE                                                                                            \
     { .fd = -1, .dir_fd = -1 }
 
-/* Makes the socket, for this user alone; who asks waits until the server is started. What a process that was killed has
- * left under that name is removed.
- * Errors: -errno; there is no socket then */
+/* Makes the socket, for this user alone; clients wait until the server is started. A socket left by a process that was
+ * killed is removed.
+ * Errors:  -errno; there is no socket then */
 int control_server_listen(struct control_server *ret_server, const char *path);
 
 /* Starts the thread that answers, if there is a socket. *server must not move.
  * control, context, handed_over: borrowed
- * Errors: those of starting a thread; there is no socket then */
+ * Errors:  those of starting a thread; there is no socket then */
 int control_server_start(struct control_server *server, const struct control *control, void (*before)(void *context),
                          void *context, const uint64_t *handed_over);
 
-/* Removes the socket, and waits for the thread, unless it hangs with a command: for two seconds at most.
+/* Removes the socket, and waits for the thread, at most two seconds in case a command hangs.
  * Returns false if it hangs: all that it uses must stay */
 bool control_server_stop(struct control_server *server);
 
-/* Tells those who wait for the end what became of the final profile, in a line: "saved PATH", "elsewhere PATH", where
- * nothing could be written to its place, "live PATH", or "lost". Once the server has stopped. */
+/* Tells the waiting clients the outcome of the final profile, in a line: "saved PATH"; "elsewhere PATH" if it could not
+ * be written to its place; "live PATH"; or "lost". Call after the server has stopped. */
 void control_server_tell_end(struct control_server *server, const char *outcome);
 
 #endif

@@ -1,4 +1,4 @@
-/* Where the profiles of several mounts end in one directory, none takes the place of another. */
+/* Saving the final profiles of several mounts in one directory without overwriting one by another. */
 #ifndef FINAL_FILE_H
 #define FINAL_FILE_H
 
@@ -6,10 +6,10 @@
 
 #include "control.h"
 
-/* Saves a profile in the regular file `name` of a directory. What is there is replaced, unless it is the profile of
+/* Saves a profile in the regular file `name` of a directory. An existing file is replaced, unless it is the profile of
  * another mount, or one that began later: then the profile goes to a new file NAME.1, NAME.2 and so on. Others that
  * save there at the same time wait.
- * keeps_old: what is there is kept as NAME.old, and what has that name is treated in the same way.
+ * keeps_old: the existing file is kept as NAME.old, and an existing file of that name is treated in the same way.
  * ret_other_name: the new file's name; NULL: it is `name`.
  * Owner:   the caller frees it
  * Errors:  as those of replace_file(); -EEXIST there are too many such files */

@@ -1,5 +1,5 @@
-/* All paths are walked once, but for "..". What is remembered is how deep the walk is, and how many of the directory's
- * components it has matched so far, which ".." takes back. */
+/* Each path is walked once, except for "..". The walk remembers its depth, and how many components of the directory it
+ * has matched so far; ".." takes matches back. */
 #include "below.h"
 
 #include <stdbool.h>
@@ -7,9 +7,9 @@
 
 struct walk {
     const char *directory;
-    const char *next; /* what of it has not been matched */
+    const char *next; /* the part not matched yet */
     size_t depth;
-    size_t matched; /* the first so many of the path's components are those of the directory; no more than depth */
+    size_t matched; /* components of the path that agree with the directory's; at most depth */
 };
 
 /* The next component at or after text, and its length; 0 at the end. */

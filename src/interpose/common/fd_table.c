@@ -1,4 +1,4 @@
-/* Looking up is one system call for what is no file, and two for files. */
+/* A look-up costs one system call, and a second one for files. */
 #include "fd_table.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static enum fd_state state_of_place(enum below_place place, const struct preload
     return place == BELOW_ABOVE ? FD_ABOVE : FD_OUTSIDE;
 }
 
-/* Asked of the kernel, so that nothing is learnt of descriptors that do not exist. */
+/* Asks the kernel first, so that nothing is remembered of descriptors that do not exist. */
 static enum fd_state look_up(int fd, const struct preload_ops *ops) {
     char path[PROC_FD_PREFIX_MAX];
     if (preload_prefix_bytes() >= sizeof(path))
@@ -35,7 +35,7 @@ static enum fd_state look_up(int fd, const struct preload_ops *ops) {
     return errno == ENOENT || errno == EACCES ? FD_UNKNOWN : FD_OUTSIDE;
 }
 
-/* Sockets and pipes come and go often. */
+/* Sockets and pipes come and go often, and are not remembered. */
 static bool is_file(int fd) {
     struct statx attributes;
     return fd_look(fd, &attributes) && !S_ISSOCK(attributes.stx_mode) && !S_ISFIFO(attributes.stx_mode);

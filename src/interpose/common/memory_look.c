@@ -1,6 +1,6 @@
-/* The kernel reads what it is given as a mask of signals before it finds that -1 is no way to change one: so it is
- * asked by a call that every program makes. Valgrind checks what such calls are given, and complains about words of
- * which a program uses a part; it does not look at memory that is read as that of a process. */
+/* How to ask: the kernel reads the mask given to a call for signal masks before it rejects -1 as a way to change it.
+ * Every program may make that call. Valgrind checks the arguments of such calls, and complains about words of which a
+ * program uses a part; but it does not check memory that is read as another process's (process_vm_readv). */
 #include "memory_look.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "own_call.h"
 
-#define VALGRIND_LIBRARY "/vgpreload_" /* it preloads one, whatever tool is run */
+#define VALGRIND_LIBRARY "/vgpreload_" /* valgrind preloads such a library with every tool */
 
 static bool is_under_valgrind; /* atomic */
 

@@ -1,8 +1,8 @@
-/* The current directory is remembered until it changes. Whoever reads it checks afterwards that nobody has changed it
- * meanwhile, and asks the kernel if so; whoever has learnt it writes it down only if no other does. So nothing waits.
+/* The current directory is remembered until it changes. A reader checks afterwards whether it has changed meanwhile,
+ * and asks the kernel if so. Whoever has asked stores the answer unless another thread is storing one. So nobody waits.
  *
- * A child of vfork(2) that goes elsewhere must not change what its parent remembers. From then on, whose directory it
- * is is asked each time. */
+ * A child of vfork(2) that changes its directory must not change what its parent remembers. From then on each call asks
+ * whose directory it is. */
 #include "names.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 static struct {
     uint64_t generation; /* atomic: counts changes */
     uint64_t sequence;   /* atomic: odd while text is written */
-    uint64_t known;      /* atomic: the generation that the rest is of, and 1; 0: before the first look */
+    uint64_t known;      /* atomic: the generation of the rest, plus 1; 0: nothing yet */
     int place;           /* atomic: enum below_place, of the directory itself */
     char text[PATH_MAX];
 } current;
@@ -34,7 +34,7 @@ static bool ask_directory(char *ret_text, size_t size_bytes) {
     return own_call(SYS_getcwd, ret_text, size_bytes) > 0 && ret_text[0] == '/';
 }
 
-/* Without memory of it. On a stack of its own, as few calls come here. */
+/* Asks the kernel without remembering. Not inlined, to keep its buffer off the stack of the usual path. */
 static __attribute__((noinline)) enum below_place place_asked(const char *path) {
     char text[PATH_MAX];
     return ask_directory(text, sizeof(text)) ? preload_place_of(text, path) : BELOW_OUTSIDE;
@@ -67,7 +67,7 @@ static bool goes_up(const char *path) {
     return false;
 }
 
-/* What is below a directory that is inside or outside is so too. */
+/* What is below a directory inside, or outside, is inside, or outside, too. */
 static enum below_place place_below_current(const char *path) {
     const enum below_place place = (enum below_place)__atomic_load_n(&current.place, __ATOMIC_RELAXED);
     return place == BELOW_ABOVE || goes_up(path) ? preload_place_of(current.text, path) : place;
@@ -119,9 +119,9 @@ static enum below_place place_at(int dir_fd, const char *path, const struct prel
 
 static uint64_t memory_generation; /* atomic: counts changes */
 
-/* Pages of which this thread has asked lately: most names lie in few. */
+/* Pages that this thread has checked recently: most names lie in few. */
 static AGGSTATS_THREAD_LOCAL uintptr_t pages_known[PAGES_KNOWN];
-static AGGSTATS_THREAD_LOCAL uint64_t pages_generation; /* that they are of */
+static AGGSTATS_THREAD_LOCAL uint64_t pages_generation; /* of these pages */
 
 void names_memory_changed(void) {
     __atomic_add_fetch(&memory_generation, 1, __ATOMIC_RELEASE);
@@ -143,7 +143,7 @@ static bool has_page(const char *at) {
     return *known == page;
 }
 
-/* Its whole text can be read. NULL is in page 0, which nobody has */
+/* True if the whole text is readable. NULL is in page 0, which is never mapped */
 static bool is_text_there(const char *text) {
     forget_changed_pages();
     while ((uintptr_t)text >= MEMORY_LEAST_PAGE_BYTES && has_page(text)) {

@@ -30,10 +30,10 @@ static pid_t *own_pid;
 
 /* ---- The environment ---- */
 
-/* In another C library mutexes are something else, and those of the live file are this one's. */
+/* Another C library has other mutexes than those in the live file. */
 extern const char *gnu_get_libc_version(void) __attribute__((weak));
 
-/* A separator's second slash is where the next path begins. */
+/* The second slash of a separator begins the next path. */
 static bool cut_text(void) {
     char *path = text + 1;
     live_path = path;
@@ -103,7 +103,7 @@ static bool join(const struct preload_ops *ops) {
         return false;
     if (__atomic_exchange_n(&is_starved, false, __ATOMIC_RELAXED))
         aggstats_recorder_note(recorder, ops->starved_note, 1);
-    /* of two threads that join at once the first one's stays, and the other's is a few mappings that nobody uses */
+    /* if two threads join at once, the first recorder stays; the other one's few mappings are never used */
     __atomic_compare_exchange_n(&preload.recorder, &other, recorder, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return true;
 }

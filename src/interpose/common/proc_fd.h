@@ -1,4 +1,4 @@
-/* Private: the path that the kernel has for a descriptor. */
+/* Private: the kernel's path for a descriptor. */
 #ifndef PROC_FD_H
 #define PROC_FD_H
 
@@ -10,9 +10,10 @@
 
 #include "own_call.h"
 
-#define PROC_FD_PREFIX_MAX 1024 /* of stacks of signal handlers, which may be small */
+#define PROC_FD_PREFIX_MAX 1024 /* for stacks of signal handlers, which may be small */
 
-/* Of a long path its beginning. False: it has none; a socket has one that is not absolute. May change errno */
+/* The path, or the beginning of a long one. Returns false if there is none; a socket's is not absolute. May change
+ * errno */
 static inline bool proc_fd_path(int fd, char *ret_path, size_t size_bytes) {
     static const char directory[] = "/proc/self/fd/";
     char name[sizeof(directory) + 3 * sizeof(fd)];

@@ -1,6 +1,6 @@
-/* Symbols that are only there for old programs are found by version alone: dlsym(3) takes default ones.
+/* Symbols that exist only for old programs are found by version: dlsym(3) finds only default ones.
  *
- * Another C library, such as musl, loads preloaded objects too, and must not find that anything is missing. */
+ * Another C library, such as musl, loads preloaded objects too, and must not miss any symbol. */
 #include "real.h"
 
 #include <dlfcn.h>
@@ -42,7 +42,7 @@ void *real_find(const char *symbol, const char *library) {
     if (!found)
         found = loaded_in(library, symbol);
     if (!found)
-        dlerror(); /* that it is missing is no error of the program's */
+        dlerror(); /* the program must not see this error */
     errno = saved_errno;
     return found ? found : (void *)(__UINTPTR_TYPE__)is_missing;
 }

@@ -1,8 +1,8 @@
-/* What compiled code needs to end a call when its thread is cancelled: the unwinder's entry points.
+/* The unwinder's entry points, which compiled code needs to end a call when its thread is cancelled.
  *
- * They are in libgcc_s, which every program would have to load for us. But whoever unwinds through our frames has it
- * loaded: it is found then. Where it is linked into the program itself, calls in progress are passed by and do not end.
- */
+ * They are in libgcc_s, which every program would have to load for us. But when a thread unwinds through our frames the
+ * library is loaded, and found here. If it is linked into the program itself, the unwinding skips our frames, and calls
+ * in progress do not end. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <unwind.h>
@@ -24,7 +24,7 @@ _Unwind_Reason_Code __gcc_personality_v0(int version, _Unwind_Action actions, _U
     return real ? real(version, actions, kind, exception, context) : _URC_CONTINUE_UNWIND;
 }
 
-/* Only comes after the above has found it. */
+/* Called only after the above has found it. */
 void _Unwind_Resume(struct _Unwind_Exception *exception) {
     resume_fn *real = (resume_fn *)(__UINTPTR_TYPE__)find("_Unwind_Resume");
     if (real)

@@ -1,11 +1,11 @@
-/* libosprof_fuse.so: tells what requests the FUSE daemon that it is preloaded into is asked, and what it answers.
+/* libosprof_fuse.so: reports the requests that a FUSE daemon gets, and its answers. It is preloaded into the daemon.
  *
  * It knows no FUSE library. All of them read requests from, and write answers to, the character device 10:229, through
- * functions of libc: these are wrapped. Whether a descriptor is the device is asked each time, of reads only if the
- * first bytes may be a request, of writes unless they answer what the thread has read there last: so nothing need be
- * known of when descriptors are opened, copied and closed.
+ * functions of libc: these are wrapped. Each call checks anew whether its descriptor is the device: a read only if the
+ * first bytes may be a request, a write unless it answers the last request of the thread. So it need not follow how
+ * descriptors are opened, copied and closed.
  *
- * What is kept in the process is the mapping of the ring (request_ring.h): no descriptor, no thread, no handler. */
+ * The process keeps only the mapping of the ring (request_ring.h): no descriptor, no thread, no handler. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,7 +27,7 @@
 
 #define LOOKED_AT_ANSWER_BYTES (WIRE_ANSWER_BYTES + 8)
 
-/* A request that has been spliced into a pipe, from which its thread reads it next. */
+/* A request spliced into a pipe, from which this thread reads it next. */
 static AGGSTATS_THREAD_LOCAL struct {
     uint64_t time_cycles;
     size_t size_bytes; /* 0: none */
@@ -36,7 +36,7 @@ static AGGSTATS_THREAD_LOCAL struct {
 
 /* ---- Requests ---- */
 
-/* Of which the beginning has been read; whole_bytes: of what was read. */
+/* Parses the beginning of what was read. whole_bytes: all that was read. */
 static void look_at_read(int fd, const void *bytes, size_t size_bytes, size_t whole_bytes) {
     const bool was_spliced = spliced.size_bytes > 0 && wire_may_be_request(bytes, size_bytes, spliced.size_bytes);
     if (!was_spliced && !wire_may_be_request(bytes, size_bytes, whole_bytes))
@@ -49,7 +49,7 @@ static void look_at_read(int fd, const void *bytes, size_t size_bytes, size_t wh
     tell_request(was_spliced ? spliced.fd : fd, bytes, size_bytes, time_cycles);
 }
 
-/* The device says ENODEV when its mount is gone. */
+/* The device fails with ENODEV when its mount is gone. */
 static void look_at_error(int fd) {
     if (errno == ENODEV && telling_is_device(fd))
         tell_end(fd);
@@ -66,8 +66,8 @@ static inline void look_at_bytes_read(int fd, const void *bytes, ssize_t result)
 
 /* ---- Answers ---- */
 
-/* Before it is written: once it is, the caller may be the first to look at what was counted. Memory that is not there
- * is for the kernel to refuse. */
+/* Called before the write: afterwards the caller may be the first to look at what was counted. Memory that is not
+ * readable is left to the kernel to refuse. */
 static inline void look_at_write(int fd, const void *bytes, size_t size_bytes) {
     const struct answer answer = {bytes, size_bytes, (const char *)bytes + WIRE_ANSWER_BYTES,
                                   size_bytes - WIRE_ANSWER_BYTES, fd};
@@ -79,8 +79,8 @@ static inline void look_at_write(int fd, const void *bytes, size_t size_bytes) {
 
 /* ---- Vectors ---- */
 
-/* The beginning of a vector's bytes, at most `size_bytes` and `limit_bytes`. Returns how many, up to what cannot be
- * read. */
+/* Copies the beginning of a vector's bytes, at most `size_bytes` and `limit_bytes`. Returns how many, up to memory that
+ * is not readable. */
 static size_t gather(const struct iovec *vector, int count, size_t limit_bytes, char *ret_bytes, size_t size_bytes) {
     size_t filled = 0;
     if (size_bytes > limit_bytes)
@@ -95,7 +95,7 @@ static size_t gather(const struct iovec *vector, int count, size_t limit_bytes, 
     return filled;
 }
 
-/* The kernel refuses vectors that are longer, and those that it refuses are not looked at. */
+/* The kernel refuses longer vectors, so these are not parsed. */
 static bool vector_bytes(const struct iovec *vector, int count, size_t *ret_bytes) {
     *ret_bytes = 0;
     if (count <= 0 || count > IOV_MAX || !memory_is_readable(vector, (size_t)count * sizeof(*vector)))
@@ -124,7 +124,7 @@ static void look_at_vector_write(int fd, const struct iovec *vector, int count) 
         whole_bytes < WIRE_ANSWER_BYTES)
         return;
     struct answer answer = {bytes, gather(vector, count, whole_bytes, bytes, sizeof(bytes)), NULL, 0, fd};
-    if (count == 2 && vector[0].iov_len == WIRE_ANSWER_BYTES) { /* as libfuse has it */
+    if (count == 2 && vector[0].iov_len == WIRE_ANSWER_BYTES) { /* the form that libfuse uses */
         answer.body = vector[1].iov_base;
         answer.body_bytes = vector[1].iov_len;
     }
@@ -134,7 +134,7 @@ static void look_at_vector_write(int fd, const struct iovec *vector, int count) 
 
 /* ---- Pipes ---- */
 
-/* What a pipe begins with, which stays in it: through a pipe of our own. Returns how many bytes. */
+/* Copies the beginning of a pipe's contents, which stay in it, through a pipe of our own. Returns how many bytes. */
 static size_t peek(int fd, void *ret_bytes, size_t size_bytes) {
     int ends[2];
     ssize_t got = 0;
@@ -196,7 +196,7 @@ WRAPPER(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t 
     if (telling_is_on() && result < 0)
         look_at_error(fd);
     if (telling_is_on() && result >= (ssize_t)WIRE_REQUEST_BYTES && telling_is_device(fd)) {
-        if (spliced.size_bytes > 0) /* nobody has looked at the last one */
+        if (spliced.size_bytes > 0) /* the last one has not been parsed */
             tell_unseen();
         spliced.time_cycles = telling_now();
         spliced.size_bytes = (size_t)result;
@@ -205,7 +205,7 @@ WRAPPER(ssize_t, splice, (int fd, off64_t *from, int to_fd, off64_t *to, size_t 
     return result;
 }
 
-/* A descriptor that is cloned serves the same mount. */
+/* A cloned descriptor serves the same mount. */
 static void look_at_clone(int fd, const void *original) {
     uint32_t original_fd;
     if (!telling_is_device(fd))

@@ -1,4 +1,4 @@
-/* Writers claim slots by moving the head, and publish a record when it is whole. */
+/* A writer claims slots by moving the head, and publishes a record by setting `ready`. */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,14 +43,14 @@ struct request_ring *request_ring_join(void) {
     return ring;
 }
 
-/* What only answers may fill, and what tells of the mount. */
+/* Slots that only answers, and records about the mount, may fill. */
 static uint64_t reserved_slots(uint8_t kind) {
     const bool may_fill =
         kind == REQUEST_ANSWERED || kind == REQUEST_STARTED || kind == REQUEST_ENDED || kind == REQUEST_LEFT;
     return may_fill ? 0 : REQUEST_RING_SLOTS / 8;
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room. */
 static bool claim(struct request_ring *ring, uint64_t count, uint64_t room, uint64_t *ret_number) {
     uint64_t number = __atomic_load_n(&ring->head, __ATOMIC_RELAXED);
     do
@@ -78,7 +78,7 @@ static void write_names(struct request_ring *ring, uint64_t number, const char *
     }
 }
 
-/* The reader says that it sleeps, then looks whether it may: so it sees the record, or is seen asleep. */
+/* The reader announces that it sleeps, and then checks the ring: so either it sees the record, or we see it asleep. */
 static void wake_reader(struct request_ring *ring, uint64_t next_number) {
     uint32_t reader = __atomic_load_n(&ring->reader, __ATOMIC_SEQ_CST);
     if (__builtin_expect(reader == REQUEST_READER_LOOKS, 1))

@@ -1,4 +1,4 @@
-/* Telling: records of the ring, with what a process must remember for them. */
+/* Writing records into the ring, and the state that a process keeps for that. */
 #include "telling.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define DEVICE_MAJOR 10
 #define DEVICE_MINOR 229
 
-static struct request_ring *ring; /* NULL: nobody wants to know. Set before main() */
+static struct request_ring *ring; /* NULL: there is no ring. Set before main() */
 static bool is_left_alone;        /* atomic: the program has forbidden itself system calls */
 
 bool telling_is_on(void) {
@@ -39,15 +39,15 @@ static AGGSTATS_THREAD_LOCAL struct {
     uint64_t node;
 } listing;
 
-/* The last request of this thread for which there was no room: its answer is not told either. */
+/* This thread's last request for which the ring had no room: its answer is not reported either. */
 static AGGSTATS_THREAD_LOCAL uint64_t dropped_unique; /* 0: none */
 
 /* ---- The process ---- */
 
-/* In memory that the kernel zeroes in children, who are to ask for their numbers again. */
+/* In memory that the kernel zeroes in children, so that they ask for their numbers again. */
 struct own_process {
     pid_t number;
-    bool has_read; /* a request */
+    bool has_read; /* has read a request */
 };
 static struct own_process *own_process;
 static AGGSTATS_THREAD_LOCAL struct {
@@ -83,8 +83,8 @@ bool telling_is_device(int fd) {
 
 #define DESCRIPTORS_KNOWN 1024
 
-/* Which mount a descriptor of the device serves, as records have it; 0: not known. A process of several mounts is one
- * that does so from the beginning, and has low numbers. */
+/* The mount that a descriptor of the device serves, as in records; 0: unknown. A process that serves several mounts
+ * opens them at its start, with low numbers. */
 static uint8_t mount_of[DESCRIPTORS_KNOWN];
 
 static uint8_t find_mount(int fd) {
@@ -107,10 +107,9 @@ void tell_clone(int fd, int original_fd) {
 
 /* ---- Callers ---- */
 
-#define CALLERS_KNOWN                                                                                                  \
-    256U /* of a process that has ended meanwhile the number may be another's: then that has its name */
+#define CALLERS_KNOWN 256U /* the process may have ended, and its number be another's: then the name is that one's */
 
-/* Asked for while the caller waits for an answer: later it may be gone. */
+/* Reads the caller's name while it waits for an answer: later it may have ended. */
 static void tell_caller(uint32_t caller) {
     static uint32_t known[CALLERS_KNOWN];
     uint32_t *place = &known[caller % CALLERS_KNOWN];
@@ -120,7 +119,7 @@ static void tell_caller(uint32_t caller) {
     if (caller == 0 || __atomic_load_n(place, __ATOMIC_RELAXED) == caller)
         return;
     __atomic_store_n(place, caller, __ATOMIC_RELAXED);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* a request that has been read is not to be lost */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* a request that has been read must not be lost */
     if (process_identify_first(NULL, caller, &identity)) {
         struct request_record record = {.kind = REQUEST_CALLER, .node = identity.id, .arrived = {.pid = caller}};
         name_thread(&record);
@@ -171,7 +170,7 @@ bool telling_may_be_device(int fd) {
     return fd == asked.fd || telling_is_device(fd);
 }
 
-/* Of which it is known that it may be. */
+/* For a thread of which it is known that it may be. */
 static inline bool is_answered_at(int fd, uint64_t unique) {
     return fd != asked.fd || unique == asked.unique || telling_is_device(fd);
 }
@@ -203,7 +202,7 @@ void tell_answer(const struct answer *answer) {
 
 /* ---- Leaving ---- */
 
-/* Of a process that has served a mount itself, and is no child of vfork(2), which has its memory. */
+/* Only for a process that has served a mount itself, and is no child of vfork(2), which has its parent's memory. */
 void tell_leaving(enum request_leaving how) {
     struct request_record record = {.kind = REQUEST_LEFT, .time_cycles = telling_now(), .node = how};
     if (!own_process->has_read || (pid_t)syscall(SYS_getpid) != own_process->number)

@@ -1,4 +1,4 @@
-/* Opcodes and names are in wire_ops.h; how bodies begin, in linux/fuse.h. */
+/* Opcodes and names are in wire_ops.h, the layout of bodies in linux/fuse.h. */
 #include "wire.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include "base.h"
 #include "wire_ops.h"
 
-#define ERROR_MAX 511 /* the kernel refuses what is larger */
+#define ERROR_MAX 511 /* the kernel refuses larger ones */
 
 static_assert(sizeof(struct fuse_in_header) == WIRE_REQUEST_BYTES &&
                   sizeof(struct fuse_out_header) == WIRE_ANSWER_BYTES,
@@ -40,7 +40,7 @@ static bool moves_bytes(uint32_t opcode) {
     return opcode == FUSE_READ || opcode == FUSE_WRITE || opcode == FUSE_READDIR || opcode == FUSE_READDIRPLUS;
 }
 
-/* FUSE_READ, FUSE_WRITE and those of directories begin alike; of what names another node, that comes first. */
+/* FUSE_READ, FUSE_WRITE and the directory requests begin alike; a request with a second node begins with it. */
 static void read_body(const char *body, size_t body_bytes, struct request_record *record) {
     struct fuse_write_in moved;
     if (moves_bytes(record->opcode) && body_bytes >= offsetof(struct fuse_write_in, write_flags)) {

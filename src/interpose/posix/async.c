@@ -1,5 +1,5 @@
-/* Asynchronous reads and writes are not counted: when they end, no call says. The run is told how many there were, of
- * libaio's for whatever files. */
+/* Asynchronous reads and writes are not timed, because no call tells when they end. The run counts how many there were;
+ * for libaio, on any files. */
 #include <aio.h>
 
 #include "counting.h"
@@ -31,8 +31,8 @@ WRAP_AIO(aio_write64)
 WRAP_LIST(lio_listio)
 WRAP_LIST(lio_listio64)
 
-/* Of libaio, which need not be there, or not where RTLD_NEXT looks: an object that has loaded it for itself alone
- * (RTLD_LOCAL) still calls us. So it is looked for when it is called, and must be loaded then. */
+/* A function of libaio, which need not be loaded, or not where RTLD_NEXT searches: an object that has loaded it for
+ * itself alone (RTLD_LOCAL) still calls us. So it is looked up when called, and must be loaded then. */
 typedef int function_io_submit(void *context, long count, void **controls);
 
 static function_io_submit *real_io_submit(void) {
@@ -45,7 +45,7 @@ static function_io_submit *real_io_submit(void) {
     return (function_io_submit *)(__UINTPTR_TYPE__)real;
 }
 
-/* Returns how many the kernel has taken. What they are is in memory that need not be there. */
+/* Returns how many the kernel has taken. The control blocks need not be readable. */
 WRAPPER_OF_FOUND(int, io_submit, (void *context, long count, void **controls)) {
     const int taken = real_io_submit()(context, count, controls);
     int saved_errno = errno;

@@ -14,7 +14,7 @@ static inline struct aggstats_outcome call_error(int error) {
     return (struct aggstats_outcome){.error = error};
 }
 
-/* What was there before is no longer. */
+/* The mapping replaces what was there. */
 static inline bool mapped_fd_counts(int flags, int fd) {
     if (flags & MAP_FIXED)
         names_memory_changed();

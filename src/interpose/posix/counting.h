@@ -1,4 +1,4 @@
-/* Private: wrappers that count, and what they ask about files. */
+/* Private: wrappers that count, and how they find out about files. */
 #ifndef COUNTING_H
 #define COUNTING_H
 
@@ -12,11 +12,8 @@
 #include "posix_ops.h"
 #include "wrapper.h"
 
-/* A whole wrapper, for calls of which is known before whether they count.
- * OP:      what it is counted as
- * COUNTS:  whether it counts
- * OUTCOME: what came of it, from `result`
- * Both and OP are expressions of the parameters. */
+/* A whole wrapper, for calls that are known beforehand to count or not. OP:      the operation COUNTS:  whether it
+ * counts OUTCOME: the outcome, from `result` All three are expressions of the parameters. */
 #define WRAP(RETURNS, SYMBOL, PARAMETERS, ARGUMENTS, OP, COUNTS, OUTCOME)                                              \
     WRAPPER(RETURNS, SYMBOL, PARAMETERS) {                                                                             \
         if (!(COUNTS))                                                                                                 \
@@ -32,7 +29,7 @@
 
 extern const struct preload_ops posix_ops;
 
-/* Tells the run of something that is not seen. May change errno */
+/* Counts something that is not observed. May change errno */
 static inline void posix_note(enum posix_note note, uint64_t more) {
     if (preload_join(&posix_ops))
         aggstats_recorder_note(__atomic_load_n(&preload.recorder, __ATOMIC_ACQUIRE), note, more);
@@ -46,7 +43,7 @@ static inline bool name_counts(int dir_fd, const char *path) {
     return names_count(dir_fd, path, &posix_ops);
 }
 
-/* Of a descriptor that has been opened by that name, which tells where the kernel does not. */
+/* For a descriptor opened by that name, which decides if the kernel does not say. */
 static inline bool opened_fd_counts(int fd, int dir_fd, const char *path) {
     enum fd_state state = fd_table_opened(fd, &posix_ops);
     if (__builtin_expect(state == FD_UNKNOWN, 0)) {
@@ -56,7 +53,7 @@ static inline bool opened_fd_counts(int fd, int dir_fd, const char *path) {
     return state == FD_INSIDE;
 }
 
-/* An open, which has returned fd; -1: it has failed. Keeps errno */
+/* Counts an open that returned fd; -1: it failed. Keeps errno */
 void descriptors_count_open(struct call_time time, int fd, int dir_fd, const char *path);
 
 /* The descriptor behind a stream; -1: none. Keeps errno. */
@@ -75,7 +72,7 @@ static inline int directory_fd(DIR *directory) {
     return fd;
 }
 
-/* Of a call that has succeeded: so the kernel has read the vector too. */
+/* For a call that has succeeded: so the kernel has read the vector too. */
 static inline uint64_t vector_bytes(const struct iovec *vector, int count) {
     uint64_t sum = 0;
     for (int i = 0; i < count; i++)

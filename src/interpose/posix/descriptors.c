@@ -1,7 +1,6 @@
-/* The functions that give descriptors, or take them back: by these is known which files count.
+/* The functions that open or close descriptors: they show which files count.
  *
- * Whether an open counts, its result tells: where the file is that a name leads to; of one that failed, where the name
- * is. */
+ * Whether an open counts depends on its result: on where the opened file is; if it failed, on where the name is. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -15,7 +14,7 @@ void descriptors_count_open(struct call_time time, int fd, int dir_fd, const cha
         call_count(POSIX_OPEN, time, call_outcome(fd < 0));
 }
 
-/* What follows in a wrapper once `real` and ARGUMENTS are there. */
+/* The rest of a wrapper, when `real` and ARGUMENTS are defined. */
 #define OPEN_AND_COUNT(ARGUMENTS, DIR_FD, NAME)                                                                        \
     if (!preload_looks())                                                                                              \
         return real ARGUMENTS;                                                                                         \
@@ -31,7 +30,7 @@ void descriptors_count_open(struct call_time time, int fd, int dir_fd, const cha
         OPEN_AND_COUNT(ARGUMENTS, DIR_FD, NAME)                                                                        \
     }
 
-/* With a mode behind the flags, if these make a file; what is there else is passed on too, as libc does. */
+/* The mode behind the flags is read if the flags make a file; else it is passed on too, as libc does. */
 #define WRAP_OPEN_MODE(SYMBOL, PARAMETERS, ARGUMENTS, DIR_FD, NAME)                                                    \
     WRAPPER(int, SYMBOL, PARAMETERS) {                                                                                 \
         mode_t mode = 0;                                                                                               \
@@ -125,7 +124,7 @@ static bool is_lock(int command) {
            command == F_OFD_SETLKW || command == F_OFD_GETLK;
 }
 
-/* All commands take one argument at most, which fits into a pointer. */
+/* Every command has at most one argument, which fits into a pointer. */
 typedef int fcntl_fn(int fd, int command, ...);
 
 static int counted_fcntl(fcntl_fn *real, int fd, int command, void *argument) {

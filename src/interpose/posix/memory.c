@@ -1,5 +1,5 @@
-/* Where a program's memory goes away, or may no longer be read. Names that it gives the kernel lie there, and it is
- * remembered which memory is there. What the C library gives back by itself, as in free(3), is not seen: but no program
+/* Functions that unmap memory or make it unreadable. We remember which memory is readable, where names lie that the
+ * program passes to the kernel. Memory that the C library itself gives back, as in free(3), is not seen: but no program
  * may use a name that it has freed. */
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ WRAP_MEMORY(int, mprotect, (void *at, size_t size, int protection), (at, size, p
 WRAP_MEMORY(int, pkey_mprotect, (void *at, size_t size, int protection, int key), (at, size, protection, key))
 WRAP_MEMORY(int, shmdt, (const void *at), (at))
 
-/* With a place behind the flags, if there is to be one; what is there else is passed on too, as libc does. */
+/* The address behind the flags is read if the flags say so; else it is passed on too, as libc does. */
 WRAPPER(void *, mremap, (void *at, size_t size, size_t new_size, int flags, ...)) {
     va_list arguments;
     va_start(arguments, flags);

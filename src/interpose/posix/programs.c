@@ -1,5 +1,5 @@
-/* Programs that are executed and will not be seen, or not whole: the run is told how many, since their calls are
- * missing in the profile. The functions that take a list of arguments (execl) are not looked at. */
+/* Executed programs that will not be observed, or only in part: the run counts them, since their calls are missing in
+ * the profile. The functions that take a list of arguments (execl) are not wrapped. */
 #include <limits.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 #define OWN_LIBRARY "libosprof_posix.so"
 
-/* What is not seen of a program; -1: nothing. */
+/* Why a program is not observed in full; -1: it is. */
 static int note_of(const char *path, char *const *variables) {
     static const int notes[] = {[EXECUTABLE_DYNAMIC] = -1,
                                 [EXECUTABLE_GO] = POSIX_NOTE_GO,
@@ -22,7 +22,7 @@ static int note_of(const char *path, char *const *variables) {
     return is_bare && access(path, X_OK) == 0 ? POSIX_NOTE_BARE : note;
 }
 
-/* The functions that we call here are those that we stand before. */
+/* The functions called here are those that we wrap. */
 static void look_at(const char *path, char *const *variables) {
     if (!preload_looks() || !path)
         return;
@@ -47,7 +47,7 @@ static void look_for(const char *name, char *const *variables) {
     errno = saved_errno;
 }
 
-/* One that is not executed is not missed. */
+/* A program that is not executed is not counted. */
 #define WRAP_EXEC(SYMBOL, PARAMETERS, ARGUMENTS, LOOK)                                                                 \
     WRAPPER(int, SYMBOL, PARAMETERS) {                                                                                 \
         LOOK;                                                                                                          \

@@ -1,4 +1,4 @@
-/* System calls by number. Those that give descriptors, or take them back, must be known for the sake of the others. */
+/* System calls by number. Those that open or close descriptors must be followed to know which files count. */
 #include "raw_call.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #define MOVES_ALL call_moved(result < 0 ? 0 : (uint64_t)result, result)
 #define MOVES_VECTOR call_moved(result < 0 ? 0 : vector_bytes(POINTER(1), FD(2)), result)
 
-/* ROW(system call, operation, whether it counts, what came of it) */
+/* ROW(system call, operation, whether it counts, outcome) */
 #define RAW_ROWS(ROW)                                                                                                  \
     ROW(read, READ, COUNTS_FD, MOVES(2))                                                                               \
     ROW(write, WRITE, COUNTS_FD, MOVES(2))                                                                             \

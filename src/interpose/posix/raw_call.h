@@ -4,8 +4,8 @@
 
 #include "sandbox.h"
 
-/* Makes the call, and counts it if it is one of a function that counts, and programs are known to make it so: libuv
- * closes files, and asks for attributes; where the C library is older than the kernel, many do. real: syscall(2) */
+/* Makes the call. Counts it if it is that of a counted function, and programs are known to make it so: libuv closes
+ * files and asks for attributes; with a C library older than the kernel, many do. real: syscall(2) */
 long raw_call(sandbox_call_fn *real, long number, const long values[6]);
 
 #endif

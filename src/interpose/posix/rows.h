@@ -1,13 +1,13 @@
 /* Private: the functions of libc whose calls count, a row each, and each of its aliases: glibc has several symbols for
  * files of 64-bit size, for programs compiled with _FORTIFY_SOURCE (_chk), and for those linked before 2.33 (__xstat).
  *
- *     ROW(what it returns, symbol, (parameters), (arguments), operation, whether it counts, what came of it)
+ *     ROW(return type, symbol, (parameters), (arguments), operation, whether it counts, outcome)
  *
- * Those that give descriptors, or take them back, are in descriptors.c and streams.c. */
+ * Those that open or close descriptors are in descriptors.c and streams.c. */
 #ifndef ROWS_H
 #define ROWS_H
 
-/* What names the file. */
+/* Which parameter names the file. */
 #define FD fd_counts(fd)
 #define PATH name_counts(AT_FDCWD, path)
 #define AT name_counts(dir_fd, path)
@@ -17,8 +17,8 @@
 #define DIRECTORY fd_counts(directory_fd(directory))
 
 /* What the result means. */
-#define FAILS call_outcome(result == -1)      /* by -1 */
-#define GIVES call_outcome(result == NULL)    /* a pointer */
+#define FAILS call_outcome(result == -1)      /* -1 is an error */
+#define GIVES call_outcome(result == NULL)    /* a pointer; NULL is an error */
 #define RETURNS_ERROR call_error((int)result) /* the errno value */
 #define MOVES(BYTES) call_moved((uint64_t)(BYTES), (int64_t)result)
 #define MOVES_UP_TO(BYTES) call_moved((BYTES) < ALL_BYTES || result < 0 ? (BYTES) : (uint64_t)result, (int64_t)result)
@@ -26,7 +26,7 @@
 #define MOVES_ITEMS call_moved((uint64_t)size *count, (int64_t)(size * result))
 #define ENDS call_outcome(false) /* NULL may be the end, or an error */
 
-/* Who asks for so many means all that there are. */
+/* A program that asks for this many bytes means all there are. */
 #define ALL_BYTES (UINT64_C(1) << 40)
 
 /* clang-format off */

@@ -1,4 +1,4 @@
-/* A program that forbids itself system calls, and what it executes then, is left alone. */
+/* A program that forbids itself system calls is not observed any more, nor are programs that it executes. */
 #include "sandbox.h"
 
 #include "counting.h"

@@ -1,5 +1,5 @@
-/* Streams and directories that are opened and closed. Calls inside of libc pass us by, so these are operations at their
- * own level: what a stream reads and writes of itself is in its own calls. */
+/* Opening and closing of streams and directories. Calls inside libc do not reach our wrappers, so these are operations
+ * of their own; the reads and writes of a stream are not counted separately. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>

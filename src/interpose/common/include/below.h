@@ -1,5 +1,5 @@
-/* Whether a path lies below a directory, by its text alone: symbolic links are not looked at, nothing is copied, and
- * nothing is asked of the kernel, so that it is quick and may be done in a signal handler with a small stack. */
+/* Whether a path lies below a directory, by its text alone: this follows no symbolic link, copies nothing, and makes no
+ * system call, so it is quick and works in a signal handler with a small stack. */
 #ifndef BELOW_H
 #define BELOW_H
 
@@ -7,8 +7,8 @@
 
 enum below_place {
     BELOW_OUTSIDE,
-    BELOW_ABOVE,  /* not below it, but it is below this */
-    BELOW_INSIDE, /* it, or below it */
+    BELOW_ABOVE,  /* the directory is below the path */
+    BELOW_INSIDE, /* the directory, or below it */
 };
 
 /* directory: absolute, without ".", ".." and doubled slashes

@@ -1,4 +1,4 @@
-/* A call that counts, from before it is made to after it has returned. */
+/* A counted call, from before it is made to after it has returned. */
 #ifndef CALL_H
 #define CALL_H
 
@@ -11,7 +11,7 @@ struct call {
     struct aggstats_recorder *recorder; /* NULL: it has ended */
 };
 
-/* Needs a live file that has been joined, as fd_table_counts() and names_count() see to. */
+/* The live file must have been joined: fd_table_counts() and names_count() do that. */
 static AGGSTATS_ALWAYS_INLINE struct call call_begin(unsigned op) {
     struct aggstats_recorder *recorder = __atomic_load_n(&preload.recorder, __ATOMIC_RELAXED);
     struct call call = {.recorder = recorder};
@@ -24,14 +24,14 @@ static AGGSTATS_ALWAYS_INLINE void call_end(struct call *call, struct aggstats_o
     call->recorder = NULL;
 }
 
-/* On a struct call: of a thread that is cancelled in the call. */
+/* Cleanup of a struct call, if the thread is cancelled in the call. */
 static AGGSTATS_ALWAYS_INLINE void call_abandon(struct call *call) {
     if (call->recorder)
         aggstats_end(call->recorder, &call->span);
 }
 #define CLEANUP_CALL __attribute__((cleanup(call_abandon)))
 
-/* Of a call of which only the result tells whether it counts. */
+/* For a call of which only the result shows whether it counts. */
 struct call_time {
     uint64_t start_cycles;
     uint64_t end_cycles;
@@ -41,15 +41,15 @@ static inline uint64_t call_now(void) {
     return aggstats_clock_now(preload.clock_kind);
 }
 
-/* Such a call, that does. */
+/* Counts such a call. */
 static AGGSTATS_ALWAYS_INLINE void call_count(unsigned op, struct call_time time, struct aggstats_outcome outcome) {
     aggstats_count(__atomic_load_n(&preload.recorder, __ATOMIC_RELAXED), op, time.start_cycles, time.end_cycles,
                    &outcome);
 }
 
-/* ---- What came of it ---- */
+/* ---- Outcomes ---- */
 
-/* failed: errno says why */
+/* failed: errno has the error */
 static AGGSTATS_ALWAYS_INLINE struct aggstats_outcome call_outcome(bool failed) {
     return (struct aggstats_outcome){.error = failed ? errno : 0};
 }

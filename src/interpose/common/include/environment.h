@@ -1,4 +1,4 @@
-/* What a program that is executed has to find in its environment to be seen, too. */
+/* What an executed program must find in its environment to be observed too. */
 #ifndef ENVIRONMENT_H
 #define ENVIRONMENT_H
 
@@ -8,8 +8,8 @@
 
 #include "memory_look.h"
 
-/* Programs that are executed from now on are not part of the run. The variable's text itself is changed, so that
- * nothing is allocated. */
+/* Programs executed from now on are not part of the run. This changes the variable's text itself, so nothing is
+ * allocated. */
 static inline void environment_leave(const char *variable) {
     char *value = getenv(variable);
     if (value)
@@ -22,8 +22,8 @@ static inline bool environment_is_there(const void *pointer) {
     return memory_has_word(at) && (is_aligned || memory_has_word(at + MEMORY_WORD_BYTES));
 }
 
-/* Whether a program that gets these variables is seen: it has ours, and preloads our library. What is not in memory is
- * for the kernel to refuse. May change errno */
+/* True if a program with these variables is observed: it has ours, and preloads our library. Memory that is not there
+ * is left to the kernel to refuse. May change errno */
 static inline bool environment_is_kept(char *const *variables, const char *variable, const char *library) {
     const size_t length = strlen(variable);
     bool has_variable = false;

@@ -1,5 +1,5 @@
-/* What a descriptor is. Its file system is not asked: that would be a request that the program has not made, and may
- * wait. Without libc, whose functions another preloaded object may count. */
+/* What a descriptor is. This asks no file system: that would be a request that the program has not made, and may wait.
+ * It uses no functions of libc, since another preloaded object may count them. */
 #ifndef FD_LOOK_H
 #define FD_LOOK_H
 
@@ -12,7 +12,8 @@
 
 #include "own_call.h"
 
-/* Of ret_attributes the type and the device number hold. False: there is no such descriptor. Keeps errno */
+/* In ret_attributes only the type and the device number are valid. Returns false if there is no such descriptor. Keeps
+ * errno */
 static inline bool fd_look(int fd, struct statx *ret_attributes) {
     int saved_errno = errno;
     long result = own_call(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, ret_attributes);

@@ -1,4 +1,5 @@
-/* Whether memory that a program has named is there: if not, the kernel answers EFAULT, and so we must not touch it. */
+/* Whether memory that a program passes to the kernel is readable. If not, the kernel answers EFAULT, and we must not
+ * touch it either. */
 #ifndef MEMORY_LOOK_H
 #define MEMORY_LOOK_H
 
@@ -12,18 +13,18 @@
 #define MEMORY_LEAST_PAGE_BYTES 4096U /* no page is smaller */
 #define MEMORY_WORD_BYTES 8U
 
-/* Looks, in the environment that the program was started with, how to ask. Keeps errno */
+/* Chooses a way to ask, by the environment that the program was started with. Keeps errno */
 void memory_look_start(void);
 
 /* at: aligned to a word. May change errno */
 bool memory_has_word(uintptr_t at);
 
-/* In the page of the frame of whoever asks, where answers that are made on the stack mostly are. */
+/* True in the page of the caller's stack frame, which holds most buffers for answers. */
 static inline bool memory_is_beside(uintptr_t frame, uintptr_t at, uintptr_t last) {
     return at >= frame && at <= last && last / MEMORY_LEAST_PAGE_BYTES == frame / MEMORY_LEAST_PAGE_BYTES;
 }
 
-/* Whether memory that the program has named is there. Keeps errno */
+/* Keeps errno */
 static inline bool memory_is_readable(const void *memory, size_t size_bytes) {
     int saved_errno = errno;
     uintptr_t at = (uintptr_t)memory / MEMORY_WORD_BYTES * MEMORY_WORD_BYTES;

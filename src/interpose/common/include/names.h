@@ -1,5 +1,5 @@
-/* Whether calls that take names count: by where the name is, as text. A name through a symbolic link counts where the
- * link is, not where it leads to. All functions keep errno. */
+/* Whether calls that take names count, decided by the text of the name. A name through a symbolic link counts by where
+ * the link is, not by where it leads. All functions keep errno. */
 #ifndef NAMES_H
 #define NAMES_H
 
@@ -7,14 +7,14 @@
 
 #include "preload.h"
 
-/* path: relative to dir_fd, or AT_FDCWD; ""; dir_fd itself. What is not there, such as NULL, does not count. If it
- * counts, the live file has been joined. */
+/* path: relative to dir_fd, or AT_FDCWD; "": dir_fd itself. A name that cannot be read, such as NULL, does not count.
+ * If it counts, the live file has been joined. */
 bool names_count(int dir_fd, const char *path, const struct preload_ops *ops);
 
-/* The current directory has changed, by a call of this process's. */
+/* This process has changed its current directory. */
 void names_directory_changed(void);
 
-/* Some of this process's memory goes away, or may no longer be read. */
+/* Some of this process's memory is unmapped, or becomes unreadable. */
 void names_memory_changed(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* System calls that a preloaded object makes for itself. They pass by its wrapper of syscall(2), which sees those of
- * the program, and so by whatever else stands before that function. */
+/* System calls that a preloaded object makes for itself. They bypass its wrapper of syscall(2), which observes those of
+ * the program, and any other preloaded wrapper of that function. */
 #ifndef OWN_CALL_H
 #define OWN_CALL_H
 

@@ -3,8 +3,14 @@
  *     OSPROF_POSIX=CLOCK LIVE//DIRECTORY//DIRECTORY...    without the blank
  *
  * CLOCK is the number of the clock's kind, LIVE the path of the shared live file; all paths are absolute and have no
- * doubled slashes. Without it everything passes through. The live file is joined at the first call that counts, so a
- * process that has none costs nothing.
+ * doubled slashes. Without the variable everything passes through.
+ *
+ * A preloaded object keeps only memory in the program: no descriptor, thread or handler, and takes no lock that a fork
+ * could leave locked. So all processes of a run count in one live file (aggstats/shared.h), which each joins at its
+ * first call that counts: a process that has none costs nothing. A block of counters belongs to the thread that holds a
+ * robust mutex there, which the kernel releases also at exec and SIGKILL. What a child of fork must find out anew is in
+ * memory that the kernel zeroes for it (wiped_page.h). A child of vfork shares the memory, and only ever forgets what
+ * is known of descriptors. The call of a cancelled thread is ended by its unwinding (unwind.c).
  *
  * All functions keep errno, may be called in signal handlers and before constructors, and take no lock. */
 #ifndef PRELOAD_H
@@ -20,7 +26,7 @@
 #define PRELOAD_VARIABLE "OSPROF_POSIX"
 
 enum preload_state {
-    PRELOAD_NOT_STARTED, /* nobody has called yet; constructors of other objects may be first */
+    PRELOAD_NOT_STARTED, /* no call yet; constructors of other objects may run first */
     PRELOAD_STARTING,
     PRELOAD_OFF,
     PRELOAD_ON, /* there is a run to be part of */
@@ -28,7 +34,7 @@ enum preload_state {
 
 struct preload {
     struct aggstats_recorder *recorder; /* atomic; NULL: not joined */
-    const pid_t *pid;                   /* whose memory this is; 0: not known yet. NULL: never known */
+    const pid_t *pid;                   /* of the process that owns this memory; 0: unknown yet. NULL: never known */
     uint32_t clock_kind;
     int state; /* atomic; enum preload_state */
 };
@@ -42,39 +48,39 @@ extern AGGSTATS_THREAD_LOCAL bool preload_is_inside;
 struct preload_ops {
     const char *const *names;
     unsigned count;
-    unsigned starved_note; /* what a process adds one to that has missed calls before it could join */
+    unsigned starved_note; /* incremented by a process that missed calls before it could join */
 };
 
-/* Reads the environment, once. Returns whether there is a run; for other threads, meanwhile, there is none. */
+/* Reads the environment, once. Returns whether there is a run; other threads see none meanwhile. */
 bool preload_start(void);
 
-/* Whether there is a run, and this call is not one of our own. */
+/* True if there is a run, and this call is not one of our own. */
 static inline bool preload_looks(void) {
     int state = __atomic_load_n(&preload.state, __ATOMIC_ACQUIRE);
     return (state == PRELOAD_ON || (state == PRELOAD_NOT_STARTED && preload_start())) && !preload_is_inside &&
            !aggstats_shared_is_inside;
 }
 
-/* Joins the live file, if that is not done. False: it cannot be joined, and from now on everything passes through; but
- * who lacks descriptors or memory now may join later. */
+/* Joins the live file, unless that is done. Returns false if that fails: everything passes through from now on. But if
+ * only descriptors or memory were lacking, a later call may join. */
 bool preload_join(const struct preload_ops *ops);
 
 /* From now on everything passes through. */
 void preload_stop(void);
 
-/* Whether this process is the one whose memory this is, and not a child of vfork(2), which has its parent's memory but
- * its own descriptors and current directory. */
+/* True if this process owns its memory. False in a child of vfork(2), which has its parent's memory but its own
+ * descriptors and current directory. */
 bool preload_owns_memory(void);
 
-/* The number of the process whose memory this is, as far as that is known; else 0. */
+/* The number of the process that owns this memory; 0 if unknown. */
 static inline pid_t preload_pid(void) {
     return preload.pid ? *preload.pid : 0;
 }
 
-/* Where a path is, seen from all directories: the nearest counts. */
+/* Where a path is, relative to all directories of the run: the nearest counts. */
 enum below_place preload_place_of(const char *base, const char *path);
 
-/* So many bytes at the beginning of a path are enough to see where it is. */
+/* This many bytes at the beginning of a path suffice to see where it is. */
 size_t preload_prefix_bytes(void);
 
 #endif

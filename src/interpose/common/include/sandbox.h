@@ -1,5 +1,5 @@
-/* Programs that forbid themselves system calls (seccomp(2)): they are left alone from then on, since our own calls may
- * be among those that they are killed for. */
+/* Programs that forbid themselves system calls (seccomp(2)): nothing is observed from then on, since one of our own
+ * calls may get the program killed. */
 #ifndef SANDBOX_H
 #define SANDBOX_H
 
@@ -12,12 +12,12 @@
 
 #include "wrapper.h"
 
-/* Without a filter, libseccomp only finds out what the kernel knows. */
+/* Without a filter, libseccomp only tests what the kernel supports. */
 static inline bool sandbox_by_prctl(int option, unsigned long mode, unsigned long filter) {
     return option == PR_SET_SECCOMP && (mode == SECCOMP_MODE_STRICT || filter != 0);
 }
 
-/* Of other system calls there may be nothing in values, which must not be looked at then. */
+/* For other system calls values may be unset, and must not be read. */
 static inline bool sandbox_by_syscall(long number, const long values[6]) {
     if (__builtin_expect(number != SYS_seccomp, 1))
         return false;
@@ -28,7 +28,7 @@ static inline bool sandbox_by_syscall(long number, const long values[6]) {
 
 typedef long sandbox_call_fn(long number, ...);
 
-/* All system calls take six arguments at most, whatever is there of them. */
+/* A system call has at most six arguments; all six are passed on. */
 static inline long sandbox_pass_on(sandbox_call_fn *real, long number, const long values[6]) {
     return real(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }

@@ -1,6 +1,6 @@
-/* What a function that stands before one of libc's consists of.
+/* A wrapper of one of libc's functions.
  *
- * It is given libc's name by an assembler label: so neither the headers' declarations and macros, nor what the compiler
+ * It gets libc's name by an assembler label: so neither the headers' declarations and macros, nor what the compiler
  * knows of a function of that name, gets in the way. */
 #ifndef WRAPPER_H
 #define WRAPPER_H
@@ -9,7 +9,7 @@
 
 #include "real.h"
 
-/* What the wrappers of an object stand before, in a section whose ends the linker knows. */
+/* The functions that an object wraps, in a section whose ends the linker knows. */
 struct wrapper_real {
     const char *symbol;
     void **found; /* atomic; NULL: not looked for yet */
@@ -20,8 +20,9 @@ extern const struct wrapper_real wrapper_reals_begin[] __asm__("__start_osprof_r
 extern const struct wrapper_real wrapper_reals_end[] __asm__("__stop_osprof_reals")
     __attribute__((visibility("hidden")));
 
-/* Finds them all, when the object is loaded. Later it would do harm: the loader forgets what dlerror(3) was to say, and
- * takes a lock, which in a child that libc knows nothing of (clone(2) by hand) may be held for ever. */
+/* Looks all of them up when the object is loaded. A later look-up would do harm: the loader drops the message that
+ * dlerror(3) would return, and takes a lock, which may be held for ever in a child that libc does not know of (clone(2)
+ * by hand). */
 static inline void wrapper_find_all(void) {
     const size_t count = (size_t)(wrapper_reals_end - wrapper_reals_begin);
     for (const struct wrapper_real *real = wrapper_reals_begin; real < wrapper_reals_begin + count; real++)
@@ -29,8 +30,8 @@ static inline void wrapper_find_all(void) {
             __atomic_store_n(real->found, real_find(real->symbol, NULL), __ATOMIC_RELAXED);
 }
 
-/* Begins the definition of the wrapper of SYMBOL; real_SYMBOL() is what it stands before. Other objects may call before
- * wrapper_find_all(): then it is found now. */
+/* Begins the definition of the wrapper of SYMBOL; real_SYMBOL() is the wrapped function. It is looked up here if
+ * another object calls before wrapper_find_all(). */
 #define WRAPPER(RETURNS, SYMBOL, PARAMETERS)                                                                           \
     typedef RETURNS function_##SYMBOL PARAMETERS;                                                                      \
     static void *found_##SYMBOL;                                                                                       \
@@ -46,7 +47,7 @@ static inline void wrapper_find_all(void) {
     }                                                                                                                  \
     WRAPPER_OF_FOUND(RETURNS, SYMBOL, PARAMETERS)
 
-/* The same where real_SYMBOL() and its type are there already. */
+/* The same if real_SYMBOL() and its type are declared already. */
 #define WRAPPER_OF_FOUND(RETURNS, SYMBOL, PARAMETERS)                                                                  \
     extern __attribute__((visibility("default"))) RETURNS wrap_##SYMBOL PARAMETERS __asm__(#SYMBOL);                   \
     RETURNS wrap_##SYMBOL PARAMETERS

@@ -1,17 +1,17 @@
-/* The operations of the layer "daemon": requests of the kernel to a FUSE daemon, as they are on the wire. Requests that
+/* The operations of the layer "daemon": the kernel's requests to a FUSE daemon, as they are on the wire. Requests that
  * ask nothing of the file system (FUSE_INIT, FUSE_INTERRUPT, FUSE_FORGET...) have no row. Names are those of osproffs.
  *
- *     ROW(opcode of linux/fuse.h, NAME, bytes of the body before its names; NO_NAMES, what the answer says) */
+ *     ROW(opcode of linux/fuse.h, NAME, bytes of the body before its names; NO_NAMES, what the answer holds) */
 #ifndef WIRE_OPS_H
 #define WIRE_OPS_H
 
 #define WIRE_NO_NAMES UINT16_MAX
 
 enum wire_answer {
-    WIRE_ERROR, /* whether it failed */
-    WIRE_DATA,  /* its body is the data that was asked for */
-    WIRE_SIZE,  /* how many bytes were taken */
-    WIRE_ENTRY, /* which node the name is */
+    WIRE_ERROR, /* only whether it failed */
+    WIRE_DATA,  /* its body is the requested data */
+    WIRE_SIZE,  /* the number of bytes written */
+    WIRE_ENTRY, /* the node that the name leads to */
 };
 
 /* clang-format off */

@@ -1,5 +1,5 @@
-/* The operations of the layer "user": calls of libc's file interface. Several functions are one operation where they do
- * the same, as fstatat() and stat(). */
+/* The operations of the layer "user": calls of libc's file interface. Functions that do the same, such as fstatat() and
+ * stat(), are one operation. */
 #ifndef POSIX_OPS_H
 #define POSIX_OPS_H
 
@@ -29,16 +29,16 @@ enum posix_op {
 /* Their names in profiles: static const char *const names[] = {POSIX_OPS(POSIX_OP_NAME)}; */
 #define POSIX_OP_NAME(OP) [POSIX_##OP] = #OP,
 
-/* Numbers that a run counts besides (aggstats_recorder_note()): programs, and calls, that are not seen. */
+/* What a run counts besides (aggstats_recorder_note()): programs, and calls, that cannot be observed. */
 enum posix_note {
-    POSIX_NOTE_STATIC,    /* statically linked, as those of Go are */
-    POSIX_NOTE_SET_ID,    /* or with capabilities: the loader preloads nothing there */
+    POSIX_NOTE_STATIC,    /* statically linked, as most Go programs */
+    POSIX_NOTE_SET_ID,    /* or with capabilities: the loader preloads nothing */
     POSIX_NOTE_FOREIGN,   /* of another C library or architecture */
-    POSIX_NOTE_SANDBOXED, /* seen only until they forbade themselves system calls (seccomp) */
-    POSIX_NOTE_GO,        /* dynamically linked, and yet most of their system calls are their own */
+    POSIX_NOTE_SANDBOXED, /* observed only until they forbade themselves system calls (seccomp) */
+    POSIX_NOTE_GO,        /* Go programs, dynamically linked, that make most system calls without libc */
     POSIX_NOTE_BARE,      /* executed without the variables that preload us */
-    POSIX_NOTE_ROOT,      /* in another root directory (chroot), where names and files are something else */
-    POSIX_NOTE_STARVED,   /* whose first calls found no descriptor or memory to be counted with */
+    POSIX_NOTE_ROOT,      /* in another root directory (chroot), where names and files differ */
+    POSIX_NOTE_STARVED,   /* their first calls found no descriptor or memory to be counted with */
     POSIX_NOTE_ASYNC,     /* calls: asynchronous reads and writes */
     POSIX_NOTE_COUNT,
 };
