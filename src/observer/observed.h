@@ -1,7 +1,7 @@
 /* The profile of a mount that another daemon serves: its recorder, from what the daemon's preloaded object tells, its
  * control, and where it is saved. */
-#ifndef SESSION_H
-#define SESSION_H
+#ifndef OBSERVED_H
+#define OBSERVED_H
 
 #include <pthread.h>
 

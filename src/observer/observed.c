@@ -1,4 +1,4 @@
-#include "session.h"
+#include "observed.h"
 
 #include <limits.h>
 #include <stdlib.h>

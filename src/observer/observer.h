@@ -4,7 +4,7 @@
 #ifndef OBSERVER_H
 #define OBSERVER_H
 
-#include "session.h"
+#include "observed.h"
 
 /* What comes of starting the daemon, for who waits for it. */
 struct observer_started {
