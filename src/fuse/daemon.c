@@ -16,6 +16,7 @@
 #include "control_file.h"
 #include "control_server.h"
 #include "ctl.h"
+#include "daemon_recording.h"
 #include "device.h"
 #include "event_files.h"
 #include "final_profile.h"
@@ -32,13 +33,12 @@
 #include "prof.h"
 #include "profile_target.h"
 #include "recorder_start.h"
-#include "recording.h"
-#include "ring.h"
 #include "rotator.h"
 #include "session.h"
 #include "slow_log.h"
 #include "spare_fds.h"
 #include "thread_cause.h"
+#include "uring.h"
 #include "write_back.h"
 
 #define FORGOTTEN_INODES_MAX 262144

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "heavy.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "run_suite.h"
-#include "text.h"
+#include "text_format.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
 static const char op_names[OP_COUNT][AGGSTATS_NAME_SIZE] = {"READ", "WRITE"};

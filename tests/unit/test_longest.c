@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
-#include "live.h"
+#include "live_file.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };

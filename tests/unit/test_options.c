@@ -8,9 +8,9 @@
 #include "base.h"
 #include "options.h"
 #include "options_table.h"
-#include "ring.h"
 #include "run_suite.h"
 #include "said.h"
+#include "uring.h"
 
 #define ARGUMENTS_MAX 8
 

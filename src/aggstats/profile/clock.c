@@ -2,7 +2,7 @@
  *
  * The cycle counter is taken only where it is constant and nonstop: the CPU must say so, and the kernel,
  * which watches it against other clocks, must not have thrown it out. */
-#include "clock.h"
+#include "clock_pair.h"
 
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "text_parser.h"
 
 #define NS_PER_SECOND 1000000000

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base.h"
-#include "text.h"
+#include "text_format.h"
 
 void text_write_clock(const struct aggstats_profile *profile, FILE *stream) {
     const struct aggstats_clock *clock = &profile->clock;

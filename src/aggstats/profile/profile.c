@@ -1,5 +1,5 @@
 /* Profiles as data: what they are made of, freeing, copying, finding and sorting. */
-#include "profile.h"
+#include "profile_owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base.h"
 #include "longest.h"
 #include "profile_slow.h"
-#include "text.h"
+#include "text_format.h"
 
 /* ---- Life cycle ---- */
 

@@ -7,7 +7,7 @@
 
 #include "cells.h"
 #include "facts.h"
-#include "profile.h"
+#include "profile_owned.h"
 
 /* ---- Resolution ---- */
 

@@ -5,7 +5,7 @@
 
 #include "cells.h"
 #include "facts.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "profile_slow.h"
 
 /* Intervals of two profiles do not meet, and the numbers of processes mean others. */

@@ -1,5 +1,5 @@
 /* Rules common to writing and parsing profiles. */
-#include "text.h"
+#include "text_format.h"
 
 #include "base.h"
 

@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "facts.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "text_parser.h"
 
 #define LABELS_MAX 65536

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "facts.h"
-#include "text.h"
+#include "text_format.h"
 
 bool text_key_reserved(const char *key) {
     return fact_of(key) || aggstats_grouping_of_name(key) != AGGSTATS_UNGROUPED;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "text_parser.h"
 
 /* The lines of one op. */

@@ -1,4 +1,4 @@
-/* Reading profiles (osprof(5)). Strict: what the grammar in text.h does not allow is an error that names the line and
+/* Reading profiles (osprof(5)). Strict: what the grammar in text_format.h does not allow is an error that names the line and
  * what was expected there, because a profile misread is worse than one refused. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base.h"
 #include "cells.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "text_parser.h"
 
 #define GROUPS_MAX 32768     /* of all groupings */

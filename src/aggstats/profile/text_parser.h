@@ -6,7 +6,7 @@
 #ifndef TEXT_PARSER_H
 #define TEXT_PARSER_H
 
-#include "text.h"
+#include "text_format.h"
 
 #define INTERVALS_MAX 1048576
 #define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */

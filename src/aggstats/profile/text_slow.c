@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "profile_slow.h"
 #include "text_parser.h"
 

@@ -1,4 +1,4 @@
-/* Profiles as text (thesis §5.8); the layout is in text.h. */
+/* Profiles as text (thesis §5.8); the layout is in text_format.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "base.h"
 #include "cells.h"
 #include "facts.h"
-#include "profile.h"
-#include "text.h"
+#include "profile_owned.h"
+#include "text_format.h"
 
 /* True for the labels that say what was profiled; they open the header. */
 static bool is_subject(const struct aggstats_label *label) {

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "clock.h"
-#include "live.h"
-#include "profile.h"
+#include "clock_pair.h"
+#include "live_file.h"
+#include "profile_owned.h"
 #include "snapshot.h"
-#include "text.h"
+#include "text_format.h"
 
 #define WINDOW_ATTEMPTS_MAX 1000
 #define SLOW_ATTEMPTS_MAX 10

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "live.h"
-#include "text.h"
+#include "live_file.h"
+#include "text_format.h"
 
 static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "names follow behind it");
 

@@ -4,17 +4,17 @@
  * change stay behind. So all locks are held while a process forks. The child's recorders then start anew in memory of
  * their own, before fork() returns there. A child that is made without such handlers (_Fork(), clone() itself) finds
  * itself without a recorder: what it counts is thrown away. */
-#include "recorder.h"
+#include "recorder_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base.h"
-#include "options.h"
-#include "profile.h"
+#include "options_copy.h"
+#include "profile_owned.h"
 #include "quiet_lock.h"
-#include "text.h"
+#include "text_format.h"
 
 static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
     const uint64_t id = recorder->front.id;

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "quiet_lock.h"
-#include "recorder.h"
+#include "recorder_state.h"
 #include "snapshot.h"
-#include "text.h"
+#include "text_format.h"
 
 /* The live file, too, learns how far the clock has come and how fast it runs. */
 static void note_clock(const struct aggstats_recorder *recorder, struct snapshot_source *source) {

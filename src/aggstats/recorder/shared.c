@@ -1,7 +1,7 @@
 /* Counting in the live file of another process.
  *
  * Nothing but memory is kept: descriptors are the program's, and a lock of the process's could be held by a thread that
- * a child does not have. A block belongs to whoever holds its owner's lock (live.h), which is only ever tried. In a
+ * a child does not have. A block belongs to whoever holds its owner's lock (live_file.h), which is only ever tried. In a
  * child the kernel has zeroed the hot part, so that its first call comes here; its mappings are its parent's, and so
  * are the locks, so it takes a block of its own. Afterwards, until the next thread, no call comes here. */
 #include "aggstats/shared.h"
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 #include "base.h"
-#include "live.h"
-#include "recorder.h"
+#include "live_file.h"
+#include "recorder_state.h"
 #include "thread_block.h"
 
 /* Behind the numbers that recorders of one process give themselves. */

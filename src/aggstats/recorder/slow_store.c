@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
+#include "profile_owned.h"
 #include "profile_slow.h"
-#include "text.h"
+#include "text_format.h"
 
 /* ---- Counting ---- */
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
-#include "recorder.h"
-#include "text.h"
+#include "profile_owned.h"
+#include "recorder_state.h"
+#include "text_format.h"
 
 static int add_op(struct aggstats_profile *profile, const char *name, const struct aggstats_counters *visible) {
     size_t buckets_bytes = 64 * (size_t)profile->resolution * sizeof(uint64_t);

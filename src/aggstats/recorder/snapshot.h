@@ -2,7 +2,7 @@
 #ifndef SNAPSHOT_H
 #define SNAPSHOT_H
 
-#include "live.h"
+#include "live_file.h"
 #include "probe.h"
 
 /* All borrowed. */

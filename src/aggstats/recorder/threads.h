@@ -10,7 +10,7 @@
 #include <signal.h>
 
 #include "call_queue.h"
-#include "live.h"
+#include "live_file.h"
 #include "tally.h"
 
 /* One thread's block. It is never freed or moved while the recorder lives; threads come and go. */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "clock.h"
-#include "profile.h"
+#include "clock_pair.h"
+#include "profile_owned.h"
 
 static uint64_t difference(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;

@@ -7,7 +7,7 @@
 #include "glue.h"
 #include "pipe_answer.h"
 #include "reply_buffer.h"
-#include "ring.h"
+#include "uring.h"
 
 void glue_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi) {
     fs_file file;

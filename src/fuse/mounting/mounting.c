@@ -16,7 +16,7 @@
 #include "mountpoint.h"
 #include "mounts.h"
 #include "path.h"
-#include "ring.h"
+#include "uring.h"
 
 static int add_option(struct fuse_args *args, const char *option) {
     return fuse_opt_insert_arg(args, 1, "-o") < 0 || fuse_opt_insert_arg(args, 2, option) < 0 ? -ENOMEM : 0;

@@ -13,8 +13,8 @@
 #include "ctl.h"
 #include "log.h"
 #include "options_table.h"
-#include "ring.h"
 #include "slow_log.h"
+#include "uring.h"
 
 #define ROTATE_MAX_S 31536000 /* a year */
 #define KEEP_MAX 1000000

@@ -10,7 +10,7 @@
 #include "base.h"
 #include "config.h"
 #include "options_table.h"
-#include "ring.h"
+#include "uring.h"
 
 void options_print_help(void) {
     printf("usage: osproffs [options] LOWER MOUNTPOINT\n"

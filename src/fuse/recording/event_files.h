@@ -6,11 +6,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "daemon_recording.h"
 #include "events_recorder.h"
 #include "mount_options.h"
 #include "node_name.h"
 #include "profile_target.h"
-#include "recording.h"
 
 struct event_files {
     const struct options *options; /* borrowed, as the next five */

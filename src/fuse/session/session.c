@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base.h"
-#include "ring.h"
+#include "uring.h"
 
 #define IDLE_PER_CPU 3U
 

@@ -10,7 +10,7 @@
  * have counted is already in it. FUSE_INTERRUPT is handled here too, because libfuse takes locks that all workers share
  * twice a request to be able to.
  *
- * With io_uring libfuse's threads take most requests instead (ring.h), and workers what still comes through the
+ * With io_uring libfuse's threads take most requests instead (uring.h), and workers what still comes through the
  * device. */
 #ifndef SESSION_H
 #define SESSION_H
@@ -42,7 +42,7 @@ struct session_options {
     bool plain;      /* no worker is ever chosen (pool.h) */
     uid_t owner_uid; /* the user who mounted; unless that is uid 0, his requests are never deferred, nor an
                       * administrator's */
-    bool over_ring;  /* libfuse's threads serve requests that come over its rings (ring.h) */
+    bool over_ring;  /* libfuse's threads serve requests that come over its rings (uring.h) */
 };
 
 /* Owner:   the caller calls session_destroy(), except while calls hang; it accepts NULL

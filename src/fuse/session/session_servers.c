@@ -6,7 +6,7 @@
 
 #include "base.h"
 #include "request_body.h"
-#include "ring.h"
+#include "uring.h"
 
 static void add_server(struct session *session, struct session_server *server) {
     pthread_mutex_lock(&session->lock);

@@ -17,7 +17,7 @@
 #include "base.h"
 #include "places.h"
 #include "quiet_lock.h"
-#include "recorder.h"
+#include "recorder_state.h"
 #include "sampler.h"
 #include "stolen.h"
 

@@ -6,7 +6,7 @@
 #ifndef CALLERS_H
 #define CALLERS_H
 
-#include "groups.h"
+#include "group_profiles.h"
 
 #define CALLERS_SETS 256U
 #define CALLERS_WAYS 16U

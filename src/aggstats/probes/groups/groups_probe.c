@@ -1,8 +1,8 @@
 /* Groups of a recorder. */
 #include "grouping.h"
-#include "options.h"
+#include "options_copy.h"
 #include "places.h"
-#include "recorder.h"
+#include "recorder_state.h"
 #include "snapshot.h"
 
 /* Not found by the places of its parts, which would cost who counts an instruction more. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile.h"
+#include "profile_owned.h"
 
 /* ---- Life cycle ---- */
 

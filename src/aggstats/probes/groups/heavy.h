@@ -17,7 +17,7 @@
 #ifndef HEAVY_H
 #define HEAVY_H
 
-#include "groups.h"
+#include "group_profiles.h"
 
 /* Of a place in groups. */
 struct heavy_entry {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
+#include "profile_owned.h"
 
 /* ---- Tables ---- */
 

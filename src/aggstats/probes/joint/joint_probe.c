@@ -4,7 +4,7 @@
 #include "joint.h"
 #include "places.h"
 #include "quiet_lock.h"
-#include "recorder.h"
+#include "recorder_state.h"
 #include "snapshot.h"
 
 /* Not found by the places of its parts, which would cost who counts an instruction more. */

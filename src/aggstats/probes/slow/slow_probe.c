@@ -1,10 +1,10 @@
 /* Slow calls of a recorder. */
 #include "base.h"
-#include "options.h"
+#include "options_copy.h"
 #include "places.h"
 #include "quiet_lock.h"
-#include "recorder.h"
-#include "slow.h"
+#include "recorder_state.h"
+#include "slow_watcher.h"
 
 #define NS_PER_SECOND 1e9
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
+#include "profile_owned.h"
 
 int timeline_create(const struct layout *layout, uint64_t interval_cycles, size_t capacity,
                     struct timeline **ret_timeline) {

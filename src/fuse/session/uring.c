@@ -1,5 +1,5 @@
 /* Requests over io_uring. */
-#include "ring.h"
+#include "uring.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* Looking at calls in flight, at ever older ages. */
-#include "slow.h"
+#include "slow_watcher.h"
 
 #include <errno.h>
 #include <stdlib.h>

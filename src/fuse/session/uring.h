@@ -5,8 +5,8 @@
  *
  * libfuse does not tell a request's number, and goes on without rings where it cannot make them; this file finds both
  * out. Without a libfuse that knows rings (3.18) there are none. */
-#ifndef RING_H
-#define RING_H
+#ifndef URING_H
+#define URING_H
 
 #include <fuse_lowlevel.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Private: the thread that looks at calls in flight for what they wait for. */
-#ifndef SLOW_H
-#define SLOW_H
+#ifndef SLOW_WATCHER_H
+#define SLOW_WATCHER_H
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -66,7 +66,7 @@ void slow_set_threshold(struct slow *slow, uint64_t threshold_ns, uint64_t thres
 /* Hands over what has ended (options.report). Threads: any, without the recorder's locks */
 void slow_report(struct slow *slow);
 
-/* Those of slow.h, once it is known that there is one. */
+/* Those of aggstats/slow.h, once it is known that there is one. */
 void slow_begin(struct slow *slow);
 void slow_end(struct slow *slow, const struct aggstats_span *span, const struct aggstats_ended_call *call);
 

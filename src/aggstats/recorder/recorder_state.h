@@ -1,10 +1,10 @@
 /* Private: the recorder behind aggstats.h. */
-#ifndef RECORDER_H
-#define RECORDER_H
+#ifndef RECORDER_STATE_H
+#define RECORDER_STATE_H
 
 #include <pthread.h>
 
-#include "clock.h"
+#include "clock_pair.h"
 #include "probe.h"
 #include "thread_block.h"
 #include "threads.h"

@@ -1,6 +1,6 @@
 /* Private: options whose structure may be that of an earlier or a later header. */
-#ifndef OPTIONS_H
-#define OPTIONS_H
+#ifndef OPTIONS_COPY_H
+#define OPTIONS_COPY_H
 
 #include <errno.h>
 #include <stddef.h>

@@ -39,8 +39,8 @@
  *
  * In a label's value a control character or a backslash is written as \ooo (octal), as /proc/self/mounts does: a path
  * may contain a newline. */
-#ifndef TEXT_H
-#define TEXT_H
+#ifndef TEXT_FORMAT_H
+#define TEXT_FORMAT_H
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Private: what the recorder needs of the clock beyond aggstats.h. */
-#ifndef CLOCK_H
-#define CLOCK_H
+#ifndef CLOCK_PAIR_H
+#define CLOCK_PAIR_H
 
 #include "aggstats.h"
 

@@ -1,5 +1,5 @@
 /* Joint profiles and slow calls, asked for on the command line and in the control file. */
-#include "recording.h"
+#include "daemon_recording.h"
 
 #include <errno.h>
 #include <string.h>

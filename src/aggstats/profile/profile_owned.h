@@ -2,8 +2,8 @@
  *
  * What changes a profile works on a copy and puts it in the profile's place at the end, so that an error leaves the
  * profile as it was. */
-#ifndef PROFILE_H
-#define PROFILE_H
+#ifndef PROFILE_OWNED_H
+#define PROFILE_OWNED_H
 
 #include "aggstats.h"
 #include "profile_buckets.h"

@@ -2,8 +2,8 @@
  *
  * Bounded: when a group more is needed than there may be, the one that has called least recently is added to `other`.
  * Not thread-safe; see grouping.h. */
-#ifndef GROUPS_H
-#define GROUPS_H
+#ifndef GROUP_PROFILES_H
+#define GROUP_PROFILES_H
 
 #include "layout.h"
 

@@ -1,5 +1,5 @@
 /* Latency by caller. */
-#include "groups.h"
+#include "group_profiles.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base.h"
-#include "profile.h"
-#include "text.h"
+#include "profile_owned.h"
+#include "text_format.h"
 
 /* ---- Life cycle ---- */
 

@@ -15,8 +15,8 @@
  * unchanged has read one that is whole. Blocks only ever grow, so a window may be older than the blocks, never newer.
  *
  * The process holds an exclusive flock on the file for as long as it records. */
-#ifndef LIVE_H
-#define LIVE_H
+#ifndef LIVE_FILE_H
+#define LIVE_FILE_H
 
 #include <pthread.h>
 

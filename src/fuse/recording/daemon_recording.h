@@ -1,7 +1,7 @@
 /* What is recorded of calls beside their latency, and changed while they are served: joint profiles, and what slow
  * calls wait for. */
-#ifndef RECORDING_H
-#define RECORDING_H
+#ifndef DAEMON_RECORDING_H
+#define DAEMON_RECORDING_H
 
 #include <pthread.h>
 #include <stdbool.h>
