@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base.h"
-#include "compare_slots.h"
 #include "figures.h"
 
 struct compare_options compare_defaults(enum distance_method method) {
@@ -26,33 +25,52 @@ struct compare_options compare_defaults(enum distance_method method) {
 
 /* ---- One clock rate, one resolution ------------------------------------------------------------- */
 
-/* Where one has no calls, the rate of the other counts, if it knows one: what is left of the first is its time. */
-static int adopt_rate(struct compare_result *result) {
+static uint64_t distance_hz(uint64_t a_hz, uint64_t b_hz) {
+    return a_hz > b_hz ? a_hz - b_hz : b_hz - a_hz;
+}
+
+/* Rescaling comes first: it is the more exact the finer buckets are. */
+int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigned resolution, bool *is_rescaled) {
+    const uint64_t own_hz = profile->clock.frequency_hz;
+    if (distance_hz(own_hz, rate_hz) > (own_hz < rate_hz ? own_hz : rate_hz) / 1000) {
+        int err = aggstats_profile_rescale(profile, rate_hz);
+        if (err)
+            return err;
+        *is_rescaled = true;
+    }
+    return aggstats_profile_coarsen(profile, resolution);
+}
+
+/* Where one has no calls, the rate of the other counts, if it knows one: what is left of the first is its time.
+ * Returns that rate */
+static uint64_t adopt_rate(struct compare_result *result) {
     struct aggstats_profile *empty = result->a.op_count == 0 ? &result->a : &result->b;
     const struct aggstats_profile *other = result->a.op_count == 0 ? &result->b : &result->a;
     empty->has_elapsed = false;
     empty->interval_count = 0;
     empty->clock.frequency_hz = other->clock.frequency_hz;
-    return 0;
+    return other->clock.frequency_hz;
 }
 
 /* Both go to the higher rate, so that the order does not matter; to the lower one if that does not fit. */
-static int equalise_rates(struct compare_result *result) {
-    struct aggstats_profile *slow = &result->a;
-    struct aggstats_profile *fast = &result->b;
-    if (slow->clock.frequency_hz > fast->clock.frequency_hz) {
-        slow = &result->b;
-        fast = &result->a;
-    }
+static int equalise(struct compare_result *result, unsigned resolution) {
+    bool a_is_slow = result->a.clock.frequency_hz <= result->b.clock.frequency_hz;
+    struct aggstats_profile *slow = a_is_slow ? &result->a : &result->b;
+    struct aggstats_profile *fast = a_is_slow ? &result->b : &result->a;
     const uint64_t slow_hz = slow->clock.frequency_hz;
-    const uint64_t fast_hz = fast->clock.frequency_hz;
-    if (fast_hz - slow_hz <= slow_hz / 1000) /* one rate, measured twice */
-        return 0;
-    if (slow_hz == 0) /* nothing of it is in cycles, or all is */
-        return slow->op_count == 0 || fast->op_count == 0 ? adopt_rate(result) : -EDOM;
-    result->rescaled = slow->op_count > 0 && fast->op_count > 0;
-    int err = aggstats_profile_rescale(slow, fast_hz);
-    return err == -EOVERFLOW ? aggstats_profile_rescale(fast, slow_hz) : err;
+    uint64_t rate_hz = fast->clock.frequency_hz;
+    const bool both_have_ops = slow->op_count > 0 && fast->op_count > 0;
+    if (slow_hz == 0 && rate_hz > 0 && !both_have_ops)
+        rate_hz = adopt_rate(result);
+    int err = compare_bring_to(slow, rate_hz, resolution, &result->rescaled);
+    if (err == -EOVERFLOW) {
+        rate_hz = slow_hz;
+        err = compare_bring_to(slow, rate_hz, resolution, &result->rescaled);
+    }
+    if (err == 0)
+        err = compare_bring_to(fast, rate_hz, resolution, &result->rescaled);
+    result->rescaled = result->rescaled && both_have_ops;
+    return err;
 }
 
 /* What rescaling may move: each bucket's calls are spread over two of the other clock's. */
@@ -63,16 +81,13 @@ static double allowance_of(const struct compare_result *result, double rate_rati
     return RESCALING_BUCKETS / resolution;
 }
 
-/* Rescaling comes first: it is the more exact the finer buckets are. */
 static int bring_together(struct compare_result *result) {
     const double rate_ratio = (double)result->a.clock.frequency_hz / (double)result->b.clock.frequency_hz;
-    int err = equalise_rates(result);
-    if (err < 0)
-        return err;
     const unsigned coarser = result->a.resolution < result->b.resolution ? result->a.resolution : result->b.resolution;
-    result->allowance_buckets = allowance_of(result, rate_ratio, coarser);
-    struct aggstats_profile *finer = result->a.resolution > coarser ? &result->a : &result->b;
-    return finer->resolution > coarser ? aggstats_profile_coarsen(finer, coarser) : 0;
+    int err = equalise(result, coarser);
+    if (err == 0)
+        result->allowance_buckets = allowance_of(result, rate_ratio, coarser);
+    return err;
 }
 
 /* ---- The phases --------------------------------------------------------------------------------- */
@@ -170,6 +185,85 @@ static enum compare_verdict judge(const struct compare_result *result, const str
     return has_other_peaks(result, op) ? COMPARE_PEAKS : COMPARE_ALIKE;
 }
 
+/* ---- Over time ---------------------------------------------------------------------------------- */
+
+/* Intervals of two profiles do not meet, so both are poured into slots of one length. */
+struct slot_histogram {
+    double calls[AGGSTATS_BUCKETS_MAX];
+};
+
+static double length_of(const struct aggstats_profile *profile) {
+    return profile->interval_count > 0 ? (double)profile->borders[profile->interval_count - 1] : 0;
+}
+
+/* How long the slots are and how many, so that none is shorter than an interval; none unless both are sampled. */
+static void plan_slots(struct compare_result *result) {
+    const struct aggstats_profile *a = &result->a;
+    const struct aggstats_profile *b = &result->b;
+    double length = fmax(length_of(a), length_of(b));
+    if (a->interval_count == 0 || b->interval_count == 0 || length == 0)
+        return;
+    double interval = fmax(length_of(a) / (double)a->interval_count, length_of(b) / (double)b->interval_count);
+    result->slot_count = (size_t)fmax(1, fmin(COMPARE_SLOTS_MAX, floor(length / interval + 1e-9)));
+    result->slot_cycles = length / (double)result->slot_count;
+}
+
+/* Spreads calls over the time [from, to). */
+static void pour(struct slot_histogram *slots, const struct compare_result *result, double from, double to,
+                 const struct aggstats_cell *cell) {
+    size_t last = result->slot_count - 1;
+    size_t at = (size_t)fmin((double)last, from / result->slot_cycles);
+    size_t end = (size_t)fmin((double)last, to / result->slot_cycles);
+    double length = to - from;
+    if (at == end || length <= 0) {
+        slots[at].calls[cell->bucket] += (double)cell->count;
+        return;
+    }
+    for (; at <= end; at++) {
+        double part_from = fmax(from, (double)at * result->slot_cycles);
+        double part_to = at == end ? to : (double)(at + 1) * result->slot_cycles;
+        slots[at].calls[cell->bucket] += (double)cell->count * (part_to - part_from) / length;
+    }
+}
+
+static struct slot_histogram *fill_histograms(const struct compare_result *result,
+                                              const struct aggstats_profile *profile,
+                                              const struct aggstats_op_profile *op) {
+    struct slot_histogram *slots = calloc(result->slot_count, sizeof(*slots));
+    for (size_t i = 0; slots && i < op->sample_count; i++) {
+        const struct aggstats_cell *cell = &op->samples[i];
+        double from = cell->row > 0 ? (double)profile->borders[cell->row - 1] : 0;
+        pour(slots, result, from, (double)profile->borders[cell->row], cell);
+    }
+    return slots;
+}
+
+static void sum_up(const struct slot_histogram *slot, unsigned resolution, double *ret_calls,
+                   double *ret_latency_cycles) {
+    for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
+        *ret_calls += slot->calls[bucket];
+        *ret_latency_cycles += slot->calls[bucket] * aggstats_bucket_mean(bucket, resolution);
+    }
+}
+
+static int fill_slots(const struct compare_result *result, struct compare_op *op) {
+    const unsigned resolution = result->a.resolution;
+    if (result->slot_count == 0)
+        return 0;
+    CLEANUP_FREE struct slot_histogram *a = fill_histograms(result, &result->a, op->a);
+    CLEANUP_FREE struct slot_histogram *b = fill_histograms(result, &result->b, op->b);
+    op->slots = calloc(result->slot_count, sizeof(*op->slots));
+    if (!a || !b || !op->slots)
+        return -ENOMEM;
+    for (size_t i = 0; i < result->slot_count; i++) {
+        struct compare_slot *slot = &op->slots[i];
+        sum_up(&a[i], resolution, &slot->a_calls, &slot->a_latency_cycles);
+        sum_up(&b[i], resolution, &slot->b_calls, &slot->b_latency_cycles);
+        slot->score = distance_earth_mover(a[i].calls, b[i].calls, resolution);
+    }
+    return 0;
+}
+
 /* ---- All ops ------------------------------------------------------------------------------------ */
 
 static void add_op(struct compare_result *result, const struct aggstats_op_profile *a,
@@ -203,7 +297,7 @@ static int compare_op(struct compare_result *result, struct compare_op *op, cons
         op->scores[method] = distance_score((enum distance_method)method, op->a, op->b, resolution);
     int err = phase_two(result, op);
     if (err == 0)
-        err = compare_slots_fill(result, op);
+        err = fill_slots(result, op);
     op->verdict = judge(result, op, a_sum, b_sum);
     result->different_count += compare_is_different(op->verdict);
     return err;
@@ -234,7 +328,7 @@ static int compare_all(struct compare_result *result) {
         return err;
     const struct figures_sum a_sum = figures_sum(&result->a);
     const struct figures_sum b_sum = figures_sum(&result->b);
-    compare_slots_plan(result);
+    plan_slots(result);
     for (size_t i = 0; i < result->op_count && err == 0; i++)
         err = compare_op(result, &result->ops[i], &a_sum, &b_sum);
     if (err == 0)

@@ -1,5 +1,5 @@
 /* What groups did between two snapshots. */
-#include "groups_difference.h"
+#include "groups.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "layers_private.h"
+#include "layers.h"
 
 static const char *const layer_names[] = {
     [LAYER_IS_USER] = "user",     [LAYER_IS_FUSE] = "fuse", [LAYER_IS_QUEUE] = "queue",
@@ -23,6 +23,7 @@ const char *layers_name(const struct aggstats_profile *profile) {
     return name ? name : "fs";
 }
 
+#define QUEUED "_QUEUED" /* see layers_is_queued() */
 #define READ_AHEAD "reading ahead goes on while nobody waits for it"
 #define WRITE_BACK "what is written back is written while nobody waits for it"
 #define OTHERS_NAMES "it looks up the names of other calls too"
@@ -116,7 +117,7 @@ bool layers_has_place(const struct layers_relation *relation, enum layer layer) 
 }
 
 const struct layers_relation *layers_relate(enum layer layer, const char *op) {
-    size_t length = layers_is_queued(layer, op) ? strlen(op) - strlen(LAYERS_QUEUED) : strlen(op);
+    size_t length = layers_is_queued(layer, op) ? strlen(op) - strlen(QUEUED) : strlen(op);
     for (size_t i = 0; layer != LAYER_IS_OTHER && i < ARRAY_SIZE(relations); i++)
         if (has_word(relations[i].ops[place_of(layer)], op, length))
             return &relations[i];
@@ -125,8 +126,7 @@ const struct layers_relation *layers_relate(enum layer layer, const char *op) {
 
 bool layers_is_queued(enum layer layer, const char *op) {
     size_t length = strlen(op);
-    return layer == LAYER_IS_BLOCK && length > strlen(LAYERS_QUEUED) &&
-           strcmp(op + length - strlen(LAYERS_QUEUED), LAYERS_QUEUED) == 0;
+    return layer == LAYER_IS_BLOCK && length > strlen(QUEUED) && strcmp(op + length - strlen(QUEUED), QUEUED) == 0;
 }
 
 /* ---- Words -------------------------------------------------------------------------------------- */

@@ -1,11 +1,12 @@
 /* The layers of a recording side by side. Clocks differ, so times are in nanoseconds. */
+#include "layers.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base.h"
 #include "figures.h"
-#include "layers_private.h"
 
 #define NS_PER_SECOND 1e9
 #define COMMON_MIN 0.5 /* of the shorter time, that the other covers too */

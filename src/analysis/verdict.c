@@ -6,13 +6,8 @@
 #include <string.h>
 
 #include "base.h"
-#include "verdict_factors.h"
-#include "verdict_failures.h"
-#include "verdict_figures.h"
-#include "verdict_peaks.h"
+#include "compare.h"
 #include "verdict_runs.h"
-#include "verdict_together.h"
-#include "verdict_words.h"
 
 bool verdict_has_slowdown(const struct verdict_result *result) {
     return result->word_counts[VERDICT_SLOWER] > 0 || (result->has_common && result->common_word == VERDICT_SLOWER);
@@ -23,36 +18,19 @@ bool verdict_has_change(const struct verdict_result *result) {
     return has_changed_op || (result->has_common && verdict_is_change(result->common_word));
 }
 
-/* All go to the highest rate, as two profiles do. */
-static int equalise_rates(struct aggstats_profile *profiles, size_t count, bool *ret_rescaled) {
+/* All go to the highest rate, as two profiles do, and to the lowest resolution. */
+static int bring_together(struct aggstats_profile *profiles, size_t count, bool *ret_rescaled) {
     uint64_t rate_hz = 0;
-    for (size_t i = 0; i < count; i++)
-        rate_hz = profiles[i].clock.frequency_hz > rate_hz ? profiles[i].clock.frequency_hz : rate_hz;
-    *ret_rescaled = false;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t own_hz = profiles[i].clock.frequency_hz;
-        if (rate_hz - own_hz <= own_hz / 1000) /* one rate, measured twice; or none is known */
-            continue;
-        if (own_hz == 0)
-            return -EDOM;
-        int err = aggstats_profile_rescale(&profiles[i], rate_hz);
-        if (err)
-            return err == -EOVERFLOW ? -ERANGE : err;
-        *ret_rescaled = true;
-    }
-    return 0;
-}
-
-static int equalise_resolutions(struct aggstats_profile *profiles, size_t count) {
     unsigned resolution = profiles[0].resolution;
-    for (size_t i = 0; i < count; i++)
-        resolution = profiles[i].resolution < resolution ? profiles[i].resolution : resolution;
     for (size_t i = 0; i < count; i++) {
-        int err = aggstats_profile_coarsen(&profiles[i], resolution);
-        if (err)
-            return err;
+        rate_hz = profiles[i].clock.frequency_hz > rate_hz ? profiles[i].clock.frequency_hz : rate_hz;
+        resolution = profiles[i].resolution < resolution ? profiles[i].resolution : resolution;
     }
-    return 0;
+    int err = 0;
+    *ret_rescaled = false;
+    for (size_t i = 0; i < count && !err; i++)
+        err = compare_bring_to(&profiles[i], rate_hz, resolution, ret_rescaled);
+    return err == -EOVERFLOW ? -ERANGE : err;
 }
 
 static int add_up(struct aggstats_profile *sum, const struct aggstats_profile *profiles, size_t count) {
@@ -152,9 +130,7 @@ static int compare_runs(struct verdict_result *result, const struct aggstats_pro
 int verdict_compare(struct aggstats_profile *profiles, size_t a_count, size_t count,
                     const struct verdict_options *options, struct verdict_result *ret_result) {
     struct verdict_result result = {.options = *options, .a_count = a_count, .b_count = count - a_count};
-    int err = equalise_rates(profiles, count, &result.rescaled);
-    if (!err)
-        err = equalise_resolutions(profiles, count);
+    int err = bring_together(profiles, count, &result.rescaled);
     if (!err)
         err = add_up(&result.a_sum, profiles, a_count);
     if (!err)

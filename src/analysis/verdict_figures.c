@@ -1,10 +1,8 @@
 /* Figures of ops, as logarithms, and how they differ between the sides. */
-#include "verdict_figures.h"
-
 #include <math.h>
 
 #include "base.h"
-#include "verdict_factors.h"
+#include "verdict_runs.h"
 
 #define HALF_CALL 0.5                    /* instead of no calls, for a logarithm */
 #define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* where in its bucket a percentile lies is a guess */

@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "shares.h"
-
 #define LOG_MAX 100.0 /* of a ratio: beyond, nothing is known */
 
 double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
@@ -22,17 +20,6 @@ void verdict_judge_all(struct verdict_runs *runs, struct effect **effects, size_
         effect_conclude(effects[i]);
         verdict_judge(runs, effects[i]);
     }
-}
-
-struct effect verdict_effect_of_shares(const struct verdict_runs *runs, const struct verdict_op *op,
-                                       const double sums[2], double *ret_a_share, double *ret_b_share) {
-    struct effect effect = effect_of(runs->scratch, runs->a_count, runs->count);
-    *ret_a_share = effect.a_count > 0 ? sums[0] / (double)effect.a_count : 0;
-    *ret_b_share = effect.b_count > 0 ? sums[1] / (double)effect.b_count : 0;
-    double least = share_variance((*ret_a_share + *ret_b_share) / 2, (op->a_calls + op->b_calls) / 2);
-    effect.variance = fmax(effect.variance, least);
-    effect.is_known &= effect.a_count > 1 && effect.b_count > 1;
-    return effect;
 }
 
 bool verdict_op_is_judged(const struct verdict_op *op) {

@@ -27,11 +27,6 @@ void verdict_judge(struct verdict_runs *runs, struct effect *effect);
  * effect_conclude() does. */
 void verdict_judge_all(struct verdict_runs *runs, struct effect **effects, size_t count);
 
-/* The effect of a share of an op's calls. Its logits in each run are in runs->scratch, NAN where it is not known.
- * sums: of the share over the runs of each side. ret_a_share, ret_b_share: its means */
-struct effect verdict_effect_of_shares(const struct verdict_runs *runs, const struct verdict_op *op,
-                                       const double sums[2], double *ret_a_share, double *ret_b_share);
-
 /* Called often enough on both sides. */
 bool verdict_op_is_judged(const struct verdict_op *op);
 
@@ -40,5 +35,47 @@ double verdict_ratio_of(double logarithm);
 
 /* The ratio and its interval, of its effect. */
 void verdict_ratio_conclude(struct verdict_ratio *ratio);
+
+/* ---- Figures of ops: verdict_figures.c ---------------------------------------------------------- */
+
+/* Reads an op's figures of all runs, and its means over those of each side. index: in the result */
+void verdict_read_op(const struct verdict_runs *runs, size_t index);
+
+/* The effect on one figure of all ops, beside the common factors. Errors: -ENOMEM */
+int verdict_compare_figure(struct verdict_runs *runs, enum verdict_figure figure);
+
+/* ---- All ops together: verdict_common.c --------------------------------------------------------- */
+
+/* Sets the factors of the runs, their variance, and whether the result has a common one, from the ops' values.
+ * Errors: -ENOMEM */
+int verdict_find_factors(struct verdict_runs *runs);
+
+/* Values of the runs, less the factors: in runs->scratch. */
+const double *verdict_beside_factors(const struct verdict_runs *runs, const double *values);
+
+/* The effect on the common factor, if there is one; it is judged with the others. */
+void verdict_compare_common(struct verdict_runs *runs);
+
+/* How long the runs took, if all tell it. */
+void verdict_compare_elapsed(const struct verdict_runs *runs);
+
+/* Whether the common factor moves with time, after it was compared. */
+void verdict_find_trend(const struct verdict_runs *runs);
+
+/* ---- Shares of an op's calls: verdict_shares.c -------------------------------------------------- */
+
+/* Finds the peaks of the ops that are judged, and compares them; after figures were compared. Errors: -ENOMEM */
+int verdict_compare_peaks(struct verdict_runs *runs);
+
+/* Fills the failures of the ops that are judged, but for what effects_judge() does. Errors: -ENOMEM */
+int verdict_compare_failures(struct verdict_runs *runs);
+
+/* ---- Words: verdict_words.c --------------------------------------------------------------------- */
+
+/* An op's word, what made it a change, and how many more runs would decide. */
+void verdict_find_word(const struct verdict_runs *runs, struct verdict_op *op);
+
+/* The same of the common factor, if there is one. */
+void verdict_find_common_word(struct verdict_runs *runs);
 
 #endif

@@ -1,10 +1,8 @@
 /* What has changed, in a word, from effects and their intervals. */
-#include "verdict_words.h"
-
 #include <math.h>
 
 #include "base.h"
-#include "verdict_failures.h"
+#include "verdict_runs.h"
 
 const char *verdict_word_name(enum verdict_word word) {
     static const char *const names[] = {
@@ -115,9 +113,16 @@ static void leave_undecided(const struct verdict_runs *runs, struct verdict_op *
     }
 }
 
+/* Surely another share, and by as much as matters: the larger is more than at_least above the smaller. */
+static bool failures_changed(const struct verdict_failures *failures, double at_least) {
+    double low = fmin(failures->a_share, failures->b_share);
+    double high = fmax(failures->a_share, failures->b_share);
+    return failures->effect.is_beyond && high > (1 + at_least) * low;
+}
+
 void verdict_find_word(const struct verdict_runs *runs, struct verdict_op *op) {
     bool surest_is_more = false;
-    op->failures.is_changed = verdict_failures_changed(&op->failures, runs->result->options.at_least);
+    op->failures.is_changed = failures_changed(&op->failures, runs->result->options.at_least);
     if (!verdict_op_is_judged(op))
         op->word = word_without_figures(runs, op);
     else if (mark_changes(op, &runs->result->options, &surest_is_more))

@@ -88,6 +88,13 @@ struct compare_result {
     struct aggstats_op_profile absent; /* of ops that one lacks */
 };
 
+/* Makes a profile comparable with others: rescales it to their clock rate, unless it has that one already (by a
+ * thousandth: one rate, measured twice), and coarsens it to their resolution.
+ * is_rescaled: set to true if that makes buckets approximate
+ * Errors:  -EDOM its rate is not known, -EOVERFLOW its latencies do not fit, -ENOMEM; *profile untouched
+ *          -EINVAL it has a coarser resolution */
+int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigned resolution, bool *is_rescaled);
+
 /* Compares b with a.
  * Owner:   the caller finishes *ret_result with compare_finish(), and does not move it; a and b are copied
  * Errors:  -EDOM one tells its clock's rate and the other does not, though both have calls, -EOVERFLOW no common clock

@@ -47,6 +47,9 @@ struct layers_relation {
 /* The row of an operation; NULL: there is none. At block what is before "_QUEUED" is the name. */
 const struct layers_relation *layers_relate(enum layer layer, const char *op);
 
+/* Whether a row has operations at a layer. */
+bool layers_has_place(const struct layers_relation *relation, enum layer layer);
+
 /* Whether an operation of the layer block is the time before the disk got the request, which another of that name
  * without "_QUEUED" counts. */
 bool layers_is_queued(enum layer layer, const char *op);

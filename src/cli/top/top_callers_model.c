@@ -6,7 +6,6 @@
 #include "base.h"
 #include "figures.h"
 #include "groups.h"
-#include "groups_difference.h"
 
 static struct top_caller row_of(const struct aggstats_group *group) {
     struct top_caller row = {.group = group, .figures = {.name = groups_name(group)}};

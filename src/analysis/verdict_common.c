@@ -1,5 +1,6 @@
-/* The common factor of each run: a median over its ops. */
-#include "verdict_factors.h"
+/* All ops together: the common factor of each run, a median over its ops (verdict.h); how it differs between the sides
+ * and with time; and how long the runs took. */
+#include "verdict_runs.h"
 
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -8,6 +9,10 @@
 #include "base.h"
 
 #define COMMON_CALLS_MIN 30.0 /* a run: ops with fewer say too little of the machine */
+#define TREND_ALPHA 0.01
+#define TREND_RUNS_MIN 6U
+
+/* ---- The factors of the runs -------------------------------------------------------------------- */
 
 /* The op is called often, in each run. */
 static bool tells_of_machine(const struct verdict_runs *runs, size_t op) {
@@ -102,4 +107,72 @@ int verdict_find_factors(struct verdict_runs *runs) {
     else
         runs->factors_variance = variance_of_factors(runs, centres, scratch);
     return 0;
+}
+
+/* ---- The sides ---------------------------------------------------------------------------------- */
+
+void verdict_compare_common(struct verdict_runs *runs) {
+    struct verdict_result *result = runs->result;
+    if (!result->has_common)
+        return;
+    result->common.effect = effect_of(runs->factors, runs->a_count, runs->count);
+    verdict_ratio_conclude(&result->common);
+    result->common_spread = verdict_ratio_of(sqrt(result->common.effect.variance));
+    verdict_judge(runs, &result->common.effect);
+}
+
+void verdict_compare_elapsed(const struct verdict_runs *runs) {
+    struct verdict_result *result = runs->result;
+    for (size_t run = 0; run < runs->count; run++) {
+        if (!runs->profiles[run].has_elapsed || runs->profiles[run].elapsed_cycles == 0)
+            return;
+        runs->scratch[run] = log((double)runs->profiles[run].elapsed_cycles);
+    }
+    result->has_elapsed = true;
+    result->elapsed.effect = effect_of(runs->scratch, runs->a_count, runs->count);
+    result->elapsed.a = exp(result->elapsed.effect.a);
+    result->elapsed.b = exp(result->elapsed.effect.b);
+    verdict_ratio_conclude(&result->elapsed);
+}
+
+/* How many runs began before this one. */
+static double place_in_time(const struct verdict_runs *runs, size_t run) {
+    size_t before = 0;
+    for (size_t other = 0; other < runs->count; other++)
+        before += runs->profiles[other].start_ns < runs->profiles[run].start_ns;
+    return (double)before;
+}
+
+static bool all_tell_their_start(const struct verdict_runs *runs) {
+    for (size_t run = 0; run < runs->count; run++) {
+        if (!runs->profiles[run].has_start)
+            return false;
+    }
+    return true;
+}
+
+/* A line through the factors of the runs, each less its side's mean, by their order. */
+void verdict_find_trend(const struct verdict_runs *runs) {
+    struct verdict_result *result = runs->result;
+    if (!result->has_common || runs->count < TREND_RUNS_MIN || !all_tell_their_start(runs))
+        return;
+    CLEANUP_FREE double *places = calloc(runs->count, sizeof(*places));
+    if (!places)
+        return; /* nothing is said of it */
+    for (size_t run = 0; run < runs->count; run++)
+        places[run] = place_in_time(runs, run);
+    const struct effect place = effect_of(places, runs->a_count, runs->count);
+    double squares = 0;
+    double products = 0;
+    for (size_t run = 0; run < runs->count; run++) {
+        double x = places[run] - (run < runs->a_count ? place.a : place.b);
+        squares += x * x;
+        products +=
+            x * (runs->factors[run] - (run < runs->a_count ? result->common.effect.a : result->common.effect.b));
+    }
+    double freedom = (double)runs->count - 3;
+    double slope = squares > 0 ? products / squares : 0;
+    double rest = result->common.effect.variance * result->common.effect.freedom - slope * products;
+    result->has_trend = squares > 0 && effect_line_is_sure(slope, rest / freedom / squares, freedom, TREND_ALPHA);
+    result->trend = verdict_ratio_of(slope);
 }
