@@ -1,4 +1,4 @@
-/* Adding to what is imported, within bounds. */
+/* Adding to imported histograms, within bounds. */
 #include "imported.h"
 
 #include <stdarg.h>

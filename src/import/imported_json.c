@@ -1,11 +1,11 @@
-/* bpftrace -f json: an object for each thing printed, of which those matter:
+/* bpftrace -f json: an object for each thing printed, of which these are read:
  *
  *     {"type": "hist", "data": {"@ns": {"read": [{"min": 4, "max": 7, "count": 1}, ...], ...}}}
  *     {"type": "hist", "data": {"@ns": [...]}}
  *     {"type": "map", "data": {"@ns_total": {"read": 5}}}
  *     {"type": "stats", "data": {"@ns_stats": {"read": {"count": 1, "average": 5, "total": 5}}}}
  *
- * A bucket without "min" holds what is negative, one without "max" has no end. */
+ * A bucket without "min" holds negative values, one without "max" has no end. */
 #include "imported_json.h"
 
 #include <inttypes.h>
@@ -16,13 +16,13 @@
 
 struct reader {
     struct imported *imported;
-    size_t line; /* where the object that is being read begins */
+    size_t line; /* where the current object begins */
     struct aggstats_parse_error *error;
 };
 
 /* ---- Histograms --------------------------------------------------------------------------------- */
 
-/* A member that must be a whole number; false if it is missing or something else. */
+/* An integer member. Returns false if it is missing or something else. */
 static bool get_integer(const json_t *object, const char *key, json_int_t *ret_integer) {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value))
@@ -83,7 +83,7 @@ static int read_histograms(struct reader *reader, const char *map_name, json_t *
 
 /* ---- Totals ------------------------------------------------------------------------------------- */
 
-/* Of a number it is the number, of stats their "total". Maps of other things are none of ours. */
+/* A number is the total itself; stats have a "total". Maps of other things are ignored. */
 static bool get_total(const json_t *value, uint64_t *ret_total) {
     const json_t *number = json_is_object(value) ? json_object_get(value, "total") : value;
     if (!json_is_integer(number) || json_integer_value(number) < 0)
@@ -146,7 +146,7 @@ static size_t skip_blanks(const char *text, size_t size_bytes, size_t at) {
     return at;
 }
 
-/* Reads the value that begins at `at`; *ret_size_bytes is how long it was. */
+/* Reads the value that begins at `at`; *ret_size_bytes is its length. */
 static int read_value(struct reader *reader, const char *text, size_t size_bytes, size_t *ret_size_bytes) {
     json_error_t why;
     json_t *value = json_loadb(text, size_bytes, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &why);
@@ -162,7 +162,7 @@ static int read_value(struct reader *reader, const char *text, size_t size_bytes
 int imported_json_parse(const char *text, size_t size_bytes, struct imported *imported,
                         struct aggstats_parse_error *ret_error) {
     struct reader reader = {.imported = imported, .line = 1, .error = ret_error};
-    size_t counted = 0; /* up to here the lines are counted */
+    size_t counted = 0; /* lines are counted up to here */
     for (size_t at = skip_blanks(text, size_bytes, 0); at < size_bytes; at = skip_blanks(text, size_bytes, at)) {
         size_t value_bytes = 0;
         reader.line += count_lines(text + counted, at - counted);

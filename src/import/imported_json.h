@@ -1,10 +1,10 @@
-/* What bpftrace -f json prints. */
+/* The output of bpftrace -f json. */
 #ifndef IMPORTED_JSON_H
 #define IMPORTED_JSON_H
 
 #include "imported.h"
 
-/* Adds what a text holds to *imported.
+/* Adds the histograms of a text to *imported.
  * Errors:  as imported_parse() */
 int imported_json_parse(const char *text, size_t size_bytes, struct imported *imported,
                         struct aggstats_parse_error *ret_error);

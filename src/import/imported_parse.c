@@ -1,4 +1,4 @@
-/* Which of the readers a text is for. */
+/* Choosing the reader for a text. */
 #include "imported_parse.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include "imported_json.h"
 #include "imported_text.h"
 
-/* bpftrace's JSON is objects, one a line; no text that we know begins so. */
+/* bpftrace's JSON is objects, one a line; no text format that we know begins so. */
 static bool is_json(const char *text, size_t size_bytes) {
     size_t i = 0;
     while (i < size_bytes && strchr(" \t\r\n", text[i]) && text[i])

@@ -48,7 +48,7 @@ static const struct unit *unit_of_name(const char *name) {
     return found;
 }
 
-/* NULL where it is not known, with *ret_error filled. */
+/* Returns NULL if it is unknown, with *ret_error filled. */
 static const struct unit *choose_unit(const struct imported_map *map, const struct imported_options *options,
                                       struct aggstats_parse_error *ret_error) {
     const char *word = options->unit ? options->unit : map->unit;
@@ -81,7 +81,7 @@ static void list_maps(const struct imported *imported, char *ret_list, size_t si
     }
 }
 
-/* NULL where there is not exactly one to choose, with *ret_error filled. */
+/* Returns NULL if there is not exactly one to choose, with *ret_error filled. */
 static const struct imported_map *choose_map(const struct imported *imported, const char *name,
                                              struct aggstats_parse_error *ret_error) {
     const struct imported_map *found = NULL;
@@ -117,7 +117,7 @@ static const char *without_probe(const char *key) {
     return name;
 }
 
-/* What an unkeyed histogram is of: its map's name tells, unless that only tells the unit. */
+/* The operation of an unkeyed histogram: its map's name, unless that only names the unit. */
 static const char *key_of(const struct imported_map *map, const struct imported_histogram *histogram) {
     const char *name = map->name[0] == '@' ? map->name + 1 : map->name;
     if (histogram->key)
@@ -125,7 +125,7 @@ static const char *key_of(const struct imported_map *map, const struct imported_
     return name[0] && !unit_of_word(name, strlen(name)) ? name : "ALL";
 }
 
-/* Capitals, digits, '-' and '.', with one '_' for all that stands between them: keys of several parts are written
+/* Keeps capitals, digits, '-' and '.', and replaces all between them by one '_': keys of several parts are written
  * "a,b" in JSON and "a, b" in text. */
 static int name_op(const struct imported_map *map, const struct imported_histogram *histogram,
                    char ret_name[AGGSTATS_NAME_SIZE], struct aggstats_parse_error *ret_error) {
@@ -169,8 +169,8 @@ static bool find_total(const struct imported *imported, const struct imported_ma
     return false;
 }
 
-/* A total that the buckets contradict was taken of something else. bpftrace 0.17 counts all from 2^31 on in one
- * bucket; then only the total knows how long those took. */
+/* A total that the buckets contradict is of something else. bpftrace 0.17 counts all from 2^31 on in one bucket; then
+ * only the total shows how long those took. */
 static bool total_fits(const struct imported_histogram *histogram, uint64_t total) {
     long double lower = 0;
     long double upper = 0;
@@ -181,12 +181,12 @@ static bool total_fits(const struct imported_histogram *histogram, uint64_t tota
     return (long double)total >= lower && ((long double)total <= upper || histogram->buckets[31] > 0);
 }
 
-/* One histogram on its way to become an operation. */
+/* One histogram that becomes an operation. */
 struct conversion {
     const struct imported *imported;
     const struct imported_map *map;
     struct aggstats_profile *profile;
-    size_t estimated_count; /* operations whose total is not known */
+    size_t estimated_count; /* operations whose total is estimated */
     struct aggstats_parse_error *error;
 };
 
@@ -228,11 +228,11 @@ static int fill_op(struct conversion *conversion, const struct imported_histogra
     return 0;
 }
 
-/* Histograms without calls are left out, as operations never called are. */
+/* Histograms without calls are left out, like operations never called. */
 static int add_ops(struct conversion *conversion) {
     struct aggstats_profile *profile = conversion->profile;
     const struct imported_map *map = conversion->map;
-    profile->ops = calloc(map->histogram_count + 1, sizeof(*profile->ops)); /* of none too */
+    profile->ops = calloc(map->histogram_count + 1, sizeof(*profile->ops)); /* also if there are none */
     if (!profile->ops)
         return -ENOMEM;
     for (size_t i = 0; i < map->histogram_count; i++) {
@@ -269,7 +269,7 @@ static int add_labels(const struct conversion *conversion, const struct imported
     return error;
 }
 
-/* What is imported where nothing was counted: bpftrace does not print a map that is empty. */
+/* Used if nothing was counted: bpftrace does not print a map that is empty. */
 static const struct imported_map empty_map = {.name = (char[]){"@ns"}};
 
 static bool has_histogram(const struct imported *imported, const char *map) {

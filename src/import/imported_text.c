@@ -7,14 +7,14 @@
  *
  *     @usecs_total[read]: 3072
  *
- * and those of bcc, each a table, perhaps with a line before it that says of what:
+ * and those of bcc, each a table, perhaps with a line before it that names the operation:
  *
  *     operation = read
  *          usecs               : count     distribution
  *              0 -> 1          : 3        |************                            |
  *              2 -> 3          : 0        |                                        |
  *
- * Other lines are the tool's talk. */
+ * Other lines are ignored. */
 #include "imported_text.h"
 
 #include <ctype.h>
@@ -88,7 +88,7 @@ static bool scan_bound(const char **cursor, uint128 *ret_bound) {
     return *ret_bound <= (uint128)1 << 64;
 }
 
-/* "12 |@@@   |" at the end of a line: a bar that does not end was cut off. */
+/* "12 |@@@   |" at the end of a line: a bar without its end was cut off. */
 static bool scan_count_and_bar(const char **cursor, uint64_t *ret_count) {
     if (!scan_number(cursor, ret_count) || !scan_text(cursor, "|"))
         return false;
@@ -98,7 +98,7 @@ static bool scan_count_and_bar(const char **cursor, uint64_t *ret_count) {
 
 /* ---- Rows --------------------------------------------------------------------------------------- */
 
-/* The histogram of the heading above comes into being with its first row. */
+/* Makes the histogram of the heading above, at its first row. */
 static int begin_histogram(struct reader *reader) {
     if (reader->histogram)
         return 0;
@@ -109,7 +109,7 @@ static int begin_histogram(struct reader *reader) {
                                   reader->error);
 }
 
-/* What a row says of a latency: from min up to, but not including, end. */
+/* The range of a row: from min up to, but not including, end. */
 struct row {
     uint128 min;
     uint128 end;
@@ -190,8 +190,8 @@ static int set_text(char **text, const char *from, size_t length) {
     return 0;
 }
 
-/* What stands behind a map's name: nothing before a histogram; a number of a sum(), "count 1, average 5, total 5" of
- * a stats(). */
+/* The text behind a map's name: nothing before a histogram; the number of a sum(); "count 1, average 5, total 5" of a
+ * stats(). */
 static int read_map_value(struct reader *reader, const char *value) {
     uint64_t total;
     skip_blanks(&value);
@@ -219,8 +219,8 @@ static int read_map_heading(struct reader *reader, const char *line) {
     if (!error && rest[0] == '[') {
         const char *end = strstr(rest, "]:");
         if (!end)
-            return 0;                                                  /* the stack of a map of stacks */
-        for (const char *next = end; (next = strstr(next + 1, "]:"));) /* a key may hold brackets, too */
+            return 0;                                                  /* a stack, in a map of stacks */
+        for (const char *next = end; (next = strstr(next + 1, "]:"));) /* a key may hold brackets too */
             end = next;
         error = set_text(&reader->key, rest + 1, (size_t)(end - rest - 1));
         rest = end + 1;
@@ -250,7 +250,7 @@ static int read_table_heading(struct reader *reader, const char *line) {
                          (int)(length < 40 ? length : 40), line, map->unit);
 }
 
-/* "operation = 'read'": what the next table is of. */
+/* "operation = 'read'": the operation of the next table. */
 static int read_section(struct reader *reader, const char *equals) {
     const char *value = equals + strlen(" = ");
     leave(reader);
@@ -283,12 +283,12 @@ static int read_line(struct reader *reader, const char *line) {
     if ((is_map_row(line) || is_table_row(line)) && strchr(line, '|'))
         return imported_fail(reader->error, reader->line_number, "a row without a heading before it");
     if (line[0] == '\0' && reader->place == OUTSIDE)
-        return 0; /* a blank line may stand between a section's line and its table */
+        return 0; /* a blank line may separate a section's line from its table */
     leave(reader);
     return 0;
 }
 
-/* Cuts the blanks around a line off. */
+/* Cuts off the blanks around a line. */
 static char *trim(char *line) {
     size_t length = strlen(line);
     while (length > 0 && strchr(" \t\r", line[length - 1]))

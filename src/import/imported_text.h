@@ -4,7 +4,7 @@
 
 #include "imported.h"
 
-/* Adds what a text holds to *imported.
+/* Adds the histograms of a text to *imported.
  * Errors:  as imported_parse() */
 int imported_text_parse(const char *text, size_t size_bytes, struct imported *imported,
                         struct aggstats_parse_error *ret_error);

@@ -50,22 +50,22 @@ static bool has_writable_below(const char *lower) {
     return found;
 }
 
-/* A mount is read-only as a whole or not at all, so it is only if nothing below it can be written to. An option rw of
- * the user's comes later and wins. */
+/* A mount is read-only as a whole or not at all: so only if nothing below it can be written to. The user's option rw
+ * comes later and wins. */
 static int add_read_only(struct fuse_args *args, const char *lower) {
     struct statvfs fs;
     bool is_read_only = statvfs(lower, &fs) == 0 && fs.f_flag & ST_RDONLY && !has_writable_below(lower);
     return is_read_only ? add_option(args, "ro") : 0;
 }
 
-/* Where the kernel does not check permissions it opens devices for everybody who finds them: either nobody opens any,
+/* If the kernel does not check permissions, it opens devices for everybody who finds them: so either nobody opens any,
  * or check_special() must hide them. */
 static bool shows_devices_only(const struct options *options) {
     return options->allow_other && !options->default_permissions;
 }
 
-/* The mount allows what the lower one does; libfuse would refuse set-id programs and devices. Only root may ask
- * for that. Options that the user gave come later and win. */
+/* The mount allows what the lower one does; libfuse would refuse set-id programs and devices. Only root may ask for
+ * that. The user's options come later and win. */
 static int add_lower_flags(struct fuse_args *args, const struct mounting *mounting) {
     struct statvfs fs;
     if (geteuid() != 0 || statvfs(mounting->lower, &fs) < 0)
@@ -83,7 +83,7 @@ static bool is_disconnected(const struct mounting *mounting) {
     return poll(&device, 1, 0) == 1 && device.revents & POLLERR;
 }
 
-/* libfuse gives up where it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
+/* libfuse gives up if it cannot agree with the kernel, and says why. The kernel would keep a mount that refuses
  * everything. */
 static int check_agreement(const struct mounting *mounting) {
     if (!fuse_session_exited(mounting->fuse) || is_disconnected(mounting))
@@ -92,7 +92,7 @@ static int check_agreement(const struct mounting *mounting) {
     return -EPROTO;
 }
 
-/* Whether the kernel reads and writes by itself as it was asked to. */
+/* Checks that the kernel reads and writes by itself if it was asked to. */
 static int check_kernel_data(const struct mounting *mounting) {
 #ifdef HAVE_FUSE_PASSTHROUGH
     if (!mounting->options->kernel_data)
@@ -112,7 +112,7 @@ static int check_kernel_data(const struct mounting *mounting) {
     return 0;
 }
 
-/* Whether requests come over rings as they were asked to: libfuse goes on without if they cannot. */
+/* Checks that requests come over rings if they should: libfuse goes on without if they cannot. */
 static int check_ring(const struct mounting *mounting, unsigned threads_before) {
     if (!mounting->options->over_ring)
         return 0;
@@ -139,7 +139,7 @@ static int check_ring(const struct mounting *mounting, unsigned threads_before) 
     return -EOPNOTSUPP;
 }
 
-/* A connection that is gone again is for session_run() to find. */
+/* If the connection is gone already, session_run() will find that. */
 static int start_serving(const struct mounting *mounting) {
     int err = fuse_session_exited(mounting->fuse) ? 0 : session_start(mounting->session);
     if (err < 0)
@@ -212,8 +212,8 @@ int mounting_serve(struct mounting *mounting, struct aggstats_clock clock) {
     return err;
 }
 
-/* By ourselves: libfuse would leave the mount of an aborted connection behind, and unmount whatever else is mounted
- * there by now. Once the connection is gone its function only frees. */
+/* Our own function does it: libfuse would leave the mount of an aborted connection behind, and unmount anything else
+ * that is mounted there by now. Once the connection is gone libfuse's function only frees. */
 void mounting_unmount(const struct mounting *mounting, bool abort_calls) {
     int err = mountpoint_unmount(mounting->device, !is_disconnected(mounting), abort_calls);
     if (err < 0)

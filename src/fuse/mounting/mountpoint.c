@@ -1,4 +1,4 @@
-/* Our mount among the system's. */
+/* Finding and removing our mount. */
 #include "mountpoint.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #define COPIES_MAX 64 /* bind mounts of ours */
 
-/* Asks the mount's daemon, which a dead mount no longer has. */
+/* Asks the mount's daemon; a dead mount has none. */
 static bool is_dead(const char *path) {
     struct statx attr;
     return statx(AT_FDCWD, path, AT_STATX_FORCE_SYNC | AT_NO_AUTOMOUNT, STATX_BASIC_STATS, &attr) < 0 &&
@@ -25,9 +25,9 @@ static bool is_ours(const char *path, dev_t device, bool connected) {
     return mounts_device_at(path, &reached) == 0 && reached == device && (connected || is_dead(path));
 }
 
-/* Whether the device is mounted, and the path of a place where it can be reached, if there is one. Only paths of that
- * device are touched: another FUSE mount may hang.
- * Owner: the caller frees *ret_path, which is NULL if there is none */
+/* Returns whether the device is mounted, and a path by which it can be reached, if there is one. Only paths of that
+ * device are accessed: another FUSE mount may hang.
+ * Owner:   the caller frees *ret_path, which is NULL if there is none */
 static bool find_mount(dev_t device, bool connected, char **ret_path) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
     struct mounts_entry entry;

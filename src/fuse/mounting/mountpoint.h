@@ -1,4 +1,4 @@
-/* Our mount among the system's, seen without sending a request to it. */
+/* Finding and removing our mount without sending a request to it. */
 #ifndef MOUNTPOINT_H
 #define MOUNTPOINT_H
 
@@ -6,10 +6,11 @@
 #include <sys/types.h>
 
 /* Unmounts our device wherever it is mounted and can be reached, lazily: it works while the mount is in use, was moved,
- * and after its connection was aborted. What else is mounted there by now stays.
- * connected: our connection to the kernel still exists, and so the device's number is ours. Else it may be another
- * mount's already, and only dead mounts (ENOTCONN) are removed.
- * abort_calls: who waits for an answer gets ECONNABORTED at once, if we are root
+ * and after its connection was aborted. Other mounts at the same place stay. It goes by device number, never by path
+ * alone: libfuse would leave the mount of an aborted connection behind, or unmount the directory below it.
+ * connected: our connection to the kernel still exists, so the device number is ours. If not, the kernel may have given
+ *   the number to another mount, and only dead mounts (ENOTCONN) are removed.
+ * abort_calls: callers that wait for an answer get ECONNABORTED at once, if we are root
  * Errors:  -EBUSY something else is mounted over it; those of umount2(2) */
 int mountpoint_unmount(dev_t device, bool connected, bool abort_calls);
 

@@ -1,4 +1,4 @@
-/* Looking for processes by the links in /proc, which tell paths without walking them. */
+/* Looking for processes by the links in /proc, which show paths without walking them. */
 #include "mountpoint_users.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@ struct search {
     int64_t end_ns;
 };
 
-/* Errors: -errno; nobody's to see, for one */
+/* Errors: -errno, as when the link is hidden from us */
 static int read_link(int dir_fd, const char *name, char *ret_target, size_t size) {
     ssize_t length = readlinkat(dir_fd, name, ret_target, size - 1);
     if (length < 0)
@@ -40,7 +40,7 @@ static DIR *open_dir_at(int dir_fd, const char *name) {
     return dir;
 }
 
-/* Calls check() with each numbered entry, until it returns true or the time is up. Returns what it returned last. */
+/* Calls check() with each numbered entry, until it returns true or the time is up. Returns its last result. */
 static bool any_numbered(DIR *dir, struct search *search, void *context,
                          bool (*check)(struct search *search, int dir_fd, const char *name, void *context)) {
     bool found = false;
@@ -64,7 +64,7 @@ static bool has_open_there(struct search *search, int process_fd) {
     return found;
 }
 
-/* In another mount namespace our mount is not seen anyway. */
+/* A process in another mount namespace does not see our mount anyway. */
 static bool is_in_namespace(const struct search *search, int process_fd) {
     char namespace[sizeof(search->namespace)];
     return read_link(process_fd, "ns/mnt", namespace, sizeof(namespace)) == 0 &&

@@ -1,5 +1,5 @@
-/* Changing the flags of a mount that is there. mount(8) has its helper do so (mount.fuse3), which starts us with all
- * options that the mount has, those that are in fstab(5), and those that were asked for, later ones last. */
+/* Changing the flags of an existing mount. mount(8) leaves that to its helper (mount.fuse3), which starts us with all
+ * options that the mount has, those in fstab(5), and those that were asked for, later ones last. */
 #include "remount.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static const struct {
     {"nosymfollow", MS_NOSYMFOLLOW, true},
 };
 
-/* What every mount has, and those that say of times what holds below anyway. */
+/* Options that every mount has, and those about times that hold in the lower file system anyway. */
 static const struct fuse_opt empty_options[] = {
     FUSE_OPT_KEY("remount", 0),
     FUSE_OPT_KEY("relatime", 0),
@@ -57,7 +57,7 @@ static const struct fuse_opt empty_options[] = {
     FUSE_OPT_END,
 };
 
-/* Those of libfuse's that it takes when it mounts. */
+/* Options that libfuse takes when it mounts. */
 static const struct fuse_opt libfuse_options[] = {
     FUSE_OPT_KEY("auto_unmount", 0), FUSE_OPT_KEY("allow_root", 0),
     FUSE_OPT_KEY("fsname=", 0),      FUSE_OPT_KEY("subtype=", 0),
@@ -66,7 +66,7 @@ static const struct fuse_opt libfuse_options[] = {
     FUSE_OPT_KEY("rootcontext=", 0), FUSE_OPT_END,
 };
 
-/* What becomes of a mount. */
+/* The changes to a mount. */
 struct change {
     unsigned long flags;
     char kept[256]; /* options that stay as they were when it was mounted: "profile, by" */
@@ -107,7 +107,7 @@ static int take_option(void *data, const char *option, int key, struct fuse_args
     return 0;
 }
 
-/* The flags that a mount has, and over them those that are given. */
+/* Reads the mount's flags, and then those given. */
 static int read_change(const struct mounts_entry *mount, int argc, char **argv, struct change *ret_change) {
     static const struct fuse_opt none[] = {FUSE_OPT_END};
     char *lists[] = {mount->fs_options, mount->options};
@@ -116,7 +116,7 @@ static int read_change(const struct mounts_entry *mount, int argc, char **argv, 
         CLEANUP_FREE char *list = strdup(lists[i]);
         char *rest = list;
         for (const char *option = strsep(&rest, ","); option; option = strsep(&rest, ","))
-            if (strcmp(option, "rw") != 0) /* either list says ro */
+            if (strcmp(option, "rw") != 0) /* ro in either list counts */
                 take_flag(option, &ret_change->flags);
     }
     struct fuse_args args = FUSE_ARGS_INIT(argc, argv);
@@ -126,7 +126,7 @@ static int read_change(const struct mounts_entry *mount, int argc, char **argv, 
 }
 
 /* The latest mount at a path, which hides those before it.
- * Owner: the caller frees *ret_line, which *ret_mount points into */
+ * Owner:   the caller frees *ret_line, which *ret_mount points into */
 static bool find_mount(const char *path, struct mounts_entry *ret_mount, char **ret_line) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
@@ -143,8 +143,8 @@ static bool find_mount(const char *path, struct mounts_entry *ret_mount, char **
     return *ret_line;
 }
 
-/* The mount that is meant. mount(8) names it as the kernel does, so that nothing need be asked of its daemon.
- * Owner: as find_mount() */
+/* The mount to change. mount(8) names it as the kernel does, so that its daemon need not be asked.
+ * Owner:   as find_mount() */
 static bool find_own(const struct options *options, struct mounts_entry *ret_mount, char **ret_line) {
     bool found = find_mount(options->mountpoint, ret_mount, ret_line);
     CLEANUP_FREE char *path = found ? NULL : realpath(options->mountpoint, NULL);
@@ -162,7 +162,7 @@ static bool find_own(const struct options *options, struct mounts_entry *ret_mou
     return false;
 }
 
-/* An option that the mount shows to be otherwise; NULL: there is none. */
+/* An option whose value the mount shows to be another; NULL: there is none. */
 static const char *find_settled(const struct options *options, const struct mounts_entry *mount) {
     bool is_checked = mounts_has_option(mount->fs_options, "default_permissions");
     if (options->allow_other && !mounts_has_option(mount->fs_options, "allow_other"))

@@ -4,10 +4,10 @@
 
 #include "mount_options.h"
 
-/* Changes what mount(8) can of the mount of options->lower at options->mountpoint, and says what goes wrong. Flags that
- * are not given stay. What cannot change is refused if the mount shows that it differs, and else named as staying: a
- * line of fstab(5) has those options too.
- * argv: the command line that the options are of
+/* Changes those options of the mount of options->lower at options->mountpoint that mount(8) can change, and prints
+ * errors. Flags that are not given stay. An option that cannot change is refused if the mount shows that it differs;
+ * else it is named as staying, because a line of fstab(5) has those options too.
+ * argv: the command line that the options are from
  * Returns the exit status: 0, 1 it failed, 2 an option is unknown */
 int remount(const struct options *options, int argc, char **argv);
 

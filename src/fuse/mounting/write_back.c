@@ -15,7 +15,7 @@
 
 #define WAIT_MAX_S 2
 #define LOOK_EVERY_NS 2000000
-#define QUIET_LOOKS 3 /* without a request in the queue, in a row */
+#define QUIET_LOOKS 3 /* checks in a row without a request in the queue */
 
 struct write_back {
     char *file;
@@ -30,7 +30,7 @@ static bool is_ours(int fd, dev_t device) {
            makedev(attr.stx_dev_major, attr.stx_dev_minor) == device;
 }
 
-/* The kernel does not wait for the answers of all that it sends. */
+/* The kernel does not wait for all answers itself. */
 static void wait_for_queue(int fuse_fd) {
     const struct timespec step = {.tv_nsec = LOOK_EVERY_NS};
     for (int quiet = 0; quiet < QUIET_LOOKS; nanosleep(&step, NULL)) {

@@ -8,7 +8,7 @@
 #include "log.h"
 #include "process.h"
 
-/* Keeps of the op's values those in kept, and adds some. */
+/* Keeps the op's values in kept, and adds some. */
 static const char *change_joint(struct recording *recording, unsigned op, unsigned kept, unsigned added) {
     pthread_mutex_lock(&recording->lock);
     unsigned values = (recording->prof->joint[op] & kept) | added;

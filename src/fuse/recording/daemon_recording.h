@@ -1,5 +1,5 @@
-/* What is recorded of calls beside their latency, and changed while they are served: joint profiles, and what slow
- * calls wait for. */
+/* What is recorded of calls beside their latency, and can be changed while calls are served: joint profiles, and what
+ * slow calls wait for. */
 #ifndef DAEMON_RECORDING_H
 #define DAEMON_RECORDING_H
 
@@ -13,30 +13,31 @@
 #include "thread_cause.h"
 
 struct recording {
-    bool is_recorded;                   /* else nothing can be changed (timing) */
-    struct aggstats_recorder *recorder; /* borrowed, as all that follows */
+    bool is_recorded;                   /* if false, nothing can be changed (timing) */
+    struct aggstats_recorder *recorder; /* borrowed, like all that follows */
     struct prof *prof;
     struct thread_causes *causes;
     aggstats_path_fn path_of;
     void *path_context;
-    struct slow_log *slow_log; /* NULL: none is asked for */
-    pthread_mutex_t lock;      /* of both, since both choose what each op's calls are recorded by */
+    struct slow_log *slow_log; /* NULL: no log */
+    pthread_mutex_t lock;      /* of both, since both choose the wrapper of each op */
 };
 
-/* Begins what the command line asks for, before any call. Says what goes wrong. Errors: those of the recorder */
+/* Begins what the command line asks for, before any call. Prints errors. Errors: those of the recorder */
 int recording_start(struct recording *recording, const struct options *options);
 
-/* "OP VALUE", "OP off" or "off": see struct control. Returns why it cannot be; NULL: it can, and was if apply.
+/* "OP VALUE", "OP off" or "off": see struct control. Returns what is wrong; NULL: the argument is valid, and was
+ * applied if apply.
  * context: a struct recording.
  * Threads: any */
 const char *recording_set_joint(void *context, const char *argument, bool apply);
 
-/* How long calls take that are slow; 0: none is. context: a struct recording.
+/* Sets how long calls take that are slow; 0: none is. context: a struct recording.
  * Threads: any
  * Errors:  -EOPNOTSUPP nothing is recorded here; those of the recorder */
 int recording_set_slow(void *context, uint64_t ns);
 
-/* Calls are recorded one by one, too; NULL: no more. Threads: any */
+/* From now on calls are recorded one by one too; NULL: no more. Threads: any */
 void recording_set_events(struct recording *recording, struct events_recorder *events);
 
 #endif

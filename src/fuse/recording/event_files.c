@@ -1,5 +1,5 @@
-/* Files of events are their owner's alone, for they tell names and who did what. They are never written over: what the
- * command line names is kept as NAME.old once, and others are new. */
+/* Files of events are readable by their owner alone, since they contain names and who did what. No file is overwritten:
+ * an existing file of the command line's name is kept as NAME.old once, and the other files must be new. */
 #include "event_files.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static int create_file(int dir_fd, const char *name) {
     return fd < 0 ? negative_errno() : fd;
 }
 
-/* What is there is kept as NAME.old. */
+/* An existing file is kept as NAME.old. */
 static int create_own_file(int dir_fd, const char *name) {
     CLEANUP_FREE char *backup = NULL;
     if (asprintf(&backup, "%s" BACKUP_SUFFIX, name) < 0)
@@ -65,7 +65,7 @@ int event_files_find(struct event_files *files, const char *file) {
     return err;
 }
 
-/* ---- What the recorder asks ---- */
+/* ---- Callbacks of the recorder ---- */
 
 static bool find_task(void *context, uint32_t thread, uint64_t *ret_process, char ret_name[EVENTS_TASK_NAME_SIZE]) {
     struct aggstats_identity identity;
@@ -77,8 +77,8 @@ static bool find_task(void *context, uint32_t thread, uint64_t *ret_process, cha
     return true;
 }
 
-/* A name that may be an old one is better than none; only for want of that the lower file system is asked, for which
- * the thread that saves may wait. */
+/* A name that may be outdated is better than none. Only if there is none the lower file system is asked, for which the
+ * saving thread may wait. */
 static char *find_path(void *context, uint64_t node) {
     const struct event_files *files = context;
     char name[AGGSTATS_GROUP_NAME_SIZE];
@@ -123,7 +123,7 @@ static void tell(void *context, int err) {
 
 /* ---- Recording ---- */
 
-/* Once, when labels are known. */
+/* Called once, when labels are known. */
 static int create_events(struct event_files *files) {
     int err = aggstats_recorder_snapshot(files->recorder, &files->profile);
     if (err < 0)
@@ -161,7 +161,7 @@ static void forget_ring(struct event_files *files) {
     files->ring_name = NULL;
 }
 
-/* The ring goes there at last. */
+/* Decides where the ring is written at the end. */
 static int settle_ring(struct event_files *files, int dir_fd, const char *name) {
     forget_ring(files);
     files->slow_count = 0;
@@ -170,7 +170,7 @@ static int settle_ring(struct event_files *files, int dir_fd, const char *name) 
     return files->ring_name && files->ring_dir_fd >= 0 ? 0 : -ENOMEM;
 }
 
-/* fd: taken over if that succeeds; -1 with a ring */
+/* fd: taken over on success; -1 with a ring */
 static int start_recording(struct event_files *files, int fd, const char *name) {
     const struct options *options = files->options;
     const struct events_wanted wanted = {
@@ -230,7 +230,7 @@ static int write_ring(struct event_files *files, int dir_fd, const char *name,
     return err;
 }
 
-/* A ring's file that a command named is new; that of the command line is kept. */
+/* An existing file is an error if a command has named it, and is kept if the command line has. */
 static int create_ring_file(int dir_fd, const char *name) {
     int fd = create_file(dir_fd, name);
     return fd == -EEXIST ? create_own_file(dir_fd, name) : fd;
@@ -264,7 +264,7 @@ static void say_what_is_missing(struct event_files *files) {
                     state.dropped + state.recorded, reason);
 }
 
-/* Under the lock. */
+/* Call under the lock. */
 static int stop_recording(struct event_files *files) {
     if (!files->is_recording)
         return 0;
@@ -282,7 +282,7 @@ static int stop_recording(struct event_files *files) {
     return err;
 }
 
-/* It ends by itself at its size. */
+/* Recording ends by itself at its size. */
 static bool is_on(struct event_files *files) {
     struct events_state state;
     events_recorder_state(files->events, &state);
@@ -307,7 +307,7 @@ static int record_to_new(struct event_files *files, const char *file) {
     return err < 0 ? err : record_to(files, dir_fd, name, create_file, file);
 }
 
-/* The ring goes there at last. */
+/* The ring is written there at the end. */
 static int record_ring_to_open(struct event_files *files, int *fd, const char *shown) {
     forget_ring(files);
     files->slow_count = 0;
@@ -315,7 +315,7 @@ static int record_ring_to_open(struct event_files *files, int *fd, const char *s
     return start_recording(files, -1, shown);
 }
 
-/* A copy of the descriptor outlives the command. */
+/* A duplicate of the descriptor outlives the command. */
 static int record_to_open(struct event_files *files, const struct control_file *file) {
     CLEANUP_FD int fd = -1;
     bool is_going_on = is_on(files);
@@ -341,7 +341,7 @@ static int record(struct event_files *files, const struct control_file *file) {
     return file->fd >= 0 ? record_to_open(files, file) : record_to_new(files, file->name);
 }
 
-/* A command that hangs in a file system holds the lock as long. Errors: -ETIMEDOUT */
+/* A command that hangs in a file system holds the lock. Errors: -ETIMEDOUT */
 static int lock_files(struct event_files *files) {
     return lock_within(&files->lock, LOCK_WAIT_S) ? 0 : -ETIMEDOUT;
 }
@@ -367,7 +367,7 @@ static void *end_recording(void *context) {
     return NULL;
 }
 
-/* A ring may take its time, as long as it gets on. */
+/* Writing a ring may take long, as long as it makes progress. */
 static bool join(const struct event_files *files, pthread_t thread) {
     uint64_t written;
     bool has_ended;
@@ -378,7 +378,7 @@ static bool join(const struct event_files *files, pthread_t thread) {
     return has_ended;
 }
 
-/* Files may hang, and so may a command, which then has the lock. */
+/* Files may hang, and so may a command, which then holds the lock. */
 bool event_files_end(struct event_files *files) {
     pthread_t thread;
     if (!files->events)

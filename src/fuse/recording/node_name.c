@@ -1,4 +1,4 @@
-/* A node's lower path, less that of the root. */
+/* A node's name is its lower path without that of the root. */
 #include "node_name.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static bool has_ended(const struct node_names *names) {
     return __atomic_load_n(&names->is_ended, __ATOMIC_SEQ_CST);
 }
 
-/* ret_is_known: false: it is what the node was last looked up as. */
+/* ret_is_known: false if it is the name last looked up. */
 static char *find_path(struct node_names *names, uint64_t node, bool asks, bool *ret_is_known) {
     char *path = asks ? pass_ask_path_of(names->pass, node) : pass_path_of(names->pass, node);
     *ret_is_known = path;
@@ -31,7 +31,7 @@ static char *path_of(struct node_names *names, uint64_t node, bool may_wait, boo
     return path;
 }
 
-/* What the kernel has no name of is the root of nothing to it. */
+/* If the kernel has no name for a node, it gives the root's path: only the root itself is "/". */
 static const char *name_below(const char *path, const char *root, uint64_t node) {
     const char *below = path_below(path, root);
     bool is_itself = below && (below[0] == '\0' || strcmp(below, "/") == 0);

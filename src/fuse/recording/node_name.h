@@ -1,4 +1,4 @@
-/* What nodes of the mount are called, for profiles by file. */
+/* Paths of inodes (nodes) of the mount, for profiles by file. */
 #ifndef NODE_NAME_H
 #define NODE_NAME_H
 
@@ -12,20 +12,20 @@ struct node_names {
     bool is_ended;      /* atomic */
 };
 
-/* The node's path below the mount, "/" for the mount itself, cut at the front if it is too long, with " (deleted)"
- * behind it if it is: as the kernel tells it of what is held or open or, if that is not known and we may wait, of what
- * the lower file system has in memory; else as it was last looked up. Of several hard links it is one. False: the name
- * may be an old one, or is the reason why there is none, in parentheses. An aggstats_name_fn; context: a struct
- * node_names.
+/* The node's path below the mount, "/" for the mount itself. It is cut at the front if it is too long, and ends with "
+ * (deleted)" if the node is deleted. If the node is held or open the kernel gives its path. Else, if we may wait, the
+ * lower file system is asked for what it has in memory. Else it is the name last looked up. Of several hard links it is
+ * one. Returns false if the name may be outdated, or is the reason why there is none, in parentheses. An
+ * aggstats_name_fn; context: a struct node_names.
  * Threads: any */
 bool node_name(void *context, uint64_t node, bool may_wait, char ret_name[AGGSTATS_GROUP_NAME_SIZE]);
 
-/* The directory whose call it is: the one that the node was last looked up in, or is itself. 0: not known. An
+/* The directory in which the node was last looked up, or the node itself if it is a directory; 0: unknown. An
  * aggstats_place_fn; context: a struct node_names.
  * Threads: any */
 uint64_t node_directory(void *context, uint64_t node);
 
-/* From now on the lower file system is asked no more. False: it has not answered for a second, and may never */
+/* From now on the lower file system is not asked. Returns false if it has not answered for a second, and may never */
 bool node_names_end(struct node_names *names);
 
 #endif

@@ -1,4 +1,4 @@
-/* The recorder: its labels and live file, then what it records besides. */
+/* The recorder: its labels and live file, then what it records besides latencies. */
 #include "recorder_start.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 #include "process.h"
 
 #define LIVE_PATH_ATTEMPTS 100
-#define DAEMON_LABELS 9 /* that it gives by itself, at most */
+#define DAEMON_LABELS 9 /* labels that the daemon gives by itself, at most */
 
 static int try_live_path(const struct options *options, struct aggstats_recorder_options *wanted,
                          struct aggstats_recorder **ret_recorder) {
@@ -35,7 +35,7 @@ static int create_in_memory(const struct aggstats_recorder_options *wanted, stru
     return err;
 }
 
-/* A live file that was asked for must be there; the default one may be missing, and then that is said. */
+/* A live file that was asked for must exist; if the default one cannot be made, a message says so. */
 static int create_live(const struct options *options, struct aggstats_recorder_options *wanted,
                        struct aggstats_recorder **ret_recorder) {
     const char *asked = options->live_directory;
@@ -114,12 +114,12 @@ static size_t keep_labels_with_values(struct aggstats_label *labels, size_t coun
     return kept;
 }
 
-/* Keys of labels that the user gave: where they are kept while the recorder copies them. */
+/* Storage for keys of user labels while the recorder copies them. */
 struct user_keys {
     char texts[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
 };
 
-/* Puts what the user gave behind the first count labels. Returns how many there are then */
+/* Appends the user's labels behind the first count labels. Returns their new number */
 static size_t append_user_labels(const struct options *options, struct user_keys *keys, struct aggstats_label *labels,
                                  size_t count) {
     for (size_t index = 0; index < options->label_count; index++) {

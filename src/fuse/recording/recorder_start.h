@@ -6,16 +6,16 @@
 #include "mount_options.h"
 #include "node_name.h"
 
-/* All borrowed; the names while the recorder is there. */
+/* All borrowed; the names for as long as the recorder exists. */
 struct recorder_wanted {
     const struct options *options;
-    char *lower; /* absolute, as the next: for labels */
+    char *lower; /* absolute, like the next: for labels */
     char *mountpoint;
-    char *profile;            /* where the final profile goes, for a label; NULL: none */
-    struct node_names *names; /* those of groups by file or directory come from */
+    char *profile;            /* path of the final profile, for a label; NULL: none */
+    struct node_names *names; /* names of groups by file or directory */
 };
 
-/* Says what goes wrong.
+/* Prints errors.
  * Owner:   the caller destroys *ret_recorder, and unlinks its live file when nobody needs it
  * Errors:  those of the live file, if one was asked for by name, and of starting; *ret_recorder untouched */
 int recorder_start(const struct recorder_wanted *wanted, struct aggstats_recorder **ret_recorder);

@@ -12,8 +12,8 @@
 
 #define MS_PER_SECOND 1000
 #define NS_PER_MS 1000000
-#define YEARS_END 9000     /* a name from then on would leave too few to the next ones, or none */
-#define HEADER_BYTES 65536 /* more than the lines up to that of the mount can have */
+#define YEARS_END 9000     /* a later year would leave too few names to the next ones, or none */
+#define HEADER_BYTES 65536 /* more than the lines up to that of the mount can take */
 
 /* ---- Names and times ---- */
 
@@ -34,7 +34,7 @@ static int number_of_digits(const char *digits, int count) {
     return number;
 }
 
-/* False if that is no name of the series. */
+/* Returns false if that is no name of the series. */
 static bool time_of_name(const char *name, const char *entry, int64_t *ret_ms) {
     static const char shape[] = "-ddddddddTdddddd.dddZ.osprof";
     size_t length = strlen(name);
@@ -56,9 +56,9 @@ static bool time_of_name(const char *name, const char *entry, int64_t *ret_ms) {
     return tm.tm_year < YEARS_END - 1900;
 }
 
-/* ---- Files that are there ---- */
+/* ---- Existing files ---- */
 
-/* The line that says which mount a profile is of, with its newlines; its length is 0 if there is none. */
+/* The line that names the mount of a profile, with its newlines; its length is 0 if there is none. */
 static const char *mount_line(const struct control_text *text, size_t *ret_length) {
     static const char key[] = "\n# mount: ";
     const char *line = strstr(text->text, key);
@@ -106,7 +106,7 @@ static void close_directory(DIR **directory) {
         closedir(*directory);
 }
 
-/* Their times, in no order. */
+/* Finds their times, in no order. */
 static int find(const struct profile_series *series, struct found *found) {
     CLEANUP_FD int fd = openat(series->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     __attribute__((cleanup(close_directory))) DIR *directory = fd < 0 ? NULL : fdopendir(fd);

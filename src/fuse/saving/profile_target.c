@@ -26,13 +26,13 @@ static int open_stream(struct profile_target *target, int fd, const char *shown)
     return target->shown ? 0 : -ENOMEM;
 }
 
-/* A regular file without a name, as osprof run makes in memory, can only be read by the process that opened it. */
+/* A regular file without a name, as osprof run makes in memory, can be read only by the process that opened it. */
 static bool has_no_name(int fd) {
     struct stat attr;
     return fstat(fd, &attr) == 0 && S_ISREG(attr.st_mode) && attr.st_nlink == 0;
 }
 
-/* A fifo without a reader is an error now, not a wait; once open, writes may wait as usual. */
+/* A FIFO without a reader is an error now, not a wait; once it is open, writes may wait as usual. */
 static int open_without_waiting(const char *file) {
     int fd = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd >= 0)
@@ -45,11 +45,11 @@ static char *absolute_path(int dir_fd, const char *name) {
     return path_of_open(dir_fd, directory) < 0 ? strdup(name) : path_join(directory, name);
 }
 
-/* Known now, not after a day of profiling. */
+/* Reports a bad place now, not after a day of profiling. */
 static int check_place(const struct profile_target *target) {
     struct stat attr;
     if (fstat(target->dir_fd, &attr) == 0 && attr.st_nlink == 0)
-        return -ENOENT; /* removed: it can be reached, but nothing can be made in it */
+        return -ENOENT; /* removed: it is still open, but nothing can be made in it */
     if (syscall(SYS_faccessat2, target->dir_fd, "", W_OK | X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0)
         return negative_errno();
     if (fstatat(target->dir_fd, target->name, &attr, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(attr.st_mode))
@@ -71,7 +71,7 @@ static int open_file(struct profile_target *target, const char *file) {
     return check_place(target);
 }
 
-/* Opens what is there, if anything. */
+/* Opens the existing file, if any. */
 static int open_existing(struct profile_target *target, const char *file) {
     struct stat attr;
     if (may_be_planted(file))
@@ -107,7 +107,7 @@ static int open_target(struct profile_target *target, const char *file, bool for
     return open_existing(target, file);
 }
 
-/* Opens the directory, and settles what names in it begin with. file: without slashes at its end */
+/* Opens the directory, and decides how names in it begin. file: without slashes at its end */
 static int open_series_place(struct profile_target *target, const char *file, const char *mountpoint) {
     CLEANUP_FREE char *existing = realpath(file, NULL);
     const char *name = strrchr(mountpoint, '/');
@@ -192,7 +192,7 @@ static int replace(const struct profile_target *target, int dir_fd, const char *
     return replace_file(dir_fd, name, NULL, mode, text->text, text->size_bytes);
 }
 
-/* Lines that count something do not begin as those of the header do. */
+/* Lines with counts begin otherwise than those of the header. */
 static bool has_counts(const char *text) {
     const char *line = text;
     while (line && line[0] == '#') {
@@ -202,7 +202,7 @@ static bool has_counts(const char *text) {
     return line && line[0] != '\0';
 }
 
-/* What the reader did not live to see would be gone with the stream: the caller must keep it elsewhere, unless nothing
+/* If the reader has ended, the profile would be lost with the stream: the caller must keep it elsewhere, unless nothing
  * has been counted. */
 static int save_to_stream(const struct profile_target *target, const struct control_text *text) {
     if (target->reader != 0 && getppid() != target->reader)
@@ -228,7 +228,7 @@ static int save_to_file(struct profile_target *target, const struct control_text
     mode_t mode = profile_target_mode(target, text);
     int err = final_file_save(target->dir_fd, target->name, target->keep_old, mode, text, &other_name);
     if (err == 0)
-        target->keep_old = false; /* what is there now is ours */
+        target->keep_old = false; /* the existing file is ours now */
     if (err == 0 && other_name && (err = take_other_name(target, other_name)) == 0)
         steal_pointer(&other_name);
     return err;
@@ -287,7 +287,7 @@ int profile_target_save_as(const struct profile_target *target, const char *file
     return err < 0 ? err : replace(target, dir_fd, last_name(file), text);
 }
 
-/* Whether the final profile will go there, or what it replaces. */
+/* True for the file of the final profile, or the one it replaces. */
 static bool is_own_place(const struct profile_target *target, int dir_fd, const char *name) {
     struct stat own;
     struct stat attr;
@@ -322,7 +322,7 @@ int profile_target_open_new(const struct profile_target *target, const char *fil
     return 0;
 }
 
-/* A name that nothing in the directory has. */
+/* A name that is free in the directory. */
 static int find_free_name(int dir_fd, const char *stem, char **ret_name) {
     struct stat attr;
     for (unsigned attempt = 0; attempt < SECOND_ATTEMPTS; attempt++) {

@@ -1,4 +1,4 @@
-/* Where profiles are saved: settled and opened before the daemon leaves its start directory. */
+/* Where profiles are saved: decided and opened before the daemon leaves its start directory. */
 #ifndef PROFILE_TARGET_H
 #define PROFILE_TARGET_H
 
@@ -10,15 +10,15 @@
 
 struct profile_target {
     int start_fd;  /* the directory that osproffs was started from; O_PATH */
-    int dir_fd;    /* of the file; -1 if it goes to a stream */
-    int stream_fd; /* standard output, a fifo, a device; -1 if it goes to a file */
-    char *name;    /* in dir_fd; of a series: what names begin with */
+    int dir_fd;    /* of the file; -1 if the profile goes to a stream */
+    int stream_fd; /* standard output, a FIFO, a device; -1 if the profile goes to a file */
+    char *name;    /* in dir_fd; the beginning of the names of a series */
     bool is_series;
-    int second_fd; /* the directory of the second place; -1: there is none */
-    char *second;  /* what names begin with in there */
+    int second_fd; /* directory of the second place; -1: none */
+    char *second;  /* the beginning of names there */
     char *shown;   /* for messages */
-    mode_t mode;   /* of files without paths, by the umask of who started us */
-    bool keep_old; /* the next save keeps what is there as NAME.old */
+    mode_t mode;   /* of files without paths, by the umask of our parent process */
+    bool keep_old; /* the next save keeps the existing file as NAME.old */
     pid_t reader;  /* the only process that can read the stream; 0 if others may */
 };
 
@@ -28,18 +28,19 @@ struct profile_target {
  * Errors:  -errno of what failed */
 int profile_target_init(struct profile_target *ret_target, const char *file, bool foreground);
 
-/* The same for a series of files: in the directory file, under the last name of mountpoint; or, if file is not there,
- * with its last name in the directory before it. mountpoint: absolute */
+/* The same for a series: its files go to the directory `file`, and their names begin with the last component of
+ * mountpoint. If `file` does not exist, they go to its parent directory, and their names begin with its last component.
+ * mountpoint: absolute */
 int profile_target_init_series(struct profile_target *ret_target, const char *file, const char *mountpoint);
 void profile_target_finish(struct profile_target *target);
 
-/* Saves a profile. A file with paths in it is its owner's alone, also where it replaces another.
+/* Saves a profile. A file with paths in it is readable by its owner alone, also if it replaces another.
  * Errors:  -EISDIR it is a series; -EPIPE nobody can read the stream any more, and the profile has counts; those of
- * writing */
+ *          writing */
 int profile_target_save(struct profile_target *target, const struct control_text *text);
 
-/* Saves to another file, relative to the start directory. Its directory may not be reached through a symbolic
- * link, nor lie in the mount whose device number is own_device: waiting for ourselves might never end.
+/* Saves to another file, relative to the start directory. Its directory must not be reached through a symbolic link,
+ * nor lie in the mount whose device number is own_device: waiting for ourselves might never end.
  * Errors:  -ELOOP such a directory, and those of opening and writing */
 int profile_target_save_as(const struct profile_target *target, const char *file, dev_t own_device,
                            const struct control_text *text);

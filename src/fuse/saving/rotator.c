@@ -1,5 +1,5 @@
-/* Rotation. A span is in its file, under the file's own name, before it is taken from the profile; and nothing that can
- * take long is done between, for a process that is killed there leaves it in both. */
+/* Rotation. A span is in its file, under the file's own name, before it is taken from the profile. Nothing in between
+ * can take long, because a process that is killed there leaves the span in both. */
 #include "rotator.h"
 
 #include <fcntl.h>
@@ -37,8 +37,8 @@ struct saving {
     char name[NAME_MAX + 1]; /* in the series */
 };
 
-/* Has a written file given its name, unless the end has come meanwhile. The lock is kept if that succeeds: the final
- * profile must not be taken before the span has gone. */
+/* Gives a written file its name, unless the end has come meanwhile. If that succeeds the lock stays locked: the final
+ * profile must not be taken before the span has been taken from it. */
 static int name_span(struct saving *saving, int (*give_name)(void *context), void *context) {
     struct rotator *rotator = saving->rotator;
     if (saving->is_last)
@@ -66,7 +66,7 @@ static struct profile_series series_of(const struct saving *saving) {
     return (struct profile_series){.dir_fd = target->dir_fd, .name = target->name, .text = &saving->text};
 }
 
-/* What has the name of the next already is not of the series, so another is taken. */
+/* If the next name is taken by a file that is not of the series, another name is used. */
 static int name_next(struct saving *saving, struct new_file *written) {
     const struct profile_series series = series_of(saving);
     int err = -EEXIST;
@@ -107,7 +107,7 @@ static int save_in_file(struct saving *saving) {
     return err;
 }
 
-/* Who has opened the file gives it its name. */
+/* The client that has opened the file gives it its name. */
 static int save_in_open_file(struct saving *saving) {
     const struct rotator *rotator = saving->rotator;
     const struct control_file *file = saving->file;
@@ -127,7 +127,7 @@ static int save_span(void *context, const struct aggstats_profile *profile) {
     return saving->file->fd >= 0 ? save_in_open_file(saving) : save_in_file(saving);
 }
 
-/* After one more of the series. */
+/* Called after one more of the series was written. */
 static void remove_old(const struct saving *saving) {
     struct rotator *rotator = saving->rotator;
     const struct profile_series series = series_of(saving);
@@ -137,7 +137,7 @@ static void remove_old(const struct saving *saving) {
     rotator->is_littering = err < 0;
 }
 
-/* Under the rotator's lock. */
+/* Call under the rotator's lock. */
 static int rotate(struct saving *saving) {
     struct rotator *rotator = saving->rotator;
     spare_fds_use(rotator->spare);
@@ -160,7 +160,7 @@ int rotator_rotate(struct rotator *rotator, const struct control_file *file) {
     return err;
 }
 
-/* The directory tells the time of the latest name. */
+/* The directory shows the time of the latest name. */
 int rotator_save_last(struct rotator *rotator, const struct control_text *text) {
     int64_t last_ms = 0;
     struct saving saving = {.rotator = rotator, .is_last = true, .text = *text, .last_ms = &last_ms};
@@ -172,7 +172,7 @@ int rotator_save_last(struct rotator *rotator, const struct control_text *text) 
 
 /* ---- By the clock ---- */
 
-/* A line when it begins to fail, and one when it works again. */
+/* Prints a line when it begins to fail, and one when it works again. */
 static void tell(struct rotator *rotator, const struct saving *saving, int err) {
     const char *shown = rotator->target->shown;
     if (err == -ECANCELED)
@@ -193,7 +193,7 @@ static void rotate_by_clock(struct rotator *rotator) {
     pthread_mutex_unlock(&rotator->lock);
 }
 
-/* Returns false if it is told before. */
+/* Returns false if the end comes before. */
 static bool wait_until(struct rotator *rotator, const struct timespec *until) {
     int err = 0;
     pthread_mutex_lock(&rotator->timer_lock);
@@ -204,7 +204,7 @@ static bool wait_until(struct rotator *rotator, const struct timespec *until) {
     return !is_told;
 }
 
-/* A rotation that takes longer than the interval is not made up for. */
+/* Rotations missed because one took longer than the interval are not made up for. */
 static void *run(void *argument) {
     struct rotator *rotator = argument;
     struct timespec next = now(CLOCK_MONOTONIC);

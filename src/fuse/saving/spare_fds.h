@@ -1,11 +1,11 @@
-/* Descriptors that are kept back for saving: who has open all that there are must not cost the profile.
+/* Descriptors kept in reserve for saving: a user who has used up all others must not cost us the profile.
  * Threads: any */
 #ifndef SPARE_FDS_H
 #define SPARE_FDS_H
 
 #include <pthread.h>
 
-#define SPARE_FDS 6 /* a directory, a new file, the old one, its second place, and two for what the library opens */
+#define SPARE_FDS 6 /* a directory, a new file, the old one, its second place, and two that the library opens */
 
 struct spare_fds {
     pthread_mutex_t lock;
@@ -16,7 +16,7 @@ struct spare_fds {
 void spare_fds_init(struct spare_fds *spare);
 void spare_fds_finish(struct spare_fds *spare);
 
-/* They are free from the first use on, and kept back again after the last, as far as there are some then. */
+/* They are closed at the first use, and opened again after the last, as far as possible. */
 void spare_fds_use(struct spare_fds *spare);
 void spare_fds_keep(struct spare_fds *spare);
 

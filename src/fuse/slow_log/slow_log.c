@@ -22,8 +22,8 @@
 struct slow_log {
     struct slow_log_options options;
     bool is_system;
-    bool is_failing;  /* the thread's, as what follows */
-    uint64_t missing; /* calls since the last line that was written */
+    bool is_failing;  /* used by the thread, like the next three */
+    uint64_t missing; /* calls without a line since the last one written */
     struct slow_log_file file;
     struct slow_log_rate rate;
     pthread_t thread;
@@ -34,7 +34,7 @@ struct slow_log {
     struct slow_log_call *queue[QUEUE_MAX]; /* number i in i % QUEUE_MAX */
     uint64_t added_count;
     uint64_t taken_count;
-    uint64_t lost; /* that did not come into the queue, since the last that did */
+    uint64_t lost; /* calls that found the queue full, since the last that did not */
 };
 
 /* ---- The queue ---- */
@@ -57,13 +57,13 @@ void slow_log_take(void *context, const struct aggstats_slow_call *call, uint64_
     free(copy);
 }
 
-/* At the end what was lost behind the last call is told too. */
+/* At the end, also counts the calls lost after the last one queued. */
 static void take_lost(struct slow_log *log) {
     log->missing += log->lost;
     log->lost = 0;
 }
 
-/* Waits for the next call, or until a minute of the system log's is over: NULL then, and when the log ends. */
+/* Waits for the next call. Returns NULL when a minute of the system log's is over, and when the log ends. */
 static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended) {
     struct slow_log_call *call = NULL;
     int64_t until_ns = slow_log_rate_until(&log->rate);
@@ -84,7 +84,7 @@ static struct slow_log_call *next_call(struct slow_log *log, bool *ret_has_ended
 
 /* ---- Writing ---- */
 
-/* A line when it begins to fail, and one when it works again. */
+/* Prints a line when it begins to fail, and one when it works again. */
 static void tell(struct slow_log *log, int err) {
     if (err < 0 && !log->is_failing)
         log_message("slowlog=%s: cannot write: %s; slow calls are counted until it can be written again",
@@ -98,7 +98,7 @@ static void tell(struct slow_log *log, int err) {
 static int write_line(struct slow_log *log, const char *line, size_t size_bytes) {
     if (!log->is_system)
         return slow_log_file_write(&log->file, line, size_bytes);
-    log_to_system("@cee: %.*s", (int)size_bytes - 1, line); /* without its end of line */
+    log_to_system("@cee: %.*s", (int)size_bytes - 1, line); /* without its newline */
     return 0;
 }
 
@@ -120,7 +120,7 @@ static void log_call(struct slow_log *log, struct slow_log_call *call) {
         log->missing += call->missing + 1;
 }
 
-/* Of those behind the last line. */
+/* Reports the calls missing after the last line. */
 static void say_missing(struct slow_log *log) {
     if (log->missing > 0 && log->is_system)
         log_to_system("%" PRIu64 " slow calls of %s are not told here: more than %u a minute (slowlog_rate)",

@@ -1,8 +1,8 @@
 /* A log of slow calls for operators: a line of JSON for each, in a file or in the system log.
  *
- * Calls are put into a queue of bounded size, and a thread of the log's own writes them, so whatever is slow about the
- * log delays neither calls nor who looks at them. What is not written, because the disk is full, too many come at a
- * time, or the system log is spared, is counted: each line says how many calls before it are missing. */
+ * Calls go into a bounded queue, and a thread of the log writes them, so a slow log delays neither calls nor the thread
+ * that watches for slow calls. A call may get no line: because the disk is full, too many come at a time, or the rate
+ * of the system log is limited. Such calls are counted: each line says how many calls before it are missing. */
 #ifndef SLOW_LOG_H
 #define SLOW_LOG_H
 
@@ -11,28 +11,29 @@
 
 #include "aggstats.h"
 
-#define SLOW_LOG_SYSTEM "syslog" /* the name that stands for the system log */
+#define SLOW_LOG_SYSTEM "syslog" /* the name of the system log */
 
 struct slow_log_options {
     const char *target;      /* a file, or SLOW_LOG_SYSTEM */
-    const char *mountpoint;  /* told in each line; borrowed until the end */
-    uint64_t size_bytes_max; /* of the file, before it is rotated; 0: it never is */
+    const char *mountpoint;  /* printed in each line; borrowed until the end */
+    uint64_t size_bytes_max; /* of the file, before it is rotated; 0: never */
     unsigned rate_max;       /* lines in the system log a minute */
     struct aggstats_clock clock;
 };
 
 struct slow_log;
 
-/* Opens the file, and starts the thread. Says what goes wrong.
- * Errors:  -EPERM, -ENOTSUP it is not a file that may be written to, -EBUSY another one writes to it, those of opening
+/* Opens the file, and starts the thread. Prints errors.
+ * Errors:  -EPERM, -ENOTSUP it is not a file that may be written to, -EBUSY another process writes to it, those of
+ *          opening
  * Owner:   the caller ends it */
 int slow_log_start(const struct slow_log_options *options, struct slow_log **ret_log);
 
 /* An aggstats_slow_fn; context: a struct slow_log. Does not wait */
 void slow_log_take(void *context, const struct aggstats_slow_call *call, uint64_t lost);
 
-/* Writes what it has, and says what is missing. What comes later is not written. NULL is fine. False: it hangs for more
- * than two seconds; it may not be destroyed then */
+/* Writes the queued lines, and says what is missing. Later calls are not written. NULL is fine. Returns false if it
+ * hangs for more than two seconds; it may not be destroyed then */
 bool slow_log_end(struct slow_log *log);
 
 /* NULL is fine. */

@@ -16,11 +16,11 @@
 
 #define OLD_SUFFIX ".1"
 #define MODE 0600
-#define MODE_GROUP 0640 /* the most that one that is there already may allow, such as logrotate's "create" makes */
+#define MODE_GROUP 0640 /* an existing file may have at most this mode, which logrotate's "create" sets */
 
 /* ---- Opening ---- */
 
-/* What is there already others may have made, or may read; it is left as it is. */
+/* An existing file may have been made by others, or be readable by them; it is left as it is. */
 static int check_private(int fd) {
     struct stat attr;
     if (fstat(fd, &attr) < 0)
@@ -32,14 +32,14 @@ static int check_private(int fd) {
     return attr.st_mode & ALLPERMS & ~MODE_GROUP ? -EACCES : 0;
 }
 
-/* One writer only, for lines are cut off where the disk is full, and files moved. Not all file systems have locks. */
+/* Only one writer: lines are cut off when the disk is full, and files renamed. Not all file systems have locks. */
 static int lock_file(int fd) {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return 0;
     return -EBUSY;
 }
 
-/* Does not wait for who reads a FIFO, and follows no link. */
+/* Does not wait for a reader of a FIFO, and follows no symbolic link. */
 static int open_file(struct slow_log_file *file) {
     CLEANUP_FD int fd = openat(file->dir_fd, file->name,
                                O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, MODE);

@@ -1,8 +1,8 @@
-/* A file that lines are appended to, and that others may move away.
+/* A log file that others may move away.
  *
- * It is private (mode 0600), and of one writer only (flock). Before each line the name is looked at: if it is not this
- * file's any more, as after logrotate(8), a new file is made. A file that would get too large is moved to NAME.1. A
- * line is in it as a whole, or not at all. */
+ * It is private (mode 0600), and has only one writer (flock). Before each line the name is checked: if it is not this
+ * file's any more, as after logrotate(8), a new file is made. A file that would get too large is renamed to NAME.1. A
+ * line is written as a whole, or not at all. */
 #ifndef SLOW_LOG_FILE_H
 #define SLOW_LOG_FILE_H
 
@@ -20,13 +20,13 @@ struct slow_log_file {
 #define SLOW_LOG_FILE_NONE                                                                                             \
     { .dir_fd = -1, .fd = -1 }
 
-/* Opens or makes it. Says what goes wrong. file: a path, relative to the current directory
- * Errors: -EPERM it is somebody else's, -EACCES others may read it, -ENOTSUP it is no regular file, -EBUSY somebody
- *         writes to it, and those of opening it */
+/* Opens or makes it. Prints errors. file: a path, relative to the current directory
+ * Errors:  -EPERM it is another user's, -EACCES others may read it, -ENOTSUP it is no regular file, -EBUSY another
+ *          process writes to it, and those of opening it */
 int slow_log_file_open(struct slow_log_file *file, const char *path, uint64_t size_bytes_max);
 void slow_log_file_close(struct slow_log_file *file);
 
-/* Errors: those of opening it anew, of moving it, of writing; the next line tries again */
+/* Errors: those of opening it anew, of renaming it, of writing; the next line tries again */
 int slow_log_file_write(struct slow_log_file *file, const char *line, size_t size_bytes);
 
 #endif

@@ -8,17 +8,17 @@
 #include "aggstats.h"
 
 struct slow_log_call {
-    struct aggstats_slow_call call; /* its path is what follows */
+    struct aggstats_slow_call call; /* its path is below */
     uint64_t missing;               /* slow calls before it that have no line */
-    char path[];                    /* "": not known */
+    char path[];                    /* "": unknown */
 };
 
-/* Owner: who calls frees it, as one piece of memory. NULL: no memory */
+/* Owner: the caller frees it, as one piece of memory. NULL: no memory */
 struct slow_log_call *slow_log_call_copy(const struct aggstats_slow_call *call);
 
-/* The line with its end, the same fields in the same order each time; osprof(5) explains them.
- * Errors:  -ENOMEM.
- * Owner:   who calls frees *ret_line */
+/* The line with its newline, with the same fields in the same order each time; osprof(5) explains them.
+ * Errors:  -ENOMEM
+ * Owner:   the caller frees *ret_line */
 int slow_log_line(const struct slow_log_call *call, const char *mountpoint, const struct aggstats_clock *clock,
                   char **ret_line, size_t *ret_size_bytes);
 

@@ -1,4 +1,4 @@
-/* A bound on lines in a minute. */
+/* Limiting the lines in a minute. */
 #include "slow_log_rate.h"
 
 #define MINUTE_NS INT64_C(60000000000)

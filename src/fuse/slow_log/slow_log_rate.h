@@ -1,4 +1,4 @@
-/* How many lines a log takes: so many in each minute, which begins with its first line. Pure functions. */
+/* Limits the lines of a log: a maximum in each minute, which begins with its first line. Pure functions. */
 #ifndef SLOW_LOG_RATE_H
 #define SLOW_LOG_RATE_H
 
@@ -7,18 +7,18 @@
 
 struct slow_log_rate {
     unsigned lines_max; /* in a minute */
-    unsigned lines;     /* in this one */
+    unsigned lines;     /* in this minute */
     bool is_running;    /* a minute has begun */
     int64_t begin_ns;
 };
 
-/* Counts a line, and tells whether there is room for it. now_ns: of a clock that is never set back */
+/* Counts a line. Returns true if it may be written. now_ns: of a clock that is never set back */
 bool slow_log_rate_allows(struct slow_log_rate *rate, int64_t now_ns);
 
-/* When the minute that has begun is over; -1: none has. */
+/* The end of the current minute; -1: none has begun. */
 int64_t slow_log_rate_until(const struct slow_log_rate *rate);
 
-/* Whether a minute has ended, once. */
+/* Returns true once for each minute that has ended. */
 bool slow_log_rate_is_over(struct slow_log_rate *rate, int64_t now_ns);
 
 #endif

@@ -1,6 +1,6 @@
-/* Latency histograms that other tools print: those of bpftrace, as JSON or as text, and those of the tools of bcc. Only
- * histograms by powers of two can be profiles, since a profile's buckets are such; in the unit of the histogram, taken
- * as the clock's cycle, they are the same buckets exactly. */
+/* Latency histograms that other tools print: bpftrace, as JSON or as text, and the tools of bcc. Only histograms by
+ * powers of two can become profiles, since profiles have such buckets. If the histogram's unit is taken as the clock's
+ * cycle, the buckets are exactly the same. */
 #ifndef IMPORTED_H
 #define IMPORTED_H
 
@@ -8,31 +8,31 @@
 
 /* One histogram. */
 struct imported_histogram {
-    char *key; /* what it is of, as the tool names it; NULL: not said */
+    char *key; /* the operation, as the tool names it; NULL: not said */
     size_t line;
-    size_t misfit_line; /* of a bucket that is not within a power of two: an lhist(); 0: none */
+    size_t misfit_line; /* of a bucket that is not within a power of two, from an lhist(); 0: none */
     uint64_t calls;
     uint64_t buckets[64]; /* [2^b, 2^(b+1)) units; 0 and 1 are in bucket 0 */
-    uint64_t negative;    /* of those in bucket 0 */
+    uint64_t negative;    /* of those, negative ones in bucket 0 */
     long double middles;  /* sum over the calls of the middles of their buckets: about the total */
 };
 
 /* Histograms of one name. */
 struct imported_map {
-    char *name; /* "@usecs"; "" for tables, which have none */
-    char *unit; /* as a table's heading says it; NULL: not said */
+    char *name; /* "@usecs"; "" for tables, which have no name */
+    char *unit; /* from a table's heading; NULL: not said */
     struct imported_histogram *histograms;
     size_t histogram_count;
 };
 
-/* A total that stands beside histograms, from bpftrace's sum() and stats(). */
+/* A total printed beside histograms, from bpftrace's sum() and stats(). */
 struct imported_total {
     char *map;
     char *key; /* NULL: none */
     uint64_t total;
 };
 
-/* What a text holds. Zeroed: nothing. */
+/* The contents of a text. Zeroed: empty. */
 struct imported {
     struct imported_map *maps;
     size_t map_count;
@@ -43,7 +43,7 @@ struct imported {
 
 void imported_finish(struct imported *imported);
 
-/* Fills *ret_error, with what a terminal might obey made harmless. Returns -EBADMSG */
+/* Fills *ret_error, with characters that a terminal obeys replaced. Returns -EBADMSG */
 int imported_fail(struct aggstats_parse_error *ret_error, size_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -56,12 +56,12 @@ struct imported_map *imported_get_map(struct imported *imported, const char *nam
 int imported_add_histogram(struct imported *imported, struct imported_map *map, const char *key, size_t line,
                            struct imported_histogram **ret_histogram, struct aggstats_parse_error *ret_error);
 
-/* Calls whose latency was from min to max, both included; a range that reaches over a power of two is noted.
+/* Adds calls whose latency was from min to max, both included. Notes a range that crosses a power of two.
  * Errors:  -EBADMSG there are too many calls */
 int imported_add_calls(struct imported_histogram *histogram, uint64_t min, uint64_t max, uint64_t calls, size_t line,
                        struct aggstats_parse_error *ret_error);
 
-/* Calls whose latency was negative. Errors: as imported_add_calls() */
+/* Adds calls whose latency was negative. Errors: as imported_add_calls() */
 int imported_add_negative(struct imported_histogram *histogram, uint64_t calls, size_t line,
                           struct aggstats_parse_error *ret_error);
 
