@@ -1,4 +1,4 @@
-/* Patterns of kernel functions, tried from the first on. */
+/* Patterns of kernel functions, tried in order. */
 #include "causes.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ struct cause {
     char words[CAUSE_SIZE];
     char patterns[PATTERNS_MAX][CAUSE_FUNCTION_SIZE];
     size_t pattern_count;
-    bool begins_innermost; /* the first pattern is of the function that waits by itself */
+    bool begins_innermost; /* the first pattern must match the innermost function */
 };
 
 struct causes {
@@ -26,7 +26,7 @@ struct causes {
 
 /* ---- Stacks ---- */
 
-/* "[<0>] jbd2_log_wait_commit+0xcd/0x140 [jbd2]" is that function. */
+/* Finds the function in "[<0>] jbd2_log_wait_commit+0xcd/0x140 [jbd2]". */
 static void parse_function(const char *line, size_t length, char ret_name[CAUSE_FUNCTION_SIZE]) {
     const char *name = line;
     if (length > 0 && line[0] == '[') {
@@ -48,12 +48,12 @@ void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack) {
         size_t length = strcspn(text, "\n");
         char *function = ret_stack->functions[ret_stack->count];
         parse_function(text, length, function);
-        ret_stack->count += function[0] != '\0' && strcmp(function, "0") != 0; /* "0" is wchan's "nowhere" */
+        ret_stack->count += function[0] != '\0' && strcmp(function, "0") != 0; /* wchan says "0" outside the kernel */
         text += length + (text[length] == '\n');
     }
 }
 
-/* Functions that wait for what their callers want. */
+/* True for functions that wait on behalf of their callers. */
 static bool only_waits(const char *function) {
     static const char *const patterns[] = {
         "*schedule*",   "*wait*",        "*mutex_lock*", "*rwsem_down*", "down_*",    "*futex*",
@@ -80,7 +80,7 @@ static int fail(struct causes_error *error, size_t line, const char *message) {
     return -EBADMSG;
 }
 
-/* Cuts blanks off at both ends. Returns the beginning */
+/* Cuts off blanks at both ends. Returns the beginning */
 static char *trim(char *text) {
     while (isspace((unsigned char)*text))
         text++;

@@ -1,4 +1,4 @@
-/* /proc/N/status tells a thread's process, and the first thread of that process has its name and start (proc(5)). */
+/* /proc/N/status names a thread's process, and the first thread of that process has its name and start (proc(5)). */
 #include "process.h"
 
 #include <dirent.h>
@@ -33,13 +33,13 @@ bool process_identify(void *context, uint32_t thread, struct aggstats_identity *
 
 /* ---- At the first call --------------------------------------------------------------------------
  *
- * /proc/N/status and stat take hold of the process's memory, and whoever lets go of it last closes its files and waits
- * for its asynchronous I/O: which may be the very call. /proc/N/comm and the list of /proc/N/task take no more than
- * locks that nobody sleeps with. */
+ * Reading /proc/N/status and stat takes a reference to the process's memory. Whoever drops the last reference closes
+ * the process's files and waits for its asynchronous I/O, which may be the very call that we serve. /proc/N/comm and
+ * the list /proc/N/task take only locks with which nobody sleeps. */
 
 #define ENTRIES_BYTES 88 /* "." and "..", 24 each, and one thread, up to 32; more would cost more */
 
-/* The first number of a directory of /proc; 0: it has none. */
+/* The first number in a directory of /proc; 0: there is none. */
 static uint64_t first_number(int directory_fd) {
     char entries[ENTRIES_BYTES];
     uint16_t entry_bytes;
@@ -53,7 +53,7 @@ static uint64_t first_number(int directory_fd) {
     return 0;
 }
 
-/* Threads are listed with the first, which has the process's number, at the beginning. */
+/* The list of threads begins with the first one, which has the process's number. */
 bool process_identify_first(void *context, uint32_t thread, struct aggstats_identity *ret_identity) {
     char path[32];
     struct aggstats_identity identity = {0};

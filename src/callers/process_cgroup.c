@@ -10,10 +10,10 @@
 
 #define CGROUP_BYTES_MAX 16384 /* of all lines */
 
-static const char deleted[] = " (deleted)"; /* behind the path of one that has been removed */
+static const char deleted[] = " (deleted)"; /* the kernel appends this to the path of a removed one */
 
-/* The path of the line that begins with "<number>:<name>:"; name NULL: whatever it is. NULL: there is none. Cuts the
- * text there. */
+/* The path of the line that begins with "<number>:<name>:"; name NULL: any name. Returns NULL if there is none. Cuts
+ * the text behind it. */
 static char *path_in(char *text, const char *name) {
     size_t length = name ? strlen(name) : 0;
     for (char *line = text; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {

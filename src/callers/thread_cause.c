@@ -1,5 +1,5 @@
-/* From /proc/N: stat tells whether the thread can run, stack and wchan where it waits, and schedstat for how
- * long it had no CPU although it could run; its CPU clock tells whether it does run. */
+/* Read from /proc/N: stat shows whether the thread can run, stack and wchan where it waits, and schedstat for how long
+ * it waited for a CPU. Its CPU clock shows whether it is running. */
 #include "thread_cause.h"
 
 #include <assert.h>
@@ -25,7 +25,7 @@ static_assert(CAUSE_SIZE <= AGGSTATS_CAUSE_SIZE, "a cause fits");
 
 /* ---- The tables --------------------------------------------------------------------------------- */
 
-/* Does not wait for who writes to a FIFO: it is empty. */
+/* Does not wait for the writer of a FIFO: it is empty. */
 static FILE *open_file(const char *path) {
     CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
@@ -90,15 +90,15 @@ static bool can_run(uint64_t thread) {
     return proc_stat_read(thread, &stat) && stat.state[0] == 'R';
 }
 
-/* What the scheduler tells of a thread at a look. */
+/* Scheduling of a thread, as of one look. */
 struct ran {
     bool can_run;
-    int64_t time_ns;    /* of the look */
-    uint64_t ran_ns;    /* how long it has run, in its life */
-    uint64_t queued_ns; /* how long it could run, and had no CPU; a wait is counted when it is over */
+    int64_t time_ns;    /* when it was read */
+    uint64_t ran_ns;    /* CPU time since it began */
+    uint64_t queued_ns; /* time in which it could run and had no CPU; a wait is counted when it is over */
 };
 
-/* The clock of a thread's CPU time, as the kernel numbers it (CPUCLOCK_SCHED of one thread). */
+/* The clock of a thread's CPU time, in the kernel's numbering (CPUCLOCK_SCHED of one thread). */
 static clockid_t cpu_clock(uint64_t thread) {
     return (clockid_t)(~(unsigned)thread << 3 | 6U);
 }
@@ -115,7 +115,7 @@ static bool read_schedstat(uint64_t thread, uint64_t *ret_ran_ns, uint64_t *ret_
     return queued > text && end > queued;
 }
 
-/* Of a thread that runs now schedstat is behind, by up to a tick: its clock is not, but only of threads of ours. */
+/* For a running thread schedstat lags by up to a tick. Its clock does not, but can be read only for threads of ours. */
 static bool read_ran(uint64_t thread, struct ran *ret_ran) {
     struct timespec ran;
     ret_ran->can_run = can_run(thread);
@@ -127,8 +127,8 @@ static bool read_ran(uint64_t thread, struct ran *ret_ran) {
     return true;
 }
 
-/* Two numbers hold the last look: its time, with whether the thread could run as the last bit, and both counts in units
- * of 65 us, of which 32 bits are three days. */
+/* The last look is kept in two numbers: its time, with the last bit saying whether the thread could run; and both
+ * counts in units of 65 us, of which 32 bits last three days. */
 #define COUNT_SHIFT 16
 #define COUNT_MASK 0xffffffffU
 
@@ -141,7 +141,7 @@ static uint64_t grown_ns(uint64_t count_ns, uint64_t kept) {
     return (uint64_t)((uint32_t)(count_ns >> COUNT_SHIFT) - (uint32_t)kept) << COUNT_SHIFT;
 }
 
-/* At the first look nothing is known of the time before: so a moment tells, in which a thread that has a CPU runs. */
+/* Nothing is known of the time before the first look. So it waits a moment, in which a thread that has a CPU runs. */
 static const char *name_moment(uint64_t thread, const struct ran *first) {
     struct ran second;
     if (!first->can_run)
@@ -153,8 +153,8 @@ static const char *name_moment(uint64_t thread, const struct ran *first) {
     return second.ran_ns - first->ran_ns > passed_ns / 4 ? "running" : NO_CPU;
 }
 
-/* What it has done for the most part since the last look, unless that was to wait in the kernel: NULL. One that has
- * just been woken still is where it waited. */
+/* What it did most since the last look; NULL if it waited in the kernel. A thread that has just been woken counts as
+ * still waiting. */
 static const char *name_run(const struct ran *ran, const uint64_t memory[2]) {
     uint64_t half_ns = (uint64_t)(ran->time_ns - (int64_t)memory[0]) / 2;
     bool has_run = grown_ns(ran->ran_ns, memory[1]) > half_ns;
@@ -184,7 +184,7 @@ static bool read_stack(uint64_t thread, struct kernel_stack *ret_stack) {
     return ret_stack->count > 0;
 }
 
-/* Of one that is too long the innermost functions. */
+/* Of one that is too long, keeps the innermost functions. */
 static void format_stack(const struct kernel_stack *stack, char ret_text[AGGSTATS_STACK_SIZE]) {
     static const char more[] = " < ...";
     size_t length = 0;

@@ -1,8 +1,8 @@
 /* Which bucket a latency falls in (thesis eq. 3.4).
  *
- * For more than one bucket per power of two, floor(r * log2 x) is decided without rounding: x is shifted until
- * its top bit is set and compared with 2^63 * 2^(k/8), rounded up to whole numbers. The borders are irrational, so
- * for whole x "at least the border" and "at least the border rounded up" are the same. */
+ * For more than one bucket per power of two, floor(r * log2 x) is decided without rounding: x is shifted until its top
+ * bit is set and compared with 2^63 * 2^(k/8), rounded up to whole numbers. The borders are irrational, so for whole x
+ * "at least the border" and "at least the border rounded up" are the same. */
 #include "aggstats.h"
 
 #define EIGHTHS 8U

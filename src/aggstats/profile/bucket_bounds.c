@@ -1,4 +1,4 @@
-/* What a bucket covers. Apart from bucket.c, so that what only counts needs no mathematical library. */
+/* The bounds of a bucket. Separate from bucket.c, so that a program that only counts needs no mathematical library. */
 #include <math.h>
 
 #include "aggstats.h"

@@ -1,7 +1,7 @@
-/* Which clock to time with, and how fast it runs.
+/* Which clock to time with, and its frequency.
  *
- * The cycle counter is taken only where it is constant and nonstop: the CPU must say so, and the kernel,
- * which watches it against other clocks, must not have thrown it out. */
+ * The cycle counter is used only where it is constant and nonstop: the CPU must say so, and the kernel, which watches
+ * it against other clocks, must not have rejected it. */
 #include "clock_pair.h"
 
 #include <fcntl.h>
@@ -19,8 +19,8 @@
 
 #define NS_PER_SECOND 1000000000U
 
-/* The rate is measured until it errs by so many parts per million at most, or for so long if the readings are too
- * slow; a recorder betters it as time passes. */
+/* The frequency is measured until its error is at most so many parts per million, or for so long if the readings are
+ * too slow; a recorder improves it as time passes. */
 #define MEASURE_PPM 50U
 #define MEASURE_STEP_NS 500000
 #define MEASURE_MOST_NS 4000000U
@@ -43,7 +43,7 @@ uint64_t clock_realtime_ns(void) {
 }
 
 #if defined(__x86_64__)
-/* The kernel drops "tsc" from this list once it has caught it drifting. No list: nothing known against it. */
+/* The kernel drops "tsc" from this list if it has seen it drift. No list: nothing known against it. */
 static bool kernel_trusts_tsc(void) {
     const char *path = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
     char names[256];
@@ -86,10 +86,9 @@ bool clock_readable(uint32_t kind) {
 #endif
 }
 
-/* The factor by which the kernel turns the counter into ns, as it shows it to users of perf events:
- * ns = cycles * mult / 2^shift. 0 if it tells none: its own clock is another one, or the event not allowed. One of a
- * thread would be for everybody, but opening it has the kernel wait for all CPUs: 7 to 25 ms, and more than measuring
- * takes. */
+/* The factor by which the kernel turns the counter into ns, as it shows it to users of perf events: ns = cycles * mult
+ * / 2^shift. Returns 0 if there is none: the kernel's own clock is another one, or the event is not allowed. Every user
+ * may open an event of one thread, but then the kernel waits for all CPUs: 7 to 25 ms, more than measuring takes. */
 static uint64_t frequency_from_kernel(void) {
     struct perf_event_attr attr = {
         .type = PERF_TYPE_SOFTWARE,
@@ -127,8 +126,8 @@ static uint64_t frequency_from_cpu(void) {
 }
 #endif
 
-/* Reads both clocks several times and keeps the tightest pair: whatever interrupts us, it has to do so
- * every time to spoil it. */
+/* Reads both clocks several times and keeps the pair with the smallest gap: an interruption spoils it only if it
+ * happens every time. */
 struct clock_pair clock_pair_now(uint32_t kind) {
     struct clock_pair best = {0};
     uint64_t gap_min_cycles = UINT64_MAX;
@@ -181,7 +180,7 @@ void clock_detect(struct aggstats_clock *ret_clock, bool *ret_measured) {
         clock.frequency_hz = frequency_measured(clock.kind);
         measured = true;
     }
-    if (clock.frequency_hz == 0) /* the clock for everything else, and for a counter that stands still */
+    if (clock.frequency_hz == 0) /* also for a counter that stands still */
         clock = (struct aggstats_clock){.kind = AGGSTATS_CLOCK_MONOTONIC, .frequency_hz = NS_PER_SECOND};
     *ret_clock = clock;
     *ret_measured = measured;

@@ -1,4 +1,4 @@
-/* What profiles tell beside latencies: the table, and those that are a number or two. */
+/* The table of facts, and those that are a number or two. */
 #include "facts.h"
 
 #include <errno.h>
@@ -25,13 +25,13 @@ int cycles_rescale(uint64_t *cycles, uint64_t from_hz, uint64_t to_hz) {
     return 0;
 }
 
-/* ---- Resolution; more than a number is read in facts_parse.c, and written in facts_write.c ---- */
+/* ---- Resolution; longer facts are read in facts_parse.c, and written in facts_write.c ---- */
 
 static void write_resolution(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# resolution: %u\n", profile->resolution);
 }
 
-/* The difference begins where the other ends (pauses in there, which nobody has noted, make that too early). */
+/* The difference begins where the other ends (too early if the recorder was paused, which is not noted). */
 static int advance_start(struct aggstats_profile *difference, const struct aggstats_profile *other) {
     difference->has_start = other->has_start && other->has_elapsed && other->clock.frequency_hz > 0;
     if (!difference->has_start)
@@ -189,7 +189,7 @@ static void write_busy(const struct aggstats_profile *profile, FILE *stream) {
                 busy->most);
 }
 
-/* Those of a profile that nobody looked at do not tell of the sum. */
+/* If only one profile has them, the sum has none. */
 static int add_busy(struct aggstats_profile *sum, const struct aggstats_profile *other) {
     struct aggstats_busy *a = &sum->busy;
     const struct aggstats_busy *b = &other->busy;
@@ -202,7 +202,7 @@ static int add_busy(struct aggstats_profile *sum, const struct aggstats_profile 
     return add_number(&a->looks, b->looks);
 }
 
-/* Looks are not read together with each other: where nothing is left that makes sense, nothing is said. */
+/* Looks are not read together with the rest: if the difference makes no sense, it is dropped. */
 static int subtract_busy(struct aggstats_profile *difference, const struct aggstats_profile *other) {
     struct aggstats_busy *a = &difference->busy;
     const struct aggstats_busy *b = &other->busy;
@@ -211,7 +211,7 @@ static int subtract_busy(struct aggstats_profile *difference, const struct aggst
     return 0;
 }
 
-/* ---- Calls in flight: of the sum nobody knows them, and in differences they stay ---- */
+/* ---- Calls in flight: sums have none, and in differences they stay ---- */
 
 static int rescale_in_flight(struct aggstats_profile *profile, uint64_t from_hz, uint64_t to_hz) {
     int err = 0;

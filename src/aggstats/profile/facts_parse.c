@@ -7,7 +7,7 @@
 #include "text_parser.h"
 
 #define NS_PER_SECOND 1000000000
-#define CALLS_IN_FLIGHT_MAX 65536 /* bounds what a hostile text can make readers search for each operation */
+#define CALLS_IN_FLIGHT_MAX 65536 /* limits what a hostile text can make readers search for each operation */
 
 static uint32_t clock_kind_of(const char *name) {
     for (uint32_t kind = AGGSTATS_CLOCK_TSC; aggstats_clock_name(kind); kind++)
@@ -50,7 +50,7 @@ int parser_resolution(struct parser *parser, char *value) {
     return 0;
 }
 
-/* Nanoseconds of ".123" (up to nine digits); false if that is not what stands there. */
+/* Nanoseconds of ".123" (up to nine digits). Returns false if the text is something else. */
 static bool scan_fraction(const char **cursor, int64_t *ret_ns) {
     int64_t ns = 0;
     int64_t unit_ns = NS_PER_SECOND;
@@ -69,7 +69,7 @@ static bool scan_fraction(const char **cursor, int64_t *ret_ns) {
     return true;
 }
 
-/* timegm() turns February 30 into March 2; a date that does not survive the way back was none. */
+/* timegm() turns February 30 into March 2: a date that differs after the way back is invalid. */
 static bool is_date(const struct tm *tm) {
     struct tm copy = *tm;
     struct tm back;
@@ -79,7 +79,7 @@ static bool is_date(const struct tm *tm) {
            back.tm_sec == tm->tm_sec;
 }
 
-/* The profile's start from its parts; false if 64 bits of nanoseconds cannot hold it. */
+/* The profile's start from its parts. Returns false if 64 bits of nanoseconds cannot hold it. */
 static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
     int64_t seconds = timegm(tm);
     if (seconds < 0 && ns > 0) { /* the earliest second fits only together with its fraction */
@@ -90,7 +90,7 @@ static bool join_time(struct tm *tm, int64_t ns, int64_t *ret_ns) {
     return !__builtin_mul_overflow(seconds, NS_PER_SECOND, &whole_ns) && !__builtin_add_overflow(whole_ns, ns, ret_ns);
 }
 
-/* The number that count digits make. */
+/* The number made of count digits. */
 static int number_of_digits(const char *digits, int count) {
     int number = 0;
     for (int i = 0; i < count; i++)

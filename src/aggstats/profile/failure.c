@@ -1,4 +1,4 @@
-/* Which errors are counted by themselves: one row each, by number. */
+/* Which errors are counted separately: one row each, by number. */
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const char *const names[AGGSTATS_FAILURES] = {
         [FAILURE_OTHER] = "other",
 };
 
-/* 0: none; else one more than the kind. */
+/* 0: not separately; else one more than the kind. */
 static const unsigned char kinds[] = {
 #define KIND(ERROR) [ERROR] = FAILURE_##ERROR + 1,
     FAILURES(KIND)

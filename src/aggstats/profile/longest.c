@@ -1,11 +1,11 @@
-/* The longest call of an op. A thread raises it before it counts the call's bucket, so whoever reads buckets first
- * finds no call in them that is longer. Unlike counters it is also lowered, by who takes it into a window (window.h):
+/* The longest call of an op. A thread raises it before it counts the call's bucket, so a reader that reads buckets
+ * first finds no longer call in them. Unlike counters it is also lowered, when it is moved into a window (window.h):
  * hence an atomic exchange, on a path that few calls take. */
 #include "longest.h"
 
 #include "base.h"
 
-/* False: one that is longer has been noted meanwhile, by a handler of a signal or another thread. */
+/* Returns false if a signal handler or another thread has noted a longer call meanwhile. */
 static bool raise_to(uint64_t *longest_cycles, uint64_t latency_cycles) {
     uint64_t seen = __atomic_load_n(longest_cycles, __ATOMIC_RELAXED);
     while (seen < latency_cycles)
@@ -15,7 +15,7 @@ static bool raise_to(uint64_t *longest_cycles, uint64_t latency_cycles) {
     return false;
 }
 
-/* After calls that were nested in the one that ends, the thread names none as in flight. */
+/* After nested calls the thread names no call as in flight, although the outer one is. */
 static uint64_t current_object(const struct aggstats_block *block) {
     return block->current_op != 0 ? block->current_object : 0;
 }
@@ -30,7 +30,7 @@ void aggstats_note_longest(const struct aggstats_block *block, struct aggstats_c
     __atomic_store_n(&beside[AGGSTATS_LONGEST_OBJECT], current_object(block), __ATOMIC_RELEASE);
 }
 
-/* The object is the longest call's if it stood there before and after what it is said of, and that is the longest. */
+/* The object belongs to the longest call if it was the same before and after that was read, and that is the longest. */
 struct longest longest_read(const struct aggstats_counters *counters, unsigned resolution) {
     const uint64_t *beside = aggstats_beside_const(counters, resolution);
     uint64_t object = __atomic_load_n(&beside[AGGSTATS_LONGEST_OBJECT], __ATOMIC_ACQUIRE);

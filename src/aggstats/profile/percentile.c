@@ -8,18 +8,19 @@ static uint64_t rank_of(uint64_t count, unsigned per_mille) {
     return count / 1000 * per_mille + (count % 1000 * per_mille + 999) / 1000;
 }
 
-/* What is known of the calls of a bucket. */
+/* What is known of the calls in a bucket. */
 struct range {
     double lower_cycles;
     double upper_cycles;
-    bool is_longest; /* its longest call took upper_cycles, exactly */
+    bool is_longest; /* its longest call took exactly upper_cycles */
 };
 
 static double lower_bound(unsigned bucket, unsigned resolution) {
     return bucket > 0 ? aggstats_bucket_lower(bucket, resolution) : 0;
 }
 
-/* What the total leaves to one call of the last bucket, if the others took as little as their buckets allow. */
+/* The latency that the total leaves for one call of the last bucket, if the others took as little as their buckets
+ * allow. */
 static double most_left(const struct aggstats_op_profile *op, unsigned resolution, unsigned last) {
     double left_cycles = (double)op->total_cycles + lower_bound(last, resolution);
     uint64_t calls = 0;
@@ -45,7 +46,7 @@ static struct range range_of(const struct aggstats_op_profile *op, unsigned reso
     return range;
 }
 
-/* rank: of the call among those of the range, from 1 */
+/* rank: of the call in the range, from 1 */
 static double interpolate(const struct range *range, uint64_t rank, uint64_t calls) {
     double share = ((double)rank - 0.5) / (double)calls;
     if (range->is_longest && rank == calls)

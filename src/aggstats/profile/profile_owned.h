@@ -1,6 +1,6 @@
 /* Private: what profiles own, and how they are changed.
  *
- * What changes a profile works on a copy and puts it in the profile's place at the end, so that an error leaves the
+ * A function that changes a profile works on a copy and replaces the profile at the end, so that an error leaves the
  * profile as it was. */
 #ifndef PROFILE_OWNED_H
 #define PROFILE_OWNED_H
@@ -21,49 +21,51 @@ void profile_free_op(struct aggstats_op_profile *op);
 /* The op of that name, or NULL. Owner: the profile. */
 struct aggstats_op_profile *profile_find_op(const struct aggstats_profile *profile, const char *name);
 
-/* No more calls have failed than ended. */
+/* True unless more calls have failed than ended. */
 bool profile_failures_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
 
-/* Makes failures not more than the calls that ended. A failure that was counted just after a window began, of a call
- * that ended just before, is none of the window's own; which one it is of those seen, nobody knows. */
+/* Lowers failures until they are not more than the calls that ended. A failure may be counted just after a window began
+ * although its call ended before: it does not belong to the window, but nobody knows which of the failures it is. */
 void failures_limit(uint64_t failures[AGGSTATS_FAILURES], uint64_t most);
 
-/* The longest call is not known any more, but for its bucket. */
+/* Makes the longest call unknown, except for its bucket. */
 void profile_forget_longest(struct aggstats_op_profile *op);
 
 /* The same if it is not in the last bucket that has calls. */
 void profile_settle_longest(struct aggstats_op_profile *op, unsigned resolution);
 
-/* Whether it is there, or not known. */
+/* True if it is possible, or unknown. */
 bool profile_longest_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
 
-/* When nobody counts any more: calls that have not ended, and are not listed in flight, were left (left_calls). */
+/* For a profile of a recorder that has ended: calls that have not ended, and are not listed in flight, were left
+ * (left_calls). */
 void profile_settle_left(struct aggstats_profile *profile);
 
-/* No more calls were left than have not ended. */
+/* True unless more calls were left than have not ended. */
 bool profile_left_possible(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
 
 /* Appends an empty joint profile of that op; NULL without memory. Owner: the profile */
 struct aggstats_joint_profile *profile_add_joint(struct aggstats_profile *profile, const char *op_name);
 void profile_free_joints(struct aggstats_profile *profile);
 
-/* Appends a group without calls, with the whole's clock and resolution; NULL without memory. Owner: the profile */
+/* Appends a group without calls, with the clock and resolution of the whole profile; NULL without memory. Owner: the
+ * profile */
 struct aggstats_group *profile_add_group(struct aggstats_profile *profile, enum aggstats_grouping grouping,
                                          enum aggstats_who who, uint64_t id, const char *name);
 void profile_drop_last_group(struct aggstats_profile *profile);
 void profile_free_groups(struct aggstats_profile *profile);
 
-/* Sorts groups by grouping, then by total latency, largest first (then by number), and the ops of each; `other` comes
- * last in its grouping. */
+/* Sorts groups by grouping, then by total latency, largest first (then by number), and the ops of each. `other` is the
+ * last of its grouping. */
 void profile_sort_groups(struct aggstats_profile *profile);
 
-/* Makes the op's total one that its buckets allow, if it is larger. */
+/* Lowers the op's total to the largest that its buckets allow. */
 void profile_limit_total(struct aggstats_op_profile *op, unsigned resolution);
 
-/* Puts *replacement in the place of *profile; *replacement is left empty. */
+/* Replaces *profile by *replacement, which is left empty. */
 void profile_replace(struct aggstats_profile *profile, struct aggstats_profile *replacement);
 
-/* To a coarser resolution, in place; both are valid ones (profile_scale.c). */
+/* Reduces the resolution, in place; both must be valid (profile_scale.c). */
 void profile_coarsen(struct aggstats_profile *profile, unsigned resolution);
 
 #endif

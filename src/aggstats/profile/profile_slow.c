@@ -1,4 +1,4 @@
-/* Slow calls and their causes in profiles: freeing, copying, and their arithmetic. */
+/* Slow calls and their causes in profiles: freeing, copying, and arithmetic. */
 #include "profile_slow.h"
 
 #include <errno.h>
@@ -121,7 +121,7 @@ static int add_cause_buckets(const struct aggstats_profile *sum, struct aggstats
     return err;
 }
 
-/* Where there is no room for more, the rest of an op's causes are one. */
+/* If there is no room for more, the rest of an op's causes are added together. */
 static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *cause) {
     struct aggstats_cause added = *cause;
     struct aggstats_cause *same = profile_find_cause(sum, added.op, added.text);
@@ -139,7 +139,7 @@ static int add_cause(struct aggstats_profile *sum, const struct aggstats_cause *
     return add_cause_buckets(sum, same, cause);
 }
 
-/* The last ones stay, as in a recorder. */
+/* The latest ones stay, as in a recorder. */
 static void drop_oldest_slow_calls(struct aggstats_profile *profile) {
     size_t dropped =
         profile->slow_call_count > PROFILE_SLOW_CALLS_MAX ? profile->slow_call_count - PROFILE_SLOW_CALLS_MAX : 0;
@@ -152,7 +152,7 @@ static void drop_oldest_slow_calls(struct aggstats_profile *profile) {
             profile->slow_call_count * sizeof(*profile->slow_calls));
 }
 
-/* Of two thresholds the higher one holds for all. */
+/* Of two thresholds the higher one is valid for all. */
 int profile_add_slow(struct aggstats_profile *sum, const struct aggstats_profile *addend) {
     int err = 0;
     if (sum->slow_cycles < addend->slow_cycles)
@@ -197,7 +197,7 @@ static void drop_empty_causes(struct aggstats_profile *profile) {
     profile->cause_count = kept;
 }
 
-/* Of what is not known nothing can be taken. */
+/* Nothing can be subtracted from unknown buckets. */
 static int subtract_cause_buckets(const struct aggstats_profile *difference, const struct aggstats_cause *taken,
                                   struct aggstats_cause *cause) {
     for (unsigned bucket = 0; taken->buckets && bucket < profile_bucket_count(difference); bucket++)

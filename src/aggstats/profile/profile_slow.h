@@ -4,10 +4,10 @@
 
 #include "aggstats.h"
 
-/* Of one profile; bounds what a hostile text costs, since causes are looked for one by one. */
+/* Of one profile; limits what a hostile text costs, since causes are searched one by one. */
 #define PROFILE_CAUSES_MAX 4096
 #define PROFILE_SLOW_CALLS_MAX 1024
-#define OTHER_CAUSES "other causes" /* of an op, where there is no room for more */
+#define OTHER_CAUSES "other causes" /* for the rest, if an op has too many */
 
 /* Errors: -ENOMEM; of sums -EOVERFLOW; of differences -ERANGE */
 void profile_free_slow(struct aggstats_profile *profile);

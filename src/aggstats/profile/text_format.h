@@ -62,13 +62,13 @@ bool text_label_valid(const struct aggstats_label *label);
 /* True for keys whose values the format defines. */
 bool text_key_reserved(const char *key);
 
-/* Writes a value with what may not stand there escaped. */
+/* Writes a value, with forbidden characters escaped. */
 void text_write_value(FILE *stream, const char *value);
 
-/* Ends a line, with the path before that if it is known. */
+/* Ends a line, with the path before the end if it is known. */
 void text_write_path(const char *path, FILE *stream);
 
-/* " program cc1", of which nothing is a blank. */
+/* " program cc1", with blanks escaped. */
 void text_write_program(const char *program, FILE *stream);
 
 /* Slow calls and causes, behind the calls in flight. Errors: -ENOMEM */

@@ -20,7 +20,7 @@ static int add_label(struct parser *parser, const char *key, char *value) {
     profile->labels = grown;
     text_unescape(value);
     struct aggstats_label label = {.key = strdup(key), .value = strdup(value)};
-    profile->labels[profile->label_count++] = label; /* counted even if half empty: the caller frees it */
+    profile->labels[profile->label_count++] = label; /* counted even if incomplete: the caller frees it */
     return label.key && label.value ? 0 : -ENOMEM;
 }
 
@@ -41,14 +41,14 @@ static int parse_field(struct parser *parser, const char *key, char *value) {
         return parser_fail(parser, "expected \"# %s:\" behind the operations only; it names a group", key);
     if (!text_label_valid(&label))
         return parser_fail_expected(parser, "\"# key: value\"", parser->line);
-    if (strcmp(key, "layer") == 0 && aggstats_profile_label(&parser->profile, key)) /* one that was cut, and another */
+    if (strcmp(key, "layer") == 0 && aggstats_profile_label(&parser->profile, key))
         return parser_fail(parser, "expected only one \"%s\" line, found a second one", key);
     return add_label(parser, key, value);
 }
 
 static const char version_key[] = "# osprof ";
 
-/* A label may be called so too, but has a colon. */
+/* A label may have this name too, but then there is a colon. */
 bool parser_is_version(const char *line) {
     return strncmp(line, version_key, strlen(version_key)) == 0 && !strchr(line, ':');
 }

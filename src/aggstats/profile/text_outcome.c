@@ -1,5 +1,5 @@
-/* What came of calls, as lines of the header: readers that know nothing of them take them for labels. They stand before
- * the operations, so they are kept until these are there. */
+/* Failures, bytes and longest calls, as lines of the header: readers that do not know them take them for labels. They
+ * come before the operations, so the parser keeps them until it has these. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 /* The lines of one op. */
 struct outcome {
     char name[AGGSTATS_NAME_SIZE];
-    size_t line; /* of the latest */
+    size_t line; /* of the latest one */
     bool has_failed;
     bool has_bytes;
     bool has_longest;
@@ -21,11 +21,11 @@ struct outcome {
     uint64_t failures[AGGSTATS_FAILURES];
     uint64_t longest_cycles;
     uint64_t longest_object;
-    char *longest_path; /* NULL: none; until the op has it */
+    char *longest_path; /* NULL: none; until the op gets it */
     uint64_t left_calls;
 };
 
-/* That of an op, which is added if it is new. Errors: -ENOMEM, -EBADMSG */
+/* That of an op, added if it is new. Errors: -ENOMEM, -EBADMSG */
 static int find_outcome(struct parser *parser, const char *name, struct outcome **ret_outcome) {
     struct outcome outcome = {.line = parser->line_number};
     int err = parser_name(parser, name, outcome.name);
@@ -137,7 +137,7 @@ void parser_free_outcomes(struct parser *parser) {
     free(parser->outcomes);
 }
 
-/* Gives an op what its lines say. */
+/* Gives an op the values of its lines. */
 static int settle(struct parser *parser, struct outcome *outcome) {
     struct aggstats_op_profile *op = profile_find_op(&parser->profile, outcome->name);
     parser->line_number = outcome->line;

@@ -1,7 +1,7 @@
 /* Private: reading profiles as text. text_scan.c has lines, words and numbers, text_header.c the header, text_parse.c
- * what follows it.
+ * the rest.
  *
- * Every function that meets an error ends with `return parser_fail(...)`, which fills the caller's error and gives
+ * Every function that finds an error ends with `return parser_fail(...)`, which fills the caller's error and returns
  * -EBADMSG. */
 #ifndef TEXT_PARSER_H
 #define TEXT_PARSER_H
@@ -9,10 +9,10 @@
 #include "text_format.h"
 
 #define INTERVALS_MAX 1048576
-#define OPS_MAX 4096 /* bounds what a small hostile text can make us allocate */
+#define OPS_MAX 4096 /* limits what a small hostile text can make us allocate */
 
-/* What nobody means to be a profile must not take all memory. The longest line has INTERVALS_MAX borders of up to 20
- * digits, which is 21 MiB; an interval in which nothing happened takes 3 bytes for each op. */
+/* A file that is no profile must not take all memory. The longest line has INTERVALS_MAX borders of up to 20 digits,
+ * which is 21 MiB. An interval in which nothing happened takes 3 bytes for each op. */
 #define LINE_BYTES_MAX (32U << 20)
 #define TEXT_BYTES_MAX (1U << 30)
 
@@ -23,25 +23,25 @@ struct parser {
     char *line; /* the current line without its end */
     size_t line_capacity;
     size_t line_number;
-    size_t first_line; /* the number of the profile's first */
+    size_t first_line; /* number of the profile's first line */
     bool is_alone;     /* the text may hold no other profile */
     bool has_next;     /* the current line begins the next profile */
-    size_t text_bytes; /* of all lines so far */
-    bool line_again;   /* the current line is to be read once more */
+    size_t text_bytes; /* bytes of all lines so far */
+    bool line_again;   /* the current line must be read once more */
     struct aggstats_profile profile;
     uint64_t facts_seen; /* bit i: facts[i] */
     bool has_borders;
     uint32_t rows_most;       /* of any op so far */
-    uint64_t *grouped_calls;  /* [AGGSTATS_GROUPINGS][ops]: in all groups of that grouping so far */
-    size_t group_op_count;    /* in all groups so far */
-    struct outcome *outcomes; /* what the header tells of calls of ops, which follow */
+    uint64_t *grouped_calls;  /* [AGGSTATS_GROUPINGS][ops]: calls in all groups of that grouping so far */
+    size_t group_op_count;    /* ops in all groups so far */
+    struct outcome *outcomes; /* what the header says of the calls of ops, which follow */
     size_t outcome_count;
-    char **stacks; /* so far */
+    char **stacks; /* stacks so far */
     size_t stack_count;
     struct aggstats_parse_error *error;
 };
 
-/* Return -EBADMSG. found: what stands there; only its beginning is shown */
+/* Return -EBADMSG. found: the text at the error; only its beginning is shown */
 int parser_fail(struct parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int parser_fail_expected(struct parser *parser, const char *expected, const char *found);
 
@@ -65,13 +65,13 @@ char *text_next_word(char **cursor);
 int parser_number(struct parser *parser, const char *word, const char *expected, uint64_t *ret_number);
 int parser_end_of_line(struct parser *parser, char **cursor);
 
-/* A line that holds one number. */
+/* A line with one number. */
 int parser_only_number(struct parser *parser, char *text, const char *expected, uint64_t *ret_number);
 
-/* A word that must stand there. */
+/* The given word must follow. */
 int parser_keyword(struct parser *parser, char **cursor, const char *keyword);
 
-/* The word, and a number behind it. */
+/* The given word and a number must follow. */
 int parser_keyed_number(struct parser *parser, char **cursor, const char *keyword, uint64_t *ret_number);
 
 /* The name of an operation. */
@@ -80,7 +80,7 @@ int parser_name(struct parser *parser, const char *word, char ret_name[AGGSTATS_
 /* Turns \ooo back into its character, in place. A backslash before anything else, or \000, stands for itself. */
 void text_unescape(char *value);
 
-/* Room for one more element; moves the array. NULL: no memory. */
+/* Makes room for one more element; moves the array. NULL: no memory. */
 void *parser_grow(void *array, size_t count, size_t size_bytes);
 
 /* "program cc1", or nothing. */
@@ -97,8 +97,8 @@ int parser_in_flight(struct parser *parser, char *value);
 int parser_interval(struct parser *parser, char *value);
 int parser_borders(struct parser *parser, char *value);
 
-/* The values of "failed", "bytes", "longest" and "left" (text_outcome.c); and what they say becomes part of the
- * profile, once it has all of its ops. */
+/* The values of "failed", "bytes", "longest" and "left" (text_outcome.c). They become part of the profile once it has
+ * all of its ops. */
 int parser_failed(struct parser *parser, char *value);
 int parser_bytes(struct parser *parser, char *value);
 int parser_longest(struct parser *parser, char *value);
@@ -106,7 +106,7 @@ int parser_left(struct parser *parser, char *value);
 int parser_settle_outcomes(struct parser *parser);
 void parser_free_outcomes(struct parser *parser);
 
-/* Those of slow calls (text_slow.c). */
+/* Lines about slow calls (text_slow.c). */
 int parser_slow(struct parser *parser, char *value);
 int parser_cause(struct parser *parser, char *value);
 int parser_cause_buckets(struct parser *parser, char *value);
@@ -119,7 +119,7 @@ void parser_free_stacks(struct parser *parser);
 /* A line that begins with '#' before the first operation. */
 int parser_header_line(struct parser *parser);
 
-/* Whether a line is "# osprof 1", of any version; and checks that version. */
+/* True for a line "# osprof 1", of any version; checks the version. */
 bool parser_is_version(const char *line);
 int parser_version(struct parser *parser);
 

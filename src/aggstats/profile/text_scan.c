@@ -1,4 +1,4 @@
-/* Lines, words, numbers and errors: what the parser of profiles is made of. */
+/* Lines, words, numbers and errors, for the parser of profiles. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ int parser_fail(struct parser *parser, const char *format, ...) {
     parser->error->line = parser->line_number;
     vsnprintf(parser->error->message, sizeof(parser->error->message), format, arguments);
     va_end(arguments);
-    for (char *c = parser->error->message; *c; c++) /* parts of the text end up here, and it on terminals */
+    for (char *c = parser->error->message; *c; c++) /* parts of the text end up in it, and it on terminals */
         if (text_is_control((unsigned char)*c))
             *c = '?';
     return -EBADMSG;
@@ -43,7 +43,7 @@ static int reserve_line(struct parser *parser, size_t length) {
     return 0;
 }
 
-/* As getline(3), but what never ends is refused before it has taken all memory. Returns 1, 0 or an error, as
+/* As getline(3), but a line that never ends is refused before it has taken all memory. Returns 1, 0 or an error, like
  * parser_next_line(). */
 static int read_line(struct parser *parser, size_t *ret_length) {
     size_t length = 0;

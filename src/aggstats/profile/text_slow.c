@@ -1,4 +1,4 @@
-/* Slow calls and causes, as lines of the header: readers that know nothing of them take them for labels. */
+/* Slow calls and causes, as lines of the header: readers that do not know them take them for labels. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "profile_slow.h"
 #include "text_parser.h"
 
-/* More than a recorder has: bounds what a hostile text makes us compare. */
+/* More than a recorder has: limits what a hostile text makes us compare. */
 #define STACKS_MAX 2048
 
 /* ---- Writing ---- */
@@ -20,7 +20,7 @@ static void write_cause(const struct aggstats_cause *cause, FILE *stream) {
     putc('\n', stream);
 }
 
-/* "# cause_buckets: 1 25:12 26:3"; those that have calls */
+/* "# cause_buckets: 1 25:12 26:3"; only buckets with calls */
 static void write_cause_buckets(const struct aggstats_profile *profile, size_t number, FILE *stream) {
     const struct aggstats_cause *cause = &profile->causes[number - 1];
     bool is_begun = false;
@@ -36,7 +36,7 @@ static void write_cause_buckets(const struct aggstats_profile *profile, size_t n
         putc('\n', stream);
 }
 
-/* The number of its cause among the lines of causes, from 1; 0: it is none of them. */
+/* The number of its cause among the lines of causes, from 1; 0: it is not there. */
 static size_t cause_number(const struct aggstats_profile *profile, const struct aggstats_slow_call *call) {
     const struct aggstats_cause *cause = profile_find_cause(profile, call->op, call->cause);
     return cause ? (size_t)(cause - profile->causes) + 1 : 0;
@@ -44,9 +44,9 @@ static size_t cause_number(const struct aggstats_profile *profile, const struct 
 
 /* ---- Stacks, each once ---- */
 
-/* Those of all calls; the number of one is its place, from 1. */
+/* The stacks of all calls; a stack's number is its index, from 1. */
 struct stacks {
-    const char **texts; /* the calls' */
+    const char **texts; /* owned by the calls */
     size_t count;
 };
 
@@ -169,7 +169,7 @@ int parser_cause(struct parser *parser, char *value) {
     return err < 0 ? err : profile_append_cause(&parser->profile, &cause);
 }
 
-/* "25:12" of a cause; *sum is what its buckets have so far */
+/* "25:12" of a cause; *sum: of its buckets so far */
 static int parse_cause_bucket(struct parser *parser, char *word, struct aggstats_cause *cause, uint64_t *sum) {
     const unsigned bucket_count = profile_bucket_count(&parser->profile);
     uint64_t bucket = 0;
@@ -258,7 +258,7 @@ static int settle_cause(struct parser *parser, uint64_t number, struct aggstats_
     return 0;
 }
 
-/* As they are written by write_slow_call(). */
+/* In the order of write_slow_call(). */
 static int parse_slow_numbers(struct parser *parser, char **cursor, struct aggstats_slow_call *call) {
     uint64_t end_ns = 0;
     uint64_t cause = 0;

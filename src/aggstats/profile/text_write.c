@@ -9,7 +9,7 @@
 #include "profile_owned.h"
 #include "text_format.h"
 
-/* True for the labels that say what was profiled; they open the header. */
+/* True for the labels that say what was profiled, which begin the header. */
 static bool is_subject(const struct aggstats_label *label) {
     static const char *const keys[] = {"layer", "host", "lower", "mount"};
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
@@ -29,7 +29,7 @@ static void write_labels(const struct aggstats_profile *profile, FILE *stream, b
     }
 }
 
-/* The labels that say what was profiled stand before the facts, and the others behind the second. */
+/* Labels that say what was profiled are written before the facts, and the others behind the second fact. */
 static int write_header(const struct aggstats_profile *profile, FILE *stream) {
     fprintf(stream, "# osprof %d\n", TEXT_VERSION);
     write_labels(profile, stream, true);
@@ -42,7 +42,7 @@ static int write_header(const struct aggstats_profile *profile, FILE *stream) {
     return text_write_slow(profile, stream);
 }
 
-/* Without trailing zeros; at least one number, so that a row can be told from a missing one. */
+/* Without trailing zeros; at least one number, so that a row differs from a missing one. */
 static void write_row(const uint64_t *row, unsigned bucket_count, FILE *stream) {
     while (bucket_count > 1 && row[bucket_count - 1] == 0)
         bucket_count--;
@@ -74,7 +74,7 @@ static void write_op(const struct aggstats_op_profile *op, const struct aggstats
         write_row(op->buckets, bucket_count, stream);
 }
 
-/* "4096: 0 0 12": a row for each value that came up */
+/* "4096: 0 0 12": a row for each value that occurred */
 static void write_joint(const struct aggstats_joint_profile *joint, FILE *stream) {
     uint64_t row[AGGSTATS_BUCKETS_MAX];
     fprintf(stream, "JOINT_%s_%s\n", joint->op, aggstats_value_name(joint->value));
@@ -96,7 +96,7 @@ static void write_object(const struct aggstats_group *group, FILE *stream) {
     text_write_value(stream, group->name);
 }
 
-/* What is called as the kernel or the others are begins with an octal number. */
+/* A name that reads "kernel" or "other" begins with an octal number. */
 static void write_only_name(const char *name, FILE *stream) {
     bool is_ambiguous = strcmp(name, "kernel") == 0 || strcmp(name, "other") == 0;
     if (is_ambiguous)

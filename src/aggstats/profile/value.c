@@ -1,4 +1,4 @@
-/* The values that latencies may be related to, and the rows that stand for their numbers. */
+/* The values that latencies may be correlated with, and the rows of joint profiles for them. */
 #include <strings.h>
 
 #include "aggstats.h"
@@ -7,7 +7,7 @@
 
 static const struct {
     const char *name;
-    unsigned rows; /* a row for each number below that, or LOGARITHMIC_ROWS */
+    unsigned rows; /* a row for each number below this, or LOGARITHMIC_ROWS */
 } values[] = {
     [AGGSTATS_SIZE] = {"SIZE", LOGARITHMIC_ROWS},
     [AGGSTATS_RESULT] = {"RESULT", LOGARITHMIC_ROWS},

@@ -1,4 +1,4 @@
-/* Private: calls that have ended, on their way from the thread that made them to the groups.
+/* Private: ended calls, on their way from the thread that made them to the groups.
  *
  * A queue has one writer and one reader at a time; neither waits for the other. */
 #ifndef CALL_QUEUE_H
@@ -17,22 +17,22 @@ struct queued_call {
     uint64_t latency_cycles;
     struct aggstats_call_of of;
     uint16_t op;
-    uint16_t has_asked; /* the caller has just been asked for: first_calls.h has what it is */
+    uint16_t has_asked; /* the caller was looked up at its first call: first_calls.h has the result */
 };
 
 struct call_queue {
-    uint32_t written;                                          /* atomic; by the writer, as the next */
-    uint64_t recent[CALL_QUEUE_RECENT];                        /* callers met lately, + 1 */
+    uint32_t written;                                          /* atomic; by the writer, like the next */
+    uint64_t recent[CALL_QUEUE_RECENT];                        /* callers met recently, + 1 */
     uint32_t taken __attribute__((aligned(CACHE_LINE_BYTES))); /* atomic; by the reader */
     struct queued_call ring[CALL_QUEUE_MAX];
 };
 
-/* The writer's: whether there is room for one more. */
+/* For the writer: true if there is room for one more. */
 static inline bool call_queue_has_room(const struct call_queue *queue, uint32_t written) {
     return written - __atomic_load_n(&queue->taken, __ATOMIC_ACQUIRE) != CALL_QUEUE_MAX;
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room. */
 static inline bool call_queue_put(struct call_queue *queue, const struct queued_call *call) {
     uint32_t written = queue->written;
     if (!call_queue_has_room(queue, written))
@@ -42,12 +42,12 @@ static inline bool call_queue_put(struct call_queue *queue, const struct queued_
     return true;
 }
 
-/* Whether the writer has met that caller lately. */
+/* True if the writer has met that caller recently. */
 static inline bool call_queue_has_met(const struct call_queue *queue, uint32_t caller) {
     return queue->recent[caller % CALL_QUEUE_RECENT] == (uint64_t)caller + 1;
 }
 
-/* True if the writer has not met that caller lately. */
+/* True if the writer has not met that caller recently. */
 static inline bool call_queue_is_new(struct call_queue *queue, uint32_t caller) {
     uint64_t *place = &queue->recent[caller % CALL_QUEUE_RECENT];
     if (*place == (uint64_t)caller + 1)
@@ -56,7 +56,7 @@ static inline bool call_queue_is_new(struct call_queue *queue, uint32_t caller) 
     return true;
 }
 
-/* False: there is none. */
+/* Returns false if there is none. */
 static inline bool call_queue_take(struct call_queue *queue, struct queued_call *ret_call) {
     uint32_t taken = queue->taken;
     if (taken == __atomic_load_n(&queue->written, __ATOMIC_ACQUIRE))

@@ -21,7 +21,7 @@ static inline unsigned layout_bucket_count(const struct layout *layout) {
     return 64 * layout->resolution;
 }
 
-/* Of the 64-bit counters behind calls and total: the buckets, and what is beside them. */
+/* The number of 64-bit counters behind calls and total: the buckets, and those beside them. */
 static inline unsigned layout_word_count(const struct layout *layout) {
     return layout_bucket_count(layout) + AGGSTATS_BESIDE;
 }

@@ -1,18 +1,19 @@
-/* Private: the live file, which outlives its process, and its twin in anonymous memory.
+/* Private: the live file, which outlives its process, or anonymous memory of the same layout.
  *
  * Shape, in this order:
  *     struct live_header, padded to LIVE_HEADER_BYTES
  *     names[op_count][AGGSTATS_NAME_SIZE], padded with NULs
  *     labels: key NUL value NUL, label_count times; labels_bytes in all
  *     two windows, each aligned to a cache line
- *     what is kept of slow calls (slow_store.h), aligned too
+ *     slow calls (slow_store.h), aligned too
  *     if it is shared, shared_threads owners (struct live_owner), aligned too
  *     from header_bytes on, every block_stride_bytes, block_count blocks (struct aggstats_block)
  * Numbers are in the byte order of the machine. Blocks are mapped one by one and never move.
  *
- * Of the two windows, number window_sequence % 2 is valid. The other one is changed, then the sequence goes up by one:
- * a process killed at any point leaves one that is whole, and a reader in another process that finds the sequence
- * unchanged has read one that is whole. Blocks only ever grow, so a window may be older than the blocks, never newer.
+ * Of the two windows, number window_sequence % 2 is valid. A change is made in the other one, and then the sequence
+ * goes up by one: a process killed at any point leaves a complete one, and a reader in another process that finds the
+ * sequence unchanged has read a complete one. Blocks only ever grow, so a window may be older than the blocks, never
+ * newer.
  *
  * The process holds an exclusive flock on the file for as long as it records. */
 #ifndef LIVE_FILE_H
@@ -50,13 +51,13 @@ struct live_header {
     uint64_t looks;       /* the next three: struct aggstats_busy */
     uint64_t busy_looks;
     uint64_t most_busy;
-    uint64_t tells_stolen; /* 1: what follows is known */
+    uint64_t tells_stolen; /* 1: the next is known */
     uint64_t stolen_ns;
-    uint64_t longest_changes; /* odd while longest calls are on their way from the blocks to the window */
-    uint64_t shared_threads;  /* how many owners there are; 0: the file is not shared. Never changes */
+    uint64_t longest_changes; /* odd while longest calls are moved from the blocks to the window */
+    uint64_t shared_threads;  /* number of owners; 0: the file is not shared. Never changes */
     uint64_t notes[AGGSTATS_NOTES];
-    uint64_t lost;       /* calls that are known not to be counted, of those that are shown */
-    uint64_t stopped_ns; /* in which the process is known not to have run */
+    uint64_t lost;       /* calls that were shown, but are known not to be counted */
+    uint64_t stopped_ns; /* time in which the process is known not to have run */
 };
 
 _Static_assert(sizeof(struct live_header) <= LIVE_HEADER_BYTES, "there is room for it");
@@ -65,18 +66,18 @@ static inline struct aggstats_busy live_busy(const struct live_header *header) {
     struct aggstats_busy busy = {.looks = __atomic_load_n(&header->looks, __ATOMIC_RELAXED),
                                  .busy = __atomic_load_n(&header->busy_looks, __ATOMIC_RELAXED),
                                  .most = __atomic_load_n(&header->most_busy, __ATOMIC_RELAXED)};
-    if (busy.busy > busy.looks) /* read in between, or written by somebody else */
+    if (busy.busy > busy.looks) /* read in between, or written by another program */
         busy.busy = busy.looks;
     return busy;
 }
 
-/* Where things stand before header_bytes. */
+/* Offsets of what stands before header_bytes. */
 struct live_offsets {
     size_t names;
     size_t labels;
     size_t windows[2];
     size_t slow;
-    size_t end; /* of what each file has */
+    size_t end; /* of what every file has */
 };
 
 static inline struct live_offsets live_offsets_make(const struct layout *layout, size_t labels_bytes) {
@@ -91,8 +92,9 @@ static inline struct live_offsets live_offsets_make(const struct layout *layout,
                                  .end = slow + sizeof(struct slow_store)};
 }
 
-/* Of block i of a shared file, owner i: the thread that counts there holds the lock for as long as it lives. It is
- * robust: the kernel gives it free when the thread ends, however it ends. */
+/* The owner of block i of a shared file: the thread that counts there holds the lock for as long as it lives. The lock
+ * is
+ * robust: the kernel releases it when the thread ends, however it ends. */
 struct live_owner {
     pthread_mutex_t lock;
 } __attribute__((aligned(CACHE_LINE_BYTES)));
@@ -105,7 +107,7 @@ struct live {
     int fd;           /* -1: anonymous memory */
     int directory_fd; /* of path; -1 once unlinked */
     char *path;       /* as the caller gave it */
-    const char *name; /* its last part, in path */
+    const char *name; /* its last component, in path */
     struct live_header *header;
     struct window *windows[2];
     struct slow_store *slow;
@@ -116,14 +118,14 @@ struct live {
 int live_create(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
                 const struct aggstats_clock *clock);
 
-/* Notes that recording ends now, and lets go of the file, which stays; the memory remains. */
+/* Notes that recording ends now, and closes the file, which stays; the memory remains mapped. */
 void live_close(struct live *live);
 
-/* In a child process: the file is left to the parent, and what was in it becomes memory of the child's own, empty.
- * Signals: may be called between fork() and exec() */
+/* In a child process: the file is left to the parent, and its mappings become the child's own memory, empty. Signals:
+ * may be called between fork() and exec() */
 void live_leave(struct live *live);
 
-/* Gives a mapping's place to zeroed memory of the process's own. Without memory for it, nothing is mapped there. */
+/* Replaces a mapping by zeroed memory of the process's own. Without memory for it, nothing is mapped there. */
 void live_replace_memory(void *memory, size_t size_bytes);
 
 /* Unmaps and closes; the file stays. */
@@ -135,10 +137,10 @@ int live_unlink(struct live *live);
  * Errors:  -ENOTSUP there is no file, -ENOSPC and others: no room */
 int live_add_block(struct live *live, struct aggstats_block **ret_block);
 
-/* The window in force. */
+/* The valid window. */
 const struct window *live_window(const struct live *live);
 
-/* A copy of the window in force, free to change; live_publish_window() puts it in force. */
+/* A copy of the valid window, free to change; live_publish_window() makes it the valid one. */
 struct window *live_edit_window(struct live *live, const struct layout *layout);
 void live_publish_window(struct live *live);
 

@@ -1,9 +1,9 @@
 /* Reading live files, of processes that run, hang or have died. The file is read with pread() only: mapping it would
- * turn a file cut short into SIGBUS. Nothing in it is believed before it has been checked.
+ * turn a file cut short into SIGBUS. Nothing in it is trusted before it has been checked.
  *
- * A block is read three times: what is beside the buckets comes from the earliest reading, buckets from the first and
- * calls and the longest from the second after it, which keeps calls >= sum(buckets) >= failures while a thread counts;
- * the call in flight, and what the longest worked on, must be the same in these two. */
+ * A block is read three times: the counters beside the buckets come from the earliest reading, buckets from the first,
+ * and calls and the longest from the second after it, which preserves calls >= sum(buckets) >= failures while a thread
+ * counts. The call in flight, and the object of the longest, must be the same in these two. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static int read_at(struct reader *reader, void *to, size_t size_bytes, uint64_t 
     return 0;
 }
 
-/* The same into new memory, aligned for any of our structures; one byte longer, and that is 0. */
+/* The same into new memory, aligned for any of our structures, with a NUL behind it. */
 static int read_new(struct reader *reader, size_t size_bytes, uint64_t offset, void *ret_pointer) {
     CLEANUP_FREE char *memory = aligned_alloc(CACHE_LINE_BYTES, round_up(size_bytes + 1, CACHE_LINE_BYTES));
     if (!memory)
@@ -184,7 +184,7 @@ static int read_sequence(struct reader *reader, uint64_t *ret_sequence) {
     return read_at(reader, ret_sequence, sizeof(*ret_sequence), offsetof(struct live_header, window_sequence));
 }
 
-/* The window in force; again if it was replaced while it was being read. */
+/* Reads the valid window; again if it was replaced meanwhile. */
 static int read_window(struct reader *reader) {
     uint64_t sequence;
     int err = read_sequence(reader, &sequence);
@@ -200,7 +200,7 @@ static int read_window(struct reader *reader) {
     return err < 0 ? err : -EAGAIN;
 }
 
-/* Blocks are checked as they are added up; frozen counts are shown as they stand. */
+/* Blocks are checked as they are added up; frozen counts are shown as they are. */
 static int check_window(struct reader *reader) {
     const struct layout *layout = &reader->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
@@ -214,7 +214,7 @@ static int check_window(struct reader *reader) {
     return 0;
 }
 
-/* False if buckets hold more calls than were made: no recorder has written that, and adding the block will tell. */
+/* Returns false if buckets hold more calls than were made: no recorder has written that, and adding the block fails. */
 static bool calls_are_possible(const struct layout *layout, const struct aggstats_counters *counters) {
     uint64_t finished = 0;
     for (unsigned bucket = 0; bucket < layout_bucket_count(layout); bucket++)
@@ -239,7 +239,7 @@ static struct longest merge_longest(const struct aggstats_counters *first, const
     return longest;
 }
 
-/* Makes one block of them, the first; see the top of this file. */
+/* Merges them into the first; see the top of this file. */
 static void merge_readings(const struct layout *layout, const struct readings *readings) {
     struct aggstats_block *first = readings->first;
     const struct aggstats_block *second = readings->second;
@@ -292,7 +292,7 @@ static int read_blocks(struct reader *reader) {
     return err;
 }
 
-/* Those that are not known together are not known. */
+/* Longest calls that were not read together are unknown. */
 static void forget_longest(struct reader *reader) {
     const struct layout *layout = &reader->layout;
     struct window *window = reader->window;
@@ -301,7 +301,7 @@ static void forget_longest(struct reader *reader) {
         longest_put(layout_counters(layout, reader->tally.table, op), layout->resolution, (struct longest){0});
 }
 
-/* Blocks, and whether what was taken from them is in the window that was read. */
+/* Reads blocks, and whether longest calls taken from them are in the window that was read. */
 static int read_blocks_after_window(struct reader *reader, uint64_t changes_before_window) {
     uint64_t changes;
     int err = read_blocks(reader);
@@ -312,7 +312,7 @@ static int read_blocks_after_window(struct reader *reader, uint64_t changes_befo
     return err;
 }
 
-/* Of a process that has died it is as that has left it, perhaps half changed. */
+/* If the process has died, it is in the state in which that left it, perhaps half changed. */
 static int read_slow(struct reader *reader) {
     uint64_t before = 0;
     int err = 0;
@@ -329,7 +329,7 @@ static int read_slow(struct reader *reader) {
     return err;
 }
 
-/* What may have changed in the header; the rest must not have. */
+/* Reads the members of the header that may have changed; the rest must not have. */
 static int reread_header(struct reader *reader) {
     struct live_header before = reader->header;
     int err = read_header(reader);
@@ -338,7 +338,7 @@ static int reread_header(struct reader *reader) {
     return err;
 }
 
-/* A recorder holds an exclusive lock for as long as it lives. */
+/* A recorder holds an exclusive lock for as long as it exists. */
 static bool is_recording(int fd) {
     if (flock(fd, LOCK_SH | LOCK_NB) < 0)
         return errno == EWOULDBLOCK;
@@ -350,8 +350,8 @@ static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* The clock's value that elapsed time and ages are counted to: now; or, of a process that has died, the last moment
- * at which it is known to have lived: its last call's beginning, its last snapshot or its orderly end. */
+/* The time to which elapsed time and ages are counted: now; for a process that has died, the last moment at which it is
+ * known to have lived: its last call's beginning, its last snapshot or its orderly end. */
 static uint64_t end_cycles(const struct reader *reader, bool recording) {
     if (recording && clock_readable(reader->header.clock_kind))
         return aggstats_clock_now(reader->header.clock_kind);
@@ -394,7 +394,7 @@ static int make_profile(struct reader *reader, bool recording, struct aggstats_p
         .slow = &reader->slow,
     };
     int err = snapshot_make(&source, ret_profile);
-    if (err == -EBADMSG && reader->slow.sequence % 2 != 0) { /* killed while it was changing them: all else is whole */
+    if (err == -EBADMSG && reader->slow.sequence % 2 != 0) { /* killed during a change: all else is whole */
         reader->slow = (struct slow_store){.sequence = 0};
         err = snapshot_make(&source, ret_profile);
     }
@@ -420,7 +420,7 @@ int aggstats_live_read(int fd, struct aggstats_profile *ret_profile, struct aggs
                        struct aggstats_parse_error *ret_error) {
     struct aggstats_parse_error unused;
     struct reader reader = {.fd = fd, .error = ret_error ? ret_error : &unused};
-    bool recording = is_recording(fd); /* first: what a process that is dead by now has left is final */
+    bool recording = is_recording(fd); /* first: what a dead process has left is final */
     int err = read_everything(&reader);
     if (err == 0)
         err = make_profile(&reader, recording, ret_profile);

@@ -1,5 +1,5 @@
-/* The recording side of the live file. Every page is allocated before it is mapped, so that a full file system shows
- * as an error here and never as SIGBUS in a thread that counts. */
+/* The recording side of the live file. Every page is allocated before it is mapped, so that a full file system shows as
+ * an error here and never as SIGBUS in a thread that counts. */
 #include <assert.h>
 #include <fcntl.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void make_owners(struct live_header *header, size_t offset) {
     pthread_mutexattr_destroy(&attributes);
 }
 
-/* Everything else is in place: from here on readers may believe the file. */
+/* Everything else is in place: from here on readers accept the file. */
 static void publish_header(struct live_header *header) {
     uint64_t magic;
     memcpy(&magic, LIVE_MAGIC, sizeof(magic));
@@ -136,7 +136,7 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
 void live_close(struct live *live) {
     uint64_t now_cycles = aggstats_clock_now(live->header->clock_kind);
     __atomic_store_n(&live->header->seen_cycles, now_cycles, __ATOMIC_RELAXED);
-    if (live->fd >= 0) /* closing leaves the lock to a mapping, which a child may have inherited */
+    if (live->fd >= 0) /* closing alone would leave the lock to a child that has inherited the descriptor */
         flock(live->fd, LOCK_UN);
     close_fd(&live->fd);
     close_fd(&live->directory_fd);

@@ -1,9 +1,9 @@
-/* Recorders: making and freeing them, what a fork does to them, and what is known of them.
+/* Recorders: making and freeing them, what a fork does to them, and questions about them.
  *
- * A child process has its parent's memory, but the live file is the parent's, and threads and what they are about to
- * change stay behind. So all locks are held while a process forks. The child's recorders then start anew in memory of
- * their own, before fork() returns there. A child that is made without such handlers (_Fork(), clone() itself) finds
- * itself without a recorder: what it counts is thrown away. */
+ * A child process has its parent's memory, but the live file is the parent's, and other threads, with the changes they
+ * are about to make, stay behind. So all locks are held while a process forks. The child's recorders then start anew in
+ * memory of their own, before fork() returns there. A child that is made without fork handlers (_Fork(), clone()
+ * itself) has no recorder: what it counts is dropped. */
 #include "recorder_state.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 static struct aggstats_block *own_block(struct aggstats_recorder *recorder) {
     const uint64_t id = recorder->front.id;
-    if (id == 0) /* made without handlers: locks may be held by threads that are not here */
+    if (id == 0) /* made without fork handlers: locks may be held by threads that do not exist here */
         return recorder->threads.fallback_block;
     recorder_wake(recorder);
     return aggstats_thread_cache.recorder_id == id ? aggstats_thread_cache.block
@@ -156,7 +156,7 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
     return 0;
 }
 
-/* A child has either nothing of the live file, or a recorder that lets go of it. */
+/* A child has either nothing of the live file, or a recorder that leaves it. */
 static int recorder_register(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
     sigset_t before;
     threads_lock_registry(&before);
@@ -175,7 +175,7 @@ static void recorder_unregister(struct aggstats_recorder *recorder) {
     threads_unlock_registry(&before);
 }
 
-/* Older kernels do not know that; then children without handlers count in their parent's live file. */
+/* With an older kernel, children without fork handlers count in their parent's live file. */
 static void wipe_in_children(struct aggstats_recorder *recorder, bool wipe) {
     madvise(recorder, RECORDER_PAGE_BYTES, wipe ? MADV_WIPEONFORK : MADV_KEEPONFORK);
 }
@@ -243,7 +243,7 @@ void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {
 
 struct probe *recorder_attach(struct aggstats_recorder *recorder, unsigned place, struct probe *probe) {
     sigset_t before;
-    quiet_lock(&recorder->window_lock, &before); /* not while somebody forks */
+    quiet_lock(&recorder->window_lock, &before); /* not while another thread forks */
     if (probe && probe->ops->pause && live_window(&recorder->live)->paused)
         probe->ops->pause(probe);
     struct probe *earlier = __atomic_exchange_n(&recorder->probes[place], probe, __ATOMIC_ACQ_REL);
@@ -255,7 +255,7 @@ struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder) 
     return threads_add_lane(&recorder->threads);
 }
 
-/* Calls come first, and buckets last, as with calls that are counted one by one: readers look in the opposite order. */
+/* Calls first, buckets last, as for calls that are counted one by one: readers read in the opposite order. */
 void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggstats_block *lane, unsigned op,
                          const struct aggstats_counted *counted) {
     const struct layout *layout = &recorder->layout;

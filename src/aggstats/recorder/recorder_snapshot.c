@@ -1,4 +1,4 @@
-/* Snapshots of a recorder, and the changes of window that are made of them. */
+/* Snapshots of a recorder, and the changes of its window that need one. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "snapshot.h"
 #include "text_format.h"
 
-/* The live file, too, learns how far the clock has come and how fast it runs. */
+/* The live file too gets the current time and the improved frequency. */
 static void note_clock(const struct aggstats_recorder *recorder, struct snapshot_source *source) {
     source->clock = aggstats_recorder_clock(recorder);
     source->now_cycles = aggstats_clock_now(source->clock.kind);
@@ -19,10 +19,10 @@ static void note_clock(const struct aggstats_recorder *recorder, struct snapshot
     __atomic_store_n(&header->seen_cycles, source->now_cycles, __ATOMIC_RELAXED);
 }
 
-/* What is to be done with the sums of all counters, while no window changes. */
+/* What to do with the sums of all counters, while no window changes. */
 typedef int (*tally_fn)(struct aggstats_recorder *recorder, struct tally *tally, void *argument);
 
-/* A process that is killed between the two leaves a live file that tells no longest calls. */
+/* A process that is killed between the two leaves a live file without longest calls. */
 static int tally_and_keep_longest(struct aggstats_recorder *recorder, struct tally *tally) {
     uint64_t *changes = &recorder->live.header->longest_changes;
     __atomic_fetch_add(changes, 1, __ATOMIC_SEQ_CST);
@@ -88,7 +88,7 @@ void aggstats_recorder_tell_changes(struct aggstats_recorder *recorder, aggstats
     quiet_unlock(&recorder->window_lock, &before);
 }
 
-/* tally: NULL: no blocks. Under the window lock */
+/* tally: NULL: no blocks. Call under the window lock */
 static void tell_change(const struct aggstats_recorder *recorder, enum aggstats_change change,
                         const struct tally *tally, uint64_t cycles, int64_t realtime_ns) {
     const struct aggstats_changed changed = {
@@ -105,7 +105,7 @@ static void tell_change(const struct aggstats_recorder *recorder, enum aggstats_
 typedef void (*window_change_fn)(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                                  uint64_t now_cycles);
 
-/* Under the window lock */
+/* Call under the window lock */
 static void take_lost(struct aggstats_recorder *recorder, uint64_t taken) {
     uint64_t *lost = &recorder->live.header->lost;
     __atomic_store_n(lost, *lost > taken ? *lost - taken : 0, __ATOMIC_RELAXED);
@@ -114,7 +114,7 @@ static void take_lost(struct aggstats_recorder *recorder, uint64_t taken) {
 static void reset_all(struct aggstats_recorder *recorder, struct window *window, const struct tally *settled,
                       uint64_t now_cycles) {
     window_reset(window, settled, now_cycles);
-    recorder->rotation = NULL; /* what it would take away is gone */
+    recorder->rotation = NULL; /* its span has been reset */
     take_lost(recorder, recorder->live.header->lost);
     RECORDER_PROBES_DO(recorder, reset);
 }
@@ -168,11 +168,12 @@ int aggstats_recorder_resume(struct aggstats_recorder *recorder) {
 
 /* ---- Rotation ----
  *
- * What is shown at one moment is saved without the lock, and is then taken from what is shown. Pauses, resumes,
- * intervals and joint profiles may begin and end in between, since each only adds to what is subtracted. */
+ * The profile shown at one moment is saved without the lock, and is then subtracted from what is shown. In between the
+ * recorder may be paused and resumed, and intervals and joint profiles begin and end, since each only adds to what is
+ * subtracted. */
 
-/* A total, and failures, may be more than the buckets allow, and an op without calls is not in the profile: such is
- * left to the next span. */
+/* A total, and failures, may exceed what the buckets allow, and an op without calls is not in the profile: the excess
+ * is left to the next span. */
 static void agree(const struct aggstats_recorder *recorder, struct rotation *rotation) {
     const struct layout *layout = &recorder->layout;
     for (unsigned op = 0; op < layout->op_count; op++) {
@@ -203,9 +204,9 @@ static void end_marks(struct aggstats_recorder *recorder, const struct aggstats_
     }
 }
 
-/* Calls in flight are the next span's: without them calls are what the buckets hold. What is kept beside the counters
- * is read again after these: it is then in the profile as far as the counters have it, and the rest is the next span's.
- * So only calls may be missing that a thread has counted and is about to add there. */
+/* Calls in flight belong to the next span: without them the number of calls is the sum of the buckets. The probes are
+ * read after the counters: so a probe's data is in the profile if the counters have the call, and the rest belongs to
+ * the next span. Only calls may be missing that a thread has counted and is about to add to the probe. */
 static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tally, void *argument) {
     struct rotation *rotation = argument;
     if (recorder->rotation)
@@ -233,7 +234,7 @@ static int begin_rotation(struct aggstats_recorder *recorder, struct tally *tall
     return 0;
 }
 
-/* The intervals that were cut meanwhile become one, which begins where the span ended. */
+/* The intervals that ended meanwhile are merged into one, which begins where the span ended. */
 static void take_span(struct aggstats_recorder *recorder, const struct rotation *rotation) {
     struct window *window = live_edit_window(&recorder->live, &recorder->layout);
     window_take(window, &recorder->layout, &rotation->span);

@@ -13,37 +13,37 @@
 struct rotation {
     struct aggstats_profile profile;
     struct window_span span;
-    uint64_t lost; /* calls of it that were not counted */
+    uint64_t lost; /* its calls that were not counted */
 };
 
 struct aggstats_recorder {
-    struct recorder_front front; /* first: aggstats_hot() */
+    struct recorder_front front; /* must be first: aggstats_hot() */
     struct layout layout;
     char (*op_names)[AGGSTATS_NAME_SIZE];
     struct aggstats_label *labels;
     size_t label_count;
 
     struct aggstats_clock clock;
-    bool clock_measured; /* its frequency can be bettered by measuring longer */
+    bool clock_measured; /* a longer measurement can improve its frequency */
     struct clock_pair created;
 
     struct live live;
     struct threads threads;
-    pthread_mutex_t probes_lock;      /* taken first: who makes or changes probes of a kind that needs it */
-    pthread_mutex_t window_lock;      /* the windows, what is read against them, and the next */
+    pthread_mutex_t probes_lock;      /* taken first, to make or change a probe that needs it */
+    pthread_mutex_t window_lock;      /* of the windows, of reading counters against them, and of the next */
     struct probe *probes[PROBES_MAX]; /* by place; atomic; NULL: not attached */
-    struct rotation *rotation;        /* under the window lock; NULL: none, or a reset has come between */
-    aggstats_changed_fn changed;      /* under the window lock, as the next; NULL: nobody wants to know */
+    struct rotation *rotation;        /* under the window lock; NULL: none, or a reset came in between */
+    aggstats_changed_fn changed;      /* under the window lock, like the next; NULL: nobody is notified */
     void *changed_context;
 };
 
-/* The one at a place; NULL: there is none in this process. */
+/* The probe at a place; NULL: there is none in this process. */
 static inline struct probe *recorder_probe(const struct aggstats_recorder *recorder, unsigned place) {
     struct probe *probe = __atomic_load_n(&recorder->probes[place], __ATOMIC_ACQUIRE);
     return probe && !probe->is_left ? probe : NULL;
 }
 
-/* Has each probe in this process do that. */
+/* Calls an op of each probe in this process. */
 #define RECORDER_PROBES_DO(recorder, op)                                                                               \
     do {                                                                                                               \
         for (unsigned place_ = 0; place_ < PROBES_MAX; place_++) {                                                     \
@@ -53,11 +53,12 @@ static inline struct probe *recorder_probe(const struct aggstats_recorder *recor
         }                                                                                                              \
     } while (0)
 
-/* Puts a probe in its place, and returns the one that was there, also one that has been left: the caller destroys it.
- * NULL: none is there from now on. It is paused if the recorder is. Takes the window lock */
+/* Puts a probe in its place, and returns the previous one, even if it has left: the caller destroys it. NULL: removes
+ * it. The probe is paused if the recorder is. Takes the window lock */
 struct probe *recorder_attach(struct aggstats_recorder *recorder, unsigned place, struct probe *probe);
 
-/* The sleep of who looks at calls in flight is over. False: it did not sleep, or somebody has ended that.
+/* Ends the sleep of the thread that watches calls in flight. Returns false if it did not sleep, or another thread has
+ * ended that.
  * Threads: any */
 static inline bool recorder_end_sleep(struct aggstats_recorder *recorder) {
     uint64_t asleep = AGGSTATS_ASLEEP;
@@ -65,8 +66,7 @@ static inline bool recorder_end_sleep(struct aggstats_recorder *recorder) {
                                        __ATOMIC_RELAXED);
 }
 
-/* A call is about to begin: ends that sleep.
- * Signals: may be called in handlers.
+/* A call is about to begin: ends that sleep. Signals: may be called in handlers.
  * Threads: any */
 static inline void recorder_wake(struct aggstats_recorder *recorder) {
     if (recorder_end_sleep(recorder))

@@ -1,4 +1,4 @@
-/* Waking up at each border. A border missed is not made up for: the interval was longer. */
+/* Waking up at each border. A missed border is not made up for: that interval is longer. */
 #include "sampler.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 enum wake { BORDER, REWIND, STOP };
 
-/* ret_interval_ns: of the first interval, where it begins now */
+/* ret_interval_ns: length of the first interval, if that begins now */
 static enum wake wait_until(struct sampler *sampler, int64_t until_ns, int64_t *ret_interval_ns) {
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
     pthread_mutex_lock(&sampler->lock);
@@ -85,7 +85,7 @@ int sampler_start(sampler_cut_fn cut, void *context, int64_t interval_ns, struct
 void sampler_stop(struct sampler *sampler) {
     if (!sampler)
         return;
-    if (sampler->is_left) { /* its lock and condition are as the thread has left them */
+    if (sampler->is_left) { /* its lock and condition are in the state in which the thread left them */
         free(sampler);
         return;
     }

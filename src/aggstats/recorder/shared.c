@@ -1,9 +1,9 @@
 /* Counting in the live file of another process.
  *
- * Nothing but memory is kept: descriptors are the program's, and a lock of the process's could be held by a thread that
- * a child does not have. A block belongs to whoever holds its owner's lock (live_file.h), which is only ever tried. In a
- * child the kernel has zeroed the hot part, so that its first call comes here; its mappings are its parent's, and so
- * are the locks, so it takes a block of its own. Afterwards, until the next thread, no call comes here. */
+ * Only memory is kept: descriptors belong to the program, and a lock of the process could be held by a thread that a
+ * child does not have. A block belongs to the thread that holds its owner's lock (live_file.h), which is only ever
+ * tried. In a child the kernel has zeroed the hot part, so that its first call comes here. Its mappings and locks are
+ * its parent's, so it takes a block of its own. Afterwards no call comes here until the next thread. */
 #include "aggstats/shared.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "recorder_state.h"
 #include "thread_block.h"
 
-/* Behind the numbers that recorders of one process give themselves. */
+/* Above the numbers that recorders of one process give themselves. */
 #define FIRST_ID (UINT64_C(1) << 63)
 
 struct joined {
@@ -25,7 +25,7 @@ struct joined {
     uint64_t last_id;            /* atomic */
     struct live_header *header;
     struct live_owner *owners;
-    struct aggstats_block **blocks; /* [shared_threads] as they are mapped here; atomic; NULL: not yet */
+    struct aggstats_block **blocks; /* [shared_threads], as mapped here; atomic; NULL: not yet */
     struct aggstats_recorder_hot hot;
     uint64_t block_count_max;
     size_t header_bytes;
@@ -42,7 +42,7 @@ static void *map_memory(size_t size_bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Puts a mapping where others may have put one meanwhile, whose stays. */
+/* Installs a mapping. If another thread installed one first, that one is kept. */
 static struct aggstats_block *keep(struct aggstats_block **place, struct aggstats_block *block, size_t size_bytes) {
     struct aggstats_block *other = NULL;
     if (block && !__atomic_compare_exchange_n(place, &other, block, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
@@ -56,8 +56,8 @@ static int open_live(const char *path) {
     return open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Allocated before it is mapped, so that a full file system is an error here and no SIGBUS later.
- * live_fd: of the file, for as long as it is being joined; else -1, as for the next two */
+/* Allocates before it maps, so that a full file system is an error here and no SIGBUS later.
+ * live_fd: of the file while it is being joined; else -1; also for the next two */
 static struct aggstats_block *map_block(struct joined *joined, uint64_t number, int live_fd) {
     const off_t offset = (off_t)(joined->header_bytes + number * joined->block_bytes);
     CLEANUP_FD int own_fd = live_fd < 0 ? open_live(joined->path) : -1;
@@ -74,7 +74,7 @@ static struct aggstats_block *map_block(struct joined *joined, uint64_t number, 
     return keep(&joined->blocks[number], memory, joined->block_bytes);
 }
 
-/* False: a thread that lives has it. */
+/* Returns false if a living thread has it. */
 static bool take_lock(struct live_owner *owner) {
     int error = pthread_mutex_trylock(&owner->lock);
     if (error == EOWNERDEAD)
@@ -82,7 +82,7 @@ static bool take_lock(struct live_owner *owner) {
     return error == 0 || error == EOWNERDEAD;
 }
 
-/* NULL: there is no room in the file. */
+/* Returns NULL if there is no room in the file. */
 static struct aggstats_block *claim_block(struct joined *joined, int live_fd) {
     for (uint64_t number = 0; number < joined->block_count_max; number++) {
         if (!take_lock(&joined->owners[number]))
@@ -94,14 +94,14 @@ static struct aggstats_block *claim_block(struct joined *joined, int live_fd) {
             pthread_mutex_unlock(&joined->owners[number].lock);
             return NULL;
         }
-        __atomic_store_n(&block->current_op, 0, __ATOMIC_RELAXED); /* of one that was killed meanwhile */
+        __atomic_store_n(&block->current_op, 0, __ATOMIC_RELAXED); /* of a thread that was killed meanwhile */
         __atomic_store_n(&block->thread, (uint64_t)gettid(), __ATOMIC_RELAXED);
         return block;
     }
     return NULL;
 }
 
-/* What threads for which there is no room count in. Nobody reads it. */
+/* Threads without a block count here. Nobody reads it. */
 static unsigned char lost[sizeof(struct aggstats_block) +
                           AGGSTATS_OPS_MAX * (sizeof(struct aggstats_counters) + CACHE_LINE_BYTES +
                                               (AGGSTATS_BUCKETS_MAX + AGGSTATS_BESIDE) * sizeof(uint64_t))]
@@ -112,8 +112,8 @@ static struct aggstats_block *lost_block(struct joined *joined) {
     return (struct aggstats_block *)(void *)lost;
 }
 
-/* In a child: what the kernel has zeroed, and a new number, so that no thread's cache fits. Whichever thread comes
- * first. */
+/* In a child: fills in what the kernel has zeroed, with a new number, so that no thread's cache is valid. Any thread
+ * may come first. */
 static uint64_t renew_hot(struct joined *joined) {
     struct aggstats_recorder_hot *hot = &joined->front.hot;
     uint64_t id = __atomic_load_n(&hot->id, __ATOMIC_ACQUIRE);
@@ -126,7 +126,7 @@ static uint64_t renew_hot(struct joined *joined) {
     return __atomic_compare_exchange_n(&hot->id, &id, new_id, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? new_id : id;
 }
 
-/* With all signals blocked: a handler may record. And no thread is cancelled while it opens the file. */
+/* Blocks all signals: a handler may record. And no thread is cancelled while it opens the file. */
 static struct aggstats_block *find_own_block(struct joined *joined, int live_fd) {
     int saved_errno = errno;
     int cancel_state;
@@ -194,7 +194,7 @@ static int map_header(int fd, unsigned op_count, const char *const *op_names, st
     return 0;
 }
 
-/* One mapping: the recorder, whose first page is zeroed in children, what is mapped of the blocks, and the path. */
+/* One mapping: the recorder, whose first page is zeroed in children, the table of mapped blocks, and the path. */
 static struct joined *make_joined(struct live_header *header, const char *path) {
     const size_t front_bytes = round_up(sizeof(struct joined), CACHE_LINE_BYTES);
     const size_t blocks_bytes = header->shared_threads * sizeof(struct aggstats_block *);
@@ -235,7 +235,7 @@ int aggstats_recorder_join(const char *live_path, const char *const *op_names, u
         munmap(header, header->header_bytes);
         return -ENOMEM;
     }
-    find_own_block(joined, fd); /* while the file is open: who joins is about to count */
+    find_own_block(joined, fd); /* while the file is open, because the thread is about to count */
     *ret_recorder = (struct aggstats_recorder *)(void *)joined;
     return 0;
 }
@@ -245,7 +245,7 @@ void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, u
     __atomic_fetch_add(&joined->header->notes[note], more, __ATOMIC_RELAXED);
 }
 
-/* ---- By whoever has made the file ---- */
+/* ---- In the process that has made the file ---- */
 
 static void forget_call(const struct live *live, uint64_t number) {
     const uint64_t none = 0;

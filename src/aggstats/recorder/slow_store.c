@@ -26,7 +26,7 @@ static struct slow_cause *other_causes(struct slow_store *store, uint64_t op) {
     return other;
 }
 
-/* One that has been counted; NULL: none has. */
+/* The cause if it has been counted; else NULL. */
 static struct slow_cause *counted_cause(struct slow_store *store, uint64_t op, const char *text) {
     struct slow_cause *cause = find_cause(store, op, text);
     return cause || strcmp(text, OTHER_CAUSES) != 0 ? cause : other_causes(store, op);
@@ -44,7 +44,7 @@ static struct slow_cause *cause_of(struct slow_store *store, uint64_t op, const 
     return cause;
 }
 
-/* The place of a bucket among those of the cause; SLOW_BUCKETS_MAX: it has none. */
+/* The index of a bucket among those of the cause; SLOW_BUCKETS_MAX: it has none. */
 static size_t bucket_place(const struct slow_cause *cause, unsigned bucket) {
     for (size_t i = 0; i < cause->bucket_count; i++)
         if (cause->buckets[i] == bucket)
@@ -104,7 +104,7 @@ static int op_number(const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_cou
     return -1;
 }
 
-/* What is taken was shown, and has only grown since. */
+/* What is subtracted was shown, and has only grown since. */
 static void take_buckets(struct slow_cause *cause, const uint64_t *taken) {
     size_t kept = 0;
     for (size_t i = 0; taken && i < cause->bucket_count; i++) {
@@ -126,7 +126,7 @@ static void take_cause(struct slow_store *store, int op, const struct aggstats_c
     take_buckets(cause, taken->buckets);
 }
 
-/* Of calls that ended since; of more than are kept, of the last ones. */
+/* Among calls that ended since; only the latest ones are kept. */
 static void find_longest_again(struct slow_store *store) {
     uint64_t kept_count = store->call_count < SLOW_CALLS_MAX ? store->call_count : SLOW_CALLS_MAX;
     for (uint64_t i = 0; i < kept_count; i++) {
@@ -166,7 +166,7 @@ void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_N
 
 /* ---- Showing ---- */
 
-/* A text of the live file, which others may have written. */
+/* Copies a text of the live file, which another program may have written. */
 static bool copy_text(const char *from, size_t size_bytes, char *ret_text) {
     if (!memchr(from, '\0', size_bytes))
         return false;
@@ -174,7 +174,7 @@ static bool copy_text(const char *from, size_t size_bytes, char *ret_text) {
     return true;
 }
 
-/* False: nobody has written that, or has been killed while doing it. */
+/* Returns false if no recorder has written that, or it was killed meanwhile. */
 static bool fill_buckets(const struct slow_cause *cause, unsigned bucket_count, uint64_t *buckets) {
     uint64_t calls = 0;
     for (size_t i = 0; i < cause->bucket_count; i++) {
@@ -274,7 +274,7 @@ static int show_calls(const struct slow_store *store, const char (*op_names)[AGG
     return err;
 }
 
-/* "" is not known. Errors: -ENOMEM */
+/* "" is unknown. Errors: -ENOMEM */
 static int set_text(const char *text, char **text_of_call) {
     if (!text[0] || *text_of_call)
         return 0;
@@ -292,7 +292,7 @@ static int show_wait(const struct slow_wait *wait, struct aggstats_call_in_fligh
     return err < 0 ? err : set_text(texts.path, &call->path);
 }
 
-/* Calls are looked at before they are slow, of which nothing is told. */
+/* Calls are watched before they are slow; such waits are not shown. */
 static int show_waits(const struct slow_store *store, const uint64_t *starts, struct aggstats_profile *profile) {
     int err = 0;
     for (size_t i = 0; i < profile->in_flight_count; i++) {

@@ -1,8 +1,8 @@
-/* Private: what is kept of slow calls, in the live file.
+/* Private: slow calls and their causes, in the live file.
  *
- * One thread at a time changes it, and others may read it meanwhile, also in other processes: the sequence is odd while
- * it is being changed, and another one afterwards. All memory is bounded: of an op's causes for which there is no room,
- * one is for all. */
+ * One thread at a time changes it, and others may read it meanwhile, also in other processes: the sequence is odd
+ * during a change, and different afterwards. All memory is bounded: if an op has more causes than fit, one entry stands
+ * for the rest. */
 #ifndef SLOW_STORE_H
 #define SLOW_STORE_H
 
@@ -12,7 +12,7 @@
 #define SLOW_CALLS_MAX 32
 #define SLOW_WAITS_MAX 64
 #define SLOW_PATH_SIZE 256
-#define SLOW_BUCKETS_MAX 40 /* that calls of one op and cause come to; at resolution 1 no call is slow for 2^40 ms */
+#define SLOW_BUCKETS_MAX 40 /* that calls of one op and cause fall in; at resolution 1 no call is slow for 2^40 ms */
 
 struct slow_cause {
     uint64_t op;
@@ -20,9 +20,9 @@ struct slow_cause {
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t longest_cycles;
-    uint64_t bucket_count;                /* of the next two, without order */
+    uint64_t bucket_count;                /* of the next two, unordered */
     uint16_t buckets[SLOW_BUCKETS_MAX];   /* their numbers */
-    uint64_t in_bucket[SLOW_BUCKETS_MAX]; /* calls; those of buckets that there was no room for are nowhere */
+    uint64_t in_bucket[SLOW_BUCKETS_MAX]; /* calls; those in buckets that do not fit are lost */
 };
 
 struct slow_call {
@@ -39,28 +39,28 @@ struct slow_call {
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
-    char path[SLOW_PATH_SIZE];       /* "": not known, as the next */
-    char stack[AGGSTATS_STACK_SIZE]; /* when its cause was seen last */
+    char path[SLOW_PATH_SIZE];       /* "": unknown, like the next */
+    char stack[AGGSTATS_STACK_SIZE]; /* when its cause was last seen */
 };
 
 /* What a call in flight waits for. */
 struct slow_wait {
     uint64_t start_cycles; /* of the call; 0: this place is free */
     struct aggstats_wait seen;
-    char path[SLOW_PATH_SIZE]; /* of what it works on; "": not known */
+    char path[SLOW_PATH_SIZE]; /* of the object; "": unknown */
 };
 
 struct slow_store {
     uint64_t sequence;         /* atomic */
     uint64_t threshold_cycles; /* atomic; 0: nothing is slow */
     uint64_t cause_count;
-    uint64_t call_count; /* since the last reset; the last SLOW_CALLS_MAX of them are kept, number i in i % that */
+    uint64_t call_count; /* since the last reset; the last SLOW_CALLS_MAX are kept, number i in i % SLOW_CALLS_MAX */
     struct slow_cause causes[SLOW_CAUSES_MAX + AGGSTATS_OPS_MAX]; /* behind the first: one of each op, for all others */
     struct slow_call calls[SLOW_CALLS_MAX];
     struct slow_wait waits[SLOW_WAITS_MAX];
 };
 
-/* Around each change. */
+/* Call them around each change. */
 static inline void slow_store_begin(struct slow_store *store) {
     __atomic_store_n(&store->sequence, store->sequence + 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -73,34 +73,35 @@ static inline void slow_store_end(struct slow_store *store) {
 /* A part of a call's latency. */
 struct slow_part {
     char cause[AGGSTATS_CAUSE_SIZE];
-    char stack[AGGSTATS_STACK_SIZE]; /* at the last look at which it was seen */
+    char stack[AGGSTATS_STACK_SIZE]; /* when it was last seen */
     uint64_t cycles;
 };
 
-/* Adds a call that has ended, whose parts are its latency, and at least one. bucket: of its latency. Returns it with
- * its cause, until the next change */
+/* Adds a call that has ended. Its latency is the sum of its parts, of which there is at least one. bucket: of its
+ * latency.
+ * Returns the stored call with its cause, valid until the next change */
 const struct slow_call *slow_store_add(struct slow_store *store, const struct slow_call *call, unsigned bucket,
                                        const struct slow_part *parts, size_t part_count);
 
-/* Forgets the calls so far; what is in flight stays. */
+/* Forgets the calls so far; waits of calls in flight stay. */
 void slow_store_reset(struct slow_store *store);
 
-/* Forgets what a profile shows of them. */
+/* Subtracts what a profile shows of them. */
 void slow_store_take(struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                      const struct aggstats_profile *profile);
 
-/* Puts it into a profile. in_flight_starts: when the profile's calls in flight began, in their order.
- * Errors: -ENOMEM, -EBADMSG nobody has written that */
+/* Puts them into a profile. in_flight_starts: starts of the profile's calls in flight, in their order.
+ * Errors:  -ENOMEM, -EBADMSG no recorder has written that */
 int slow_store_show(const struct slow_store *store, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                     const uint64_t *in_flight_starts, struct aggstats_profile *profile);
 
-/* What a call as profiles have it points to. */
+/* The texts that a call of a profile points to. */
 struct slow_texts {
     char path[SLOW_PATH_SIZE];
     char stack[AGGSTATS_STACK_SIZE];
 };
 
-/* A call as profiles have it. Errors: -EBADMSG nobody has written that. Owner: the caller keeps *texts as long */
+/* A call as in profiles. Errors: -EBADMSG no recorder has written that. Owner: the caller keeps *texts as long */
 int slow_store_show_call(const struct slow_call *call, const char (*op_names)[AGGSTATS_NAME_SIZE], unsigned op_count,
                          struct slow_texts *texts, struct aggstats_slow_call *ret_shown);
 

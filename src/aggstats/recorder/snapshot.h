@@ -15,10 +15,10 @@ struct snapshot_source {
     const struct aggstats_label *labels;
     size_t label_count;
     bool incomplete;
-    const struct live_header *header;         /* what is counted there */
-    const struct slow_store *slow;            /* whole: while it is shown nobody changes it */
-    const struct aggstats_recorder *recorder; /* whose probes are shown; NULL: none are known */
-    bool is_marked;                           /* what is shown is: see probe.h */
+    const struct live_header *header;         /* counters that stand there */
+    const struct slow_store *slow;            /* consistent: nobody changes it while it is shown */
+    const struct aggstats_recorder *recorder; /* its probes are shown; NULL: none are known */
+    bool is_marked;                           /* the profile will be saved: see probe.h */
 };
 
 /* Errors: -ENOMEM; *ret_profile untouched */

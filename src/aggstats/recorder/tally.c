@@ -1,7 +1,7 @@
-/* Summing blocks that are being written. The order of the loads carries the invariant calls >= sum(buckets) >=
- * failures: a thread counts the call first, then its bucket, and its failure last, so here failures come first, then
- * buckets, and calls last. A total may already hold a latency whose bucket was not yet seen. The longest call is raised
- * before its bucket is counted, so it is read after these. */
+/* Summing blocks that are being written. The order of the loads preserves the invariant calls >= sum(buckets) >=
+ * failures: a thread counts the call first, then its bucket, and its failure last. So here failures are read first,
+ *   then buckets, and calls last. A total may already include a latency whose bucket was not yet read. The longest call
+ *   is raised before its bucket is counted, so it is read after the buckets. */
 #include "tally.h"
 
 #include <sched.h>
@@ -35,7 +35,7 @@ void tally_finish(struct tally *tally) {
 static void read_counters(const struct layout *layout, const struct aggstats_counters *counters,
                           struct aggstats_counters *ret_copy) {
     for (unsigned word = layout_word_count(layout);
-         word-- > 0;) /* from behind: what is beside the buckets before these */
+         word-- > 0;) /* backwards: the counters beside the buckets come first */
         ret_copy->buckets[word] = __atomic_load_n(&counters->buckets[word], __ATOMIC_ACQUIRE);
     ret_copy->total_cycles = __atomic_load_n(&counters->total_cycles, __ATOMIC_ACQUIRE);
     ret_copy->calls = __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE);
@@ -62,11 +62,11 @@ struct reading {
     const struct layout *layout;
     const struct aggstats_block *block;
     struct aggstats_block *copy;
-    struct aggstats_block *takes_from;      /* the block, if its longest calls are to begin anew; or NULL */
-    struct longest taken[AGGSTATS_OPS_MAX]; /* those so far */
-    uint64_t open_calls[AGGSTATS_OPS_MAX];  /* begun and not ended, as far as the copy knows */
+    struct aggstats_block *takes_from;      /* the block, if its longest calls are to be reset; or NULL */
+    struct longest taken[AGGSTATS_OPS_MAX]; /* those taken so far */
+    uint64_t open_calls[AGGSTATS_OPS_MAX];  /* begun and not ended, according to the copy */
     bool is_whole[AGGSTATS_OPS_MAX];        /* see read_whole_op() */
-    bool is_still[AGGSTATS_OPS_MAX];        /* two readings were the same: nothing happens, they are really open */
+    bool is_still[AGGSTATS_OPS_MAX];        /* two readings were the same: nothing happens, the calls are really open */
 };
 
 /* True if the longest call is one of those in the buckets, or there is none. A call may be just between the two. */
@@ -84,7 +84,7 @@ static void read_shown(struct reading *reading, unsigned op) {
     while (!longest_is_counted(layout, copy) && ++attempt < READ_ATTEMPTS_MAX);
 }
 
-/* Again if a call has ended between the two readings: it would be in the buckets of neither side of the border. */
+/* Repeats if a call has ended between the two readings: it would be in the buckets of neither side of the border. */
 static void read_and_take(struct reading *reading, unsigned op) {
     const struct layout *layout = reading->layout;
     const size_t counts_bytes = layout_bucket_count(layout) * sizeof(uint64_t);
@@ -119,12 +119,12 @@ static void read_op_again(struct reading *reading, unsigned op) {
     reading->is_still[op] = copy->calls == calls && reading->open_calls[op] == open_calls;
 }
 
-/* How many open calls the block's name for the call in flight accounts for. */
+/* The number of open calls explained by the block's name for its call in flight. */
 static uint64_t named_calls(const struct aggstats_block *copy, unsigned op) {
     return copy->current_op == (uint64_t)op + 1 ? 1 : 0;
 }
 
-/* Reads again the ops that show more open calls than are named. Returns false if there are none. */
+/* Reads again the ops that have more open calls than named ones. Returns false if there are none. */
 static bool read_disagreeing(struct reading *reading) {
     bool any = false;
     for (unsigned op = 0; op < reading->layout->op_count; op++) {
@@ -165,7 +165,7 @@ void tally_read_block(const struct layout *layout, const struct aggstats_block *
 
 /* ---- Between numbered calls ---- */
 
-/* It may have lost its CPU there, and be of the idle class. */
+/* The thread may have lost its CPU there, and be of the idle class. */
 static void wait_for_call_end(int attempt) {
     const struct timespec pause = {.tv_nsec = 100000};
     if (attempt < YIELDS_MAX)
@@ -178,14 +178,14 @@ static uint64_t turns_of(const struct reading *reading) {
     return __atomic_load_n(&reading->block->turns, __ATOMIC_ACQUIRE);
 }
 
-/* Whole: no numbered call has ended while the op was read. */
+/* is_whole: no numbered call has ended while the op was read. */
 static void read_whole_op(struct reading *reading, unsigned op) {
     uint64_t turns = turns_of(reading);
     read_op(reading, op);
     reading->is_whole[op] = turns % 2 == 0 && turns_of(reading) == turns;
 }
 
-/* False: of what was read nothing has changed, since no call was open and none has begun. */
+/* Returns false if nothing that was read can have changed, since no call was open and none has begun. */
 static bool may_have_changed(const struct reading *reading, unsigned op) {
     const struct aggstats_counters *counters = layout_counters_const(reading->layout, reading->block->counters, op);
     const struct aggstats_counters *copy = layout_counters_const(reading->layout, reading->copy->counters, op);
@@ -193,7 +193,7 @@ static bool may_have_changed(const struct reading *reading, unsigned op) {
            __atomic_load_n(&counters->calls, __ATOMIC_ACQUIRE) != copy->calls;
 }
 
-/* At first all ops are read, then those again that have changed meanwhile, which takes less time than a call. */
+/* Reads all ops, then again those that have changed meanwhile, which takes less time than a call. */
 static void read_between_calls(struct reading *reading, struct aggstats_numbered *ret_numbered) {
     bool is_exact = false;
     uint64_t turns = 0;
@@ -235,13 +235,13 @@ int tally_add_numbered(struct tally *tally, const struct aggstats_numbered *numb
 
 /* ---- Summing ---- */
 
-/* True if it overflows. */
+/* Returns true on overflow. */
 static bool add_to(uint64_t *sum, uint64_t value) {
     return __builtin_add_overflow(*sum, value, sum);
 }
 
-/* Bytes are counted modulo 2^64: whoever asks for as many must not make a profile impossible. True on overflow of a
- * number of failures. */
+/* Bytes are counted modulo 2^64: a caller that asks for so many must not make a profile impossible. Returns true on
+ * overflow of a number of failures. */
 static bool add_beside(uint64_t *sum, const uint64_t *beside) {
     bool overflow = false;
     for (unsigned i = 0; i < AGGSTATS_LONGEST_OF; i++) {
@@ -251,7 +251,7 @@ static bool add_beside(uint64_t *sum, const uint64_t *beside) {
     return overflow;
 }
 
-/* Of a shared block nobody knows whose object it is. */
+/* In a shared block nobody knows whose object it is. */
 static void add_longest(struct aggstats_counters *sum, const struct aggstats_counters *counters, unsigned resolution,
                         bool shared) {
     struct longest longest = longest_get(sum, resolution);
@@ -317,8 +317,8 @@ static bool read_call(const struct aggstats_block *block, unsigned op_count, str
     return true;
 }
 
-/* A call that ends, or another that begins, while its fields are being read would give a mixture. Reading
- * op and start once more, after the rest, shows that: no two calls of a thread start at the same time. */
+/* A call that ends, or begins, while its fields are being read would give a mixture. Reading op and start once more
+ * afterwards shows that: no two calls of a thread start at the same time. */
 int tally_add_call(struct tally *tally, const struct aggstats_block *block) {
     struct tally_call call;
     struct tally_call again;

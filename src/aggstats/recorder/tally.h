@@ -1,4 +1,4 @@
-/* Private: the sum of many blocks, and the calls that they have in flight. */
+/* Private: the sum of many blocks, and their calls in flight. */
 #ifndef TALLY_H
 #define TALLY_H
 
@@ -17,7 +17,7 @@ struct tally {
     struct layout layout;
     void *table; /* counters of all ops */
     uint64_t clamped;
-    uint64_t last_start_cycles; /* of the latest call of all */
+    uint64_t last_start_cycles; /* of the latest call in any block */
     struct tally_call *in_flight;
     size_t in_flight_count;
     struct aggstats_numbered *numbered; /* of blocks whose longest calls were taken, and whose calls are numbered */
@@ -28,23 +28,22 @@ struct tally {
 int tally_init(struct tally *tally, const struct layout *layout);
 void tally_finish(struct tally *tally);
 
-/* Copies a block that may be counting meanwhile, as it was at some moment: calls >= sum(buckets) in the copy, and its
- * unfinished call is the one that it names as in flight. Only calls around which others are nested are unfinished
- * without a name. Its longest calls are at least as long as all in its buckets. ret_copy: of layout_block_bytes() */
+/* Copies a block that may be counting meanwhile, as of some moment: in the copy calls >= sum(buckets), and its
+ * unfinished call is the one named as in flight. Only calls around nested ones are unfinished without being named. Its
+ * longest calls are at least as long as all in its buckets. ret_copy: of layout_block_bytes() */
 void tally_read_block(const struct layout *layout, const struct aggstats_block *block, struct aggstats_block *ret_copy);
 
-/* The same, and the block's longest calls begin anew: those of calls in the copy are in it, the others are not. Where
- * calls are numbered no call is being counted at that moment; ret_numbered: how many were. */
+/* The same, and resets the block's longest calls: those of calls in the copy are in the copy, later ones are not. If
+ * calls are numbered, no call is being counted at that moment; ret_numbered: how many were. */
 void tally_take_block(const struct layout *layout, struct aggstats_block *block, struct aggstats_block *ret_copy,
                       struct aggstats_numbered *ret_numbered);
 
-/* Adds what it gave, if any call is numbered. Errors: -ENOMEM */
+/* Adds the result, if any call is numbered. Errors: -ENOMEM */
 int tally_add_numbered(struct tally *tally, const struct aggstats_numbered *numbered);
 
-/* Makes the calls of one op in a copy agree with its buckets and with the call that the copy names as in flight: what
- * began while the buckets were being read belongs to a later snapshot. is_still: two readings of the op were the
- * same, so all that is open is really open.
- * A name whose call has not begun yet, or has ended, is removed. */
+/* Makes the calls of one op in a copy agree with its buckets and with the call named as in flight: a call that began
+ * while the buckets were being read belongs to a later snapshot. is_still: two readings of the op were the same, so all
+ * open calls are really open. Removes the name of a call that has not begun yet, or has ended. */
 void tally_settle_op(const struct layout *layout, struct aggstats_block *copy, unsigned op, bool is_still);
 
 /* Adds a block that nobody writes, such as a copy.

@@ -1,4 +1,4 @@
-/* Each thread's cache of its block, and the way to it for those that it does not know. */
+/* Each thread's cache of its block, and how a block is found without it. */
 #include "thread_block.h"
 
 AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache = {.recorder_id = AGGSTATS_NO_RECORDER};

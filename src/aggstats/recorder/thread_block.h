@@ -1,4 +1,4 @@
-/* Private: how a thread comes to the block that it counts in, whatever kind of recorder it is. */
+/* Private: how a thread finds the block that it counts in, whatever kind of recorder it is. */
 #ifndef THREAD_BLOCK_H
 #define THREAD_BLOCK_H
 
@@ -11,19 +11,19 @@
 #define RECORDER_PAGE_BYTES 65536U
 #endif
 
-/* What aggstats_thread_block_slow() returns. */
+/* The result of aggstats_thread_block_slow(). */
 typedef struct aggstats_block *own_block_fn(struct aggstats_recorder *recorder);
 
-/* What each recorder begins with. */
+/* The beginning of every recorder. */
 struct recorder_front {
-    struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which are zeroed in a child */
-    uint64_t id;                      /* the same while that is AGGSTATS_ASLEEP */
+    struct aggstats_recorder_hot hot; /* first: aggstats_hot(). In pages of its own, which a child gets zeroed */
+    uint64_t id;                      /* the same as in hot, also while that is AGGSTATS_ASLEEP */
     unsigned char padding[RECORDER_PAGE_BYTES - sizeof(struct aggstats_recorder_hot) - sizeof(uint64_t)];
     own_block_fn *own_block;
 };
 
-/* Makes the block the calling thread's for that recorder. A signal handler that records meanwhile finds no block in the
- * cache, or the right one. */
+/* Makes the block the calling thread's for that recorder. A signal handler that records meanwhile finds either no block
+ * in the cache, or the right one. */
 void thread_block_fill_cache(uint64_t recorder_id, struct aggstats_block *block);
 
 #endif

@@ -1,7 +1,7 @@
 /* Blocks, claimed by threads and given back.
  *
- * A thread's first call may be in a signal handler, which may have interrupted malloc(): memory for it is mapped, and
- * no signal is taken while the registry's lock is held. */
+ * A thread's first call may be in a signal handler that has interrupted malloc(): so memory for it is mapped, and
+ * signals are blocked while the registry's lock is held. */
 #include "threads.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 /* This thread's name in the registry; 0 until it has one. */
 static AGGSTATS_THREAD_LOCAL uint64_t thread_id;
 
-/* What the block in its cache is of; NULL: it shares the fallback. */
+/* The segment of the block in this thread's cache; NULL: it shares the fallback. */
 AGGSTATS_THREAD_LOCAL struct segment *threads_own_segment;
 
 /* The library's only mutable global. */
@@ -41,8 +41,8 @@ static struct segment *find_segment(const struct threads *threads, uint64_t owne
 /* ---- A thread that exits ---- */
 
 /* Its blocks keep their counts and are free for others. Destructors that run later may record again: then the thread
- * claims blocks anew, and comes here once more. What it claims in the last of PTHREAD_DESTRUCTOR_ITERATIONS rounds is
- * used by nobody else. */
+ * claims blocks anew, and this runs once more. A block claimed in the last of PTHREAD_DESTRUCTOR_ITERATIONS rounds is
+ * not reused. */
 static void give_back_blocks(void *unused) {
     (void)unused;
     sigset_t before;
@@ -97,7 +97,7 @@ static struct segment *add_segment(struct threads *threads) {
     return segment;
 }
 
-/* The calling thread's; under the registry's lock. NULL: no memory is left. */
+/* Finds or makes the calling thread's; call under the registry's lock. NULL: no memory is left. */
 static struct segment *claim_segment(struct threads *threads) {
     if (thread_id == 0)
         thread_id = ++registry.last_thread_id;
@@ -131,7 +131,7 @@ struct aggstats_block *threads_own_block(struct threads *threads, uint64_t recor
     return block;
 }
 
-/* It is owned by a name that no thread has. */
+/* Its owner is a number that no thread has. */
 struct aggstats_block *threads_add_lane(struct threads *threads) {
     sigset_t before;
     quiet_lock(&registry.lock, &before);
@@ -208,7 +208,7 @@ void threads_unregister(struct threads *threads) {
 
 /* ---- In a child process ---- */
 
-/* Empties the block, but for calls in progress. */
+/* Empties the block, except for calls in progress. */
 static void keep_open_calls(const struct layout *layout, struct segment *segment) {
     struct aggstats_block *block = segment->block;
     const struct aggstats_block current = *block;

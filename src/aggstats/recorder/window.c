@@ -10,7 +10,7 @@ static uint64_t difference(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
 
-/* Tables are arrays of 64-bit words, and what holds for one counter holds for all. */
+/* Tables are arrays of 64-bit words, and what is true of one counter is true of all. */
 static size_t table_words(const struct layout *layout) {
     return layout_table_bytes(layout) / sizeof(uint64_t);
 }
@@ -86,7 +86,7 @@ void window_resume(struct window *window, const struct tally *settled, uint64_t 
     window->paused = 0;
 }
 
-/* ---- Rotation: what has been shown is taken away, whatever was paused and resumed meanwhile ---- */
+/* ---- Rotation: subtracts what has been shown, whatever was paused and resumed meanwhile ---- */
 
 void window_mark(struct window *window, const struct tally *settled, uint64_t now_cycles, struct window_span *span) {
     const struct layout *layout = &settled->layout;
@@ -127,7 +127,7 @@ uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles)
     return difference(difference(end_cycles, window->start_cycles), window->paused_cycles);
 }
 
-/* Those in the threads' blocks are of a pause while there is one. */
+/* While paused, those in the threads' blocks belong to the pause. */
 static void show_longest(const struct window *window, const struct tally *tally, unsigned op,
                          struct aggstats_counters *counters) {
     const struct layout *layout = &tally->layout;

@@ -1,11 +1,12 @@
 /* Private: what readers subtract. Reset and pause never touch a counter; they change the window instead.
  *
- * A call belongs to the window in which it ends, so a window's calls are all calls that began, ever, less those that
+ * A call belongs to the window in which it ends. So a window's calls are all calls that ever began, less those that
  * ended before it: the calls in flight at a reset are in flight in the new window. Paused time is no part of a window:
- * what ends during a pause is not counted at all, and while paused no call is shown in flight (calls = sum(buckets)).
+ * calls that end during a pause are not counted at all, and while paused no call is shown in flight (calls =
+ * sum(buckets)).
  *
- * A longest call cannot be subtracted. So before each change of window those that threads have noted are taken from
- * them, and kept here, if they ended in the window and in no pause of it. */
+ * A longest call cannot be subtracted. So before each change of window the longest calls are taken from the threads,
+ * and kept here if they ended in the window and in no pause of it. */
 #ifndef WINDOW_H
 #define WINDOW_H
 
@@ -16,15 +17,15 @@ struct window {
     uint64_t paused; /* 0 or 1 */
     int64_t start_ns;
     uint64_t start_cycles;
-    uint64_t paused_cycles;      /* in pauses that are over */
-    uint64_t pause_start_cycles; /* of the pause going on */
+    uint64_t paused_cycles;      /* in pauses that have ended */
+    uint64_t pause_start_cycles; /* of the current pause */
     uint64_t clamped_baseline;
     uint64_t clamped_frozen;
     uint64_t reserved;
-    /* two tables of counters, calls = sum(buckets): the baseline, that is what had ended before the window or in its
-     * pauses; then what had ended when the pause going on began. Of longest calls they hold nothing.
-     * Behind them, two times [op_count], the longest calls that were taken from threads: of the window; and of what of
-     * it came after the latest window_mark() */
+    /* two tables of counters, calls = sum(buckets): the baseline, which is all that had ended before the window or in
+     * its pauses; and all that had ended when the current pause began. They hold no longest calls. Behind them, two
+     * times [op_count], the longest calls taken from threads: those of the window, and those since the latest
+     * window_mark() */
     unsigned char tables[] __attribute__((aligned(CACHE_LINE_BYTES)));
 };
 
@@ -48,36 +49,37 @@ static inline const void *window_frozen(const struct window *window, const struc
 /* The first window, in zeroed memory: nothing has been counted yet. */
 void window_start(struct window *window, uint64_t now_cycles);
 
-/* Keeps the longest calls that were taken from the threads into the tally: always before one of those below. */
+/* Keeps the longest calls that were taken from the threads into the tally. Call it before any of those below. */
 void window_keep_longest(struct window *window, const struct tally *taken);
 
-/* Each takes what all blocks hold now, settled. Pausing what is paused, or resuming what runs, changes nothing. */
+/* Each takes the current sum of all blocks, settled. Pausing while paused, or resuming while running, changes
+ * nothing. */
 void window_reset(struct window *window, const struct tally *settled, uint64_t now_cycles);
 void window_pause(struct window *window, const struct tally *settled, uint64_t now_cycles);
 void window_resume(struct window *window, const struct tally *settled, uint64_t now_cycles);
 
-/* What a window shows at some moment, to be taken from it later. */
+/* What a window shows at some moment, to be subtracted from it later. */
 struct window_span {
     void *table; /* of counters; the caller's */
     uint64_t clamped;
     int64_t end_ns;
     uint64_t end_cycles;
-    uint64_t paused_cycles; /* of the time until then */
+    uint64_t paused_cycles; /* paused time until then */
 };
 
-/* Fills in all but the table's pointer. From now on the longest calls that come after the span are known apart. */
+/* Fills in all but the table's pointer. From now on the longest calls after the span are kept separately. */
 void window_mark(struct window *window, const struct tally *settled, uint64_t now_cycles, struct window_span *span);
 
-/* The window begins where the span ended, and shows what it shows now less what the span did. It may have been paused
- * and resumed since, but not reset. */
+/* The window now begins where the span ended, and shows the difference. It may have been paused and resumed since, but
+ * not reset. */
 void window_take(struct window *window, const struct layout *layout, const struct window_span *span);
 
 uint64_t window_elapsed_cycles(const struct window *window, uint64_t now_cycles);
 
-/* What the window shows of one op. tally: what all blocks hold now; unused while paused.
- * Shape:   counters with as many buckets as tally's layout says, in their own order, and what is beside them
- *          the longest call is 0 if none is known that the buckets allow
- * A difference below 0 counts as 0: updates lost in a shared block, or blocks missing in the live file. */
+/* What the window shows of one op. tally: the current sum of all blocks; unused while paused.
+ * Shape:   counters with as many buckets as tally's layout says, in memory order, and the counters beside them; the
+ *          longest call is 0 if none is known that the buckets allow A negative difference counts as 0: updates lost in
+ *          a shared block, or blocks missing in the live file. */
 void window_visible(const struct window *window, const struct tally *tally, unsigned op,
                     struct aggstats_counters *ret_counters);
 uint64_t window_visible_clamped(const struct window *window, const struct tally *tally);

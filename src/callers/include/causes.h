@@ -1,4 +1,4 @@
-/* Why a thread waits, in words: kernel functions on its stack, matched with patterns. Pure functions. */
+/* Why a thread waits, in words: the kernel functions on its stack, matched with patterns. Pure functions. */
 #ifndef CAUSES_H
 #define CAUSES_H
 
@@ -9,20 +9,21 @@
 #define CAUSE_FUNCTIONS_MAX 48
 #define CAUSE_FUNCTION_SIZE 64
 
-/* Where a thread is in the kernel, the innermost function first. */
+/* The kernel stack of a thread, the innermost function first. */
 struct kernel_stack {
     char functions[CAUSE_FUNCTIONS_MAX][CAUSE_FUNCTION_SIZE];
-    size_t count; /* 0: it is not in the kernel, or that is not known */
+    size_t count; /* 0: it is not in the kernel, or the stack is unknown */
 };
 
-/* Reads what /proc/PID/task/TID/stack or wchan tells. Of a longer stack or name the beginning is kept; offsets,
- * modules, and what the compiler adds to names, such as ".isra.0", are left out. */
+/* Parses /proc/PID/task/TID/stack or wchan. Stacks and names that are too long are cut at the end. Offsets, modules,
+ * and what the compiler appends to names, such as ".isra.0", are left out. */
 void kernel_stack_parse(const char *text, struct kernel_stack *ret_stack);
 
 /* Causes and their patterns, in order. A line is
  *     CAUSE: [^]FUNCTION [< FUNCTION]...
- * and fits a stack with these functions, each called by the next, directly or not; with ^ the first is the innermost.
- * They are patterns as in a shell (fnmatch(3)). Empty lines, and those that begin with '#', are left out. */
+ * and matches a stack with these functions, each called by the next, directly or not; with ^ the first must be the
+ * innermost. Functions are patterns as in a shell (fnmatch(3)). Empty lines, and those that begin with '#', are
+ * ignored. */
 struct causes;
 
 struct causes_error {
@@ -37,10 +38,11 @@ void causes_free(struct causes *causes);
 /* The table that comes with osproffs, as text. */
 extern const char causes_text[];
 
-/* The first cause that fits; NULL: none does. Owner: causes */
+/* The first cause that matches; NULL: none does. Owner: causes */
 const char *causes_find(const struct causes *causes, const struct kernel_stack *stack);
 
-/* The innermost function that does not only wait for others; of only such ones the outermost. NULL: an empty stack */
+/* The innermost function that does not merely wait on behalf of its caller; if all do, the outermost. NULL: an empty
+ * stack */
 const char *kernel_stack_place(const struct kernel_stack *stack);
 
 #endif

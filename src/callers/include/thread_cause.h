@@ -1,4 +1,4 @@
-/* What a thread waits for, as /proc tells. */
+/* What a thread waits for, according to /proc. */
 #ifndef THREAD_CAUSE_H
 #define THREAD_CAUSE_H
 
@@ -8,18 +8,18 @@
 #define THREAD_CAUSES_WHY_SIZE 256
 
 struct thread_causes {
-    struct causes *own; /* lines of the user's, tried first; NULL: none */
+    struct causes *own; /* the user's lines, tried first; NULL: none */
     struct causes *known;
 };
 
-/* Reads the table that comes with osproffs, and the file that is put before it. file: NULL: none
- * Errors: -EBADMSG a line is wrong, -EFBIG, -EILSEQ it is no text, -ENOMEM and those of reading the file; ret_why, of
- *         the file, gets the reason in words. thread_causes_finish() frees */
+/* Reads the table that comes with osproffs, and the file whose lines are tried before it. file: NULL: none
+ * Errors:  -EBADMSG a line is wrong, -EFBIG, -EILSEQ it is no text, -ENOMEM and those of reading the file; for the file
+ *          ret_why gets the reason in words. thread_causes_finish() frees */
 int thread_causes_init(struct thread_causes *causes, const char *file, char ret_why[THREAD_CAUSES_WHY_SIZE]);
 void thread_causes_finish(struct thread_causes *causes);
 
-/* Of a thread of this process or another: as root from the kernel's stack of the thread; else from the one function in
- * which it waits. An aggstats_cause_fn; context: a struct thread_causes */
+/* For a thread of this process or another: as root from the thread's kernel stack; else from the one function in which
+ * it waits (wchan). An aggstats_cause_fn; context: a struct thread_causes */
 bool thread_cause(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
 #endif
