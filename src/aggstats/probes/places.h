@@ -1,4 +1,4 @@
-/* Private: the places that probes have in a recorder. What is shown later comes later. */
+/* Private: the places of probes in a recorder, in the order in which they are shown. */
 #ifndef PLACES_H
 #define PLACES_H
 

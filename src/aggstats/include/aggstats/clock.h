@@ -17,11 +17,11 @@ enum aggstats_clock_kind {
 
 struct aggstats_clock {
     uint32_t kind;         /* enum aggstats_clock_kind */
-    uint64_t frequency_hz; /* cycles per second; 0 = not known (a parsed profile without it) */
+    uint64_t frequency_hz; /* cycles per second; 0: unknown (a parsed profile without it) */
 };
 
-/* Finds the best clock of this machine and its frequency: from the kernel where it tells, else measured
- * against CLOCK_MONOTONIC_RAW (takes some 0.6 ms, 4 at most).
+/* Finds the best clock of this machine and its frequency: from the kernel if it provides it, else measured against
+ * CLOCK_MONOTONIC_RAW (takes some 0.6 ms, 4 at most).
  * Threads: any */
 void aggstats_clock_detect(struct aggstats_clock *ret_clock);
 

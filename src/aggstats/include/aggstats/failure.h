@@ -1,4 +1,4 @@
-/* libaggstats: errors by which calls that fail are counted. */
+/* libaggstats: the kinds of errors by which failed calls are counted. */
 #ifndef AGGSTATS_FAILURE_H
 #define AGGSTATS_FAILURE_H
 
@@ -6,10 +6,10 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-/* Kinds of failures: the errno values that file systems give, each a kind, and behind them all others as one. */
+/* Kinds of failures: one for each errno value that file systems return, and a last one for all others. */
 #define AGGSTATS_FAILURES 44U
 
-/* The kind of an errno value; AGGSTATS_FAILURES - 1: none of its own. */
+/* The kind of an errno value; AGGSTATS_FAILURES - 1 if it has none of its own. */
 unsigned aggstats_failure_of_error(int error);
 
 /* As in profiles: "ENOENT", "other"; NULL for no such kind. */

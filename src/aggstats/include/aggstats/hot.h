@@ -1,6 +1,6 @@
 /* libaggstats: what is compiled into programs because aggstats_begin() and aggstats_end() are.
  *
- * This is no programming interface: nothing here is for others to use, and anything may change with AGGSTATS_ABI. */
+ * This is no programming interface: nothing here is for programs to use, and anything may change with AGGSTATS_ABI. */
 #ifndef AGGSTATS_HOT_H
 #define AGGSTATS_HOT_H
 
@@ -20,18 +20,19 @@ struct aggstats_recorder;
 struct aggstats_counters {
     uint64_t calls;
     uint64_t total_cycles;
-    uint64_t longest_cycles; /* in a thread's block: latency of its longest call since somebody took it; else unused */
+    uint64_t longest_cycles; /* in a thread's block: latency of its longest call since it was last reset; else unused */
     uint64_t buckets[];
 };
 
-/* The buckets from 2^10 cycles on come first, beside the calls, and those below last: so a call of 2^10 to 2^15 touches
- * one cache line of them (resolution 1). Lines that have left the caches cost ten times as much as all the rest. */
+/* The buckets from 2^10 cycles on come first, next to the calls, and those below last: so a call of 2^10 to 2^15 cycles
+ * touches one cache line of them (resolution 1). A line that has left the caches costs ten times as much as all
+ * else. */
 static inline unsigned aggstats_slot(unsigned bucket, unsigned resolution) {
     return (bucket - 10 * resolution) & (64 * resolution - 1);
 }
 
-/* What is counted of some calls only: their bytes, and failures of each kind. Behind these stands what the longest call
- * worked on, and of which latency that is said. */
+/* Counters of some calls only: bytes, and failures of each kind. Behind these are the object of the longest call, and
+ * the latency that this object belongs to. */
 enum {
     AGGSTATS_ASKED,
     AGGSTATS_MOVED,
@@ -51,10 +52,10 @@ struct aggstats_block {
      * counted, and until its bucket is, so that a call which is counted and not finished always has a name. */
     uint64_t current_op;
     uint64_t current_start_cycles;
-    uint64_t current_object; /* what the call works on (a node of the mount), for people */
-    uint64_t current_pid;    /* on whose behalf */
+    uint64_t current_object; /* the object of the call (a node of the mount), for people */
+    uint64_t current_pid;    /* the caller's */
     uint64_t clamped;        /* negative differences, counted in bucket 0 */
-    uint64_t thread;         /* the number of the thread that counts here, as gettid(2) gives it */
+    uint64_t thread;         /* the number of the thread that counts here, as of gettid(2) */
     uint64_t turns;          /* twice the number of numbered calls that have ended; odd while one is being counted */
     uint64_t reserved;
     /* op_count counters of counters_stride_bytes each */
@@ -62,7 +63,7 @@ struct aggstats_block {
 };
 
 /* What the hot path needs to know of a recorder; the rest of struct aggstats_recorder is private. The kernel zeroes it
- * in a child process: so the child's first call is seen by aggstats_thread_block_slow(), however the child was made. */
+ * in a child process: so the child's first call comes to aggstats_thread_block_slow(), however the child was made. */
 struct aggstats_recorder_hot {
     uint64_t id; /* atomic; never used twice in a process; 0: in a child; or AGGSTATS_ASLEEP */
     uint32_t clock_kind;
@@ -70,11 +71,11 @@ struct aggstats_recorder_hot {
     uint32_t counters_stride_bytes;
 };
 
-/* Thread-local memory that is there from the thread's start: the first access of other models may allocate it. */
+/* Thread-local memory that exists from the thread's start: with other models the first access may allocate it. */
 #define AGGSTATS_THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
 
 #define AGGSTATS_NO_RECORDER UINT64_MAX
-#define AGGSTATS_ASLEEP (UINT64_MAX - 1) /* a thread of the recorder's sleeps, and is to be woken by the next call */
+#define AGGSTATS_ASLEEP (UINT64_MAX - 1) /* a thread of the recorder sleeps until the next call wakes it */
 
 struct aggstats_thread_cache {
     uint64_t recorder_id; /* AGGSTATS_NO_RECORDER: none */
@@ -82,18 +83,18 @@ struct aggstats_thread_cache {
 };
 extern AGGSTATS_THREAD_LOCAL struct aggstats_thread_cache aggstats_thread_cache;
 
-/* This thread's block, given to it at its first call and back when it exits. Never NULL: where no memory is
- * left the thread counts in a block shared by such threads, and the snapshot says so.
- * Threads: any; takes a lock, so hot paths come here once per thread, whenever a thread turns from one recorder to
- *          another, and where a call is to wake somebody */
+/* This thread's block, given to it at its first call and taken back when it exits. Never NULL: without memory the
+ * thread counts in a block shared by such threads, and the snapshot says so.
+ * Threads: any; takes a lock, so hot paths come here once per thread, whenever a thread changes to another recorder,
+ *          and when a call must wake a thread */
 struct aggstats_block *aggstats_thread_block_slow(struct aggstats_recorder *recorder);
 
-/* Wakes a thread of the recorder's that sleeps until a call begins. */
+/* Wakes a thread of the recorder that sleeps until a call begins. */
 void aggstats_wake(struct aggstats_recorder *recorder);
 
-/* Adds to a counter that this thread alone writes, and others read. A signal handler of the thread may add to it too,
+/* Adds to a counter that only this thread writes, and others read. A signal handler of the thread may add to it too,
  * and must not come between reading and writing: so this is one instruction where that is no atomic operation, and an
- * atomic operation elsewhere. ThreadSanitizer must see what is done. */
+ * atomic operation elsewhere. ThreadSanitizer must see the access. */
 #if defined(__SANITIZE_THREAD__)
 #define AGGSTATS_ADD_ATOMICALLY 1
 #elif defined(__has_feature)
@@ -115,14 +116,14 @@ unsigned aggstats_bucket_fine(uint64_t latency_cycles, unsigned resolution);
 /* Counts a call that failed, for aggstats_end_with(). */
 void aggstats_count_failure(struct aggstats_counters *counters, unsigned resolution, int error);
 
-/* In the hot path, which compilers else take out of line where there is much of it. */
+/* For the hot path, of which compilers would otherwise put large parts out of line. */
 #define AGGSTATS_ALWAYS_INLINE inline __attribute__((always_inline))
 
 static inline const struct aggstats_recorder_hot *aggstats_hot(const struct aggstats_recorder *recorder) {
     return (const struct aggstats_recorder_hot *)(const void *)recorder;
 }
 
-/* Whose cached block is its own. */
+/* The id under which a thread has cached its block. */
 static inline uint64_t aggstats_id(const struct aggstats_recorder_hot *hot) {
     return __atomic_load_n(&hot->id, __ATOMIC_RELAXED);
 }

@@ -21,36 +21,36 @@ struct aggstats_label {
     char *value; /* one line of text */
 };
 
-/* Whose calls are profiled apart, besides all together. */
+/* How calls are split into groups, each profiled separately besides the whole. */
 enum aggstats_grouping {
     AGGSTATS_UNGROUPED,
     AGGSTATS_BY_PROCESS,
     AGGSTATS_BY_UID,
     AGGSTATS_BY_PROGRAM,   /* processes by name, all of one name together */
-    AGGSTATS_BY_CGROUP,    /* by path, as whoever recorded them sees it */
+    AGGSTATS_BY_CGROUP,    /* by path, as the recording process sees it */
     AGGSTATS_BY_FILE,      /* by path; those that take most of the time */
-    AGGSTATS_BY_DIRECTORY, /* the same of directories, with what is in each */
-    AGGSTATS_GROUPINGS     /* how many there are, and none */
+    AGGSTATS_BY_DIRECTORY, /* the same for directories, each with the files in it */
+    AGGSTATS_GROUPINGS     /* their number, and "none" */
 };
 
 /* As in profiles: "process", "uid", "program", "cgroup", "file", "directory"; NULL for none. */
 const char *aggstats_grouping_name(enum aggstats_grouping grouping);
 
-/* The one of that name; AGGSTATS_UNGROUPED: there is none. */
+/* The grouping of that name; AGGSTATS_UNGROUPED: there is none. */
 enum aggstats_grouping aggstats_grouping_of_name(const char *name);
 
-/* Whether its groups have numbers; else they have names only. */
+/* True if its groups have numbers; else they have names only. */
 bool aggstats_grouping_has_ids(enum aggstats_grouping grouping);
 
-/* Whether its groups are what calls work on, and not who calls: files and directories. Each may have missed calls. */
+/* True if its groups are objects of calls, not callers: files and directories. Each may have missed calls. */
 bool aggstats_grouping_has_objects(enum aggstats_grouping grouping);
 
-/* Whether the names of its groups are paths, which may be nobody else's business. */
+/* True if the names of its groups are paths, which may be private. */
 bool aggstats_grouping_has_paths(enum aggstats_grouping grouping);
 
 #define AGGSTATS_GROUP_NAME_SIZE 256 /* with its NUL */
 
-/* A cell of a sparse table that is not empty: what one bucket got in one interval, or together with one value. */
+/* A non-empty cell of a sparse table: what one bucket got in one interval, or with one value. */
 struct aggstats_cell {
     uint32_t row;
     uint32_t bucket;
@@ -63,31 +63,30 @@ struct aggstats_op_profile {
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t *buckets;             /* [64 * resolution of the profile] */
-    struct aggstats_cell *samples; /* of a sampled profile: by interval, then bucket; for each bucket they add up to
-                                    * it exactly */
+    struct aggstats_cell *samples; /* of a sampled profile: by interval, then bucket; intervals add up to the buckets */
     size_t sample_count;
-    /* of the calls that have ended; none of a group's */
-    uint64_t asked_bytes; /* those that calls were to move, modulo 2^64; and those that they did move */
+    /* of the calls that have ended; groups have none */
+    uint64_t asked_bytes; /* that calls were asked to move, modulo 2^64; and that they moved */
     uint64_t moved_bytes;
     uint64_t failures[AGGSTATS_FAILURES]; /* calls that failed, by kind (failure.h) */
-    uint64_t longest_cycles; /* latency of the longest, which is in the last bucket that has calls; 0: only this is
-                              * known */
-    uint64_t longest_object; /* what it worked on; 0: not known */
-    char *longest_path;      /* of that, where somebody has found it out; NULL: not known. Owner: the profile */
+    uint64_t longest_cycles; /* latency of the longest call, which is in the last bucket that has calls; 0: only the
+                              * bucket is known */
+    uint64_t longest_object; /* of that call; 0: unknown */
+    char *longest_path;      /* of that object, if it has been found out; NULL: unknown. Owner: the profile */
     uint64_t left_calls; /* calls that never end: their thread left them by a jump, or their process ended in them. They
                           * are among the calls, and neither in a bucket nor in flight */
 };
 
-/* How much of the time calls were in flight, by looks at what is in flight. All 0: nobody looked. */
+/* How much of the time calls were in flight, by samples. All 0: there were none. */
 struct aggstats_busy {
     uint64_t looks;
-    uint64_t busy; /* looks at which at least one call was in flight; no more than looks */
-    uint64_t most; /* calls in flight at one look */
+    uint64_t busy; /* samples with at least one call in flight; no more than looks */
+    uint64_t most; /* calls in flight in one sample */
 };
 
 #define AGGSTATS_CAUSE_SIZE 96   /* the words of a cause, with their NUL */
 #define AGGSTATS_STACK_SIZE 768  /* where a thread waits in the kernel, with its NUL */
-#define AGGSTATS_PROGRAM_SIZE 32 /* the name of a program, with its NUL; of a longer one the beginning */
+#define AGGSTATS_PROGRAM_SIZE 32 /* the name of a program, with its NUL; a longer one is cut */
 
 /* A call that had not returned when the snapshot was taken. */
 struct aggstats_call_in_flight {
@@ -95,46 +94,45 @@ struct aggstats_call_in_flight {
     uint64_t age_cycles;
     uint64_t object;
     uint64_t pid;
-    char program[AGGSTATS_PROGRAM_SIZE]; /* what that calls itself, where somebody has found it out; "": not known */
-    char *path; /* of the object, where somebody has found it out; NULL: not known. Owner: the profile */
-    char cause[AGGSTATS_CAUSE_SIZE]; /* what it waits for, if it is slow; "": not known */
-    char *stack; /* where in the kernel: functions, the innermost first, and " < " between them. NULL: not known.
-                  * Owner: the profile */
+    char program[AGGSTATS_PROGRAM_SIZE]; /* its program, if it has been found out; "": unknown */
+    char *path;                      /* of the object, if it has been found out; NULL: unknown. Owner: the profile */
+    char cause[AGGSTATS_CAUSE_SIZE]; /* what it waits for, if it is slow; "": unknown */
+    char *stack; /* kernel stack: functions, the innermost first, with " < " between them. NULL: unknown.
+                  * Owner:   the profile */
 };
 
-/* What slow calls of an op have waited for. A slow call is counted for the cause that took most of its time, and each
- * cause has the time that it took: so all of an op's have all its slow calls, and their latency, exactly. */
+/* What slow calls of an op have waited for. A slow call counts for the cause that took most of its time, and each cause
+ * has the time that it took: so the causes of an op add up to all its slow calls, and their latency, exactly. */
 struct aggstats_cause {
     char op[AGGSTATS_NAME_SIZE];
     char text[AGGSTATS_CAUSE_SIZE]; /* "waiting for the ext4 journal to commit" */
     uint64_t calls;
     uint64_t total_cycles;
     uint64_t longest_cycles; /* latency of the longest of these calls */
-    uint64_t *buckets; /* [64 * resolution of the profile]: these calls by latency, but for such as there was no room
-                        * for; NULL: not known. Owner: the profile */
+    uint64_t *buckets; /* [64 * resolution of the profile]: these calls by latency, without those that did not fit;
+                        * NULL: unknown. Owner: the profile */
 };
 
 /* A slow call that has ended. */
 struct aggstats_slow_call {
     char op[AGGSTATS_NAME_SIZE];
-    char cause[AGGSTATS_CAUSE_SIZE]; /* which took most of its time */
+    char cause[AGGSTATS_CAUSE_SIZE]; /* the one that took most of its time */
     int64_t end_ns;                  /* Unix time */
     uint64_t latency_cycles;
     uint64_t object;
     uint64_t pid;                        /* of the thread that called */
-    uint64_t process;                    /* whose thread that is; 0: not known */
-    char program[AGGSTATS_PROGRAM_SIZE]; /* what the process calls itself; "": not known */
+    uint64_t process;                    /* of that thread; 0: unknown */
+    char program[AGGSTATS_PROGRAM_SIZE]; /* of the process; "": unknown */
     uint64_t uid;
-    uint64_t error; /* errno value; 0: it did not fail */
+    uint64_t error; /* errno value; 0: success */
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
-    char *path;  /* of the object; NULL: not known. Owner: the profile */
-    char *stack; /* where its thread waited in the kernel for the cause, when that was seen last; as that of a call in
-                  * flight */
+    char *path;  /* of the object; NULL: unknown. Owner: the profile */
+    char *stack; /* kernel stack of its thread when the cause was last seen; like that of a call in flight */
 };
 
-/* How the latencies of an op go together with a value. */
+/* The joint distribution of an op's latency and a value. */
 struct aggstats_joint_profile {
     char op[AGGSTATS_NAME_SIZE];
     enum aggstats_value value;
@@ -148,18 +146,18 @@ struct aggstats_group;
  * A zeroed profile is empty and may be finished. */
 struct aggstats_profile {
     unsigned resolution;
-    struct aggstats_clock clock; /* frequency_hz 0: not known */
+    struct aggstats_clock clock; /* frequency_hz 0: unknown */
     int64_t start_ns;            /* Unix time; meaningful if has_start */
     uint64_t elapsed_cycles;     /* meaningful if has_elapsed */
     uint64_t clamped;            /* negative latencies, counted in bucket 0 */
     bool has_start;
     bool has_elapsed;
     bool has_stolen;
-    uint64_t stolen_ns;  /* in which the hypervisor ran others although CPUs could have worked, on the mean of the CPUs;
-                          * meaningful if has_stolen */
-    uint64_t stopped_ns; /* in which the process that records is known not to have run: it was stopped, frozen, or got
-                          * no CPU for a second or longer. Calls that would have come then are not known */
-    bool incomplete;     /* memory ran out and updates may be lost; or, of a live file, some counters are not in it */
+    uint64_t stolen_ns;  /* time in which the hypervisor ran other machines although CPUs had work, as a mean over the
+                          * CPUs; valid if has_stolen */
+    uint64_t stopped_ns; /* time in which the recording process is known not to have run: it was stopped, frozen, or got
+                          * no CPU for a second or longer. Calls of that time are not known */
+    bool incomplete;     /* memory ran out and updates may be lost; or, for a live file, some counters are not in it */
     struct aggstats_busy busy;
     struct aggstats_label *labels;
     size_t label_count;
@@ -169,20 +167,20 @@ struct aggstats_profile {
     size_t in_flight_count;
 
     /* Of a sampled profile (thesis §3.1.5) */
-    uint64_t interval_cycles; /* length of an interval as it was wanted; 0: not sampled */
-    uint64_t *borders;        /* where each interval ends, as measured: ascending, in cycles since the start */
+    uint64_t interval_cycles; /* length of an interval, as requested; 0: not sampled */
+    uint64_t *borders;        /* the end of each interval, as measured: ascending, in cycles since the start */
     size_t interval_count;
 
-    struct aggstats_joint_profile *joints; /* by op, then value, as they were asked for */
+    struct aggstats_joint_profile *joints; /* by op, then value, in the order requested */
     size_t joint_count;
 
-    uint64_t slow_cycles;          /* calls that take so long are slow; 0: nobody looks for them */
+    uint64_t slow_cycles;          /* from this latency on calls are slow; 0: they are not watched */
     struct aggstats_cause *causes; /* by total, largest first */
     size_t cause_count;
-    struct aggstats_slow_call *slow_calls; /* the last ones, by their end */
+    struct aggstats_slow_call *slow_calls; /* the latest ones, by their end */
     size_t slow_call_count;
 
-    unsigned groupings;            /* what groups are told apart, as bits (1 << AGGSTATS_BY_PROCESS) */
+    unsigned groupings;            /* the groupings it has, as bits (1 << AGGSTATS_BY_PROCESS) */
     struct aggstats_group *groups; /* by grouping, then by total latency, largest first */
     size_t group_count;
 
@@ -191,8 +189,8 @@ struct aggstats_profile {
 
 enum aggstats_who {
     AGGSTATS_WHO_ID,     /* a process, a user, a program, a cgroup, a file, a directory */
-    AGGSTATS_WHO_KERNEL, /* the kernel of itself */
-    AGGSTATS_WHO_OTHER,  /* all that there were too many of; where groups have names only, also those not known */
+    AGGSTATS_WHO_KERNEL, /* the kernel itself */
+    AGGSTATS_WHO_OTHER,  /* all that exceed groups_max; where groups have names only, also unknown callers */
 };
 
 /* As in profiles: "kernel", "other"; NULL for AGGSTATS_WHO_ID. */
@@ -200,11 +198,11 @@ const char *aggstats_who_name(enum aggstats_who who);
 
 /* The calls of one group. */
 struct aggstats_group {
-    enum aggstats_grouping grouping; /* those of one grouping have each call once at most */
+    enum aggstats_grouping grouping; /* a call is in at most one group of a grouping */
     enum aggstats_who who;
     uint64_t id;                         /* meaningful for AGGSTATS_WHO_ID; 0 where groups have names only */
-    char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": not known */
-    uint64_t missed_cycles_max;          /* of an object: so much latency of its calls, at most, is among the others' */
+    char name[AGGSTATS_GROUP_NAME_SIZE]; /* "": unknown */
+    uint64_t missed_cycles_max;          /* for an object: at most this much latency of its calls is in `other` */
     struct aggstats_profile profile;     /* clock, resolution and ops, of calls that have ended; nothing else */
 };
 
@@ -214,11 +212,11 @@ void aggstats_profile_finish(struct aggstats_profile *profile);
 /* Deep copy. Errors: -ENOMEM, *ret_copy untouched */
 int aggstats_profile_copy(const struct aggstats_profile *profile, struct aggstats_profile *ret_copy);
 
-/* Whether it has paths, which may be nobody else's business: of a call in flight, of a slow one, of an op's longest, of
- * cgroups, or of files; or says where in the kernel a call waits. */
+/* True if it has paths, which may be private: of a call in flight, of a slow one, of an op's longest, of cgroups, or of
+ * files; or kernel stacks of calls. */
 bool aggstats_profile_has_paths(const struct aggstats_profile *profile);
 
-/* Takes all of these out: groups named by paths and slow calls are gone, other calls have no path and no stack. */
+/* Removes all of these: groups named by paths and slow calls are dropped, other calls lose their path and stack. */
 void aggstats_profile_drop_paths(struct aggstats_profile *profile);
 
 /* The value of a header line, or NULL. Owner: the profile. */
@@ -230,11 +228,11 @@ int aggstats_profile_add_label(struct aggstats_profile *profile, const char *key
 /* The op of that name, or NULL. Owner: the profile. */
 const struct aggstats_op_profile *aggstats_profile_op(const struct aggstats_profile *profile, const char *name);
 
-/* A percentile: the smallest latency at or below which lie so many of the calls that have ended. What is known of it
- * for certain is that it is from lower_cycles to upper_cycles: its bucket's bounds, the longest call where that is
- * known, which is the percentile itself if it is the call that the rank asks for, or else what the total leaves to
- * that. cycles is where it lies if the calls are spread evenly over the logarithm of latency between these; in bucket 0
- * over latency itself. */
+/* A percentile: the smallest latency that a given share of the calls that have ended do not exceed. It certainly lies
+ * between lower_cycles and upper_cycles: these are the bounds of its bucket, narrowed by the longest call if that is
+ * known (if the rank is that of the longest call, both are its latency), or else by what the total leaves for it.
+ * cycles is its position if the calls are spread evenly between these over the logarithm of latency; in bucket 0 over
+ * latency itself. */
 struct aggstats_percentile {
     unsigned bucket;
     double cycles;
@@ -254,24 +252,24 @@ uint64_t aggstats_failed_calls(const struct aggstats_op_profile *op);
 
 /* Adds b to a, op by op, exactly: counts, totals, bytes, failures, calls left, clamped; the finer one is first brought
  * to the coarser resolution. The longest call of an op is the longer one, if that is known. Elapsed times add up; a
- * keeps its labels, start and calls in flight. The sum has no intervals, and those joint profiles that both have, and
- * no groups. A zeroed a becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice.
+ * keeps its labels, start and calls in flight. The sum has no intervals, no groups, and only those joint profiles that
+ * both have. A zeroed a becomes a copy of b. Rates that differ by less than 1/1000 are one rate, measured twice.
  * Errors:  -EDOM clock rates differ (rescale one first), -EOVERFLOW, -ENOMEM; *a untouched */
 int aggstats_profile_add(struct aggstats_profile *a, const struct aggstats_profile *b);
 
-/* Takes b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, where they
- * ended. Ops that reach 0 calls are dropped. The longest call is known if it is longer than b's. The difference starts
- * where b ended, and has no intervals, joint profiles or groups.
+/* Subtracts b (an earlier snapshot of the same recorder) from a. Calls in flight in b are in the difference, since they
+ * ended there. Ops that reach 0 calls are dropped. The longest call is known if it is longer than b's. The difference
+ * starts where b ended, and has no intervals, joint profiles or groups.
  * Errors:  -EDOM as above or resolutions differ, -ERANGE b is not contained in a, -ENOMEM; *a untouched */
 int aggstats_profile_subtract(struct aggstats_profile *a, const struct aggstats_profile *b);
 
 /* Coarser resolution, exactly (r buckets per octave become r'). Errors: -EINVAL no resolution, or a finer one */
 int aggstats_profile_coarsen(struct aggstats_profile *profile, unsigned resolution);
 
-/* Expresses the profile in cycles of another clock rate. Calls and the number of calls per op stay exact;
- * totals are rounded; a bucket's calls are spread over the buckets its shifted bounds overlap, in
- * proportion to the overlap, rounded by largest remainder so that sums are kept. Below 1 cycle is bucket 0.
- * Errors:  -EDOM own rate not known, -EINVAL frequency_hz 0, -EOVERFLOW, -ENOMEM; *profile untouched */
+/* Expresses the profile in cycles of another clock rate. The number of calls per op stays exact; totals are rounded; a
+ * bucket's calls are spread over the buckets that its shifted bounds overlap, in proportion to the overlap, rounded by
+ * largest remainder so that sums are kept. Latencies below 1 cycle fall in bucket 0.
+ * Errors:  -EDOM own rate unknown, -EINVAL frequency_hz 0, -EOVERFLOW, -ENOMEM; *profile untouched */
 int aggstats_profile_rescale(struct aggstats_profile *profile, uint64_t frequency_hz);
 
 /* Sorts ops by total latency, largest first (then by name). */

@@ -27,7 +27,7 @@ struct aggstats_parse_error {
  * Errors:  -EBADMSG with *ret_error filled, -ENOMEM, the stream's -errno; *ret_profile untouched */
 int aggstats_profile_parse(FILE *stream, struct aggstats_profile *ret_profile, struct aggstats_parse_error *ret_error);
 
-/* How far a recording has been read. Zeroed: nothing of it. */
+/* How far a recording has been read. Zeroed: its beginning. */
 struct aggstats_text_position {
     size_t line_count;  /* lines read so far */
     bool is_at_profile; /* the last of them was "# osprof 1": a profile follows */

@@ -1,4 +1,4 @@
-/* libaggstats: values that latencies may be related to, in joint profiles. */
+/* libaggstats: the values that latencies may be correlated with, in joint profiles. */
 #ifndef AGGSTATS_VALUE_H
 #define AGGSTATS_VALUE_H
 
@@ -8,13 +8,13 @@
 
 AGGSTATS_BEGIN_DECLARATIONS
 
-/* Values that latencies may be related to (thesis §3.1.6). */
+/* Values that latencies may be correlated with (thesis §3.1.6). */
 enum aggstats_value {
     AGGSTATS_SIZE,     /* bytes asked for */
-    AGGSTATS_RESULT,   /* what came of it: bytes moved, entries of a directory */
-    AGGSTATS_OFFSET,   /* where in the file or directory */
+    AGGSTATS_RESULT,   /* the outcome: bytes moved, entries of a directory */
+    AGGSTATS_OFFSET,   /* in the file or directory */
     AGGSTATS_ERROR,    /* errno value, 0: none */
-    AGGSTATS_PAST_EOF, /* 1: nothing was left to be read */
+    AGGSTATS_PAST_EOF, /* 1: nothing was left to read */
     AGGSTATS_BLOCKED,  /* how often the thread waited: voluntary context switches */
     AGGSTATS_CPU,      /* nanoseconds of CPU time of the thread */
     AGGSTATS_VALUE_COUNT,

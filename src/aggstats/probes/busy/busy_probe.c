@@ -1,14 +1,14 @@
 /* How much of the time calls are in flight.
  *
- * A thread looks at the places where the others name their calls in flight, a hundred times a second, at times that
- * keep no step with anything; so it costs those threads nothing. While no call begins it looks ever more rarely: all
- * that time nothing was in flight, which counts as the looks that were left out. What happened in a longer interval in
- * which a call did begin is not known, and counts as one look.
+ * A thread samples the places where the others name their calls in flight, a hundred times a second, at jittered
+ * intervals; so it costs those threads nothing. While no call begins it looks ever more rarely: in all that time
+ * nothing was in flight, and it counts as the looks that were left out. What happened in a longer interval in which a
+ * call did begin is unknown, and counts as one look.
  *
  * After a third of a second without calls it sleeps until the next one begins. That costs calls nothing either: each
  * compares the recorder's number with that of the block in its thread's cache anyway. While the thread sleeps the
- * number is another (AGGSTATS_ASLEEP), so the next call goes the way of a thread's first one, gives the number back and
- * wakes it. The time until then counts as looks that saw nothing; the first look after it is at a random moment of one
+ * number is another (AGGSTATS_ASLEEP), so the next call takes the path of a thread's first one, restores the number and
+ * wakes it. The time until then counts as looks that saw nothing. The first look after it is at a random moment of one
  * interval, so that calls which wake the thread are seen as often as others. A call that begins at the very moment at
  * which the thread falls asleep may not see the other number: so it sleeps for some seconds only. */
 #include <errno.h>
@@ -28,19 +28,19 @@
 #define STOPPED_MIN_NS INT64_C(1000000000)
 #define STOPPED_CPU_PART 50
 
-/* The thread that looks at calls in flight, and what it remembers of its last look. */
+/* The sampling thread, and the state of its last look. */
 struct watch {
     struct probe probe;
     struct sampler *sampler;
     uint64_t begun;   /* changes when a call begins */
-    int64_t noted_ns; /* up to when it is known whether calls were in flight; CLOCK_MONOTONIC */
+    int64_t noted_ns; /* up to here it is known whether calls were in flight; CLOCK_MONOTONIC */
     int64_t interval_ns;
     bool is_asleep; /* until a call begins, or for a few seconds */
     uint64_t chance;
-    uint64_t stolen_ns; /* the machine's, when it was read last */
+    uint64_t stolen_ns; /* the machine's, when it was last read */
     int64_t stolen_read_ns;
-    int64_t due_ns; /* of the next look, at the latest; CLOCK_MONOTONIC; 0: there was none yet */
-    int64_t cpu_ns; /* what the process had used at the last look */
+    int64_t due_ns; /* latest time of the next look; CLOCK_MONOTONIC; 0: there was none yet */
+    int64_t cpu_ns; /* CPU time of the process at the last look */
 };
 
 static struct watch *to_watch(struct probe *probe) {
@@ -81,7 +81,7 @@ static void note(const struct watch *watch, uint64_t in_flight, uint64_t looks) 
         __atomic_store_n(&header->most_busy, in_flight, __ATOMIC_RELAXED);
 }
 
-/* Until then, since the last look, nothing was in flight. What is left over is of the next time. */
+/* Nothing was in flight from the last look until then. The fraction of a look is kept for the next time. */
 static void note_idle_until(struct watch *watch, int64_t until_ns) {
     int64_t looks = (until_ns - watch->noted_ns) / INTERVAL_NS;
     if (looks <= 0)
@@ -126,8 +126,8 @@ static void count_stolen(struct watch *watch) {
 
 /* ---- When the process did not run ---- */
 
-/* A look comes late if the process was stopped by a signal, frozen with its cgroup, or got no CPU. If only this thread
- * got none, others have used some, or have begun calls. */
+/* A look is late if the process was stopped by a signal, frozen with its cgroup, or got no CPU. If only this thread got
+ * none, other threads have used CPU time, or have begun calls. */
 static void note_stop(struct watch *watch) {
     struct live_header *header = header_of(watch);
     const int64_t late_ns = watch->due_ns > 0 ? read_clock_ns(CLOCK_MONOTONIC) - watch->due_ns : 0;
@@ -148,7 +148,7 @@ static bool is_woken(const struct watch *watch) {
            __atomic_load_n(&watch->probe.recorder->front.hot.id, __ATOMIC_RELAXED) != AGGSTATS_ASLEEP;
 }
 
-/* False: a call has begun meanwhile. */
+/* Returns false if a call has begun meanwhile. */
 static bool fall_asleep(const struct watch *watch) {
     struct aggstats_recorder *recorder = watch->probe.recorder;
     __atomic_store_n(&recorder->front.hot.id, AGGSTATS_ASLEEP, __ATOMIC_SEQ_CST);
@@ -156,8 +156,8 @@ static bool fall_asleep(const struct watch *watch) {
     return is_idle(watch, &seen) || !recorder_end_sleep(recorder);
 }
 
-/* What is in flight by now is none of that time's. Whole looks count, for the next one comes early: as often as not in
- * the first half of its interval. */
+/* Calls in flight by now do not belong to the time asleep. Only whole looks count, because the next one comes early:
+ * half of the time in the first half of its interval. */
 static int64_t end_sleep(struct watch *watch) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     note_idle_until(watch, now_ns);
@@ -210,7 +210,7 @@ static int64_t look(void *context) {
 
 /* ---- As a probe ---- */
 
-/* What is known of the time since the last look counts. */
+/* Counts what is known of the time since the last look. */
 static void settle(struct probe *probe) {
     struct watch *watch = to_watch(probe);
     count_stolen(watch);
@@ -266,7 +266,7 @@ static const struct probe_ops ops = {
     .destroy = destroy,
 };
 
-/* ---- What is asked for ---- */
+/* ---- Options ---- */
 
 int aggstats_recorder_watch(struct aggstats_recorder *recorder) {
     if (recorder->probes[PROBE_BUSY])

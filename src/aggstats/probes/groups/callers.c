@@ -7,7 +7,7 @@ void callers_finish(struct callers *callers) {
             group_finish(&callers->sets[set][way].pending, callers->op_count);
 }
 
-/* By the top bits of a product with 2^64 / the golden ratio, which tell apart neighbours and multiples alike. */
+/* Uses the top bits of the product with 2^64 / the golden ratio, which differ for neighbours and for multiples. */
 static struct caller *set_of(struct callers *callers, uint64_t key) {
     return callers->sets[key * UINT64_C(11400714819323198485) / (UINT64_MAX / CALLERS_SETS + 1)];
 }

@@ -1,8 +1,8 @@
-/* Private: which group each caller belongs to, and when to check that again: a process may take another name
- * (execve(2)), and a number may be used anew.
+/* Private: which group each caller belongs to, and when to check that again: a process may change its name (execve(2)),
+ * and a number may be reused.
  *
- * Until it is known who a caller is, it keeps its calls itself. A bounded memory: a caller that has been displaced is
- * found out anew. Not thread-safe; see grouping.h. */
+ * Until a caller is identified its entry keeps its calls. A bounded memory: a caller that was displaced is identified
+ * again. Not thread-safe; see grouping.h. */
 #ifndef CALLERS_H
 #define CALLERS_H
 
@@ -15,11 +15,11 @@
 struct caller {
     bool is_used;
     uint64_t key;
-    struct group *group;  /* NULL: it is not known who it is */
+    struct group *group;  /* NULL: not identified yet */
     struct group pending; /* its calls until then; made when first needed. Its identity is what is known so far */
     bool has_called;      /* since it was last checked */
-    bool is_gone;         /* as was found then */
-    uint64_t seen;        /* as struct group's */
+    bool is_gone;         /* as of the last check */
+    uint64_t seen;        /* as in struct group */
     int64_t check_ns;
     int64_t check_interval_ns;
 };
@@ -31,23 +31,23 @@ struct callers {
 
 void callers_finish(struct callers *callers);
 
-/* NULL: not known. */
+/* NULL: unknown. */
 struct caller *callers_find(struct callers *callers, uint64_t key);
 
-/* Where a caller that is not known can go: a free place, or that of the one in its set that was seen least recently,
- * whose calls must be taken from it first; rather of one who is known. */
+/* The place for a new caller: a free one, or that of the caller in its set that was seen least recently, whose calls
+ * must be taken from it first. Identified callers are displaced first. */
 struct caller *callers_place(struct callers *callers, uint64_t key);
 
-/* Puts a new caller there. It is to be checked now. Errors: -ENOMEM; the place is free then */
+/* Puts a new caller there, to be checked now. Errors: -ENOMEM; the place is free then */
 int callers_put(struct callers *callers, struct caller *place, uint64_t key, int64_t now_ns);
 
-/* After it was checked: the next time is later the longer it has been known, a second at most. */
+/* Call after a check: the longer the caller is known, the later the next check, a second at most. */
 void callers_set_next_check(struct caller *caller, int64_t now_ns);
 
-/* The group is no more: who was in it is not known. */
+/* The group is deleted: its callers are unknown now. */
 void callers_forget(struct callers *callers, const struct group *group);
 
-/* The callers that are to be checked by now, because they have called since the last time. Returns how many */
+/* The callers to check now, because they have called since the last time. Returns how many */
 unsigned callers_due(const struct callers *callers, int64_t now_ns, uint64_t ret_keys[CALLERS_MAX]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Callers by number, as many to a set as fit a cache line. */
+/* Callers by number, as many in a set as fit a cache line. */
 #include "first_calls.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static bool may_ask(struct first_calls *calls) {
     return calls->asked++ < FIRST_CALLS_PER_SECOND;
 }
 
-/* It may be there already, if two of its calls are the first. */
+/* It may be there already, if two of its calls were the first. */
 static void keep(struct first_calls *calls, uint32_t thread, const struct aggstats_identity *identity) {
     unsigned set = set_of(thread);
     unsigned way = way_of(calls, set, thread);

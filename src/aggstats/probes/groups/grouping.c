@@ -11,8 +11,8 @@
 
 #define NS_PER_SECOND 1000000000
 #define CHECK_INTERVAL_NS 100000000 /* while there are calls */
-#define NAMES_INTERVAL_NS 100000000 /* no more often, since each time all of a table may be new */
-#define NAMES_WAIT_NS 200000000     /* of who takes a snapshot, for the thread */
+#define NAMES_INTERVAL_NS 100000000 /* not more often, since all objects of a table may be new each time */
+#define NAMES_WAIT_NS 200000000     /* how long a snapshot waits for the thread */
 
 /* ---- The recording threads' side ---- */
 
@@ -25,7 +25,7 @@ void grouping_wake(struct grouping *grouping) {
 static void count(struct grouping *grouping, const struct queued_call *call);
 static unsigned take_in(struct grouping *grouping);
 
-/* The queue is full, or there is none. */
+/* For a call whose queue is full, or missing. */
 static void count_now(struct grouping *grouping, const struct queued_call *call) {
     sigset_t before;
     quiet_lock(&grouping->lock, &before);
@@ -34,7 +34,7 @@ static void count_now(struct grouping *grouping, const struct queued_call *call)
     quiet_unlock(&grouping->lock, &before);
 }
 
-/* Whether the caller's thread has not been met lately. While it waits for its call it can be asked for. */
+/* True if the thread has not been met recently. While it waits for its call it can be identified. */
 static bool is_new_caller(const struct grouping *grouping, struct call_queue *queue, uint32_t thread) {
     return grouping->asks_callers && thread != 0 && (!queue || call_queue_is_new(queue, thread));
 }
@@ -61,7 +61,7 @@ static unsigned take_in(struct grouping *grouping) {
     for (struct segment *segment = threads_first_segment(grouping->threads); segment; segment = segment->next) {
         struct call_queue *queue = __atomic_load_n(&segment->queue, __ATOMIC_ACQUIRE);
         struct queued_call call;
-        /* bounded: a thread may go on putting */
+        /* bounded: a thread may go on adding */
         for (unsigned i = 0; queue && i < CALL_QUEUE_MAX && call_queue_take(queue, &call); i++, taken++)
             count(grouping, &call);
     }
@@ -74,9 +74,9 @@ void grouping_take_in(struct grouping *grouping) {
     pthread_mutex_unlock(&grouping->lock);
 }
 
-/* ---- Who they are ---- */
+/* ---- Identifying ---- */
 
-/* False: it is to be asked for by the thread here, which may wait. */
+/* Returns false if the thread here must ask, which may wait. */
 static bool name(struct grouping *grouping, struct grouping_table *table, uint64_t object, bool may_wait) {
     char name[AGGSTATS_GROUP_NAME_SIZE] = "";
     bool is_known = table->options.name_object(table->options.context, object, may_wait, name);
@@ -117,7 +117,7 @@ static void check_callers_of(struct grouping *grouping, struct grouping_table *t
         identify(grouping, table, due[i]);
 }
 
-/* Whether it is time for names, or somebody waits for them; if so, the next time is later. */
+/* True if it is time to ask for names, or a snapshot waits for them; then the next time is later. */
 static bool begin_names(struct grouping *grouping, bool is_wanted) {
     int64_t now = read_clock_ns(CLOCK_MONOTONIC);
     if (now < grouping->names_ns && !is_wanted)
@@ -126,7 +126,7 @@ static bool begin_names(struct grouping *grouping, bool is_wanted) {
     return true;
 }
 
-/* Nobody who has begun to wait before need wait any more. */
+/* Ends all waits that began before. */
 static void end_names(struct grouping *grouping, unsigned wanted) {
     pthread_mutex_lock(&grouping->lock);
     grouping->names_done = wanted;
@@ -134,7 +134,7 @@ static void end_names(struct grouping *grouping, unsigned wanted) {
     pthread_mutex_unlock(&grouping->lock);
 }
 
-/* Returns whether there is more to do in a while, since somebody calls. */
+/* Returns whether there is more to do later, since there are calls. */
 static bool check_callers(struct grouping *grouping) {
     unsigned wanted = __atomic_load_n(&grouping->names_wanted, __ATOMIC_ACQUIRE);
     bool is_wanted = wanted != grouping->names_done;
@@ -152,7 +152,7 @@ static bool check_callers(struct grouping *grouping) {
     return any || (names_objects && !names_now);
 }
 
-/* A thread that has asked for a name for that long hangs in it. */
+/* A thread that has been asking for one name for that long hangs. */
 static bool is_hung(struct grouping *grouping, int64_t now) {
     int64_t asking_ns = __atomic_load_n(&grouping->asking_ns, __ATOMIC_RELAXED);
     return asking_ns != 0 && now - asking_ns >= NAMES_WAIT_NS;
@@ -165,8 +165,7 @@ static void wait_for_names(struct grouping *grouping) {
     unsigned wanted = __atomic_add_fetch(&grouping->names_wanted, 1, __ATOMIC_ACQ_REL);
     sigset_t before;
     int error = is_hung(grouping, now) ? ETIMEDOUT : 0;
-    sem_post(
-        &grouping->wake); /* grouping_wake() may do nothing as long as a thread is not yet up that has looked already */
+    sem_post(&grouping->wake); /* until this thread, woken, has looked, further grouping_wake() do nothing */
     quiet_lock(&grouping->lock, &before);
     while (error == 0 && (int)(grouping->names_done - wanted) < 0)
         error = pthread_cond_timedwait(&grouping->named, &grouping->lock, &until);
@@ -192,7 +191,7 @@ void grouping_ask_names(struct grouping *grouping) {
         wait_for_names(grouping);
 }
 
-/* Until somebody wakes us or, where there are calls, a while. */
+/* Waits until woken or, if there are calls, for a while. */
 static void wait_for_calls(struct grouping *grouping, bool any_calls) {
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + CHECK_INTERVAL_NS;
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};

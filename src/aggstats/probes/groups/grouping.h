@@ -1,8 +1,13 @@
-/* Private: a recorder's groupings, and the thread that finds out who the callers are.
+/* Private: a recorder's groupings: profiles of processes, programs, cgroups, users, files and directories, each a
+ * profile inside the profile.
  *
- * Threads that record put the calls that ended into queues of their own (call_queue.h). Whoever takes them out holds
- * the grouping's lock, under which the tables are, one for each grouping: the thread here, who takes a snapshot, or a
- * recording thread whose queue is full. Who a caller is is asked without the lock. */
+ * A thread that ends a call puts it into a queue of its own (call_queue.h), with one writer and one reader. Whoever
+ * takes calls out holds the grouping's lock, which protects the tables, one for each grouping: a thread of the
+ * recorder, a thread that takes a snapshot, or a recording thread whose queue is full. Tables are bounded
+ * (grouping_table.h; files and directories, of which there may be any number: heavy.h).
+ *
+ * The recorder's thread also asks /proc who callers are, and the pass layer for the names of objects, without the lock.
+ * Names of short-lived callers are read by the thread that serves a first call (first_calls.h). */
 #ifndef GROUPING_H
 #define GROUPING_H
 
@@ -15,31 +20,31 @@
 #include "threads.h"
 
 struct grouping {
-    struct probe probe;            /* first */
-    const struct threads *threads; /* in whose queues calls come */
+    struct probe probe;            /* must be first */
+    const struct threads *threads; /* whose queues are read */
     struct first_calls first_calls;
     pthread_t thread;
     sem_t wake;
-    bool is_woken; /* atomic, as the next two */
+    bool is_woken; /* atomic, like the next two */
     bool is_asleep;
     bool stop;
-    int64_t names_ns;      /* when names of objects are to be asked for next; its own */
-    int64_t asking_ns;     /* atomic: since when the thread asks for a name; 0: it does not */
-    unsigned names_wanted; /* atomic: how often somebody has begun to wait for names */
-    unsigned names_done;   /* so many of these need not wait any more; changed by the thread, under the lock */
-    pthread_cond_t named;  /* names_done has changed */
-    bool asks_callers;     /* of some table callers are to be asked who they are. Set before threads count */
-    pthread_mutex_t lock;  /* taken last; the rest is under it */
+    int64_t names_ns;      /* when to ask for names of objects next; used by the thread */
+    int64_t asking_ns;     /* atomic: since when the thread has been asking for a name; 0: it is not */
+    unsigned names_wanted; /* atomic: how many waits for names have begun */
+    unsigned names_done;   /* how many of these are over; changed by the thread, under the lock */
+    pthread_cond_t named;  /* signalled when names_done changes */
+    bool asks_callers;     /* some table needs identities of callers. Set before threads count */
+    pthread_mutex_t lock;  /* taken last; protects the rest */
     struct grouping_table *tables[AGGSTATS_GROUPINGS];
     unsigned table_count;
-    bool names_objects; /* of some table objects are to be asked for their names */
-    bool paused;        /* what comes is not counted */
+    bool names_objects; /* some table needs names of objects */
+    bool paused;        /* calls are not counted */
 };
 
-/* Begins, with no table. Errors: -ENOMEM, those of starting a thread */
+/* Starts with no table. Errors: -ENOMEM, those of starting a thread */
 int grouping_start(const struct threads *threads, struct grouping **ret_grouping);
 
-/* Threads: before any thread counts.
+/* Threads: call before any thread counts.
  * Errors:  -EBUSY it has one of that grouping, -EINVAL another identify_first than the others', -ENOMEM */
 int grouping_add_table(struct grouping *grouping, const struct aggstats_grouping_options *options);
 
@@ -50,10 +55,10 @@ void grouping_stop(struct grouping *grouping);
  * Threads: the queue's */
 void grouping_add_slowly(struct grouping *grouping, struct call_queue *queue, const struct queued_call *call);
 
-/* The thread has calls to look at. Threads: any */
+/* Tells the thread that there are calls. Threads: any */
 void grouping_wake(struct grouping *grouping);
 
-/* The same where nobody is to be asked, and there is room. False: it is not done.
+/* The same if no caller need be asked for, and there is room. Returns false if it was not done.
  * Threads: the queue's */
 static inline bool grouping_add_fast(struct grouping *grouping, struct call_queue *queue, unsigned op,
                                      const struct aggstats_call_of *of, uint64_t latency_cycles) {
@@ -74,12 +79,12 @@ static inline bool grouping_add_fast(struct grouping *grouping, struct call_queu
     return true;
 }
 
-/* Asks for the names of objects that have called since they were asked for: before a snapshot, so that it has those of
- * the last moment. What only the thread may ask is waited for, but not long, and not at all while the thread hangs.
- * Takes the lock, but not while asking. */
+/* Asks for the names of objects that have been used since their names were asked for: call it before a snapshot, to
+ * show the latest ones. Names that only the thread may ask for are waited for, but not long, and not at all while the
+ * thread hangs. Takes the lock, but not while asking. */
 void grouping_ask_names(struct grouping *grouping);
 
-/* Takes in what has come so far: call before the recorder's counters are read, for a call is counted there first. */
+/* Takes in the calls so far: call it before the recorder's counters are read, since a call is counted there first. */
 void grouping_take_in(struct grouping *grouping);
 
 /* As with the recorder's window; each after grouping_take_in(). */
@@ -87,13 +92,13 @@ void grouping_reset(struct grouping *grouping);
 void grouping_pause(struct grouping *grouping);
 void grouping_resume(struct grouping *grouping);
 
-/* Gives the groups to a profile that has its ops. marks: what is shown is marked, for grouping_end_marks(), also after
- * an error.
+/* Adds the groups to a profile that has its ops. marks: marks what is shown, for grouping_end_marks(), also after an
+ * error.
  * Errors:  -ENOMEM; the caller finishes the profile */
 int grouping_show(struct grouping *grouping, bool marks, const char (*op_names)[AGGSTATS_NAME_SIZE],
                   struct aggstats_profile *profile);
 
-/* What was shown when it was marked is taken from the groups, unless they were reset since; or stays. */
+/* Subtracts what was marked from the groups, unless they were reset since; or, without take, keeps it. */
 void grouping_end_marks(struct grouping *grouping, bool take);
 
 #endif

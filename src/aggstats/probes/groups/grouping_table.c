@@ -10,9 +10,9 @@
 
 static_assert(AGGSTATS_GROUPS_MAX <= CALLERS_MAX, "as many objects as callers may be due");
 
-/* ---- What of a call is its caller --------------------------------------------------------------- */
+/* ---- The key of a call's caller ----------------------------------------------------------------- */
 
-/* False: the kernel's own. */
+/* Returns false for the kernel's own calls. */
 typedef bool (*key_fn)(const struct queued_call *call, uint64_t *ret_key);
 
 static bool key_thread(const struct queued_call *call, uint64_t *ret_key) {
@@ -70,8 +70,8 @@ struct grouping_table *grouping_table_create(const struct layout *layout,
 
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
-/* The group of an identity, which is made if there is none. Another may be folded for it; but not that of the latest
- * call. NULL: no memory. */
+/* The group of an identity, made if there is none. Another group may be folded into `other` for it, but not that of the
+ * latest call. NULL: no memory. */
 static struct group *find_or_add(struct grouping_table *table, const struct aggstats_identity *identity) {
     bool was_folded = false;
     struct aggstats_identity only_name = {.id = 0};
@@ -87,8 +87,8 @@ static struct group *find_or_add(struct grouping_table *table, const struct aggs
     return group;
 }
 
-/* In place of a process's start, where that is not known: because nobody was asked in time, or since it is gone. The
- * former may yet turn out to be somebody. Of the latter those of one name are one. */
+/* These replace a process's start if that is unknown: nobody asked in time, or the process has ended. The former may
+ * still be identified. Ended ones of one name are one group. */
 enum { START_NOT_ASKED = 0, START_GONE = 1 };
 #define START_GONE_NAMED (UINT64_C(1) << 63)
 
@@ -107,7 +107,8 @@ static struct group *settle_unknown(struct grouping_table *table, struct caller 
     return group;
 }
 
-/* What a caller's first call told: the name at least. A process is settled when its start is known. */
+/* Takes what was found out at the caller's first call: at least its name. A process is identified for good when its
+ * start is known. */
 static void take_first_identity(struct grouping_table *table, struct caller *caller) {
     struct aggstats_identity identity;
     if (!table->options.identify_first || !first_calls_find(table->first_calls, (uint32_t)caller->key, &identity))
@@ -131,7 +132,7 @@ static struct caller *put(struct grouping_table *table, struct caller *place, ui
     return place;
 }
 
-/* It has been asked for again, perhaps as another that has the same number. */
+/* It was asked for at a first call again: it may be another thread with the same number. */
 static struct caller *renew(struct grouping_table *table, struct caller *caller) {
     if (caller->is_gone)
         return put(table, caller, caller->key);
@@ -156,7 +157,7 @@ static struct group *group_of(struct grouping_table *table, const struct queued_
     return caller->group ? caller->group : &caller->pending;
 }
 
-/* What the call counts to. */
+/* The object that the call counts for. */
 static uint64_t object_of(const struct grouping_table *table, const struct queued_call *call) {
     const struct aggstats_grouping_options *options = &table->options;
     uint64_t object = call->of.object;
@@ -170,9 +171,9 @@ void grouping_table_count(struct grouping_table *table, const struct queued_call
         groups_count(&table->groups, group_of(table, call), call->op, call->latency_cycles);
 }
 
-/* ---- Who they are ------------------------------------------------------------------------------- */
+/* ---- Identifying callers ------------------------------------------------------------------------ */
 
-/* A group that has only its number, since its caller was displaced before it was known. */
+/* A group with only a number, because its caller was displaced before it was identified. */
 static void take_over_unknown(struct grouping_table *table, uint64_t number, struct group *group) {
     const struct aggstats_identity unknown = {.id = number, .instance = START_NOT_ASKED};
     struct group *before = table->has_ids ? groups_find(&table->groups, &unknown, true) : NULL;
@@ -182,13 +183,13 @@ static void take_over_unknown(struct grouping_table *table, uint64_t number, str
     groups_unite(&table->groups, before, group);
 }
 
-/* What it has called before it was known comes to its group; not so if it is another now. */
+/* Moves the calls made before the caller was identified to its group, unless it is another process now. */
 static void move_caller(struct grouping_table *table, struct caller *caller, const struct aggstats_identity *identity) {
     struct group *group = find_or_add(table, identity);
     if (!group)
         return;
     if (table->has_ids)
-        group->identity = *identity; /* the name may be another */
+        group->identity = *identity; /* the name may have changed */
     group->seen = ++table->groups.calls;
     if (!caller->group) {
         groups_unite(&table->groups, &caller->pending, group);
@@ -228,7 +229,7 @@ unsigned grouping_table_due(const struct grouping_table *table, bool all, uint64
 
 /* ---- Reset, showing ----------------------------------------------------------------------------- */
 
-/* Those who are not known yet. */
+/* Of those not identified yet. */
 static struct caller *next_unknown(struct callers *callers, struct caller *caller) {
     struct caller *end = &callers->sets[0][0] + (size_t)CALLERS_MAX;
     for (caller = caller ? caller + 1 : &callers->sets[0][0]; caller < end; caller++)
@@ -248,7 +249,7 @@ void grouping_table_reset(struct grouping_table *table) {
         group_forget_calls(&caller->pending, table->callers.op_count);
 }
 
-/* All others as one group, which the caller finishes. */
+/* Adds up all others as one group, which the caller finishes. */
 static int add_up_others(struct grouping_table *table, struct group *ret_others) {
     struct caller *caller = NULL;
     int err = group_init(ret_others, AGGSTATS_WHO_OTHER, table->callers.op_count);
@@ -265,7 +266,7 @@ static void settle_all(struct grouping_table *table) {
         groups_unite(&table->groups, &caller->pending, &table->groups.other);
 }
 
-/* Those who have no names are among the others, until they get one; or for good, if they are marked there. */
+/* Callers without a name are shown in `other` until they get one; or for good, if they are marked there. */
 static int show_unnamed(struct grouping_table *table, struct groups_showing *showing) {
     if (showing->marks) {
         settle_all(table);

@@ -5,7 +5,6 @@
 #include "recorder_state.h"
 #include "snapshot.h"
 
-/* Not found by the places of its parts, which would cost who counts an instruction more. */
 static struct grouping *to_grouping(struct probe *probe) {
     _Static_assert(offsetof(struct grouping, probe) == 0, "a probe's address is its groupings'");
     return (struct grouping *)probe;

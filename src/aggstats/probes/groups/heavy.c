@@ -90,7 +90,7 @@ static void sift_down(struct heavy *heavy, uint32_t heap_index) {
     heap_put(heavy, heap_index, place);
 }
 
-/* It is the last one, and new. */
+/* It is new, and the last one. */
 static void sift_up(struct heavy *heavy, uint32_t place) {
     uint32_t heap_index = heavy->groups.count - 1;
     while (heap_index > 0 && bound_at(heavy, (heap_index - 1) / 2) > heavy->entries[place].bound_cycles) {
@@ -106,7 +106,7 @@ static uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
-/* The one with the smallest bound goes; its calls are others'. */
+/* Removes the one with the smallest bound; its calls are added to `other`. */
 static struct heavy_entry *evict(struct heavy *heavy) {
     struct heavy_entry *entry = &heavy->entries[heavy->heap[0]];
     heavy->evicted_cycles = larger(heavy->evicted_cycles, entry->bound_cycles);
@@ -170,7 +170,7 @@ unsigned heavy_due(const struct heavy *heavy, int64_t now_ns, bool all, uint64_t
     return count;
 }
 
-/* As "/file (deleted)" does than "/file". */
+/* True for "/file (deleted)" compared with "/file". */
 static bool tells_more(const char *name, const char *kept) {
     return strncmp(name, kept, strlen(kept)) == 0;
 }
@@ -197,7 +197,7 @@ void heavy_guess(struct heavy *heavy, uint64_t object, const char *name) {
 
 /* ---- Reset, showing ---- */
 
-/* Places stay, as nobody's. */
+/* Places stay allocated, without an object. */
 void heavy_clear(struct heavy *heavy) {
     unsigned op_count = heavy->groups.layout.op_count;
     for (unsigned place = 0; place < heavy->groups.count; place++)
@@ -223,8 +223,7 @@ static int unite_shown(struct aggstats_group *into, struct aggstats_group *from)
     return err;
 }
 
-/* Of those shown from first on, those of one name become one: a file that was replaced by another of that name, and
- * those of which no name is known. */
+/* Merges those of one name, from first on: a file and the one that replaced it, and those whose names are unknown. */
 static int unite_names(struct aggstats_profile *profile, size_t first) {
     struct aggstats_group *groups = profile->groups;
     size_t kept = first;
@@ -274,8 +273,8 @@ static uint64_t own_cycles(const struct heavy *heavy, const struct group *group)
     return cycles;
 }
 
-/* What was kept at the mark, and is still, has missed nothing since; what came later may have missed calls from before
- * and after. Those that went since had bounds of both, too. */
+/* An object that was kept at the mark, and is still, has missed nothing since. One added later may have missed calls
+ * from before and after the mark. Objects evicted since had bounds for both, too. */
 static void take_bounds(struct heavy *heavy) {
     for (uint32_t place = 0; place < heavy->groups.count; place++) {
         struct heavy_entry *entry = &heavy->entries[place];

@@ -72,7 +72,7 @@ static void copy_counts(const struct joint_table *table, uint64_t *to, size_t ce
         to[cell] = __atomic_load_n(&table->counts[cell], __ATOMIC_ACQUIRE);
 }
 
-/* Empty from now on. */
+/* Makes it empty. */
 static void begin_anew(struct joint_table *table, size_t cells) {
     copy_counts(table, table->baseline, cells);
     memcpy(table->frozen, table->baseline, cells * sizeof(uint64_t));
@@ -231,7 +231,7 @@ int joints_show(const struct joints *joints, const char (*op_names)[AGGSTATS_NAM
             int err = joint ? show_table(joints, table, (enum aggstats_value)value, shown, joint) : -ENOMEM;
             if (err < 0)
                 return err;
-            if (joint->cell_count == 0) { /* left out, as ops never called are */
+            if (joint->cell_count == 0) { /* left out, like ops never called */
                 free(joint->cells);
                 profile->joint_count--;
             }

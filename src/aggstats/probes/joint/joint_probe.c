@@ -7,7 +7,6 @@
 #include "recorder_state.h"
 #include "snapshot.h"
 
-/* Not found by the places of its parts, which would cost who counts an instruction more. */
 static struct joints *to_joints(struct probe *probe) {
     _Static_assert(offsetof(struct joints, probe) == 0, "a probe's address is its joint profiles'");
     return (struct joints *)probe;
@@ -66,7 +65,7 @@ static const struct probe_ops ops = {
 
 /* ---- What is asked for ---- */
 
-/* Under the lock of probes. NULL: no memory */
+/* Call under the lock of probes. NULL: no memory */
 static struct joints *find(struct aggstats_recorder *recorder) {
     struct probe *probe = recorder_probe(recorder, PROBE_JOINTS);
     if (probe)

@@ -8,7 +8,6 @@
 
 #define NS_PER_SECOND 1e9
 
-/* Not found by the places of its parts, which would cost who counts an instruction more. */
 static struct slow *to_slow(struct probe *probe) {
     _Static_assert(offsetof(struct slow, probe) == 0, "a probe's address is that of what looks for slow calls");
     return (struct slow *)probe;

@@ -1,4 +1,4 @@
-/* The ring of slow calls that somebody is to be told of. */
+/* The ring of slow calls to report. */
 #include "slow_reports.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ void slow_reports_add(struct slow_reports *reports, const struct slow_call *call
         reports->calls[reports->added_count++ % SLOW_REPORTS_MAX] = *call;
 }
 
-/* What was lost came after those that are in the ring, so it is told with the first that came after it at the earliest:
- * with the next one that is taken. */
+/* The calls dropped ended after those in the ring. So their number is reported with the first call that was added after
+ * them at the earliest: with the next one taken. */
 bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call, uint64_t *ret_lost) {
     if (reports->taken_count == reports->added_count)
         return false;

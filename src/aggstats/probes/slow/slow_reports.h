@@ -1,6 +1,6 @@
-/* Private: slow calls that have ended, on their way from who has ended them to who is told.
+/* Private: slow calls that have ended, on their way from the thread that ended them to the report function.
  *
- * A ring of bounded size; of more the later ones are lost, and counted.
+ * A bounded ring. When it is full, new entries are dropped and counted.
  * Threads: under the lock of struct slow */
 #ifndef SLOW_REPORTS_H
 #define SLOW_REPORTS_H
@@ -12,7 +12,7 @@
 #define SLOW_REPORTS_MAX 256
 
 struct slow_reports {
-    struct slow_call *calls; /* number i in i % SLOW_REPORTS_MAX; NULL: nobody is told */
+    struct slow_call *calls; /* number i in i % SLOW_REPORTS_MAX; NULL: there is no report function */
     uint64_t added_count;
     uint64_t taken_count;
     uint64_t lost_count; /* since the last one was taken */
@@ -22,10 +22,10 @@ struct slow_reports {
 int slow_reports_init(struct slow_reports *reports);
 void slow_reports_finish(struct slow_reports *reports);
 
-/* Nothing if nobody is told. */
+/* Does nothing without a report function. */
 void slow_reports_add(struct slow_reports *reports, const struct slow_call *call);
 
-/* The oldest one. ret_lost: how many were lost since the one before. False: there is none */
+/* Takes the oldest one. ret_lost: how many were dropped since the one before. Returns false if there is none */
 bool slow_reports_take(struct slow_reports *reports, struct slow_call *ret_call, uint64_t *ret_lost);
 
 #endif

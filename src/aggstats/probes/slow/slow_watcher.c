@@ -1,4 +1,4 @@
-/* Looking at calls in flight, at ever older ages. */
+/* Looking at calls in flight, at increasing ages. */
 #include "slow_watcher.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "quiet_thread.h"
 
 #define NS_PER_SECOND 1000000000
-#define IDLE_LOOKS 16         /* at which nothing was in flight, before it sleeps */
+#define IDLE_LOOKS 16         /* looks without any call in flight before it sleeps */
 #define LOOK_MAX_NS 100000000 /* while there are calls */
 #define SLEEP_NS INT64_C(3000000000)
 #define AGE_PARTS 16
@@ -40,7 +40,7 @@ static void free_pending(struct slow *slow, struct slow_pending *pending) {
     pending->block = NULL;
 }
 
-/* The thread of a pending call has begun another: so it was not slow, or it is counted. */
+/* The thread of a pending call has begun another: the pending one has ended, and was not slow, or has been counted. */
 static void drop_ended(struct slow *slow) {
     for (size_t i = 0; i < SLOW_WAITS_MAX; i++) {
         struct slow_pending *pending = &slow->pendings[i];
@@ -60,7 +60,8 @@ static struct slow_pending *add_pending(struct slow *slow, const struct aggstats
     return NULL;
 }
 
-/* A call that waits for ever something else has more causes than there is room for: the last one takes the rest. */
+/* A call that keeps waiting for something else has more causes than there is room for: the last entry takes the
+ * rest. */
 static struct slow_part *part_of(struct slow_pending *pending, const char *cause) {
     size_t i = 0;
     while (i < pending->part_count && strcmp(pending->parts[i].cause, cause) != 0)
@@ -100,13 +101,13 @@ static void copy_path(const struct slow *slow, uint64_t object, char ret_path[SL
     path_copy_end(path ? path : "", ret_path, SLOW_PATH_SIZE);
 }
 
-/* What is seen at a look, and what the call works on. */
+/* The result of a look, and the object of the call. */
 struct found {
     struct aggstats_wait wait;
     char path[SLOW_PATH_SIZE];
 };
 
-/* When the cause has changed since the last look nobody knows: so each has half of the time. */
+/* If the cause has changed since the last look, nobody knows when: so each gets half of the time. */
 static void note_cause(struct slow *slow, struct slow_pending *pending, const struct found *found,
                        uint64_t age_cycles) {
     struct slow_wait *wait = wait_of(slow, pending);
@@ -126,8 +127,8 @@ static void note_cause(struct slow *slow, struct slow_pending *pending, const st
     slow_store_end(slow->store);
 }
 
-/* Without the lock, for it may take a while: nobody but this thread adds a pending call, and none is freed before its
- * thread has come back. */
+/* Called without the lock, since it may take long: only this thread adds pending calls, and none is freed before it has
+ * come back. */
 static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pending *pending, uint64_t age_cycles) {
     struct found found = {.path = ""};
     sigset_t before;
@@ -144,7 +145,7 @@ static void ask_cause(struct slow *slow, const struct seen *seen, struct slow_pe
     quiet_unlock(&slow->lock, &before);
 }
 
-/* A call is looked at before it is slow, from half of that age on, and whenever it has grown older by a sixteenth. */
+/* A call is first looked at when it is half as old as a slow one, and again whenever it is older by a sixteenth. */
 static void look_closer(struct slow *slow, const struct seen *seen, uint64_t threshold_cycles) {
     uint64_t age_cycles = aggstats_clock_now(slow->clock_kind) - seen->start_cycles;
     sigset_t before;
@@ -186,7 +187,7 @@ void slow_report(struct slow *slow) {
 
 /* ---- The thread ---- */
 
-/* Returns whether any call is in flight. So it is known how old calls were when the process was killed. */
+/* Returns whether any call is in flight. Notes the time, so that the age of calls is known if the process is killed. */
 static bool look_at_all(struct slow *slow, uint64_t threshold_cycles) {
     bool any = false;
     sigset_t before;
@@ -208,8 +209,8 @@ static int64_t look_interval_ns(const struct slow *slow) {
     return half_ns < LOOK_MAX_NS ? half_ns : LOOK_MAX_NS;
 }
 
-/* Asleep, it is woken by the next call. That may miss that it is about to sleep: so it sleeps for a while only. Returns
- * whether it was woken. */
+/* Sleeps until the next call wakes it. A call may miss that it is about to sleep: so it sleeps only for a while.
+ * Returns whether it was woken. */
 static bool wait_for_next(struct slow *slow, bool is_idle) {
     int64_t until_ns = read_clock_ns(CLOCK_MONOTONIC) + (is_idle ? SLEEP_NS : look_interval_ns(slow));
     const struct timespec until = {.tv_sec = until_ns / NS_PER_SECOND, .tv_nsec = until_ns % NS_PER_SECOND};
@@ -229,7 +230,7 @@ static void *run(void *argument) {
         bool any = threshold_cycles > 0 && look_at_all(slow, threshold_cycles);
         slow_report(slow);
         idle_looks = any ? 0 : idle_looks + 1;
-        /* Who wakes it has yet to begin its call, and may be kept from that for a while. */
+        /* the thread that woke it has yet to begin its call, which may take a while */
         if (wait_for_next(slow, idle_looks > IDLE_LOOKS || threshold_cycles == 0))
             idle_looks = 0;
     }
@@ -253,7 +254,7 @@ static void find_caller(const struct slow *slow, struct slow_call *call) {
     snprintf(call->program, sizeof(call->program), "%.*s", AGGSTATS_PROGRAM_SIZE - 1, identity.name);
 }
 
-/* What was seen at the last look has lasted until the end. */
+/* The cause of the last look is taken to have lasted until the end. */
 static void add_last_part(struct slow_pending *pending, uint64_t latency_cycles) {
     struct slow_part *last = pending->last ? pending->last : part_of(pending, NOT_SEEN);
     last->cycles += latency_cycles > pending->age_cycles ? latency_cycles - pending->age_cycles : 0;
@@ -335,7 +336,7 @@ int slow_start(const struct slow_place *place, const struct aggstats_slow_option
 }
 
 void slow_stop(struct slow *slow) {
-    if (slow->probe.is_left) { /* its locks and semaphore are as the thread has left them */
+    if (slow->probe.is_left) { /* its locks and semaphore are in the state in which the thread left them */
         slow_reports_finish(&slow->reports);
         free(slow);
         return;

@@ -1,4 +1,8 @@
-/* Private: the thread that looks at calls in flight for what they wait for. */
+/* Private: the thread that finds out what calls in flight wait for.
+ *
+ * Threads name their calls in flight in their blocks. The watcher looks at these, and at what the kernel says of a
+ * thread that waits. The thread that ends a slow call reports it, so that causes add up exactly: for that ops have the
+ * wrapper of joint profiles while slow calls are watched, and nothing else while they are not. */
 #ifndef SLOW_WATCHER_H
 #define SLOW_WATCHER_H
 
@@ -16,35 +20,36 @@
 struct slow_pending {
     const struct aggstats_block *block; /* of its thread; NULL: this place is free */
     uint64_t start_cycles;
-    uint64_t age_cycles; /* at the last look */
-    uint64_t memory[2];  /* of who finds causes */
+    uint64_t age_cycles; /* when it was last looked at */
+    uint64_t memory[2];  /* for the function that finds causes */
     struct slow_part parts[SLOW_PARTS_MAX];
     size_t part_count;
-    struct slow_part *last; /* among them; NULL: nobody has looked */
+    struct slow_part *last; /* one of them; NULL: not looked at yet */
 };
 
 struct slow {
-    struct probe probe; /* first */
+    struct probe probe; /* must be first */
     struct aggstats_slow_options options;
     const struct threads *threads;
     struct slow_store *store; /* in the live file */
-    uint64_t *seen_cycles;    /* there, too: the last moment at which it is known to have lived; atomic */
+    uint64_t *seen_cycles;    /* in the live file too: the last moment known to have been alive */
     uint32_t clock_kind;
     pthread_t thread;
     sem_t wake;
-    bool is_asleep; /* atomic, as the next two */
+    bool is_asleep; /* atomic, like the next two */
     bool stop;
     uint64_t threshold_ns;
-    bool paused;                                  /* under the lock, as what follows: calls that end are not counted */
+    bool paused;                                  /* under the lock, like the rest: calls that end are not counted */
     pthread_mutex_t lock;                         /* taken last */
-    struct slow_pending pendings[SLOW_WAITS_MAX]; /* their places are those of the store's waits */
+    struct slow_pending pendings[SLOW_WAITS_MAX]; /* at the same indices as the store's waits */
     struct slow_reports reports;
-    pthread_mutex_t report_lock;                /* one at a time reports, so in order; taken before the other */
+    pthread_mutex_t report_lock;                /* one thread at a time reports, so reports are in order; taken before
+                                                 * the other lock */
     const char (*op_names)[AGGSTATS_NAME_SIZE]; /* borrowed */
     unsigned op_count;
 };
 
-/* What it looks at, and where it is counted; all borrowed. */
+/* What it watches, and where it counts; all borrowed. */
 struct slow_place {
     const struct threads *threads;
     struct slow_store *store;
@@ -57,16 +62,16 @@ struct slow_place {
 /* Errors: -ENOMEM, those of starting a thread */
 int slow_start(const struct slow_place *place, const struct aggstats_slow_options *options, struct slow **ret_slow);
 
-/* Ends it, and waits for that; nobody is told of calls then. Call without the recorder's locks */
+/* Ends the thread, and waits for that; no call is reported then. Call without the recorder's locks */
 void slow_stop(struct slow *slow);
 
 /* 0: nothing is slow any more. */
 void slow_set_threshold(struct slow *slow, uint64_t threshold_ns, uint64_t threshold_cycles);
 
-/* Hands over what has ended (options.report). Threads: any, without the recorder's locks */
+/* Reports the calls that have ended (options.report). Threads: any, without the recorder's locks */
 void slow_report(struct slow *slow);
 
-/* Those of aggstats/slow.h, once it is known that there is one. */
+/* The functions of aggstats/slow.h, for a recorder that has a watcher. */
 void slow_begin(struct slow *slow);
 void slow_end(struct slow *slow, const struct aggstats_span *span, const struct aggstats_ended_call *call);
 

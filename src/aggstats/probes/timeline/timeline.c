@@ -1,4 +1,4 @@
-/* Cutting, and merging when full. */
+/* Ending intervals, and merging them when full. */
 #include "timeline.h"
 
 #include <errno.h>
@@ -60,8 +60,8 @@ static void halve(struct timeline *timeline) {
     timeline->interval_cycles *= 2;
 }
 
-/* What the op shows now and no interval has. A count that has become smaller, as in a block that several threads share,
- * adds nothing. Returns how many buckets have something. */
+/* What the op shows now and no interval has. A count that has become smaller, as may happen in a block that several
+ * threads share, adds nothing. Returns how many buckets have something. */
 static unsigned find_new(const struct timeline *timeline, const struct aggstats_counters *visible, unsigned op,
                          uint64_t row[AGGSTATS_BUCKETS_MAX]) {
     const struct aggstats_counters *seen = layout_counters_const(&timeline->layout, timeline->seen, op);
@@ -120,7 +120,7 @@ static int show_borders(const struct timeline *timeline, struct aggstats_profile
     return 0;
 }
 
-/* So that the invariant holds also where counts have become smaller. */
+/* Keeps the invariant if counts have become smaller. */
 static void raise_to_samples(struct aggstats_op_profile *op, const struct aggstats_counters *seen,
                              unsigned bucket_count) {
     uint64_t finished = 0;
@@ -147,7 +147,7 @@ static int show_op(const struct timeline *timeline, unsigned op_number, const st
         memcpy(samples.cells, kept->cells, kept->count * sizeof(*kept->cells));
     samples.count = kept->count;
     cells_append_row(&samples, (uint32_t)(profile->interval_count - 1), row, bucket_count);
-    cells_merge(&samples, 1, 1); /* without time since the last border, it belongs before that */
+    cells_merge(&samples, 1, 1); /* if no time has passed since the last border, it belongs to the interval before */
     raise_to_samples(op, layout_counters_const(&timeline->layout, timeline->seen, op_number), bucket_count);
     op->samples = samples.cells;
     op->sample_count = samples.count;

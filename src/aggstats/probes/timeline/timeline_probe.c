@@ -35,7 +35,7 @@ static void cut_locked(struct intervals *intervals, struct tally *tally) {
     timeline_cut(intervals->timeline, window, tally, window_elapsed_cycles(window, now_cycles));
 }
 
-/* Without memory for it there is no border now. */
+/* Without memory the interval goes on. */
 static int64_t cut(void *context) {
     struct intervals *intervals = context;
     struct aggstats_recorder *recorder = intervals->probe.recorder;
@@ -64,7 +64,7 @@ static int show(struct probe *probe, const struct snapshot_source *source, struc
     return timeline ? timeline_show(timeline, source->window, source->tally, source->op_names, profile) : 0;
 }
 
-/* The intervals that were cut meanwhile become one, which begins where the span ended. */
+/* The intervals that ended meanwhile are merged into one, which begins where the span ended. */
 static void end_mark(struct probe *probe, const struct aggstats_profile *taken) {
     if (taken)
         reset(probe);
@@ -91,7 +91,7 @@ static const struct probe_ops ops = {
     .destroy = destroy,
 };
 
-/* Those of a parent process are of no use any more. Under the lock of probes */
+/* Those of a parent process cannot be used any more. Call under the lock of probes */
 static int find(struct aggstats_recorder *recorder, struct intervals **ret_intervals) {
     struct probe *probe = recorder_probe(recorder, PROBE_TIMELINE);
     if (!probe) {
@@ -108,9 +108,9 @@ static int find(struct aggstats_recorder *recorder, struct intervals **ret_inter
     return 0;
 }
 
-/* ---- What is asked for; under the lock of probes ---- */
+/* ---- Options; under the lock of probes ---- */
 
-/* Puts the timeline in the place of the one that there is, which is given back. */
+/* Replaces the current timeline, which is returned. */
 static struct timeline *exchange_timeline(struct intervals *intervals, struct timeline *timeline) {
     sigset_t before;
     quiet_lock(&intervals->probe.recorder->window_lock, &before);
