@@ -102,3 +102,13 @@ void json_bool(struct json_writer *writer, const char *key, bool value) {
     begin_value(writer, key);
     fputs(value ? "true" : "false", writer->stream);
 }
+
+void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles) {
+    char key[64];
+    snprintf(key, sizeof(key), "%s_cycles", name);
+    json_real(writer, key, cycles);
+    if (frequency_hz == 0)
+        return;
+    snprintf(key, sizeof(key), "%s_seconds", name);
+    json_real(writer, key, cycles / (double)frequency_hz);
+}

@@ -18,7 +18,6 @@
 #include "preload_library.h"
 #include "proc_status.h"
 #include "quiet_thread.h"
-#include "run_status.h"
 
 #define NS_PER_MS INT64_C(1000000)
 #define LOOK_NS (5 * NS_PER_MS)         /* between looks while there are requests */

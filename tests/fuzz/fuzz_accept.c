@@ -4,7 +4,7 @@
 
 #include "base.h"
 #include "fuzz.h"
-#include "serve_accept.h"
+#include "serve_headers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     CLEANUP_FREE char *accept = malloc(size_bytes + 1);

@@ -5,7 +5,7 @@
 
 #include "base.h"
 #include "fuzz.h"
-#include "serve_host.h"
+#include "serve_headers.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes) {
     const struct option_list names = {.count = 0};

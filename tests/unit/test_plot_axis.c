@@ -5,7 +5,6 @@
 
 #include "base.h"
 #include "plot_axis.h"
-#include "plot_colours.h"
 #include "run_suite.h"
 
 static char *written;

@@ -5,10 +5,9 @@
 
 #include "base.h"
 #include "command.h"
-#include "file_set.h"
 #include "input.h"
 #include "merging.h"
-#include "name_list.h"
+#include "name_set.h"
 #include "option_table.h"
 #include "recording.h"
 #include "units.h"
@@ -120,7 +119,7 @@ static enum status merge_one(struct merge_run *run, const char *name) {
     struct input input;
     if (input_load_recording(name, &input) != 0)
         return STATUS_TROUBLE;
-    if (file_set_add(&run->files, &input) == 0)
+    if (file_set_add(&run->files, input.device, input.is_file ? input.inode : 0) == 0)
         complain("%s has been merged already: its calls are in the sum once more", name);
     enum status status = merge_layers(run, name, &input);
     input_finish(&input);

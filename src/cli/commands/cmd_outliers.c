@@ -3,9 +3,7 @@
 
 #include "base.h"
 #include "command.h"
-#include "file_set.h"
 #include "input.h"
-#include "name_list.h"
 #include "name_set.h"
 #include "option_table.h"
 #include "outliers.h"
@@ -77,7 +75,7 @@ static void add_profile(struct outliers_run *run, const char *name, input_load_f
         run->has_trouble = true;
         return;
     }
-    if (file_set_add(&run->files, &input) == 0) {
+    if (file_set_add(&run->files, input.device, input.is_file ? input.inode : 0) == 0) {
         complain("%s has been read already: it is judged once", name);
         input_finish(&input);
         return;

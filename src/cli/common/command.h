@@ -10,6 +10,14 @@ enum status {
     STATUS_TROUBLE = 2, /* the question could not be answered */
 };
 
+/* Of subcommands that run another program, whose own status is theirs: as those of env(1) and timeout(1). */
+enum {
+    RUN_FAILED = 125, /* osprof itself */
+    RUN_CANNOT_EXECUTE = 126,
+    RUN_NOT_FOUND = 127,
+    RUN_SIGNALLED = 128, /* + the signal */
+};
+
 struct command {
     const char *name;                 /* of a subcommand's subcommand both words: "events show" */
     const char *summary;              /* half a line */

@@ -18,7 +18,6 @@
 #include "option_table.h"
 #include "path.h"
 #include "preload_library.h"
-#include "run_status.h"
 #include "user_label.h"
 
 #define DEFAULT_PROFILE "osprof.out"

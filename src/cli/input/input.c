@@ -12,7 +12,6 @@
 #include "base.h"
 #include "command.h"
 #include "control_socket.h"
-#include "ending.h"
 #include "live_files.h"
 #include "name_set.h"
 #include "path.h"
@@ -315,7 +314,7 @@ static int load_found(const char *path, struct input *ret_input) {
 static int load_named(const char *name, input_load_fn load, struct input *ret_input) {
     if (load_serving(name, ret_input) == 0)
         return 0;
-    ending_wait_for_profile(name);
+    live_files_wait_for_profile(name);
     return load(name, ret_input);
 }
 

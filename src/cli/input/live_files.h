@@ -48,4 +48,9 @@ char *live_file_socket(const struct live_file *file);
  * Owner: the caller frees it */
 char *live_control_socket(const struct aggstats_profile *profile);
 
+/* Waits for the final profile of a mount that is just ending, a few seconds at most. umount(8) returns before the daemon
+ * has written it: whoever looks at that file in the next command must not see the one before, or none. Tells the user if
+ * some osproffs whose mount is gone has yet to write its final profile to path even then. */
+void live_files_wait_for_profile(const char *path);
+
 #endif

@@ -1,4 +1,4 @@
-/* Reading names. */
+/* Reading names, and knowing files. A list that never ends takes no memory, unless all of it is wanted. */
 #include "name_set.h"
 
 #include <dirent.h>
@@ -7,10 +7,74 @@
 
 #include "base.h"
 #include "command.h"
-#include "name_list.h"
 #include "path.h"
 
 #define PROFILE_ENDING ".osprof"
+#define SLOTS_MIN 64
+
+/* ---- A list, one name at a time ----------------------------------------------------------------- */
+
+int name_list_open(struct name_list *ret_list, const char *name) {
+    const bool is_stdin = strcmp(name, "-") == 0;
+    FILE *stream = is_stdin ? stdin : fopen(name, "re");
+    if (!stream) {
+        int error = negative_errno();
+        complain("cannot open the list of profiles %s: %s", name, strerror(-error));
+        return error;
+    }
+    *ret_list = (struct name_list){.stream = stream, .name = is_stdin ? "standard input" : name};
+    return 0;
+}
+
+void name_list_close(struct name_list *list) {
+    if (list->stream && list->stream != stdin)
+        fclose(list->stream);
+    *list = (struct name_list){0};
+}
+
+/* 1: ret_line is the next line; 0: end of the list.
+ * Errors:  -ENAMETOOLONG, -EINVAL it is no name, and those of reading */
+static int read_line(FILE *stream, char ret_line[PATH_MAX]) {
+    size_t length = 0;
+    int c;
+    errno = 0;
+    while ((c = getc(stream)) != EOF && c != '\n') {
+        if (c == '\0')
+            return -EINVAL;
+        if (length == PATH_MAX - 1)
+            return -ENAMETOOLONG;
+        ret_line[length++] = (char)c;
+    }
+    if (ferror(stream))
+        return negative_errno();
+    ret_line[length] = '\0';
+    return c != EOF || length > 0;
+}
+
+static int complain_of(const struct name_list *list, int error) {
+    if (error == -EINVAL)
+        complain("%s is not a list of profiles: line %zu: expected a name, found a NUL byte", list->name,
+                 list->line_number);
+    else if (error == -ENAMETOOLONG)
+        complain("%s is not a list of profiles: line %zu: expected a name of at most %d bytes", list->name,
+                 list->line_number, PATH_MAX - 1);
+    else
+        complain("cannot read the list of profiles %s: %s", list->name, strerror(-error));
+    return error;
+}
+
+int name_list_next(struct name_list *list, char ret_name[PATH_MAX]) {
+    int more;
+    do {
+        list->line_number++;
+        more = read_line(list->stream, ret_name);
+        if (more < 0)
+            return complain_of(list, more);
+    } while (more > 0 && !ret_name[0]);
+    return more;
+}
+
+/* ---- All names ---------------------------------------------------------------------------------- */
 
 static int append(struct name_set *set, const char *name) {
     char **grown = reallocarray(set->names, set->count + 1, sizeof(*grown));
@@ -89,4 +153,51 @@ void name_set_finish(struct name_set *set) {
         free(set->names[i]);
     free(set->names);
     *set = (struct name_set){0};
+}
+
+/* ---- Which files they stand for ----------------------------------------------------------------- */
+
+static size_t slot_of(const struct file_set *set, const struct file_id *file) {
+    uint64_t hash = ((uint64_t)file->inode + (uint64_t)file->device * 31) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t slot = (size_t)(hash >> 32) & (set->slot_count - 1);
+    for (; set->files[slot].inode != 0; slot = (slot + 1) & (set->slot_count - 1))
+        if (set->files[slot].inode == file->inode && set->files[slot].device == file->device)
+            break;
+    return slot;
+}
+
+/* A quarter is free at least. */
+static int grow(struct file_set *set) {
+    struct file_set grown = {.slot_count = set->slot_count > 0 ? 2 * set->slot_count : SLOTS_MIN, .count = set->count};
+    if (set->slot_count > 0 && set->count + 1 <= set->slot_count - set->slot_count / 4)
+        return 0;
+    grown.files = calloc(grown.slot_count, sizeof(*grown.files));
+    if (!grown.files)
+        return -ENOMEM;
+    for (size_t i = 0; i < set->slot_count; i++)
+        if (set->files[i].inode != 0)
+            grown.files[slot_of(&grown, &set->files[i])] = set->files[i];
+    free(set->files);
+    *set = grown;
+    return 0;
+}
+
+int file_set_add(struct file_set *set, dev_t device, ino_t inode) {
+    const struct file_id file = {.device = device, .inode = inode};
+    if (inode == 0)
+        return 1;
+    int error = grow(set);
+    if (error)
+        return error;
+    size_t slot = slot_of(set, &file);
+    if (set->files[slot].inode != 0)
+        return 0;
+    set->files[slot] = file;
+    set->count++;
+    return 1;
+}
+
+void file_set_finish(struct file_set *set) {
+    free(set->files);
+    *set = (struct file_set){.files = NULL};
 }

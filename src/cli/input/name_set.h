@@ -2,8 +2,11 @@
 #ifndef NAME_SET_H
 #define NAME_SET_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 struct name_set {
     char **names; /* [count], in their order; empty lines of files are none */
@@ -24,5 +27,44 @@ int name_set_in(const char *directory, const char *prefix, struct name_set *ret_
 bool name_is_directory(const char *name);
 
 void name_set_finish(struct name_set *set);
+
+/* ---- A list, one name at a time ----------------------------------------------------------------- */
+
+struct name_list {
+    FILE *stream;
+    const char *name; /* of the list, for messages */
+    size_t line_number;
+};
+
+/* name: "-" is standard input. Errors: told to the user */
+int name_list_open(struct name_list *ret_list, const char *name);
+
+/* 1: ret_name is the next one; 0: end of the list. Empty lines are none.
+ * Errors: told to the user */
+int name_list_next(struct name_list *list, char ret_name[PATH_MAX]);
+
+void name_list_close(struct name_list *list);
+
+/* ---- Which files they stand for ----------------------------------------------------------------- */
+
+/* To know when a file is given again, under whatever name. */
+
+struct file_id {
+    dev_t device;
+    ino_t inode;
+};
+
+/* Zeroed: no files. */
+struct file_set {
+    struct file_id *files; /* [slot_count], a hash table with open addressing; inode 0: free */
+    size_t slot_count;     /* a power of two, or 0 */
+    size_t count;
+};
+
+/* inode: 0: it is no file, and always new. Returns 1 if it is new, 0 if it has been added before.
+ * Errors:  -ENOMEM */
+int file_set_add(struct file_set *set, dev_t device, ino_t inode);
+
+void file_set_finish(struct file_set *set);
 
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "comparison.h"
-#include "latency_json.h"
+#include "json_writer.h"
 
 #define JSON_VERSION 1
 
@@ -13,7 +13,7 @@ struct page {
 };
 
 static void write_latency(struct page *page, const char *name, double cycles) {
-    latency_json_write(&page->writer, page->frequency_hz, name, cycles);
+    json_latency(&page->writer, page->frequency_hz, name, cycles);
 }
 
 static void write_total(struct page *page, uint64_t cycles) {

@@ -1,5 +1,5 @@
 /* Correlated operations: a block for each number of calls, a line for each part. */
-#include "correlation.h"
+#include "comparison.h"
 
 #include "json_writer.h"
 #include "units.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "peak_line.h"
+#include "peak_labels.h"
 #include "value_text.h"
 
 #define VALUE_COLUMNS 24
@@ -43,7 +43,7 @@ void joint_table_print(const struct aggstats_joint_profile *joint, const struct 
     screen_print(screen, INK_STRONG, op->name);
     fprintf(screen->stream, " by %s, for each peak of latency\n", title);
     for (size_t i = 0; i < count; i++) {
-        peak_line_print(&peaks[i], resolution, units, screen);
+        peak_labels_print_place(&peaks[i], resolution, units, screen);
         print_rows(joint, &peaks[i], units, screen);
     }
 }

@@ -1,6 +1,6 @@
 /* What can be said of a row for certain. Requests of which nobody waits for some make what stays above them a lower
  * bound, and what they take themselves an upper one. */
-#include "layers_answer.h"
+#include "layers_page.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "base.h"
 #include "figures.h"
 #include "layers.h"
-#include "layers_answer.h"
 #include "units.h"
 
 #define LAYER_COLUMNS_MAX 16

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "layers.h"
 #include "recording.h"
 #include "screen.h"
 
@@ -21,5 +22,9 @@ int layers_page_print(const struct layers_page *page, const struct screen *scree
 /* The same as JSON, with the profiles of all layers (docs/recording.schema.json), on a stream.
  * Errors: -ENOMEM, -EINVAL no valid profile, the stream's -errno */
 int layers_page_write_json(const struct recording *recording, FILE *stream);
+
+/* Prints where the time of the operations that took longest went: a sentence or two for each, an empty line before them.
+ */
+void layers_answer_print(const struct layers_table *table, const struct screen *screen);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "peak_waits.h"
 
 #define SENTENCE_SIZE 640
 #define REST_SIZE 256
@@ -128,4 +129,63 @@ void peak_labels_explain_all(const struct aggstats_op_profile *op, const struct 
     }
     for (size_t i = 0; i < count; i++)
         peak_labels_explain(op, &peaks[i], times, units, screen);
+}
+
+/* ---- What calls have waited for ----------------------------------------------------------------- */
+
+#define INDENT 2
+#define LINE_SIZE (128 + PEAK_WAITS_MAX * (AGGSTATS_CAUSE_SIZE + UNITS_TEXT_SIZE))
+
+static void format_line(const struct peak *peak, const struct peak_waits *waits, const struct units *units,
+                        char ret_line[LINE_SIZE]) {
+    char typical[UNITS_TEXT_SIZE];
+    char calls[UNITS_TEXT_SIZE];
+    units_format_cycles(units, exp2(peak->centre), typical);
+    units_format_count(waits->known_calls, calls);
+    int length = snprintf(ret_line, LINE_SIZE, "peak at %s: ", typical);
+    if (waits->known_calls < peak->calls)
+        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "of %s slow call%s ", calls,
+                           units_plural(waits->known_calls));
+    for (size_t i = 0; i < waits->count; i++) {
+        char share[UNITS_TEXT_SIZE];
+        units_format_share(waits->waits[i].share, share);
+        length += snprintf(ret_line + length, (size_t)(LINE_SIZE - length), "%s%s %s", i > 0 ? ", " : "", share,
+                           waits->waits[i].cause->text);
+    }
+}
+
+void peak_labels_print_waits(const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
+                             const struct units *units, const struct screen *screen) {
+    struct peak peaks[PEAKS_MAX];
+    size_t count = profile->cause_count > 0 ? peaks_find(op, profile->resolution, peaks) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct peak_waits waits = peak_waits_find(profile, op, &peaks[i]);
+        char line[LINE_SIZE];
+        if (waits.count == 0)
+            continue;
+        format_line(&peaks[i], &waits, units, line);
+        fprintf(screen->stream, "%*s", INDENT, "");
+        screen_print_wrapped(screen, INDENT, 2 * INDENT, line);
+    }
+}
+
+/* ---- Where a peak is ---------------------------------------------------------------------------- */
+
+void peak_labels_print_place(const struct peak *peak, unsigned resolution, const struct units *units,
+                             const struct screen *screen) {
+    char from[UNITS_TEXT_SIZE];
+    char to[UNITS_TEXT_SIZE];
+    char calls[UNITS_TEXT_SIZE];
+    char share[UNITS_TEXT_SIZE];
+    char text[5 * UNITS_TEXT_SIZE];
+    units_format_cycles(units, aggstats_bucket_lower(peak->first, resolution), from);
+    units_format_cycles(units, aggstats_bucket_upper(peak->last, resolution), to);
+    units_format_count(peak->calls, calls);
+    snprintf(share, sizeof(share), "%.1f %%", 100 * peak->latency_share);
+    screen_make_blanks_firm(from);
+    screen_make_blanks_firm(to);
+    screen_make_blanks_firm(share);
+    snprintf(text, sizeof(text), "%s .. %s, %s call%s, %s of the latency", from, to, calls, units_plural(peak->calls),
+             share);
+    screen_print_sentence(screen, 2, text);
 }

@@ -15,8 +15,6 @@
 #include "joint_table.h"
 #include "outcome_line.h"
 #include "peak_labels.h"
-#include "peak_line.h"
-#include "peak_waits_page.h"
 #include "screen.h"
 #include "units.h"
 #include "user_label.h"
@@ -522,7 +520,7 @@ static void print_peaks(const struct page *page, const struct aggstats_op_profil
     struct peak peaks[PEAKS_MAX];
     size_t count = peaks_find(op, page->profile->resolution, peaks);
     for (size_t i = 0; count > 1 && i < count; i++)
-        peak_line_print(&peaks[i], page->profile->resolution, &page->units, &page->screen);
+        peak_labels_print_place(&peaks[i], page->profile->resolution, &page->units, &page->screen);
 }
 
 /* What they may be, or why that is said and nothing else. */
@@ -547,7 +545,7 @@ static void print_histogram(const struct page *page, const struct aggstats_op_pr
         chart_print_buckets(op, page->profile->resolution, &page->units, &page->screen);
     else
         chart_print(axis, op, &page->units, &page->screen);
-    peak_waits_print(page->profile, op, &page->units, &page->screen);
+    peak_labels_print_waits(page->profile, op, &page->units, &page->screen);
     print_peak_labels(page, op);
 }
 

@@ -1,7 +1,7 @@
 /* Verdicts as JSON. */
 #include <math.h>
 
-#include "latency_json.h"
+#include "json_writer.h"
 #include "verdict_page.h"
 
 #define JSON_VERSION 1
@@ -13,7 +13,7 @@ struct page {
 };
 
 static void write_latency(struct page *page, const char *name, double cycles) {
-    latency_json_write(&page->writer, page->frequency_hz, name, cycles);
+    json_latency(&page->writer, page->frequency_hz, name, cycles);
 }
 
 static void write_test(struct page *page, const struct effect *effect) {

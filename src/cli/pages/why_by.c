@@ -1,6 +1,6 @@
 /* Slow calls of one caller, operation and main cause are a row. Causes are counted by operation only: so it is the last
  * calls that can be told apart, and no more. */
-#include "why_by.h"
+#include "why_page.h"
 
 #include <inttypes.h>
 #include <string.h>

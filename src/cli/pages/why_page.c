@@ -8,7 +8,6 @@
 #include "base.h"
 #include "columns.h"
 #include "units.h"
-#include "why_by.h"
 
 #define CALLS_SHOWN_MAX 12
 #define NS_PER_SECOND 1000000000

@@ -7,6 +7,7 @@
 #include "aggstats.h"
 #include "option_list.h"
 #include "screen.h"
+#include "units.h"
 
 struct why_page_options {
     struct option_list ops; /* whose slow calls are told */
@@ -21,5 +22,10 @@ bool why_page_has_any(const struct aggstats_profile *profile);
  * spread over processes, programs or users. */
 void why_page_print(const struct aggstats_profile *profile, const struct why_page_options *options,
                     const struct screen *screen);
+
+/* Prints whose the last slow calls were, and what they waited for: a row for each process, program or user, operation
+ * and cause, those that took the most time first. */
+void why_by_print(const struct aggstats_profile *profile, const struct option_list *ops, const char *by,
+                  const struct units *units, const struct screen *screen);
 
 #endif

@@ -5,12 +5,11 @@
 #include "base.h"
 #include "command.h"
 #include "figures.h"
-#include "gnuplot_run.h"
+#include "gnuplot.h"
 #include "input.h"
 #include "option_table.h"
 #include "output.h"
 #include "plot.h"
-#include "plot_layers.h"
 
 #define DEFAULT_OUTPUT "osprof.svg"
 

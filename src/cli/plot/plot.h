@@ -8,6 +8,8 @@
 
 #include "aggstats.h"
 #include "calibration.h"
+#include "option_list.h"
+#include "recording.h"
 
 #define PLOT_PROFILES_MAX 2
 #define PLOT_SIZE_MIN 200
@@ -55,16 +57,34 @@ int plot_landscape(const struct plot *plot, FILE *script);
 /* How a value is distributed in each peak of an op's latency. Source: thesis Figures 7.2 and 7.4 in one */
 int plot_joints(const struct plot *plot, FILE *script);
 
+/* The layers of a recording. Source: thesis §3.1.4
+ * plot:    its profile is the outermost layer; the clocks of all layers have a rate
+ * ops:     rows of the table of layers (layers.h); none: those that took a hundredth of what the costliest took, and
+ *          have a counterpart at another layer
+ * Errors:  as the others'; -ENODATA there is no such row with calls */
+int plot_layers(const struct plot *plot, const struct recording *recording, const struct option_list *ops,
+                FILE *script);
+
 /* ---- What figures share ------------------------------------------------------------------------- */
 
 /* Cycles of a profile in the figure's unit of time: seconds, or cycles where no clock rate is known. */
-double plot_time(const struct plot *plot, size_t profile, double cycles);
+static inline double plot_time(const struct plot *plot, size_t profile, double cycles) {
+    uint64_t frequency_hz = plot->profiles[profile]->clock.frequency_hz;
+    return frequency_hz > 0 ? cycles / (double)frequency_hz : cycles;
+}
 
 /* True if that unit is seconds. */
-bool plot_in_seconds(const struct plot *plot);
+static inline bool plot_in_seconds(const struct plot *plot) {
+    return plot->profiles[0]->clock.frequency_hz > 0;
+}
 
 /* What so many calls in a bucket are to the figure: their number, or their estimated latency, which is that number
  * times the bucket's mean (thesis §3.1.5). */
-double plot_weight(const struct plot *plot, size_t profile, unsigned bucket, uint64_t calls);
+static inline double plot_weight(const struct plot *plot, size_t profile, unsigned bucket, uint64_t calls) {
+    if (!plot->by_latency)
+        return (double)calls;
+    double mean_cycles = aggstats_bucket_mean(bucket, plot->profiles[profile]->resolution);
+    return (double)calls * plot_time(plot, profile, mean_cycles);
+}
 
 #endif

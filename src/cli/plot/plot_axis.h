@@ -33,4 +33,15 @@ void plot_axis_put(const struct plot_axis *axis, const char *name, FILE *script)
 /* A position on it as the script needs it. */
 double plot_axis_at(const struct plot_axis *axis, double value);
 
+/* ---- Colours ------------------------------------------------------------------------------------ */
+
+/* Viridis: a map of colours that grow evenly lighter, for the colour-blind too (S. van der Walt, N. Smith, public
+ * domain). */
+
+/* Makes it the palette of the script. */
+void plot_colours_put(FILE *script);
+
+/* Its colour at a part of its length, 0 to 1, as 0xRRGGBB. */
+unsigned plot_colours_at(double part);
+
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "gnuplot_text.h"
+#include "gnuplot.h"
 #include "peaks.h"
 #include "plot.h"
 #include "plot_axis.h"

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "plot.h"
+#include "plot_axis.h"
 #include "plot_cells.h"
-#include "plot_colours.h"
 #include "plot_page.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* The layers of a recording: for each operation a histogram at each layer that has it, below each other. One axis of
  * latency and one of calls hold for all of them, so that what moved, or went, between two layers can be seen. */
-#include "plot_layers.h"
+#include "plot.h"
 
 #include <errno.h>
 #include <math.h>

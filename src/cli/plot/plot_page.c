@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "figures.h"
-#include "gnuplot_text.h"
+#include "gnuplot.h"
 #include "units.h"
 
 enum { TITLE_Y = 20, SUBTITLE_Y = 41, TITLE_HEIGHT = 56, KEY_HEIGHT = 26, PIXELS_PER_INCH = 96 };

@@ -8,11 +8,9 @@
 #include "command.h"
 #include "option_table.h"
 #include "output.h"
-#include "run_command.h"
-#include "run_looks.h"
-#include "run_status.h"
-#include "run_vs.h"
+#include "run_options.h"
 #include "user_label.h"
+#include "versus.h"
 
 static const struct option_row rows[] = {
     {.name = "directory",

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
+#include "command.h"
 #include "namespace.h"
 #include "run_mounts.h"
-#include "run_status.h"
 #include "run_user.h"
 #include "signals.h"
 

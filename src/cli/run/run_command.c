@@ -1,5 +1,5 @@
 /* All parts of a run, opened, started, stopped and told in order. */
-#include "run_command.h"
+#include "run_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 #include "run_report.h"
 #include "run_served.h"
 #include "run_user.h"
-#include "run_vs.h"
 #include "signals.h"
 #include "traces.h"
+#include "versus.h"
 
 /* What one use of osprof run has and has done. */
 struct run {

@@ -25,4 +25,9 @@ struct run_options {
     const char *const *command;
 };
 
+/* Runs the command, as often as it is to be run, and reports or saves what was profiled. Returns an exit status, that
+ * of the command or one of those of command.h.
+ * Errors:  told to the user */
+int run_command(const struct run_options *options);
+
 #endif

@@ -1,5 +1,4 @@
 /* Rounds, looks at them, and the report. */
-#include "run_vs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,9 +8,7 @@
 #include "base.h"
 #include "command.h"
 #include "run_child.h"
-#include "run_looks.h"
-#include "versus_report.h"
-#include "versus_round.h"
+#include "versus.h"
 
 /* ---- Looks -------------------------------------------------------------------------------------- */
 

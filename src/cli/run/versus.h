@@ -1,4 +1,7 @@
-/* What osprof run --vs is asked for, and what it holds meanwhile. */
+/* osprof run --vs: two commands run in turn, and what differs between their profiles.
+ *
+ * Each run has mounts of its own, with empty caches: were both mounted at once, one would go on showing names and
+ * attributes that the other has just changed. The profiles of several runs are compared as two sets. */
 #ifndef VERSUS_H
 #define VERSUS_H
 
@@ -7,6 +10,7 @@
 #include "run_report.h"
 #include "run_sets.h"
 #include "signals.h"
+#include "verdict.h"
 
 enum { VS_A, VS_B, VS_SIDES };
 
@@ -56,5 +60,49 @@ static inline const char *versus_side_name(size_t side) {
 static inline struct aggstats_profile *versus_run(const struct versus *it, size_t side, size_t run, size_t directory) {
     return &it->sides[side].runs[run * it->vs->mounts->count + directory];
 }
+
+/* Runs both in turn, saves the profiles if they have a place, and prints a comparison for each directory on standard
+ * error. A round that a signal has cut short does not count.
+ * Returns an exit status: that of B's first run that failed; else of what ended the runs early */
+int run_vs(const struct run_vs *vs);
+
+/* ---- A round: each command once, in mounts of its own ------------------------------------------- */
+
+/* it->vs is set. Errors: -ENOMEM; finished nevertheless */
+int versus_init(struct versus *it);
+void versus_finish(struct versus *it);
+
+/* Which command is first is thrown, if there are several rounds. *it has the profiles then, but does not count them.
+ * Returns 0: all went well; -ECANCELED: the runs end here, before the round is complete; other errors: told */
+int versus_make_round(struct versus *it);
+
+/* Saves and keeps what the latest round has left. Errors: told */
+int versus_count_round(struct versus *it);
+
+/* ---- What is said of the runs so far ------------------------------------------------------------ */
+
+/* Compares all runs of a directory. With --repeat auto, what may go wrong is divided among the looks.
+ * Owner:   the caller finishes *ret_result.
+ * Errors:  -errno */
+int versus_judge(const struct versus *it, size_t directory, struct verdict_result *ret_result);
+
+/* Tells that a directory's profiles cannot be compared. Returns the error. */
+int versus_complain(const struct versus *it, size_t directory, int error);
+
+/* Saves the profiles of a single round if they have a place, and prints a comparison for each directory.
+ * Errors: told; the first of them */
+int versus_report(const struct versus *it);
+
+/* With --repeat auto the runs are compared after 3, 5, 8, 12 rounds and so on, each time half as many more. A look may
+ * find a change that is none, and the more looks the likelier: what that may come to in all is divided among the looks
+ * that there can be (Bonferroni). */
+#define RUN_LOOKS_FIRST 3U         /* rounds; --max-repeat takes no fewer */
+#define RUN_LOOKS_MOST_DEFAULT 30U /* the same */
+
+/* The look that comes next, after `rounds`, of which at most `most` are made. */
+unsigned run_looks_next(unsigned rounds, unsigned most);
+
+/* How many looks there are at most. */
+unsigned run_looks_count(unsigned most);
 
 #endif

@@ -1,5 +1,4 @@
 /* Pages of a comparison. */
-#include "versus_report.h"
 
 #include <string.h>
 
@@ -7,9 +6,9 @@
 #include "calibration.h"
 #include "command.h"
 #include "comparison.h"
-#include "run_looks.h"
 #include "screen.h"
 #include "verdict_page.h"
+#include "versus.h"
 
 /* ---- Judging ---------------------------------------------------------------------------------------- */
 
@@ -135,4 +134,18 @@ int versus_report(const struct versus *it) {
         first_error = first_error ? first_error : error;
     }
     return first_error;
+}
+
+unsigned run_looks_next(unsigned rounds, unsigned most) {
+    unsigned next = RUN_LOOKS_FIRST;
+    while (next <= rounds)
+        next = (3 * next + 1) / 2;
+    return next + next / 4 < most ? next : most; /* few more would make the last look a poor one */
+}
+
+unsigned run_looks_count(unsigned most) {
+    unsigned count = 0;
+    for (unsigned rounds = 0; rounds < most; count++)
+        rounds = run_looks_next(rounds, most);
+    return count;
 }

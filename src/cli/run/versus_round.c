@@ -1,5 +1,5 @@
 /* Mounting, running one command and then the other, and keeping their profiles. */
-#include "versus_round.h"
+#include "versus.h"
 
 #include <errno.h>
 #include <string.h>

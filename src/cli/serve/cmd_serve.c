@@ -7,7 +7,7 @@
 #include "base.h"
 #include "option_table.h"
 #include "serve_address.h"
-#include "serve_host.h"
+#include "serve_headers.h"
 #include "serve_http.h"
 
 struct serve_command {

@@ -12,9 +12,8 @@
 
 #include "base.h"
 #include "command.h"
-#include "serve_accept.h"
 #include "serve_client.h"
-#include "serve_host.h"
+#include "serve_headers.h"
 
 #define REQUEST_BYTES_MAX 16384  /* with its headers */
 #define TICK_MS 100              /* between looks for connections that take too long */

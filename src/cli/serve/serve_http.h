@@ -4,7 +4,7 @@
  *   - Memory is bounded: so many connections at a time, each with a request of bounded size, and fewer answers.
  *   - A connection is for one request, and is over after some seconds, however slow its client is.
  *   - No client's connections keep another client from being answered (serve_places.h).
- *   - Over the network, an answer is for who names this machine as the host (serve_host.h). */
+ *   - Over the network, an answer is for who names this machine as the host (serve_headers.h). */
 #ifndef SERVE_HTTP_H
 #define SERVE_HTTP_H
 

@@ -5,10 +5,9 @@
 
 #include "base.h"
 #include "option_table.h"
-#include "top_callers_page.h"
 #include "top_page.h"
 #include "top_screen.h"
-#include "top_summary.h"
+#include "top_views.h"
 
 struct top_options {
     bool batch;

@@ -1,5 +1,5 @@
 /* Drawing callers. */
-#include "top_callers_page.h"
+#include "top_views.h"
 
 #include "base.h"
 #include "groups.h"

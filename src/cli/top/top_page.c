@@ -7,11 +7,8 @@
 #include "base.h"
 #include "chart.h"
 #include "show.h"
-#include "top_callers_page.h"
-#include "top_calls_page.h"
-#include "top_causes_page.h"
-#include "top_summary.h"
 #include "top_table.h"
+#include "top_views.h"
 #include "units.h"
 
 static struct units units_of(const struct top_watch *watch, const struct canvas *canvas) {

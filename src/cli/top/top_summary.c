@@ -1,5 +1,5 @@
 /* Drawing the page that answers. */
-#include "top_summary.h"
+#include "top_views.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -25,4 +25,8 @@ void json_count(struct json_writer *writer, const char *key, wide_count count);
 void json_real(struct json_writer *writer, const char *key, double value);
 void json_bool(struct json_writer *writer, const char *key, bool value);
 
+/* A latency as "<name>_cycles", and as "<name>_seconds" where that can be told. name: at most 48 bytes; frequency_hz: 0:
+ * not known */
+void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles);
+
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base.h"
-#include "gnuplot_text.h"
+#include "gnuplot.h"
 #include "run_suite.h"
 
 static char *written;
@@ -90,7 +90,7 @@ START_TEST(a_path_is_no_command_and_no_home) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("gnuplot_text");
+    Suite *suite = suite_create("gnuplot");
     TCase *texts = tcase_create("texts");
     tcase_add_checked_fixture(texts, NULL, tear_down);
     tcase_add_test(texts, a_text_is_in_single_quotes);

@@ -3,7 +3,7 @@
 
 #include "base.h"
 #include "run_suite.h"
-#include "serve_accept.h"
+#include "serve_headers.h"
 
 #define PROTOBUF "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 
@@ -59,7 +59,7 @@ START_TEST(each_client_gets_what_it_prefers) {
 END_TEST
 
 int main(void) {
-    Suite *suite = suite_create("serve_accept");
+    Suite *suite = suite_create("serve_headers");
     TCase *formats = suite_case(suite, "formats", NULL, NULL);
     tcase_add_loop_test(formats, each_client_gets_what_it_prefers, 0, (int)ARRAY_SIZE(clients));
     return run_suite(suite);
