@@ -2,11 +2,10 @@
 #include "base.h"
 #include "daemon.h"
 #include "options.h"
-#include "options_help.h"
 #include "remount.h"
 
 static int run(const struct options *options, int argc, char **argv) {
-    switch (options->action) {
+    switch ((enum options_action)options->action) {
     case OPTIONS_HELP:
         options_print_help();
         return 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "command.h"
 #include "option_table.h"
 #include "run_suite.h"
 

@@ -7,10 +7,9 @@
 
 #include "base.h"
 #include "options.h"
-#include "options_table.h"
+#include "uring.h"
 #include "run_suite.h"
 #include "said.h"
-#include "uring.h"
 
 #define ARGUMENTS_MAX 8
 
@@ -123,10 +122,10 @@ END_TEST
 
 START_TEST(labels_are_kept_as_they_are_given) {
     parse_good("lower mount -o label=rack=7,label=note=a\\,b\\\\c -o label=town=K\xc3\xb6ln");
-    ck_assert_uint_eq(options.label_count, 3);
-    ck_assert_str_eq(options.labels[0], "rack=7");
-    ck_assert_str_eq(options.labels[1], "note=a,b\\c");
-    ck_assert_str_eq(options.labels[2], "town=K\xc3\xb6ln");
+    ck_assert_uint_eq(options.labels.count, 3);
+    ck_assert_str_eq(options.labels.texts[0], "rack=7");
+    ck_assert_str_eq(options.labels.texts[1], "note=a,b\\c");
+    ck_assert_str_eq(options.labels.texts[2], "town=K\xc3\xb6ln");
     ck_assert(!is_for_libfuse("rack"));
 }
 END_TEST
@@ -223,6 +222,32 @@ START_TEST(help_and_version_need_nothing_else) {
 }
 END_TEST
 
+START_TEST(help_complains_of_no_value) {
+    parse_good("-o resolution=3,max_read=1,pseudofs -h");
+    ck_assert_int_eq(options.action, OPTIONS_HELP);
+}
+END_TEST
+
+START_TEST(flags_that_take_each_other_back_count_in_order) {
+    parse_good("lower mount -o noatime,nodiratime,atime,diratime");
+    ck_assert(!options.no_atime && !options.no_directory_atime && !is_for_libfuse("atime"));
+    options_finish(&options);
+    parse_good("lower mount -o atime,noatime,diratime,nodiratime");
+    ck_assert(options.no_atime && options.no_directory_atime && is_for_libfuse("noatime"));
+}
+END_TEST
+
+START_TEST(option_is_known_as_it_is_given) {
+    static const char *const ours[] = {"-d",         "debug", "-f",         "--version",
+                                       "cache=none", "by=",   "nodiratime", "label=a=1"};
+    static const char *const others[] = {"-x", "d", "f", "version", "cache", "nodiratime=1", "caches=1", "ro", ""};
+    for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+        ck_assert_msg(options_have(ours[i]), "%s", ours[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+        ck_assert_msg(!options_have(others[i]), "%s", others[i]);
+}
+END_TEST
+
 START_TEST(completion_needs_nothing_else) {
     parse_good("--complete");
     ck_assert_int_eq(options.action, OPTIONS_COMPLETE);
@@ -294,6 +319,14 @@ static const struct {
     {"lower mount -o slowlog=syslog,slowlog_rate=0",
      "slowlog_rate=0: must be a number of lines a minute from 1 to 1000000"},
     {"lower mount -o timing=off,slowlog=a", "timing=off: nothing is recorded, so leave out slowlog"},
+    {"lower mount -o events=", "events=: the name is missing"},
+    {"lower mount -o events=e,events_size=1048575", "events_size=1048575: must be a number of bytes, 1M or more"},
+    {"lower mount -o events=e,events_ring=1m", "events_ring=1m: must be a number of bytes, 1M or more, such as 64M"},
+    {"lower mount -o events=e,events_size=18014398509481984K", "events_size=18014398509481984K: must be"},
+    {"lower mount -o events=e,events_size=1M,events_ring=1M",
+     "events_size and events_ring exclude each other: a ring goes on, and keeps the last calls"},
+    {"lower mount -o by=none,groups=5", "groups=5: of what? Add by=process, for example"},
+    {"lower mount -o timing=TSC", "timing=TSC: must be off, call, tsc or full"},
     {"lower mount -o resolution=3", "resolution=3: must be 1, 2, 4 or 8"},
     {"lower mount -o resolution=", "resolution="},
     {"lower mount -o resolution=08", "resolution=08"},
@@ -353,6 +386,9 @@ int main(void) {
     tcase_add_test(tcase, control_name_leaves_room_for_the_suffixes);
     tcase_add_test(tcase, rings_are_refused_where_libfuse_has_none);
     tcase_add_loop_test(tcase, help_and_version_need_nothing_else, 0, 4);
+    tcase_add_test(tcase, help_complains_of_no_value);
+    tcase_add_test(tcase, flags_that_take_each_other_back_count_in_order);
+    tcase_add_test(tcase, option_is_known_as_it_is_given);
     tcase_add_test(tcase, completion_needs_nothing_else);
     tcase_add_loop_test(tcase, mistake_gets_one_line_that_names_it, 0, (int)ARRAY_SIZE(bad_lines));
     suite_add_tcase(suite, tcase);

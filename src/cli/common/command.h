@@ -1,7 +1,10 @@
-/* What every subcommand of osprof is and shares: its row in the table of main.c, its exit statuses and its
- * messages. The file cmd_<name>.c of a subcommand exports its struct command. */
+/* What every subcommand of osprof is and shares: its row in the table of main.c, its exit statuses, its messages and its
+ * options. The file cmd_<name>.c of a subcommand exports its struct command. */
 #ifndef COMMAND_H
 #define COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
 
 enum status {
     STATUS_OK = 0,
@@ -23,7 +26,7 @@ struct command {
     const char *summary;              /* half a line */
     const char *help;                 /* what it does; --help wraps it into lines */
     const char *notes;                /* what else there is to know, behind the options; NULL: nothing */
-    const struct option_row *options; /* option_table.h */
+    const struct option_row *options; /* and -h, --help, which no command has in its table */
     enum status (*run)(const struct command *command, int argc, char **argv);
     const struct command *const *subcommands; /* NULL at the end; it has no options, and nothing to run, then */
 };
@@ -54,5 +57,65 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One line on standard error about wrong arguments, with where to read more.
  * Returns STATUS_TROUBLE */
 enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- Options ------------------------------------------------------------------------------------ */
+
+/* What stood on a command line. */
+struct arguments {
+    const struct option_row *rows;
+    uint64_t given; /* a bit for each row */
+    char **rest;    /* what follows the options; NULL behind the last */
+    int rest_count;
+};
+
+/* Fills *options, the struct that the command's rows are about, which holds the defaults.
+ * Returns false if nothing is left to do: help was printed, or wrong arguments complained about, as *ret_status says */
+bool options_parse(const struct command *command, int argc, char **argv, void *options, struct arguments *ret_arguments,
+                   enum status *ret_status);
+
+/* Which of these options was given, the first if several; NULL: none. names: blanks between */
+const char *options_given(const struct arguments *arguments, const char *names);
+
+/* Prints usage and help of a command on standard output. */
+void options_print_help(const struct command *command);
+
+/* Prints for completions/ what may stand on the command line: see option_print_completion(). */
+void options_print_completion(const struct command *command);
+
+/* Rows that several commands have. */
+#define ROW_OP(type, member)                                                                                           \
+    { .name = "op", .metavar = "NAME", .help = "only this operation; may be repeated", INTO(OPS, type, member) }
+#define ROW_ASCII(type, member)                                                                                        \
+    { .name = "ascii", .help = "only ASCII characters", INTO(FLAG, type, member) }
+#define ROW_WIDTH(type, member)                                                                                        \
+    {                                                                                                                  \
+        .name = "width", .metavar = "N", .min = SCREEN_WIDTH_MIN, .max = SCREEN_WIDTH_MAX,                             \
+        .help = "columns to use, {}; default: those of the terminal, else 80", INTO(UNSIGNED, type, member)            \
+    }
+#define ROW_NO_LABELS(type, member)                                                                                    \
+    {                                                                                                                  \
+        .name = "no-labels", .help = "do not say what peaks may be by the times of 'osprof calibrate'",                \
+        INTO(FLAG, type, member)                                                                                       \
+    }
+#define ROW_BY(text, type, member)                                                                                     \
+    {                                                                                                                  \
+        .name = "by", .metavar = "KIND", WORDS("process", "program", "cgroup", "uid", "file", "directory"),            \
+        .help = text, INTO(WORD, type, member)                                                                         \
+    }
+#define ROW_LAYER(type, member)                                                                                        \
+    {                                                                                                                  \
+        .name = "layer", .metavar = "NAME", WORDS("user", "fuse", "daemon", "fs", "block"),                            \
+        .help = "this layer of a recording; default: " LAYER_DEFAULT_TEXT, INTO(TEXT, type, member)                    \
+    }
+#define LAYER_DEFAULT_TEXT "fs if it is there, else the outermost"
+#define ROW_LAYER_OF_ALL(type, member)                                                                                 \
+    {                                                                                                                  \
+        .name = "layer", .metavar = "NAME", WORDS("user", "fuse", "daemon", "fs", "block"),                            \
+        .help = "only this layer of recordings; default: all", INTO(TEXT, type, member)                                \
+    }
+#define ROW_OUTPUT(text, type, member)                                                                                 \
+    { .name = "output", .letter = 'o', .metavar = "FILE", .help = text, INTO(FILE, type, member) }
+#define ROW_MOUNT_ARGUMENTS(option_kind, text)                                                                         \
+    { .kind = OPTION_##option_kind, .metavar = text, .completed_as = "mount" }
 
 #endif

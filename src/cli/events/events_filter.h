@@ -2,6 +2,7 @@
 #ifndef EVENTS_FILTER_H
 #define EVENTS_FILTER_H
 
+#include "command.h"
 #include "events_reader.h"
 #include "option_table.h"
 

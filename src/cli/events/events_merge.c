@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "command.h"
 #include "events_commands.h"
 #include "events_input.h"
 #include "events_merging.h"

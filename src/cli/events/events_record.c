@@ -1,6 +1,7 @@
 /* osprof events record and stop: recording while a mount serves. */
 #include <errno.h>
 
+#include "command.h"
 #include "events_commands.h"
 #include "mount_command.h"
 #include "option_table.h"

@@ -9,6 +9,7 @@
 
 #include "base.h"
 #include "calibration.h"
+#include "command.h"
 #include "comparison.h"
 #include "events_commands.h"
 #include "events_input.h"

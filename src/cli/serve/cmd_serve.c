@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 
 #include "base.h"
+#include "command.h"
 #include "option_table.h"
 #include "serve_address.h"
 #include "serve_headers.h"

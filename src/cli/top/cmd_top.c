@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base.h"
+#include "command.h"
 #include "option_table.h"
 #include "top_page.h"
 #include "top_screen.h"

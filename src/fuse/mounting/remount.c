@@ -10,7 +10,7 @@
 #include "base.h"
 #include "log.h"
 #include "mounts.h"
-#include "options_table.h"
+#include "options.h"
 
 #ifndef MS_NOSYMFOLLOW
 #define MS_NOSYMFOLLOW 256
@@ -83,8 +83,7 @@ static bool take_flag(const char *option, unsigned long *flags) {
 }
 
 static bool is_known(const char *option) {
-    return fuse_opt_match(options_table, option) || fuse_opt_match(options_raw_table, option) ||
-           fuse_opt_match(libfuse_options, option);
+    return options_have(option) || fuse_opt_match(libfuse_options, option);
 }
 
 static void note_kept(struct change *change, const char *option) {

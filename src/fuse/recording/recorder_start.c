@@ -8,8 +8,8 @@
 #include "base.h"
 #include "live_directory.h"
 #include "log.h"
-#include "options_table.h"
 #include "process.h"
+#include "user_label.h"
 
 #define LIVE_PATH_ATTEMPTS 100
 #define DAEMON_LABELS 9 /* labels that the daemon gives by itself, at most */
@@ -122,8 +122,8 @@ struct user_keys {
 /* Appends the user's labels behind the first count labels. Returns their new number */
 static size_t append_user_labels(const struct options *options, struct user_keys *keys, struct aggstats_label *labels,
                                  size_t count) {
-    for (size_t index = 0; index < options->label_count; index++) {
-        const char *value = user_label_split(options->labels[index], keys->texts[index]);
+    for (size_t index = 0; index < options->labels.count; index++) {
+        const char *value = user_label_split(options->labels.texts[index], keys->texts[index]);
         labels[count++] = (struct aggstats_label){keys->texts[index], (char *)(uintptr_t)value};
     }
     return count;

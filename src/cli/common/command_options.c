@@ -1,0 +1,209 @@
+/* The options of a subcommand: getopt_long(3) takes the command line apart as the command's table says. */
+#include <assert.h>
+#include <getopt.h>
+#include <string.h>
+
+#include "base.h"
+#include "command.h"
+#include "option_table.h"
+
+#define ROWS_MAX 32
+#define VALUE_OF_ROWS 256 /* what getopt_long answers for the first row's long name: beyond all letters */
+#define PAGE_COLUMNS 80
+#define PAGE_MARGIN 2
+
+static const struct option_row help_row = {
+    .name = "help", .letter = 'h', .kind = OPTION_FLAG, .help = "print this help"};
+
+static size_t count_rows(const struct option_row *rows) {
+    size_t count = 0;
+    while (rows[count].kind != OPTION_END)
+        count++;
+    assert(count < ROWS_MAX);
+    return count;
+}
+
+/* The row that tells what follows the options; NULL: none does. */
+static const struct option_row *arguments_row(const struct option_row *rows) {
+    for (; rows->kind != OPTION_END; rows++)
+        if (!rows->name && rows->kind != OPTION_HEADING)
+            return rows;
+    return NULL;
+}
+
+/* ---- Parsing ------------------------------------------------------------------------------------ */
+
+/* Keeps what an option was given. text: NULL if it takes nothing */
+static enum status take(const struct command *command, const struct option_row *row, char *text, void *options) {
+    char why[OPTION_TEXT_SIZE];
+    const char *const *variant = row->kind == OPTION_VARIANT ? (const void *)((char *)options + row->offset) : NULL;
+    if (variant && *variant && strcmp(*variant, row->name) != 0)
+        return usage_error(command, "--%s and --%s exclude each other: give one", *variant, row->name);
+    const char *wrong = option_take(row, &text, options, why);
+    return wrong ? usage_error(command, "--%s %s, not '%s'", row->name, wrong, text) : STATUS_OK;
+}
+
+/* What getopt_long is told, for a table. */
+struct parser {
+    const struct option_row *rows;
+    size_t row_count;
+    struct option long_options[ROWS_MAX + 1];
+    char letters[2 * ROWS_MAX + 3];
+};
+
+static void add_option(struct parser *parser, const struct option_row *row, size_t *count, size_t *letters_length) {
+    int value = VALUE_OF_ROWS + (row == &help_row ? ROWS_MAX : (int)(row - parser->rows));
+    parser->long_options[(*count)++] =
+        (struct option){row->name, option_takes_argument(row) ? required_argument : no_argument, NULL, value};
+    if (!row->letter)
+        return;
+    parser->letters[(*letters_length)++] = row->letter;
+    if (option_takes_argument(row))
+        parser->letters[(*letters_length)++] = ':';
+}
+
+static void parser_init(struct parser *parser, const struct option_row *rows) {
+    const struct option_row *arguments = arguments_row(rows);
+    *parser = (struct parser){.rows = rows, .row_count = count_rows(rows)};
+    size_t count = 0;
+    size_t letters_length = 0;
+    if (arguments && arguments->kind == OPTION_COMMAND)
+        parser->letters[letters_length++] = '+';
+    parser->letters[letters_length++] = ':'; /* a missing argument is told apart, and nothing is printed */
+    for (size_t i = 0; i < parser->row_count; i++)
+        if (rows[i].name)
+            add_option(parser, &rows[i], &count, &letters_length);
+    add_option(parser, &help_row, &count, &letters_length);
+}
+
+/* value: what getopt_long has answered */
+static const struct option_row *find_row(const struct parser *parser, int value) {
+    if (value >= VALUE_OF_ROWS)
+        return value == VALUE_OF_ROWS + ROWS_MAX ? &help_row : &parser->rows[value - VALUE_OF_ROWS];
+    for (size_t i = 0; i < parser->row_count; i++)
+        if (parser->rows[i].letter == value)
+            return &parser->rows[i];
+    return &help_row;
+}
+
+/* A long option that is the beginning of no option's name, or of several. */
+static enum status refuse_name(const struct command *command, const struct parser *parser, const char *word) {
+    char names[OPTION_TEXT_SIZE] = "";
+    const char *pending = NULL; /* the last one stands behind "or" */
+    size_t length = strcspn(word + 2, "=");
+    for (const struct option *option = parser->long_options; option->name; option++) {
+        if (strncmp(option->name, word + 2, length) != 0)
+            continue;
+        if (pending)
+            option_add_word(names, "--", pending, false);
+        pending = option->name;
+    }
+    if (!pending)
+        return usage_error(command, "unknown option '%s'", word);
+    option_add_word(names, "--", pending, true);
+    return usage_error(command, "option '%s' is ambiguous: %s", word, names);
+}
+
+/* What getopt_long's '?' or ':' means. */
+static enum status refuse_option(const struct command *command, const struct parser *parser, int answer, char **argv) {
+    const char *word = argv[optind - 1]; /* all of a long option; a short one may stand in the next word */
+    if (answer == ':')
+        return usage_error(command, "option '%s' needs an argument", word);
+    if (optopt == 0)
+        return refuse_name(command, parser, word);
+    if (optopt >= VALUE_OF_ROWS)
+        return usage_error(command, "option '%s' takes no argument", word);
+    return usage_error(command, "unknown option '-%c'", optopt);
+}
+
+static enum status take_row(const struct command *command, const struct option_row *row, void *options,
+                            struct arguments *arguments) {
+    uint64_t bit = UINT64_C(1) << (row - arguments->rows);
+    if (row->once && (arguments->given & bit))
+        return usage_error(command, "--%s can be given once", row->name);
+    arguments->given |= bit;
+    return take(command, row, optarg, options);
+}
+
+bool options_parse(const struct command *command, int argc, char **argv, void *options, struct arguments *ret_arguments,
+                   enum status *ret_status) {
+    struct parser parser;
+    struct arguments arguments = {.rows = command->options};
+    enum status status = STATUS_OK;
+    int answer;
+    parser_init(&parser, command->options);
+    optind = 0; /* glibc's way to begin anew */
+    while (status == STATUS_OK && (answer = getopt_long(argc, argv, parser.letters, parser.long_options, NULL)) != -1) {
+        const struct option_row *row = answer == '?' || answer == ':' ? NULL : find_row(&parser, answer);
+        if (row == &help_row) {
+            options_print_help(command);
+            *ret_status = STATUS_OK;
+            return false;
+        }
+        status = row ? take_row(command, row, options, &arguments) : refuse_option(command, &parser, answer, argv);
+    }
+    arguments.rest = argv + optind;
+    arguments.rest_count = argc - optind;
+    *ret_arguments = arguments;
+    *ret_status = status;
+    return status == STATUS_OK;
+}
+
+const char *options_given(const struct arguments *arguments, const char *names) {
+    return option_given(arguments->rows, arguments->given, names);
+}
+
+/* ---- Help and completion ------------------------------------------------------------------------ */
+
+/* --help stands above the first heading, which is not about it. */
+static void print_rows(const struct option_row *row, const struct option_style *style) {
+    bool is_help_told = false;
+    for (; row->kind != OPTION_END; row++) {
+        if (row->kind == OPTION_HEADING && !is_help_told) {
+            option_print_help(&help_row, style);
+            is_help_told = true;
+        }
+        if (row->name)
+            option_print_help(row, style);
+        else if (row->kind == OPTION_HEADING)
+            printf("\n%s\n\n", row->help);
+    }
+    if (!is_help_told)
+        option_print_help(&help_row, style);
+}
+
+/* Help begins behind the longest option. */
+static void print_options(const struct option_row *rows) {
+    char option[OPTION_TEXT_SIZE];
+    struct option_style style = {.dashes = "--", .equals = " ", .margin = PAGE_MARGIN, .columns_max = PAGE_COLUMNS};
+    int width = option_format(&help_row, &style, option);
+    for (const struct option_row *row = rows; row->kind != OPTION_END; row++)
+        if (row->name && option_format(row, &style, option) > width)
+            width = option_format(row, &style, option);
+    style.indent = PAGE_MARGIN + width + 2;
+    print_rows(rows, &style);
+}
+
+void options_print_help(const struct command *command) {
+    const struct option_row *arguments = arguments_row(command->options);
+    printf("Usage: osprof %s [OPTION]...%s%s\n\n", command->name, arguments ? " " : "",
+           arguments ? arguments->metavar : "");
+    option_print_wrapped(command->help, 0, PAGE_COLUMNS);
+    putchar('\n');
+    print_options(command->options);
+    if (command->notes) {
+        putchar('\n');
+        option_print_wrapped(command->notes, 0, PAGE_COLUMNS);
+    }
+    printf("\nThe manual page osprof-%.*s(1) says more.\n", (int)strcspn(command->name, " "), command->name);
+}
+
+void options_print_completion(const struct command *command) {
+    const struct option_row *arguments = arguments_row(command->options);
+    for (const struct option_row *row = command->options; row->kind != OPTION_END; row++)
+        if (row->name)
+            option_print_completion(row, "--", "");
+    option_print_completion(&help_row, "--", "");
+    if (arguments)
+        option_print_completion(arguments, "", "");
+}

@@ -1,0 +1,268 @@
+/* The options of osproffs, a row each: parsing, --help and completion come from here. Below the functions that some rows
+ * have of their own. */
+#include "options_rows.h"
+
+#include <string.h>
+
+#include <fuse_lowlevel.h>
+
+#include "aggstats.h"
+#include "base.h"
+#include "config.h"
+#include "control.h"
+#include "ctl.h"
+#include "mount_options.h"
+#include "uring.h"
+#include "slow_log.h"
+#include "user_label.h"
+
+#define ROTATE_MAX_S 31536000 /* a year */
+#define KEEP_MAX 1000000
+#define DEPTH_MAX 64
+#define EVENTS_BYTES_MIN (1U << 20)
+#define EVENTS_BYTES_RULE "must be a number of bytes, 1M or more, such as 64M"
+#define SLOW_LOG_RATE_MAX 1000000
+
+/* ---- Values that are more than one number or word ----------------------------------------------- */
+
+/* "read:size+readdir:past_eof" */
+static const char *parse_joint(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct options *options = data;
+    (void)why; /* no answer is made here */
+    for (char *pair, *rest = *text; (pair = strsep(&rest, "+"));) {
+        enum fs_op op = FS_OP_COUNT;
+        enum aggstats_value value = AGGSTATS_VALUE_COUNT;
+        char *colon = strchr(pair, ':');
+        *text = pair;
+        if (!colon)
+            return "must be OP:VALUE, such as read:size";
+        *colon = '\0';
+        const char *wrong = prof_find_joint(pair, colon + 1, &op, &value);
+        *colon = ':';
+        if (wrong)
+            return wrong;
+        options->joint[op] |= 1U << value;
+    }
+    return NULL;
+}
+
+static const char by_none[] = "none";
+static const char *const by_words[] = {by_none, "process", "program", "cgroup", "uid", "file", "directory", NULL};
+
+/* "directory:2" */
+static const char *take_depth(struct options *options, enum aggstats_grouping grouping, char *depth,
+                              char why[OPTION_TEXT_SIZE]) {
+    static const struct option_row row = {.min = 1, .max = DEPTH_MAX, INTO(UNSIGNED, struct options, directory_depth)};
+    if (grouping != AGGSTATS_BY_DIRECTORY)
+        return "only directory takes a depth";
+    if (!option_take(&row, &depth, options, why))
+        return NULL;
+    snprintf(why, OPTION_TEXT_SIZE, "the depth must be a number from 1 to %d, such as directory:2", DEPTH_MAX);
+    return why;
+}
+
+static const char *take_grouping(struct options *options, char *name, char why[OPTION_TEXT_SIZE]) {
+    char *depth = strchr(name, ':');
+    if (depth)
+        *depth++ = '\0';
+    enum aggstats_grouping grouping = aggstats_grouping_of_name(name);
+    why[0] = '\0';
+    if (grouping == AGGSTATS_UNGROUPED) {
+        option_add_word(why, "must be ", by_none, false);
+        for (size_t i = 1; by_words[i]; i++)
+            option_add_word(why, "", by_words[i], !by_words[i + 1]);
+        option_add_word(why, "", "or several of them, such as process+uid", false);
+        return why;
+    }
+    if (options->groupings & 1U << grouping) {
+        snprintf(why, OPTION_TEXT_SIZE, "give %s once", aggstats_grouping_name(grouping));
+        return why;
+    }
+    options->groupings |= 1U << grouping;
+    return depth ? take_depth(options, grouping, depth, why) : NULL;
+}
+
+/* "process+uid", or "none" */
+static const char *parse_by(char **text, void *data, char why[OPTION_TEXT_SIZE]) {
+    struct options *options = data;
+    CLEANUP_FREE char *list = strcmp(*text, by_none) != 0 ? strdup(*text) : NULL;
+    char *rest = list;
+    const char *wrong = NULL;
+    for (char *name; !wrong && (name = strsep(&rest, "+"));)
+        wrong = take_grouping(options, name, why);
+    return wrong;
+}
+
+/* ---- What goes together ------------------------------------------------------------------------- */
+
+static bool is_given(const struct options *options, const char *names) {
+    return option_given(options_rows, options->given, names);
+}
+
+static bool is_log_of_system(const struct options *options) {
+    return options->slow_log && strcmp(options->slow_log, SLOW_LOG_SYSTEM) == 0;
+}
+
+/* Defines a check of a row: what must be so, and what is said else. */
+#define CHECK(name, is_right, wrong)                                                                                   \
+    static const char *name(const void *data, char why[OPTION_TEXT_SIZE]) {                                            \
+        const struct options *options = data;                                                                          \
+        (void)options, (void)why;                                                                                      \
+        return (is_right) ? NULL : (wrong);                                                                            \
+    }
+
+CHECK(check_keep, is_given(options, "rotate"), "of what? Add rotate=SECONDS")
+CHECK(check_rotate, options->profile &&strcmp(options->profile, "-") != 0, "say where profiles go, with profile=DIR")
+CHECK(check_groups, options->groupings != 0, "of what? Add by=process, for example")
+CHECK(check_log_size, options->slow_log && !is_log_of_system(options), "of what? Add slowlog=FILE")
+CHECK(check_log_rate, is_log_of_system(options), "is for the system log; add slowlog=" SLOW_LOG_SYSTEM)
+CHECK(check_pseudo, geteuid() == 0, "only root may show others the kernel's own file systems")
+
+static const char *check_timing(const void *data, char why[OPTION_TEXT_SIZE]) {
+    const struct options *options = data;
+    const char *besides = option_given(options_rows, options->given, "joint interval rotate slow events slowlog");
+    if (!besides && options->groupings != 0)
+        besides = "by";
+    if (options->timing == PROF_TIMING_FULL || !besides)
+        return NULL;
+    snprintf(why, OPTION_TEXT_SIZE, "nothing is recorded, so leave out %s", besides);
+    return why;
+}
+
+static const char *check_data(const void *data, char why[OPTION_TEXT_SIZE]) {
+    const struct options *options = data;
+    if (!options->kernel_data || OSPROFFS_HAS_PASSTHROUGH)
+        return NULL;
+    snprintf(why, OPTION_TEXT_SIZE, "this osproffs is built with libfuse %s; it takes 3.17", fuse_pkgversion());
+    return why;
+}
+
+static const char *check_control(const void *data, char why[OPTION_TEXT_SIZE]) {
+    const char *name = ((const struct options *)data)->control_name;
+    if (name[0] && strlen(name) <= CTL_NAME_MAX && !strchr(name, '/') && strcmp(name, ".") && strcmp(name, ".."))
+        return NULL;
+    snprintf(why, OPTION_TEXT_SIZE, "must be a plain file name of at most %d bytes, such as .osprof",
+             (int)CTL_NAME_MAX);
+    return why;
+}
+
+/* libfuse would go on without. */
+static const char *check_ring(const void *data, char why[OPTION_TEXT_SIZE]) {
+    (void)data;
+    const char *before = OSPROFFS_HAS_IO_URING ? "" : "this osproffs is built with ";
+    const char *after = !OSPROFFS_HAS_IO_URING ? "; it takes 3.18.2, built with io_uring"
+                        : !ring_is_built_in()  ? " is built without it here; build libfuse with -Denable-io-uring=true"
+                        : !ring_is_sound() ? " may use memory there that it has freed (CVE-2026-33150); it takes 3.18.2"
+                                           : NULL;
+    if (!after)
+        return NULL;
+    snprintf(why, OPTION_TEXT_SIZE, "%slibfuse %s%s", before, fuse_pkgversion(), after);
+    return why;
+}
+
+/* ---- The table ---------------------------------------------------------------------------------- */
+
+static const char *const cache_words[] = {
+    [CACHE_AUTO] = "auto", [CACHE_NONE] = "none", [CACHE_ALWAYS] = "always", [CACHE_ALWAYS + 1] = NULL};
+static const char *const timing_words[] = {[PROF_TIMING_OFF] = "off",
+                                           [PROF_TIMING_CALL] = "call",
+                                           [PROF_TIMING_TSC] = "tsc",
+                                           [PROF_TIMING_FULL] = "full",
+                                           [PROF_TIMING_FULL + 1] = NULL};
+
+const char *cache_mode_name(enum cache_mode mode) {
+    return cache_words[mode];
+}
+
+#define FLAG(option, member, text) .name = (option), .help = (text), INTO(FLAG, struct options, member)
+#define ACTION(option, value) .name = (option), .constant = (value), INTO(CONSTANT, struct options, action)
+#define VALUE(option_kind, option, value, member, text)                                                                \
+    .name = (option), .metavar = (value), .help = (text), INTO(option_kind, struct options, member)
+#define PARSED(option, value, function, text)                                                                          \
+    .name = (option), .metavar = (value), .help = (text), .kind = OPTION_PARSED, .parse = (function)
+#define BOUNDS(least, most) .min = (least), .max = (most)
+
+const struct option_row options_rows[] = {
+    {FLAG("-f", foreground, "stay in the foreground")},
+    {FLAG("-s", single_threaded, "one request at a time")},
+    {FLAG("debug", debug, "print libfuse's debugging messages (implies -f)"), .letter = 'd', .for_libfuse = true},
+    {ACTION("--help", OPTIONS_HELP), .letter = 'h', .help = "print this help"},
+    {ACTION("--version", OPTIONS_VERSION), .letter = 'V', .help = "print versions"},
+    {ACTION("--complete", OPTIONS_COMPLETE), .is_hidden = true}, /* for completions/ */
+    {VALUE(FILE, "profile", "FILE", profile, "where the final profile goes (osprof.out; - with -f: standard output)"),
+     .min = 1},
+    {VALUE(UNSIGNED, "rotate", "S", rotate_s, "save a profile every S seconds, in the directory that profile= names"),
+     BOUNDS(1, ROTATE_MAX_S), .unit = "seconds", .check = check_rotate},
+    {VALUE(UNSIGNED, "keep", "N", keep, "of these only the latest N"), BOUNDS(1, KEEP_MAX), .check = check_keep},
+    {VALUE(CHOICE, "resolution", "R", resolution_power, "buckets per power of two: {} (1)"), WORDS("1", "2", "4", "8")},
+    {VALUE(CHOICE, "cache", "MODE", cache, "what the kernel may answer by itself: auto, none, always (auto)"),
+     .words = cache_words},
+    {VALUE(CHOICE, "timing", "HOW", timing, "how much of the profiler runs: full, tsc, call, off (full)"),
+     .words = timing_words, .check = check_timing},
+    {VALUE(EITHER, "data", "HOW", kernel_data,
+           "who reads and writes: copy, or passthrough: the kernel, unprofiled (copy)"),
+     WORDS("copy", "passthrough"), .check = check_data},
+    {VALUE(EITHER, "workers", "HOW", plain_workers,
+           "adaptive: bound to the CPUs of callers while requests are short; plain: never"),
+     WORDS("adaptive", "plain")},
+    {FLAG("io_uring", over_ring, "requests come over io_uring (libfuse 3.18.2, Linux 6.14)"), .for_libfuse = true,
+     .excludes = "-s", .why_excluded = "there is a ring, and a worker for it, for each CPU", .check = check_ring},
+    {VALUE(TIME, "interval", "S", interval_ns, "a sampled profile: cut into intervals of S seconds"),
+     .parse_time = control_parse_interval},
+    {VALUE(UNSIGNED, "intervals", "N", intervals_max, "at most so many; then they become twice as long (1024)"),
+     BOUNDS(2, AGGSTATS_INTERVALS_MAX), .step = 2},
+    {PARSED("joint", "OP:VALUE[+...]", parse_joint,
+            "relate latencies to size, result, offset, error, past_eof, blocked or cpu")},
+    {PARSED("by", "KIND[+KIND...]", parse_by,
+            "a profile for each process, program, cgroup, uid, file or\ndirectory (directory:N: of N components), too"),
+     .words = by_words, .completed_as = "list"},
+    {VALUE(UNSIGNED, "groups", "N", groups_max, "of so many at most of each kind (256); others are added up"),
+     BOUNDS(AGGSTATS_GROUPS_MIN, AGGSTATS_GROUPS_MAX), .check = check_groups},
+    {VALUE(TIME, "slow", "TIME", slow_ns, "tell what calls that take so long (10ms, 0.5s) have waited for: osprof why"),
+     .parse_time = control_parse_slow},
+    {VALUE(FILE, "events", "FILE", events, "record each call: when, whose, what came of it: osprof events"), .min = 1},
+    {FLAG("events_names", events_names, "and its names and arguments, as osprof events replay needs them")},
+    {VALUE(BYTES, "events_size", "BYTES", events_size_bytes, "until the file is so large (64M, 2G)"),
+     .min = EVENTS_BYTES_MIN, .rule = EVENTS_BYTES_RULE, .excludes = "events_ring",
+     .why_excluded = "a ring goes on, and keeps the last calls"},
+    {VALUE(BYTES, "events_ring", "BYTES", events_ring_bytes,
+           "keep the last so many in memory: for events FILE, the end, and slow calls"),
+     .min = EVENTS_BYTES_MIN, .rule = EVENTS_BYTES_RULE},
+    {VALUE(FILE, "causes", "FILE", causes, "more names of what they wait for; see osproffs(1)")},
+    {VALUE(FILE, "slowlog", "FILE|" SLOW_LOG_SYSTEM, slow_log,
+           "a line of JSON for each slow call, in a file or in the system log"),
+     .min = 1},
+    {VALUE(BYTES, "slowlog_size", "SIZE", slow_log_size_bytes,
+           "of the file, which then becomes FILE.1 (16M); 0: leave that to others"),
+     .rule = "must be a number of bytes, such as 16M; 0: the file is not rotated", .check = check_log_size},
+    {VALUE(UNSIGNED, "slowlog_rate", "N", slow_log_rate, "at most so many lines a minute in the system log (60)"),
+     BOUNDS(1, SLOW_LOG_RATE_MAX), .unit = "lines a minute", .check = check_log_rate},
+    {VALUE(TEXTS, "label", "KEY=VALUE", labels,
+           "a line of the profile's header, such as label=rack=7; may be repeated")},
+    {VALUE(TEXT, "control", "NAME", control_name,
+           "name of the control file (.osprof); NAME.json and NAME.metrics stand beside it"),
+     .check = check_control},
+    {VALUE(FILE, "live", "DIR|none", live_directory, "where the live file is kept (see osproffs(1))"), .min = 1,
+     WORDS("none"), .completed_as = "directory"},
+    {FLAG("posix_lock", forward_posix_locks, "pass record locks on to LOWER (default: local to this mount)")},
+    {FLAG("flock", forward_flocks, "pass flock(2) locks on to LOWER (default: local to this mount)")},
+    {FLAG("noatime", no_atime, "reading leaves access times in LOWER as they are; of directories only"),
+     .metavar = ", nodiratime"},
+    {FLAG("nodiratime", no_directory_atime, NULL)},
+    {.name = "atime", .is_hidden = true, INTO(UNFLAG, struct options, no_atime)}, /* as mount(8) has it */
+    {.name = "diratime", .is_hidden = true, INTO(UNFLAG, struct options, no_directory_atime)},
+    {FLAG("remount", remount, "change ro, rw, nosuid, suid and the like of a mount that is there")},
+    {FLAG("no_default_permissions", no_default_permissions,
+          "with allow_other: LOWER checks permissions, not the kernel")},
+    {FLAG("pseudofs", shows_pseudo, "with allow_other: others also get into /proc, /sys and the like (unsafe)"),
+     .check = check_pseudo},
+    {FLAG("allow_other", allow_other, NULL), .for_libfuse = true}, /* libfuse's help has these two */
+    {FLAG("default_permissions", default_permissions, NULL), .for_libfuse = true, .excludes = "no_default_permissions",
+     .why_excluded = "give one"},
+    /* the kernel would be told one size now and another later, and refuse everything */
+    {.name = "max_read",
+     .kind = OPTION_REFUSED,
+     .is_hidden = true,
+     .rule = "osproffs takes reads as large as the kernel makes them; leave the option out"},
+    {.kind = OPTION_END},
+};
