@@ -1,4 +1,4 @@
-/* What a profile says to somebody in a hurry. */
+/* The first answers from a profile. */
 #include "answer_model.h"
 
 #include <math.h>
@@ -10,10 +10,10 @@
 
 #define NORMAL_95 1.959964 /* two-sided quantile of the normal distribution */
 
-/* Of the share. Of few looks the sum over callers, an upper bound that is exact, tells more, if it is one at all. */
+/* Of the share. With a larger error, report the sum over callers: it is an exact upper bound, if it is below 1. */
 #define BUSY_ERROR_MAX 0.25
 
-/* Half of the interval of 95 % of a binomial share.
+/* Half of the 95 % interval of a binomial share.
  * Source:  A. Agresti, B. Coull (1998); unlike Wald's it is not empty at 0 and 1 */
 static double binomial_error(uint64_t hits, uint64_t trials) {
     double count = (double)trials + NORMAL_95 * NORMAL_95;
@@ -48,9 +48,9 @@ static wide_count changes_of_files(const struct aggstats_profile *profile) {
     return calls;
 }
 
-/* Before a file is written to for the first time the kernel asks for its security.capability, of a FUSE mount by a
- * GETXATTR. Nearly always there is none: these calls are not what the program asks for. Where there are more of them
- * than changes of files, programs ask: ls -l for access control lists. */
+/* Before the first write to a file the kernel asks for its security.capability, on a FUSE mount by GETXATTR. Nearly
+ * always there is none: these calls are not made by the program. If there are more of them than changes of files,
+ * programs ask too: ls -l for access control lists. */
 bool answer_is_kernels(const struct aggstats_profile *profile, const struct aggstats_op_profile *op) {
     uint64_t none = op->failures[aggstats_failure_of_name("ENODATA")];
     return strcmp(op->name, "GETXATTR") == 0 && none > 0 &&
@@ -58,7 +58,7 @@ bool answer_is_kernels(const struct aggstats_profile *profile, const struct aggs
            none <= changes_of_files(profile);
 }
 
-/* Puts it in its place, if it is one of the most expensive. */
+/* Inserts it, if it is one of the most expensive. */
 static void add_peak(struct answer_model *model, const struct answer_peak *peak) {
     size_t place = model->peak_count;
     while (place > 0 && model->peaks[place - 1].cost_share < peak->cost_share)
@@ -96,7 +96,7 @@ static void find_causes(const struct aggstats_profile *profile, const struct cha
         model->peaks[i].reason = peak_reason_of(model->peaks[i].op, &model->peaks[i].peak, &held_against);
 }
 
-/* Calls that nobody has looked at count against it. */
+/* Calls that were not watched count as not waiting for it. */
 static void find_waits(const struct aggstats_profile *profile, struct answer_model *model) {
     for (size_t i = 0; i < model->peak_count; i++) {
         struct answer_peak *peak = &model->peaks[i];
@@ -163,7 +163,7 @@ static bool is_asked_for(const char *op, unsigned failure) {
     const char *name = aggstats_failure_name(failure);
     return (strcmp(op, "LOOKUP") == 0 && strcmp(name, "ENOENT") == 0) ||
            (strcmp(op, "GETXATTR") == 0 && strcmp(name, "ENODATA") == 0) ||
-           (strcmp(op, "IOCTL") == 0 && strcmp(name, "ENOTTY") == 0); /* whether it is a terminal */
+           (strcmp(op, "IOCTL") == 0 && strcmp(name, "ENOTTY") == 0); /* asks whether it is a terminal */
 }
 
 static void add_failure(struct answer_model *model, const struct answer_failure *failure) {
@@ -188,7 +188,7 @@ static void find_failures(const struct aggstats_profile *profile, struct answer_
             else if (op->failures[failure] > 0)
                 add_failure(model, &(struct answer_failure){op, failure, op->failures[failure]});
         }
-        /* A recorder that tells one of these tells all. */
+        /* A recorder that has one of these has all. */
         model->knows_outcomes =
             model->knows_outcomes || op->longest_cycles > 0 || op->asked_bytes > 0 || aggstats_failed_calls(op) > 0;
     }

@@ -1,4 +1,4 @@
-/* The kinds of times, and which is near. */
+/* The kinds of times, and finding those near a latency. */
 #include "characteristic.h"
 
 #include <math.h>
@@ -75,20 +75,19 @@ void weigh_by_value(double *values, size_t count) {
         double wanted = sum * ((double)i + 0.5) / (double)count;
         while (seen < wanted && at + 1 < count)
             seen += values[++at];
-        values[i] =
-            values[at]; /* at is never below i: those up to i are the least, and have the least part of the sum */
+        values[i] = values[at]; /* at is never below i: values up to i have the smallest part of the sum */
     }
 }
 
 /* ---- Near --------------------------------------------------------------------------------------- */
 
-/* How far two times are apart, in powers of two. */
+/* The distance of two times, in powers of two. */
 static double distance(double a_ns, double b_ns) {
     return fabs(log2(a_ns / b_ns));
 }
 
-/* Whether a is the likelier explanation of a latency: what waits for a device or a network has most often waited for
- * just that, while a machine's own times are behind every call. */
+/* True if a is the likelier explanation of a latency: calls that wait for a device or a network have mostly waited for
+ * just that, while a machine's own times are part of every call. */
 static bool is_likelier(const struct characteristic *a, const struct characteristic *b, double latency_ns) {
     bool a_outside = kinds[a->kind].scope != SCOPE_MACHINE;
     bool b_outside = kinds[b->kind].scope != SCOPE_MACHINE;
@@ -101,7 +100,7 @@ size_t characteristic_near(const struct characteristic *times, size_t count, dou
                            const struct characteristic **ret_near) {
     size_t near_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!(distance(times[i].ns.median, latency_ns) < 1)) /* as is one that is not a number */
+        if (!(distance(times[i].ns.median, latency_ns) < 1)) /* also false for NAN */
             continue;
         size_t rank = near_count;
         while (rank > 0 && is_likelier(&times[i], ret_near[rank - 1], latency_ns))

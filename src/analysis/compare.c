@@ -20,7 +20,7 @@ struct compare_options compare_defaults(enum distance_method method) {
     };
 }
 
-#define RESCALING_BUCKETS 0.5 /* narrow peaks move by as much at most, as measured with normally distributed ones */
+#define RESCALING_BUCKETS 0.5 /* narrow peaks move by at most this, as measured with normally distributed ones */
 #define WHOLE_BUCKETS 0.01    /* rescaling by nearly whole buckets moves nothing */
 
 /* ---- One clock rate, one resolution ------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static uint64_t distance_hz(uint64_t a_hz, uint64_t b_hz) {
     return a_hz > b_hz ? a_hz - b_hz : b_hz - a_hz;
 }
 
-/* Rescaling comes first: it is the more exact the finer buckets are. */
+/* Rescaling comes first: the finer the buckets, the more exact it is. */
 int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigned resolution, bool *is_rescaled) {
     const uint64_t own_hz = profile->clock.frequency_hz;
     if (distance_hz(own_hz, rate_hz) > (own_hz < rate_hz ? own_hz : rate_hz) / 1000) {
@@ -41,7 +41,8 @@ int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigne
     return aggstats_profile_coarsen(profile, resolution);
 }
 
-/* Where one has no calls, the rate of the other counts, if it knows one: what is left of the first is its time.
+/* If one has no calls, the rate of the other counts, if that is known; only the elapsed time of the first depends on
+ * it.
  * Returns that rate */
 static uint64_t adopt_rate(struct compare_result *result) {
     struct aggstats_profile *empty = result->a.op_count == 0 ? &result->a : &result->b;
@@ -52,7 +53,7 @@ static uint64_t adopt_rate(struct compare_result *result) {
     return other->clock.frequency_hz;
 }
 
-/* Both go to the higher rate, so that the order does not matter; to the lower one if that does not fit. */
+/* Both are brought to the higher rate, so that the order does not matter; to the lower one if that does not fit. */
 static int equalise(struct compare_result *result, unsigned resolution) {
     bool a_is_slow = result->a.clock.frequency_hz <= result->b.clock.frequency_hz;
     struct aggstats_profile *slow = a_is_slow ? &result->a : &result->b;
@@ -73,7 +74,7 @@ static int equalise(struct compare_result *result, unsigned resolution) {
     return err;
 }
 
-/* What rescaling may move: each bucket's calls are spread over two of the other clock's. */
+/* How much rescaling may move: each bucket's calls are spread over two of the other clock's. */
 static double allowance_of(const struct compare_result *result, double rate_ratio, unsigned resolution) {
     double shift_buckets = resolution * log2(rate_ratio);
     if (!result->rescaled || fabs(shift_buckets - round(shift_buckets)) < WHOLE_BUCKETS)
@@ -102,12 +103,12 @@ static double weight_percent(const struct peak *peak, uint64_t finished) {
     return peak->calls == 0 ? 0 : 100 * fmax((double)peak->calls / (double)finished, peak->latency_share);
 }
 
-/* More than single calls that had to wait. */
+/* True if it has more than single calls that had to wait. */
 static bool has_enough_calls(const struct peak *peak, uint64_t finished, double least_calls) {
     return (double)peak->calls >= fmax(least_calls, COMPARE_PEAK_CALLS * (double)finished);
 }
 
-/* Few calls may take most of the time, as a slow mode does. */
+/* True if it takes most of the time, as few slow calls may. */
 static bool is_dear(const struct peak *peak, uint64_t finished, double least_calls) {
     return has_enough_calls(peak, finished, least_calls) && peak->latency_share >= COMPARE_DEAR_LATENCY;
 }
@@ -144,7 +145,7 @@ static bool has_other_peaks(const struct compare_result *result, const struct co
     return false;
 }
 
-/* Totals alone do not tell: what a fast path loses is little beside a slow one. */
+/* Totals alone do not suffice: what a fast path loses is little compared with a slow one. */
 static bool is_similar(const struct compare_result *result, const struct compare_op *op) {
     const double percent = result->options.similar_percent;
     return op->scores[DISTANCE_TOTOPS] < percent && op->scores[DISTANCE_TOTLAT] < percent &&
@@ -152,7 +153,7 @@ static bool is_similar(const struct compare_result *result, const struct compare
            !has_other_peaks(result, op);
 }
 
-/* Returns COMPARE_ALIKE if there is more to look at. */
+/* Returns COMPARE_ALIKE if the next phases must decide. */
 static enum compare_verdict phase_one(const struct compare_result *result, const struct compare_op *op,
                                       const struct figures_sum *a_sum, const struct figures_sum *b_sum) {
     const struct compare_options *options = &result->options;
@@ -187,7 +188,7 @@ static enum compare_verdict judge(const struct compare_result *result, const str
 
 /* ---- Over time ---------------------------------------------------------------------------------- */
 
-/* Intervals of two profiles do not meet, so both are poured into slots of one length. */
+/* Borders of intervals differ between profiles, so the calls of both are spread over slots of one length. */
 struct slot_histogram {
     double calls[AGGSTATS_BUCKETS_MAX];
 };
@@ -196,7 +197,8 @@ static double length_of(const struct aggstats_profile *profile) {
     return profile->interval_count > 0 ? (double)profile->borders[profile->interval_count - 1] : 0;
 }
 
-/* How long the slots are and how many, so that none is shorter than an interval; none unless both are sampled. */
+/* Chooses the length and number of the slots, so that none is shorter than an interval; none unless both are
+ * sampled. */
 static void plan_slots(struct compare_result *result) {
     const struct aggstats_profile *a = &result->a;
     const struct aggstats_profile *b = &result->b;
@@ -336,7 +338,7 @@ static int compare_all(struct compare_result *result) {
     return err;
 }
 
-/* result->absent is pointed to, so it must be where it stays. */
+/* result points to its own member absent, so it must not be moved. */
 int compare_profiles(const struct aggstats_profile *a, const struct aggstats_profile *b,
                      const struct compare_options *options, struct compare_result *ret_result) {
     struct compare_result former = *ret_result;

@@ -1,9 +1,9 @@
-/* All runs of peaks are sorted by their calls; equal ones are neighbours then. */
+/* All ranges of peaks are sorted by their calls, so that equal ones are adjacent. */
 #include "correlate.h"
 
 #include "base.h"
 
-/* The runs of an op: k peaks have k (k + 1) / 2. */
+/* The ranges of an op: k peaks have k (k + 1) / 2. */
 static size_t add_runs(const struct aggstats_op_profile *op, unsigned resolution, struct correlate_part *parts) {
     struct peak peaks[PEAKS_MAX];
     unsigned peak_count = (unsigned)peaks_find(op, resolution, peaks);
@@ -52,7 +52,7 @@ static int compare_parts(const void *left, const void *right) {
     return a->first_peak < b->first_peak ? -1 : a->first_peak > b->first_peak;
 }
 
-/* How many parts have between half and twice as many calls; parts are sorted. */
+/* The number of parts that have between half and twice as many calls; parts are sorted. */
 static size_t count_near(const struct correlate_part *parts, size_t part_count, uint64_t calls) {
     size_t bounds[2]; /* the first with at most twice as many, the first with less than half */
     for (int bound = 0; bound < 2; bound++) {

@@ -88,15 +88,15 @@ static double score_earthmover(const struct aggstats_op_profile *a, const struct
 
 /* ---- Earth mover, beyond noise ------------------------------------------------------------------ */
 
-/* Goes through a histogram in the order of latency. Work that grows with the way, and never slower, is least if calls
- * keep their order: the fastest hundredth of a goes where the fastest hundredth of b is. */
+/* Goes through a histogram in order of latency. If the cost grows at least linearly with the distance, the total is
+ * minimal if calls keep their order: the fastest hundredth of a is moved to the fastest hundredth of b. */
 struct walk {
     const struct aggstats_op_profile *op;
     unsigned resolution;
     double finished;
     uint64_t calls_before;
     unsigned bucket;   /* not empty */
-    double share_from; /* of the op's calls: faster ones than this bucket's */
+    double share_from; /* share of the op's calls in faster buckets */
     double share_to;
 };
 
@@ -117,18 +117,18 @@ static struct walk begin_walk(const struct aggstats_op_profile *op, unsigned res
     return walk;
 }
 
-/* Where the call is before which lies this share of all, in octaves. */
+/* The position, in octaves, of the call before which this share of all lies. */
 static double place_of(const struct walk *walk, double share) {
     return (walk->bucket + (share - walk->share_from) / (walk->share_to - walk->share_from)) / walk->resolution;
 }
 
-/* Sums over calls, as shares of all, of how far beyond noise they went. */
+/* Sums over calls, as shares of all, of the distance beyond noise. */
 struct far_sums {
     double ways;
     double squares;
 };
 
-/* Adds what is above 0 of a straight line over so large a share. */
+/* Adds the positive part of a straight line over that share. */
 static void add_line(struct far_sums *sums, double share, double from, double to) {
     double higher = fmax(from, to);
     double lower = fmin(from, to);
@@ -142,7 +142,7 @@ static void add_line(struct far_sums *sums, double share, double from, double to
     sums->squares += share * (lower * lower + lower * higher + higher * higher) / 3;
 }
 
-/* The calls between two shares, which lie in one bucket of either histogram. */
+/* Adds the calls between two shares, which lie in one bucket of either histogram. */
 static void add_ways(struct far_sums *sums, const struct walk *a, const struct walk *b, double from, double to) {
     double way_from = place_of(a, from) - place_of(b, from);
     double way_to = place_of(a, to) - place_of(b, to);
@@ -159,7 +159,7 @@ static double score_farmover(const struct aggstats_op_profile *a, const struct a
     double share = 0;
     while (a_walk.bucket < end && b_walk.bucket < end) {
         double share_to = fmin(a_walk.share_to, b_walk.share_to);
-        if (share_to > share) /* one call of 2^60 is no share at all */
+        if (share_to > share) /* one call of 2^60 has a share of 0 after rounding */
             add_ways(&sums, &a_walk, &b_walk, share, share_to);
         share = share_to;
         if (a_walk.share_to <= share)

@@ -59,7 +59,7 @@ void effect_conclude(struct effect *effect) {
     if (error > 0)
         effect->p = 2 * gsl_cdf_tdist_Q(beyond / error, effect->freedom);
     else
-        effect->p = beyond == 0 ? 1 : 0; /* each run has the same value as its side */
+        effect->p = beyond == 0 ? 1 : 0; /* all runs have the same value as their side */
 }
 
 /* ---- Variances together ------------------------------------------------------------------------- */
@@ -81,12 +81,12 @@ static bool has_variance(const struct effect *effect) {
     return effect->is_known && effect->variance > 0;
 }
 
-/* log(variance), without the bias that its degrees of freedom give it. */
+/* log(variance), without the bias caused by its degrees of freedom. */
 static double unbiased_log(const struct effect *effect) {
     return log(effect->variance) - gsl_sf_psi(effect->freedom / 2) + log(effect->freedom / 2);
 }
 
-/* What the variances have in common: a variance, and how many degrees of freedom that is worth. */
+/* What the variances have in common: a variance, and the degrees of freedom that it is worth. */
 struct prior {
     double variance;
     double freedom; /* INFINITY: they do not differ */

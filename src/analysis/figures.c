@@ -1,4 +1,4 @@
-/* What a profile's numbers say. */
+/* Figures computed from a profile. */
 #include "figures.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolut
 }
 
 uint64_t figures_count(double count) {
-    return count < 0x1p64 ? (uint64_t)round(count) : UINT64_MAX; /* what is below is so once rounded, too */
+    return count < 0x1p64 ? (uint64_t)round(count) : UINT64_MAX; /* below 2^64, also after rounding */
 }
 
 double figures_percentile_error(unsigned resolution) {

@@ -1,4 +1,4 @@
-/* Names of groups, and a profile made of some of them. */
+/* Names of groups, and reducing a profile to some of them. */
 #include "groups.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ const char *groups_name(const struct aggstats_group *group) {
     return group->who == AGGSTATS_WHO_ID ? group->name : aggstats_who_name(group->who);
 }
 
-/* Where a character of UTF-8 begins, from there on, or before. */
+/* True for a byte inside a UTF-8 character, not its first. */
 static bool is_within_character(char byte) {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
@@ -68,7 +68,7 @@ void groups_format_id(const struct aggstats_group *group, char ret_text[GROUPS_I
 
 /* ---- Choosing ----------------------------------------------------------------------------------- */
 
-/* Names are the programs' own: one that calls itself by a number, or as the kernel, is only found by its number. */
+/* Programs choose their own names: one that is named like a number, or "kernel", is found only by its number. */
 static bool is_meant(const struct aggstats_group *group, const char *who) {
     char id[GROUPS_ID_SIZE];
     if (group->who != AGGSTATS_WHO_ID || strcmp(who, "kernel") == 0 || strcmp(who, "other") == 0)
@@ -102,7 +102,7 @@ static int add_meant(const struct aggstats_profile *profile, enum aggstats_group
     return error;
 }
 
-/* Whose calls they are, for the heading. */
+/* Names the groups, for the heading. */
 static int label_sum(struct aggstats_profile *sum, enum aggstats_grouping grouping, const char *who, size_t count,
                      wide_count missed_cycles_max) {
     static const char *const label_key[AGGSTATS_GROUPINGS] = {

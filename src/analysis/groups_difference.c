@@ -1,4 +1,4 @@
-/* What groups did between two snapshots. */
+/* Differences of groups between two snapshots. */
 #include "groups.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "figures.h"
 #include "top_model.h"
 
-/* ---- A group and what it was -------------------------------------------------------------------- */
+/* ---- A group and its earlier state -------------------------------------------------------------- */
 
 static wide_count ended_calls(const struct aggstats_profile *profile) {
     wide_count ended = 0;
@@ -17,7 +17,7 @@ static wide_count ended_calls(const struct aggstats_profile *profile) {
     return ended;
 }
 
-/* How many calls of `part` are not in `whole`, bucket by bucket. */
+/* The number of calls of `part` that are not in `whole`, bucket by bucket. */
 static uint64_t calls_missing(const struct aggstats_profile *whole, const struct aggstats_profile *part) {
     uint64_t missing = 0;
     for (size_t i = 0; i < part->op_count; i++) {
@@ -31,7 +31,7 @@ static uint64_t calls_missing(const struct aggstats_profile *whole, const struct
     return missing;
 }
 
-/* A total that such buckets can have. */
+/* The nearest total that the buckets allow. */
 static uint64_t possible_total(const struct aggstats_op_profile *op, unsigned resolution, uint64_t total_cycles) {
     const struct figures_bounds bounds = figures_total_bounds(op, resolution);
     if ((long double)total_cycles < bounds.lower_cycles)
@@ -41,7 +41,7 @@ static uint64_t possible_total(const struct aggstats_op_profile *op, unsigned re
     return total_cycles;
 }
 
-/* Takes away what is there of `before`. */
+/* Subtracts as much of `before` as is there. */
 static void reduce_op(struct aggstats_op_profile *op, const struct aggstats_op_profile *before, unsigned resolution) {
     op->calls = 0;
     for (unsigned bucket = 0; bucket < 64 * resolution; bucket++) {
@@ -76,12 +76,13 @@ static void reduce(struct aggstats_profile *profile, const struct aggstats_profi
 
 /* ---- All groups --------------------------------------------------------------------------------- */
 
-/* Groups of the later snapshot, on their way to be differences. */
+/* Groups of the later snapshot, which become differences. */
 struct later {
     struct aggstats_group *groups;
-    bool *is_taken; /* [count]: it is known what it was before */
+    bool *is_taken; /* [count]: its earlier state is known */
     size_t count;
-    struct aggstats_group *other[AGGSTATS_GROUPINGS]; /* what more there is in it than before; NULL: there is none */
+    struct aggstats_group *other[AGGSTATS_GROUPINGS]; /* `other`, with its increase since the earlier snapshot; NULL:
+                                                       * there is none */
 };
 
 static bool is_alike(const struct aggstats_group *a, const struct aggstats_group *b) {
@@ -90,8 +91,8 @@ static bool is_alike(const struct aggstats_group *a, const struct aggstats_group
            (has_ids || strcmp(a->name, b->name) == 0);
 }
 
-/* A number can come twice: processes one after the other. Counts only grow, so the one that goes on has all the calls
- * there were before; of two such, it is rather the one that has gained less. */
+/* A number can occur twice: processes one after the other. Counts only grow, so the group that goes on has all calls of
+ * the earlier one; of two such, the one that gained less is likelier. */
 static struct aggstats_group *find_later(const struct later *later, const struct aggstats_group *before) {
     struct aggstats_group *found = NULL;
     uint64_t found_missing = 0;
@@ -109,8 +110,8 @@ static struct aggstats_group *find_later(const struct later *later, const struct
     return found;
 }
 
-/* Whether a group has been added to the others since, as its calls being there tells; then they are taken away there.
- * Not all need to be: the others, too, may be told less than they have. */
+/* Returns whether a group has been added to `other` since, which is assumed if most of its calls are there; then they
+ * are subtracted there. Not all need be there: `other`, too, may show less than it has. */
 static bool take_from_others(const struct later *later, const struct aggstats_group *before) {
     wide_count ended = ended_calls(&before->profile);
     struct aggstats_group *other = later->other[before->grouping];
@@ -120,8 +121,8 @@ static bool take_from_others(const struct later *later, const struct aggstats_gr
     return true;
 }
 
-/* What has vanished without a trace among the others belonged to a caller that was not known yet: that is the business
- * of an instant, and of a few calls. */
+/* If a group has vanished and its calls are not in `other`, its callers were not identified yet: that lasts only an
+ * instant, and concerns a few calls. */
 static void reduce_group(const struct later *later, const struct aggstats_group *before) {
     struct aggstats_group *group = find_later(later, before);
     if (group)

@@ -1,6 +1,6 @@
-/* The table that relates the operations of layers. Each name is in one row; what has no counterpart anywhere has a row
- * of its own. tests/unit/test_layers_table.c holds it against the names of the layers that we take ourselves; at the
- * layer user there are also names of system calls, as share/bpftrace/syscalls.bt has them. */
+/* The table of the operations of layers that belong together. Each name is in one row; an operation without
+ * counterparts has a row of its own. tests/unit/test_layers_table.c checks it against the names of the layers that we
+ * record. At the layer user there are also names of system calls, as in share/bpftrace/syscalls.bt. */
 #include <string.h>
 
 #include "base.h"
@@ -30,7 +30,7 @@ const char *layers_name(const struct aggstats_profile *profile) {
 #define SENT_LATER "RELEASE is sent when nobody waits for it any more"
 #define DIR_SENT_LATER "RELEASEDIR is sent when nobody waits for it any more"
 
-/* Names are looked up, and permissions asked for, in any call that takes a path. */
+/* Any call that takes a path looks up names, and checks permissions. */
 #define PATH "LOOKUP GETATTR"
 
 static const struct layers_relation relations[] = {
@@ -41,11 +41,11 @@ static const struct layers_relation relations[] = {
      .why_more = READ_AHEAD},
     {.name = "WRITE",
      .ops = {"WRITE WRITEV PWRITE PWRITEV FWRITE FPUTS FFLUSH PWRITE64 PWRITEV2", "WRITE", "WRITE"},
-     .elsewhere = "GETXATTR", /* whether the file has capabilities, which writing takes away */
+     .elsewhere = "GETXATTR", /* whether the file has capabilities, which a write takes away */
      .why_more = WRITE_BACK},
     {.name = "COPY_FILE_RANGE",
      .ops = {"COPY_FILE_RANGE", "COPY_FILE_RANGE COPY_FILE_RANGE_64"},
-     .elsewhere = "READ WRITE GETXATTR"}, /* how the kernel does it for who cannot */
+     .elsewhere = "READ WRITE GETXATTR"}, /* how the kernel does it if the file system cannot */
     {.name = "OPEN",
      .ops = {"OPEN FOPEN OPENAT OPENAT2", "OPEN CREATE TMPFILE"},
      .elsewhere = PATH " OPENDIR SETATTR GETXATTR"},
@@ -82,8 +82,8 @@ static const struct layers_relation relations[] = {
     {.name = "LISTXATTR", .ops = {"LISTXATTR LLISTXATTR FLISTXATTR", "LISTXATTR"}, .elsewhere = PATH},
     {.name = "REMOVEXATTR", .ops = {"REMOVEXATTR LREMOVEXATTR FREMOVEXATTR", "REMOVEXATTR"}, .elsewhere = PATH},
     {.name = "LOCK", .ops = {"FLOCK LOCK", "GETLK SETLK SETLKW"}},
-    {.name = "LSEEK", .ops = {"LSEEK FSEEK", "LSEEK"}, .elsewhere = "GETATTR"}, /* where a file ends */
-    /* what either reads or writes, or does so later */
+    {.name = "LSEEK", .ops = {"LSEEK FSEEK", "LSEEK"}, .elsewhere = "GETATTR"}, /* finds the end of the file */
+    /* operations that either read or write, or do so later */
     {.name = "SPLICE", .ops = {"SPLICE"}},
     {.name = "MMAP", .ops = {"MMAP"}},
     {.name = "FADVISE", .ops = {"FADVISE"}},
@@ -93,7 +93,7 @@ static const struct layers_relation relations[] = {
     {.name = "BMAP", .ops = {NULL, "BMAP"}},
     {.name = "INIT", .ops = {NULL, "INIT"}},
     {.name = "DESTROY", .ops = {NULL, "DESTROY"}},
-    /* requests to disks that no single operation above asks for */
+    /* requests to disks that no single operation above makes */
     {.name = "DISCARD", .ops = {NULL, NULL, "DISCARD"}},
     {.name = "OTHER", .ops = {NULL, NULL, "OTHER"}},
 };

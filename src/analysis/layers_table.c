@@ -9,7 +9,7 @@
 #include "figures.h"
 
 #define NS_PER_SECOND 1e9
-#define COMMON_MIN 0.5 /* of the shorter time, that the other covers too */
+#define COMMON_MIN 0.5 /* of the shorter time, which the other must cover */
 #define LONGER_MIN 2.0
 #define LONGER_NS 1e9
 
@@ -27,7 +27,7 @@ static double to_ns(const struct aggstats_profile *profile, uint64_t cycles) {
     return layers_has_rate(profile) ? (double)cycles * NS_PER_SECOND / (double)profile->clock.frequency_hz : 0;
 }
 
-/* The elapsed times of merged profiles are added up, and tell nothing of when. */
+/* The elapsed times of merged profiles are sums, and say nothing about when. */
 static bool has_times(const struct aggstats_profile *profile) {
     const char *merged = aggstats_profile_label(profile, "merged");
     return profile->has_start && profile->has_elapsed && layers_has_rate(profile) &&
@@ -88,14 +88,14 @@ static int add_op(struct layers_table *table, size_t layer, const struct aggstat
     struct layers_cell *cell = &row->cells[layer];
     double ns = to_ns(&table->profiles[layer], op->total_cycles);
     bool is_queued = layers_is_queued(layer_at(table, layer), op->name);
-    cell->is_there = true; /* a queue only where something has waited */
+    cell->is_there = true; /* a queue only if something has waited */
     cell->calls += is_queued ? 0 : op->calls;
     cell->total_ns += ns;
     cell->queued_ns += is_queued ? ns : 0;
     return 0;
 }
 
-/* ---- What stays at a layer ---------------------------------------------------------------------- */
+/* ---- A layer's own time ------------------------------------------------------------------------- */
 
 static size_t next_below(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     size_t below = layer + 1;
@@ -104,7 +104,7 @@ static size_t next_below(const struct layers_table *table, const struct layers_r
     return layer_at(table, layer) == LAYER_IS_QUEUE ? table->layer_count : below;
 }
 
-/* Where the requests of a layer are that have waited. */
+/* The layer with the requests of this layer that have waited. */
 static size_t queue_beside(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     const bool has_queue = layer_at(table, layer) == LAYER_IS_FUSE && layer + 1 < table->layer_count &&
                            layer_at(table, layer + 1) == LAYER_IS_QUEUE && row->cells[layer + 1].is_there;
@@ -132,7 +132,7 @@ static void settle_cell(const struct layers_table *table, struct layers_row *row
     cell->here_ns = cell->here == LAYERS_HERE_KNOWN ? rest_ns : 0;
 }
 
-/* A disk works for others too, so what only it has been asked for is no call of this. */
+/* A disk works for other programs too, so requests seen only there are no calls of this one. */
 static size_t find_outermost(const struct layers_table *table, const struct layers_row *row) {
     size_t there = 0;
     size_t called = table->layer_count;
@@ -190,7 +190,7 @@ void layers_table_finish(struct layers_table *table) {
     *table = (struct layers_table){.rows = NULL};
 }
 
-/* ---- What a row says ---------------------------------------------------------------------------- */
+/* ---- Conclusions from a row --------------------------------------------------------------------- */
 
 double layers_answered_share(const struct layers_table *table, const struct layers_row *row, size_t layer) {
     const struct layers_cell *cell = &row->cells[layer];

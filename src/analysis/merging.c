@@ -6,13 +6,13 @@
 
 #include "base.h"
 
-#define OPS_MAX 4096 /* what the parser of profiles takes, so that the sum can be read back */
+#define OPS_MAX 4096 /* the parser's limit, so that the sum can be read back */
 #define SEPARATOR ", "
 #define MORE "..."
 
 /* ---- Numbers ------------------------------------------------------------------------------------ */
 
-/* The library leaves calls in flight to who adds; without them the sum's calls would exceed its buckets unexplained. */
+/* The library does not add calls in flight; without them the sum's calls would exceed its buckets unexplained. */
 static int append_in_flight(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
     size_t count = sum->in_flight_count + profile->in_flight_count;
     if (profile->in_flight_count == 0)
@@ -33,7 +33,7 @@ static int append_in_flight(struct aggstats_profile *sum, const struct aggstats_
     return 0;
 }
 
-/* sum: not zeroed. Errors: -EDOM it has another rate, and the others of merging_add() */
+/* sum: not zeroed. Errors: -EDOM it has another rate, and those of merging_add() */
 static int add_to_sum(struct aggstats_profile *sum, const struct aggstats_profile *profile) {
     int error = aggstats_profile_add(sum, profile);
     if (!error && sum->op_count > OPS_MAX)
@@ -52,7 +52,7 @@ static int add_rescaled(struct aggstats_profile *sum, const struct aggstats_prof
     return error;
 }
 
-/* Adds to the sum of the same rate, or begins one; the groups are not added. */
+/* Adds to the sum of the same rate, or begins one; groups are not added. */
 static int add_without_groups(struct merging *merging, const struct aggstats_profile *profile, size_t *ret_sum_index) {
     for (size_t i = 0; i < merging->sum_count; i++) {
         int error = add_to_sum(&merging->sums[i], profile);
@@ -71,7 +71,7 @@ static int add_without_groups(struct merging *merging, const struct aggstats_pro
     return error;
 }
 
-/* Beyond the rates that have sums of their own it is rescaled to the first. */
+/* If there is no sum of its rate, it is rescaled to the first. */
 static int add_groups(struct merging *merging, size_t sum_index, const struct aggstats_profile *profile) {
     struct aggstats_profile rescaled = {0};
     if (sum_index < MERGING_RATES_MAX)
@@ -100,7 +100,7 @@ static void note_start(struct merging *merging, const struct aggstats_profile *p
         merging->start_ns = profile->start_ns;
 }
 
-/* How many profiles a profile was merged from. */
+/* The number of profiles that a profile was merged from. */
 static uint64_t merged_from(const struct aggstats_profile *profile) {
     const char *text = aggstats_profile_label(profile, "merged");
     char *end;
@@ -129,8 +129,8 @@ const char *merging_layer(const struct merging *merging) {
     return NULL;
 }
 
-/* Those kept are the first in their order, so that it does not matter which profile came first. Takes *value over, if
- * it is one of them. */
+/* Keeps the first values in byte order, so that the order of the profiles does not matter. Takes *value over if it is
+ * one of them. */
 static void insert_value(struct merging_label *label, char **value) {
     size_t at = 0;
     while (at < label->value_count && strcmp(label->values[at], *value) < 0)
@@ -161,7 +161,7 @@ static int add_value(struct merging_label *label, const char *value, size_t leng
     return 0;
 }
 
-/* A value may be a list already, of a profile that was merged. */
+/* A value may already be a list, in a profile that was merged. */
 static int add_values(struct merging_label *label, const char *list) {
     for (const char *value = list;;) {
         const char *end = strstr(value, SEPARATOR);
@@ -172,7 +172,7 @@ static int add_values(struct merging_label *label, const char *list) {
     }
 }
 
-/* Labels are for people: the first of them do, in a text that has more. */
+/* Labels are for people: of too many only the first are kept. */
 static int begin_label(struct merging *merging, const struct aggstats_label *from) {
     if (merging->label_count == MERGING_LABELS_MAX)
         return 0;
@@ -226,7 +226,7 @@ int merging_add(struct merging *merging, const struct aggstats_profile *profile)
 
 /* ---- The result --------------------------------------------------------------------------------- */
 
-/* True if who lacks the label is no exception from what it says of the others. */
+/* True for a label whose values are true of profiles without it, too. */
 static bool speaks_for_all(const struct merging_label *label) {
     return strcmp(label->key, "layer") == 0 || strcmp(label->key, "approximate") == 0;
 }
@@ -291,7 +291,7 @@ static int replace_labels(struct merging *merging, struct aggstats_profile *prof
     return error ? error : append_count(profile, merging->merged_count);
 }
 
-/* The sum of another rate, and its groups, into the first. */
+/* Adds the sum of another rate, and its groups, to the first. */
 static int add_sum(struct merging *merging, size_t index) {
     struct aggstats_profile *sum = &merging->sums[index];
     struct aggstats_profile rescaled = {0};

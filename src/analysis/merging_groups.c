@@ -34,7 +34,7 @@ static struct merging_group *find_row(struct merging_kind *kind, const struct ag
     return NULL;
 }
 
-/* Empty. Room for the kernel and the others, too */
+/* Empty. There is room for "kernel" and "other", too */
 static struct merging_group *new_row(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash) {
     if (!kind->rows)
         kind->rows = calloc(MERGING_GROUPS_MAX + 2, sizeof(*kind->rows));
@@ -85,7 +85,7 @@ static void note_evicted(struct merging_kind *kind, uint64_t carried_cycles, uin
         kind->evicted_cycles_max = sum;
 }
 
-/* Gives the one with least latency to the others; its place is the last one's. */
+/* Adds the one with least latency to `other`; the last one takes its place. */
 static int evict(struct merging_kind *kind, struct merging_group *row, uint64_t cycles) {
     struct merging_group evicted = *row;
     int error = add_to_others(kind, evicted.group.grouping, &evicted.group.profile);
@@ -98,7 +98,7 @@ static int evict(struct merging_kind *kind, struct merging_group *row, uint64_t 
     return 0;
 }
 
-/* Where there are too many, the cheapest goes, which may be this one. Returns NULL if it is, or after an error */
+/* If there are too many, the cheapest is dropped, which may be this one. Returns NULL if it is, or after an error */
 static struct merging_group *make_room(struct merging_kind *kind, const struct aggstats_group *group, uint64_t hash,
                                        int *ret_error) {
     uint64_t own_cycles = total_of(&group->profile);
@@ -135,7 +135,7 @@ static int add_group(struct merging_groups *groups, const struct aggstats_group 
 
 /* ---- Kinds -------------------------------------------------------------------------------------- */
 
-/* What a group is in a sum, and under which name. */
+/* The kind and name of a group in a sum. */
 static struct aggstats_group as_in_sum(const struct aggstats_group *group) {
     struct aggstats_group shown = *group;
     if (group->grouping != AGGSTATS_BY_PROCESS)
@@ -147,7 +147,7 @@ static struct aggstats_group as_in_sum(const struct aggstats_group *group) {
     return shown;
 }
 
-/* Programs are told by groups of programs, where there are such. */
+/* Groups of programs are used for programs, if there are any. */
 static bool is_of_kind(const struct aggstats_profile *profile, const struct aggstats_group *group,
                        enum aggstats_grouping grouping) {
     if (group->grouping == AGGSTATS_BY_PROCESS)
@@ -235,7 +235,7 @@ static void subtract_calls(struct aggstats_op_profile *from, const struct aggsta
     from->total_cycles -= calls->total_cycles < from->total_cycles ? calls->total_cycles : from->total_cycles;
 }
 
-/* A total that these buckets can have. */
+/* Makes the total one that its buckets allow. */
 static void settle_op(struct aggstats_op_profile *op, unsigned resolution) {
     const struct figures_bounds bounds = figures_total_bounds(op, resolution);
     op->calls = figures_finished(op, resolution);
@@ -245,7 +245,7 @@ static void settle_op(struct aggstats_op_profile *op, unsigned resolution) {
         op->total_cycles = (uint64_t)bounds.upper_cycles;
 }
 
-/* What the whole has and no group of that kind. */
+/* Calls of the whole that no group of that kind has. */
 static int find_remainder(const struct aggstats_profile *sum, enum aggstats_grouping grouping,
                           struct aggstats_profile *ret_rest) {
     const struct aggstats_profile whole = {
@@ -281,7 +281,7 @@ static void make_plain(struct aggstats_profile *rest) {
     rest->op_count = kept;
 }
 
-/* Calls of profiles that had no such groups are the others'. */
+/* Calls of profiles without such groups are added to `other`. */
 static int give_remainder(struct aggstats_profile *sum, enum aggstats_grouping grouping) {
     struct aggstats_profile rest;
     struct aggstats_group *others = NULL;
@@ -310,7 +310,7 @@ static int give_kind(const struct merging_kind *kind, enum aggstats_grouping gro
     return error || !kind->has_remainder || kind->count == 0 ? error : give_remainder(sum, grouping);
 }
 
-/* The same whatever the order in which profiles were added. */
+/* The order must not depend on that of the profiles. */
 static int compare_groups(const void *left, const void *right) {
     const struct aggstats_group *a = left;
     const struct aggstats_group *b = right;

@@ -1,4 +1,4 @@
-/* What is kept of each profile. */
+/* Storing the numbers of each profile. */
 #include "outliers_cells.h"
 
 #include <math.h>
@@ -6,12 +6,12 @@
 
 #include "base.h"
 
-#define OPS_MAX 4096 /* what the parser of profiles takes */
+#define OPS_MAX 4096 /* the parser's limit */
 #define ISOLATED_MAX 0.05
 #define CLIP_OCTAVES 1.5
 #define CENTRE_STEPS 12
 
-/* ---- Life --------------------------------------------------------------------------------------- */
+/* ---- Life cycle --------------------------------------------------------------------------------- */
 
 struct outliers *outliers_create(void) {
     return calloc(1, sizeof(struct outliers));
@@ -39,7 +39,7 @@ void outliers_destroy(struct outliers *outliers) {
     free(outliers);
 }
 
-/* Room for more elements of an array, which then is half empty at most. NULL: no memory */
+/* Makes room for more elements of an array, by doubling it. NULL: no memory */
 static void *grow(void *array, size_t needed, size_t *capacity, size_t size_bytes) {
     if (needed <= *capacity)
         return array;
@@ -100,7 +100,7 @@ static int find_column(struct outliers_group *group, const char *op, struct outl
 
 /* ---- Operations --------------------------------------------------------------------------------- */
 
-/* What the buckets of an operation say. */
+/* A summary of an operation's buckets. */
 struct summary {
     double octaves[64];
     unsigned first; /* octave that is not empty */
@@ -112,8 +112,8 @@ struct summary {
     double centre_rounding;
 };
 
-/* The share of calls in buckets whose neighbours hold next to nothing: these may lie anywhere in them, while calls that
- * are spread over some buckets tell where their middle is. */
+/* The share of calls in buckets with nearly empty neighbours. Such calls may lie anywhere in their bucket, while the
+ * middle of calls that are spread over some buckets can be computed. */
 static double isolated_share(const struct aggstats_op_profile *op, unsigned bucket_count, double calls) {
     double isolated = 0;
     for (unsigned bucket = 0; bucket < bucket_count; bucket++) {
@@ -126,8 +126,8 @@ static double isolated_share(const struct aggstats_op_profile *op, unsigned buck
     return isolated / calls;
 }
 
-/* One step to Huber's location of log2(latency): the mean, with what is further than CLIP_OCTAVES from the present one
- * taken for that far. */
+/* One step to Huber's location of log2(latency): the mean, with values farther than CLIP_OCTAVES from the current one
+ * moved to that distance. */
 static void improve_centre(struct summary *summary, const struct aggstats_op_profile *op, unsigned resolution) {
     const double centre = summary->centre;
     double sum = 0;
@@ -150,7 +150,7 @@ static void improve_centre(struct summary *summary, const struct aggstats_op_pro
 
 static void find_centre(struct summary *summary, const struct aggstats_op_profile *op, unsigned resolution) {
     const double rounding = isolated_share(op, 64 * resolution, summary->calls) / resolution;
-    summary->centre_rounding = rounding * rounding / 12; /* as of any rounding */
+    summary->centre_rounding = rounding * rounding / 12; /* the variance of a uniform distribution */
     for (unsigned bucket = summary->first * resolution; bucket < (summary->last + 1) * resolution; bucket++)
         summary->centre += (double)op->buckets[bucket] / summary->calls * (bucket + 0.5) / resolution;
     for (int step = 0; step < CENTRE_STEPS; step++)
@@ -220,7 +220,7 @@ static int append_cell(struct outliers_group *group, struct outliers_column *col
     return error;
 }
 
-/* What took no time at all has no logarithm. */
+/* Latencies of 0 have no logarithm. */
 static int add_op(struct outliers_group *group, const struct aggstats_op_profile *op, unsigned resolution) {
     struct outliers_column *column;
     const struct summary summary = summarise(op, resolution);

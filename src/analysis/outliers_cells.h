@@ -1,4 +1,4 @@
-/* Private: what is kept of profiles that are compared with their peers. */
+/* Private: what is kept of the profiles that are compared with their peers. */
 #ifndef OUTLIERS_CELLS_H
 #define OUTLIERS_CELLS_H
 
@@ -8,19 +8,19 @@
 
 /* An operation of a profile. */
 struct outliers_cell {
-    uint32_t member;       /* of the group, whose profile it is */
-    uint32_t tails;        /* where in the column's tails it begins: calls in octaves from first_octave + i on, */
-    uint8_t tail_count;    /* so many, then 0 */
+    uint32_t member;       /* index in the group */
+    uint32_t tails;        /* where its part of the column's tails begins: calls from octave first_octave + i on, */
+    uint8_t tail_count;    /* as many as this, then 0 */
     uint8_t first_octave;  /* of cycles */
-    float log_centre;      /* typical logarithm of latency in seconds, as the buckets tell it, */
-    float centre_variance; /* its sampling error, squared, */
-    float centre_rounding; /* and that which the width of buckets makes, squared */
+    float log_centre;      /* typical logarithm of latency in seconds, estimated from the buckets, */
+    float centre_variance; /* the square of its sampling error, */
+    float centre_rounding; /* and of the error that the width of buckets causes */
     float log_mean;        /* natural logarithm of the mean latency in seconds */
     float variation;       /* square of the coefficient of variation of its latencies */
-    double calls;          /* that have ended */
+    double calls;          /* those that have ended */
 };
 
-/* An operation of all members of a group that have it. */
+/* An operation in all members of a group that have it. */
 struct outliers_column {
     char op[AGGSTATS_NAME_SIZE];
     struct outliers_cell *cells; /* by member */
@@ -54,8 +54,8 @@ struct outliers {
     size_t group_capacity;
 };
 
-/* The share of a cell's calls that took longer than a time, which is cut out of a bucket as if its calls were spread
- * evenly over the logarithm of latency. */
+/* The share of a cell's calls that took longer than a time. The calls of a bucket are taken to be spread evenly over
+ * the logarithm of latency. */
 double outliers_share_beyond(const struct outliers_column *column, const struct outliers_cell *cell, double log_cycle,
                              double log_seconds);
 

@@ -1,20 +1,20 @@
-/* Judging profiles by their peers. Two things are asked of each operation of each profile:
+/* Judging profiles by their peers. Each operation of each profile is tested in two ways:
  *
- * - Is its mean latency another, or its typical one, which says more where rare slow calls make the most of the mean?
- *   Logarithms of mean latencies are, but for noise, the sum of what is usual for the operation and of what all
- *   operations of the profile have in common; median polish finds both. What is left is measured by its spread among
- *   the peers (MAD) and by its own sampling error.
+ * - Does its mean latency differ, or its typical one, which is better if rare slow calls dominate the mean? The
+ *   logarithm of a mean latency is, except for noise, the sum of what is usual for the operation and of what all
+ *   operations of the profile have in common; median polish finds both. The rest is compared with its spread among the
+ *   peers (MAD) and with its own sampling error.
  * - Do more of its calls take long? At PLACES times, multiples of the usual mean latency, the share of calls that took
  *   longer is compared with the peers' shares at that time. The own share is taken SLACK_OCTAVES further on, and
- *   further by what the whole operation is slower, so that only another shape counts. Without the latter, fast calls
- *   that are missing are found.
+ *   further by as much as the whole operation is slower, so that only another shape counts. Without the latter, missing
+ *   fast calls are found.
  *
- * All distances are in standard deviations. By Student's t they tell how likely chance makes one as large, in any of
- * the trials that an operation of a profile has; and so many of the least likely ones are told that chance makes no
- * more than FALSE_SHARE of them.
+ * All distances are in standard deviations. Student's t turns them into the probability that chance makes one as large
+ * in any of the trials that an operation of a profile has. The least probable ones are reported, as many as keep those
+ * made by chance below FALSE_SHARE.
  *
- * Source: Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate, J. R. Statist. Soc. B 57 (1995);
- *         F. J. Anscombe, The transformation of Poisson, binomial and negative-binomial data, Biometrika 35 (1948) */
+ * Source:  Y. Benjamini, Y. Hochberg, Controlling the False Discovery Rate, J. R. Statist. Soc. B 57 (1995); F. J.
+ *          Anscombe, The transformation of Poisson, binomial and negative-binomial data, Biometrika 35 (1948) */
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
@@ -24,38 +24,38 @@
 #include "outliers_spread.h"
 
 #define POLISH_SWEEPS 4
-#define COMMON_OPS_MIN 4 /* without the one that is judged, the median is of three: one may be odd */
+#define COMMON_OPS_MIN 4 /* the median of the other three tolerates one odd operation */
 
 #define PLACES 29
 #define FIRST_PLACE_OCTAVE (-8) /* of the usual mean latency */
 #define TRIALS (4 + PLACES)     /* of an operation of a profile: two means, on both sides, and the shares */
 #define SLACK_OCTAVES 1.0       /* the width of a bucket at resolution 1, in which calls may lie anywhere */
-#define LATENCY_SHARE_MIN 0.05  /* that calls must hold to matter */
-#define GONE_SHARE_MIN 0.2      /* of calls of the peers that are fast, to be missed */
-#define SLOW_END_SHARE 0.01     /* of calls of the peers, at least, are their slow end */
+#define LATENCY_SHARE_MIN 0.05  /* calls with less of the latency do not matter */
+#define GONE_SHARE_MIN 0.2      /* share of the peers' calls that must be fast, for missing ones to count */
+#define SLOW_END_SHARE 0.01     /* this share of the peers' calls, at least, is their slow end */
 
-#define MEAN_DEVIATION_MIN 0.02 /* however alike peers are */
+#define MEAN_DEVIATION_MIN 0.02 /* however similar peers are */
 #define SHARE_DEVIATION_MIN 0.005
 
 /* ---- A group ------------------------------------------------------------------------------------ */
 
-/* Which cell of the group it is. */
+/* Index of a cell in the group. */
 struct cell_place {
     uint32_t column;
     uint32_t index;
 };
 
-/* What judging a group takes. */
+/* The state of judging a group. */
 struct judging {
     const struct outliers_group *group;
     struct outliers_result *result;
     double factor_min;
     double *usual;            /* by column: logarithm of the usual mean latency */
     double *common;           /* by member: logarithm of the common factor */
-    double *common_beside;    /* by cell: the same as the member's other cells tell it */
+    double *common_beside;    /* by cell: the same, estimated from the member's other cells */
     size_t *cells_before;     /* by column: where its cells begin in common_beside */
     size_t *first_of;         /* by member: where its cells begin in cells; one more than members */
-    struct cell_place *cells; /* that are judged, by member */
+    struct cell_place *cells; /* those that are judged, by member */
     double *values;           /* for one column, or one member */
     size_t *order;
     double *scratch;
@@ -89,7 +89,7 @@ static void index_members(struct judging *it) {
         for (size_t i = 0; is_judged(column) && i < column->cell_count; i++)
             it->cells[--it->first_of[column->cells[i].member + 1]] = (struct cell_place){(uint32_t)c, (uint32_t)i};
     }
-    /* each entry has come down to where its member's cells begin, one place too far */
+    /* each entry was decremented to where its member's cells begin, one place too far */
     memmove(it->first_of, it->first_of + 1, group->member_count * sizeof(*it->first_of));
     it->first_of[group->member_count] = count_judged(group);
 }
@@ -141,7 +141,7 @@ static void polish_columns(struct judging *it) {
     }
 }
 
-/* What a member's mean latencies are beside the usual ones, in values. Returns how many */
+/* A member's mean latencies, without the usual ones, in values. Returns how many */
 static size_t list_rests(struct judging *it, size_t member) {
     const size_t first = it->first_of[member];
     const size_t count = it->first_of[member + 1] - first;
@@ -167,8 +167,8 @@ static double median_without(const double *sorted, size_t count, size_t without)
     return (sorted[low + (low >= without)] + sorted[high + (high >= without)]) / 2;
 }
 
-/* The common factor as all operations but one tell it: an operation that is often the median itself would seem to vary
- * less than it does. */
+/* The common factor estimated from all operations except one: otherwise an operation that is often the median itself
+ * would seem to vary less than it does. */
 static void tell_common_beside(struct judging *it, size_t member) {
     const size_t first = it->first_of[member];
     const size_t count = list_rests(it, member);
@@ -194,14 +194,14 @@ static void polish(struct judging *it) {
 
 /* ---- Findings ----------------------------------------------------------------------------------- */
 
-/* Where something is found, and how far it is from the peers; 0: it is not found. */
+/* Where something was found, and its distance from the peers; 0: nothing was found. */
 struct finding {
     double distance;
-    double rest;    /* of a mean: its logarithm, beside what is usual and common */
+    double rest;    /* of a mean: its logarithm, without what is usual and common */
     unsigned place; /* of shares of calls */
 };
 
-/* What is found out about each cell of a column. */
+/* The findings about each cell of a column. */
 struct findings {
     struct finding mean;
     struct finding centre; /* typical latency; rest is set in any case */
@@ -216,18 +216,18 @@ struct column_judging {
     const double *common; /* by cell: logarithm of the common factor */
     double usual;
     double usual_centre;
-    double distance_min;    /* of what may be told */
+    double distance_min;    /* of what may be reported */
     struct findings *found; /* by cell */
     double shares[PLACES];  /* of calls beyond each place: median */
 };
 
-/* The median of what is in variances. */
+/* The median of the variances. */
 static double typical_variance_of(struct judging *it, size_t count) {
     memcpy(it->scratch, it->variances, count * sizeof(*it->scratch));
     return outliers_median(it->scratch, count);
 }
 
-/* Judges what is in values, logarithms of latencies beside the common factor, by what is in variances. */
+/* Judges the values, logarithms of latencies without the common factor, by their variances. */
 static struct finding judge_mean(const struct column_judging *judging, size_t index,
                                  const struct outliers_spread *spread, double typical_variance) {
     const struct judging *it = judging->it;
@@ -256,8 +256,8 @@ static void judge_means(struct column_judging *judging) {
         judging->found[i].mean = judge_mean(judging, i, &spread, typical_variance);
 }
 
-/* If peers have one clock rate, the width of their buckets shifts them all alike; so the own error is taken for at
- * least the typical one, and that is not taken from their spread. */
+/* If peers have one clock rate, the width of their buckets shifts them all alike. So the own error is taken for at
+ * least the typical one, which is not subtracted from their spread. */
 static void judge_centres(struct column_judging *judging) {
     struct judging *it = judging->it;
     const struct outliers_cell *cells = judging->column->cells;
@@ -289,7 +289,7 @@ static double log_place(const struct column_judging *judging, double place) {
     return judging->usual + (FIRST_PLACE_OCTAVE + place) * LOG_2;
 }
 
-/* The share of calls beyond a place, which moves with the common factor, and by shift besides. */
+/* The share of calls beyond a place, which moves with the common factor, and by shift in addition. */
 static double share_beyond(const struct column_judging *judging, const struct outliers_cell *cell, double place,
                            double shift) {
     const struct judging *it = judging->it;
@@ -297,12 +297,12 @@ static double share_beyond(const struct column_judging *judging, const struct ou
                                  log_place(judging, place) + common_of(judging, cell) + shift);
 }
 
-/* What is beyond a place has to be further beyond by this, if not only the whole operation is slower. */
+/* Calls beyond a place must be this much further beyond it, so that a slower operation as a whole does not count. */
 static double shift_of(const struct findings *findings) {
     return SLACK_OCTAVES * LOG_2 + fmax(0, findings->centre.rest);
 }
 
-/* The share of a cell's latency that lies in calls which take longer, from their octaves. */
+/* The share of a cell's latency in calls that take longer, from their octaves. */
 static double latency_share_beyond(const struct column_judging *judging, const struct outliers_cell *cell,
                                    double log_seconds) {
     const float *tails = judging->column->tails + cell->tails;
@@ -333,7 +333,7 @@ static bool is_gone(const struct column_judging *judging, const struct outliers_
     return peers_share >= GONE_SHARE_MIN && 1 - share_beyond(judging, cell, place, 0) <= peers_share / 2;
 }
 
-/* The share of calls beyond a place, and a shift, judged as what is in values. */
+/* Judges the share of calls beyond a place, and a shift, like the values. */
 static void judge_share(const struct column_judging *judging, size_t index, unsigned place, double shift,
                         const struct outliers_spread *spread, double typical_variance, struct finding *finding) {
     const struct judging *it = judging->it;
@@ -348,7 +348,7 @@ static void judge_share(const struct column_judging *judging, size_t index, unsi
     *finding = (struct finding){.distance = distance, .place = place};
 }
 
-/* By the arcsine of its root a share has a sampling error that depends on the number of calls alone. */
+/* The arcsine of its root has a sampling error that depends only on the number of calls. */
 static void judge_place(struct column_judging *judging, unsigned place) {
     struct judging *it = judging->it;
     const struct outliers_column *column = judging->column;
@@ -368,9 +368,9 @@ static void judge_place(struct column_judging *judging, unsigned place) {
     }
 }
 
-/* ---- What is told ------------------------------------------------------------------------------- */
+/* ---- Reports ------------------------------------------------------------------------------------ */
 
-/* The peers' share beyond a place between those that were looked at. */
+/* The peers' share beyond a place between those examined. */
 static double peers_share_beyond(const struct column_judging *judging, double place) {
     if (place >= PLACES - 1)
         return judging->shares[PLACES - 1];
@@ -378,7 +378,7 @@ static double peers_share_beyond(const struct column_judging *judging, double pl
     return judging->shares[whole] + (place - whole) * (judging->shares[whole + 1] - judging->shares[whole]);
 }
 
-/* Logarithm of the middle of the octave that has most of a cell's calls beyond a time. */
+/* Logarithm of the middle of the octave with most of a cell's calls beyond a time. */
 static double most_beyond(const struct column_judging *judging, const struct outliers_cell *cell, double log_seconds) {
     const double log_cycle = judging->it->group->members[cell->member].log_cycle;
     const float *tails = judging->column->tails + cell->tails;
@@ -394,7 +394,7 @@ static double most_beyond(const struct column_judging *judging, const struct out
     return log_cycle + (cell->first_octave + best + 0.5) * LOG_2;
 }
 
-/* The same of the peers' calls before a place. */
+/* The same for the peers' calls before a place. */
 static double most_before(const struct column_judging *judging, unsigned place) {
     unsigned best = 0;
     for (unsigned i = 1; i < place; i++)
@@ -427,7 +427,7 @@ static void tell_fast_gone(const struct column_judging *judging, const struct ou
     outlier->peers_share = 1 - judging->shares[place];
 }
 
-/* Whether slow calls have moved by less than half of what the whole has: then it is not that all calls are slower. */
+/* True if slow calls have moved by less than half as much as the whole: then not all calls are slower. */
 static bool slow_end_stays(const struct column_judging *judging, const struct outliers_cell *cell,
                            const struct findings *findings) {
     unsigned place = 0;
@@ -447,7 +447,7 @@ static void tell_mean(const struct column_judging *judging, const struct outlier
     outlier->peers_seconds = exp(outlier->is_typical ? judging->usual_centre : judging->usual);
 }
 
-/* Returns whether there is something to tell. The shape says more than the mean. */
+/* Returns whether there is something to report. The shape says more than the mean. */
 static bool describe(const struct column_judging *judging, const struct outliers_cell *cell,
                      const struct findings *findings, struct outlier *outlier) {
     const bool has_gone = findings->gone.distance > 0 && slow_end_stays(judging, cell, findings);
@@ -511,7 +511,7 @@ static int judge_column(struct judging *it, size_t index) {
     return error;
 }
 
-/* Common factors that stand out among those of the peers. */
+/* Finds common factors that stand out among those of the peers. */
 static int find_busy(struct judging *it) {
     const size_t count = it->group->member_count;
     struct outliers_result *result = it->result;
@@ -566,8 +566,8 @@ static int compare_found(const void *left, const void *right) {
     return order ? order : strcmp(a->op, b->op);
 }
 
-/* Keeps the first of those found, of which chance makes FALSE_SHARE at most: the n-th is kept if so many were to be
- * expected, by chance alone, among n / FALSE_SHARE. */
+/* Keeps the first findings, of which chance makes at most FALSE_SHARE: the n-th is kept if chance alone is expected to
+ * make as many as it among n / FALSE_SHARE. */
 static void drop_chance(struct outliers_result *result) {
     size_t kept = result->found_count;
     while (kept > 0 && result->found[kept - 1].chance * (double)result->judged_count > FALSE_SHARE * (double)kept)

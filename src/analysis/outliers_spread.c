@@ -1,4 +1,4 @@
-/* Medians, and deviations by them. */
+/* Medians, and deviations from them. */
 #include "outliers_spread.h"
 
 #include <gsl/gsl_cdf.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define MAD_TO_DEVIATION 1.4826 /* of a normal distribution */
-#define MAD_EFFICIENCY 0.37     /* so many squares' worth is each value: degrees of freedom */
+#define MAD_EFFICIENCY 0.37     /* a value is worth this many squares: degrees of freedom */
 
 double outliers_median(double *values, size_t count) {
     return gsl_stats_median(values, 1, count);
@@ -38,7 +38,7 @@ double outliers_distance(double value, double variance, const struct outliers_sp
     return (value - spread->median) / sqrt(own + variance);
 }
 
-/* By how many squares a deviation is known that the MAD of so many peers tells. */
+/* Degrees of freedom of a deviation estimated from the MAD of so many peers. */
 static double freedom_of(size_t count) {
     return fmax(1, MAD_EFFICIENCY * (double)(count - 1));
 }

@@ -28,10 +28,10 @@ struct evidence {
     const struct aggstats_op_profile *op;
     const struct peak *peak;
     const struct peak_times *times;
-    struct peak_reason nearest; /* of what was tried, without a cause */
+    struct peak_reason nearest; /* of those tried, without a cause */
 };
 
-/* The part of the peak's calls whose bucket's mean is between two latencies. */
+/* The share of the peak's calls in buckets whose mean is between two latencies. */
 static double part_between(const struct evidence *it, double from_ns, double to_ns) {
     const double cycles_per_ns = (double)it->times->frequency_hz / 1e9;
     uint64_t calls = 0;
@@ -49,7 +49,7 @@ static const struct characteristic *time_of(const struct evidence *it, enum char
     return NULL;
 }
 
-/* Returns whether it is the cause, and remembers what came nearest to be one. */
+/* Returns whether it is the cause, and remembers the closest one. */
 static bool is_near(struct evidence *it, enum characteristic_kind kind, enum peak_cause cause,
                     struct peak_reason *ret_reason) {
     const struct characteristic *time = time_of(it, kind);
@@ -66,7 +66,7 @@ static const struct characteristic *faster(const struct characteristic *a, const
     return b && b->ns.lower < a->ns.lower ? b : a;
 }
 
-/* A write, and a flush, may be faster than a read, where the device has a cache. */
+/* A write, or a flush, may be faster than a read if the device has a cache. */
 static const struct characteristic *fastest_of_device(const struct evidence *it) {
     const enum waits waits = waits_of(it->op->name);
     const struct characteristic *fastest = time_of(it, CHARACTERISTIC_DEVICE_READ);

@@ -1,5 +1,5 @@
-/* Peaks of two histograms are aligned like words of two texts: each is paired or left alone, at the least sum of costs.
- */
+/* Peaks of two histograms are aligned like words of two texts: each is paired or left alone, at the least total
+ * cost. */
 #include "peak_pairs.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static int compare_places(const void *left, const void *right) {
     return (difference > 0) - (difference < 0);
 }
 
-/* Goes back along the cheapest way. */
+/* Follows the cheapest path backwards. */
 static size_t trace(const struct matching *matching, struct peak_pair *ret_pairs) {
     size_t count = 0;
     size_t i = matching->a.count;
@@ -96,7 +96,7 @@ static size_t trace(const struct matching *matching, struct peak_pair *ret_pairs
     return count;
 }
 
-/* ---- Peaks that the other has in a flank -------------------------------------------------------- */
+/* ---- Peaks that are in a flank of the other histogram -------------------------------------------- */
 
 static double share(uint64_t part, uint64_t whole) {
     return whole > 0 ? (double)part / (double)whole : 0;
@@ -106,7 +106,7 @@ static struct peak *peak_of(struct peak_pair *pair, bool of_b) {
     return of_b ? &pair->b : &pair->a;
 }
 
-/* Leaves a peak the larger part of what remains without the buckets of another. */
+/* Removes the buckets of another from a peak, and keeps the larger part of the rest. */
 static struct peak without(const struct side *side, unsigned resolution, const struct peak *peak,
                            const struct peak *taken) {
     if (peak->calls == 0 || peak->last < taken->first || peak->first > taken->last)
@@ -118,7 +118,7 @@ static struct peak without(const struct side *side, unsigned resolution, const s
     return left.calls >= right.calls ? left : right;
 }
 
-/* side: the one that lacks a peak; what it has in that place is taken from its neighbours. */
+/* side: the one without the peak; its calls in that place are taken from their neighbours. */
 static void take_place(const struct matching *matching, const struct side *side, struct peak_pair *pairs, size_t count,
                        size_t at) {
     const bool of_b = side == &matching->b;
@@ -127,7 +127,7 @@ static void take_place(const struct matching *matching, const struct side *side,
     struct peak place = peaks_between(side->op, matching->resolution, known->first, known->last + 1);
     if (place.calls == 0 || share(place.calls, side->calls) < PRESENT_SHARE * share(known->calls, other->calls))
         return;
-    for (size_t i = 0; i < count; i++) { /* not when a neighbour would have nothing left */
+    for (size_t i = 0; i < count; i++) { /* not if a neighbour would have nothing left */
         const struct peak *peak = peak_of(&pairs[i], of_b);
         if (peak->calls > 0 && without(side, matching->resolution, peak, &place).calls == 0)
             return;

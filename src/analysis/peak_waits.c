@@ -5,12 +5,12 @@
 
 #include "base.h"
 
-/* Recorders say in parentheses why a cause is not known. */
+/* Recorders say in parentheses why a cause is unknown. */
 static bool is_known(const struct aggstats_cause *cause) {
     return cause->text[0] != '(';
 }
 
-/* All those that there was no room for have none. */
+/* Those that did not fit are stored without a name. */
 static bool has_name(const struct aggstats_cause *cause) {
     return strcmp(cause->text, "other causes") != 0;
 }
@@ -22,7 +22,7 @@ static uint64_t calls_in(const struct aggstats_cause *cause, const struct peak *
     return calls;
 }
 
-/* Puts it in its place, if it is one of those of most calls. */
+/* Inserts it, if it is one of those with most calls. */
 static void add_cause(struct peak_waits *waits, const struct aggstats_cause *cause, uint64_t calls) {
     size_t place = waits->count;
     while (place > 0 && waits->waits[place - 1].calls < calls)

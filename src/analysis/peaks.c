@@ -1,6 +1,6 @@
-/* The histogram is first cut at all its local minima into hills; then hills that no real valley parts are joined, the
- * lowest first. Heights are calls per octave at every position of a window that is an octave wide, so that they mean
- * the same at every resolution. */
+/* The histogram is first cut into hills at all its local minima; then hills that no real valley separates are joined,
+ * the lowest first. Heights are calls per octave at every position of a window that is an octave wide, so that they
+ * mean the same at every resolution. */
 #include "peaks.h"
 
 #include <math.h>
@@ -38,14 +38,14 @@ static void draw_heights(struct curve *curve) {
 
 /* ---- Hills -------------------------------------------------------------------------------------- */
 
-/* From position on, up to the top; returns the last position that is as high. */
+/* From position on, up to the top; returns the last position of that height. */
 static unsigned climb(const struct curve *curve, unsigned position) {
     while (position + 1 < curve->position_count && curve->heights[position + 1] >= curve->heights[position])
         position++;
     return position;
 }
 
-/* From a top down into the valley behind it; false: the curve ends there. */
+/* From a top down into the valley behind it; returns false if the curve ends there. */
 static bool descend(const struct curve *curve, unsigned position, struct hill *hill) {
     hill->valley_first = position;
     while (position + 1 < curve->position_count && curve->heights[position + 1] <= curve->heights[position]) {
@@ -77,9 +77,9 @@ static uint64_t lower_height(const struct hill *hill) {
     return hill[0].height < hill[1].height ? hill[0].height : hill[1].height;
 }
 
-/* Logarithm of (a bound of) the chance that of n calls, spread evenly over top_octaves and valley_octaves, so many or
- * more fall into the top.
- * Source: the Chernoff bound of the binomial distribution, exact for an empty valley. */
+/* Logarithm of (a bound of) the probability that of n calls, spread evenly over top_octaves and valley_octaves, as many
+ * or more fall into the top.
+ * Source:  the Chernoff bound of the binomial distribution, exact for an empty valley. */
 static double log_chance(double top_calls, double valley_calls, double top_octaves, double valley_octaves) {
     double calls = top_calls + valley_calls;
     double even_share = top_octaves / (top_octaves + valley_octaves);
@@ -92,7 +92,7 @@ static double log_chance(double top_calls, double valley_calls, double top_octav
     return chance;
 }
 
-/* Whether the valley behind a hill parts it from the next one. */
+/* True if the valley behind a hill separates it from the next one. */
 static bool is_real_valley(const struct curve *curve, const struct hill *hill) {
     const uint64_t top = lower_height(hill);
     const unsigned width = hill->valley_last - hill->valley_first + curve->resolution;
@@ -101,12 +101,12 @@ static bool is_real_valley(const struct curve *curve, const struct hill *hill) {
         return false;
     for (unsigned bucket = hill->valley_first; bucket < hill->valley_first + width; bucket++)
         calls += curve->buckets[bucket];
-    const double chance_max = LOG_CHANCE_MAX - log(curve->resolution); /* there are as many more places to look at */
+    const double chance_max = LOG_CHANCE_MAX - log(curve->resolution); /* there are that many more valleys to test */
     return log_chance((double)top, (double)calls, 1, (double)width / curve->resolution) < chance_max;
 }
 
-/* The hill to be joined with its right neighbour next: of those without a real valley the lowest, and of its two
- * valleys the higher one. Returns hill_count - 1: none */
+/* The hill to join with its right neighbour next: of those without a real valley the lowest, and of its two valleys the
+ * higher one. Returns hill_count - 1: none */
 static size_t find_unparted(const struct curve *curve, const struct hill *hills, size_t hill_count) {
     size_t found = hill_count - 1;
     for (size_t i = 0; i + 1 < hill_count; i++) {

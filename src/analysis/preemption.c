@@ -19,8 +19,8 @@ static const struct aggstats_joint_profile *find_joint(const struct aggstats_pro
     return NULL;
 }
 
-/* The part of a bucket's latency that its calls spent on the CPU, as a joint profile has it: rows are powers of two of
- * nanoseconds, of which the middle is taken. 1 where it has none of its calls. */
+/* The share of a bucket's latency that its calls spent on the CPU, from a joint profile: rows are powers of two of
+ * nanoseconds, of which the middle is taken. 1 if it has none of its calls. */
 static double cpu_part(const struct aggstats_joint_profile *joint, unsigned bucket, double mean_cycles,
                        uint64_t frequency_hz) {
     double calls = 0;
@@ -68,7 +68,7 @@ void preemption_estimate(const struct preemption_terms *terms, const struct aggs
     }
 }
 
-/* ---- What a profile says of the terms ----------------------------------------------------------- */
+/* ---- Terms of a profile ------------------------------------------------------------------------- */
 
 static double all_calls(const struct aggstats_profile *profile) {
     double calls = 0;

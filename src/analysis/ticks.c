@@ -1,11 +1,11 @@
-/* Where in the period gaps begin, as a histogram around the clock; the fullest two neighbouring parts are the tick. */
+/* A histogram of where in the period gaps begin; the fullest two adjacent parts are the tick. */
 #include "ticks.h"
 
 #include <math.h>
 #include <stdbool.h>
 
 #define PARTS 50U
-#define WINDOW 2U /* parts, so that a tick on a border is whole */
+#define WINDOW 2U /* parts; two, so that a tick on a border is complete */
 #define TICKS_MIN 10U
 #define DEVIATIONS 6
 
@@ -33,7 +33,7 @@ static unsigned fullest_window(const size_t *parts) {
     return fullest;
 }
 
-/* The others tell how many would be there by chance. */
+/* The other parts show how many would be there by chance. */
 static bool stands_out(size_t in_window, size_t outside) {
     double chance = (double)outside * WINDOW / (PARTS - WINDOW);
     return in_window >= TICKS_MIN && (double)in_window > chance + DEVIATIONS * sqrt(chance);

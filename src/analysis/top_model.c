@@ -14,7 +14,7 @@ const struct top_order_row top_orders[TOP_ORDER_COUNT] = {
 
 /* ---- The difference ----------------------------------------------------------------------------- */
 
-/* A reset moves the start. Without one, counters tell. */
+/* A reset changes the start. Without one, counters only grow. */
 bool top_is_one_recording(const struct aggstats_profile *before, const struct aggstats_profile *now) {
     return before->resolution == now->resolution && before->clock.kind == now->clock.kind &&
            before->has_start == now->has_start && before->start_ns == now->start_ns;
@@ -28,7 +28,7 @@ int top_subtract(const struct aggstats_profile *before, const struct aggstats_pr
     int error = aggstats_profile_copy(now, &difference);
     if (error)
         return error;
-    difference.clock = before->clock; /* one clock, so that they can be subtracted; then the rate known best */
+    difference.clock = before->clock; /* one clock, so that they can be subtracted; the better rate is set below */
     error = aggstats_profile_subtract(&difference, before);
     difference.clock = now->clock;
     if (error)
@@ -166,7 +166,7 @@ static int compare_means(const void *left, const void *right) {
     return order ? order : compare_shares(left, right);
 }
 
-/* Ops of which no call has ended come after those whose calls took next to nothing. */
+/* Ops without ended calls come after those whose calls took hardly any time. */
 static int compare_max(const void *left, const void *right) {
     const struct top_figures *a = left;
     const struct top_figures *b = right;
@@ -189,7 +189,7 @@ void top_figures_sort(void *rows, size_t count, size_t row_bytes, enum top_order
         [TOP_BY_SHARE] = compare_shares, [TOP_BY_CALLS] = compare_calls,  [TOP_BY_MEAN] = compare_means,
         [TOP_BY_MAX] = compare_max,      [TOP_BY_NAME] = compare_by_name,
     };
-    if (count > 1) /* none may be a null pointer */
+    if (count > 1) /* qsort() takes no null pointer */
         qsort(rows, count, row_bytes, comparisons[order]);
 }
 

@@ -1,4 +1,4 @@
-/* From profiles of runs to words: the order in which the parts of the comparison come. */
+/* From profiles of runs to words: the order of the parts of the comparison. */
 #include "verdict.h"
 
 #include <math.h>
@@ -14,11 +14,11 @@ bool verdict_has_slowdown(const struct verdict_result *result) {
 }
 
 bool verdict_has_change(const struct verdict_result *result) {
-    bool has_changed_op = result->op_count > 0 && verdict_is_change(result->ops[0].word); /* these come first */
+    bool has_changed_op = result->op_count > 0 && verdict_is_change(result->ops[0].word); /* changes come first */
     return has_changed_op || (result->has_common && verdict_is_change(result->common_word));
 }
 
-/* All go to the highest rate, as two profiles do, and to the lowest resolution. */
+/* All are brought to the highest rate, as two profiles are, and to the lowest resolution. */
 static int bring_together(struct aggstats_profile *profiles, size_t count, bool *ret_rescaled) {
     uint64_t rate_hz = 0;
     unsigned resolution = profiles[0].resolution;
@@ -104,7 +104,7 @@ static int compare_ops(struct verdict_runs *runs) {
     return 0;
 }
 
-/* The result's sums and ops are there; figures are found in memory that is needed meanwhile. */
+/* The result has its sums and ops already; figures are found in temporary memory. */
 static int compare_runs(struct verdict_result *result, const struct aggstats_profile *profiles, size_t a_count,
                         size_t count) {
     const size_t tested_max = result->op_count * (VERDICT_FIGURE_COUNT + PEAKS_MAX + 1) + 1;

@@ -1,5 +1,5 @@
 /* All ops together: the common factor of each run, a median over its ops (verdict.h); how it differs between the sides
- * and with time; and how long the runs took. */
+ * and over time; and how long the runs took. */
 #include "verdict_runs.h"
 
 #include <gsl/gsl_statistics_double.h>
@@ -8,13 +8,13 @@
 
 #include "base.h"
 
-#define COMMON_CALLS_MIN 30.0 /* a run: ops with fewer say too little of the machine */
+#define COMMON_CALLS_MIN 30.0 /* a run: ops with fewer say too little about the machine */
 #define TREND_ALPHA 0.01
 #define TREND_RUNS_MIN 6U
 
 /* ---- The factors of the runs -------------------------------------------------------------------- */
 
-/* The op is called often, in each run. */
+/* True if the op is called often, in each run. */
 static bool tells_of_machine(const struct verdict_runs *runs, size_t op) {
     const double *calls = verdict_values(runs, op, VERDICT_CALLS);
     const double *means = verdict_values(runs, op, VERDICT_MEAN);
@@ -25,13 +25,13 @@ static bool tells_of_machine(const struct verdict_runs *runs, size_t op) {
     return true;
 }
 
-/* Of an op's means, as if both sides were of one size; NAN: it does not tell of the machine. */
+/* Of an op's means, with equal weight for both sides; NAN: the op is not used for the factor. */
 static double centre_of(const struct verdict_runs *runs, size_t op) {
     struct effect effect = effect_of(verdict_values(runs, op, VERDICT_MEAN), runs->a_count, runs->count);
     return tells_of_machine(runs, op) ? (effect.a + effect.b) / 2 : NAN;
 }
 
-/* What ops of a run have in common. centres, scratch: [ops] */
+/* What the ops of a run have in common. centres, scratch: [ops] */
 static double factor_of(const struct verdict_runs *runs, size_t run, const double *centres, double *scratch) {
     size_t count = 0;
     for (size_t op = 0; op < runs->result->op_count; op++) {
@@ -47,12 +47,12 @@ const double *verdict_beside_factors(const struct verdict_runs *runs, const doub
     return runs->scratch;
 }
 
-/* Of an op's means, beside what is common. */
+/* Of an op's means, without what is common. */
 static struct effect effect_of_means(const struct verdict_runs *runs, size_t op) {
     return effect_of(verdict_beside_factors(runs, verdict_values(runs, op, VERDICT_MEAN)), runs->a_count, runs->count);
 }
 
-/* Of the ops that tell of the machine, the median variance of their means. centres, scratch: as above */
+/* The median variance of the means, over the ops used for the factor. centres, scratch: as above */
 static double typical_variance(const struct verdict_runs *runs, const double *centres, double *scratch) {
     size_t count = 0;
     for (size_t op = 0; op < runs->result->op_count; op++) {
@@ -62,8 +62,7 @@ static double typical_variance(const struct verdict_runs *runs, const double *ce
     return count > 0 ? gsl_stats_median(scratch, 1, count) : 0;
 }
 
-/* By how much values lie about their median: a standard deviation, if they are normal, that outliers hardly change.
- * Changes the values. */
+/* The spread of values around their median, as a standard deviation that outliers hardly change. Changes the values. */
 static double median_distance(double *values, size_t count) {
     const double median = gsl_stats_median(values, 1, count);
     for (size_t i = 0; i < count; i++)
@@ -71,9 +70,9 @@ static double median_distance(double *values, size_t count) {
     return 1.4826 * gsl_stats_median(values, 1, count);
 }
 
-/* Ops may change by more than one factor, some a little up and some down. By how much is what they are spread beyond
- * their own noise; and a median of few such is not known better than they let it be (1.57 is pi / 2, the variance of a
- * median of normal values over that of their mean). */
+/* Ops may change by more than one factor, some a little up and some down. How much they do is their spread beyond their
+ * own noise; the error of a median of few such ops follows from it (1.57 is pi / 2, the variance of a median of normal
+ * values over that of their mean). */
 static double variance_of_factors(const struct verdict_runs *runs, const double *centres, double *scratch) {
     double noise = 0;
     size_t count = 0;
@@ -135,7 +134,7 @@ void verdict_compare_elapsed(const struct verdict_runs *runs) {
     verdict_ratio_conclude(&result->elapsed);
 }
 
-/* How many runs began before this one. */
+/* The number of runs that began before this one. */
 static double place_in_time(const struct verdict_runs *runs, size_t run) {
     size_t before = 0;
     for (size_t other = 0; other < runs->count; other++)
@@ -151,14 +150,14 @@ static bool all_tell_their_start(const struct verdict_runs *runs) {
     return true;
 }
 
-/* A line through the factors of the runs, each less its side's mean, by their order. */
+/* Fits a line through the factors of the runs, each less its side's mean, by their order. */
 void verdict_find_trend(const struct verdict_runs *runs) {
     struct verdict_result *result = runs->result;
     if (!result->has_common || runs->count < TREND_RUNS_MIN || !all_tell_their_start(runs))
         return;
     CLEANUP_FREE double *places = calloc(runs->count, sizeof(*places));
     if (!places)
-        return; /* nothing is said of it */
+        return; /* nothing is reported then */
     for (size_t run = 0; run < runs->count; run++)
         places[run] = place_in_time(runs, run);
     const struct effect place = effect_of(places, runs->a_count, runs->count);

@@ -4,12 +4,12 @@
 #include "base.h"
 #include "verdict_runs.h"
 
-#define HALF_CALL 0.5                    /* instead of no calls, for a logarithm */
-#define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* where in its bucket a percentile lies is a guess */
+#define HALF_CALL 0.5                    /* replaces 0 calls, for a logarithm */
+#define PERCENTILE_TOLERANCE_BUCKETS 0.5 /* the position of a percentile in its bucket is a guess */
 
 static const struct {
     const char *name;
-    bool is_latency; /* of a call: beside the common factor */
+    bool is_latency; /* compared without the common factor */
     bool is_judged;
     unsigned percent; /* of a percentile */
 } figures[VERDICT_FIGURE_COUNT] = {

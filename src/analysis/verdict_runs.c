@@ -1,9 +1,9 @@
-/* What all parts of a comparison of sets of runs have in common. */
+/* Functions that all parts of a comparison of sets of runs use. */
 #include "verdict_runs.h"
 
 #include <math.h>
 
-#define LOG_MAX 100.0 /* of a ratio: beyond, nothing is known */
+#define LOG_MAX 100.0 /* of a ratio; beyond it nothing is known */
 
 double *verdict_values(const struct verdict_runs *runs, size_t op, enum verdict_figure figure) {
     return &runs->values[(op * VERDICT_FIGURE_COUNT + figure) * runs->count];

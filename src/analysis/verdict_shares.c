@@ -1,28 +1,27 @@
-/* How large a part of an op's calls lies in each of its peaks, and which part failed, in two sets of runs. */
+/* The share of an op's calls in each of its peaks, and the share that failed, in two sets of runs. */
 #include <math.h>
 
 #include "base.h"
 #include "verdict_runs.h"
 
 #define SIDE_CALLS_MAX 0x1p62 /* of a mixture */
-#define HALF_CALL 0.5         /* added to parts of the calls, so that they have a logarithm */
+#define HALF_CALL 0.5         /* added to numbers of calls, so that they have a logarithm */
 
 /* ---- Shares as values that add up --------------------------------------------------------------- */
 
-/* The logit of a share: of those inside to those outside. */
+/* The logit of a share: the ratio of those inside to those outside. */
 static double share_logit(uint64_t inside, uint64_t calls) {
     return log(((double)inside + HALF_CALL) / ((double)(calls - inside) + HALF_CALL));
 }
 
-/* Variance of the logit of a share of so many calls, if they were independent: runs that agree better do so by
- * chance. */
+/* Variance of the logit of a share of so many independent calls: runs that agree better do so by chance. */
 static double share_variance(double share, double calls) {
     double inside = share * calls + HALF_CALL;
     double outside = (1 - share) * calls + HALF_CALL;
     return 1 / inside + 1 / outside;
 }
 
-/* The effect of a share of an op's calls. Its logits in each run are in runs->scratch, NAN where it is not known.
+/* The effect on a share of an op's calls. Its logits in each run are in runs->scratch, NAN if unknown.
  * sums: of the share over the runs of each side. ret_a_share, ret_b_share: its means */
 static struct effect effect_of_shares(const struct verdict_runs *runs, const struct verdict_op *op,
                                       const double sums[2], double *ret_a_share, double *ret_b_share) {
@@ -37,12 +36,12 @@ static struct effect effect_of_shares(const struct verdict_runs *runs, const str
 
 /* ---- Peaks -------------------------------------------------------------------------------------- */
 
-/* Both sides' calls, as if there were as many of either: where the larger is scaled down to the smaller, and both to
- * what may be added in 64 bits. */
+/* The calls of both sides with equal weight: the larger is scaled down to the smaller, and both to what can be added in
+ * 64 bits. */
 static struct aggstats_op_profile mix(const struct verdict_op *op, unsigned resolution, uint64_t *buckets) {
     const double a = (double)figures_finished(op->a_sum, resolution);
     const double b = (double)figures_finished(op->b_sum, resolution);
-    const double calls = fmin(fmin(a, b), SIDE_CALLS_MAX); /* 0 / 0 below is no number, and 1 then */
+    const double calls = fmin(fmin(a, b), SIDE_CALLS_MAX); /* 0 / 0 below is NAN, and becomes 1 */
     struct aggstats_op_profile mixed = {.buckets = buckets};
     for (unsigned bucket = 0; bucket < 64 * resolution; bucket++)
         buckets[bucket] = figures_count((double)op->a_sum->buckets[bucket] * fmin(1, calls / a)) +
@@ -50,7 +49,7 @@ static struct aggstats_op_profile mix(const struct verdict_op *op, unsigned reso
     return mixed;
 }
 
-/* A peak's calls in a run, and those beside it. */
+/* Of a peak's calls in a run. */
 static double logit_of_share(const struct aggstats_op_profile *op, unsigned resolution, const struct peak *place,
                              double *ret_share) {
     uint64_t finished = op ? figures_finished(op, resolution) : 0;
@@ -78,7 +77,7 @@ static void compare_peak(const struct verdict_runs *runs, const struct verdict_o
     peak->cost = moved_cycles / op->ratios[VERDICT_MEAN].a;
 }
 
-/* An op with one peak has nothing to tell apart. */
+/* An op with one peak has no shares to compare. */
 static int find_peaks(const struct verdict_runs *runs, struct verdict_op *op) {
     const unsigned resolution = runs->result->a_sum.resolution;
     uint64_t buckets[AGGSTATS_BUCKETS_MAX];
@@ -136,7 +135,7 @@ static bool any_failed(const struct verdict_op *op) {
     return (op->a_sum && aggstats_failed_calls(op->a_sum) > 0) || (op->b_sum && aggstats_failed_calls(op->b_sum) > 0);
 }
 
-/* Returns whether there is anything to judge: a call has failed, and both sides have runs enough. */
+/* Returns whether there is anything to judge: some call has failed, and both sides have enough runs. */
 static bool compare_failures(const struct verdict_runs *runs, struct verdict_op *op) {
     struct verdict_failures *failures = &op->failures;
     double shares[2] = {0, 0};

@@ -1,4 +1,4 @@
-/* What has changed, in a word, from effects and their intervals. */
+/* Words for changes, from effects and their intervals. */
 #include <math.h>
 
 #include "base.h"
@@ -29,12 +29,12 @@ static enum verdict_word word_of_effect(const struct effect *effect, double boun
     return effect->difference > 0 ? VERDICT_SLOWER : VERDICT_FASTER;
 }
 
-/* Sure, and more than nothing to speak of. */
+/* Certain, and large enough to matter. */
 static bool is_change(const struct effect *effect, double bound) {
     return effect->is_beyond && !is_within(effect, bound);
 }
 
-/* Returns whether any figure of latency or calls has changed; *ret_more: in time, by the one that is surest */
+/* Returns whether any figure of latency or calls has changed; *ret_more: the most certain one takes more time */
 static bool mark_changes(struct verdict_op *op, const struct verdict_options *options, bool *ret_more) {
     const double bound = log1p(options->at_least);
     double least_p = INFINITY;
@@ -57,7 +57,7 @@ static bool mark_changes(struct verdict_op *op, const struct verdict_options *op
     return least_p < INFINITY;
 }
 
-/* What has changed in sum, if that is clear, and else what is surest. */
+/* By the change of the total, if that is clear, and else by the most certain one. */
 static enum verdict_word word_of_change(const struct verdict_op *op, double bound, bool surest_is_more) {
     const struct verdict_ratio *total = &op->ratios[VERDICT_TOTAL];
     bool is_more = surest_is_more;
@@ -113,7 +113,7 @@ static void leave_undecided(const struct verdict_runs *runs, struct verdict_op *
     }
 }
 
-/* Surely another share, and by as much as matters: the larger is more than at_least above the smaller. */
+/* The share has certainly changed, and by as much as matters: the larger exceeds the smaller by more than at_least. */
 static bool failures_changed(const struct verdict_failures *failures, double at_least) {
     double low = fmin(failures->a_share, failures->b_share);
     double high = fmax(failures->a_share, failures->b_share);

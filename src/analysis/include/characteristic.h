@@ -1,5 +1,5 @@
-/* Characteristic times: what a machine takes for the things that latencies are made of, so that a peak which lies near
- * one suggests what it is (thesis §3.1.2). */
+/* Characteristic times: how long a machine takes for the things that latencies consist of, so that a peak near one of
+ * them suggests its cause (thesis §3.1.2). */
 #ifndef CHARACTERISTIC_H
 #define CHARACTERISTIC_H
 
@@ -9,11 +9,11 @@
 enum characteristic_kind {
     CHARACTERISTIC_SYSTEM_CALL,
     CHARACTERISTIC_CACHE_READ,      /* 4 KiB copied from the page cache */
-    CHARACTERISTIC_CONTEXT_SWITCH,  /* to another process of the same CPU, through a pipe */
-    CHARACTERISTIC_TIMER_INTERRUPT, /* for how long the tick takes the CPU away */
+    CHARACTERISTIC_CONTEXT_SWITCH,  /* to another process on the same CPU, through a pipe */
+    CHARACTERISTIC_TIMER_INTERRUPT, /* how long a tick takes the CPU away */
     CHARACTERISTIC_TIMER_TICK,      /* from one to the next */
     CHARACTERISTIC_SLEEP,           /* the shortest sleep */
-    CHARACTERISTIC_QUANTUM,         /* CPU time until another thread has its turn */
+    CHARACTERISTIC_QUANTUM,         /* CPU time until another thread runs */
     CHARACTERISTIC_DEVICE_READ,     /* 4 KiB, one at a time */
     CHARACTERISTIC_DEVICE_WRITE,
     CHARACTERISTIC_DEVICE_FLUSH,
@@ -26,7 +26,7 @@ enum characteristic_scope { SCOPE_MACHINE, SCOPE_DEVICE, SCOPE_NETWORK };
 
 enum characteristic_scope characteristic_scope(enum characteristic_kind kind);
 
-/* As a file has it, "device_read", and as people read it, "device read". */
+/* The key in files, "device_read", and for people, "device read". */
 const char *characteristic_key(enum characteristic_kind kind);
 const char *characteristic_title(enum characteristic_kind kind);
 
@@ -39,17 +39,18 @@ struct quartiles {
     double upper;
 };
 
-/* Quartiles of a sample, between the two nearest values in proportion. Sorts values.
+/* Quartiles of a sample, interpolated between the two nearest values. Sorts values.
  * count:   at least 1 */
 struct quartiles quartiles_of(double *values, size_t count);
 
-/* Makes long values weigh more: afterwards each value stands there as often as is its part of the sum of all, so that
- * quartiles are of the time spent, not of the number. Sorts values. values:  not negative */
+/* Weighs values by themselves: afterwards each value occurs in proportion to its part of the sum of all, so that
+ * quartiles are of the time spent, not of the number. Sorts values.
+ * values:  not negative */
 void weigh_by_value(double *values, size_t count);
 
 struct characteristic {
     enum characteristic_kind kind;
-    char *place; /* the device, or HOST:PORT; NULL: of the machine */
+    char *place; /* the device, or HOST:PORT; NULL: the machine */
     struct quartiles ns;
     uint64_t sample_count;
     int64_t taken_s; /* Unix time */
@@ -57,11 +58,12 @@ struct characteristic {
 
 #define CHARACTERISTIC_NEAR_MAX 3
 
-/* The times that are near a latency: more than half of it and less than twice, one bucket to either side at
- * resolution 1. Those of devices and networks come first, since they explain what a file system waits for; within
- * each sort the nearest by ratio, and among equals the earlier one. Beyond CHARACTERISTIC_NEAR_MAX the last are left
- * out. latency_ns: of a peak, the mean latency of its mode Shape:   ret_near[CHARACTERISTIC_NEAR_MAX] Returns how many
- */
+/* The times near a latency: more than half of it and less than twice, which is one bucket to either side at resolution
+ * 1. Those of devices and networks come first, since they explain what a file system waits for; then the nearest by
+ * ratio, then the earlier one. Only the first CHARACTERISTIC_NEAR_MAX are returned.
+ * latency_ns: of a peak, the mean latency of its mode
+ * Shape:   ret_near[CHARACTERISTIC_NEAR_MAX]
+ * Returns how many */
 size_t characteristic_near(const struct characteristic *times, size_t count, double latency_ns,
                            const struct characteristic **ret_near);
 

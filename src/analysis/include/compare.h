@@ -1,9 +1,10 @@
 /* Comparing two complete profiles: which operations differ, and in what (thesis §3.2.2).
  *
- * In three phases. One looks at the totals, and leaves out operations that do not matter or have hardly changed. Two
- * looks at which peaks appeared, vanished or moved. Three rates what is left by one of the methods of distance.h. An
- * operation is different if its score is above the threshold, if its totals are far apart, or if a peak that matters is
- * another. */
+ * There are three phases. Phase one compares the totals, and drops operations that do not matter or have hardly
+ * changed. Phase two finds peaks that appeared, vanished or moved. Phase three rates the rest by one of the methods of
+ * distance.h. An operation is different if its score is above the threshold, if its totals are far apart, or if a peak
+ * that matters has changed. All thresholds are in one table (compare_defaults(), distance.c). They were chosen by
+ * labelled runs (docs/compare-accuracy.md), and a test holds them to these. */
 #ifndef COMPARE_H
 #define COMPARE_H
 
@@ -20,26 +21,26 @@ struct compare_options {
     double threshold;       /* score above it: different */
     double similar_percent; /* phase one: number of calls and total latency differ by less than this */
     double share_percent;   /* phase one: less than this of its profile's latency, in both */
-    double calls; /* phase one: fewer calls than this in both, and no COMPARE_WEIGHTY_PERCENT of the latency */
+    double calls; /* phase one: fewer calls than this in both, and less than COMPARE_WEIGHTY_PERCENT of the latency */
     double apart_calls_percent;   /* phase one: numbers of calls differ by more than this */
-    double apart_latency_percent; /* ... or total latencies: those differ by noise, too */
-    double peak_percent;          /* phase two: a peak matters with this share of its op's calls or of its latency */
-    bool score_only;              /* totals and peaks are only told of, and do not make an op different */
+    double apart_latency_percent; /* ... or total latencies: these also differ by noise */
+    double peak_percent;          /* phase two: a peak with this share of its op's calls or of its latency matters */
+    bool score_only;              /* totals and peaks are only reported, and do not make an op different */
 };
 
-#define COMPARE_WEIGHTY_PERCENT 10.0 /* of its profile's latency: to be looked at however few calls it is */
-#define COMPARE_PEAK_CALLS 0.015     /* of the op's calls: a peak of fewer may be noise */
+#define COMPARE_WEIGHTY_PERCENT 10.0 /* of its profile's latency: examined however few calls it has */
+#define COMPARE_PEAK_CALLS 0.015     /* of the op's calls: a peak with fewer may be noise */
 #define COMPARE_DEAR_LATENCY 0.5     /* a new or lost peak with this share of its op's latency makes an op different */
 #define COMPARE_MOVED_OCTAVES DISTANCE_NOISE_OCTAVES /* a peak that moved farther makes an op different */
 
-/* The table of defaults. They hold for all methods but for the threshold, which is the method's. */
+/* The table of defaults. They are the same for all methods except the threshold. */
 struct compare_options compare_defaults(enum distance_method method);
 
 enum compare_verdict {
     COMPARE_ALIKE,   /* phases two and three found nothing */
     COMPARE_SIMILAR, /* phase one: calls and latency have hardly changed */
     COMPARE_CHEAP,   /* phase one: a small part of the latency */
-    COMPARE_RARE,    /* phase one: few calls, of not much latency */
+    COMPARE_RARE,    /* phase one: few calls, with little latency */
 
     /* from here on: different */
     COMPARE_SCORE,     /* by the score, and maybe by more */
@@ -52,11 +53,12 @@ static inline bool compare_is_different(enum compare_verdict verdict) {
     return verdict >= COMPARE_SCORE;
 }
 
-/* A part of the time that two sampled profiles took: what ended in it, intervals across a border in proportion. */
+/* A part of the duration of two sampled profiles: the calls that ended in it; intervals across a border in
+ * proportion. */
 struct compare_slot {
     double a_calls;
     double b_calls;
-    double a_latency_cycles; /* as the buckets estimate it */
+    double a_latency_cycles; /* estimated from the buckets */
     double b_latency_cycles;
     double score; /* EARTHMOVER: 0 where neither has calls, 64 where only one has */
 };
@@ -79,32 +81,32 @@ struct compare_result {
     struct aggstats_profile a; /* the two, at one clock rate and resolution */
     struct aggstats_profile b;
     bool rescaled;            /* their clock rates were different: buckets of one are approximate */
-    double allowance_buckets; /* of EARTHMOVER, above the threshold: what rescaling alone may move */
+    double allowance_buckets; /* of EARTHMOVER, added to the threshold: rescaling alone may move this much */
     struct compare_op *ops;
     size_t op_count;
-    size_t different_count; /* they come first, those whose total latency changed most before others */
+    size_t different_count; /* they come first, ordered by the change of total latency, largest first */
     size_t slot_count;      /* 0: not both are sampled */
     double slot_cycles;
-    struct aggstats_op_profile absent; /* of ops that one lacks */
+    struct aggstats_op_profile absent; /* stands for ops that one lacks */
 };
 
-/* Makes a profile comparable with others: rescales it to their clock rate, unless it has that one already (by a
- * thousandth: one rate, measured twice), and coarsens it to their resolution.
+/* Makes a profile comparable with others: rescales it to their clock rate, unless it has that one already (a difference
+ * of a thousandth is one rate, measured twice), and coarsens it to their resolution.
  * is_rescaled: set to true if that makes buckets approximate
- * Errors:  -EDOM its rate is not known, -EOVERFLOW its latencies do not fit, -ENOMEM; *profile untouched
- *          -EINVAL it has a coarser resolution */
+ * Errors:  -EDOM its rate is unknown, -EOVERFLOW its latencies do not fit, -ENOMEM; *profile untouched -EINVAL it has a
+ *          coarser resolution */
 int compare_bring_to(struct aggstats_profile *profile, uint64_t rate_hz, unsigned resolution, bool *is_rescaled);
 
 /* Compares b with a.
  * Owner:   the caller finishes *ret_result with compare_finish(), and does not move it; a and b are copied
- * Errors:  -EDOM one tells its clock's rate and the other does not, though both have calls, -EOVERFLOW no common clock
- *          rate fits both, -ENOMEM; *ret_result untouched */
+ * Errors:  -EDOM one has a clock rate and the other does not, though both have calls, -EOVERFLOW no common clock rate
+ *          fits both, -ENOMEM; *ret_result untouched */
 int compare_profiles(const struct aggstats_profile *a, const struct aggstats_profile *b,
                      const struct compare_options *options, struct compare_result *ret_result);
 
 void compare_finish(struct compare_result *result);
 
-/* Whether a pair of an op makes it different. */
+/* True if a pair of an op's peaks makes it different. */
 bool compare_peak_matters(const struct compare_result *result, const struct compare_op *op,
                           const struct peak_pair *pair);
 

@@ -1,6 +1,6 @@
-/* An effect: by how much a figure differs between two sets of runs, and how sure that is.
+/* An effect: by how much a figure differs between two sets of runs, and how certain that is.
  *
- * The unit is a run. Calls within a run share its noise, so their number says nothing of how much a figure may vary;
+ * The unit is a run. Calls within a run share its noise, so their number says nothing about how much a figure may vary;
  * the spread between the runs of a side does. The model is a two-sample t test with one variance for both sides, on
  * values that add up: logarithms of latencies and counts, logits of shares.
  * Source:  Student's t test; variances moderated after G. K. Smyth, Linear models and empirical Bayes methods, Stat.
@@ -12,45 +12,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define EFFECT_CONFIDENCE 0.95 /* of intervals, each for itself */
+#define EFFECT_CONFIDENCE 0.95 /* of intervals, each by itself */
 
 struct effect {
-    bool is_known;     /* both sides have values, and together three of them */
-    size_t a_count;    /* values */
-    size_t b_count;    /* the same */
+    bool is_known;     /* both sides have values, and together at least three */
+    size_t a_count;    /* number of A's values */
+    size_t b_count;    /* number of B's */
     double a;          /* mean of A's values */
-    double b;          /* the same of B's */
+    double b;          /* mean of B's */
     double difference; /* b - a */
     double variance;   /* of a value, within its side */
     double freedom;    /* degrees of freedom of the variance; more after effects_moderate() */
-    double shared;     /* variance of the difference that is in all runs of a side alike: more runs do not lessen it */
-    double tolerance;  /* what the difference may be wrong by in all runs alike, as values read from buckets are */
+    double shared;     /* variance of the part of the difference that all runs of a side share */
+    double tolerance;  /* possible error of the difference that all runs share, as of values read from buckets */
     double low;        /* the interval of the difference */
     double high;
-    double p;       /* so large a difference, or a larger one, comes by chance and tolerance with this probability */
-    bool is_beyond; /* by effects_judge(): not by chance */
+    double p;       /* probability that chance and tolerance cause a difference at least as large */
+    bool is_beyond; /* set by effects_judge(): not by chance */
 };
 
-/* values: A's a_count first, then B's; NAN is none. low to p are left to effect_conclude(), what is shared and the
- * tolerance to the caller. */
+/* values: A's a_count first, then B's; NAN: no value. Members from low to p are set by effect_conclude(), shared and
+ * tolerance by the caller. */
 struct effect effect_of(const double *values, size_t a_count, size_t count);
 
-/* Draws the variances of one kind of figure, of several ops, together: each counts as much for an op as it varies among
- * them, and at most as much as its own. With three runs on a side a variance of one's own is hardly known. */
+/* Moves the variances of one kind of figure, of several ops, towards each other: the less they differ among ops, the
+ * more weight their common value gets. With three runs on a side an op's own variance is hardly known. */
 void effects_moderate(struct effect *const *effects, size_t count);
 
-/* Fills low, high and p. */
+/* Sets low, high and p. */
 void effect_conclude(struct effect *effect);
 
-/* Of all effects asked about, tells which are not by chance: that any is told wrongly has at most the probability alpha
- * (Holm). Sorts effects. */
+/* Marks the effects that are not by chance. The probability that any is marked wrongly is at most alpha (Holm). Sorts
+ * effects. */
 void effects_judge(struct effect **effects, size_t count, double alpha);
 
-/* How many runs a side would decide whether the difference is beyond or within `bound`, if it and the variance are what
- * they seem. alpha: of the test. Returns 0 if more than `most` */
+/* The number of runs a side that would decide whether the difference is beyond or within `bound`, if difference and
+ * variance are as estimated. alpha: of the test. Returns 0 if more than `most` */
 size_t effect_runs_needed(const struct effect *effect, double bound, double alpha, size_t most);
 
-/* Whether the slope of a line is not by chance. variance: of the slope */
+/* True if the slope of a line is not by chance. variance: of the slope */
 bool effect_line_is_sure(double slope, double variance, double freedom, double alpha);
 
 #endif

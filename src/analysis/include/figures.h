@@ -1,4 +1,4 @@
-/* What a profile's numbers say: sums, percentiles, and what they must satisfy. Pure functions. */
+/* Figures computed from a profile: sums, percentiles, and consistency. Pure functions. */
 #ifndef FIGURES_H
 #define FIGURES_H
 
@@ -11,10 +11,10 @@
 /* Calls of an op that have ended: the sum of its buckets. */
 uint64_t figures_finished(const struct aggstats_op_profile *op, unsigned resolution);
 
-/* A count that was computed, to the nearest whole number; beyond 64 bits the largest. count: at least 0, a number */
+/* A computed count, rounded to the nearest whole number; beyond 64 bits the largest. count: at least 0, not NAN */
 uint64_t figures_count(double count);
 
-/* By what factor a percentile may be wrong: a bucket's width. */
+/* The factor by which a percentile may be wrong: a bucket's width. */
 double figures_percentile_error(unsigned resolution);
 
 struct figures_sum {
@@ -24,9 +24,9 @@ struct figures_sum {
 
 struct figures_sum figures_sum(const struct aggstats_profile *profile);
 
-/* What an op's total latency can be, given its buckets: [lower, upper], in cycles. Bucket 0 holds latencies of 0
- * cycles, too, clamped ones among them.
- * Source:  thesis §5.8 (adds to it: there only the counts are compared) */
+/* The possible range of an op's total latency, given its buckets: [lower, upper], in cycles. Bucket 0 also holds
+ * latencies of 0 cycles, including clamped ones.
+ * Source:  thesis §5.8 (extended: there only the counts are compared) */
 struct figures_bounds {
     long double lower_cycles;
     long double upper_cycles;
@@ -34,7 +34,7 @@ struct figures_bounds {
 
 struct figures_bounds figures_total_bounds(const struct aggstats_op_profile *op, unsigned resolution);
 
-/* Calls that were left before they returned, of all ops; UINT64_MAX: so many, or more. */
+/* Calls that were left before they returned, of all ops; UINT64_MAX: that many or more. */
 wide_count figures_left(const struct aggstats_profile *profile);
 
 /* Calls in flight that the profile lists for an op. */

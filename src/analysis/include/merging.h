@@ -1,9 +1,9 @@
 /* The sum of many profiles: of any resolution, added up at the coarsest of them, and of any clock rate.
  *
- * Memory does not grow with their number: there is one sum per clock rate, up to a bound, and of each label only the
- * first few values, of groups a bounded number. Only calls in flight, which are kept all, add to it. Each rate has its
- * own sum so that it is rescaled once, in the end: rounding the few calls of many small profiles each by itself would
- * shift them all the same way. */
+ * Memory does not grow with their number: there is one sum per clock rate, up to a bound; only the first few values of
+ * each label are kept, and a bounded number of groups. Only calls in flight, which are all kept, add to it. Each rate
+ * has its own sum so that it is rescaled once, at the end: rescaling many small profiles one by one would shift all
+ * their few calls by rounding in the same direction. */
 #ifndef MERGING_H
 #define MERGING_H
 
@@ -17,12 +17,12 @@
 /* One header line of the profiles so far. */
 struct merging_label {
     char *key;
-    char *value;                      /* of the first that has it */
-    char *values[MERGING_VALUES_MAX]; /* different ones: the first by their bytes */
+    char *value;                      /* of the first profile that has it */
+    char *values[MERGING_VALUES_MAX]; /* different ones: the first in byte order */
     size_t value_count;
     uint64_t holder_count; /* profiles that have it */
     bool differs;
-    bool more; /* there are values beyond those kept */
+    bool more; /* there are more values than those kept */
 };
 
 /* Zeroed: the sum of no profiles. */
@@ -31,7 +31,7 @@ struct merging {
     struct merging_groups groups[MERGING_RATES_MAX]; /* of each */
     size_t sum_count;
     uint64_t added_count;
-    uint64_t merged_count;   /* as added_count, but a profile that was merged counts for those it was made of */
+    uint64_t merged_count;   /* like added_count, but a merged profile counts as the number it was made of */
     uint64_t rescaled_count; /* of merged_count, those of other rates than the first one's */
     int64_t start_ns;        /* the earliest; meaningful if all_have_start */
     bool all_have_start;
@@ -40,15 +40,15 @@ struct merging {
 };
 
 /* Adds a profile.
- * Errors:  -EXDEV it is of another layer than those before, -EDOM its clock rate is not known but theirs is, or the
- *          other way round, -EOVERFLOW, -E2BIG more operations than a profile can have, -ENOMEM. *merging is then fit
- *          for merging_finish() only */
+ * Errors:  -EXDEV it is of another layer than those before, -EDOM its clock rate is unknown and theirs is known, or
+ *          vice versa, -EOVERFLOW, -E2BIG more operations than a profile can have, -ENOMEM. After an error only
+ *          merging_finish() may be called */
 int merging_add(struct merging *merging, const struct aggstats_profile *profile);
 
 /* The layer of the profiles added so far, or NULL. Owner: merging */
 const char *merging_layer(const struct merging *merging);
 
-/* The sum, with groups. Labels that differ list their values, "..." for those beyond; "merged" is the number of
+/* The sum, with groups. A label with several values lists them, with "..." for more; "merged" is the number of
  * profiles, "approximate" says what was rounded.
  * Owner:   the caller finishes *ret_profile
  * Errors:  -EINVAL nothing was added, and as above; *ret_profile untouched */

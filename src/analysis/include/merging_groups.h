@@ -1,27 +1,27 @@
-/* Groups of the profiles that are added up: by name, or of users by number. Bounded: of each kind those with most
- * latency are kept, and all others are one group. */
+/* Groups of profiles that are added up: by name; users by number. Bounded: of each kind those with most latency are
+ * kept, and all others are one group. */
 #ifndef MERGING_GROUPS_H
 #define MERGING_GROUPS_H
 
 #include "aggstats.h"
 
-#define MERGING_GROUPS_MAX 1024 /* of a kind, beside the kernel and the others */
+#define MERGING_GROUPS_MAX 1024 /* of a kind, besides "kernel" and "other" */
 
 struct merging_group {
     struct aggstats_group group;
     uint64_t hash;               /* of its name */
     uint64_t profile_number;     /* of the last profile that had it */
-    uint64_t others_seen_cycles; /* latency of the others in profiles that had it */
-    uint64_t carried_cycles;     /* at most so much latency of its calls was given to the others before it came in */
+    uint64_t others_seen_cycles; /* latency of `other` in profiles that had it */
+    uint64_t carried_cycles;     /* at most this much latency of its calls was added to `other` before it was kept */
 };
 
-/* Those of one kind. */
+/* The groups of one kind. */
 struct merging_kind {
     struct merging_group *rows;
     size_t count;
-    uint64_t others_cycles;      /* latency of the others in all profiles, and of all calls of those without groups */
-    uint64_t evicted_cycles_max; /* of any group that was given to the others */
-    bool has_remainder;          /* some profiles had no such groups: their calls are the others' */
+    uint64_t others_cycles;      /* latency of `other` in all profiles, and of all calls in profiles without groups */
+    uint64_t evicted_cycles_max; /* of any group that was added to `other` */
+    bool has_remainder;          /* some profiles had no such groups: their calls are in `other` */
 };
 
 /* Zeroed: of no profiles. */
@@ -31,12 +31,12 @@ struct merging_groups {
     uint64_t total_cycles; /* latency of all profiles so far; UINT64_MAX: more */
 };
 
-/* Adds those of a profile. Processes of different runs have nothing but their names in common, so they are programs.
- * Errors: -EOVERFLOW, -ENOMEM: fit for merging_groups_finish() only */
+/* Adds those of a profile. Processes of different runs have nothing but their names in common, so they become programs.
+ * Errors:  -EOVERFLOW, -ENOMEM: only merging_groups_finish() may be called then */
 int merging_groups_add(struct merging_groups *groups, const struct aggstats_profile *profile);
 
-/* Gives them to the sum of these profiles, which has no groups yet.
- * Errors: -ENOMEM, and others of adding up; *sum has no groups then */
+/* Moves them into the sum of these profiles, which has no groups yet.
+ * Errors:  -ENOMEM, and others of adding up; *sum has no groups then */
 int merging_groups_give(const struct merging_groups *groups, struct aggstats_profile *sum);
 
 /* Frees those of a profile. */

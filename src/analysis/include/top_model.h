@@ -1,4 +1,4 @@
-/* What osprof top shows, made of two snapshots of one profile. Pure functions. */
+/* The model of osprof top, made from two snapshots of one profile. Pure functions. */
 #ifndef TOP_MODEL_H
 #define TOP_MODEL_H
 
@@ -8,21 +8,21 @@
 #include "aggstats.h"
 #include "wide_count.h"
 
-/* What calls did in the time between two snapshots. */
+/* The calls between two snapshots. */
 struct top_figures {
-    const char *name; /* whose they are. Owner: the frame */
+    const char *name; /* of the op or group. Owner: the frame */
     wide_count ended; /* calls that returned in that time */
     double total_cycles;
     double share;            /* of the latency of all calls: 0..1 */
-    double mean_cycles;      /* this and the next are meaningful if calls have ended */
-    unsigned max_bucket;     /* the highest that got a call */
-    double p999_cycles;      /* of operations: 99.9 of 100 calls took at most this long */
-    uint64_t longest_cycles; /* of operations: what the longest took; 0: only its bucket is known */
+    double mean_cycles;      /* this and the next are valid if calls have ended */
+    unsigned max_bucket;     /* the highest with a call */
+    double p999_cycles;      /* for operations: 99.9 % of calls took at most this long */
+    uint64_t longest_cycles; /* for operations: latency of the longest; 0: only its bucket is known */
 };
 
 /* An operation. */
 struct top_op {
-    struct top_figures figures;                /* first, so that rows can be ordered */
+    struct top_figures figures;                /* must be first, for sorting rows */
     const struct aggstats_op_profile *profile; /* buckets. Owner: the frame */
 };
 
@@ -31,10 +31,10 @@ struct top_op {
 /* A call in flight. */
 struct top_call {
     const struct aggstats_call_in_flight *call; /* Owner: the frame */
-    char command[TOP_COMMAND_SIZE];             /* of its process, for whoever can find it out; else "" */
+    char command[TOP_COMMAND_SIZE];             /* name of its process, if the caller of this module knows it */
 };
 
-/* All that happened between two snapshots, and what has not ended at the second. A zeroed frame is empty, and may be
+/* All that happened between two snapshots, and the calls in flight at the second. A zeroed frame is empty, and may be
  * finished. */
 struct top_frame {
     struct aggstats_profile profile; /* the difference */
@@ -51,11 +51,11 @@ struct top_frame {
     uint64_t seen_buckets[AGGSTATS_BUCKETS_MAX];
 };
 
-/* Whether two snapshots are of one recording, with no reset between them. Rates of the clock do not matter: that of a
- * recorder may have become better known. */
+/* True if two snapshots are of one recording, without a reset between them. Their clock rates may differ: a recorder's
+ * is improved over time. */
 bool top_is_one_recording(const struct aggstats_profile *before, const struct aggstats_profile *now);
 
-/* What happened between two snapshots, in the clock's rate as it is known best.
+/* The difference of two snapshots, at the better known clock rate.
  * Owner:   the caller finishes *ret_difference
  * Errors:  -ERANGE they are not of one recording, -ENOMEM; *ret_difference untouched */
 int top_subtract(const struct aggstats_profile *before, const struct aggstats_profile *now,
@@ -69,7 +69,7 @@ int top_frame_make(const struct aggstats_profile *before, const struct aggstats_
 
 void top_frame_finish(struct top_frame *frame);
 
-/* How operations may be ordered. A key of the screen, and a word of the command line, for each. */
+/* The orders of operations. Each has a key on the screen, and a word on the command line. */
 enum top_order {
     TOP_BY_SHARE,
     TOP_BY_CALLS,
@@ -84,13 +84,13 @@ extern const struct top_order_row {
     const char *name;
 } top_orders[TOP_ORDER_COUNT];
 
-/* Largest first, by name from A on. Equals are ordered by share, then by name. */
+/* Largest first; by name from A on. Ties are ordered by share, then by name. */
 void top_frame_sort(struct top_frame *frame, enum top_order order);
 
 /* The same for an array of anything that begins with figures. */
 void top_figures_sort(void *rows, size_t count, size_t row_bytes, enum top_order order);
 
-/* Share and mean, from what is there. total_cycles: of all rows */
+/* Sets share and mean from the other figures. total_cycles: of all rows */
 void top_figures_relate(struct top_figures *figures, double total_cycles);
 
 /* The highest bucket that has a call; 0 if none has. */

@@ -1,5 +1,11 @@
 /* osprof run: a command with directories profiled, in one line. The directories are covered by mounts that only the
- * command sees, so that neither privilege nor set-up is needed and nothing is left behind. */
+ * command sees, so it needs neither privilege nor set-up and leaves nothing behind.
+ *
+ * The mounts are in a mount namespace, which an ordinary user gets with a user namespace. Only the own uid and gid have
+ * numbers there, and the kernel lets nobody write to a FUSE file whose owner has none: so the pass layer shows the
+ * daemon's own uid instead (pass_owner.c), and asks the lower file system for permission. The command stays in osprof's
+ * process group, which terminal and shell treat as one job; the daemons have sessions of their own. They die with
+ * osprof (PR_SET_PDEATHSIG), and their mounts with the namespace. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The directories that osprof run profiles, each with an osproffs mounted over it in our mount namespace.
  *
- * All that is needed of a mount is opened when it is made: afterwards nothing here walks a path, since that could
- * lead through a mount and be counted there. */
+ * All descriptors that are needed of a mount are opened when it is made: afterwards nothing here walks a path, since
+ * that could lead through a mount and be counted there. */
 #ifndef RUN_MOUNTS_H
 #define RUN_MOUNTS_H
 

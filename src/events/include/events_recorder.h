@@ -1,10 +1,13 @@
 /* Recording calls one by one into an events file.
  *
- * Each thread fills one of two buffers while a thread of the recorder's saves the other; where both are full calls are
- * dropped, and counted. Nobody waits for the saving. Once a second what is in a buffer is saved, too, so a process that
- * is killed loses the last second. With a ring the last calls are kept in memory instead, to be written when asked for.
+ * Each thread fills one of two buffers while a thread of the recorder saves the other. If both are full, calls are
+ * dropped and counted: nobody waits for the saving. Buffers are also saved once a second, so a process that is killed
+ * loses at most the last second. With a ring the latest calls are kept in memory instead, and written on demand.
  *
- * Calls are numbered (aggstats/recorder.h), so that of each it is known on which side of a reset it is. */
+ * Calls are numbered while they are counted (aggstats_number_begin()), and a reset reads a thread's counters between
+ * two
+ * calls: so the number of a call shows on which side of a reset it is. The fields of an event come from the op's row in
+ *   FS_OPS; wrappers that record are in the vector only while recording is on. */
 #ifndef EVENTS_RECORDER_H
 #define EVENTS_RECORDER_H
 
