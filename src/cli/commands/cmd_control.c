@@ -1,9 +1,25 @@
-/* osprof reset, dump and rotate: commands to a mount, a row each. */
-#include <errno.h>
+/* osprof reset, dump, rotate and unmount: what is done to a mount, a row each. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 
+#include "base.h"
 #include "command.h"
+#include "control_socket.h"
+#include "live_files.h"
 #include "mount_command.h"
+#include "mounts.h"
 #include "option_table.h"
+#include "path.h"
+#include "screen.h"
+#include "unmount.h"
+
+#define USUAL_MS 2000 /* after which who waits is told for what */
+#define STEP_MS 10
+#define FOR_EVER (-1)
 
 static const struct option_row mount_rows[] = {
     ROW_MOUNT_ARGUMENTS(DIRECTORIES, "MOUNT"),
@@ -64,17 +80,197 @@ static const struct mount_verb rotate = {
     .why = why_not_rotated,
 };
 
-static enum status run_reset(const struct command *command, int argc, char **argv) {
-    return mount_verb_run(&reset, command, argc, argv);
+/* ---- Unmounting --------------------------------------------------------------------------------- */
+
+/* umount(8) returns when the mount is gone, this when its profile is there. */
+
+static bool is_mount(const char *path) {
+    CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
+    struct mounts_entry entry;
+    bool found = false;
+    mounts_open(&table);
+    while (mounts_next(&table, &entry))
+        if (strcmp(entry.path, path) == 0)
+            found = mounts_is_profiled(&entry); /* the last one hides the others */
+    return found;
 }
 
-static enum status run_dump(const struct command *command, int argc, char **argv) {
-    return mount_verb_run(&dump, command, argc, argv);
+/* A hint for what stands most often in the way. */
+static const char *hint(int error) {
+    return error == -EBUSY ? "; something still uses it ('fuser -vm' tells what)"
+           : error == -EPERM || error == -EACCES
+               ? "; only who mounted it, and root, may, and nobody while it is in use ('fuser -vm' tells by what)"
+               : "";
 }
 
-static enum status run_rotate(const struct command *command, int argc, char **argv) {
-    return mount_verb_run(&rotate, command, argc, argv);
+/* ---- Unmounting: what becomes of the profile ---------------------------------------------------- */
+
+/* The daemon removes the file when the profile is somewhere else. */
+static bool is_removed(int live_fd) {
+    struct stat attr;
+    return fstat(live_fd, &attr) == 0 && attr.st_nlink == 0;
 }
+
+static enum status complain_left(const struct live_file *live) {
+    complain("the profile is in %s, since osproffs could not write it; 'osprof recover' saves it", live->path);
+    return STATUS_TROUBLE;
+}
+
+static enum status tell_saved(const char *profile) {
+    const struct screen screen = {.stream = stdout};
+    fputs(profile[0] == '/' ? "The profile is in " : "The profile went to ", stdout); /* "standard output" */
+    screen_print_untrusted(&screen, INK_PLAIN, profile);
+    puts(".");
+    return STATUS_OK;
+}
+
+/* As far as the live file tells: where the profile was to go, and whether anything is left. */
+static enum status tell_where(const struct live_file *live, int live_fd) {
+    const char *profile = aggstats_profile_label(&live->profile, "profile");
+    if (!is_removed(live_fd))
+        return complain_left(live);
+    return profile ? tell_saved(profile) : STATUS_OK;
+}
+
+/* As the daemon says. */
+static enum status tell_outcome(const struct live_file *live, const char *outcome) {
+    const char *place = strchr(outcome, ' ');
+    const char *wanted = aggstats_profile_label(&live->profile, "profile");
+    if (place && strncmp(outcome, "saved ", 6) == 0)
+        return tell_saved(place + 1);
+    if (place && strncmp(outcome, "live ", 5) == 0)
+        return complain_left(live);
+    if (place && strncmp(outcome, "elsewhere ", 10) == 0)
+        complain("the profile is in %s, since osproffs could not write it to %s", place + 1,
+                 wanted ? wanted : "its place");
+    else
+        complain("the profile is lost: osproffs could write it nowhere; its log has what it could tell");
+    return STATUS_TROUBLE;
+}
+
+/* A daemon keeps its live file locked until it ends, and may have removed it long before: a file that it has open can
+ * hang.
+ * Errors:  -EWOULDBLOCK neither by now */
+static int has_ended(int live_fd) {
+    int result = 0;
+    if (is_removed(live_fd))
+        return 0;
+    do
+        result = flock(live_fd, LOCK_SH | LOCK_NB);
+    while (result < 0 && errno == EINTR);
+    return result < 0 ? negative_errno() : 0;
+}
+
+/* most_ms: or FOR_EVER. Errors: -EWOULDBLOCK it takes longer */
+static int wait_for(int live_fd, int most_ms) {
+    const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+    int error;
+    for (int waited_ms = 0;
+         (error = has_ended(live_fd)) == -EWOULDBLOCK && (most_ms == FOR_EVER || waited_ms < most_ms);
+         waited_ms += STEP_MS)
+        nanosleep(&step, NULL);
+    return error;
+}
+
+/* A file system lives on in other places where it is mounted, by mount --bind or in other mount namespaces. */
+static void complain_waiting(const char *path, const struct live_file *live) {
+    complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also mounted "
+             "elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
+             path, (long)live->info.pid);
+}
+
+static enum status wait_for_end(const char *path, const struct live_file *live, int live_fd) {
+    int error = wait_for(live_fd, USUAL_MS);
+    if (error == -EWOULDBLOCK) {
+        complain_waiting(path, live);
+        error = wait_for(live_fd, FOR_EVER);
+    }
+    if (!error)
+        return tell_where(live, live_fd);
+    complain("cannot wait for the profile: %s: %s", live->path, strerror(-error));
+    return STATUS_TROUBLE;
+}
+
+/* One that is killed says nothing more: then the live file tells. */
+static enum status wait_for_outcome(const char *path, const struct live_file *live, int live_fd, int answer_fd) {
+    CLEANUP_FREE char *outcome = NULL;
+    int error = control_socket_outcome(answer_fd, USUAL_MS, &outcome);
+    if (error == -EAGAIN) {
+        complain_waiting(path, live);
+        error = control_socket_outcome(answer_fd, -1, &outcome);
+    }
+    if (error)
+        return wait_for_end(path, live, live_fd);
+    (void)wait_for(live_fd, USUAL_MS); /* it has only to end */
+    return tell_outcome(live, outcome);
+}
+
+/* Before the mount goes. Below 0: it cannot be asked. */
+static int ask_for_outcome(const struct live_file *live) {
+    CLEANUP_FREE char *socket = live ? live_file_socket(live) : NULL;
+    int fd = -1;
+    return socket && control_socket_await_end(socket, &fd) == 0 ? fd : -1;
+}
+
+/* ---- Unmounting --------------------------------------------------------------------------------- */
+
+/* live: of the osproffs that serves it; left: by one that was killed. NULL: there is none */
+static enum status unmount_found(const char *path, const struct live_file *live, const struct live_file *left) {
+    CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    CLEANUP_FD int answer_fd = ask_for_outcome(live);
+    int error = unmount_path(path, 0);
+    if (error) {
+        complain("cannot unmount %s: %s%s", path, strerror(-error), hint(error));
+        return STATUS_TROUBLE;
+    }
+    if (live_fd >= 0 && answer_fd >= 0)
+        return wait_for_outcome(path, live, live_fd, answer_fd);
+    if (live_fd >= 0)
+        return wait_for_end(path, live, live_fd);
+    if (left)
+        complain("%s is unmounted; its osproffs had been killed: the profile is in %s, and 'osprof recover' saves it",
+                 path, left->path);
+    else
+        complain("%s is unmounted; without a live file that you may read it is not known when its profile is written",
+                 path);
+    return STATUS_TROUBLE;
+}
+
+/* As the table of mounts has it. Nothing that hangs is asked: the mount's own directory is known to the kernel. */
+static char *real_path(const char *mount) {
+    char *path = realpath(mount, NULL);
+    return path ? path : path_normalise(mount);
+}
+
+/* Of mounts on top of each other the one begun last is unmounted, and that one may be dead. */
+static enum status unmount_last(const char *path, const struct live_files *files) {
+    const struct live_file *live = live_files_serving(files, path);
+    const struct live_file *left = live_files_left(files, path);
+    if (live && left && left->profile.start_ns > live->profile.start_ns)
+        live = NULL;
+    return unmount_found(path, live, left);
+}
+
+static enum status unmount_and_wait(const char *mount) {
+    CLEANUP_FREE char *path = real_path(mount);
+    struct live_files files = {0};
+    if (!path || live_files_read(&files) < 0) {
+        complain("cannot unmount %s: no memory", mount);
+        return STATUS_TROUBLE;
+    }
+    enum status status = STATUS_TROUBLE;
+    if (is_mount(path))
+        status = unmount_last(path, &files);
+    else
+        complain("cannot unmount %s: no mount of osproffs is there; 'findmnt -t fuse.osproffs' lists them", mount);
+    live_files_finish(&files);
+    return status;
+}
+
+static const struct mount_verb unmount = {
+    .wrong_usage = "exactly one mount point must be given",
+    .act = unmount_and_wait,
+};
 
 /* ---- The commands ------------------------------------------------------------------------------- */
 
@@ -85,7 +281,8 @@ const struct command command_reset = {
             "shown, nor in the final profile. Who mounted it may, unless that is root, "
             "and who has CAP_SYS_ADMIN.",
     .options = mount_rows,
-    .run = run_reset,
+    .run = mount_verb_run,
+    .mount_verb = &reset,
 };
 
 const struct command command_dump = {
@@ -95,7 +292,8 @@ const struct command command_dump = {
             "go. A profile that is there is replaced. Who mounted it may, unless that is "
             "root, and who has CAP_SYS_ADMIN.",
     .options = mount_and_file_rows,
-    .run = run_dump,
+    .run = mount_verb_run,
+    .mount_verb = &dump,
 };
 
 const struct command command_rotate = {
@@ -107,5 +305,16 @@ const struct command command_rotate = {
             "itself (osproffs -o rotate): then it is "
             "the next of its files.",
     .options = mount_and_file_rows,
-    .run = run_rotate,
+    .run = mount_verb_run,
+    .mount_verb = &rotate,
+};
+
+const struct command command_unmount = {
+    .name = "unmount",
+    .summary = "unmounts, and waits until the final profile is written",
+    .help = "Unmounts the osproffs mount MOUNT, waits until its final profile is written, and tells where it is. "
+            "umount and fusermount3 return earlier. Only who mounted it, and root, may.",
+    .options = mount_rows,
+    .run = mount_verb_run,
+    .mount_verb = &unmount,
 };

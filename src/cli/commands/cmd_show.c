@@ -7,7 +7,6 @@
 #include "daemon_watch.h"
 #include "figures.h"
 #include "groups.h"
-#include "in_flight.h"
 #include "input.h"
 #include "layers_page.h"
 #include "op_choice.h"

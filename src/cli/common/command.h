@@ -28,6 +28,7 @@ struct command {
     const char *notes;                /* what else there is to know, behind the options; NULL: nothing */
     const struct option_row *options; /* and -h, --help, which no command has in its table */
     enum status (*run)(const struct command *command, int argc, char **argv);
+    const struct mount_verb *mount_verb;      /* of what mount_verb_run() runs (mount_command.h) */
     const struct command *const *subcommands; /* NULL at the end; it has no options, and nothing to run, then */
 };
 

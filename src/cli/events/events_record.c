@@ -51,14 +51,6 @@ static const struct mount_verb stop = {
     .why = why_failed,
 };
 
-static enum status run_record(const struct command *command, int argc, char **argv) {
-    return mount_verb_run(&record, command, argc, argv);
-}
-
-static enum status run_stop(const struct command *command, int argc, char **argv) {
-    return mount_verb_run(&stop, command, argc, argv);
-}
-
 const struct command command_events_record = {
     .name = "events record",
     .summary = "records single calls of a mount to a file, from now on",
@@ -67,7 +59,8 @@ const struct command command_events_record = {
         "end of the mount. How large it may become, and whether only the last calls are kept, is said when mounting. "
         "Who may command the mount may.",
     .options = record_rows,
-    .run = run_record,
+    .run = mount_verb_run,
+    .mount_verb = &record,
 };
 
 const struct command command_events_stop = {
@@ -77,5 +70,6 @@ const struct command command_events_stop = {
         "Ends what -o events=FILE of osproffs, or 'osprof events record', has begun: when this returns, the file of "
         "the osproffs mount MOUNT is whole.",
     .options = stop_rows,
-    .run = run_stop,
+    .run = mount_verb_run,
+    .mount_verb = &stop,
 };

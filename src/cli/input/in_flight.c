@@ -1,10 +1,9 @@
 /* Programs are asked for in /proc, paths in the control file, by a process that may hang. */
-#include "in_flight.h"
-
 #include <string.h>
 
 #include "base.h"
 #include "control_reader.h"
+#include "input.h"
 #include "live_files.h"
 #include "path.h"
 #include "process_name.h"
@@ -43,8 +42,7 @@ static int ask(struct control_reader *reader, const char *path, struct aggstats_
 }
 
 static void find_paths(struct aggstats_profile *profile) {
-    CLEANUP_FREE char *socket = live_control_socket(profile);
-    CLEANUP_FREE char *path = socket ? steal_pointer(&socket) : control_path(profile);
+    CLEANUP_FREE char *path = live_control(profile);
     struct control_reader reader = {.pid = 0};
     struct aggstats_profile answer = {0};
     if (path && ask(&reader, path, &answer) == 0)

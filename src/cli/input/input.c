@@ -369,8 +369,7 @@ static char *find_control(const char *argument) {
     struct live_file file = {0};
     if (find_serving_resolved(argument, &file) != 0)
         return path_join(argument, ".osprof");
-    CLEANUP_FREE char *socket = live_file_socket(&file);
-    char *path = socket ? steal_pointer(&socket) : control_path(&file.profile);
+    char *path = live_file_control(&file);
     live_file_finish(&file);
     return path;
 }
@@ -447,8 +446,7 @@ int input_load_whole(const char *argument, struct input *ret_input) {
     struct live_file file = {0};
     if (strcmp(argument, "-") == 0 || find_serving(argument, &file) != 0)
         return input_load_recording(argument, ret_input);
-    CLEANUP_FREE char *socket = live_file_socket(&file);
-    CLEANUP_FREE char *path = socket ? steal_pointer(&socket) : control_path(&file.profile);
+    CLEANUP_FREE char *path = live_file_control(&file);
     live_file_finish(&file);
     int error = path && control_socket_is_at(path) ? load_socket(path, ret_input)
                                                    : load_path(path ? path : argument, ret_input);

@@ -71,4 +71,9 @@ void input_complain_dead(const char *mount);
  * could not be given, as the user has been told */
 int input_command(const char *argument, const char *text, const struct control_passed *passed);
 
+/* Of a profile that was read from a live file into which somebody still records: the names of the callers' programs,
+ * and, as far as the mount tells them at once in its control file, the paths that calls work on. A mount that hangs
+ * may not answer: then there are no paths. */
+void in_flight_find_out(struct input *input);
+
 #endif

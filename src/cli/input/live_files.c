@@ -154,11 +154,16 @@ struct live_file *live_files_left(const struct live_files *files, const char *pa
     return newest;
 }
 
-char *live_control_socket(const struct aggstats_profile *profile) {
+char *live_file_control(const struct live_file *file) {
+    char *socket = live_file_socket(file);
+    return socket ? socket : control_path(&file->profile);
+}
+
+char *live_control(const struct aggstats_profile *profile) {
     const char *mount = aggstats_profile_label(profile, "mount");
     struct live_files files = {0};
     const struct live_file *serving = mount && live_files_read(&files) == 0 ? live_files_serving(&files, mount) : NULL;
-    char *path = serving ? live_file_socket(serving) : NULL;
+    char *path = serving ? live_file_control(serving) : control_path(profile);
     live_files_finish(&files);
     return path;
 }

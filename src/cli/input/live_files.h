@@ -44,9 +44,13 @@ char *control_path(const struct aggstats_profile *profile);
  * Owner: the caller frees it */
 char *live_file_socket(const struct live_file *file);
 
-/* The same of the mount of a profile, if its process serves it now.
+/* Where its process is asked: the socket, or else the control file. NULL: nowhere.
  * Owner: the caller frees it */
-char *live_control_socket(const struct aggstats_profile *profile);
+char *live_file_control(const struct live_file *file);
+
+/* The same of the process that serves the mount of a profile now. If none is known, the control file.
+ * Owner: the caller frees it */
+char *live_control(const struct aggstats_profile *profile);
 
 /* Waits for the final profile of a mount that is just ending, a few seconds at most. umount(8) returns before the daemon
  * has written it: whoever looks at that file in the next command must not see the one before, or none. Tells the user if

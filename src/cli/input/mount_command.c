@@ -207,7 +207,8 @@ static void complain_failed(const struct mount_verb *verb, const char *mount, co
              own ? own : mount_command_why(error), verb->unchanged ? verb->unchanged : "");
 }
 
-enum status mount_verb_run(const struct mount_verb *verb, const struct command *command, int argc, char **argv) {
+enum status mount_verb_run(const struct command *command, int argc, char **argv) {
+    const struct mount_verb *verb = command->mount_verb;
     struct arguments arguments;
     enum status status;
     if (!options_parse(command, argc, argv, NULL, &arguments, &status))
@@ -217,6 +218,8 @@ enum status mount_verb_run(const struct mount_verb *verb, const struct command *
         return usage_error(command, "%s", verb->wrong_usage);
     const char *mount = arguments.rest[0];
     const char *file = file_count > 0 ? arguments.rest[1] : NULL;
+    if (verb->act)
+        return verb->act(mount);
     int error = mount_command(mount, verb->verb, file, verb->use);
     if (error < 0)
         complain_failed(verb, mount, file, error);

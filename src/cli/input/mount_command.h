@@ -19,7 +19,7 @@ int mount_command(const char *mount, const char *verb, const char *file, enum mo
 /* What went wrong with the file, for a message. */
 const char *mount_command_why(int error);
 
-/* A subcommand of osprof that is one command to a mount, perhaps about a file. */
+/* A subcommand of osprof that does one thing to a mount: most give it a command, perhaps about a file. */
 struct mount_verb {
     const char *verb;
     enum mount_file_use use;
@@ -31,8 +31,10 @@ struct mount_verb {
     const char *no_file;     /* which file, where none is named */
     const char *unchanged;   /* behind the reason; NULL: nothing */
     const char *(*why)(int error, const char *file); /* NULL: no reason of its own */
+    enum status (*act)(const char *mount);           /* instead of all that: does it, and tells; NULL: a command */
 };
 
-enum status mount_verb_run(const struct mount_verb *verb, const struct command *command, int argc, char **argv);
+/* struct command.run of those that have one. */
+enum status mount_verb_run(const struct command *command, int argc, char **argv);
 
 #endif

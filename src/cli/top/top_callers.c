@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base.h"
+#include "control_socket.h"
 #include "figures.h"
 #include "groups.h"
 #include "live_files.h"
@@ -36,9 +37,8 @@ void top_callers_ask(struct top_callers *callers, const struct aggstats_profile 
         return;
     free(callers->path);
     callers->path = path ? strdup(path) : control_path(of);
-    CLEANUP_FREE char *socket = path ? NULL : live_control_socket(of);
-    const char *asked = socket ? socket : callers->path;
-    callers->is_in_mount = !socket;
+    CLEANUP_FREE char *asked = path ? strdup(path) : live_control(of);
+    callers->is_in_mount = !asked || !control_socket_is_at(asked);
     callers->error = asked ? control_reader_begin(&callers->reader, asked) : -ENOTCONN;
 }
 
