@@ -4,13 +4,13 @@
 need_fuse
 need perl
 
-tutorial=$(realpath -- "$tests_dir/../../scripts/tutorial")
+tutorial=$(realpath -- "$tests_dir/../../scripts/docs/tutorial")
 document=$(realpath -- "$tests_dir/../../docs/tutorial.md")
 
 status=0
 TMPDIR=$scratch timeout -k 10 240 "$tutorial" --check >"$scratch/found.md" 2>"$scratch/err" || status=$?
 cat "$scratch/err" >&2
-assert_eq 0 "$status" "exit status of scripts/tutorial"
+assert_eq 0 "$status" "exit status of scripts/docs/tutorial"
 [ ! -s "$scratch/err" ] || fail "it complains"
 assert_eq "" "$(find "$scratch" -maxdepth 1 -name 'osproffs.*')" "left behind"
 
