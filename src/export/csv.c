@@ -1,4 +1,4 @@
-/* A profile as CSV (RFC 4180, but with plain newlines): a row per operation and bucket that is not empty. */
+/* A profile as CSV (RFC 4180, but with plain newlines): a row per operation and non-empty bucket. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void write_real(FILE *stream, double value) {
     fprintf(stream, ",%s", text);
 }
 
-/* Two cells: empty ones where the clock's rate is not known, so that all others stay in their columns. */
+/* Two cells, empty if the clock's rate is unknown, so that all others stay in their columns. */
 static void write_seconds(const struct aggstats_profile *profile, double lower_cycles, double upper_cycles,
                           FILE *stream) {
     if (!view_has_seconds(profile)) {

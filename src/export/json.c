@@ -8,7 +8,7 @@
 
 #define JSON_VERSION 1
 
-/* "<name>_cycles", and "<name>_seconds" where that can be told. */
+/* "<name>_cycles", and "<name>_seconds" if the clock's rate is known. */
 static void write_cycles(struct json_writer *writer, const struct aggstats_profile *profile, const char *name,
                          uint64_t cycles) {
     char key[64];
@@ -20,7 +20,7 @@ static void write_cycles(struct json_writer *writer, const struct aggstats_profi
     json_real(writer, key, view_seconds(profile, (double)cycles));
 }
 
-/* A key that comes twice has its first value, as in aggstats_profile_label(). */
+/* A key that occurs twice has its first value, as in aggstats_profile_label(). */
 static void write_labels(struct json_writer *writer, const struct aggstats_profile *profile) {
     json_begin(writer, "labels", '{');
     for (size_t i = 0; i < profile->label_count; i++) {
@@ -106,7 +106,7 @@ static void write_bucket(struct json_writer *writer, const struct aggstats_profi
     json_end(writer, '}');
 }
 
-/* Those that are not empty. */
+/* Only non-empty ones. */
 static void write_buckets(struct json_writer *writer, const struct aggstats_profile *profile, const uint64_t *buckets) {
     json_begin(writer, "buckets", '[');
     for (unsigned bucket = 0; bucket < 64 * profile->resolution; bucket++)
@@ -154,7 +154,7 @@ static void write_slow_call(struct json_writer *writer, const struct aggstats_pr
     json_end(writer, '}');
 }
 
-/* Also of a profile in which nobody looks for them any more. */
+/* Also if slow calls are not watched any more. */
 static void write_slow(struct json_writer *writer, const struct aggstats_profile *profile) {
     if (profile->slow_cycles == 0 && profile->cause_count == 0 && profile->slow_call_count == 0)
         return;
@@ -170,7 +170,7 @@ static void write_slow(struct json_writer *writer, const struct aggstats_profile
     json_end(writer, ']');
 }
 
-/* Of a sampled profile. */
+/* For a sampled profile. */
 static void write_intervals(struct json_writer *writer, const struct aggstats_profile *profile) {
     if (profile->interval_cycles == 0)
         return;
@@ -221,7 +221,7 @@ static void write_joints(struct json_writer *writer, const struct aggstats_profi
     json_end(writer, ']');
 }
 
-/* Members that are there if there is something to tell. */
+/* Writes those members that are known. */
 static void write_outcome(struct json_writer *writer, const struct aggstats_op_profile *op) {
     if (op->asked_bytes > 0 || op->moved_bytes > 0) {
         json_count(writer, "asked_bytes", op->asked_bytes);
@@ -289,7 +289,7 @@ static void write_op(struct json_writer *writer, const struct aggstats_profile *
     json_end(writer, '}');
 }
 
-/* {"grouping": "process", "who": "id", "id": 4711, "name": "grep", "ops": [...]}; the kernel and the others have no
+/* {"grouping": "process", "who": "id", "id": 4711, "name": "grep", "ops": [...]}; "kernel" and "other" have no
  * number */
 static void write_group(struct json_writer *writer, const struct aggstats_group *group) {
     json_begin(writer, NULL, '{');

@@ -1,7 +1,7 @@
-/* JSON (RFC 8259) with a value per line down to LINES_DEPTH, so that people can read it, and what is deeper in one.
+/* JSON (RFC 8259) with a value per line down to LINES_DEPTH, so that people can read it; deeper values share a line.
  *
- * Not by jansson, which reads that of others here: it has signed 64-bit integers, and inode numbers use all bits; it
- * refuses what is not UTF-8, and labels are paths, so any bytes; and it wants the whole document in memory. */
+ * Why not jansson, which reads JSON here: it has signed 64-bit integers, but inode numbers use all bits; it refuses
+ * text that is not UTF-8, but labels are paths, so any bytes; and it needs the whole document in memory. */
 #include "json_writer.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define LINES_DEPTH 4
 
-/* The number of a character of up to three bytes. */
+/* The code point of a character of up to three bytes. */
 static unsigned code_point(const char *character, size_t length) {
     unsigned code = (unsigned char)character[0] & (length == 1 ? 0x7f : length == 2 ? 0x1f : 0x0f);
     for (size_t i = 1; i < length; i++)
@@ -48,7 +48,7 @@ static void break_line(const struct json_writer *writer) {
         fprintf(writer->stream, "\n%*s", (int)writer->depth * 2, "");
 }
 
-/* All that stands before a value. */
+/* Writes all that precedes a value. */
 static void begin_value(struct json_writer *writer, const char *key) {
     if (writer->has_sibling)
         fputs(has_lines(writer) ? "," : ", ", writer->stream);

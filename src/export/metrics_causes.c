@@ -1,4 +1,4 @@
-/* Causes as series: one for each op and label, and not more than there is room for. */
+/* Causes as series: one for each op and label, up to a bound. */
 #include "metrics_causes.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base.h"
 
-#define OTHER_CAUSES "other causes" /* as recorders have it */
+#define OTHER_CAUSES "other causes" /* as in recorders */
 
 static struct metrics_cause *find(const struct metrics_causes *causes, const char *op, const char *text) {
     for (size_t i = 0; i < causes->count; i++)
@@ -41,7 +41,7 @@ static int add(struct metrics_causes *causes, const struct aggstats_cause *added
     return 0;
 }
 
-/* Those for which a recorder had no room do not count, so that none of its causes lacks room here. */
+/* Those that did not fit in the recorder are not counted, so that all its other causes fit here. */
 int metrics_causes_init(struct metrics_causes *causes, const struct aggstats_profile *profile,
                         char *(*label_of)(const char *text)) {
     size_t named = 0;

@@ -1,18 +1,18 @@
-/* Private: what slow calls have waited for, as metrics have it. */
+/* Private: causes of slow calls, as metrics. */
 #ifndef METRICS_CAUSES_H
 #define METRICS_CAUSES_H
 
 #include "aggstats.h"
 #include "wide_count.h"
 
-/* Of one profile with a name of their own, the same as a recorder keeps; all others of an op are one, so that there are
- * never more series. */
+/* Causes of one profile that have series of their own, as many as a recorder keeps. All others of an op are added up,
+ * so that the number of series is bounded. */
 #define METRICS_CAUSES_MAX 128
 
 /* The series of an op and a cause. */
 struct metrics_cause {
-    const char *op; /* the profile's */
-    char *text;     /* as a label has it */
+    const char *op; /* owned by the profile */
+    char *text;     /* as in a label */
     wide_count calls;
     double total_cycles;
 };
@@ -22,9 +22,9 @@ struct metrics_causes {
     size_t count;
 };
 
-/* label_of: gives a text as a label has it, which the caller frees; NULL: no memory is left. Causes whose labels are
- * the same are one.
- * Errors:  -ENOMEM; metrics_causes_finish() frees what there is */
+/* label_of: turns a text into a label, which the caller frees; NULL: no memory is left. Causes with equal labels are
+ * added up.
+ * Errors:  -ENOMEM; metrics_causes_finish() frees what was allocated */
 int metrics_causes_init(struct metrics_causes *causes, const struct aggstats_profile *profile,
                         char *(*label_of)(const char *text));
 void metrics_causes_finish(struct metrics_causes *causes);

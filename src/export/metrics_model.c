@@ -1,4 +1,4 @@
-/* What there is to say of profiles as metrics. */
+/* The metrics of profiles: families and samples. */
 #include "metrics_model.h"
 
 #include <errno.h>
@@ -10,11 +10,11 @@
 
 /* ---- Labels ------------------------------------------------------------------------------------- */
 
-/* What a terminal obeys becomes '?'. Owner: the caller frees it */
+/* Replaces characters that a terminal obeys by '?'. Owner: the caller frees it */
 static char *harmless(const char *value) {
     const char *character;
     size_t length, size_bytes = 0;
-    char *copy = malloc(3 * strlen(value) + 1); /* a byte that is no UTF-8 becomes three */
+    char *copy = malloc(3 * strlen(value) + 1); /* an invalid byte of UTF-8 becomes three */
     if (!copy)
         return NULL;
     while ((length = next_character(&value, &character)) > 0) {
@@ -48,7 +48,7 @@ static int add_label(struct metrics_labels *labels, const char *prefix, const ch
     return 0;
 }
 
-/* The labels of a profile that have one of these keys. */
+/* Adds the profile's labels that have one of these keys. */
 static int add_labels_of(struct metrics_labels *labels, const struct aggstats_profile *profile, const char *const *keys,
                          size_t count) {
     int error = 0;
@@ -60,15 +60,14 @@ static int add_labels_of(struct metrics_labels *labels, const struct aggstats_pr
     return error;
 }
 
-/* Those that users gave: KEY becomes label_KEY, which no label of ours begins with, as kube-state-metrics has it. They
- * are in the info alone, so that a series goes on when one of them changes. */
+/* Adds the user's labels: KEY becomes label_KEY, as in kube-state-metrics; none of our labels begins so. Only the info
+ * has them, so that a series goes on when one of them changes. */
 static int add_user_labels(struct metrics_labels *labels, const struct aggstats_profile *profile) {
     int error = 0;
     for (size_t i = 0; i < profile->label_count && !error; i++) {
         const struct aggstats_label *label = &profile->labels[i];
         const char *key = user_label_of_key(label->key);
-        if (key &&
-            aggstats_profile_label(profile, label->key) == label->value) /* of a key that comes twice the first */
+        if (key && aggstats_profile_label(profile, label->key) == label->value) /* if a key occurs twice, the first */
             error = add_label(labels, "label_", key, label->value);
     }
     return error;
@@ -92,7 +91,7 @@ static void labels_finish(struct metrics_labels *labels) {
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
-/* What is in *subject after an error is still to be finished. */
+/* After an error the caller must still finish *subject. */
 static int subject_init(struct metrics_subject *subject, const struct view_target *target) {
     static const char *const common[] = {"layer", "host", "mount"};
     static const char *const info[] = {"lower", "cache", "data"};

@@ -1,13 +1,13 @@
-/* Private: the metrics of profiles, which the text format and protobuf write alike: which families there are, and of
- * what they have samples with which labels.
+/* Private: the metrics of profiles, which the text format and protobuf share: which families there are, and their
+ * samples and labels.
  *
  * Invariants:
- *   - The samples of a family stand together, those of one profile in the order of its ops.
- *   - To Prometheus a bound is the name of a series. So the metrics of a mount have the same bounds for all ops and all
- *     the time, and keep to the clock rate known at mount (osprof serve: the one read first): one that was measured
- *     changes with every snapshot, and would move all bounds, and sums backwards. Bounds are those of the profile's own
- *     buckets: the counts below round numbers of seconds would be guesses.
- *   - Labels are UTF-8 without anything that a terminal obeys but newlines: metrics are also looked at. */
+ *   - The samples of a family are together, those of one profile in the order of its ops.
+ *   - To Prometheus a bound is part of the name of a series. So the metrics of a mount have the same bounds for all ops
+ *     at all times, and keep the clock rate known at mount (osprof serve: the first one read): a measured rate changes
+ *     with every snapshot, which would move all bounds, and sums backwards. Bounds are those of the profile's own
+ *     buckets: counts below round numbers of seconds would be guesses.
+ *   - Labels are UTF-8 without anything that a terminal obeys, except newlines: people look at metrics too. */
 #ifndef METRICS_MODEL_H
 #define METRICS_MODEL_H
 
@@ -27,10 +27,10 @@ struct metrics_labels {
 /* A profile with its labels. */
 struct metrics_subject {
     const struct aggstats_profile *profile;
-    struct metrics_labels common; /* of all of its samples */
-    struct metrics_labels info;   /* of the info alone */
+    struct metrics_labels common; /* of all its samples */
+    struct metrics_labels info;   /* of the info only */
     struct metrics_causes causes;
-    bool is_up; /* else it has nothing but that it is not */
+    bool is_up; /* if false, it has only the metric that says so */
     bool is_stuck;
     bool knows_waiting;
     uint64_t waiting;
@@ -45,7 +45,7 @@ struct metrics_model {
 enum metrics_type {
     METRICS_GAUGE,
     METRICS_COUNTER,
-    METRICS_SUM,       /* a counter of something that is no whole number */
+    METRICS_SUM,       /* a counter that is no integer */
     METRICS_HISTOGRAM, /* of the latencies of an op */
 };
 
@@ -54,18 +54,18 @@ struct metrics_family {
     const char *name;
     const char *help;
     enum metrics_type type;
-    bool (*known)(const struct aggstats_profile *profile); /* NULL: of all profiles */
+    bool (*known)(const struct aggstats_profile *profile); /* NULL: known of all profiles */
     double (*of_profile)(const struct aggstats_profile *profile);
-    bool (*known_of_op)(const struct aggstats_op_profile *op); /* NULL: of all ops */
+    bool (*known_of_op)(const struct aggstats_op_profile *op); /* NULL: known of all ops */
     double (*of_op)(const struct aggstats_profile *profile, const struct aggstats_op_profile *op);
-    /* the count of series 0, 1, ... of an op. Returns the value of its label; NULL: it has no such series */
+    /* the count of series 0, 1, ... of an op. Returns the value of its label; NULL: there is no such series */
     const char *(*of_series)(const struct aggstats_op_profile *op, unsigned series, uint64_t *ret_count);
-    unsigned series_count;    /* the most */
+    unsigned series_count;    /* the maximum */
     const char *series_label; /* name of the label */
     bool is_of_causes;        /* counts the calls of each cause, or sums up their seconds, by type */
-    bool has_info;            /* its samples have the info's labels, too */
-    bool is_up;               /* which targets are up; of them it has a sample each, where there are several */
-    bool is_waiting;          /* the requests that wait for each target, where that is known */
+    bool has_info;            /* its samples also have the info's labels */
+    bool is_up;               /* which targets are up: a sample for each, if there are several */
+    bool is_waiting;          /* the requests that wait for each target, if known */
 };
 
 #define METRICS_FAMILIES 16
@@ -75,14 +75,14 @@ struct metrics_sample {
     const struct metrics_family *family;
     const struct metrics_subject *subject;
     const struct aggstats_op_profile *op; /* NULL: of the whole profile, or of a cause */
-    const char *op_name;                  /* value of the label "op"; NULL: it has none */
-    const char *series;                   /* value of the label of its series; NULL: it has none */
-    double value;                         /* meaningful for gauges and sums */
-    wide_count count;                     /* meaningful for counters */
+    const char *op_name;                  /* value of the label "op"; NULL: none */
+    const char *series;                   /* value of the label of its series; NULL: none */
+    double value;                         /* valid for gauges and sums */
+    wide_count count;                     /* valid for counters */
 };
 
-/* A model of several profiles, and of a single one, which has no family that tells whether it is up.
- * Errors:  -EINVAL one is no valid profile, -EDOM the rate of a clock is not known, -ENOMEM; nothing to finish then
+/* A model of several profiles, and of a single one, which has no family of targets.
+ * Errors:  -EINVAL a profile is invalid, -EDOM a clock rate is unknown, -ENOMEM; nothing to finish then
  * Owner:   the caller finishes *ret_model, which borrows the profiles */
 int metrics_model_init(struct metrics_model *ret_model, const struct view_target *targets, size_t count);
 int metrics_model_init_one(struct metrics_model *ret_model, const struct aggstats_profile *profile);
@@ -90,7 +90,7 @@ void metrics_model_finish(struct metrics_model *model);
 
 #define CLEANUP_METRICS __attribute__((cleanup(metrics_model_finish)))
 
-/* Called for each sample of a family, in order. Returns 0, or -errno to end that. */
+/* Called for each sample of a family, in order. Returns 0, or -errno to stop. */
 typedef int (*metrics_visit_fn)(void *context, const struct metrics_sample *sample);
 bool metrics_has_family(const struct metrics_model *model, const struct metrics_family *family);
 int metrics_visit(const struct metrics_model *model, const struct metrics_family *family, metrics_visit_fn visit,

@@ -1,10 +1,10 @@
-/* Profiles as Prometheus metrics in protobuf, in which a histogram is a native one: a single series, whose buckets are
- * known by number. Each family is a message with its length before it ("delimited").
+/* Profiles as Prometheus metrics in protobuf, with native histograms: a single series, whose buckets are identified by
+ * number. Each family is a message preceded by its length ("delimited").
  *
- * At resolution r = 2^s our buckets are as wide as the native ones of schema s, and of fixed number: so a bucket
- * becomes one as a whole, and all of them move by the same number. No count is split. The native bucket is the one that
- * holds the geometric mean of ours, so that bounds move by half a bucket at most: latencies are told up to
- * 2^(1/2r) times too long or too short. */
+ * At resolution r = 2^s our buckets are as wide as the native ones of schema s, and both have fixed numbers: so each
+ * bucket becomes one native bucket, all with the same shift, and no count is split. The native bucket is the one that
+ * holds the geometric mean of ours, so bounds move by at most half a bucket: latencies are wrong by a factor of at most
+ * 2^(1/2r). */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 
 #define BUCKETS_MAX AGGSTATS_BUCKETS_MAX
 
-/* Not above it is zero: the usual value. No bucket of ours is, but without it Prometheus takes a histogram that is
- * still empty for a classic one. */
+/* Values up to this are zero: the usual threshold. None of our buckets is, but without it Prometheus takes an empty
+ * histogram for a classic one. */
 #define ZERO_THRESHOLD 0x1p-128
 
-/* What one metric is made of, used again for each. */
+/* The parts of one metric, reused for each. */
 struct protobuf_writer {
-    uint8_t *bytes; /* the family so far; used again, too */
+    uint8_t *bytes; /* the family so far; reused too */
     size_t size_bytes;
     size_t room_bytes;
     Prometheus__LabelPair *labels;
@@ -60,7 +60,7 @@ static void add_sample_labels(struct protobuf_writer *writer, Prometheus__Metric
         add_labels(writer, metric, &sample->subject->info);
 }
 
-/* Room for the labels of any sample. */
+/* Makes room for the labels of any sample. */
 static int make_room(struct protobuf_writer *writer, const struct metrics_model *model) {
     size_t most = 0;
     for (size_t i = 0; i < model->count; i++) {
@@ -83,7 +83,7 @@ static int native_shift(const struct aggstats_profile *profile) {
     return (int)ceil(0.5 - profile->resolution * log2((double)profile->clock.frequency_hz));
 }
 
-/* A run of buckets that are not empty. end: where the one before ended */
+/* Adds a range of non-empty buckets. end: of the range before */
 static void add_span(struct protobuf_writer *writer, Prometheus__Histogram *histogram, int first, int end) {
     Prometheus__BucketSpan *span = &writer->spans[histogram->n_positive_span];
     prometheus__bucket_span__init(span);
@@ -147,7 +147,7 @@ static int make_bytes(struct protobuf_writer *writer, size_t size_bytes) {
     return 0;
 }
 
-/* Messages one behind the other are read as one: their fields together, which for a family means all metrics. */
+/* Concatenated messages are read as one that has all their fields; for a family that means all metrics. */
 static int append(struct protobuf_writer *writer, const Prometheus__MetricFamily *family) {
     int error = make_bytes(writer, prometheus__metric_family__get_packed_size(family));
     if (!error)
@@ -195,7 +195,7 @@ static int append_sample(void *context, const struct metrics_sample *sample) {
     return error ? error : append(writer, &family);
 }
 
-/* A length as protobuf writes it: seven bits a byte, the lowest first. */
+/* A length in protobuf's format: seven bits a byte, the lowest first. */
 static void write_length(FILE *stream, size_t length) {
     for (; length >= 0x80; length >>= 7)
         putc((int)(0x80 | (length & 0x7f)), stream);

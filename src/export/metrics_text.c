@@ -1,10 +1,9 @@
-/* Profiles as Prometheus metrics, in the text format that is also OpenMetrics: histograms and gauges, which the two
- * write alike, and an end mark. What is a counter is not said, since the one wants that of the name of its samples, the
- * other of the name without "_total".
+/* Profiles as Prometheus metrics, in the text format that is also OpenMetrics: histograms and gauges, which both write
+ * alike, and an end mark. Counters are not declared as such: one format uses the name of the samples for that, the
+ * other the name without "_total".
  *
- * A series of a histogram is known by its bound, so all ops have the same bounds at every scrape, also where buckets
- * are empty: those from LE_MIN_SECONDS to LE_MAX_SECONDS. The lowest takes all that is below, "+Inf" all that is above.
- */
+ * A series of a histogram is identified by its bound. So all ops have the same bounds at every scrape, even if buckets
+ * are empty: those from LE_MIN_SECONDS to LE_MAX_SECONDS. The lowest includes all calls below, "+Inf" all above. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -19,9 +18,9 @@
 
 struct text_writer {
     FILE *stream;
-    const struct aggstats_profile *bounded; /* whose bounds these are; */
-    unsigned first_bucket;                  /* whose upper bounds are shown; */
-    unsigned bound_count;                   /* so many from there */
+    const struct aggstats_profile *bounded; /* the profile with these bounds; */
+    unsigned first_bucket;                  /* the first bucket whose upper bound is shown; */
+    unsigned bound_count;                   /* the number of buckets from there */
     char (*bounds)[REAL_TEXT_SIZE];         /* [AGGSTATS_BUCKETS_MAX] */
 };
 

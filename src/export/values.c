@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Beyond this digits would promise more than a double holds, and integers be larger than some readers take. */
+/* Beyond this a double has not all digits, and some readers take no larger integers. */
 #define WHOLE_MAX 0x1p53
 
 void format_real(double value, char ret_text[REAL_TEXT_SIZE]) {
@@ -13,7 +13,7 @@ void format_real(double value, char ret_text[REAL_TEXT_SIZE]) {
         snprintf(ret_text, REAL_TEXT_SIZE, "%.0f", value);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) { /* 15 are always kept, and 17 always enough */
+    for (int digits = 15; digits <= 17; digits++) { /* 15 are always exact, and 17 always enough */
         snprintf(ret_text, REAL_TEXT_SIZE, "%.*g", digits, value);
         if (strtod(ret_text, NULL) == value)
             return;

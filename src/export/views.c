@@ -1,4 +1,4 @@
-/* What all views share: where they are written to. */
+/* Writing a view to a stream or into memory. */
 #include "views_private.h"
 
 #include "base.h"
@@ -9,7 +9,7 @@ int view_finish(FILE *stream) {
     return fflush(stream) != 0 || ferror(stream) ? negative_errno() : 0;
 }
 
-/* Takes the text of a memory stream, of which `error` has become. text, size_bytes: set when it is closed */
+/* Closes a memory stream and takes its text. error: of writing. text, size_bytes: set by closing */
 static int finish_text(FILE *stream, int error, char **text, const size_t *size_bytes, char **ret_text,
                        size_t *ret_size_bytes) {
     if (fclose(stream) != 0 && error == 0)

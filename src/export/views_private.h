@@ -1,4 +1,4 @@
-/* Private: what the views share. */
+/* Private: functions that the views share. */
 #ifndef VIEWS_PRIVATE_H
 #define VIEWS_PRIVATE_H
 
@@ -15,7 +15,7 @@ static inline uint64_t view_finished(const struct aggstats_profile *profile, con
     return finished;
 }
 
-/* Where a bucket begins: bucket 0 holds latencies of 0 cycles, too. */
+/* The lower bound of a bucket: bucket 0 also holds latencies of 0 cycles. */
 static inline double view_bucket_lower(const struct aggstats_profile *profile, unsigned bucket) {
     return bucket == 0 ? 0 : aggstats_bucket_lower(bucket, profile->resolution);
 }

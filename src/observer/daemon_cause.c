@@ -9,12 +9,12 @@
 #define THREADS_MAX 64
 #define OTHER_THREAD "another thread"
 
-/* For another thread, or for what it may be asked next: then another one works on the request. */
+/* It waits for another thread, which works on the request, or for a new request. */
 static bool waits_for_thread(const struct aggstats_wait *wait) {
     return strstr(wait->stack, "futex") || strstr(wait->stack, "fuse_dev_do_read");
 }
 
-/* What a thread does that waits for no other; false: it does. */
+/* The activity of a thread; returns false if it waits for another one. */
 static bool look_at_other(struct daemon_causes *causes, uint64_t thread, struct aggstats_wait *ret_wait) {
     uint64_t memory[2] = {0, 0};
     const struct aggstats_look look = {.thread = thread, .memory = memory};
@@ -22,7 +22,7 @@ static bool look_at_other(struct daemon_causes *causes, uint64_t thread, struct 
     return thread_cause(&causes->threads, &look, ret_wait) && !waits_for_thread(ret_wait);
 }
 
-/* What all others do that wait for no thread. False: there is none, or they do different things. */
+/* The common activity of all other threads that wait for no thread. Returns false if there is none, or they differ. */
 static bool find_other(struct daemon_causes *causes, uint64_t thread, struct aggstats_wait *ret_wait) {
     char path[64];
     unsigned looked_at = 0;

@@ -80,7 +80,7 @@ static int copy_entry(const struct mounts_entry *entry, struct fuse_mount *ret_m
     return 0;
 }
 
-/* device: 0: not known */
+/* device: 0: unknown */
 static int find_in(struct mounts_table *table, dev_t device, const struct fuse_mounts *before,
                    struct fuse_mount *ret_mount) {
     struct mounts_entry entry;
@@ -102,7 +102,7 @@ int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, str
     if (!find_connection(process, fd, &device))
         device = 0;
     int error = mounts_open_of(process, &theirs) == 0 ? find_in(&theirs, device, before, &found) : 0;
-    if (error == 0 && !found.path) /* it may have changed its root directory since, or have ended */
+    if (error == 0 && !found.path) /* the process may have changed its root directory since, or have ended */
         error = mounts_open(&ours);
     if (error == 0 && !found.path)
         error = find_in(&ours, device, before, &found);
@@ -115,7 +115,8 @@ int fuse_mount_find(pid_t process, int fd, const struct fuse_mounts *before, str
     return error;
 }
 
-/* Of several places of one file system it is that which the directory lies in; of mounts over each other the last. */
+/* If a file system is mounted at several places, the one that holds the directory; if mounts cover each other, the
+ * last. */
 int fuse_mount_at(const char *directory, struct fuse_mount *ret_mount) {
     CLEANUP_FREE char *path = realpath(directory, NULL);
     CLEANUP_MOUNTS struct mounts_table table = {0};

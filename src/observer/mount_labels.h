@@ -1,4 +1,4 @@
-/* The header of a mount's profile, whoever takes it. */
+/* The header of a mount's profile, whichever way it is recorded. */
 #ifndef MOUNT_LABELS_H
 #define MOUNT_LABELS_H
 
@@ -18,19 +18,19 @@ struct mount_labels {
     char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
 };
 
-/* What is known of it; of what is NULL nothing is said. */
+/* What is known of it; NULL: left out. */
 struct mount_labels_of {
     const char *layer;
-    const char *source; /* who counts, if not we */
+    const char *source; /* the program that counts, if it is not this one */
     const char *lower;
-    const char *mount; /* where commands find it */
+    const char *mount; /* the path for commands */
     const char *filesystem;
     const char *control;             /* the socket */
-    const char *profile;             /* where the final one goes */
+    const char *profile;             /* the path of the final one */
     const struct option_list *given; /* "KEY=VALUE"; not NULL */
 };
 
-/* All that is pointed at must stay as long as *ret_labels, which must stay in its place. */
+/* All that is pointed at must stay as long as *ret_labels, which must not be moved. */
 void mount_labels_fill(struct mount_labels *ret_labels, const struct mount_labels_of *of);
 
 #endif

@@ -1,5 +1,5 @@
-/* Nodes stand in one array, in the order in which they were learnt, and in two hash tables, whose chains are places in
- * it. Of a node with several names the last one that was looked up counts. */
+/* Nodes are in one array, in the order in which they were learnt, and in two hash tables, whose chains are indices into
+ * it. If a node has several names, the last one looked up counts. */
 #include "nodes.h"
 
 #include <limits.h>
@@ -112,7 +112,7 @@ static void add(struct nodes *nodes, uint64_t parent, const char *name, uint64_t
 
 /* ---- The interface ------------------------------------------------------------------------------ */
 
-/* What a look-up of the kernel's can have, and a path may hold. */
+/* True for a name that a path may hold. */
 static bool is_name(const char *name) {
     return name[0] && strlen(name) <= NAME_MAX && !strchr(name, '/') && strcmp(name, ".") != 0 &&
            strcmp(name, "..") != 0;
@@ -152,7 +152,7 @@ uint64_t nodes_directory(struct nodes *nodes, uint64_t number) {
     return parent;
 }
 
-/* Puts a name before what stands in the path from *at on. */
+/* Puts a name before the part of the path that begins at *at. */
 static bool put_before(char path[PATH_MAX], size_t *at, const char *name) {
     size_t length = strlen(name);
     if (length + 1 > *at)

@@ -1,4 +1,4 @@
-/* The paths of a file system's nodes, as far as its answers to look-ups have told them. */
+/* The paths of a file system's nodes, learnt from its answers to look-ups. */
 #ifndef NODES_H
 #define NODES_H
 
@@ -13,7 +13,7 @@ struct node;
 struct nodes {
     pthread_mutex_t lock;
     struct node *nodes;  /* [NODES_MAX]; the oldest makes room for the next */
-    uint32_t *by_number; /* [NODES_MAX], as the next: where chains of nodes begin, + 1 */
+    uint32_t *by_number; /* [NODES_MAX], like the next: the first node of each chain, + 1 */
     uint32_t *by_name;
     uint32_t count;
     uint32_t next;
@@ -23,17 +23,17 @@ struct nodes {
 int nodes_init(struct nodes *nodes);
 void nodes_finish(struct nodes *nodes);
 
-/* A name in a directory is that node. Threads: any, as all that follow */
+/* A name in a directory leads to that node. Threads: any, for all that follow */
 void nodes_add(struct nodes *nodes, uint64_t parent, const char *name, uint64_t number);
 
-/* A name has gone; another is now what it was. */
+/* A name was removed; a name was replaced by another. */
 void nodes_remove(struct nodes *nodes, uint64_t parent, const char *name);
 void nodes_move(struct nodes *nodes, uint64_t parent, const char *name, uint64_t new_parent, const char *new_name);
 
-/* The directory that a node was last looked up in. 0: not known */
+/* The directory that a node was last looked up in; 0: unknown */
 uint64_t nodes_directory(struct nodes *nodes, uint64_t number);
 
-/* From the root of the mount, as "/a/b". NULL: not known. Owner: the caller frees it */
+/* From the root of the mount, as "/a/b". NULL: unknown. Owner: the caller frees it */
 char *nodes_path(struct nodes *nodes, uint64_t number);
 
 #endif

@@ -44,7 +44,7 @@ static const char *set_joint(void *context, const char *argument, bool apply) {
     return joint.ends ? change_joint(session, op, 0, 0) : change_joint(session, op, ~0U, 1U << value);
 }
 
-/* With a colon, as options have it. */
+/* With a colon, as in options. */
 static const char *set_joint_option(struct session *session, const char *option, bool apply) {
     CLEANUP_FREE char *argument = strdup(option);
     char *colon = argument ? strchr(argument, ':') : NULL;
@@ -129,7 +129,7 @@ static int start_groupings(struct session *session) {
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
-/* Of a mount that cannot be found nothing is known. */
+/* If the mount cannot be found, nothing is known of it. */
 static int create_recorder(struct session *session, const char *live_path, const char *socket_path) {
     const struct session_options *options = session->options;
     struct mount_labels labels;
@@ -197,7 +197,7 @@ int session_start(struct session *session, const struct session_options *options
     if (error == 0)
         error = start_recording(session);
     if (error) {
-        session->is_saved = true; /* there is nothing to be saved */
+        session->is_saved = true; /* nothing to save */
         session_finish(session);
     }
     return error;

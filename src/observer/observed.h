@@ -1,5 +1,5 @@
-/* The profile of a mount that another daemon serves: its recorder, from what the daemon's preloaded object tells, its
- * control, and where it is saved. */
+/* The profile of a mount that another daemon serves: its recorder, filled from the records of the daemon's preloaded
+ * object, its control, and where it is saved. */
 #ifndef OBSERVED_H
 #define OBSERVED_H
 
@@ -16,7 +16,7 @@
 
 struct session_options {
     const char *profile; /* absolute */
-    bool keeps_old;      /* what is there gets ".old" behind its name */
+    bool keeps_old;      /* an existing file is kept as NAME.old */
     unsigned resolution;
     uint64_t interval_ns;        /* 0: not sampled */
     unsigned groupings;          /* as bits of enum aggstats_grouping */
@@ -24,7 +24,7 @@ struct session_options {
     uint64_t slow_ns;            /* 0: none is slow */
     struct option_list joint;    /* "OP:VALUE" */
     struct option_list labels;   /* "KEY=VALUE" */
-    struct thread_causes causes; /* given to the session */
+    struct thread_causes causes; /* passed to the session */
 };
 
 struct session {
@@ -35,13 +35,13 @@ struct session {
     struct control control;
     struct saving saving;
     struct daemon_causes causes;
-    pthread_mutex_t lock; /* of what changes what is recorded */
-    bool is_saved;        /* nothing comes after it */
+    pthread_mutex_t lock; /* for changing what is recorded */
+    bool is_saved;        /* nothing follows it */
 };
 
-/* Begins to record. live_path, socket_path: borrowed; what the profile says of them
- * process:  of the daemon; 0: not known
- * catch_up: counts, through requests_take(), all answers that there are
+/* Begins to record. live_path, socket_path: borrowed; for the profile's header
+ * process:  of the daemon; 0: unknown
+ * catch_up: counts, through requests_take(), all answers so far
  * Owner:   takes *mount over
  * Errors:  -errno; nothing is left behind */
 int session_start(struct session *session, const struct session_options *options, struct fuse_mount *mount,
@@ -49,13 +49,13 @@ int session_start(struct session *session, const struct session_options *options
                   void *catch_up_context);
 
 /* Saves the profile where the options say, or elsewhere: see saving_save().
- * Errors:  -errno; the live file is the profile's place then */
+ * Errors:  -errno; the profile stays in the live file then */
 int session_save(struct session *session, char **ret_other);
 
-/* Ends recording. The live file goes, if the profile has been saved. */
+/* Ends recording. Removes the live file if the profile has been saved. */
 void session_finish(struct session *session);
 
-/* What of an argument "OP:VALUE" is wrong; NULL: nothing is. */
+/* What is wrong with an argument "OP:VALUE"; NULL: nothing. */
 const char *session_check_joint(const char *argument);
 
 #endif

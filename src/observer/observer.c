@@ -20,10 +20,10 @@
 #include "quiet_thread.h"
 
 #define NS_PER_MS INT64_C(1000000)
-#define LOOK_NS (5 * NS_PER_MS)         /* between looks while there are requests */
-#define IDLE_AFTER_NS (100 * NS_PER_MS) /* without any */
+#define LOOK_NS (5 * NS_PER_MS)         /* between polls while there are requests */
+#define IDLE_AFTER_NS (100 * NS_PER_MS) /* without requests */
 #define SLEEP_NS (10000 * NS_PER_MS)
-#define MOUNT_WAIT_NS (2000 * NS_PER_MS) /* for the mount of a daemon that serves it already */
+#define MOUNT_WAIT_NS (2000 * NS_PER_MS) /* for the mount of a daemon that already serves it */
 #define BEGIN_WAIT_NS (1000 * NS_PER_MS) /* for the first request of a daemon in the background */
 #define END_WAIT_NS (50 * NS_PER_MS)     /* for answers after the end of the mount */
 #define PATH_ATTEMPTS 100
@@ -33,29 +33,29 @@
 struct observer {
     const struct observer_options *options;
     struct ring_reader reader;
-    struct fuse_mounts before; /* mounts that were there */
-    pthread_mutex_t lock;      /* of the ring's reading end, and the session's counting */
+    struct fuse_mounts before; /* existing mounts */
+    pthread_mutex_t lock;      /* for reading the ring, and for counting */
     struct session session;
-    bool is_recording; /* the session has begun */
+    bool is_recording; /* the profile has been begun */
     bool has_ended;    /* the mount is gone */
-    bool has_second;   /* another mount has begun, which is not profiled */
-    bool has_left;     /* the daemon, or a part of it, is not seen any more */
+    bool has_second;   /* a second mount has begun, which is not profiled */
+    bool has_left;     /* the daemon, or a part of it, cannot be observed any more */
     bool has_children;
     struct control_server control;
     char *live_path;
     char *socket_path;
     char *killed_path; /* of the live file of another process that was killed; NULL: there was none */
-    struct sigaction signals_before[USED_SIGNALS]; /* the daemon gets them */
+    struct sigaction signals_before[USED_SIGNALS]; /* restored in the daemon */
     pid_t command;
-    int status_fd; /* -1: who waits has been told */
-    int error_fd;  /* tells errno of exec */
+    int status_fd; /* -1: the waiting process has been told */
+    int error_fd;  /* gets errno of exec */
     struct observer_started started;
     int64_t command_end_ns;
     int64_t last_record_ns;
-    pid_t process;        /* of the daemon; 0: its number is not known here */
+    pid_t process;        /* of the daemon; 0: its number is unknown here */
     struct request first; /* FUSE_INIT, until the mount is known */
     int64_t first_ns;     /* 0: there was none */
-    bool has_taken_over;  /* where another was killed: who waits is this process itself */
+    bool has_taken_over;  /* after another observer was killed: nobody waits for this process */
 };
 
 static struct ring_reader *interrupted_reader; /* for the handler */
@@ -68,7 +68,7 @@ __attribute__((format(printf, 2, 0))) static void format_told(char ret_text[TOLD
     vsnprintf(ret_text, TOLD_SIZE, format, arguments);
 }
 
-/* To who waits, else to the system log. */
+/* Prints to the waiting process, or else to the system log. */
 __attribute__((format(printf, 2, 3))) static void tell(const struct observer *observer, const char *format, ...) {
     char text[TOLD_SIZE];
     va_list arguments;
@@ -91,8 +91,8 @@ static void take_signal(int signal) {
 
 static const int used_signals[USED_SIGNALS] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGPIPE, SIGXFSZ};
 
-/* What a terminal sends to the whole job ends the daemon, and with it this process. A limit of file sizes is an error
- * of writing. */
+/* A signal that a terminal sends to the whole job ends the daemon, and thereby this process. Exceeding a limit of file
+ * sizes must be an error of writing. */
 static void prepare_signals(struct observer *observer) {
     interrupted_reader = &observer->reader;
     for (size_t i = 0; i < USED_SIGNALS; i++) {
@@ -102,7 +102,7 @@ static void prepare_signals(struct observer *observer) {
     }
 }
 
-/* It ignores what whoever started it, such as nohup(1), has made it ignore. */
+/* It ignores the signals that its parent, such as nohup(1), has made it ignore. */
 static _Noreturn void become_daemon(const struct observer *observer, int error_fd) {
     for (size_t i = 0; i < USED_SIGNALS; i++)
         sigaction(used_signals[i], &observer->signals_before[i], NULL);
@@ -130,7 +130,7 @@ static int start_daemon(struct observer *observer) {
     return error ? error : write_all(observer->status_fd, &observer->started, sizeof(observer->started));
 }
 
-/* From here on this is a daemon, too: it holds neither a terminal nor a pipe that somebody reads. */
+/* From here on this is a daemon too: it holds neither a terminal nor a pipe that somebody reads. */
 static void go_into_background(struct observer *observer) {
     write_all(observer->status_fd, &observer->started, sizeof(observer->started));
     close_fd(&observer->status_fd);
@@ -152,7 +152,7 @@ static void note_command_end(struct observer *observer, int status) {
     observer->command = 0;
 }
 
-/* All that descend from the command are children of this process when their parents have ended. */
+/* All descendants of the command become children of this process when their parents end. */
 static void reap(struct observer *observer) {
     int status;
     pid_t pid;
@@ -165,16 +165,16 @@ static void reap(struct observer *observer) {
 
 /* ---- Records ------------------------------------------------------------------------------------ */
 
-/* Whether a record is of the mount that is profiled, whichever process of the daemon tells it. Where the mount is not
- * known, it may only be that if there is no other. */
+/* True if a record is of the profiled mount, whichever process of the daemon reports it. If the mount is unknown, that
+ * is assumed only if there is no other. */
 static bool is_of_first(const struct observer *observer, const struct request_record *record) {
     const uint8_t mount = record->mount;
     return mount == observer->first.record.mount ||
            (mount == 0 && (!observer->has_second || record->process == observer->first.record.process));
 }
 
-/* The processes of a daemon descend from this one. In a PID namespace of its own a daemon names them by numbers that
- * are others' here. */
+/* The processes of a daemon are descendants of this one. A daemon in a PID namespace of its own has numbers that belong
+ * to other processes here. */
 static bool is_descendant(uint32_t process) {
     const uint64_t own = (uint64_t)getpid();
     uint64_t parent = process;
@@ -191,7 +191,7 @@ static void note_second(struct observer *observer) {
     observer->has_second = true;
 }
 
-/* It goes on to serve, and nobody counts that. */
+/* It goes on serving, but is not counted any more. */
 static void note_leaving(struct observer *observer, uint64_t how) {
     observer->options->state->has_left = true;
     if (!observer->has_left)
@@ -220,7 +220,7 @@ static uint64_t lost_requests(const struct observer *observer) {
     return ring_reader_lost(&observer->reader) + observer->session.requests.not_counted;
 }
 
-/* Whoever goes on after this process was killed in it knows that it may lack a record. */
+/* If this process is killed in it, its successor knows that it may lack a record. */
 static bool take_next(struct observer *observer, struct request *request) {
     bool *is_taking = &observer->options->state->is_taking;
     __atomic_store_n(is_taking, true, __ATOMIC_RELAXED);
@@ -235,7 +235,7 @@ static bool take_next(struct observer *observer, struct request *request) {
     return has_one;
 }
 
-/* Until the mount is known, records wait in the ring. */
+/* Until the mount is known, records stay in the ring. */
 static void drain(void *context) {
     struct observer *observer = context;
     struct request request;
@@ -247,7 +247,7 @@ static void drain(void *context) {
         observer->last_record_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (observer->is_recording)
         requests_note_lost(&observer->session.requests, ring_reader_lost(&observer->reader));
-    if (observer->is_recording && observer->has_left) /* for good: each window lacks what comes in it */
+    if (observer->is_recording && observer->has_left) /* for good: each window lacks calls */
         aggstats_recorder_add_lost(observer->session.recorder, 1);
     pthread_mutex_unlock(&observer->lock);
 }
@@ -274,7 +274,7 @@ static int begin_session(struct observer *observer, struct fuse_mount *mount) {
     return 0;
 }
 
-/* "": there is none. False: it is too long. */
+/* "" if there is none. Returns false if it is too long. */
 static bool copy_text(char to[OBSERVER_PATH_SIZE], const char *from) {
     return snprintf(to, OBSERVER_PATH_SIZE, "%s", from ? from : "") < OBSERVER_PATH_SIZE;
 }
@@ -291,7 +291,7 @@ static void share_state(const struct observer *observer) {
         __atomic_store_n(&state->is_recording, true, __ATOMIC_RELEASE);
 }
 
-/* The daemon has been asked to begin. Its mount may come a moment later. */
+/* The daemon has got FUSE_INIT. Its mount may appear a moment later. */
 static void find_mount(struct observer *observer) {
     const struct request_record *record = &observer->first.record;
     struct fuse_mount mount = {.path = NULL};
@@ -330,7 +330,7 @@ static bool save(struct observer *observer) {
     return error == 0;
 }
 
-/* Answers that were written before the end may still be on their way here. */
+/* Answers that were written before the end may still be on their way. */
 static void finish_session(struct observer *observer) {
     while (!control_server_stop(&observer->control))
         continue; /* its command hangs */
@@ -345,7 +345,7 @@ static void finish_session(struct observer *observer) {
     observer->is_recording = false;
 }
 
-/* Whether who waits may be told that the command has ended. */
+/* True if the waiting process may learn that the command has ended. */
 static bool may_go_on(const struct observer *observer) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     const bool waits_for_mount = observer->first_ns != 0 && !observer->is_recording && !observer->has_ended;
@@ -372,7 +372,8 @@ static int64_t wait_ns(const struct observer *observer, bool *ret_is_idle) {
     return observer->status_fd >= 0 && observer->command == 0 ? IDLE_AFTER_NS : SLEEP_NS;
 }
 
-/* The daemon or its mount is gone. If the command has ended just now, who waits for it waits for the profile, too. */
+/* The daemon or its mount is gone. If the command has just ended, the process that waits for it also waits for the
+ * profile. */
 static bool is_over(const struct observer *observer) {
     return (observer->status_fd < 0 || may_go_on(observer)) && (!observer->has_children || observer->has_ended);
 }
@@ -380,7 +381,7 @@ static bool is_over(const struct observer *observer) {
 static void step(struct observer *observer) {
     bool is_idle;
     reap(observer);
-    drain(observer); /* after that: what was told before an end is known with it */
+    drain(observer); /* afterwards: what was reported before an end is counted by then */
     if (observer->first_ns != 0 && !observer->is_recording && !observer->has_ended)
         find_mount(observer);
     if (observer->status_fd >= 0 && may_go_on(observer)) {
@@ -400,12 +401,12 @@ static void step(struct observer *observer) {
 
 /* ---- Life cycle --------------------------------------------------------------------------------- */
 
-/* By the commands that these are: later slow calls may be asked for, and nobody knows their callers then. */
+/* For all commands: slow calls may be requested later, when nobody knows their callers any more. */
 static bool wants_callers(const struct session_options *options) {
     return options->slow_ns > 0 || options->groupings & (1U << AGGSTATS_BY_PROCESS | 1U << AGGSTATS_BY_PROGRAM);
 }
 
-/* Names of which none is taken, of a ring, a live file and a socket. */
+/* Chooses free names for a ring, a live file and a socket. */
 static int choose_paths(struct observer *observer, const struct aggstats_clock *clock) {
     struct live_dirs dirs;
     live_dirs_find(&dirs);
@@ -476,12 +477,12 @@ int observer_run(const struct observer_options *options, int status_fd) {
     return error ? 1 : 0;
 }
 
-/* ---- Going on where another was killed ---------------------------------------------------------- */
+/* ---- Going on after another observer was killed -------------------------------------------------- */
 
 #define KILLED_END ".until-killed"
 
-/* As 'osprof recover' does; the live file is removed if that is done. Writing may take its time, and is done by a
- * thread of its own: meanwhile the ring would get full. */
+/* As 'osprof recover' does, and removes the live file on success. A thread does it, because writing may take long, and
+ * the ring would get full meanwhile. */
 static void *save_until_killed(void *context) {
     const struct observer *observer = context;
     const char *live = observer->killed_path;
@@ -507,7 +508,7 @@ static void *save_until_killed(void *context) {
     return NULL;
 }
 
-/* The files keep the names that the daemon and others know; the other process's live file gets another one. */
+/* The files keep the names that the daemon and others know; the live file of the killed process gets another one. */
 static int choose_paths_again(struct observer *observer) {
     const struct observer_state *state = observer->options->state;
     const int length = (int)(strrchr(state->live, '-') + 1 - state->live);
@@ -561,7 +562,7 @@ int observer_take_over(const struct observer_options *options, pid_t command, st
     if (!__atomic_load_n(&state->is_recording, __ATOMIC_ACQUIRE) || !is_there(command))
         return -ESRCH;
     struct observer observer = {.options = options,
-                                .status_fd = open("/dev/null", O_WRONLY | O_CLOEXEC), /* who waits is told directly */
+                                .status_fd = open("/dev/null", O_WRONLY | O_CLOEXEC), /* this process itself waits */
                                 .error_fd = -1,
                                 .control = {.fd = -1},
                                 .command = command,

@@ -10,22 +10,22 @@
 
 #include "observed.h"
 
-/* What comes of starting the daemon, for who waits for it. */
+/* The outcome of starting the daemon, for the process that waits for it. */
 struct observer_started {
     pid_t command;
-    bool has_ended;  /* what follows is known */
+    bool has_ended;  /* the rest is known */
     int exec_error;  /* 0: it was executed */
-    int wait_status; /* of the command, as waitpid(2) has it */
-    bool is_unsaved; /* it was over with the command, and its profile cannot be written, which has been said */
+    int wait_status; /* of the command, as from waitpid(2) */
+    bool is_unsaved; /* the mount ended with the command, and its profile was not saved, as reported */
 };
 
-/* What another process has to know to go on where an observer was killed: in memory that both share. */
-#define OBSERVER_PATH_SIZE 1024 /* of longer ones nothing is told, and nobody goes on */
+/* What another process needs to go on after an observer was killed: in memory that both share. */
+#define OBSERVER_PATH_SIZE 1024 /* longer ones are not stored, and nobody goes on */
 struct observer_state {
-    bool is_recording; /* atomic; what follows is whole, but for the last three */
-    pid_t process;     /* of the daemon; 0: its number is not known here */
+    bool is_recording; /* atomic; the rest is complete, except for the last three */
+    pid_t process;     /* of the daemon; 0: its number is unknown here */
     struct request_record first;
-    dev_t device; /* of the mount; its path, type and source are "" where they are not known */
+    dev_t device; /* of the mount; its path, type and source are "" if unknown */
     char mount[OBSERVER_PATH_SIZE];
     char type[OBSERVER_PATH_SIZE];
     char source[OBSERVER_PATH_SIZE];
@@ -40,20 +40,21 @@ struct observer_state {
 struct observer_options {
     struct session_options session;
     char *const *command;
-    const char *library;          /* that is preloaded */
+    const char *library;          /* to preload */
     struct observer_state *state; /* of this run, zeroed */
 };
 
-/* In a child of the process that waits: does all of it.
- * status_fd: gets a struct observer_started when the command has been started, and one when it has ended: once its
- *            mount can be used or, if that has ended too, its profile has been saved; then it is closed
+/* Call in a child of the process that waits: does all of it.
+ * status_fd: gets a struct observer_started when the command has been started, and another when it has ended and its
+ *   mount can be used; or, if the mount has ended too, when its profile has been saved. Then it is closed
  * Returns the exit status. */
 int observer_run(const struct observer_options *options, int status_fd);
 
-/* Goes on where an observer was killed, in the process that waits for it, which must be a subreaper: the daemon is its
+/* Goes on after an observer was killed, in the process that waits for it, which must be a subreaper: the daemon is its
  * child now. The profile until then is saved beside the one that begins. Returns when the mount, or the daemon, is
- * gone. started: how it has ended
- * Errors:  -ESRCH the mount was not known yet, or the daemon has ended too; others have been told: nobody goes on */
+ * gone. started: how the command has ended
+ * Errors:  -ESRCH the mount was not known yet, or the daemon has ended too; others have been reported: nobody goes
+ *          on */
 int observer_take_over(const struct observer_options *options, pid_t command, struct observer_started *ret_started);
 
 #endif

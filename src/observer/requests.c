@@ -55,12 +55,12 @@ static char *copy_names(const struct request *request) {
     char *names = malloc(request->names_bytes + 2);
     if (names) {
         memcpy(names, request->names, request->names_bytes);
-        names[request->names_bytes] = names[request->names_bytes + 1] = '\0'; /* of two that were cut, too */
+        names[request->names_bytes] = names[request->names_bytes + 1] = '\0'; /* also if names were cut */
     }
     return names;
 }
 
-/* The last ones are the likeliest. NULL: of no request that counts, such as the answer to an interrupt */
+/* Searches the latest ones first. NULL: the request is not counted, such as an interrupt */
 static struct pending_request *find_pending(struct requests *requests, const struct request_record *record) {
     for (size_t i = requests->pending_count; i-- > 0;)
         if ((requests->pending[i].unique | REQUEST_ASKED_AGAIN) == (record->unique | REQUEST_ASKED_AGAIN))
@@ -89,7 +89,7 @@ static struct pending_request *find_oldest(struct requests *requests) {
     return oldest;
 }
 
-/* Nothing tells of an answer that has been lost but another request of the same number, or that there are too many. */
+/* A lost answer is noticed only by another request of the same number, or when there are too many. */
 static void make_room(struct requests *requests, struct pending_request *same) {
     if (same)
         lose_pending(requests, same);
@@ -145,7 +145,7 @@ static struct aggstats_outcome outcome_of(const struct pending_request *pending,
                                      .moved_bytes = moved_bytes};
 }
 
-/* What an answer tells of names. */
+/* Learns names from an answer. */
 static void learn(struct requests *requests, const struct pending_request *pending, uint64_t node) {
     const char *name = pending->names;
     if (!name)

@@ -1,5 +1,5 @@
-/* From requests and answers to calls: which answer is to which request, and counting both in a recorder. Requests that
- * wait for their answers are calls in flight, each in a lane of its own. */
+/* From requests and answers to calls: matches answers to requests, and counts both in a recorder. Requests without an
+ * answer are calls in flight, each in a lane of its own. */
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
@@ -9,16 +9,16 @@
 #include "seen_callers.h"
 #include "wire_ops.h"
 
-#define REQUESTS_MAX 1024 /* that wait for their answers: of more, the oldest is taken to have lost its own */
+#define REQUESTS_MAX 1024 /* without an answer; if there are more, the oldest is taken to have lost its answer */
 
 struct pending_request {
     uint64_t unique;
     uint32_t pid;
     uint32_t uid;
-    uint32_t thread; /* of the daemon, that has taken it */
+    uint32_t thread; /* of the daemon; it has taken the request */
     enum wire_op op;
     uint64_t node;
-    uint64_t offset; /* or the other node that it names */
+    uint64_t offset; /* or the second node of the request */
     uint64_t asked_bytes;
     char *names; /* NULL: none; else one or two, each with its NUL */
     struct aggstats_span span;
@@ -30,14 +30,14 @@ struct requests {
     struct seen_callers callers;
     struct pending_request pending[REQUESTS_MAX];
     size_t pending_count;
-    struct aggstats_block *lanes[REQUESTS_MAX]; /* that are free */
+    struct aggstats_block *lanes[REQUESTS_MAX]; /* the free ones */
     size_t lane_count;
     bool is_grouped;
-    unsigned joint[WIRE_OP_COUNT]; /* atomic; values that latencies are related to, as bits */
+    unsigned joint[WIRE_OP_COUNT]; /* atomic; values that latencies are correlated with, as bits */
     uint64_t slow_cycles;          /* atomic; UINT64_MAX: none is slow */
     uint64_t not_counted;          /* requests whose answers were not found, or for which there was no memory */
-    uint64_t lost;                 /* of which the recorder has been told */
-    uint64_t handed_over;          /* atomic; those that another thread has answered than the one that took them */
+    uint64_t lost;                 /* the part that the recorder knows */
+    uint64_t handed_over;          /* atomic; those answered by another thread than the one that took them */
 };
 
 extern const char *const wire_op_names[WIRE_OP_COUNT];
@@ -46,10 +46,10 @@ extern const char *const wire_op_names[WIRE_OP_COUNT];
 int requests_init(struct requests *requests, struct aggstats_recorder *recorder);
 void requests_finish(struct requests *requests);
 
-/* Counts what a record of the mount tells; those that are none of a request do nothing. Threads: one at a time */
+/* Counts a record of the mount; records of other kinds do nothing. Threads: one at a time */
 void requests_take(struct requests *requests, const struct request *request);
 
-/* Tells the recorder of what has been lost since the last time. lost_records: by the ring, in all.
+/* Reports to the recorder what has been lost since the last time. lost_records: by the ring, in all.
  * Threads: as requests_take() */
 void requests_note_lost(struct requests *requests, uint64_t lost_records);
 

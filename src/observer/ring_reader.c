@@ -17,7 +17,7 @@
 
 static int map_new(int fd, struct request_ring **ret_ring) {
     const size_t size_bytes = request_ring_bytes(REQUEST_RING_SLOTS);
-    int error = allocate_blocks(fd, 0, size_bytes); /* no SIGBUS in the daemon later */
+    int error = allocate_blocks(fd, 0, size_bytes); /* else the daemon could get SIGBUS later */
     if (error)
         return error;
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -57,13 +57,13 @@ static bool is_ring(const struct request_ring *ring) {
            ring->slot_count == REQUEST_RING_SLOTS;
 }
 
-/* Where the other reader was. */
+/* Continues where the other reader was. */
 static void go_on(struct ring_reader *reader) {
     const uint64_t head = __atomic_load_n(&reader->ring->head, __ATOMIC_ACQUIRE);
     reader->next = __atomic_load_n(&reader->ring->tail, __ATOMIC_RELAXED);
     if (head - reader->next <= REQUEST_RING_SLOTS)
         return;
-    reader->next = head; /* somebody has overwritten it */
+    reader->next = head; /* another process has overwritten it */
     reader->lost++;
 }
 
@@ -116,7 +116,7 @@ static void go_on_at(struct ring_reader *reader, uint64_t number) {
     __atomic_store_n(&reader->ring->tail, number, __ATOMIC_RELEASE);
 }
 
-/* Nobody but the reader writes its place: if it is another, somebody has overwritten the ring. */
+/* Only the reader writes its position: if it has changed, another process has overwritten the ring. */
 static void notice_overwriting(struct ring_reader *reader) {
     if (__atomic_load_n(&reader->ring->tail, __ATOMIC_RELAXED) == reader->next)
         return;
@@ -124,7 +124,7 @@ static void notice_overwriting(struct ring_reader *reader) {
     reader->lost++;
 }
 
-/* Who has claimed a slot and does not fill it has been killed meanwhile. */
+/* A writer that has claimed a slot and does not fill it has been killed. */
 static void skip_lost(struct ring_reader *reader) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     if (__atomic_load_n(&reader->ring->head, __ATOMIC_RELAXED) == reader->next) {
@@ -135,7 +135,7 @@ static void skip_lost(struct ring_reader *reader) {
         uint64_t skipped = 1;
         while (skipped < REQUEST_RING_SLOTS && !is_whole(reader, reader->next + skipped))
             skipped++;
-        if (skipped < REQUEST_RING_SLOTS) { /* else nothing follows, and one day something will */
+        if (skipped < REQUEST_RING_SLOTS) { /* else nothing follows yet, but may later */
             go_on_at(reader, reader->next + skipped);
             reader->lost++;
         }
@@ -178,7 +178,7 @@ void ring_reader_wait(struct ring_reader *reader, bool is_idle, int64_t timeout_
     __atomic_store_n(futex, REQUEST_READER_LOOKS, __ATOMIC_SEQ_CST);
 }
 
-/* A wait that has not begun yet finds the futex changed, or the mark. */
+/* A wait that has not begun yet finds the futex changed, or the flag. */
 void ring_reader_interrupt(struct ring_reader *reader) {
     __atomic_store_n(&reader->interrupted, 1, __ATOMIC_SEQ_CST);
     __atomic_store_n(&reader->ring->reader, REQUEST_READER_LOOKS, __ATOMIC_SEQ_CST);

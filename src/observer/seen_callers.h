@@ -1,5 +1,5 @@
-/* Who callers were: most commands have ended when what they asked for is counted, a moment later. So the daemon's
- * preloaded object tells of each while it waits for its first answer. */
+/* Who callers were: most commands have ended when their requests are counted, a moment later. So the daemon's preloaded
+ * object reports each caller while it waits for its first answer. */
 #ifndef SEEN_CALLERS_H
 #define SEEN_CALLERS_H
 
@@ -23,7 +23,7 @@ void seen_callers_finish(struct seen_callers *seen);
 
 void seen_callers_add(struct seen_callers *seen, uint32_t thread, uint32_t process, const char *program);
 
-/* As process_identify_first(), of a caller that may be gone by now. An aggstats_identify_fn; context: a struct
+/* As process_identify_first(), for a caller that may have ended by now. An aggstats_identify_fn; context: a struct
  * seen_callers.
  * Threads: any */
 bool seen_callers_identify_first(void *context, uint32_t thread, struct aggstats_identity *ret_identity);

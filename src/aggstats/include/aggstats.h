@@ -2,8 +2,8 @@
  *
  * The OSprof method (thesis chapter 3): for every operation keep how many calls took 2^b..2^(b+1) clock cycles.
  * Invariants that everything else relies on:
- *   - A counter is written by one thread only, and its signal handlers, and only ever grows. The hot path has no lock, no
- *     atomic read-modify-write (on x86-64), no allocation and no system call.
+ *   - A counter is written by one thread only, and its signal handlers, and only ever grows. The hot path has no lock,
+ *     no atomic read-modify-write (on x86-64), no allocation and no system call.
  *   - A call is counted before it begins, its bucket after it ends; readers read in the opposite order.
  *     So calls - sum(buckets) is the number of calls in flight, never negative (thesis §5.8).
  *   - Reset and pause change what readers subtract, never a counter: nothing can be lost.

@@ -1,4 +1,4 @@
-/* Finding and judging calibrations. */
+/* Finding calibrations, and deciding whether they apply. */
 #include "calibration.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 /* ---- Files -------------------------------------------------------------------------------------- */
 
-/* A profile from elsewhere may call its host anything. */
+/* A profile from elsewhere may have any text as its host. */
 static bool is_host_name(const char *host) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
     size_t length = strlen(host);
@@ -26,7 +26,7 @@ int calibration_path(const char *host, char **ret_path) {
     if (!is_host_name(host))
         return -EINVAL;
     int length;
-    if (state_home && state_home[0] == '/') /* others are to be ignored */
+    if (state_home && state_home[0] == '/') /* the specification has relative paths ignored */
         length = asprintf(ret_path, "%s/osprof/%s.calibration", state_home, host);
     else if (home && home[0] == '/')
         length = asprintf(ret_path, "%s/.local/state/osprof/%s.calibration", home, host);
@@ -62,7 +62,7 @@ int calibration_load(const char *path, struct calibration *ret_calibration) {
     return error ? complain_unusable(path, error, &why) : 0;
 }
 
-/* Those that the specification of base directories asks for, mode and all. */
+/* With the mode that the specification of base directories requires. */
 static int make_parents(const char *path) {
     CLEANUP_FREE char *parent = strdup(path);
     if (!parent)
@@ -98,7 +98,7 @@ int calibration_save(const char *path, const struct calibration *calibration) {
     return error ? error : replace_file(dir_fd, name, NULL, 0600, text, size_bytes);
 }
 
-/* ---- Whose times they are ----------------------------------------------------------------------- */
+/* ---- Which machine they are of ------------------------------------------------------------------ */
 
 bool calibration_is_of(const struct calibration *calibration, const char *host, const struct aggstats_clock *clock) {
     double ratio = (double)clock->frequency_hz / (double)calibration->clock.frequency_hz;
@@ -116,7 +116,7 @@ static void complain_other_machine(const char *path, const struct calibration *c
                  (double)calibration->clock.frequency_hz / 1e6, (double)clock->frequency_hz / 1e6);
 }
 
-/* The device below a profile; name NULL: not known. */
+/* The device below a profile; name NULL: unknown. */
 static struct mounts_device device_below(const struct aggstats_profile *profile) {
     struct mounts_device device = {0};
     const char *lower = aggstats_profile_label(profile, "lower");
@@ -152,7 +152,7 @@ static void keep_those_of(struct calibration *calibration, const struct mounts_d
     calibration->count = kept;
 }
 
-/* Returns false if there is a file that cannot be used, which has been told. */
+/* Returns false if there is a file that cannot be used, which has been reported. */
 static bool find_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration) {
     const char *host = aggstats_profile_label(profile, "host");
     CLEANUP_FREE char *path = NULL;

@@ -1,7 +1,7 @@
-/* Where characteristic times are kept, and what they say of a profile's peaks.
+/* Where characteristic times are stored, and which of them apply to a profile.
  *
- * A file for each host, $XDG_STATE_HOME/osprof/HOST.calibration (~/.local/state without the variable), so that hosts
- * that share home directories do not share times, and times can be carried to where profiles are looked at. */
+ * There is a file for each host, $XDG_STATE_HOME/osprof/HOST.calibration (default: in ~/.local/state). So hosts that
+ * share home directories do not share times, and times can be copied to where profiles are read. */
 #ifndef CALIBRATION_H
 #define CALIBRATION_H
 
@@ -10,37 +10,37 @@
 
 /* The path of a host's file.
  * Owner:   the caller frees *ret_path
- * Errors:  -EINVAL no name for a file, -ENOENT neither XDG_STATE_HOME nor HOME says where, -ENOMEM */
+ * Errors:  -EINVAL the host's name is no file name, -ENOENT neither XDG_STATE_HOME nor HOME is set, -ENOMEM */
 int calibration_path(const char *host, char **ret_path);
 
-/* Reads a file, and complains if that fails for another reason than that there is none.
+/* Reads a file, and prints an error unless the file does not exist.
  * Owner:   the caller finishes *ret_calibration
  * Errors:  -ENOENT there is none; others: as reading and parsing */
 int calibration_load(const char *path, struct calibration *ret_calibration);
 
-/* Makes the directories that a file needs (mode 0700), and tests whether it can be written there.
- * Errors:  what failed */
+/* Makes the directories of a file (mode 0700), and tests whether it can be written there.
+ * Errors:  the failed call's */
 int calibration_prepare(const char *path);
 
-/* Replaces the file whole, mode 0600.
- * Errors:  what failed; the old one is untouched then */
+/* Replaces the file as a whole, mode 0600.
+ * Errors:  the failed call's; the old one is untouched then */
 int calibration_save(const char *path, const struct calibration *calibration);
 
-/* True if a host of that name with that clock is the calibrated one, as far as can be told: rates are compared if both
- * are of the same counter of cycles, and may differ by 1/1000, as they do from one measurement to the next. */
+/* True if a host of that name with that clock is the calibrated one, as far as can be known: rates are compared if both
+ * are of the same cycle counter, and may differ by 1/1000, as they do from one measurement to the next. */
 bool calibration_is_of(const struct calibration *calibration, const char *host, const struct aggstats_clock *clock);
 
-/* The times that may explain a profile: those of the machine that it names as its host, of the device that now holds
- * the directory below it, and, if that is no device of this machine, of the network. None where that is not known, or
- * the profile does not tell its clock's rate. Complains, without failing, of a file of that host that cannot be used.
+/* The times that apply to a profile: those of the machine that it names as its host, of the device that now holds the
+ * directory below it, and, if that is no device of this machine, of the network. None if that is unknown, or the
+ * profile has no clock rate. Prints an error, without failing, if a file of that host cannot be used.
  * Owner:   the caller finishes *ret_calibration */
 void calibration_for_profile(const struct aggstats_profile *profile, struct calibration *ret_calibration);
 
-/* The same for two profiles; of a file that neither can use is complained once. */
+/* The same for two profiles; an error about a file of both is printed once. */
 void calibration_for_pair(const struct aggstats_profile *a, const struct aggstats_profile *b, struct calibration *ret_a,
                           struct calibration *ret_b);
 
-/* The time of that kind, of the machine; NULL: none. Owner: calibration */
+/* The machine's time of that kind; NULL: none. Owner: calibration */
 const struct characteristic *calibration_time(const struct calibration *calibration, enum characteristic_kind kind);
 
 #endif

@@ -1,4 +1,4 @@
-/* Calibrations as text. Reading is strict: a file that somebody has damaged must not give wrong labels. */
+/* Calibrations as text. Reading is strict: a damaged file must not give wrong labels. */
 #include "calibration_text.h"
 
 #include <ctype.h>
@@ -25,7 +25,7 @@ void calibration_finish(struct calibration *calibration) {
 
 /* ---- Times -------------------------------------------------------------------------------------- */
 
-/* Machine first, then device by device: their kinds are in that order, too. */
+/* Machine first, then by device; their kinds are in that order too. */
 static int compare_times(const struct characteristic *a, const struct characteristic *b) {
     int scopes = (int)characteristic_scope(a->kind) - (int)characteristic_scope(b->kind);
     int places = strcmp(a->place ? a->place : "", b->place ? b->place : "");
@@ -116,7 +116,7 @@ static int read_line(struct parse *parse) {
     return 1;
 }
 
-/* A line that must be there. */
+/* Reads a line that must exist. */
 static int need_line(struct parse *parse, const char *what) {
     int got = read_line(parse);
     if (got == 0) {
@@ -166,7 +166,7 @@ static bool take_clock(char *rest, struct aggstats_clock *ret_clock) {
     return false;
 }
 
-/* The value of a header's line "# key: value"; NULL: it is another one. */
+/* The value of a header's line "# key: value"; NULL: it has another key. */
 static char *value_of(char *line, const char *key) {
     size_t length = strlen(key);
     return strncmp(line, key, length) == 0 && line[length] ? line + length : NULL;

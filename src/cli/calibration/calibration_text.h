@@ -1,4 +1,4 @@
-/* The file that keeps characteristic times, osprof(5): which machine they are of, and a line for each. */
+/* The file of characteristic times, osprof(5): which machine they are of, and a line for each. */
 #ifndef CALIBRATION_TEXT_H
 #define CALIBRATION_TEXT_H
 
@@ -9,14 +9,14 @@
 
 struct calibration {
     char host[HOST_NAME_MAX + 1];
-    struct aggstats_clock clock;  /* by which the machine is told from others of its name */
+    struct aggstats_clock clock;  /* distinguishes the machine from others of its name */
     struct characteristic *times; /* in the order of their kinds, then by place */
     size_t count;
 };
 
 void calibration_finish(struct calibration *calibration);
 
-/* Adds a time, or puts it in place of the one of that kind and place. It is copied.
+/* Adds a time, or replaces the one of that kind and place. It is copied.
  * Errors:  -ENOMEM; nothing has changed then */
 int calibration_put(struct calibration *calibration, const struct characteristic *time);
 

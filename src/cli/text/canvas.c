@@ -10,7 +10,7 @@
 
 #define CHUNK_BYTES 256
 
-/* A character of a text: how many bytes it has, and columns it takes; 0 columns: it is not to be shown. */
+/* A character of a text: its bytes, and the columns it takes; 0 columns: it must not be shown. */
 struct character {
     size_t bytes;
     int columns;

@@ -8,7 +8,7 @@
 
 #define LABEL_COLUMNS 7 /* "  100k " before the bars */
 
-/* Eighths of a row, before rounding. log10 of a power of ten is exact, so a bar begins its row exactly there. */
+/* Eighths of a row, before rounding. log10 of a power of ten is exact, so its bar begins a row exactly. */
 static double height_of(uint64_t count) {
     return count == 0 ? 0 : 8 * log10((double)count) + 1;
 }
@@ -24,7 +24,7 @@ struct range {
     unsigned end; /* first == end: empty */
 };
 
-/* Buckets from the first to the last that counted. */
+/* Buckets from the first to the last with calls. */
 static struct range counted_range(const struct aggstats_op_profile *op, unsigned resolution) {
     struct range range = {0, 64 * resolution};
     while (range.end > 0 && op->buckets[range.end - 1] == 0)
@@ -92,7 +92,7 @@ static double units_per_second(const struct units *units) {
     return units->frequency_hz > 0 ? (double)units->frequency_hz : 1; /* else an axis of cycles */
 }
 
-/* Where on the axis 10^exponent seconds (or cycles) lie, in characters. */
+/* Position of 10^exponent seconds (or cycles) on the axis, in characters. */
 static double tick_position(const struct chart_axis *axis, const struct units *units, int exponent) {
     double cycles_log2 = exponent * log2(10) + log2(units_per_second(units));
     double column = cycles_log2 * axis->resolution / axis->merged - axis->first_column;
@@ -106,7 +106,7 @@ static void format_tick(const struct units *units, int exponent, char ret_text[U
         units_format_power_count(exponent, ret_text);
 }
 
-/* Powers of ten from one labelled tick to the next, so that labels ("100 µs" and two blanks) do not touch. */
+/* Powers of ten between labelled ticks, so that labels ("100 µs" and two blanks) do not touch. */
 static int tick_step(const struct chart_axis *axis, const struct units *units) {
     double decade = tick_position(axis, units, 1) - tick_position(axis, units, 0);
     int step = 1;
@@ -138,7 +138,7 @@ static unsigned find_ticks(const struct chart_axis *axis, const struct units *un
     return count;
 }
 
-/* Returns the columns used, as the two below. */
+/* Returns the columns used, like the two below. */
 static int print_axis_line(const struct chart_axis *axis, const struct tick *ticks, unsigned tick_count,
                            const struct screen *screen) {
     const int width = (int)(axis->column_count * axis->column_width);
@@ -170,7 +170,7 @@ static void print_axis(const struct chart_axis *axis, const struct units *units,
     unsigned tick_count = find_ticks(axis, units, ticks);
     print_axis_line(axis, ticks, tick_count, screen);
     putc('\n', screen->stream);
-    while (tick_count > 0 && /* the label of the last may reach beyond the axis, but not beyond the screen */
+    while (tick_count > 0 && /* the label of the last may extend beyond the axis, but not beyond the screen */
            LABEL_COLUMNS + ticks[tick_count - 1].position + units_text_columns(ticks[tick_count - 1].text) >
                screen->width)
         tick_count--;
@@ -233,7 +233,7 @@ static unsigned row_count(const struct chart_axis *axis, const struct aggstats_o
     return (highest + 7) / 8;
 }
 
-/* The axis up to where the op's bars end, and so far that it has a tick if it has one at all. */
+/* Shortens the axis to where the op's bars end, but keeps a tick if it has one. */
 static struct chart_axis trim_axis(const struct chart_axis *axis, const struct aggstats_op_profile *op,
                                    const struct units *units) {
     struct tick ticks[TICKS_MAX];
@@ -260,7 +260,7 @@ void chart_print(const struct chart_axis *axis, const struct aggstats_op_profile
 
 /* ---- Two side by side --------------------------------------------------------------------------- */
 
-#define PAIR_GAP_COLUMNS 8 /* the label of the last tick may reach beyond its axis */
+#define PAIR_GAP_COLUMNS 8 /* the label of the last tick may extend beyond its axis */
 
 static int half_width(const struct screen *screen) {
     return screen->width / 2;

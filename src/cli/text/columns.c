@@ -42,7 +42,7 @@ void columns_settle(struct columns *columns) {
         columns->text_column = OWN_LINE_INDENT;
 }
 
-/* The name is cut where it would not even fit alone. Returns where that ends */
+/* The name is cut if it would not even fit alone. Returns where that ends */
 static int print_beginning(const struct columns *columns, const char *const *numbers, const char *name, enum ink first,
                            enum ink other, enum ink of_name) {
     const struct screen *screen = columns->screen;

@@ -1,4 +1,4 @@
-/* What came of an op's calls, in a line. */
+/* Failures and bytes of an op's calls, in a line. */
 #include "outcome_line.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base.h"
 #include "units.h"
 
-/* The kind with the most failures of those not told yet; AGGSTATS_FAILURES: there is none. */
+/* The kind with the most failures of those not printed yet; AGGSTATS_FAILURES: there is none. */
 static unsigned commonest(const uint64_t failures[AGGSTATS_FAILURES], const bool told[AGGSTATS_FAILURES]) {
     unsigned best = AGGSTATS_FAILURES;
     for (unsigned failure = 0; failure < AGGSTATS_FAILURES; failure++)

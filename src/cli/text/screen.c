@@ -1,4 +1,4 @@
-/* What the output may look like. */
+/* Printing within the capabilities of the output. */
 #include "screen.h"
 
 #include <langinfo.h>
@@ -103,7 +103,7 @@ static const char *skip_characters(const char *text, int count) {
     return text;
 }
 
-/* Owner: the caller frees it. Returns NULL if there is no memory */
+/* Owner: the caller frees it. Returns NULL without memory */
 static char *make_shown(const struct screen *screen, const char *text) {
     char *shown = NULL;
     size_t size_bytes;
@@ -205,7 +205,7 @@ void screen_print_wrapped(const struct screen *screen, int column, int indent, c
         if (column + needed > screen->width && (column > indent || needed == 1)) {
             column = break_line(screen, indent);
             if (*start == ' ')
-                continue; /* the end of the line stands for it */
+                continue; /* the end of the line replaces it */
         }
         char one[8] = "";
         memcpy(one, character, length < sizeof(one) ? length : 0);

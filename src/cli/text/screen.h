@@ -1,4 +1,4 @@
-/* What the output may look like: its width, its characters, its colours. */
+/* The capabilities of the output: its width, its characters, its colours. */
 #ifndef SCREEN_H
 #define SCREEN_H
 
@@ -15,8 +15,8 @@ struct screen {
     bool colour;
 };
 
-/* What a stream can do. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII,
- * even where the locale has more. */
+/* The capabilities of a stream. width: 0 = that of the terminal, else of $COLUMNS, else 80; ascii: only ASCII, even if
+ * the locale has more. */
 struct screen screen_of(FILE *stream, int width, bool ascii);
 struct screen screen_of_stdout(int width, bool ascii);
 
@@ -28,42 +28,43 @@ enum ink {
     INK_WARNING,
 };
 
-/* What is printed from now on has this colour, up to INK_PLAIN. */
+/* All that is printed from now on has this colour, until INK_PLAIN. */
 void screen_ink(const struct screen *screen, enum ink ink);
 
-/* Prints text in a colour; without colours just the text. */
+/* Prints text in a colour, if there are colours. */
 void screen_print(const struct screen *screen, enum ink ink, const char *text);
 
-/* Prints text, blanks before it, so that it ends `columns` columns further. */
+/* Prints text right-aligned, so that it ends `columns` columns further. */
 void screen_print_right(const struct screen *screen, enum ink ink, const char *text, int columns);
 
 /* Prints a key, the first of two columns of a page; it may have come from a file. */
 void screen_print_key(const struct screen *screen, const char *key);
 
-/* Prints a word of a list, a blank before it, on a new line if it does not fit. column: where the last one ended; bytes
- * are columns Returns where this one ends */
+/* Prints a word of a list, with a blank before it, on a new line if it does not fit. column: where the last one ended;
+ * bytes are columns
+ * Returns where this one ends */
 int screen_print_word(const struct screen *screen, int column, const char *word);
 
-/* Within a sentence: makes blanks of a number and its unit such that no line ends there. Texts that came from a file
- * must have been cleaned of characters that terminals obey before they are put into a sentence. */
+/* Within a sentence: protects the blank between a number and its unit, so that no line ends there. Characters that
+ * terminals obey must be replaced in texts from files before they are put into a sentence. */
 void screen_make_blanks_firm(char *text);
 
-/* Prints words with a blank, or where they do not fit a new line, between them, then a new line. indent: blanks before
- * the first word; further lines have twice as many */
+/* Prints words with blanks between them, or new lines where they do not fit, then a new line. indent: blanks before the
+ * first word; further lines have twice as many */
 void screen_print_sentence(const struct screen *screen, int indent, const char *text);
 
-/* Prints text that came from a file from a column of the line on, then a new line: where it does not fit it is broken,
- * at a blank if there is one, and goes on behind `indent` blanks. */
+/* Prints text from a file, from a column of the line on, then a new line. If it does not fit it is broken, at a blank
+ * if there is one, and goes on behind `indent` blanks. */
 void screen_print_wrapped(const struct screen *screen, int column, int indent, const char *text);
 
-/* Prints text that came from a file: what a terminal might obey becomes '?'. */
+/* Prints text from a file: characters that a terminal obeys become '?'. */
 void screen_print_untrusted(const struct screen *screen, enum ink ink, const char *text);
 
-/* Which part of a text that is too long is kept. */
+/* Which part of a too long text is kept. */
 enum screen_part { SCREEN_BEGINNING, SCREEN_END };
 
-/* A text as screen_print_untrusted() has it, not wider than so many columns, with "..." for what is left out.
- * Owner: the caller frees it. Returns NULL if there is no memory */
+/* A text as from screen_print_untrusted(), cut to that many columns, with "..." for the rest.
+ * Owner:   the caller frees it. Returns NULL without memory */
 char *screen_cut(const struct screen *screen, const char *text, int columns, enum screen_part kept);
 
 #endif

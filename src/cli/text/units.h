@@ -9,17 +9,16 @@
 
 #define UNITS_TEXT_SIZE 32
 
-/* What turns cycles into text. */
+/* How to turn cycles into text. */
 struct units {
-    uint64_t frequency_hz; /* 0: not known, latencies stay cycles ("1.64k") */
+    uint64_t frequency_hz; /* 0: unknown, latencies stay cycles ("1.64k") */
     bool ascii;            /* "us" for "µs", "<=" for "≤" */
 };
 
-/* 13640 -> "13,640". count: below 10^24, as sums over all operations of a profile are: those have 64 bits each, and are
- * 4,096 at most */
+/* 13640 -> "13,640". count: below 10^24; the largest sums are over 4,096 operations of 64 bits each */
 void units_format_count(wide_count count, char ret_text[UNITS_TEXT_SIZE]);
 
-/* What a noun ends with after this count: "s", or nothing. */
+/* The plural ending of a noun after this count: "s", or nothing. */
 const char *units_plural(wide_count count);
 
 /* 0.0123 -> "0.01", 12.34 -> "12.3", 13640 -> "13,640" */
@@ -34,14 +33,14 @@ void units_format_share(double share, char ret_text[UNITS_TEXT_SIZE]);
 /* 0.00000164 -> "1.64 µs" */
 void units_format_seconds(const struct units *units, double seconds, char ret_text[UNITS_TEXT_SIZE]);
 
-/* A latency, as time where the clock's rate is known. */
+/* A latency, as time if the clock's rate is known. */
 void units_format_cycles(const struct units *units, double cycles, char ret_text[UNITS_TEXT_SIZE]);
 
-/* A power of ten without digits to spare, for axes: (4, count) -> "10k"; seconds: (-5) -> "10 µs" */
+/* A power of ten for axes, as short as possible: (4, count) -> "10k"; seconds: (-5) -> "10 µs" */
 void units_format_power_count(int exponent, char ret_text[UNITS_TEXT_SIZE]);
 void units_format_power_seconds(const struct units *units, int exponent, char ret_text[UNITS_TEXT_SIZE]);
 
-/* Columns that UTF-8 text takes on a screen: its characters. */
+/* Columns of UTF-8 text on a screen: its characters. */
 int units_text_columns(const char *text);
 
 #endif

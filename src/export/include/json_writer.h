@@ -1,5 +1,5 @@
-/* Writing JSON as a stream. Whole numbers have all their digits; keys and texts are UTF-8 whatever they were.
- * The key of what stands in an array is NULL. */
+/* Writing JSON as a stream. Integers have all their digits; keys and texts become valid UTF-8. The key of an element of
+ * an array is NULL. */
 #ifndef JSON_WRITER_H
 #define JSON_WRITER_H
 
@@ -12,8 +12,8 @@
 struct json_writer {
     FILE *stream;
     unsigned depth;
-    bool has_sibling; /* something stands before, at this depth */
-    bool is_one_line; /* all of it in one */
+    bool has_sibling; /* there is a value before, at this depth */
+    bool is_one_line; /* the whole document in one line */
 };
 
 /* bracket: '{' or '['; it is ended by the matching '}' or ']'. */
@@ -25,8 +25,8 @@ void json_count(struct json_writer *writer, const char *key, wide_count count);
 void json_real(struct json_writer *writer, const char *key, double value);
 void json_bool(struct json_writer *writer, const char *key, bool value);
 
-/* A latency as "<name>_cycles", and as "<name>_seconds" where that can be told. name: at most 48 bytes; frequency_hz: 0:
- * not known */
+/* A latency as "<name>_cycles", and as "<name>_seconds" if the clock's rate is known. name: at most 48 bytes;
+ * frequency_hz: 0: unknown */
 void json_latency(struct json_writer *writer, uint64_t frequency_hz, const char *name, double cycles);
 
 #endif

@@ -7,10 +7,10 @@
  * the new one takes over its bound, as the latency that it may have missed. Differs: a kept object has the whole
  * profile of its calls since it was added, and the profile of an evicted one is added to `other`. So
  *   - all counts are exact: a call is in one profile, and all together are the whole;
- *   - a bound exists for the latency of calls that a kept object has missed: missed_cycles_max, which is in `other`. 0: it
- *     has missed none;
- *   - an object that is not kept has taken no more than the largest bound of evicted ones. Bounds add up to the latency of
- *     all calls, so that is no more than the count_max-th part of it. All objects that took more are kept.
+ *   - a bound exists for the latency of calls that a kept object has missed: missed_cycles_max, which is in `other`. 0:
+ *     it has missed none;
+ *   - an object that is not kept has taken no more than the largest bound of evicted ones. Bounds add up to the latency
+ *     of all calls, so that is no more than the count_max-th part of it. All objects that took more are kept.
  * A rotation subtracts what was saved from the bounds too (heavy_end_marks()). Not thread-safe; see grouping.h. */
 #ifndef HEAVY_H
 #define HEAVY_H
