@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/groups.h"
 
 #define TOP 20
 

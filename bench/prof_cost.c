@@ -21,6 +21,8 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "aggstats/groups.h"
+#include "aggstats/slow.h"
 #include "prof.h"
 
 #define ROUNDS 1009

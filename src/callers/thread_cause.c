@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "aggstats/slow.h"
 #include "base.h"
 #include "proc_stat.h"
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "aggstats/slow.h"
 #include "base.h"
 #include "process_name.h"
 

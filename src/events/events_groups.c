@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/groups.h"
 #include "base.h"
 
 #define FIRST_PLACES 64U

@@ -2,6 +2,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "aggstats/numbered.h"
 #include "base.h"
 #include "recorder_private.h"
 

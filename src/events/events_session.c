@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
+#include "aggstats/numbered.h"
 #include "base.h"
 #include "quiet_thread.h"
 #include "recorder_private.h"

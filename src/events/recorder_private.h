@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "aggstats/numbered.h"
 #include "events_recorder.h"
 #include "events_writer.h"
 #include "ring.h"

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "aggstats/slow.h"
 #include "background.h"
 #include "base.h"
 #include "config.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/slow.h"
 #include "base.h"
 
 #define THREADS_MAX 64

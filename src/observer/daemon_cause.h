@@ -3,6 +3,7 @@
 #ifndef DAEMON_CAUSE_H
 #define DAEMON_CAUSE_H
 
+#include "aggstats/slow.h"
 #include "thread_cause.h"
 
 struct daemon_causes {

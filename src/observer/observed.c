@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/busy.h"
+#include "aggstats/groups.h"
+#include "aggstats/joint.h"
+#include "aggstats/slow.h"
 #include "base.h"
 #include "mount_labels.h"
 #include "path.h"

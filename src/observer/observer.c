@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <syslog.h>
 
+#include "aggstats/lane.h"
 #include "base.h"
 #include "command.h"
 #include "control_server.h"

@@ -5,6 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "aggstats/groups.h"
+#include "aggstats/joint.h"
+#include "aggstats/lane.h"
+#include "aggstats/slow.h"
 #include "base.h"
 
 #define REQUEST_ASKED_AGAIN (UINT64_C(1) << 63) /* FUSE_UNIQUE_RESEND: the request is in the same place as before */

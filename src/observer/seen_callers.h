@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "aggstats.h"
+#include "aggstats/groups.h"
 
 #define SEEN_CALLERS_MAX 4096U
 

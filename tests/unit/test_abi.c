@@ -53,20 +53,6 @@ START_TEST(earlier_options_leave_the_rest_at_zero) {
 }
 END_TEST
 
-START_TEST(options_of_groups_may_grow_too) {
-    static char something[1];
-    const struct {
-        struct aggstats_grouping_options known;
-        void *later;
-    } later = {.known = {.grouping = AGGSTATS_BY_UID}, .later = NULL}, set = {.known = later.known, .later = something};
-    struct aggstats_recorder *recorder = NULL;
-    ck_assert_int_eq(aggstats_recorder_create(&options, &recorder), 0);
-    ck_assert_int_eq(aggstats_recorder_group_sized(recorder, &set.known, sizeof(set)), -EINVAL);
-    ck_assert_int_eq(aggstats_recorder_group_sized(recorder, &later.known, sizeof(later)), 0);
-    aggstats_recorder_destroy(recorder);
-}
-END_TEST
-
 int main(void) {
     Suite *suite = suite_create("abi");
     TCase *tcase = tcase_create("abi");
@@ -74,7 +60,6 @@ int main(void) {
     tcase_add_test(tcase, later_options_that_are_not_set_do_no_harm);
     tcase_add_test(tcase, later_options_that_are_set_are_refused);
     tcase_add_test(tcase, earlier_options_leave_the_rest_at_zero);
-    tcase_add_test(tcase, options_of_groups_may_grow_too);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/busy.h"
+#include "aggstats/lane.h"
+#include "aggstats/slow.h"
 #include "proc_status.h"
 #include "run_suite.h"
 

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aggstats/numbered.h"
 #include "base.h"
 #include "events_reader.h"
 #include "events_recorder.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "aggstats.h"
+#include "aggstats/joint.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };

@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include "aggstats.h"
+#include "aggstats/lane.h"
 #include "run_suite.h"
 
 #define START_CYCLES 1000000U

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/numbered.h"
 #include "run_suite.h"
 
 #define THREADS 3

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/groups.h"
+#include "aggstats/joint.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_LOOKUP, OP_COUNT };

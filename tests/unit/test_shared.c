@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/shared.h"
 #include "run_suite.h"
 
 enum { OP_READ, OP_WRITE, OP_COUNT };
@@ -23,12 +24,10 @@ static char path[sizeof(directory) + 16];
 static struct aggstats_recorder *maker;
 
 static int make(unsigned shared_threads) {
-    const struct aggstats_recorder_options options = {.op_names = op_names,
-                                                      .op_count = OP_COUNT,
-                                                      .resolution = 1,
-                                                      .live_path = path,
-                                                      .shared_threads = shared_threads};
-    return aggstats_recorder_create(&options, &maker);
+    const struct aggstats_recorder_options options = {
+        .op_names = op_names, .op_count = OP_COUNT, .resolution = 1, .live_path = path};
+    return shared_threads == 0 ? aggstats_recorder_create(&options, &maker)
+                               : aggstats_recorder_create_shared(&options, shared_threads, &maker);
 }
 
 static void set_up(void) {

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/groups.h"
+#include "aggstats/slow.h"
 #include "base.h"
 #include "run_suite.h"
 

@@ -25,8 +25,6 @@
 #include "aggstats/live.h"
 #include "aggstats/profile.h"
 #include "aggstats/recorder.h"
-#include "aggstats/shared.h"
-#include "aggstats/slow.h"
 #include "aggstats/text.h"
 #include "aggstats/value.h"
 

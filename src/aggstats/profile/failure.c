@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "aggstats.h"
+#include "aggstats/lane.h"
 #include "base.h"
 
 /* clang-format off */

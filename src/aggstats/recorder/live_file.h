@@ -115,8 +115,8 @@ struct live {
 
 /* Creates the file, or takes anonymous memory where options->live_path is NULL.
  * Errors:  -ENOMEM, -E2BIG labels too long, those of creating the file; nothing is left behind */
-int live_create(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
-                const struct aggstats_clock *clock);
+int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
+                const struct layout *layout, const struct aggstats_clock *clock);
 
 /* Notes that recording ends now, and closes the file, which stays; the memory remains mapped. */
 void live_close(struct live *live);

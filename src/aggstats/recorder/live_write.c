@@ -57,7 +57,7 @@ static int open_file(struct live *live, const char *path) {
 }
 
 static void fill_header(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
-                        const struct aggstats_clock *clock, size_t header_bytes) {
+                        const struct aggstats_clock *clock, uint64_t shared_threads, size_t header_bytes) {
     struct live_header *header = live->header;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     *header = (struct live_header){
@@ -72,7 +72,7 @@ static void fill_header(struct live *live, const struct aggstats_recorder_option
         .labels_bytes = labels_size_bytes(options),
         .header_bytes = header_bytes,
         .block_stride_bytes = round_up(layout_block_bytes(layout), page_bytes),
-        .shared_threads = options->shared_threads,
+        .shared_threads = shared_threads,
     };
     struct live_offsets offsets = live_offsets_make(layout, header->labels_bytes);
     char *base = (char *)header;
@@ -104,15 +104,15 @@ static void publish_header(struct live_header *header) {
     __atomic_store_n((uint64_t *)(void *)header->magic, magic, __ATOMIC_RELEASE);
 }
 
-int live_create(struct live *live, const struct aggstats_recorder_options *options, const struct layout *layout,
-                const struct aggstats_clock *clock) {
+int live_create(struct live *live, const struct aggstats_recorder_options *options, uint64_t shared_threads,
+                const struct layout *layout, const struct aggstats_clock *clock) {
     *live = (struct live){.fd = -1, .directory_fd = -1};
     size_t labels_bytes = labels_size_bytes(options);
     if (labels_bytes > LIVE_LABELS_BYTES_MAX)
         return -E2BIG;
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     struct live_offsets offsets = live_offsets_make(layout, labels_bytes);
-    size_t owners_bytes = options->shared_threads * sizeof(struct live_owner);
+    size_t owners_bytes = shared_threads * sizeof(struct live_owner);
     size_t header_bytes = round_up(live_owners_offset(&offsets) + owners_bytes, page_bytes);
 
     int err = options->live_path ? open_file(live, options->live_path) : 0;
@@ -126,7 +126,7 @@ int live_create(struct live *live, const struct aggstats_recorder_options *optio
         return err;
     }
     live->header = memory;
-    fill_header(live, options, layout, clock, header_bytes);
+    fill_header(live, options, layout, clock, shared_threads, header_bytes);
     window_start(live->windows[0], aggstats_clock_now(clock->kind));
     make_owners(live->header, live_owners_offset(&offsets));
     publish_header(live->header);

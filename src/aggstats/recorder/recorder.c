@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "aggstats/lane.h"
+#include "aggstats/shared.h"
 #include "base.h"
-#include "options_copy.h"
 #include "profile_owned.h"
 #include "quiet_lock.h"
 #include "text_format.h"
@@ -119,8 +120,6 @@ static bool options_valid(const struct aggstats_recorder_options *options) {
     for (size_t i = 0; i < options->label_count; i++)
         if (!text_label_valid(&options->labels[i]))
             return false;
-    if (options->shared_threads > AGGSTATS_SHARED_THREADS_MAX || (options->shared_threads > 0 && !options->live_path))
-        return false;
     return options->clock.kind == 0 || (clock_readable(options->clock.kind) && options->clock.frequency_hz > 0);
 }
 
@@ -157,10 +156,11 @@ static int recorder_init(struct aggstats_recorder *recorder, const struct aggsta
 }
 
 /* A child has either nothing of the live file, or a recorder that leaves it. */
-static int recorder_register(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options) {
+static int recorder_register(struct aggstats_recorder *recorder, const struct aggstats_recorder_options *options,
+                             uint64_t shared_threads) {
     sigset_t before;
     threads_lock_registry(&before);
-    int err = live_create(&recorder->live, options, &recorder->layout, &recorder->clock);
+    int err = live_create(&recorder->live, options, shared_threads, &recorder->layout, &recorder->clock);
     if (err == 0) /* from here on nothing can fail, and threads may count */
         set_hot(recorder, threads_register(&recorder->threads));
     threads_unlock_registry(&before);
@@ -203,7 +203,8 @@ static void recorder_free(struct aggstats_recorder *recorder) {
     free(recorder);
 }
 
-static int create(const struct aggstats_recorder_options *options, struct aggstats_recorder **ret_recorder) {
+static int create(const struct aggstats_recorder_options *options, uint64_t shared_threads,
+                  struct aggstats_recorder **ret_recorder) {
     if (!options_valid(options))
         return -EINVAL;
     pthread_once(&fork_once, watch_forks);
@@ -212,7 +213,7 @@ static int create(const struct aggstats_recorder_options *options, struct aggsta
         return -ENOMEM;
     int err = recorder_init(recorder, options);
     if (err == 0)
-        err = recorder_register(recorder, options);
+        err = recorder_register(recorder, options, shared_threads);
     if (err < 0) {
         recorder_free(recorder);
         return err;
@@ -221,13 +222,30 @@ static int create(const struct aggstats_recorder_options *options, struct aggsta
     return 0;
 }
 
+/* A structure as in an earlier or a later header. own: zeroed. Errors: -EINVAL the caller sets what we do not know of */
+static int copy_options(struct aggstats_recorder_options *own, const void *options, size_t options_bytes) {
+    const unsigned char *bytes = options;
+    for (size_t i = sizeof(*own); i < options_bytes; i++)
+        if (bytes[i] != 0)
+            return -EINVAL;
+    memcpy(own, options, options_bytes < sizeof(*own) ? options_bytes : sizeof(*own));
+    return 0;
+}
+
 int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_options *options, size_t options_bytes,
                                    struct aggstats_recorder **ret_recorder) {
     struct aggstats_recorder_options own = {0};
     if (abi != AGGSTATS_ABI)
         return -EPROTO;
-    int err = options_copy(&own, sizeof(own), options, options_bytes);
-    return err < 0 ? err : create(&own, ret_recorder);
+    int err = copy_options(&own, options, options_bytes);
+    return err < 0 ? err : create(&own, 0, ret_recorder);
+}
+
+int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
+                                    struct aggstats_recorder **ret_recorder) {
+    if (shared_threads == 0 || shared_threads > AGGSTATS_SHARED_THREADS_MAX || !options->live_path)
+        return -EINVAL;
+    return create(options, shared_threads, ret_recorder);
 }
 
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/numbered.h"
 #include "base.h"
 #include "profile_owned.h"
 #include "quiet_lock.h"

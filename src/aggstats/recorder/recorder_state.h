@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "aggstats/numbered.h"
 #include "clock_pair.h"
 #include "probe.h"
 #include "thread_block.h"

@@ -7,6 +7,7 @@
 #define SLOW_STORE_H
 
 #include "aggstats.h"
+#include "aggstats/slow.h"
 
 #define SLOW_CAUSES_MAX 128
 #define SLOW_CALLS_MAX 32

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "aggstats/numbered.h"
 #include "base.h"
 
 int tally_init(struct tally *tally, const struct layout *layout) {

@@ -2,6 +2,7 @@
 #ifndef TALLY_H
 #define TALLY_H
 
+#include "aggstats/numbered.h"
 #include "layout.h"
 #include "longest.h"
 

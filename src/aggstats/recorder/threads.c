@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "aggstats/numbered.h"
 #include "base.h"
 #include "quiet_lock.h"
 #include "thread_block.h"

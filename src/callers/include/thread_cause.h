@@ -3,6 +3,7 @@
 #define THREAD_CAUSE_H
 
 #include "aggstats.h"
+#include "aggstats/slow.h"
 #include "causes.h"
 
 #define THREAD_CAUSES_WHY_SIZE 256

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "aggstats/lane.h"
 #include "base.h"
 #include "command.h"
 #include "signals.h"

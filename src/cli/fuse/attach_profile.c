@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/lane.h"
 #include "base.h"
 #include "command.h"
 #include "live_dirs.h"

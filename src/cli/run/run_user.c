@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "aggstats/shared.h"
 #include "base.h"
 #include "command.h"
 #include "figures.h"
@@ -33,7 +34,7 @@ static int try_paths(struct run_user *user, const char *directory, struct aggsta
         if (asprintf(&path, "%s/%ld-user-%u.live", directory, (long)getpid(), attempt) < 0)
             return -ENOMEM;
         options->live_path = path;
-        error = aggstats_recorder_create(options, &user->recorder);
+        error = aggstats_recorder_create_shared(options, THREADS_AT_A_TIME, &user->recorder);
     }
     return error;
 }
@@ -49,8 +50,7 @@ static int make_live(struct run_user *user, const struct live_dirs *dirs, struct
                                                 .op_count = POSIX_OP_COUNT,
                                                 .resolution = 1,
                                                 .labels = labels,
-                                                .label_count = label_count,
-                                                .shared_threads = THREADS_AT_A_TIME};
+                                                .label_count = label_count};
     int error = live_dirs_make(dirs);
     if (error == 0)
         error = try_paths(user, dirs->paths[dirs->chosen], &options);

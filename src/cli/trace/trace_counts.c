@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/lane.h"
 #include "base.h"
 #include "imported_parse.h"
 

@@ -7,6 +7,10 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "aggstats/groups.h"
+#include "aggstats/joint.h"
+#include "aggstats/numbered.h"
+#include "aggstats/slow.h"
 #include "base.h"
 
 const char *const fs_op_names[FS_OP_COUNT] = {

@@ -1,6 +1,7 @@
 /* The options of osproffs, a row each: parsing, --help and completion come from here. Below the functions that some rows
  * have of their own. */
 #include "options_rows.h"
+#include "aggstats/groups.h"
 
 #include <string.h>
 
@@ -12,8 +13,8 @@
 #include "control.h"
 #include "ctl.h"
 #include "mount_options.h"
-#include "uring.h"
 #include "slow_log.h"
+#include "uring.h"
 #include "user_label.h"
 
 #define ROTATE_MAX_S 31536000 /* a year */

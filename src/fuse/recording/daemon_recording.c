@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "aggstats/slow.h"
 #include "control.h"
 #include "log.h"
 #include "process.h"

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "aggstats.h"
+#include "aggstats/slow.h"
 #include "mount_options.h"
 #include "prof.h"
 #include "slow_log.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "aggstats/busy.h"
+#include "aggstats/groups.h"
 #include "base.h"
 #include "live_directory.h"
 #include "log.h"

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "aggstats/shared.h"
 #include "memory_look.h"
 #include "own_call.h"
 #include "wiped_page.h"

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "aggstats.h"
+#include "aggstats/groups.h"
 #include "environment.h"
 #include "fd_look.h"
 #include "memory_look.h"

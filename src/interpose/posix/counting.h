@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/uio.h>
 
+#include "aggstats/shared.h"
 #include "call.h"
 #include "fd_table.h"
 #include "names.h"

@@ -16,7 +16,7 @@ struct aggstats_live_info {
     int64_t pid;    /* of the process that records or recorded */
     bool recording; /* it still runs */
     bool paused;
-    uint64_t notes[AGGSTATS_NOTES]; /* sums of aggstats_recorder_note(), for a file that is shared */
+    uint64_t notes[AGGSTATS_NOTES]; /* what those that share the file have added up, with a meaning of their own */
 };
 
 /* True if the file begins as a live file does. */

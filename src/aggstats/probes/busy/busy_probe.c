@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "aggstats/busy.h"
 #include "base.h"
 #include "places.h"
 #include "quiet_lock.h"

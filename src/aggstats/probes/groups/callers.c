@@ -1,5 +1,6 @@
 /* Callers by key, sixteen to a set. */
 #include "callers.h"
+#include "aggstats/groups.h"
 
 void callers_finish(struct callers *callers) {
     for (unsigned set = 0; set < CALLERS_SETS; set++)

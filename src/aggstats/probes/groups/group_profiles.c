@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/groups.h"
 #include "base.h"
 #include "profile_owned.h"
 #include "text_format.h"

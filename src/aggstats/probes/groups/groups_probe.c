@@ -1,6 +1,8 @@
 /* Groups of a recorder. */
+#include "aggstats/groups.h"
+#include <errno.h>
+
 #include "grouping.h"
-#include "options_copy.h"
 #include "places.h"
 #include "recorder_state.h"
 #include "snapshot.h"
@@ -89,12 +91,8 @@ static int start(struct aggstats_recorder *recorder) {
     return 0;
 }
 
-int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options,
-                                  size_t options_bytes) {
-    struct aggstats_grouping_options wanted = {0};
-    int err = options_copy(&wanted, sizeof(wanted), options, options_bytes);
-    if (err < 0)
-        return err;
+int aggstats_recorder_group(struct aggstats_recorder *recorder, const struct aggstats_grouping_options *options) {
+    struct aggstats_grouping_options wanted = *options;
     if (wanted.groups_max == 0)
         wanted.groups_max = AGGSTATS_GROUPS_DEFAULT;
     if (aggstats_grouping_has_objects(wanted.grouping) != (wanted.name_object != NULL) ||
@@ -103,7 +101,7 @@ int aggstats_recorder_group_sized(struct aggstats_recorder *recorder, const stru
     if (!aggstats_grouping_name(wanted.grouping) || wanted.groups_max < AGGSTATS_GROUPS_MIN ||
         wanted.groups_max > AGGSTATS_GROUPS_MAX)
         return -EINVAL;
-    err = grouping_of(recorder) ? 0 : start(recorder);
+    int err = grouping_of(recorder) ? 0 : start(recorder);
     return err < 0 ? err : grouping_add_table(grouping_of(recorder), &wanted);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "aggstats/groups.h"
 #include "profile_owned.h"
 
 /* ---- Life cycle ---- */

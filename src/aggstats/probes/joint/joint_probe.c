@@ -1,6 +1,7 @@
 /* Joint profiles of a recorder. */
 #include <errno.h>
 
+#include "aggstats/joint.h"
 #include "joint.h"
 #include "places.h"
 #include "quiet_lock.h"

@@ -1,6 +1,6 @@
 /* Slow calls of a recorder. */
+#include "aggstats/slow.h"
 #include "base.h"
-#include "options_copy.h"
 #include "places.h"
 #include "quiet_lock.h"
 #include "recorder_state.h"
@@ -103,19 +103,15 @@ static int start(struct aggstats_recorder *recorder, const struct aggstats_slow_
     return 0;
 }
 
-int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options,
-                                     size_t options_bytes) {
-    struct aggstats_slow_options wanted = {0};
-    int err = options_copy(&wanted, sizeof(wanted), options, options_bytes);
-    if (err == 0 && !is_possible(&wanted))
-        err = -EINVAL;
-    if (err == 0 && !slow_of(recorder))
-        err = start(recorder, &wanted);
+int aggstats_recorder_set_slow(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options) {
+    if (!is_possible(options))
+        return -EINVAL;
+    int err = slow_of(recorder) ? 0 : start(recorder, options);
     if (err < 0)
         return err;
     double cycles =
-        (double)wanted.threshold_ns * (double)aggstats_recorder_clock(recorder).frequency_hz / NS_PER_SECOND;
-    slow_set_threshold(slow_of(recorder), wanted.threshold_ns, (uint64_t)cycles);
+        (double)options->threshold_ns * (double)aggstats_recorder_clock(recorder).frequency_hz / NS_PER_SECOND;
+    slow_set_threshold(slow_of(recorder), options->threshold_ns, (uint64_t)cycles);
     return 0;
 }
 

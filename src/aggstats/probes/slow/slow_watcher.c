@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "aggstats/groups.h"
+#include "aggstats/slow.h"
 #include "base.h"
 #include "path.h"
 #include "quiet_lock.h"

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include "aggstats/slow.h"
 #include "probe.h"
 #include "slow_reports.h"
 #include "slow_store.h"

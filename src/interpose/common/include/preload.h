@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 #include "aggstats.h"
+#include "aggstats/shared.h"
 #include "below.h"
 
 #define PRELOAD_VARIABLE "OSPROF_POSIX"

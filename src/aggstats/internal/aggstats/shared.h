@@ -1,6 +1,6 @@
-/* libaggstats: a live file in which any number of processes count, one after the other and at once.
+/* libaggstats, inside this project: a live file in which any number of processes count, one after the other and at once.
  *
- * Whoever makes it has a recorder with the option shared_threads, and reads what all have counted with
+ * Whoever makes it has a recorder of aggstats_recorder_create_shared(), and reads what all have counted with
  * aggstats_live_read(): its own snapshots show what its own threads have counted. Each thread that counts has a block
  * of the file, which is the next thread's, of whatever process, when it has ended, be it by exec or SIGKILL. So the
  * file grows with the threads that there are at one time, not with all that there have been. */
@@ -10,9 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "recorder.h"
+#include "aggstats/recorder.h"
 
-AGGSTATS_BEGIN_DECLARATIONS
+#define AGGSTATS_SHARED_THREADS_MAX 65536U
+
+/* As aggstats_recorder_create(), with a live file in which so many threads of other processes, at one time, may count.
+ * shared_threads: 1..AGGSTATS_SHARED_THREADS_MAX */
+int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
+                                    struct aggstats_recorder **ret_recorder);
 
 /* Counts in a shared live file from now on. It must have these operations, in this order. The calling thread has room
  * there at once, other threads from their first calls on.
@@ -38,7 +43,5 @@ void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, u
  * It stays counted, and never ends.
  * Threads: any */
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder);
-
-AGGSTATS_END_DECLARATIONS
 
 #endif

@@ -1,4 +1,4 @@
-/* libaggstats: slow calls, and what they waited for. */
+/* libaggstats, inside this project: slow calls, and what they waited for. */
 #ifndef AGGSTATS_SLOW_H
 #define AGGSTATS_SLOW_H
 
@@ -6,9 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "recorder.h"
-
-AGGSTATS_BEGIN_DECLARATIONS
+#include "aggstats/groups.h"
+#include "aggstats/recorder.h"
 
 #define AGGSTATS_SLOW_MIN_NS 1000000U                 /* 1 ms: what can be kept up with */
 #define AGGSTATS_SLOW_MAX_NS UINT64_C(86400000000000) /* a day */
@@ -55,10 +54,6 @@ struct aggstats_slow_options {
     void *report_context;
 };
 
-/* As aggstats_recorder_create_sized(). */
-int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options,
-                                     size_t options_bytes);
-
 /* From now on snapshots and the live file tell of slow calls: what those of each op have waited for, and the last ones
  * in full. A thread of the recorder's looks at calls in flight before they are slow, and again whenever they are older
  * by a sixteenth, at least half of the threshold, but ten times a second. The time from look to look is shared by the
@@ -67,10 +62,7 @@ int aggstats_recorder_set_slow_sized(struct aggstats_recorder *recorder, const s
  * aggstats_slow_begin() was called are looked at in time.
  * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
  * Threads: any, one at a time; all but the threshold are those of the first call for good */
-static inline int aggstats_recorder_set_slow(struct aggstats_recorder *recorder,
-                                             const struct aggstats_slow_options *options) {
-    return aggstats_recorder_set_slow_sized(recorder, options, sizeof(*options));
-}
+int aggstats_recorder_set_slow(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options);
 
 /* The threshold; 0: nothing is slow. Threads: any */
 uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder);
@@ -98,7 +90,5 @@ void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats
 
 /* Tells of all that have ended by now (report), in this thread. Threads: any, but not in report itself */
 void aggstats_slow_report(struct aggstats_recorder *recorder);
-
-AGGSTATS_END_DECLARATIONS
 
 #endif
