@@ -1,5 +1,6 @@
-/* osprof calibrate: measures what this machine takes for the things that latencies are made of, prints it, and keeps it
- * for 'osprof show' to compare peaks with (thesis §3.1.2). Whatever can fail is tried before anything is measured. */
+/* osprof calibrate: measures how long this machine takes for the things that latencies consist of, prints it, and
+ * stores it for 'osprof show' to compare peaks with (thesis §3.1.2). All that can fail is tried before anything is
+ * measured. */
 #include <inttypes.h>
 #include <netdb.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct calibrate_options {
     size_t directory_count;
 };
 
-/* A directory whose device is to be measured. */
+/* A directory whose device is measured. */
 struct device {
     const char *directory;
     char *name;
@@ -66,7 +67,7 @@ static void print_place(const struct run *run, const char *place) {
     putc('\n', run->screen.stream);
 }
 
-/* Those of a device or a peer stand below its name. */
+/* Times of a device or a peer are printed below its name. */
 static void print_title(const struct run *run, enum characteristic_kind kind) {
     bool indented = characteristic_scope(kind) != SCOPE_MACHINE;
     fprintf(run->screen.stream, "%s%-*s", indented ? "  " : "", TITLE_COLUMNS - (indented ? 2 : 0),
@@ -119,7 +120,7 @@ static const char *explain(enum characteristic_kind kind, int error) {
     }
 }
 
-/* Keeps a time and prints it; error: of measuring it. */
+/* Stores a time and prints it; error: of measuring it. */
 static void take(struct run *run, enum characteristic_kind kind, const char *place, int error,
                  struct samples *samples) {
     struct characteristic measured = {.kind = kind, .taken_s = (int64_t)time(NULL)};
@@ -137,7 +138,7 @@ static void take(struct run *run, enum characteristic_kind kind, const char *pla
         return;
     }
     print_unmeasured(run, kind, explain(kind, error));
-    if (characteristic_scope(kind) != SCOPE_MACHINE) /* it was asked for */
+    if (characteristic_scope(kind) != SCOPE_MACHINE) /* the user asked for it */
         run->status = STATUS_NOT_SO;
 }
 
@@ -193,7 +194,7 @@ static void measure_all(struct run *run) {
         measure_network(run, i);
 }
 
-/* ---- What can fail ------------------------------------------------------------------------------ */
+/* ---- Checks before measuring --------------------------------------------------------------------- */
 
 static enum status complain_no_path(const char *host, int error) {
     if (error == -ENOENT)
@@ -266,7 +267,7 @@ static enum status complain_unsaved(const struct run *run, int error) {
     return STATUS_TROUBLE;
 }
 
-/* What there was of this machine; anything else is not kept. */
+/* Loads earlier times of this machine; anything else is dropped. */
 static int load_older(const struct run *run, struct calibration *ret_older) {
     const struct calibration *taken = &run->taken;
     int error = calibration_load(run->path, ret_older);
@@ -291,7 +292,7 @@ static enum status prepare(struct run *run) {
     return prepare_devices(run);
 }
 
-/* Times that were not taken again stay. */
+/* Times that were not measured again stay. */
 static enum status save(struct run *run) {
     struct calibration all = {0};
     if (load_older(run, &all) != 0)

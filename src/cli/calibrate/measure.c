@@ -1,4 +1,4 @@
-/* What all measurements share. */
+/* Functions for all measurements. */
 #include "measure.h"
 
 #include "base.h"
@@ -16,7 +16,7 @@ uint64_t measure_deadline(const struct aggstats_clock *clock, double seconds) {
     return aggstats_clock_now(clock->kind) + (uint64_t)(seconds * (double)clock->frequency_hz);
 }
 
-/* Samples are taken in bursts, so that what disturbs the machine for an instant does not disturb them all. */
+/* Samples are taken in bursts, so that a short disturbance of the machine does not affect all of them. */
 #define BURSTS 10U
 #define BURST_PAUSE_NS 10000000
 
@@ -30,7 +30,7 @@ int samples_take(const struct effort *effort, double things, measured_fn functio
                  struct samples *ret_samples) {
     const struct aggstats_clock *clock = &effort->clock;
     const uint64_t deadline = measure_deadline(clock, effort->seconds_max);
-    int error = function(context); /* what comes first is slower */
+    int error = function(context); /* the first is slower */
     ret_samples->count = 0;
     while (!error && ret_samples->count < effort->sample_count) {
         uint64_t before = aggstats_clock_now(clock->kind);

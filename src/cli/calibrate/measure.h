@@ -1,7 +1,7 @@
-/* Measuring characteristic times (thesis §3.1.2). All are taken unprivileged, and many times each: on a machine that
- * others use, too, single ones may be anything, but half of them are seldom disturbed.
+/* Measuring characteristic times (thesis §3.1.2). All are taken unprivileged, and many times each: on a machine with
+ * other users single ones may be anything, but half of them are seldom disturbed.
  *
- * Functions return 0, or -errno where the time cannot be measured; ret_samples is of use only with 0. */
+ * Functions return 0, or -errno if the time cannot be measured; ret_samples is valid only with 0. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -16,17 +16,17 @@ struct samples {
     size_t count;
 };
 
-/* How much of it. */
+/* How long to measure. */
 struct effort {
     struct aggstats_clock clock;
     size_t sample_count; /* up to SAMPLES_MAX */
-    double seconds_max;  /* for each time; sampling ends then */
-    size_t file_bytes;   /* what devices are asked for lies within so much */
+    double seconds_max;  /* for each time; sampling ends after that */
+    size_t file_bytes;   /* size of the file on a device */
 };
 
 /* ---- Sampling ----------------------------------------------------------------------------------- */
 
-/* Does what is measured once, or a few times. Returns 0 or -errno */
+/* Does once, or a few times, what is measured. Returns 0 or -errno */
 typedef int (*measured_fn)(void *context);
 
 /* Times calls of a function until there are enough samples or time is up.
@@ -39,10 +39,10 @@ void samples_add(struct samples *samples, double ns);
 
 double measure_ns(const struct aggstats_clock *clock, uint64_t cycles);
 
-/* The clock when a time is up. */
+/* The clock's value when that time is up. */
 uint64_t measure_deadline(const struct aggstats_clock *clock, double seconds);
 
-/* This thread, and those it starts, on the CPU where it is, until pin_release(). */
+/* Keeps this thread, and those it starts, on the current CPU until pin_release(). */
 struct pin {
     cpu_set_t before;
 };
@@ -54,28 +54,29 @@ void pin_release(const struct pin *pin);
 /* A system call that does nothing: getppid. */
 int measure_system_call(const struct effort *effort, struct samples *ret_samples);
 
-/* pread of 4 KiB that are in the page cache. */
+/* pread of 4 KiB in the page cache. */
 int measure_cache_read(const struct effort *effort, struct samples *ret_samples);
 
-/* Two processes on one CPU hand a byte back and forth through pipes; half a round trip, so with a write and a read. */
+/* Two processes on one CPU pass a byte back and forth through pipes; half a round trip, including a write and a
+ * read. */
 int measure_context_switch(const struct effort *effort, struct samples *ret_samples);
 
 /* The timer's interrupts, seen as gaps in the readings of the clock by a thread that does nothing else: how long each
- * takes, and how far they are apart.
- * Errors:  -ENODATA they cannot be told from other gaps
+ * takes, and the time between them.
+ * Errors:  -ENODATA they cannot be distinguished from other gaps
  * Source:  thesis §3.3.1 */
 int measure_timer(const struct effort *effort, struct samples *ret_interrupt, struct samples *ret_tick);
 
-/* A sleep of 1 ns: what the timer's slack and waking up take. */
+/* A sleep of 1 ns: the timer's slack, and waking up. */
 int measure_sleep(const struct effort *effort, struct samples *ret_samples);
 
-/* Two threads on one CPU that never wait: the CPU time that one gets before it is the other's turn. Other threads that
- * wake up cut turns short; so samples are weighed by time (half of it is spent in turns of the median and more), and of
- * several contests that with the longest turns counts.
+/* Two threads on one CPU that never wait: the CPU time that one gets before the other runs. Other threads that wake up
+ * cut turns short. So samples are weighted by time (half of it is spent in turns of the median and longer), and of
+ * several contests the one with the longest turns counts.
  * Errors:  -ENODATA too few turns */
 int measure_quantum(const struct effort *effort, struct samples *ret_samples);
 
-/* A file on a device: nameless, so that it is gone when it is closed, however that comes about. */
+/* A file on a device: without a name, so that it vanishes when it is closed, for whatever reason. */
 struct device_file {
     int fd;
     size_t size_bytes;
@@ -84,29 +85,29 @@ struct device_file {
 
 /* Makes the file in a directory and fills it, past the page cache.
  * Owner:   the caller finishes *ret_file
- * Errors:  -EINVAL the file system has no direct I/O; others: what failed */
+ * Errors:  -EINVAL the file system has no direct I/O; others: the failed call's */
 int device_file_create(const char *directory, size_t size_bytes, struct device_file *ret_file);
 void device_file_finish(struct device_file *file);
 
 /* Reads of 4 KiB in random places, one at a time.
- * Errors:  -ENODATA the kernel counts no reads from a device: memory has answered */
+ * Errors:  -ENODATA the kernel counted no reads from a device: they were answered from memory */
 int measure_device_read(const struct effort *effort, struct device_file *file, struct samples *ret_samples);
 
-/* Writes of 4 KiB over what is there, one at a time, and after each, apart from it, a flush (fdatasync). */
+/* Overwrites 4 KiB, one at a time, and after each, timed separately, a flush (fdatasync). */
 int measure_device_write(const struct effort *effort, struct device_file *file, struct samples *ret_write,
                          struct samples *ret_flush);
 
-/* Where round trips go to. */
+/* The peer of round trips. */
 struct peer;
 
 /* Looks HOST:PORT or [ADDRESS]:PORT up.
  * Owner:   the caller frees *ret_peer with peer_destroy()
- * Errors:  what getaddrinfo() gives, which gai_strerror() explains; EAI_SYSTEM: see errno; EAI_NONAME also for a text
- * of another form */
+ * Errors:  those of getaddrinfo(), see gai_strerror(); EAI_SYSTEM: see errno; EAI_NONAME also for a text of another
+ *          form */
 int peer_find(const char *name, struct peer **ret_peer);
 void peer_destroy(struct peer *peer);
 
-/* Connecting by TCP, which takes a round trip; a refusal takes one as well.
+/* Connecting by TCP, which takes a round trip; a refusal also takes one.
  * Errors:  -ETIMEDOUT no answer within two seconds; others: those of connect(2) */
 int measure_round_trip(const struct effort *effort, const struct peer *peer, struct samples *ret_samples);
 

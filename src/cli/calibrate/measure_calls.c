@@ -1,5 +1,4 @@
-/* What calls of the kernel take that neither wait for anything nor touch a device; and passing from one process to
- * another. */
+/* Calls of the kernel that neither wait nor touch a device; and context switches between processes. */
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 #include "measure.h"
 
 #define BLOCK_BYTES 4096U
-#define BLOCKS 16U /* too few to leave the CPU's caches, as what has just been read */
+#define BLOCKS 16U /* few enough to stay in the CPU's caches, like data that was just read */
 #define CALLS 64
 
 /* ---- System call -------------------------------------------------------------------------------- */
@@ -64,7 +63,7 @@ static int hand_over(void *context) {
     return 0;
 }
 
-/* Ends with the other side, which holds the only other end. */
+/* Ends when the other side closes its end. */
 static _Noreturn void hand_back(int read_fd, int write_fd) {
     char byte;
     while (read(read_fd, &byte, 1) == 1 && write(write_fd, &byte, 1) == 1)
@@ -83,11 +82,11 @@ static int measure_with_child(const struct effort *effort, int to_child[2], int 
         close_fd(&from_child[0]);
         hand_back(to_child[0], from_child[1]);
     }
-    close_fd(&from_child[1]); /* then a child that has died is read as the end; to write to it is no error */
+    close_fd(&from_child[1]); /* so that a dead child is the end of the pipe, and no SIGPIPE */
     struct ends ends = {.read_fd = from_child[0], .write_fd = to_child[1]};
     int error = samples_take(effort, 2, hand_over, &ends, ret_samples);
     close_fd(&to_child[1]);
-    kill(child, SIGKILL); /* it would end by itself, but need not hurry */
+    kill(child, SIGKILL); /* it would end by itself, but later */
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
     return error;

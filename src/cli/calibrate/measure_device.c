@@ -13,7 +13,7 @@
 
 /* ---- The file ----------------------------------------------------------------------------------- */
 
-/* Where a file system knows no nameless files, the name goes at once. */
+/* On a file system without O_TMPFILE, the name is removed at once. */
 static int open_named(const char *directory) {
     CLEANUP_FREE char *path = path_join(directory, ".osprof-calibrate-XXXXXX");
     if (!path)
@@ -32,7 +32,7 @@ static int open_nameless(const char *directory) {
     return errno == EOPNOTSUPP || errno == EISDIR ? open_named(directory) : negative_errno();
 }
 
-/* Blocks that no device can compress or find twice. */
+/* With random blocks, which no device can compress or deduplicate. */
 static int fill(int fd, size_t size_bytes, unsigned char *data) {
     if (getrandom(data, FILL_BYTES, 0) != (ssize_t)FILL_BYTES)
         return negative_errno();
@@ -85,7 +85,7 @@ static int read_block(void *context) {
     return size_bytes == BLOCK_BYTES ? 0 : -EIO;
 }
 
-/* What the kernel has fetched from devices and servers for this process. */
+/* Bytes that the kernel has fetched from devices and servers for this process. */
 static uint64_t fetched_bytes(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -102,7 +102,7 @@ int measure_device_read(const struct effort *effort, struct device_file *file, s
 
 /* ---- Writing ------------------------------------------------------------------------------------ */
 
-/* The flush would be timed with the write by samples_take(). */
+/* samples_take() would time the flush together with the write. */
 static int write_block(const struct effort *effort, const struct device_file *file, struct samples *ret_write,
                        struct samples *ret_flush) {
     const struct aggstats_clock *clock = &effort->clock;

@@ -1,4 +1,4 @@
-/* Round trips to another machine, as programs without privilege can see them. */
+/* Round trips to another machine, as unprivileged programs can measure them. */
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@ struct peer {
     struct addrinfo *addresses;
 };
 
-/* Cuts "[ADDRESS]:PORT" or "HOST:PORT" in two. */
+/* Splits "[ADDRESS]:PORT" or "HOST:PORT". */
 static int split(char *name, char **ret_host, char **ret_port) {
     char *colon = strrchr(name, ':');
     if (!colon || colon == name || colon[1] == '\0')
@@ -27,12 +27,12 @@ static int split(char *name, char **ret_host, char **ret_port) {
         colon[-1] = '\0';
         *ret_host = name + 1;
     } else if (strchr(name, ':')) {
-        return EAI_NONAME; /* which of the colons it is cannot be told */
+        return EAI_NONAME; /* ambiguous: it has several colons */
     }
     return 0;
 }
 
-/* A service's name, or a number; getaddrinfo() takes numbers of any size. */
+/* A service's name, or a number; getaddrinfo() accepts numbers of any size. */
 static bool is_port(const char *port) {
     if (port[strspn(port, "0123456789")] != '\0')
         return true;
@@ -68,7 +68,7 @@ void peer_destroy(struct peer *peer) {
 
 /* ---- Connecting --------------------------------------------------------------------------------- */
 
-/* A socket that does not wait for an answer for ever, and leaves nothing behind when it is closed. */
+/* A socket that does not wait for ever for an answer, and leaves nothing behind when it is closed. */
 static int open_socket(const struct addrinfo *address) {
     const struct timeval timeout = {.tv_sec = TIMEOUT_SECONDS};
     const struct linger reset = {.l_onoff = 1};

@@ -17,15 +17,15 @@
 #define PERIOD_MIN_NS 500000
 #define PERIOD_MAX_NS 20000000
 
-/* How often this thread had to leave its CPU to another. */
+/* How often this thread lost its CPU to another. */
 static long preemptions(void) {
     struct rusage usage;
     getrusage(RUSAGE_THREAD, &usage);
     return usage.ru_nivcsw;
 }
 
-/* Reads the clock again and again; what lies between two readings and takes long is a gap, unless another thread ran in
- * it: that is no interrupt. */
+/* Reads the clock again and again. A long time between two readings is a gap, unless another thread ran in it: that is
+ * no interrupt. */
 static size_t watch_for_gaps(const struct aggstats_clock *clock, double seconds, struct gap *ret_gaps) {
     const uint64_t start = aggstats_clock_now(clock->kind);
     const uint64_t deadline = measure_deadline(clock, seconds);
@@ -48,7 +48,7 @@ static size_t watch_for_gaps(const struct aggstats_clock *clock, double seconds,
     return count;
 }
 
-/* The coarse clock moves on with each tick. */
+/* The coarse clock advances with each tick. */
 static int tick_period(double *ret_period_ns) {
     struct timespec resolution;
     if (clock_getres(CLOCK_MONOTONIC_COARSE, &resolution) < 0)
@@ -106,11 +106,11 @@ int measure_sleep(const struct effort *effort, struct samples *ret_samples) {
 #define CONTEST_PAUSE_NS 20000000
 #define CONTEST_SECONDS_MIN 0.1
 
-/* What the two threads share. */
+/* Shared by the two threads. */
 struct contest {
     const struct aggstats_clock *clock;
     uint64_t deadline;
-    int running; /* who had the CPU last: 0, 1; -1: nobody yet */
+    int running; /* the thread that ran last: 0, 1; -1: none yet */
 };
 
 struct contestant {
@@ -125,8 +125,8 @@ static double cpu_time_ns(void) {
     return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
 }
 
-/* Spins. Whoever finds that the other was the last to run has just got the CPU back: what it had used since it got it
- * the time before was its turn, whatever else ran in between. */
+/* Spins. A thread that finds that the other ran last has just got the CPU back: the CPU time since it got it the time
+ * before was its turn, whatever else ran in between. */
 static void *contend(void *context) {
     struct contestant *self = context;
     struct contest *contest = self->contest;
@@ -172,7 +172,7 @@ static double median_of(struct samples *samples) {
     return samples->count >= TURNS_MIN ? quartiles_of(samples->ns, samples->count).median : 0;
 }
 
-/* Contests may each be on another CPU, wherever the scheduler has put this thread in between. */
+/* Each contest may be on another CPU, depending on where the scheduler has put this thread in between. */
 static int run_pinned_contest(const struct effort *effort, struct samples *ret_turns) {
     const struct timespec pause = {.tv_nsec = CONTEST_PAUSE_NS};
     struct pin pin;

@@ -9,11 +9,11 @@
 #include "signals.h"
 #include "traces.h"
 
-#define LOOK_NS INT64_C(1000000000) /* between looks whether the mount, and bpftrace, are there */
+#define LOOK_NS INT64_C(1000000000) /* between checks that the mount, and bpftrace, still exist */
 #define EARLY_END_MS 2000
 
 struct attachment {
-    const char *directory; /* as it was given; then the mount point */
+    const char *directory; /* as given by the user; then the mount point */
     struct signals signals;
     struct traces traces;
     struct bpftrace *bpftrace; /* of these */
@@ -37,13 +37,13 @@ static bool look(struct attachment *attachment) {
     return true;
 }
 
-/* Its output ends a moment before bpftrace itself: that nobody has asked it to end is to be seen. */
+/* Its output ends a moment before bpftrace itself: waits to see that it has ended by itself. */
 static void wait_for_early_end(struct attachment *attachment) {
     for (unsigned i = 0; i < EARLY_END_MS / 10 && !bpftrace_has_ended(attachment->bpftrace); i++)
         poll(NULL, 0, 10);
 }
 
-/* Until the mount has gone, a signal asks to end, or bpftrace has ended. */
+/* Runs until the mount is gone, a signal ends it, or bpftrace has ended. */
 static void follow(struct attachment *attachment) {
     struct pollfd events[] = {{.fd = attachment->signals.fd, .events = POLLIN},
                               {.fd = attachment->bpftrace->output_fd, .events = POLLIN}};
@@ -77,14 +77,14 @@ static void read_rest(struct attachment *attachment) {
             return;
 }
 
-/* What there is of a profile is saved in any case. */
+/* Saves what there is of a profile in any case. */
 static int end(struct attachment *attachment) {
     bpftrace_stop(attachment->bpftrace);
     read_rest(attachment);
     int error = bpftrace_wait_for_end(attachment->bpftrace, &attachment->signals, "is not profiled to the end");
     if (!attachment->bpftrace->has_ended)
         note_missed(attachment, attachment->bpftrace->missed);
-    if (error) /* how many is not known */
+    if (error) /* the number is unknown */
         aggstats_recorder_add_lost(attachment->profile.recorder, 1);
     traces_tell_lacking("fuse", attachment->missed);
     int save_error = attach_profile_end(&attachment->profile);
@@ -109,7 +109,7 @@ static int begin(struct attachment *attachment, const struct attach_options *opt
     return error;
 }
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int find_mount(const char *directory, const struct attach_options *options, struct fuse_mount *ret_mount) {
     int error = fuse_mount_at(directory, ret_mount);
     if (error == -ENODEV)
@@ -141,8 +141,8 @@ static int run(struct attachment *attachment, const struct attach_options *optio
     return error;
 }
 
-/* A daemon may hang, and then looking at a path below its mount does: so that is done while signals still end us, and
- * later only the mount point itself is looked at. */
+/* A daemon may hang, and accessing a path below its mount hangs then: so that is done while signals still end us, and
+ * later only the mount point itself is accessed. */
 int attach_run(const char *mount, const struct attach_options *options) {
     static const bool wanted[TRACE_LAYERS] = {[TRACE_FUSE] = true};
     struct attachment attachment = {.directory = mount};

@@ -4,8 +4,8 @@
 
 #include "attach_profile.h"
 
-/* Until the mount is gone, or a signal asks to end; then writes the profile.
- * Errors:  told to the user */
+/* Runs until the mount is gone, or a signal ends it; then writes the profile.
+ * Errors:  reported to the user */
 int attach_run(const char *mount, const struct attach_options *options);
 
 #endif

@@ -14,11 +14,11 @@
 
 #define NS_PER_S INT64_C(1000000000)
 #define PATH_ATTEMPTS 100
-#define PRINT_WAIT_S 2 /* for the next print, of which there are four a second */
+#define PRINT_WAIT_S 2 /* for the next output, of which there are four a second */
 
-/* ---- Who asks ----------------------------------------------------------------------------------- */
+/* ---- Control socket ----------------------------------------------------------------------------- */
 
-/* Until a print has been counted that begins after now. For struct control_server */
+/* Waits until an output that begins after now has been counted. For struct control_server */
 static void catch_up(void *context) {
     struct attach_profile *profile = context;
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
@@ -40,7 +40,7 @@ static void tell_who_asks(struct attach_profile *profile, bool has_ended) {
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
-/* By osproffs, or somebody who profiles it, too; whose profile is shown as before. */
+/* True if osproffs or another observer profiles it too, whose profile stays the visible one. */
 static bool has_live_profile(const struct fuse_mount *mount) {
     struct live_files files = {.files = NULL};
     if (strcmp(mount->type, "fuse.osproffs") == 0)
@@ -50,8 +50,8 @@ static bool has_live_profile(const struct fuse_mount *mount) {
     return found;
 }
 
-/* bpftrace's clock is the one that a recorder can read, and counts in ns. A hidden profile tells its mount point as the
- * place that was profiled only. */
+/* bpftrace's clock counts in ns, and a recorder can read it too. In a hidden profile the mount point is named only as
+ * the place that was profiled. */
 static int create_recorder(struct attach_profile *profile) {
     const char *names[AGGSTATS_OPS_MAX];
     const struct fuse_mount *mount = &profile->mount;
@@ -83,7 +83,7 @@ static void forget_paths(struct attach_profile *profile) {
     free(steal_pointer(&profile->socket_path));
 }
 
-/* Names of which none is taken. */
+/* Chooses a free name. */
 static int create_live(struct attach_profile *profile, const char *directory) {
     int error = -EEXIST;
     for (unsigned attempt = 0; attempt < PATH_ATTEMPTS && error == -EEXIST; attempt++) {
@@ -94,7 +94,7 @@ static int create_live(struct attach_profile *profile, const char *directory) {
             profile->socket_path = NULL;
         if (!profile->live_path || !profile->socket_path)
             return -ENOMEM;
-        if (access(profile->socket_path, F_OK) < 0) /* one that was killed has left it */
+        if (access(profile->socket_path, F_OK) < 0) /* it was left by one that was killed */
             error = create_recorder(profile);
     }
     return error;

@@ -1,5 +1,5 @@
-/* The profile of a mount that is profiled from outside, while it grows: what bpftrace prints is counted in a recorder,
- * whose live file and socket are as those of a daemon that is profiled from inside. */
+/* The growing profile of a mount that is profiled from outside: bpftrace's output is counted in a recorder, whose live
+ * file and socket are like those of a daemon that is profiled from inside. */
 #ifndef ATTACH_PROFILE_H
 #define ATTACH_PROFILE_H
 
@@ -12,8 +12,8 @@
 #include "trace_counts.h"
 
 struct attach_options {
-    const char *profile; /* where the final one goes; absolute */
-    bool keeps_old;      /* what is there gets ".old" behind its name */
+    const char *profile; /* path of the final one; absolute */
+    bool keeps_old;      /* an existing file is kept as NAME.old */
     struct option_list labels;
 };
 
@@ -29,24 +29,24 @@ struct attach_profile {
     int error;       /* of counting */
     char *live_path; /* NULL: there is no live file, and nobody is answered */
     char *socket_path;
-    pthread_mutex_t lock; /* of the rest */
+    pthread_mutex_t lock; /* protects the rest */
     pthread_cond_t has_printed;
-    int64_t counted_ns; /* as that of counts */
+    int64_t counted_ns; /* like that of counts */
     bool has_ended;     /* there will be no more */
 };
 
-/* Begins with nothing counted, and tells the user if it cannot be looked at meanwhile.
+/* Begins with nothing counted, and warns the user if it cannot be read meanwhile.
  * script: that bpftrace gets
- * Owner:  takes *mount over
- * Errors: -errno; nothing is left behind */
+ * Owner:   takes *mount over
+ * Errors:  -errno; nothing is left behind */
 int attach_profile_start(struct attach_profile *ret_profile, const struct attach_options *options,
                          struct fuse_mount *mount, const char *script);
 
-/* Counts what can be read. Returns 1: there may be more; 0: that was all. Errors: told to the user */
+/* Counts what can be read. Returns 1: there may be more; 0: that was all. Errors: reported to the user */
 int attach_profile_read(struct attach_profile *profile, int fd);
 
-/* Nothing is printed any more. Answers what is asked, ends answering, and saves.
- * Errors:  told to the user; the live file stays then */
+/* Call when nothing is printed any more. Answers open questions, stops answering, and saves.
+ * Errors:  reported to the user; the live file stays then */
 int attach_profile_end(struct attach_profile *profile);
 
 void attach_profile_finish(struct attach_profile *profile);

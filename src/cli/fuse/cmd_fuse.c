@@ -23,7 +23,7 @@
 #define DEFAULT_PROFILE "osprof.out"
 
 struct fuse_options {
-    const char *mount; /* that is there already; NULL: there is a daemon to be started */
+    const char *mount; /* an existing one; NULL: a daemon is started */
     const char *profile;
     unsigned resolution;
     const char *interval;
@@ -89,7 +89,7 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* ---- What was asked for ------------------------------------------------------------------------- */
+/* ---- Options ------------------------------------------------------------------------------------ */
 
 /* "process+uid". Returns NULL, or what is wrong */
 static const char *parse_by(const char *text, unsigned *ret_groupings) {
@@ -112,7 +112,7 @@ static bool check_labels(const struct command *command, const struct fuse_option
     return false;
 }
 
-/* The first that is wrong, complained about. */
+/* Reports the first text that is wrong. */
 static bool parse_texts(const struct command *command, const struct fuse_options *given,
                         struct session_options *wanted) {
     const char *why = given->interval ? control_parse_interval(given->interval, &wanted->interval_ns) : NULL;
@@ -147,7 +147,7 @@ static bool parse(const struct command *command, const struct fuse_options *give
     return error == 0;
 }
 
-/* Known now, not when the daemon ends. The observer is in "/" then. */
+/* Reports a bad path now, not when the daemon ends. The observer's current directory is "/" then. */
 static char *settle_profile(const char *given, bool *ret_keeps_old) {
     const char *name;
     CLEANUP_FD int dir_fd = -1;
@@ -169,12 +169,12 @@ static char *settle_profile(const char *given, bool *ret_keeps_old) {
     return error ? NULL : path;
 }
 
-/* What cannot be seen is said before it runs. */
+/* Reports a program that cannot be observed before it runs. */
 static bool is_seen(const char *command) {
     char path[PATH_MAX];
     const char *found = executable_find(command, path, sizeof(path));
     const enum executable kind = found ? executable_look(found) : EXECUTABLE_DYNAMIC;
-    const bool is_seen = kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_GO; /* whose FUSE library may be of C */
+    const bool is_seen = kind == EXECUTABLE_DYNAMIC || kind == EXECUTABLE_GO; /* its FUSE library may be written in C */
     if (!is_seen)
         complain("cannot profile %s from inside: %s; as root, 'osprof fuse --attach MOUNT' profiles its mount from "
                  "outside, and osproffs over it does",
@@ -186,8 +186,8 @@ static bool is_seen(const char *command) {
 
 static volatile pid_t command_pid;
 
-/* What a terminal sends comes to the whole job, but for its end, which comes to who leads the session; what somebody
- * sends to this process is for the command. */
+/* A terminal sends signals to the whole job, except SIGHUP, which goes to the session leader. A signal that somebody
+ * sends to this process is meant for the command. */
 static void pass_on(int signal, siginfo_t *info, void *unused) {
     (void)unused;
     const bool is_mine_alone = info->si_code <= 0 || (signal == SIGHUP && getsid(0) == getpid());
@@ -213,7 +213,7 @@ static int status_of(const struct observer_started *started, const char *command
     return status == 0 && started->is_unsaved ? RUN_FAILED : status;
 }
 
-/* Who cannot be profiled is not kept from working. Returns only if that fails. */
+/* A command that cannot be profiled runs nevertheless. Returns only if that fails. */
 static int run_unprofiled(char *const *command) {
     complain("%s runs without being profiled", command[0]);
     execvp(command[0], command);
@@ -230,8 +230,8 @@ static void complain_killed(const struct observer_options *options, const struct
              live[0] ? "; 'osprof recover' takes the profile until then from " : "", live);
 }
 
-/* The observer has ended, and has not said how the command has: it has failed, and has said why, or was killed. Another
- * one goes on then, here, until the daemon ends. */
+/* The observer has ended without reporting the end of the command: it has failed, and has said why, or was killed. This
+ * process then goes on in its place, until the daemon ends. */
 static int go_on_without(const struct observer_options *options, pid_t observer, struct observer_started *started) {
     int status = 0;
     while (waitpid(observer, &status, 0) < 0 && errno == EINTR)
@@ -258,7 +258,7 @@ static int wait_for_command(int fd, pid_t observer, const struct observer_option
     return status_of(&started, options->command[0]);
 }
 
-/* No file of ours gets a number that means something. To the daemon those that were closed are closed. */
+/* Keeps our files from getting the numbers 0 to 2. For the daemon those that were closed are closed. */
 static int hold_standard_fds(void) {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
@@ -272,7 +272,7 @@ static int run(const struct observer_options *options) {
         complain("cannot start %s: %s", options->command[0], strerror(errno));
         return RUN_FAILED;
     }
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* of the daemon, should the observer be killed */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* gets the daemon if the observer is killed */
     pid_t observer = fork();
     if (observer == 0) {
         close(ends[0]);
@@ -287,7 +287,7 @@ static int run(const struct observer_options *options) {
     return wait_for_command(ends[0], observer, options);
 }
 
-/* Zeroed, and a child's too. NULL: there is none; this has been told */
+/* Zeroed, and shared with children. NULL: failed; this has been reported */
 static void *share_memory(size_t size_bytes) {
     void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory != MAP_FAILED)

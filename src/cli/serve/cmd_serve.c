@@ -30,22 +30,22 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* Signals that end it become something to be read.
+/* Makes signals that end it readable from a descriptor.
  * Errors:  -errno */
 static int open_signals(int *ret_fd) {
     sigset_t ending;
     sigemptyset(&ending);
     sigaddset(&ending, SIGTERM);
     sigaddset(&ending, SIGINT);
-    signal(SIGPIPE, SIG_IGN); /* clients may go away */
+    signal(SIGPIPE, SIG_IGN); /* clients may disconnect */
     if (sigprocmask(SIG_BLOCK, &ending, NULL) < 0)
         return negative_errno();
     *ret_fd = signalfd(-1, &ending, SFD_CLOEXEC);
     return *ret_fd < 0 ? negative_errno() : 0;
 }
 
-/* Who started it learns from the line that the first request can come, and where to send it.
- * Errors:  main() tells them, as those of any output */
+/* The line tells the parent process that requests are served now, and where.
+ * Errors:  main() reports them, as for all output */
 static int announce(const struct serve_listener *listener) {
     puts(listener->url);
     return fflush(stdout) == 0 ? 0 : negative_errno();

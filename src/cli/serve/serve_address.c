@@ -11,7 +11,7 @@
 #include "base.h"
 #include "command.h"
 
-#define BACKLOG 4096 /* of connections not accepted yet: as many as the kernel allows, at most this */
+#define BACKLOG 4096 /* of connections not accepted yet: as many as the kernel allows, up to this */
 
 /* ---- Addresses as text -------------------------------------------------------------------------- */
 
@@ -87,7 +87,7 @@ static int try_to_bind(int fd, const struct serve_address *address) {
     return error;
 }
 
-/* Whether a socket is there, and nobody listens at it any more. */
+/* True if there is a socket at which nobody listens any more. */
 static bool is_left_behind(const struct serve_address *address) {
     struct stat found;
     CLEANUP_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -107,7 +107,7 @@ static int bind_and_listen(int fd, const struct serve_address *address) {
     return error;
 }
 
-/* With the port that the system has chosen, if it was left to it. */
+/* With the port that the system has chosen, if it was to choose. */
 static int make_url(const struct serve_address *address, struct serve_listener *listener) {
     union serve_socket_address bound = {.any.sa_family = AF_UNSPEC};
     socklen_t size_bytes = sizeof(bound);

@@ -1,4 +1,4 @@
-/* Where is listened: ADDRESS:PORT, [ADDRESS]:PORT, or the path of a socket. */
+/* The address to listen at: ADDRESS:PORT, [ADDRESS]:PORT, or the path of a socket. */
 #ifndef SERVE_ADDRESS_H
 #define SERVE_ADDRESS_H
 
@@ -21,26 +21,26 @@ union serve_socket_address {
 };
 
 struct serve_address {
-    const char *text; /* as it was given; borrowed */
+    const char *text; /* as given by the user; borrowed */
     union serve_socket_address socket_address;
     socklen_t size_bytes;
 };
 
-/* False if the text is no such address. Names of hosts are not looked up. */
+/* Returns false if the text is no such address. Names of hosts are not looked up. */
 bool serve_address_parse(const char *text, struct serve_address *ret_address);
 
-/* A socket at which is listened. */
+/* A listening socket. */
 struct serve_listener {
     int fd;
-    char url[SERVE_URL_SIZE]; /* where the metrics are, with the port that was chosen */
-    const char *path;         /* of a socket in the file system, removed in the end; borrowed; NULL: there is none */
-    struct stat made;         /* what was made there: another's in its place is left alone */
+    char url[SERVE_URL_SIZE]; /* of the metrics, with the port that was chosen */
+    const char *path;         /* of a socket in the file system, removed at the end; borrowed; NULL: there is none */
+    struct stat made;         /* the socket as it was made: another one in its place is left alone */
 };
 
-/* Listens. A socket in the file system is for its owner alone (mode 0600); one left behind by a process that is gone
+/* Listens. A socket in the file system is for its owner alone (mode 0600); one left behind by a process that has ended
  * is replaced.
  * Owner:   the caller finishes *ret_listener
- * Errors:  what failed, already told to the user */
+ * Errors:  the failed call's, already reported to the user */
 int serve_listener_open(const struct serve_address *address, struct serve_listener *ret_listener);
 
 void serve_listener_finish(struct serve_listener *listener);

@@ -1,4 +1,4 @@
-/* Asking the kernel who has connected. */
+/* Asking the kernel which user a connection belongs to. */
 #include "serve_client.h"
 
 #include <linux/inet_diag.h>
@@ -46,7 +46,7 @@ static in_port_t port_of(const union serve_socket_address *address) {
     return address->any.sa_family == AF_INET6 ? address->ipv6.sin6_port : address->ipv4.sin_port;
 }
 
-/* Both of one family, which connections through ::ffff:a.b.c.d have to both sides. */
+/* Both are of one family, which connections through ::ffff:a.b.c.d have on both sides. */
 static void put_address(const union serve_socket_address *address, __be32 ret_address[4]) {
     if (address->any.sa_family == AF_INET6)
         memcpy(ret_address, &address->ipv6.sin6_addr, sizeof(address->ipv6.sin6_addr));
@@ -70,8 +70,8 @@ static struct diag_request make_request(const union serve_socket_address *own, c
     return asked;
 }
 
-/* A listening socket is told where there is no connection. A socket that no process has any more has no inode, and not
- * its user either. */
+/* If there is no connection, the answer may be a listening socket. A socket that no process has open any more has no
+ * inode, and the wrong user. */
 static bool is_answer(const struct inet_diag_msg *answer, const struct diag_request *asked) {
     return answer->idiag_inode != 0 && answer->id.idiag_sport == asked->request.id.idiag_sport &&
            answer->id.idiag_dport == asked->request.id.idiag_dport;

@@ -1,6 +1,6 @@
-/* Reading Host and Accept. Names of hosts are looked up on this machine alone: a name server is who makes them lie.
- * Accept has ranges of types with commas between, each with parameters behind semicolons; what cannot be read is passed
- * over: a client that says nonsense gets text. */
+/* Parsing Host and Accept. Names of hosts are looked up on this machine alone: an attacker controls his own name
+ * server. Accept has ranges of types separated by commas, each with parameters behind semicolons; unreadable ones are
+ * ignored: a client that sends nonsense gets text. */
 #include "serve_headers.h"
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@
 #define NAME_BYTES_MAX 255 /* of a name of DNS */
 #define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
-/* A host's name, without the dot that ends a full one. */
+/* A host's name, without the final dot. */
 struct host_name {
     char text[NAME_BYTES_MAX + 1];
 };
@@ -44,7 +44,7 @@ static bool is_ipv4(const char *text) {
     return inet_pton(AF_INET, text, &address) == 1;
 }
 
-/* text: in brackets, perhaps with a port behind; an address of one link names the link, behind a percent sign */
+/* text: in brackets, perhaps with a port behind; a link-local address names the link, behind a percent sign */
 static bool is_ipv6_host(const char *text) {
     char literal[INET6_ADDRSTRLEN];
     struct in6_addr address;
@@ -69,7 +69,7 @@ static bool is_host_name(const char *name, const char *own) {
     return is_same_name(name, own) || (strlen(name) == short_length && strncasecmp(name, own, short_length) == 0);
 }
 
-/* Whether a line of /etc/hosts has both names. line: is taken apart */
+/* True if a line of /etc/hosts has both names. line: is modified */
 static bool line_has_both(char *line, const char *name, const char *own) {
     bool has_name = false, has_own = false;
     char *rest = NULL;
@@ -135,9 +135,9 @@ struct piece {
     size_t length;
 };
 
-/* What is accepted of one format, by the range that names it most exactly. */
+/* The preference for one format, from the most specific range that includes it. */
 struct liking {
-    int exactness; /* 0: no range names it */
+    int exactness; /* 0: no range includes it */
     double quality;
 };
 
@@ -151,7 +151,7 @@ static struct piece trim(struct piece piece) {
     return piece;
 }
 
-/* Takes what stands before the first separator off the rest; false: there is nothing any more. */
+/* Takes the text before the first separator off the rest; returns false at the end. */
 static bool next_piece(struct piece *rest, char separator, struct piece *ret_piece) {
     if (!rest->text)
         return false;
@@ -181,7 +181,7 @@ static struct piece unquote(struct piece value) {
     return is_quoted ? (struct piece){value.text + 1, value.length - 2} : value;
 }
 
-/* A range, as far as it matters here. */
+/* A range, without what does not matter here. */
 struct range {
     struct piece type;
     struct piece version;

@@ -1,5 +1,5 @@
-/* HTTP, which libmicrohttpd speaks. It has no thread of its own here: it is run whenever its epoll descriptor can be
- * read, and so is what it calls. */
+/* HTTP, by libmicrohttpd. It has no thread of its own here: it is run whenever its epoll descriptor is readable, and so
+ * are the functions that it calls. */
 #include "serve_http.h"
 
 #include <microhttpd.h>
@@ -16,14 +16,14 @@
 #include "serve_headers.h"
 
 #define REQUEST_BYTES_MAX 16384  /* with its headers */
-#define TICK_MS 100              /* between looks for connections that take too long */
+#define TICK_MS 100              /* between checks for connections that take too long */
 #define ACCEPTED_AT_ONCE_MAX 256 /* between two answers */
 #define RUNS_TO_CLOSE 3
 #define DESCRIPTORS_KEPT 32 /* for all but connections */
 
 /* ---- Answers ------------------------------------------------------------------------------------ */
 
-/* Sends and forgets it. */
+/* Sends the response and frees it. */
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, struct MHD_Response *response,
                               const char *type) {
     if (!response)
@@ -64,8 +64,8 @@ static enum MHD_Result answer_metrics(const struct serve_http *http, struct MHD_
     return answer(connection, MHD_HTTP_OK, response, is_protobuf ? SERVE_PROTOBUF_TYPE : SERVE_TEXT_TYPE);
 }
 
-/* What is asked for: clients of a proxy name the server too ("http://host/metrics"), and any server must take that
- * (RFC 9112, 3.2.2). */
+/* The requested path: clients of a proxy send the server's name too ("http://host/metrics"), and any server must accept
+ * that (RFC 9112, 3.2.2). */
 static const char *path_of_target(const char *target) {
     static const char scheme[] = "http://";
     if (strncasecmp(target, scheme, sizeof(scheme) - 1) != 0)
@@ -74,8 +74,8 @@ static const char *path_of_target(const char *target) {
     return path ? path : "/";
 }
 
-/* The name of a server in a target, and the port, without what may stand before (RFC 3986, 3.2). Returns NULL if memory
- * is short */
+/* The server's name in a target, with the port, without user information (RFC 3986, 3.2). Returns NULL without
+ * memory */
 static char *host_of_target(const char *target) {
     const char *begin = strstr(target, "//") + 2;
     size_t length = strcspn(begin, "/?#");
@@ -88,7 +88,7 @@ struct host_check {
     bool is_ours;
 };
 
-/* Whether every header Host names this server. A name in the target stands for them (RFC 9112, 3.2.2). */
+/* True if every header Host names this server. A name in the target replaces them (RFC 9112, 3.2.2). */
 static enum MHD_Result check_host(void *context, enum MHD_ValueKind kind, const char *key, const char *value) {
     struct host_check *check = context;
     (void)kind;
@@ -114,7 +114,7 @@ static struct serve_place *place_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
-/* Is called as soon as the headers have come, and for the metrics again when it is this connection's turn. */
+/* Called as soon as the headers have come, and for the metrics once more when it is this connection's turn. */
 static enum MHD_Result handle_request(void *context, struct MHD_Connection *connection, const char *url,
                                       const char *method, const char *version, const char *upload_data,
                                       size_t *upload_data_size, void **request) {
@@ -143,7 +143,7 @@ static enum MHD_Result handle_request(void *context, struct MHD_Connection *conn
 
 /* ---- Connections -------------------------------------------------------------------------------- */
 
-/* The place is kept beside the connection, and is free again when the library has closed it. */
+/* The place is stored with the connection, and is free again when the library has closed it. */
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
     struct serve_http *http = context;
@@ -155,7 +155,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     }
 }
 
-/* The library closes what has been shut down when it runs, but not what is suspended. */
+/* The library closes a connection that was shut down when it runs, but not a suspended one. */
 static void end_place(struct serve_place *place) {
     const bool is_suspended = place->stage == SERVE_WAITING;
     place->stage = SERVE_ENDING;
@@ -164,7 +164,7 @@ static void end_place(struct serve_place *place) {
         MHD_resume_connection(place->connection);
 }
 
-/* The library ends those that send and take nothing; these do so a little at a time. */
+/* The library ends idle connections itself; these make progress, but too slowly. */
 static void end_late_connections(struct serve_places *places) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     for (size_t i = 0; i < places->count; i++)
@@ -186,8 +186,8 @@ static struct serve_place *find_place(struct serve_http *http, int fd, const str
     return place;
 }
 
-/* Gives a connection to the library, which closes it whatever happens, and reads what it has sent already: so whoever
- * sends its headers at once is not taken for unfinished when the next one comes. */
+/* Gives a connection to the library, which closes it whatever happens, and reads what it has sent already: so a client
+ * that sends its headers at once does not count as unfinished when the next one connects. */
 static void add_connection(struct serve_http *http, int fd, const union serve_socket_address *peer, socklen_t size) {
     const struct serve_client client = serve_client_of(http->diag_fd, fd, peer);
     struct serve_place *place = find_place(http, fd, &client);
@@ -200,11 +200,11 @@ static void add_connection(struct serve_http *http, int fd, const union serve_so
         *place = (struct serve_place){.stage = SERVE_FREE};
         http->newcomer = NULL;
     }
-    MHD_run(http->daemon); /* in which libmicrohttpd 1.0 begins it */
+    MHD_run(http->daemon); /* libmicrohttpd 1.0 begins the connection in it */
     http->newcomer = NULL;
 }
 
-/* Descriptors are short: a connection gives way as if its place were needed. */
+/* Descriptors are used up: ends a connection as if its place were needed. */
 static void make_descriptor_free(struct serve_http *http) {
     const struct serve_client nobody = {.is_user = false};
     struct serve_place *yielding = serve_places_yielding(&http->places, &nobody);
@@ -213,8 +213,8 @@ static void make_descriptor_free(struct serve_http *http) {
     MHD_run(http->daemon);
 }
 
-/* Those who wait at the door come in at once, however many they are: nobody waits behind another client's connections.
- * Returns false if descriptors or memory are short */
+/* Accepts all waiting connections at once: nobody waits behind another client's connections. Returns false without
+ * descriptors or memory */
 static bool accept_connections(struct serve_http *http) {
     for (int i = 0; i < ACCEPTED_AT_ONCE_MAX; i++) {
         union serve_socket_address peer = {.any.sa_family = AF_UNSPEC};
@@ -240,7 +240,7 @@ static struct MHD_Daemon *start(struct serve_http *http) {
                             note_connection, http, MHD_OPTION_END);
 }
 
-/* Answers one request, so that others can come in before the next one. */
+/* Answers one request, so that others can connect before the next one. */
 static void answer_next(struct serve_http *http) {
     struct serve_place *next = serve_places_next(&http->places);
     if (!next)
@@ -286,7 +286,7 @@ static void stop(struct serve_http *http) {
     MHD_stop_daemon(http->daemon);
 }
 
-/* How many connections there may be: as many as leave descriptors for reading what is served. */
+/* The number of connections that leaves enough descriptors for reading profiles. */
 static size_t count_places(void) {
     const rlim_t wanted = SERVE_CONNECTIONS_MAX + DESCRIPTORS_KEPT;
     struct rlimit limit;

@@ -1,11 +1,11 @@
-/* Places for connections: some hundred at most, so all is found by looking at each. */
+/* Places for connections: some hundred at most, so linear searches suffice. */
 #include "serve_places.h"
 
 #include "base.h"
 
 #define NS_PER_SECOND INT64_C(1000000000)
 
-/* Which places a choice is about. */
+/* Which places a choice considers. */
 typedef bool (*place_filter)(const struct serve_place *place);
 
 static bool is_open(const struct serve_place *place) {
@@ -28,7 +28,7 @@ static size_t count_of_client(const struct serve_places *places, const struct se
     return count;
 }
 
-/* How many places a client has, and would have with a newcomer. */
+/* The number of places that a client has, or would have with a new connection. */
 static size_t share_of(const struct serve_places *places, const struct serve_client *client,
                        const struct serve_client *newcomer, place_filter filter) {
     return count_of_client(places, client, filter) + serve_client_is_same(client, newcomer);
@@ -45,7 +45,7 @@ static size_t largest_share(const struct serve_places *places, const struct serv
     return largest;
 }
 
-/* The oldest place that a choice is about, of a client whose share is this large. */
+/* The oldest place considered, of a client whose share is this large. */
 static struct serve_place *oldest_of_share(struct serve_places *places, const struct serve_client *newcomer,
                                            place_filter counted, size_t share, place_filter filter) {
     struct serve_place *oldest = NULL;

@@ -1,4 +1,4 @@
-/* Reading what is served. */
+/* Reading the profiles that are served. */
 #include "serve_targets.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "live_files.h"
 #include "path.h"
 
-#define WAIT_NS INT64_C(1000000000) /* for children, in all */
+#define WAIT_NS INT64_C(1000000000) /* for all children together */
 
 /* ---- The list ----------------------------------------------------------------------------------- */
 
@@ -32,7 +32,7 @@ static bool is_better(const struct serve_target *target, const struct serve_targ
     return target->is_up != than->is_up ? target->is_up : target->profile.start_ns > than->profile.start_ns;
 }
 
-/* Takes the profile over, whatever happens. Of two that are the same to Prometheus the better one stays. */
+/* Takes the profile over in any case. Of two that are the same to Prometheus the better one stays. */
 static int add_target(struct serve_targets *targets, struct serve_target target) {
     struct serve_target *same = find_same(targets, &target.profile);
     if (same) {
@@ -61,7 +61,7 @@ void serve_targets_finish(struct serve_targets *targets) {
 
 /* ---- One target --------------------------------------------------------------------------------- */
 
-/* The name of one that tells nothing of itself. */
+/* Adds a target without a profile, by its name. */
 static int add_down(const struct serve_source *source, struct serve_targets *targets, const char *mount) {
     struct serve_target target = {.is_up = false};
     int error = aggstats_profile_add_label(&target.profile, "layer", "fs");
@@ -75,7 +75,7 @@ static int add_down(const struct serve_source *source, struct serve_targets *tar
     return -ENOMEM;
 }
 
-/* What the views could not tell: only a file that was damaged has that. One such must not spoil the others. */
+/* False for a profile that the views could not write: only a damaged file has that, and must not spoil the others. */
 static bool is_possible(const struct aggstats_profile *profile) {
     if (!aggstats_resolution_valid(profile->resolution) || profile->clock.frequency_hz == 0 ||
         (unsigned)profile->clock.kind >= SERVE_CLOCKS)
@@ -94,7 +94,7 @@ static void keep_rate(struct serve_source *source, struct aggstats_profile *prof
     profile->clock.frequency_hz = *rate_hz;
 }
 
-/* Takes the profile over. name: of one that does not say what it is of. daemon: NULL: nothing is known of it */
+/* Takes the profile over. name: used if the header does not name the mount. daemon: NULL: nothing is known of it */
 static int add_profile(struct serve_source *source, struct serve_targets *targets, struct aggstats_profile *profile,
                        const char *name, bool is_recorded, const struct daemon_state *daemon) {
     struct serve_target target = {.profile = *profile, .is_up = is_recorded && is_possible(profile)};
@@ -128,7 +128,7 @@ static struct serve_watched *find_watched(struct serve_source *source, const cha
     return added->live ? added : NULL;
 }
 
-/* Those that the latest scrape has not seen are gone. */
+/* Those that the latest scrape has not seen have ended. */
 static void forget_unseen(struct serve_source *source) {
     size_t kept = 0;
     for (size_t i = 0; i < source->watched_count; i++) {
@@ -142,7 +142,7 @@ static void forget_unseen(struct serve_source *source) {
         source->watched[i].is_seen = false;
 }
 
-/* The daemon of a live file, as of this scrape and those before. */
+/* The state of a live file's daemon, judged by this scrape and those before. */
 static struct daemon_state look_at(struct serve_source *source, const struct live_file *file) {
     struct serve_watched *watched = file->info.recording ? find_watched(source, file->path) : NULL;
     if (!watched)
@@ -157,7 +157,7 @@ static int add_found(struct serve_source *source, struct serve_targets *targets,
     if (file->why.message[0])
         return add_down(source, targets, file->path);
     if (!aggstats_profile_label(&file->profile, "mount"))
-        return 0; /* of a program that is no osproffs */
+        return 0; /* of another program than osproffs */
     const struct daemon_state daemon = look_at(source, file);
     return add_profile(source, targets, &file->profile, file->path, file->info.recording, &daemon);
 }
@@ -171,7 +171,7 @@ static struct live_file *find_file(const struct live_files *files, const struct 
     return live_files_serving(files, argument->path);
 }
 
-/* In the child. */
+/* Runs in the child. */
 static int read_argument(const char *text, char **ret_text, size_t *ret_bytes) {
     struct input input;
     struct input_layer layer = {.name = NULL};
@@ -183,7 +183,8 @@ static int read_argument(const char *text, char **ret_text, size_t *ret_bytes) {
     return error;
 }
 
-/* Begins to read what has no live file here. What a child that hung for long tells at last is not of now. */
+/* Begins to read an argument that has no live file here. A late result of an earlier, hanging child is outdated, and
+ * dropped. */
 static void ask(struct serve_argument *argument) {
     struct aggstats_profile old = {0};
     if (control_reader_collect(&argument->reader, &old) == 0)
@@ -191,7 +192,7 @@ static void ask(struct serve_argument *argument) {
     control_reader_begin_with(&argument->reader, read_argument, argument->text);
 }
 
-/* Takes what the child has read, and waits for it if it was begun for this scrape.
+/* Takes what the child has read, and waits for it if it was started for this scrape.
  * Errors:  it has read nothing, for whatever reason */
 static int take_answer(struct serve_argument *argument, struct aggstats_profile *ret_profile) {
     int error = control_reader_collect(&argument->reader, ret_profile);
@@ -209,7 +210,7 @@ static int add_asked(struct serve_source *source, struct serve_targets *targets,
                  : add_profile(source, targets, &profile, argument->path, true, NULL);
 }
 
-/* Those that have a live file first, while children read the others. */
+/* Reads those with a live file first, while children read the others. */
 static int add_arguments(struct serve_source *source, struct serve_targets *targets, struct live_files *files) {
     CLEANUP_FREE bool *is_asked = calloc(source->count, sizeof(*is_asked));
     int error = is_asked ? 0 : -ENOMEM;

@@ -1,12 +1,11 @@
-/* What is served: the mounts given, or all that there are, each read anew for each scrape.
+/* What is served: the given mounts, or all existing ones, each read anew for each scrape.
  *
  * Invariants:
- *   - A mount is known by its text and read from its live file, so that none is asked anything. What has no live file
- *     that can be found is read by a child process: one that hangs delays a single scrape by a second, and none after
- * it.
- *   - No two targets have the same layer, host and mount, which tell their series apart.
- *   - The rate of a clock is the one that was read first, for as long as this goes on: the bounds of buckets, and with
- *     them the series, depend on it. */
+ *   - A mount is identified by its path and read from its live file, so that no mount is accessed. An argument without
+ *     a live file is read by a child process: if it hangs, it delays a single scrape by a second, and no later one.
+ *   - No two targets have the same layer, host and mount, which distinguish their series.
+ *   - The clock rate is the first one read, for as long as the process runs: the bounds of buckets, and with them the
+ *     series, depend on it. */
 #ifndef SERVE_TARGETS_H
 #define SERVE_TARGETS_H
 
@@ -25,11 +24,11 @@ struct serve_argument {
     struct control_reader reader;
 };
 
-/* What was seen of a daemon at the scrapes before. */
+/* What earlier scrapes have seen of a daemon. */
 struct serve_watched {
     char *live; /* the path of its live file */
     struct daemon_watch watch;
-    bool is_seen; /* at the latest scrape */
+    bool is_seen; /* by the latest scrape */
 };
 
 struct serve_source {
@@ -38,7 +37,7 @@ struct serve_source {
     struct serve_watched *watched;
     size_t watched_count;
     uint64_t rates_hz[SERVE_CLOCKS];
-    char host[HOST_NAME_MAX + 1]; /* for those that are down, and do not tell theirs */
+    char host[HOST_NAME_MAX + 1]; /* for targets that are down, and have no header */
 };
 
 /* Owner:   the caller finishes *ret_source, which borrows the texts
@@ -47,7 +46,7 @@ int serve_source_init(struct serve_source *ret_source, char *const *arguments, s
 void serve_source_finish(struct serve_source *source);
 
 struct serve_target {
-    struct aggstats_profile profile; /* of one that is down its labels alone count */
+    struct aggstats_profile profile; /* if it is down, only its labels are valid */
     bool is_up;
     struct daemon_state daemon;
 };

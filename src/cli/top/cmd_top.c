@@ -1,4 +1,4 @@
-/* osprof top: what a mount does now, again and again: on the screen of a terminal, or as text. */
+/* osprof top: what a mount does now, updated continuously: on the screen of a terminal, or as text. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -16,9 +16,9 @@ struct top_options {
     unsigned count; /* of reports; 0: until the mount ends */
     double delay_seconds;
     const char *order_name;
-    const char *by_name;       /* whose calls to show; NULL: the operations */
-    enum aggstats_grouping by; /* of that name */
-    const char *argument;      /* NULL: the only mount that there is */
+    const char *by_name;       /* grouping of callers to show; NULL: the operations */
+    enum aggstats_grouping by; /* the grouping of that name */
+    const char *argument;      /* NULL: the only mount */
 };
 
 /* ---- Text --------------------------------------------------------------------------------------- */
@@ -29,7 +29,7 @@ static void add_ns(struct timespec *time, int64_t ns) {
     time->tv_nsec = sum_ns % 1000000000;
 }
 
-/* What the mount has not told yet is in a later report. */
+/* What the mount has not answered yet is in a later report. */
 static void draw_callers(const struct top_watch *watch, struct canvas *canvas) {
     if (watch->callers.is_fresh && !watch->callers.error && !watch->has_ended)
         top_callers_page_draw(watch, canvas);
@@ -41,7 +41,7 @@ static bool is_before(const struct timespec *a, const struct timespec *b) {
     return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-/* Reports that are due at one time, after the mount was waited for, are one. */
+/* If the mount was waited for, reports missed meanwhile become one. */
 static void wait_for_next(struct timespec *next, double delay_seconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -71,7 +71,7 @@ static void print_report(const struct top_watch *watch, bool ascii) {
     top_view_of_operations()->draw(watch, &stream.canvas);
 }
 
-/* Reports of an interval each; without a count until the mount ends. main() tells if they cannot be written. */
+/* A report for each interval; without a count until the mount ends. main() reports errors of output. */
 static enum status print_reports(struct top_watch *watch, const struct top_options *options) {
     struct timespec next;
     clock_gettime(CLOCK_MONOTONIC, &next);
@@ -94,13 +94,13 @@ static enum status print_reports(struct top_watch *watch, const struct top_optio
 
 /* ---- The command -------------------------------------------------------------------------------- */
 
-/* Why there will be none, as far as that is known: a mount that does not answer now may do so later. */
+/* Reports why there will be no callers, if that is known: a mount that does not answer now may do so later. */
 static enum status begin_with_callers(struct top_watch *watch, const struct top_options *options) {
     const char *by = aggstats_grouping_name(options->by);
     watch->callers.by = options->by;
     top_watch_want_callers(watch, TOP_CALLERS_WANTED);
     top_watch_await_callers(watch);
-    if (watch->callers.error == -ENODATA) { /* the very first calls may not have come to a group yet */
+    if (watch->callers.error == -ENODATA) { /* the very first calls may not be assigned to groups yet */
         top_watch_ask_callers(watch);
         top_watch_await_callers(watch);
     }
@@ -123,7 +123,7 @@ static enum status run_watch(struct top_watch *watch, const struct top_options *
         complain("cannot watch %s: %s", watch->source.path, top_source_reason(error));
         return STATUS_TROUBLE;
     }
-    calibration_for_profile(&watch->latest.profile, &watch->calibration); /* complains before there is a screen */
+    calibration_for_profile(&watch->latest.profile, &watch->calibration); /* prints errors before there is a screen */
     enum status status = options->by == AGGSTATS_UNGROUPED ? STATUS_OK : begin_with_callers(watch, options);
     if (status != STATUS_OK)
         return status;

@@ -1,4 +1,4 @@
-/* Taking over the terminal, and giving it back. */
+/* Taking over the terminal, and restoring it. */
 #include "terminal.h"
 
 #include <curses.h>
@@ -12,24 +12,24 @@
 #include "base.h"
 #include "command.h"
 
-/* What signal handlers need; they have no other way to get at it. Written before they are installed. */
+/* State for signal handlers, which cannot get it otherwise. Written before they are installed. */
 static struct {
     struct termios modes;
-    char sequence[512]; /* what undoes all that ncurses has switched on */
+    char sequence[512]; /* undoes all that ncurses has switched on */
     size_t sequence_bytes;
     volatile sig_atomic_t resumed;
 } handed_over;
 
-/* What is blocked while keys are waited for. SIGWINCH, SIGCONT and SIGTSTP get through only then, when nothing is being
- * drawn: else a change of size could come between looking for it and waiting, and be seen with the next key only. */
+/* The mask while waiting for keys. SIGWINCH, SIGCONT and SIGTSTP are delivered only then, when nothing is being drawn:
+ * otherwise a change of size could come between checking for it and waiting, and be noticed only at the next key. */
 static sigset_t mask_waiting;
 
 /* ---- Signals ------------------------------------------------------------------------------------ */
 
-/* A call of ncurses may be in progress; only async-signal-safe functions will do. */
+/* A call of ncurses may be in progress: only async-signal-safe functions are allowed. */
 static void give_back_and_end(int number) {
     int saved_errno = errno;
-    if (tcgetpgrp(STDIN_FILENO) == getpgrp()) { /* else it is somebody else's at the moment */
+    if (tcgetpgrp(STDIN_FILENO) == getpgrp()) { /* else another process has the terminal at the moment */
         ssize_t ignored = write(STDOUT_FILENO, handed_over.sequence, handed_over.sequence_bytes);
         (void)ignored;
         tcsetattr(STDIN_FILENO, TCSANOW, &handed_over.modes);
@@ -82,7 +82,7 @@ static void prepare_give_back(void) {
     handed_over.sequence_bytes = 0;
     collect_capability(exit_attribute_mode);
     collect_capability(orig_pair);
-    collect_capability(tiparm(cursor_address, LINES - 1, 0)); /* where there is no other page to go back to */
+    collect_capability(tiparm(cursor_address, LINES - 1, 0)); /* if there is no alternate screen to leave */
     collect_capability(clr_eol);
     collect_capability(exit_ca_mode);
     collect_capability(keypad_local);
@@ -96,7 +96,7 @@ static int complain_unfit(int error, const char *why) {
     return error;
 }
 
-/* Asks the database of terminals, which writes nothing to this one. */
+/* Asks the terminal database, which writes nothing to the terminal. */
 static int check_abilities(void) {
     char why[160];
     const char *name = getenv("TERM");
@@ -182,7 +182,7 @@ static void take_over_again(void) {
 int terminal_wait_key(int64_t timeout_ns, int other_fd) {
     const struct timespec timeout = {.tv_sec = timeout_ns / 1000000000, .tv_nsec = timeout_ns % 1000000000};
     struct pollfd inputs[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = other_fd, .events = POLLIN}};
-    int key = getch(); /* it may have some left over */
+    int key = getch(); /* ncurses may have buffered some */
     if (key != ERR)
         return key;
     if (ppoll(inputs, ARRAY_SIZE(inputs), timeout_ns < 0 ? NULL : &timeout, &mask_waiting) > 0 &&

@@ -1,4 +1,4 @@
-/* From answer to answer. */
+/* Asking a mount for its callers, again and again. */
 #include "top_callers.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ void top_callers_update(struct top_callers *callers, bool summing, enum top_orde
     if (!is_there(&callers->latest))
         return;
     int error = make_frame(callers, summing, order);
-    if (error == -ERANGE) { /* what was counted before it began anew is no part of what comes */
+    if (error == -ERANGE) { /* counts from before the recording began anew do not matter any more */
         aggstats_profile_finish(&callers->mark);
         aggstats_profile_finish(&callers->previous);
         error = make_frame(callers, summing, order);
@@ -96,7 +96,7 @@ void top_callers_begin_here(struct top_callers *callers) {
         set_mark(callers);
 }
 
-/* A profile without calls has no groups either, whether or not they are recorded. */
+/* A profile without calls has no groups, whether or not they are recorded. */
 static bool has_no_calls(const struct aggstats_profile *profile) {
     wide_count ended = 0;
     for (size_t i = 0; i < profile->op_count; i++)
@@ -104,7 +104,7 @@ static bool has_no_calls(const struct aggstats_profile *profile) {
     return ended == 0;
 }
 
-/* Errors: why the answer is of no use */
+/* Errors: why the answer cannot be used */
 static int check(const struct top_callers *callers, const struct aggstats_profile *answer,
                  const struct aggstats_profile *of) {
     if (!top_is_one_recording(of, answer))
@@ -134,7 +134,7 @@ static int meaning_of(int error) {
     return error == -ENOENT || error == -ENOTDIR || error == -ECONNABORTED ? -ENOTCONN : error;
 }
 
-/* Returns whether that has become so just now. */
+/* Returns whether it has just become late. */
 static bool note_lateness(struct top_callers *callers) {
     bool was_late = callers->is_late;
     callers->is_late = control_reader_age_ns(&callers->reader) >= TOP_CALLERS_PATIENCE_NS;

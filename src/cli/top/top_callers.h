@@ -1,71 +1,71 @@
-/* Whose calls they are, for osprof top. Live files do not tell, only the mount itself does, in its control file: it is
- * asked only while somebody wants to see it, and not waited for. */
+/* The callers of a mount, for osprof top. Live files do not have them; only the mount's control file does. So the mount
+ * is asked only while a view shows callers, and not waited for. */
 #ifndef TOP_CALLERS_H
 #define TOP_CALLERS_H
 
 #include "control_reader.h"
 #include "top_callers_model.h"
 
-/* A mount that has not answered after so long is said not to. */
+/* A mount that has not answered for so long is reported as late. */
 #define TOP_CALLERS_PATIENCE_NS INT64_C(2000000000)
 
 /* Whether to ask. */
 enum top_callers_wanted {
     TOP_CALLERS_UNWANTED,
-    TOP_CALLERS_IF_ANY, /* but not again once the mount has said that it tells none apart */
+    TOP_CALLERS_IF_ANY, /* but not again once the mount has answered that it has no groups */
     TOP_CALLERS_WANTED,
 };
 
 /* A zeroed one has seen nothing, and may be finished. */
 struct top_callers {
     enum top_callers_wanted wanted;
-    enum aggstats_grouping by;       /* nothing else will do; AGGSTATS_UNGROUPED: whatever there is */
-    enum aggstats_grouping grouping; /* what is shown; AGGSTATS_UNGROUPED until somebody has called */
-    char *path;                      /* of the control file of what was asked last; NULL: there is none */
-    bool is_in_mount;                /* it was asked itself, not a socket in its place */
+    enum aggstats_grouping by;       /* the only one accepted; AGGSTATS_UNGROUPED: any */
+    enum aggstats_grouping grouping; /* the one shown; AGGSTATS_UNGROUPED until there are calls */
+    char *path;                      /* of the control file asked last; NULL: none */
+    bool is_in_mount;                /* the control file itself was asked, not a socket in its place */
     struct control_reader reader;
 
-    /* Snapshots, of resolution 0 if there is none */
-    struct aggstats_profile mark; /* where summing begins, else at the profile's beginning */
+    /* snapshots; resolution 0: none */
+    struct aggstats_profile mark; /* where summing begins; if there is none, it begins with the profile */
     struct aggstats_profile previous;
     struct aggstats_profile latest;
     bool mark_next; /* the next snapshot becomes the mark */
 
     struct top_callers_frame frame;
     bool since_beginning; /* the frame shows the profile from its beginning */
-    bool is_fresh;        /* what was asked last has been answered */
-    bool is_late;         /* and has not been for TOP_CALLERS_PATIENCE_NS */
+    bool is_fresh;        /* the last question has been answered */
+    bool is_late;         /* it has not been for TOP_CALLERS_PATIENCE_NS */
 
     /* Why the last answer is no frame: -ENODATA no such groups are recorded, -ENOTCONN there is no control file,
-     * -ESTALE it is that of another recording, -EBADMSG what is there is no profile, and those of asking and reading */
+     * -ESTALE it is that of another recording, -EBADMSG the answer is no profile, and those of asking and reading */
     int error;
 };
 
 void top_callers_finish(struct top_callers *callers);
 
-/* Asks the mount, unless it still owes an answer.
- * of: the latest snapshot of all calls, whose header tells of which mount they are
- * control_path: NULL: where the process that serves it is asked */
+/* Asks the mount, unless an answer is outstanding.
+ * of: the latest snapshot of all calls, whose header names the mount
+ * control_path: where to ask the process that serves it; NULL: unknown */
 void top_callers_ask(struct top_callers *callers, const struct aggstats_profile *of, const char *control_path);
 
-/* Takes what has been answered so far. Returns whether there is something new to be seen.
+/* Takes what has been answered so far. Returns whether there is something new to show.
  * of: the latest snapshot of all calls, which must be of the same recording */
 bool top_callers_collect(struct top_callers *callers, const struct aggstats_profile *of, bool summing,
                          enum top_order order);
 
-/* What can be waited for until top_callers_collect() has something to do; -1: nothing. */
+/* A descriptor to poll until top_callers_collect() has something to do; -1: none. */
 int top_callers_fd(const struct top_callers *callers);
 
-/* When top_callers_collect() should be called at the latest: in so many ns; -1: it need not be. */
+/* The latest time for the next top_callers_collect(), in ns from now; -1: none. */
 int64_t top_callers_due_ns(const struct top_callers *callers);
 
-/* Makes the frame again, of the same snapshots. */
+/* Makes the frame again, from the same snapshots. */
 void top_callers_update(struct top_callers *callers, bool summing, enum top_order order);
 
-/* Shows the callers by the next grouping that there is. */
+/* Shows the callers by the next grouping. */
 void top_callers_regroup(struct top_callers *callers, bool summing, enum top_order order);
 
-/* Sums are from here on. */
+/* Sums begin here. */
 void top_callers_begin_here(struct top_callers *callers);
 
 #endif

@@ -1,26 +1,26 @@
-/* Whose calls osprof top shows, made of two snapshots with groups. Pure functions.
+/* The callers shown by osprof top, made from two snapshots with groups. Pure functions.
  *
- * Differences of groups are taken bucket by bucket as far as there is something to be taken from, and a group that was
- * added to the others is looked for there: counts of a group may shrink a little from snapshot to snapshot. */
+ * Counts of a group may shrink a little from snapshot to snapshot. So differences of groups are taken bucket by bucket,
+ * down to 0 at the lowest, and a group that was added to `other` is searched for there. */
 #ifndef TOP_CALLERS_MODEL_H
 #define TOP_CALLERS_MODEL_H
 
 #include "top_model.h"
 
-/* Process or user, the kernel, or others. */
+/* A process or user, the kernel, or others. */
 struct top_caller {
-    struct top_figures figures;         /* first, so that rows can be ordered */
-    const struct aggstats_group *group; /* its profile is what it did in that time. Owner: the frame */
+    struct top_figures figures;         /* must be first, for sorting rows */
+    const struct aggstats_group *group; /* its profile is the difference. Owner: the frame */
 };
 
-/* What they did between two snapshots. A zeroed frame is empty, and may be finished. */
+/* The calls of groups between two snapshots. A zeroed frame is empty, and may be finished. */
 struct top_callers_frame {
     struct aggstats_profile profile; /* the difference, groups included */
-    struct top_caller *rows;         /* of those that called */
+    struct top_caller *rows;         /* those that made calls */
     size_t row_count;
 };
 
-/* Of one grouping.
+/* For one grouping.
  * before: NULL: nothing, so that the frame shows the profile from its beginning
  * Owner:   the caller finishes *ret_frame; it keeps nothing of the snapshots
  * Errors:  -ERANGE they are not of one recording, -ENOMEM; *ret_frame untouched */

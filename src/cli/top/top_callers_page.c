@@ -10,7 +10,7 @@
 
 /* ---- What is to be said ------------------------------------------------------------------------- */
 
-/* Until somebody has called it is not known what the groups are. */
+/* Until there are calls, the groupings are unknown. */
 static enum aggstats_grouping grouping_of(const struct top_callers *callers) {
     if (callers->grouping != AGGSTATS_UNGROUPED)
         return callers->grouping;
@@ -110,7 +110,7 @@ static void draw_caller(const struct table *table, const struct top_caller *call
     canvas_end_line(canvas);
 }
 
-/* The mount answers when it can, so this need not be the time that the heading tells. */
+/* The mount answers when it can, so this may differ from the time in the heading. */
 static void draw_span(const struct top_watch *watch, struct canvas *canvas) {
     const struct top_callers *callers = &watch->callers;
     const struct units units = {.frequency_hz = callers->latest.clock.frequency_hz, .ascii = canvas->ascii};
@@ -137,7 +137,7 @@ static void draw_table(const struct top_watch *watch, struct canvas *canvas) {
         draw_caller(&table, &frame->rows[i], canvas);
 }
 
-/* The last picture stays, whatever happens. */
+/* The last table stays, whatever happens. */
 void top_callers_page_draw(const struct top_watch *watch, struct canvas *canvas) {
     const struct top_callers *callers = &watch->callers;
     top_callers_page_draw_notices(watch, canvas);

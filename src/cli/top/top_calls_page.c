@@ -1,4 +1,4 @@
-/* Drawing calls in flight, and causes: LatencyTOP's screen, of one file system. */
+/* Drawing calls in flight, and causes: LatencyTOP's screen, for one file system. */
 #include "top_views.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 /* ---- Calls in flight ---------------------------------------------------------------------------- */
 
-/* Where the columns of the table end; the first three are aligned to the right of their columns. */
+/* Where the columns of the table end; the first three are right-aligned. */
 #define AGE_COLUMNS 10
 #define PID_COLUMNS 9
 #define COMMAND_COLUMNS 16
@@ -65,7 +65,7 @@ void top_calls_page_draw(const struct top_watch *watch, struct canvas *canvas) {
         canvas_line(canvas, INK_FAINT, "No call is in flight.");
 }
 
-/* Those alone of which it is known what they wait for. */
+/* Draws only calls with a known cause. */
 static void draw_slow(const struct top_watch *watch, struct canvas *canvas) {
     if (draw_some(watch, true, canvas) == 0)
         canvas_line(canvas, INK_FAINT, "No slow call is in flight.");
@@ -73,7 +73,7 @@ static void draw_slow(const struct top_watch *watch, struct canvas *canvas) {
 
 /* ---- Causes ------------------------------------------------------------------------------------- */
 
-/* Aligned to the right of their columns. */
+/* Right-aligned. */
 #define SHARE_COLUMNS 8
 #define COUNT_COLUMNS 8
 #define TOTAL_COLUMNS 10
@@ -111,7 +111,7 @@ static double sum_causes(const struct aggstats_profile *difference) {
     return total_cycles;
 }
 
-/* They are in the order of their time already. */
+/* They are ordered by time already. */
 static void draw_causes(const struct top_watch *watch, struct canvas *canvas) {
     const struct aggstats_profile *difference = &watch->frame.profile;
     const struct units units = {.frequency_hz = watch->latest.profile.clock.frequency_hz, .ascii = canvas->ascii};

@@ -1,4 +1,4 @@
-/* Drawing what has been seen. */
+/* Drawing the heading and the operations. */
 #include "top_page.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static void draw_title(const struct top_watch *watch, struct canvas *canvas) {
     canvas_line(canvas, INK_STRONG, title_of(watch));
 }
 
-/* Beside the calls in flight, which a daemon that does not run knows nothing of. */
+/* Drawn beside the calls in flight, which a stopped daemon cannot know. */
 static void draw_daemon(const struct top_watch *watch, struct canvas *canvas) {
     char text[DAEMON_TEXT_SIZE];
     char time[UNITS_TEXT_SIZE];
@@ -101,7 +101,7 @@ void top_page_draw_heading(const struct top_watch *watch, struct canvas *canvas)
 
 /* ---- Rates --------------------------------------------------------------------------------------- */
 
-/* A number of a frame as what a second had in the mean; 0: the time is not known. */
+/* A number of a frame per second; 0: the time is unknown. */
 static double per_second(const struct top_frame *frame, wide_count number) {
     const struct aggstats_profile *profile = &frame->profile;
     if (!profile->has_elapsed || profile->elapsed_cycles == 0)
@@ -109,7 +109,7 @@ static double per_second(const struct top_frame *frame, wide_count number) {
     return (double)number * (double)profile->clock.frequency_hz / (double)profile->elapsed_cycles;
 }
 
-/* "4.10 MiB/s"; nothing for none */
+/* "4.10 MiB/s"; nothing for 0 */
 static void format_moved(const struct top_frame *frame, wide_count moved_bytes, char ret_text[UNITS_TEXT_SIZE]) {
     char text[UNITS_TEXT_SIZE];
     ret_text[0] = '\0';
@@ -128,7 +128,7 @@ static void format_failed(const struct top_frame *frame, wide_count failed, char
     snprintf(ret_text, UNITS_TEXT_SIZE, "%.24s/s", text);
 }
 
-/* Something was moved or has failed, and it is known in which time. */
+/* True if bytes were moved or calls failed, and the time is known. */
 static bool has_rates(const struct top_frame *frame) {
     return (frame->moved_bytes > 0 || frame->failed > 0) && per_second(frame, 1) > 0;
 }
@@ -149,19 +149,19 @@ static void draw_rates(const struct top_frame *frame, struct canvas *canvas) {
 
 /* ---- Operations --------------------------------------------------------------------------------- */
 
-/* What the table of operations needs beside a row. */
+/* State of the table of operations besides a row. */
 struct table {
     struct top_table figures;
     const struct top_frame *frame;
     int name_columns;
-    bool has_rates;         /* columns of them */
+    bool has_rates;         /* there are columns for rates */
     struct chart_axis axis; /* without columns: no charts */
 };
 
 #define CHART_GAP 2
 #define CHART_COLUMNS_MIN 8
 
-/* Of rates, which leave room for a chart that shows more than that there is one. */
+/* The widths of rates leave room for a useful chart. */
 #define MOVED_COLUMNS 12
 #define FAILED_COLUMNS 10
 #define RATES_CHART_COLUMNS_MIN 24
@@ -244,7 +244,7 @@ static void draw_ops(const struct top_watch *watch, struct canvas *canvas) {
 
 /* ---- Views -------------------------------------------------------------------------------------- */
 
-/* As LatencyTOP's screen has who waits below what it waits for. */
+/* As on LatencyTOP's screen, what threads wait for is below what they do. */
 static void draw_overview(const struct top_watch *watch, struct canvas *canvas) {
     draw_ops(watch, canvas);
     if (watch->frame.call_count == 0)

@@ -1,11 +1,11 @@
-/* The pages of osprof top: a heading, and one of several views below it, for a stream as for a terminal. */
+/* The pages of osprof top: a heading, and one of several views below it, for streams and terminals. */
 #ifndef TOP_PAGE_H
 #define TOP_PAGE_H
 
 #include "canvas.h"
 #include "top_watch.h"
 
-/* A view of what has been seen. A key of the screen for each; the first one is the one to begin with. */
+/* A view. It has a key on the screen; the first view is the default. */
 struct top_view {
     int key;
     const char *title;
@@ -21,11 +21,10 @@ extern const size_t top_view_count;
 const struct top_view *top_view_of_callers(void);
 const struct top_view *top_view_of_operations(void);
 
-/* When the snapshot was taken, over which time, of what, and the sums; then a line for each thing that one should know.
- */
+/* The time of the snapshot, the interval, the mount, and sums; then a line for each notice. */
 void top_page_draw_heading(const struct top_watch *watch, struct canvas *canvas);
 
-/* Only the last of these: what happened to the recording, if anything. */
+/* Only the notices: what happened to the recording, if anything. */
 void top_page_draw_notices(const struct top_watch *watch, struct canvas *canvas);
 
 #endif

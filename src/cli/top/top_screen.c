@@ -1,4 +1,4 @@
-/* The screen: a page, a line of hints below it, and keys. Only differences reach the terminal. */
+/* The screen: a page, a line of hints below it, and keys. Only differences are sent to the terminal. */
 #include "top_screen.h"
 
 #include <curses.h>
@@ -13,13 +13,13 @@ struct top_screen {
     struct top_watch *watch;
     size_t view;
     int scroll;     /* lines of the view above the first one shown */
-    int page_lines; /* of the view, as drawn last, and how many of them there is room for */
+    int page_lines; /* of the view, as last drawn, and how many fit */
     int room_lines;
     bool frozen;
     bool help;
     bool ascii;
     bool quit;
-    int error; /* that ends it */
+    int error; /* the error that ends it */
     int64_t delay_ns;
     int64_t next_ns; /* when to take the next snapshot */
 };
@@ -79,11 +79,11 @@ static void regroup(struct top_screen *screen) {
 
 #define CONTROL_KEY(letter) ((letter)&0x1f)
 
-/* All keys but those of views and orders, which have tables of their own. */
+/* All keys except those of views and orders, which have tables of their own. */
 static const struct command_key {
     int key;
     const char *name;
-    const char *hint; /* in the last line; NULL: it is not there */
+    const char *hint; /* in the last line; NULL: not shown */
     const char *help;
     void (*act)(struct top_screen *screen);
 } command_keys[] = {
@@ -109,7 +109,7 @@ static void choose_view(struct top_screen *screen, size_t view) {
     top_watch_want_callers(screen->watch, top_views[view].callers);
 }
 
-/* Where there is nothing to be ordered, it is operations that shall be. */
+/* If the view has no order, switches to operations. */
 static void choose_order(struct top_screen *screen, enum top_order order) {
     top_watch_sort(screen->watch, order);
     choose_view(screen,
@@ -133,9 +133,9 @@ static void take_key(struct top_screen *screen, int key) {
 /* A part of the screen, over its full width. */
 struct region {
     struct canvas canvas;
-    int top; /* of the screen's lines, the first one of this part, and the first behind it */
+    int top; /* the first of the screen's lines in this part, and the first behind it */
     int end;
-    int line; /* being drawn, counted from `top` on; negative: scrolled out of sight */
+    int line; /* being drawn, counted from `top`; negative: scrolled out of sight */
 };
 
 static void region_put(struct canvas *canvas, enum ink ink, const char *text) {
@@ -193,7 +193,7 @@ static void draw_help(struct canvas *canvas) {
                               : "digits of the number of calls: ▃ stands for 100 to 999.");
 }
 
-/* Which lines are shown, if not all. */
+/* Says which lines are shown, if not all. */
 static void draw_position(const struct top_screen *screen, struct canvas *canvas) {
     char text[64];
     if (screen->page_lines <= screen->room_lines || screen->room_lines == 0)
@@ -226,7 +226,7 @@ static void draw_hints(const struct top_screen *screen, struct canvas *canvas) {
     canvas_text(canvas, INK_FAINT, " order");
 }
 
-/* Draws what can be scrolled. Returns its number of lines. */
+/* Draws the scrollable part. Returns its number of lines. */
 static int draw_view(const struct top_screen *screen, int top, int end) {
     struct region region = region_of(screen, top, end, screen->scroll);
     if (screen->help)
@@ -241,7 +241,7 @@ static int clamp_scroll(int scroll, int page_lines, int room_lines) {
     return scroll < 0 ? 0 : scroll > last ? last : scroll;
 }
 
-/* The heading, as far as there is room. Returns its number of lines. */
+/* Draws as much of the heading as fits. Returns its number of lines. */
 static int draw_heading(const struct top_screen *screen) {
     struct region region = region_of(screen, 0, LINES, 0);
     top_page_draw_heading(screen->watch, &region.canvas);
@@ -252,13 +252,13 @@ static int draw_heading(const struct top_screen *screen) {
 
 static void draw(struct top_screen *screen) {
     erase();
-    const int end = LINES >= 6 ? LINES - 1 : LINES; /* a line of hints where there is room for one */
+    const int end = LINES >= 6 ? LINES - 1 : LINES; /* with a line of hints if there is room */
     const int top = draw_heading(screen) + 1;
     screen->room_lines = end > top ? end - top : 0;
     screen->scroll = screen->scroll < 0 ? 0 : screen->scroll;
     screen->page_lines = draw_view(screen, top, end);
     int scroll = clamp_scroll(screen->scroll, screen->page_lines, screen->room_lines);
-    if (scroll != screen->scroll) { /* there is less to see than last time */
+    if (scroll != screen->scroll) { /* the view is shorter than last time */
         screen->scroll = scroll;
         draw(screen);
         return;
@@ -278,7 +278,7 @@ static void refresh_now(struct top_screen *screen) {
         screen->error = top_watch_refresh(screen->watch);
 }
 
-/* How long keys may be waited for; negative: for ever. */
+/* How long to wait for keys; negative: for ever. */
 static int64_t time_left_ns(const struct top_screen *screen) {
     if (screen->frozen || screen->watch->has_ended)
         return -1;
@@ -286,17 +286,17 @@ static int64_t time_left_ns(const struct top_screen *screen) {
     return left_ns > 0 ? left_ns : 0;
 }
 
-/* The earlier of two times that are left. */
+/* The earlier of two times left. */
 static int64_t earlier_ns(int64_t a_ns, int64_t b_ns) {
     if (a_ns < 0 || b_ns < 0)
         return a_ns < 0 ? b_ns : a_ns;
     return a_ns < b_ns ? a_ns : b_ns;
 }
 
-/* A key, or an answer of the mount. Returns false if nothing is to be drawn again. */
+/* Waits for a key, or an answer of the mount. Returns false if nothing must be redrawn. */
 static bool wait_for_input(struct top_screen *screen, int64_t left_ns) {
     const struct top_callers *callers = &screen->watch->callers;
-    int answer_fd = top_callers_fd(callers); /* also of a screen that is paused: it was asked for before, or by a key */
+    int answer_fd = top_callers_fd(callers); /* even if the screen is paused: it was requested before, or by a key */
     if (answer_fd >= 0)
         left_ns = earlier_ns(left_ns, top_callers_due_ns(callers));
     int key = terminal_wait_key(left_ns, answer_fd);
@@ -307,7 +307,7 @@ static bool wait_for_input(struct top_screen *screen, int64_t left_ns) {
     return key != 0 || (answer_fd >= 0 && top_watch_collect_callers(screen->watch));
 }
 
-/* One turn: the next snapshot, or what comes before. Returns false if nothing is to be drawn again. */
+/* Waits for the next snapshot, or what comes before. Returns false if nothing must be redrawn. */
 static bool turn(struct top_screen *screen) {
     int64_t left_ns = time_left_ns(screen);
     if (left_ns != 0)

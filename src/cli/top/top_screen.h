@@ -6,8 +6,8 @@
 #include "top_page.h"
 #include "top_watch.h"
 
-/* Shows what is watched, until told to quit. Messages go to the user after the terminal was given back.
- * view: the one to begin with, of top_views
+/* Runs until the user quits. Messages are printed after the terminal was restored.
+ * view: the first one, of top_views
  * delay_ns: between snapshots
  * ascii: only ASCII characters */
 enum status top_screen_run(struct top_watch *watch, const struct top_view *view, int64_t delay_ns, bool ascii);

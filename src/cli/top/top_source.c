@@ -1,4 +1,4 @@
-/* Finding and reading what grows. */
+/* Finding and reading a growing profile. */
 #include "top_source.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ static void list_recording(const struct live_files *files) {
     }
 }
 
-/* Takes the path of the only live file that is being recorded into. */
+/* Takes the path of the only live file that is being recorded to. */
 static int take_only(struct live_files *files, char **ret_path) {
     size_t recording_count = 0;
     struct live_file *only = NULL;
@@ -68,7 +68,7 @@ static int find_only(char **ret_path) {
     return error;
 }
 
-/* ---- What an argument names --------------------------------------------------------------------- */
+/* ---- Arguments ---------------------------------------------------------------------------------- */
 
 static int complain_unusable(const char *argument, int error) {
     if (error == -ENOTCONN)
@@ -79,7 +79,7 @@ static int complain_unusable(const char *argument, int error) {
     return error;
 }
 
-/* A live file whose process has died shows nothing new. */
+/* A live file whose process has ended does not change any more. */
 static int check_recording(const char *argument, int fd) {
     struct aggstats_profile profile;
     struct aggstats_live_info info;

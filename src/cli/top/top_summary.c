@@ -1,4 +1,4 @@
-/* Drawing the page that answers. */
+/* Drawing the first page of osprof show. */
 #include "top_views.h"
 
 #include <stdlib.h>
@@ -7,15 +7,14 @@
 #include "answer_page.h"
 #include "base.h"
 
-/* What the mount tells is the more: it has groups, and the paths of calls in flight. While it does not answer, what
- * the live file tells. */
+/* The mount's answer has more: groups, and the paths of calls in flight. Until it answers, the live file is used. */
 static const struct aggstats_profile *profile_of(const struct top_watch *watch) {
     const struct top_callers *callers = &watch->callers;
     bool is_there = callers->frame.profile.resolution > 0 && callers->error == 0 && !callers->is_late;
     return is_there && !watch->has_ended ? &callers->frame.profile : &watch->frame.profile;
 }
 
-/* What the next commands are about. */
+/* The argument of the recommended commands. */
 static const char *name_of(const struct top_watch *watch) {
     const char *mount = aggstats_profile_label(&watch->latest.profile, "mount");
     return mount && mount[0] ? mount : watch->source.path;

@@ -45,7 +45,7 @@ static void format_max(const struct top_table *table, const struct top_figures *
         snprintf(ret_text, UNITS_TEXT_SIZE, "-");
 }
 
-/* Where only the bucket is known, its bound as one. */
+/* If only the bucket is known, its bound, marked as such. */
 static void format_longest(const struct top_table *table, const struct top_figures *figures,
                            char ret_text[UNITS_TEXT_SIZE]) {
     char bound[UNITS_TEXT_SIZE];
@@ -64,7 +64,7 @@ static const struct table_column {
     const char *ascii_title;
     int columns;
     enum column_of of;
-    enum top_order order; /* by which the table is, if by this column; TOP_ORDER_COUNT: none is */
+    enum top_order order; /* the order that sorts by this column; TOP_ORDER_COUNT: none */
     format_cell_fn format;
 } table_columns[] = {
     {"share", "share", 8, OF_BOTH, TOP_BY_SHARE, format_share},

@@ -24,7 +24,7 @@ void top_watch_finish(struct top_watch *watch) {
     top_source_finish(&watch->source);
 }
 
-/* Live files do not tell them. */
+/* Live files do not have them. */
 static void name_commands(struct top_frame *frame) {
     for (size_t i = 0; i < frame->profile.in_flight_count; i++) {
         struct aggstats_call_in_flight *call = &frame->profile.in_flight[i];
@@ -35,7 +35,7 @@ static void name_commands(struct top_frame *frame) {
         snprintf(frame->calls[i].command, sizeof(frame->calls[i].command), "%s", frame->calls[i].call->program);
 }
 
-/* Makes the frame of what the snapshots are now. */
+/* Makes the frame of the current snapshots. */
 static int make_frame(struct top_watch *watch) {
     const struct aggstats_profile *before = NULL;
     if (watch->summing)
@@ -54,7 +54,7 @@ static int make_frame(struct top_watch *watch) {
     return 0;
 }
 
-/* What was counted before it began anew is no part of what comes. */
+/* Counts from before the recording began anew do not matter any more. */
 static int begin_anew(struct top_watch *watch) {
     forget(&watch->mark, &watch->has_mark);
     forget(&watch->previous, &watch->has_previous);
@@ -67,15 +67,15 @@ static int update_frame(struct top_watch *watch) {
     return error == -ERANGE ? begin_anew(watch) : error;
 }
 
-/* A control file does not tell; but time stands still. */
+/* A control file does not say so, but its elapsed time does not advance. */
 static bool is_paused(const struct top_watch *watch) {
     const struct aggstats_profile *profile = &watch->latest.profile;
     return watch->latest.paused || (watch->has_previous && profile->has_elapsed &&
                                     profile->elapsed_cycles == watch->previous.profile.elapsed_cycles);
 }
 
-/* A process says when it ends, and a moment later has ended: whoever looked in between has seen more time, but no more
- * calls. */
+/* A process notes its end a moment before it ends: a snapshot in between has more elapsed time than the last one, but
+ * no more calls. */
 static void keep_time(struct top_watch *watch) {
     const struct aggstats_profile *previous = &watch->previous.profile;
     struct aggstats_profile *latest = &watch->latest.profile;
@@ -84,7 +84,7 @@ static void keep_time(struct top_watch *watch) {
         latest->elapsed_cycles = previous->elapsed_cycles;
 }
 
-/* Who asks the mount itself for callers waits there, too. */
+/* If callers are asked for through the mount itself, that waits for the daemon too. */
 static void look_at_daemon(struct top_watch *watch, const struct top_snapshot *snapshot) {
     const bool was_in_trouble = watch->daemon.trouble == DAEMON_STOPPED || watch->daemon.trouble == DAEMON_STUCK;
     const uint64_t own = watch->callers.reader.pid > 0 && watch->callers.is_in_mount;

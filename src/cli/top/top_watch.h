@@ -1,4 +1,4 @@
-/* What osprof top knows: the snapshots so far, and the frame made of two of them. */
+/* The state of osprof top: the snapshots so far, and the frame made of two of them. */
 #ifndef TOP_WATCH_H
 #define TOP_WATCH_H
 
@@ -10,28 +10,28 @@
 
 struct top_watch {
     struct top_source source;
-    struct top_snapshot mark;     /* where summing begins; if has_mark, else at the profile's beginning */
-    struct top_snapshot previous; /* if has_previous */
-    struct top_snapshot latest;   /* if has_latest */
+    struct top_snapshot mark;     /* where summing begins if has_mark; else it begins with the profile */
+    struct top_snapshot previous; /* valid if has_previous */
+    struct top_snapshot latest;   /* valid if has_latest */
     bool has_mark;
     bool has_previous;
     bool has_latest;
-    bool has_asked; /* the mount, for callers, since the latest was taken */
+    bool has_asked; /* the mount was asked for callers since the latest snapshot */
 
-    bool summing; /* the frame is since the mark; else since the previous snapshot */
+    bool summing; /* the frame begins at the mark; else at the previous snapshot */
     enum top_order order;
 
-    struct calibration calibration; /* what peaks are held against; Owner: whoever has loaded it */
+    struct calibration calibration; /* times to compare peaks with; Owner: the caller, who has loaded it */
     struct top_callers callers;
     struct top_frame frame;
     bool since_beginning; /* the frame shows the profile from its beginning */
-    bool began_anew;      /* the recording did, after the previous snapshot: by a reset, or as another mount */
+    bool began_anew;      /* the recording began anew after the previous snapshot: by a reset, or as another mount */
     bool has_ended;       /* there will be no other snapshot */
     bool is_fresh;        /* the latest refresh took one */
-    bool is_paused;       /* nothing is recorded at the moment, because somebody has paused it */
+    bool is_paused;       /* recording is paused at the moment */
     struct daemon_watch daemon_watch;
-    struct daemon_state daemon; /* at the latest snapshot */
-    bool daemon_is_back;        /* it was stopped or stuck at the snapshot before, and is no more */
+    struct daemon_state daemon; /* as of the latest snapshot */
+    bool daemon_is_back;        /* it was stopped or stuck at the snapshot before, and is not any more */
 };
 
 /* Takes over the source. */
@@ -40,22 +40,22 @@ void top_watch_init(struct top_watch *watch, struct top_source *source, enum top
 void top_watch_finish(struct top_watch *watch);
 
 /* Takes a snapshot, and makes a frame.
- * Errors:  those of top_source_read() but -ENOTCONN and -EAGAIN, which leave the frame as it was, too */
+ * Errors:  those of top_source_read() but -ENOTCONN and -EAGAIN, which also leave the frame as it was */
 int top_watch_refresh(struct top_watch *watch);
 
-/* Whether to ask the mount for callers with each snapshot, beginning with this moment. */
+/* Whether to ask the mount for callers with each snapshot, beginning now. */
 void top_watch_want_callers(struct top_watch *watch, enum top_callers_wanted wanted);
 
 /* Asks once more, if they are wanted. */
 void top_watch_ask_callers(struct top_watch *watch);
 
-/* Takes what the mount has answered so far, without waiting. Returns whether there is something new to be seen. */
+/* Takes what the mount has answered so far, without waiting. Returns whether there is something new to show. */
 bool top_watch_collect_callers(struct top_watch *watch);
 
 /* The same, but waits for the answer, as long as the mount may take. */
 void top_watch_await_callers(struct top_watch *watch);
 
-/* Shows the callers by the next grouping that there is. */
+/* Shows the callers by the next grouping. */
 void top_watch_regroup(struct top_watch *watch);
 
 /* These three change the frame without another snapshot. Errors: -ENOMEM; nothing has changed then */

@@ -1,4 +1,4 @@
-/* sysfs says of each block device what it lies on. Directories of devices there:
+/* sysfs shows for each block device which devices it is on. Directories of devices there:
  *
  *     /sys/dev/block/8:1 -> .../sda/sda1    has the file "partition"; its parent is the disk
  *     .../sda/mq                            takes requests (blk-mq)
@@ -15,7 +15,7 @@
 #include "base.h"
 #include "mounts.h"
 
-#define DEPTH_MAX 8 /* of devices that lie on others */
+#define DEPTH_MAX 8 /* of devices on other devices */
 
 static void set_name(char ret_name[BLOCK_DEVICES_NAME_SIZE], const char *name) {
     snprintf(ret_name, BLOCK_DEVICES_NAME_SIZE, "%s", name);
@@ -90,8 +90,8 @@ static bool is_block_device(dev_t device, char ret_directory[64]) {
     return access(ret_directory, F_OK) == 0;
 }
 
-/* Some file systems, such as btrfs, have device numbers of their own; then what was mounted is named in the table of
- * mounts. */
+/* Some file systems, such as btrfs, have device numbers of their own; then the table of mounts names the mounted
+ * device. */
 static bool find_mounted(const char *path, char ret_directory[64]) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_device mounted = {.name = NULL};
@@ -104,7 +104,7 @@ static bool find_mounted(const char *path, char ret_directory[64]) {
     return is_found;
 }
 
-/* "" if it is not known. */
+/* "" if unknown. */
 static void find_type(dev_t device, char ret_type[BLOCK_DEVICES_NAME_SIZE]) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
@@ -143,7 +143,7 @@ uint64_t block_devices_count_requests(const struct block_devices *devices) {
         read_beginning(AT_FDCWD, path, text, sizeof(text));
         char *end = text;
         const char *at = NULL;
-        for (unsigned field = 0; end != at; field++) { /* as long as there are numbers */
+        for (unsigned field = 0; end != at; field++) { /* while there are numbers */
             at = end;
             uint64_t value = strtoull(at, &end, 10);
             count += is_count_of_requests(field) ? value : 0;

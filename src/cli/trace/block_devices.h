@@ -1,4 +1,4 @@
-/* The disks that a directory lies on: those whose requests are what its file system asks of storage. */
+/* The disks below a directory: the requests of its file system go to these. */
 #ifndef BLOCK_DEVICES_H
 #define BLOCK_DEVICES_H
 
@@ -10,8 +10,8 @@
 #define BLOCK_DEVICES_MAX 8
 #define BLOCK_DEVICES_NAME_SIZE 64
 
-/* A device that takes requests: a whole disk, no partition of it, and nothing that device mapper or md make of others.
- * A loop device is one. */
+/* A device that takes requests: a whole disk, not a partition of it, and no device that device mapper or md make from
+ * others. A loop device is one. */
 struct block_device {
     unsigned major;
     unsigned minor;
@@ -24,14 +24,14 @@ struct block_devices {
     size_t count;
 };
 
-/* Adds those that a path lies on, which are not there yet. Asks the table of mounts and sysfs.
- * Errors:  -ENOTBLK it lies on no block device, *ret_type is the file system's (or "" if that is not known); -ENOTSUP
- * it lies on one that takes no requests, *ret_type is its name; -E2BIG there are too many; -ENOENT and such: the path
- *          cannot be looked at. *devices may have some of them then */
+/* Adds the disks below a path that are not there yet. Reads the table of mounts and sysfs.
+ * Errors:  -ENOTBLK it is on no block device, *ret_type is the file system's (or "" if unknown); -ENOTSUP it is on one
+ *          that takes no requests, *ret_type is its name; -E2BIG there are too many; -ENOENT and such: the path cannot
+ *          be accessed. *devices may have some of them then */
 int block_devices_add(struct block_devices *devices, const char *path, char ret_type[BLOCK_DEVICES_NAME_SIZE]);
 
-/* How many requests they have done since the system started, by their own count; what was not accounted is not in it.
- */
+/* The number of requests since the system started, by the devices' own counters; requests that were not accounted are
+ * missing. */
 uint64_t block_devices_count_requests(const struct block_devices *devices);
 
 #endif

@@ -1,6 +1,6 @@
-/* bpftrace does not say when all that it traces is attached: its BEGIN is before that. But that is when it starts the
- * command of its option -c. So this is a cat(1) between two pipes: a word that was put into it comes out when bpftrace
- * is ready. cat(1) ends with osprof, by the end of its input, and bpftrace with it, if the kernel has not killed it
+/* bpftrace does not say when it has attached all probes: its BEGIN runs before that. But it starts the command of its
+ * option -c after that. So this command is a cat(1) between two pipes: a word put into it comes out when bpftrace is
+ * ready. cat(1) ends with osprof, by the end of its input, and bpftrace with it, if the kernel has not killed it
  * yet. */
 #include "bpftrace.h"
 
@@ -25,7 +25,7 @@
 #define START_MS 120000
 #define MESSAGES_SIZE 4096
 #define OUTPUT_SIZE_MAX_BYTES (16 << 20)
-#define KEYS_MAX "16384" /* requests that are under way, for each map */
+#define KEYS_MAX "16384" /* requests in flight, for each map */
 
 /* ---- Where it runs ------------------------------------------------------------------------------ */
 
@@ -45,7 +45,7 @@ void bpftrace_place_finish(struct bpftrace_place *place) {
     close_fd(&place->root_fd);
 }
 
-/* The root of a mount namespace is not that of who is in a chroot. */
+/* The root of a mount namespace is not that of a process in a chroot. */
 static int enter_place(const struct bpftrace_place *place) {
     if (setns(place->namespace_fd, CLONE_NEWNS) < 0 || fchdir(place->root_fd) < 0 || chroot(".") < 0)
         return negative_errno();
@@ -66,7 +66,7 @@ static bool has_tracepoint(const char *name) {
     return false;
 }
 
-/* Where nobody has mounted what tells of tracepoints, it is mounted for bpftrace alone. */
+/* If nobody has mounted tracefs, it is mounted for bpftrace alone. */
 static int provide_tracepoints(void) {
     if (has_tracepoint(""))
         return 0;
@@ -84,7 +84,7 @@ void bpftrace_init(struct bpftrace *ret_bpftrace, const struct bpftrace_place *p
         .place = place, .task = task, .hold_fd = -1, .ready_fd = -1, .output_fd = -1, .messages_fd = -1};
 }
 
-/* What the child gets as its files 0 to 4. */
+/* The child's files 0 to 4. */
 struct child_files {
     int input_fd;
     int ready_fd;
@@ -101,7 +101,7 @@ static void child_files_finish(struct child_files *files, bool has_pipe) {
         close_fd(&files->output_fd);
 }
 
-/* Nothing else that is open is its business. */
+/* The child gets no other open file. */
 static int arrange_fds(const struct child_files *files) {
     int fds[] = {files->input_fd, files->ready_fd, files->messages_fd, files->script_fd, files->output_fd};
     for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
@@ -128,7 +128,7 @@ static void exec_bpftrace(const struct bpftrace *bpftrace) {
         arguments[9 + i] = task->arguments[i];
     setenv("BPFTRACE_MAP_KEYS_MAX", KEYS_MAX, 1); /* the name before bpftrace 0.20 */
     setenv("BPFTRACE_MAX_MAP_KEYS", KEYS_MAX, 1);
-    close_range(OUTPUT_FD + 1, ~0U, 0); /* before Linux 5.9 what was open stays open */
+    close_range(OUTPUT_FD + 1, ~0U, 0); /* before Linux 5.9 open files stay open */
     execv(place->program, (char **)(uintptr_t)arguments);
     dprintf(STDERR_FILENO, "cannot run %s: %s\n", place->program, strerror(errno));
 }
@@ -147,7 +147,7 @@ static _Noreturn void become_bpftrace(const struct bpftrace *bpftrace, const str
     int error = enter_place(bpftrace->place);
     if (error == 0)
         error = provide_tracepoints();
-    int fds_error = arrange_fds(files); /* from here on only those are what they were */
+    int fds_error = arrange_fds(files); /* from here on only those files are open */
     if (fds_error)
         _exit(1);
     if (error)
@@ -245,7 +245,7 @@ static void read_end(int fd, char ret_text[MESSAGES_SIZE]) {
     ret_text[size > 0 ? size : 0] = '\0';
 }
 
-/* bpftrace may warn of this and that, and the last thing it says is why it ended. NULL: it has said nothing */
+/* bpftrace may print warnings, and the last line says why it ended. NULL: it has printed nothing */
 static const char *last_line(char *text) {
     char *last = NULL;
     char *rest = text;
@@ -276,7 +276,7 @@ static int complain_ended(const struct bpftrace *bpftrace, const char *what, int
 
 /* ---- Waiting ------------------------------------------------------------------------------------ */
 
-/* What has come out of cat(1). Returns 1 if that is the word, 0 at the end, -EAGAIN: not yet */
+/* Reads the output of cat(1). Returns 1 if it is the word, 0 at the end, -EAGAIN: not yet */
 static int read_ready(int fd, char text[64]) {
     size_t length = strlen(text);
     ssize_t size = length < 63 ? read(fd, text + length, 63 - length) : 0;
@@ -322,7 +322,7 @@ int bpftrace_wait(struct bpftrace *bpftrace, const struct signals *signals, int 
 
 /* ---- Stopping ----------------------------------------------------------------------------------- */
 
-/* A program of bpftrace's gets no event that comes while the same CPU runs any. Linux counts those since 5.12. */
+/* An event gets lost if it comes while the same CPU runs a program of bpftrace's. Linux counts those since 5.12. */
 static uint64_t missed_of(int dir_fd, const char *name) {
     static const char key[] = "recursion_misses:";
     char text[1024];
@@ -349,7 +349,7 @@ static bool wait_for_end(pid_t pid, const struct signals *signals, int *ret_stat
     while (waitpid(pid, ret_status, WNOHANG) != pid) {
         if (read_clock_ns(CLOCK_MONOTONIC) > end_ns)
             return false;
-        signals_take(signals, 100, &info); /* SIGCHLD; the command is over, and so is what others are for */
+        signals_take(signals, 100, &info); /* SIGCHLD; the command has ended, so other signals do not matter */
     }
     return true;
 }
@@ -389,8 +389,8 @@ bool bpftrace_has_ended(struct bpftrace *bpftrace) {
     return bpftrace->has_ended;
 }
 
-/* bpftrace 0.17 notices a signal only while it waits for events, and else that cat(1) has ended, after 0.1 s at most.
- */
+/* bpftrace 0.17 notices a signal only while it waits for events; otherwise it notices within 0.1 s that cat(1) has
+ * ended. */
 void bpftrace_stop(struct bpftrace *bpftrace) {
     if (bpftrace_has_ended(bpftrace)) {
         bpftrace->missed = 0;

@@ -12,7 +12,7 @@
 #define LINE_MAX_BYTES IMPORTED_SIZE_MAX_BYTES
 #define HISTOGRAMS "@ns"
 #define TOTALS "@ns_total"
-#define OPEN_BUCKET 31 /* bpftrace 0.17 counts in it all that is longer, too */
+#define OPEN_BUCKET 31 /* bpftrace 0.17 counts all longer latencies in it */
 
 /* ---- Operations --------------------------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static uint64_t to_integer(long double cycles) {
     return cycles < ldexpl(1, 64) ? (uint64_t)cycles : UINT64_MAX;
 }
 
-/* As much of a total as these calls can have taken. */
+/* The part of a total that these calls can have taken. */
 static uint64_t limit_total(const uint64_t buckets[TRACE_COUNTS_BUCKETS], uint64_t total) {
     long double least = 0;
     long double most = 0;
@@ -121,7 +121,7 @@ static int count_imported(struct trace_counts *counts, const struct imported *im
     return error;
 }
 
-/* A map that is empty is not printed. */
+/* An empty map is not printed. */
 static int count_print(struct trace_counts *counts, struct aggstats_parse_error *ret_why) {
     CLEANUP_FREE char *histograms = steal_pointer(&counts->histograms);
     CLEANUP_FREE char *totals = steal_pointer(&counts->totals);
@@ -142,15 +142,15 @@ static int count_print(struct trace_counts *counts, struct aggstats_parse_error 
 
 /* ---- Lines -------------------------------------------------------------------------------------- */
 
-/* Of a map that is printed again before the mark, as that in the end may be, the last counts. */
+/* If a map is printed twice before the mark, as may happen at the end, the last counts are valid. */
 static int keep_line(char **kept, const char *line) {
     free(*kept);
     *kept = strdup(line);
     return *kept ? 0 : -ENOMEM;
 }
 
-/* The kernel tells time by CLOCK_BOOTTIME, or by CLOCK_MONOTONIC where bpftrace has nothing else: the latter is never
- * ahead. 0: the mark does not tell it */
+/* The kernel's time is CLOCK_BOOTTIME, or CLOCK_MONOTONIC if bpftrace has nothing else: the latter is never ahead. 0:
+ * the mark has no time */
 static int64_t time_of_mark(int64_t mark_ns) {
     const int64_t now_ns = read_clock_ns(CLOCK_MONOTONIC);
     const int64_t age_ns = now_ns >= mark_ns ? now_ns - mark_ns : read_clock_ns(CLOCK_BOOTTIME) - mark_ns;
@@ -178,7 +178,7 @@ static int take_line(struct trace_counts *counts, const char *line, struct aggst
     return strstr(line, "\"printf\"") ? take_mark(counts, line, ret_why) : 0;
 }
 
-/* What is left is the beginning of a line. */
+/* The rest is the beginning of a line. */
 static int take_lines(struct trace_counts *counts, struct aggstats_parse_error *ret_why) {
     char *line = counts->text;
     char *end;

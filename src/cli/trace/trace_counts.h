@@ -1,9 +1,9 @@
-/* Counting in a recorder what bpftrace prints while it traces: all that there has been since it began, again and again.
- * Only what is new since the last time counts.
+/* Counting bpftrace's output in a recorder while it traces. Each output has all since the beginning; only what is new
+ * since the last one is counted.
  *
- * A print is one line of JSON for each map, and a mark behind them. It is counted when the mark has come, or the
- * output has ended. While calls go on, bpftrace may read a total later than its histogram: so of a total that much
- * counts as the new calls' buckets allow, and the rest later, with their calls. */
+ * An output is one line of JSON for each map, and a mark behind them. It is counted when the mark has come, or the
+ * output has ended. While calls go on, bpftrace may read a total later than its histogram: so only as much of a total
+ * is counted as the new calls' buckets allow, and the rest later, with its calls. */
 #ifndef TRACE_COUNTS_H
 #define TRACE_COUNTS_H
 
@@ -11,7 +11,7 @@
 
 #define TRACE_COUNTS_BUCKETS 64 /* of bpftrace's hist(): resolution 1 */
 
-/* What has been counted of an operation. */
+/* The counts of an operation so far. */
 struct trace_counted_op {
     uint64_t buckets[TRACE_COUNTS_BUCKETS];
     uint64_t negative;
@@ -19,7 +19,7 @@ struct trace_counted_op {
 };
 
 struct trace_counts {
-    char names[AGGSTATS_OPS_MAX][AGGSTATS_NAME_SIZE]; /* [op_count], the operations that there may be */
+    char names[AGGSTATS_OPS_MAX][AGGSTATS_NAME_SIZE]; /* [op_count], the possible operations */
     unsigned op_count;
     struct trace_counted_op ops[AGGSTATS_OPS_MAX];
     struct aggstats_recorder *recorder; /* borrowed; its operations are those, its resolution 1, its cycles ns */
@@ -27,9 +27,9 @@ struct trace_counts {
     char *text; /* the beginning of a line */
     size_t text_bytes;
     size_t room_bytes;
-    char *histograms; /* lines of the print that is coming */
+    char *histograms; /* lines of the current output */
     char *totals;
-    int64_t counted_ns;   /* CLOCK_MONOTONIC; what had ended by then has been counted, and some of what came later */
+    int64_t counted_ns;   /* CLOCK_MONOTONIC; calls that had ended by then are counted, and some later ones */
     bool mount_has_ended; /* the kernel has given its number to another one */
 };
 
@@ -37,10 +37,10 @@ struct trace_counts {
 int trace_counts_init(struct trace_counts *ret_counts, const char *script);
 void trace_counts_finish(struct trace_counts *counts);
 
-/* Where it counts from now on. Errors: -ENOMEM */
+/* Begins to count there. Errors: -ENOMEM */
 int trace_counts_start(struct trace_counts *counts, struct aggstats_recorder *recorder);
 
-/* Reads all that can be read, and counts it.
+/* Reads what can be read, and counts it.
  * Returns 1: there may be more later; 0: that was all
  * Errors:  -EBADMSG with *ret_why filled, -ENOMEM, those of reading */
 int trace_counts_read(struct trace_counts *counts, int fd, struct aggstats_parse_error *ret_why);

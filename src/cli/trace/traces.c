@@ -1,4 +1,4 @@
-/* What is traced, and profiles of it. */
+/* Starting traces, and making profiles of their output. */
 #include "traces.h"
 
 #include <fcntl.h>
@@ -17,9 +17,9 @@
 static const char fuse_script[] =
 #include "fuse.bt.inc"
     ;
-/* Each time both maps as they are then, and a mark behind them, which tells when this was asked for, and whether the
- * mount has ended: the next INIT is that of another, also if no request of this one has been seen. Of workers nothing
- * is told, and a daemon may have any number in the course of days, so they are forgotten. */
+/* Prints both maps, and a mark behind them, which says when this was requested, and whether the mount has ended: the
+ * next INIT belongs to another mount, even if no request of this one was seen. Workers are not printed; a daemon may
+ * have any number in the course of days, so they are cleared. */
 static const char live_probe[] = "interval:ms:250 {\n"
                                  "\tprint(@ns);\n"
                                  "\tprint(@ns_total);\n"
@@ -48,7 +48,7 @@ static bool any_wanted(const struct traces *traces) {
     return traces->layers[TRACE_FUSE].is_wanted || traces->layers[TRACE_BLOCK].is_wanted;
 }
 
-/* All that are wanted, for one reason. */
+/* Gives up all that are wanted, for one reason. */
 static void give_up_all(struct traces *traces, const char *why) {
     const bool are_both = traces->layers[TRACE_FUSE].is_wanted && traces->layers[TRACE_BLOCK].is_wanted;
     if (are_both)
@@ -159,8 +159,8 @@ static int add_argument(struct bpftrace_task *task, unsigned number) {
     return 0;
 }
 
-/* Connections are known by the device numbers of their file systems, as the kernel writes them.
- * Errors: -ENODEV it is no FUSE file system */
+/* Connections are identified by the device numbers of their file systems, in the kernel's form.
+ * Errors:  -ENODEV it is no FUSE file system */
 static int find_connection(const char *directory, unsigned *ret_connection) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
@@ -211,7 +211,7 @@ static void add_disks(struct traces *traces) {
         complain("the layer block is not profiled: %s", strerror(-error));
 }
 
-/* They start side by side. */
+/* All are started at the same time. */
 static void begin_to_start(struct traces *traces, const struct signals *signals) {
     for (size_t i = 0; i < TRACE_LAYERS; i++) {
         struct trace *trace = &traces->layers[i];
@@ -293,16 +293,16 @@ static int add_header(struct aggstats_profile *profile, const struct traces *tra
     return error ? error : add_user_labels(profile, traces);
 }
 
-/* One of the profiles that come of what a script prints. */
+/* One of the profiles made from a script's output. */
 struct printed {
     const char *text;
     size_t size_bytes;
     const char *map;
     const char *layer;
-    bool is_part; /* of what the one before has */
+    bool is_part; /* its calls are also in the one before */
 };
 
-/* How many requests there were to a place of a disk at which there was another: block.bt. */
+/* The number of requests to a place of a disk at which there was another one: block.bt. */
 static uint64_t count_same(const struct imported *imported) {
     uint64_t count = 0;
     for (size_t i = 0; i < imported->total_count; i++)
@@ -323,14 +323,14 @@ static int make_profile(const struct printed *printed, struct aggstats_profile *
     return error;
 }
 
-/* How many requests are not in the profile. */
+/* Requests that are missing in the profile. */
 struct lacking {
-    uint64_t missed; /* bpftrace got no event of them */
+    uint64_t missed; /* bpftrace got no event for them */
     uint64_t same;   /* another one was at the same place */
 };
 
-/* Of the disks' requests as many at most as they have counted more. Two for one place that begin at once on two CPUs do
- * not see each other, so all of the rest are such if any are. */
+/* The disks' own counters bound the number of missing requests. Two requests for one place that begin at once on two
+ * CPUs do not see each other, so if there are any such, all of the rest may be. */
 static void limit_lacking(const struct traces *traces, const struct aggstats_profile *profile,
                           struct lacking *lacking) {
     uint64_t calls = 0;
@@ -353,7 +353,7 @@ static void tell_same(const char *layer, uint64_t lacking) {
                  layer, (unsigned long long)lacking, lacking == 1 ? "" : "s");
 }
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int add_profile(struct traces *traces, enum trace_layer layer, const struct printed *printed,
                        struct recording *layers) {
     struct aggstats_profile profile = {0};
@@ -378,7 +378,7 @@ static int add_profile(struct traces *traces, enum trace_layer layer, const stru
     return error;
 }
 
-/* Errors: told to the user */
+/* Errors: reported to the user */
 static int take(struct traces *traces, enum trace_layer layer, const struct signals *signals,
                 struct recording *layers) {
     CLEANUP_FREE char *text = NULL;

@@ -1,6 +1,6 @@
 /* The layers "fuse" and "block" of osprof run, which bpftrace takes from tracepoints of the kernel: requests to the
- * FUSE file systems that the directories are, and to the disks that they lie on. What cannot be traced is told, and
- * left out. */
+ * FUSE file systems over the directories, and to the disks below them. What cannot be traced is reported, and left
+ * out. */
 #ifndef TRACES_H
 #define TRACES_H
 
@@ -30,26 +30,26 @@ struct traces {
     size_t directory_count;
     const char *const *labels;
     size_t label_count;
-    bool has_workers; /* the daemon's threads answer what they take: so it is known what waited for them */
+    bool has_workers; /* the daemon's threads answer the requests that they take: so waits for a worker can be seen */
     char *lower;      /* paths of the directories, for headers; NULL: no memory */
-    int64_t start_ns; /* Unix time at which the profiles begin, */
+    int64_t start_ns; /* Unix time of the profiles' beginning, */
     int64_t begin_ns; /* and by the monotonic clock */
     int64_t end_ns;
-    uint64_t disk_requests; /* by the disks' own count, in that time */
+    uint64_t disk_requests; /* by the disks' own counters, in that time */
 };
 
-/* Looks for bpftrace and for disks; before anything is mounted.
+/* Looks for bpftrace and for disks; call before anything is mounted.
  * wanted:      by enum trace_layer
- * directories: as they were given; labels: KEY=VALUE, for headers; both must stay
- * Owner:       the caller finishes *ret_traces */
+ * directories: as given by the user; labels: KEY=VALUE, for headers; both must stay valid
+ * Owner:   the caller finishes *ret_traces */
 void traces_open(struct traces *ret_traces, const bool wanted[TRACE_LAYERS], const char *const *directories,
                  size_t directory_count, const char *const *labels, size_t label_count);
 void traces_finish(struct traces *traces);
 
-/* Then: the layer fuse is counted while it is traced (trace_counts.h), for whoever has nothing else traced. */
+/* Call then, if only the layer fuse is traced: it is counted while it is traced (trace_counts.h). */
 void traces_set_live(struct traces *traces);
 
-/* After all is mounted: returns when all that can be traced is traced.
+/* Call after all is mounted: returns when all that can be traced is traced.
  * Errors:  -EINTR: a signal came, *ret_signal */
 int traces_start(struct traces *traces, const struct signals *signals, int *ret_signal);
 
@@ -57,10 +57,10 @@ int traces_start(struct traces *traces, const struct signals *signals, int *ret_
 void traces_begin(struct traces *traces);
 
 /* The profiles end here, and are added to the layers.
- * Errors: told to the user; the other layer is added nevertheless */
+ * Errors:  reported to the user; the other layer is added nevertheless */
 void traces_stop(struct traces *traces, const struct signals *signals, struct recording *layers);
 
-/* Tells how many requests a layer may lack, if any. */
+/* Prints how many requests a layer may lack, if any. */
 void traces_tell_lacking(const char *layer, uint64_t lacking);
 
 #endif
