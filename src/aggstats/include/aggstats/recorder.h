@@ -22,54 +22,53 @@ struct aggstats_recorder_options {
     struct aggstats_clock clock;         /* zeroed: detected */
     const struct aggstats_label *labels; /* header lines of every snapshot, in this order; copied */
     size_t label_count;
-    const char *live_path; /* counters live in this new file (mode 0600), so that they outlive the process;
-                            * NULL: in anonymous memory */
+    const char *live_path; /* the counters are in this new file (mode 0600), so that they outlive the process; NULL: in
+                            * anonymous memory */
 };
 
-/* The one below, which says what its caller was compiled with. */
+/* Called by the one below, which passes what its caller was compiled with. */
 int aggstats_recorder_create_sized(unsigned abi, const struct aggstats_recorder_options *options, size_t options_bytes,
                                    struct aggstats_recorder **ret_recorder);
 
-/* Starts recording.
- * Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the format defines
- *          itself (clock, resolution, start, elapsed, stolen, stopped, clamped, incomplete, failed, bytes, longest,
- *          in_flight, slow, cause, slow_call, waiting, interval, borders, and names of groupings)
+/* Starts recording. Names:   letters, digits, '_', '-' and '.', each once. A label's key must not be one that the
+ * format defines itself (clock, resolution, start, elapsed, stolen, stopped, clamped, incomplete, failed, bytes,
+ * longest, in_flight, slow, cause, slow_call, waiting, interval, borders, and names of groupings)
  * Errors:  -EPROTO compiled for another library (abi.h), -EINVAL (options), -E2BIG (labels of more than 1 MiB),
- *          -ENOMEM, -EEXIST and other errors of creating the live file, none of which is left behind
- * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, and
- *          without intervals. Calls that the forking thread has in progress go on in both processes. A child
- *          of vfork() counts as its parent. One of _Fork() or clone() itself may call aggstats_begin() and
- *          aggstats_end(), for nothing; all else it must leave alone, also the ends of calls in progress */
+ *          -ENOMEM, -EEXIST and other errors of creating the live file; no file is left behind
+ * Fork:    in a child the recorder starts anew: empty, running, in private memory, without a live file, and without
+ *          intervals. Calls that the forking thread has in progress go on in both processes. A child of vfork() counts
+ *          as its parent. A child of _Fork() or clone() itself may call aggstats_begin() and aggstats_end(), which
+ *          count nothing, and no other function; nor may it end calls in progress */
 static inline int aggstats_recorder_create(const struct aggstats_recorder_options *options,
                                            struct aggstats_recorder **ret_recorder) {
     return aggstats_recorder_create_sized(AGGSTATS_ABI, options, sizeof(*options), ret_recorder);
 }
 
 /* Frees the recorder; its live file stays unless removed by aggstats_recorder_unlink_live(). NULL is fine.
- * Threads: no thread may be between begin and end, or begin again; threads that used the recorder may
- *          still run and exit later. */
+ * Threads: no thread may be between begin and end, or begin again; threads that used the recorder may still run and
+ *          exit later. */
 void aggstats_recorder_destroy(struct aggstats_recorder *recorder);
 
-/* Removes the live file, once its counts are safe elsewhere. 0 when there is none, as in a child. */
+/* Removes the live file, once its counts are safe elsewhere. Returns 0 if there is none, as in a child. */
 int aggstats_recorder_unlink_live(struct aggstats_recorder *recorder);
 
-/* Path of the live file as it was given, also after it was removed; NULL without one, so in a child.
+/* Path of the live file as given, also after it was removed; NULL if there is none, as in a child.
  * Owner:   the recorder. */
 const char *aggstats_recorder_live_path(const struct aggstats_recorder *recorder);
 
 /* False if some counters had to be kept outside the live file (its file system was full). */
 bool aggstats_recorder_live_complete(const struct aggstats_recorder *recorder);
 
-/* The clock in use, its frequency as well as it is known by now. */
+/* The clock in use, with the most exact frequency known so far. */
 struct aggstats_clock aggstats_recorder_clock(const struct aggstats_recorder *recorder);
 
 /* ---- Counting ----
  *
- * Signals: a handler may call aggstats_begin(), aggstats_end(), aggstats_end_with(), aggstats_count(),
- * also while the thread that it interrupts is in one of them, in the recorder that this thread is
- * using: each call is counted, once. A thread's first call may be in a handler, if not more than 30 keys were made
- * (pthread_key_create(3)) before the first recorder: with more of them the C library allocates memory. A handler must
- * not use another recorder than the thread it interrupts, nor any other function of the library. */
+ * Signals: a handler may call aggstats_begin(), aggstats_end(), aggstats_end_with() and aggstats_count(), even if the
+ * thread that it interrupts is in one of them, in the recorder that this thread is using: each call is counted once. A
+ * thread's first call may be in a handler, if at most 30 keys were made (pthread_key_create(3)) before the first
+ * recorder: with more of them the C library allocates memory. A handler must not use another recorder than the thread
+ * it interrupts, nor any other function of the library. */
 
 /* A call in progress: filled by begin, used by end; on the caller's stack. */
 struct aggstats_span {
@@ -98,20 +97,20 @@ static AGGSTATS_ALWAYS_INLINE struct aggstats_span aggstats_begin(struct aggstat
     return span;
 }
 
-/* Notes that a call took longer than any before, in its thread; for aggstats_end_with(). Takes members of the span, so
- * that this needs no place in memory. */
+/* Notes that a call took longer than any before in its thread; for aggstats_end_with(). Takes members of the span, so
+ * that the span can stay in registers. */
 void aggstats_note_longest(const struct aggstats_block *block, struct aggstats_counters *counters, unsigned resolution,
                            uint64_t latency_cycles);
 
-/* What came of a call; zeroed: nothing that is counted. */
+/* The outcome of a call; zeroed: nothing to count. */
 struct aggstats_outcome {
-    int error;      /* errno value of a call that failed; 0: it did not */
-    bool has_bytes; /* it was to move bytes, and these count, also if it failed: */
+    int error;      /* errno value of a call that failed; 0: success */
+    bool has_bytes; /* the next two count, also if the call failed: */
     uint64_t asked_bytes;
     uint64_t moved_bytes;
 };
 
-/* Ends a call at a moment, of which aggstats_clock_now() has told. Returns its latency, in cycles. */
+/* Ends a call at a time that aggstats_clock_now() returned. Returns its latency, in cycles. */
 static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_at(struct aggstats_recorder *recorder,
                                                        const struct aggstats_span *span, uint64_t end_cycles,
                                                        const struct aggstats_outcome *outcome) {
@@ -139,15 +138,15 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_at(struct aggstats_recorder 
     return latency_cycles;
 }
 
-/* Ends the call that begin started, in the same thread, and counts what came of it. Returns its latency, in cycles. */
+/* Ends the call that begin started, in the same thread, and counts its outcome. Returns its latency, in cycles. */
 static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_end_with(struct aggstats_recorder *recorder,
                                                          const struct aggstats_span *span,
                                                          const struct aggstats_outcome *outcome) {
     return aggstats_end_at(recorder, span, aggstats_clock_now(aggstats_hot(recorder)->clock_kind), outcome);
 }
 
-/* Counts a call that has ended and was not begun: whether it counts was not known before. start_cycles, end_cycles:
- * what aggstats_clock_now() said before and after it. Returns its latency, in cycles. */
+/* Counts a call that has ended and was not begun, because it was not known before whether it counts. start_cycles,
+ * end_cycles: from aggstats_clock_now() before and after it. Returns its latency, in cycles. */
 static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *recorder, unsigned op,
                                                       uint64_t start_cycles, uint64_t end_cycles,
                                                       const struct aggstats_outcome *outcome) {
@@ -165,7 +164,7 @@ static AGGSTATS_ALWAYS_INLINE uint64_t aggstats_count(struct aggstats_recorder *
     return aggstats_end_at(recorder, &span, end_cycles, outcome);
 }
 
-/* The same of a call that did not fail, or of which that is not told, and that moved no bytes. */
+/* The same for a call that succeeded, or whose outcome is not counted, and that moved no bytes. */
 static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const struct aggstats_span *span) {
     const struct aggstats_outcome none = {0, false, 0, 0};
     return aggstats_end_with(recorder, span, &none);
@@ -175,36 +174,37 @@ static inline uint64_t aggstats_end(struct aggstats_recorder *recorder, const st
 
 /* What the recorder has seen since its start or last reset. Ops never called are left out.
  * Owner:   the caller finishes *ret_profile
- * Errors:  -ENOMEM, -EBADMSG someone else has written into the counters; *ret_profile untouched
- * Threads: any, while others record; calls >= sum(buckets) >= failures always. A total may already hold the latency
- *          of a call that is just ending and not yet in its bucket, and be the longest; its bytes and failure may be
- * missing then */
+ * Errors:  -ENOMEM, -EBADMSG another program has written into the counters; *ret_profile untouched
+ * Threads: any, while others record; calls >= sum(buckets) >= failures always. If a call is just ending, its latency
+ *          may be in the total, and be the longest, before it is in a bucket; its bytes and failure may be missing
+ *          then */
 int aggstats_recorder_snapshot(struct aggstats_recorder *recorder, struct aggstats_profile *ret_profile);
 
-/* From now on snapshots show only what happens from here. That is a new window. A call belongs to the window in which
- * it ends: calls in flight are in flight in the new one. pause freezes what snapshots show; resume goes on as if the
- * time between had not been: what ends in a pause is not counted, and while paused nothing is shown in flight. Pausing
- * twice, or resuming what runs, changes nothing. reset while paused stays paused, and empty. Each window has its own
- * longest call; one that ends at the very moment of the change may be missing in that, and where it makes another
- * bucket the slowest, only that is known then.
+/* reset: from now on snapshots show only later calls. That is a new window. A call belongs to the window in which it
+ * ends: calls in flight are in flight in the new one. pause freezes what snapshots show. resume goes on as if the pause
+ * had not
+ * been: calls that end in a pause are not counted, and while paused no call is shown in flight. Pausing while paused,
+ *   or resuming while running, changes nothing. After a reset while paused the recorder is paused, and empty. Each
+ *   window has its own longest call. A call that ends at the very moment of the change may not be considered for that;
+ *   if it is in a slower bucket than all others, only that bucket is known then.
  * Errors:  as aggstats_recorder_snapshot(); nothing has changed then
  * Threads: any */
 int aggstats_recorder_reset(struct aggstats_recorder *recorder);
 int aggstats_recorder_pause(struct aggstats_recorder *recorder);
 int aggstats_recorder_resume(struct aggstats_recorder *recorder);
 
-/* Saves a profile. 0: it is safe. Any other value is given back by who has called. May use the recorder, but neither
- * rotate nor destroy it. */
+/* Saves a profile. Returns 0 if it is safe; any other value is returned by the calling function. May use the recorder,
+ * but neither rotate nor destroy it. */
 typedef int (*aggstats_save_fn)(void *context, const struct aggstats_profile *profile);
 
-/* Saves what the recorder has seen since its start, last reset or last rotation, and if that succeeds, begins a new
- * window at the moment of that profile: each call is in one of the two, that in which it ends. So the profile has no
- * calls in flight, and its label "end" says when it ended. Of calls that were just ending, bytes and failure may be
- * in a later window.
- * Until save() has returned snapshots still show it. Pauses and intervals may change meanwhile, and after a reset
- * meanwhile the reset counts. Intervals that ended meanwhile are one in the new window.
- * Errors:  what save() returned, -EBUSY a rotation is under way, and those of aggstats_recorder_snapshot(); nothing
- *          has changed then
+/* Saves what the recorder has seen since its start, last reset or last rotation. If that succeeds, a new window begins
+ * at the moment of that profile: each call is in one of the two, the one in which it ends. So the profile has no calls
+ * in flight, and its label "end" says when it ended. Bytes and failures of calls that were just ending may be in a
+ * later window. Until save() has returned, snapshots still include the profile. The recorder may be paused and resumed,
+ * and intervals begin and end meanwhile; after a reset meanwhile nothing is subtracted. Intervals that ended meanwhile
+ * become one in the new window.
+ * Errors:  the result of save(), -EBUSY a rotation is under way, and those of aggstats_recorder_snapshot(); nothing has
+ *          changed then
  * Threads: any; save() is called without locks */
 int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_fn save, void *context);
 
@@ -215,14 +215,14 @@ int aggstats_recorder_rotate(struct aggstats_recorder *recorder, aggstats_save_f
 #define AGGSTATS_INTERVALS_DEFAULT 1024U
 #define AGGSTATS_INTERVALS_MAX (1U << 20)
 
-/* From now on snapshots are sampled profiles: cut into intervals of that length, as well as a thread of the recorder's
- * own gets to it. The first reaches back to the beginning of the window; reset begins anew. When there are
- * intervals_max, each two neighbours are merged, and intervals are twice as long from then on. The live file has none.
- * interval_ns: AGGSTATS_INTERVAL_MIN_NS to AGGSTATS_INTERVAL_MAX_NS; 0: no more, and the intervals so far are gone
- * intervals_max: an even number from 2 to AGGSTATS_INTERVALS_MAX; 0: AGGSTATS_INTERVALS_DEFAULT
- * Memory:  16 bytes for each bucket of each op that got a call in an interval
+/* From now on snapshots are sampled profiles: cut into intervals of about that length, by a thread of the recorder. The
+ * first one reaches back to the beginning of the window; a reset begins anew. When there are intervals_max, every two
+ * neighbours are merged, and intervals are twice as long from then on. The live file has none.
+ * interval_ns: AGGSTATS_INTERVAL_MIN_NS to AGGSTATS_INTERVAL_MAX_NS; 0: stops, and drops the intervals so far
+ * intervals_max: an even number from 2 to AGGSTATS_INTERVALS_MAX; 0: AGGSTATS_INTERVALS_DEFAULT Memory:  16 bytes for
+ *   each bucket of each op that got a call in an interval
  * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
- * Threads: any but one that samples; hot paths do not notice */
+ * Threads: any but one that samples; hot paths do not change */
 int aggstats_recorder_set_interval(struct aggstats_recorder *recorder, uint64_t interval_ns, size_t intervals_max);
 
 AGGSTATS_END_DECLARATIONS

@@ -4,11 +4,11 @@
 
 #include "aggstats/recorder.h"
 
-/* From now on snapshots tell how much of the time calls were in flight (struct aggstats_busy), and so does the live
- * file: a thread looks a hundred times a second, and while there are no calls once in some seconds. They tell stolen
- * time too, which it reads once a second, or as rarely.
- * Errors:  -EBUSY somebody looks already, -ENOMEM, those of starting a thread
- * Threads: before any thread counts */
+/* From now on snapshots and the live file say how much of the time calls were in flight (struct aggstats_busy). A
+ * thread samples that a hundred times a second; while there are no calls, once in some seconds. They also have stolen
+ * time, which the thread reads once a second, or as rarely.
+ * Errors:  -EBUSY it is sampled already, -ENOMEM, those of starting a thread
+ * Threads: call before any thread counts */
 int aggstats_recorder_watch(struct aggstats_recorder *recorder);
 
 #endif

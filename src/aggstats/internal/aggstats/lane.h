@@ -1,7 +1,7 @@
 /* libaggstats, inside this project: calls of other threads.
  *
- * A call that one thread or process begins and another ends, and of which a third is told, counts in a lane: one call
- * at a time, as those of a thread do. Calls in flight, and slow ones, are seen there as elsewhere. */
+ * If a third process observes a call that one thread or process begins and another ends, it counts the call in a lane:
+ * one call at a time, like those of a thread. Calls in flight, and slow ones, are shown as usual. */
 #ifndef AGGSTATS_LANE_H
 #define AGGSTATS_LANE_H
 
@@ -10,8 +10,8 @@
 /* Owner: the recorder; it stays. NULL: no memory is left. Fork: a child must not use it. Threads: any */
 struct aggstats_block *aggstats_lane_create(struct aggstats_recorder *recorder);
 
-/* Counts a call that has begun. thread: the number of the thread that works on it, as gettid(2) gives it. Ended by
- * aggstats_end_at(), whatever thread calls that.
+/* Counts a call that has begun. thread: the number of the thread that works on it, as of gettid(2). End it with
+ * aggstats_end_at(), in any thread.
  * Threads: one at a time in a lane, and of the same memory */
 static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder *recorder, struct aggstats_block *lane,
                                                        unsigned op, uint64_t object, uint64_t pid, uint64_t thread,
@@ -31,7 +31,7 @@ static inline struct aggstats_span aggstats_lane_begin(struct aggstats_recorder 
     return span;
 }
 
-/* The call of a lane is as though it had not begun: nobody will be told of its end.
+/* Undoes the beginning of a lane's call whose end will never be seen.
  * Threads: as aggstats_lane_begin() */
 static inline void aggstats_lane_forget(const struct aggstats_span *span) {
     aggstats_add(&span->counters->calls, UINT64_MAX); /* one less */
@@ -39,19 +39,19 @@ static inline void aggstats_lane_forget(const struct aggstats_span *span) {
     __atomic_store_n(&span->block->current_op, 0, __ATOMIC_RELEASE);
 }
 
-/* Calls that somebody else has timed and counted. */
+/* Calls that another program has timed and counted. */
 struct aggstats_counted {
-    const uint64_t *buckets; /* [64 * resolution], as the recorder's */
+    const uint64_t *buckets; /* [64 * resolution], of the recorder's resolution */
     uint64_t total_cycles;   /* of their latencies */
-    uint64_t clamped;        /* how many of bucket 0 were negative differences */
-    uint64_t seen_cycles;    /* when all of them had ended, as aggstats_clock_now() tells it */
+    uint64_t clamped;        /* negative differences among those in bucket 0 */
+    uint64_t seen_cycles;    /* a time of aggstats_clock_now() at which all of them had ended */
 };
 
-/* Adds them. Which was the longest is not known: so nothing is noted of that. Threads: as aggstats_lane_begin() */
+/* Adds them. Nothing is noted about the longest call, which is unknown. Threads: as aggstats_lane_begin() */
 void aggstats_lane_count(const struct aggstats_recorder *recorder, struct aggstats_block *lane, unsigned op,
                          const struct aggstats_counted *counted);
 
-/* So many calls were not counted: until the next reset snapshots, and the live file, say that they are incomplete.
+/* That many calls were not counted: until the next reset, snapshots and the live file say that they are incomplete.
  * While paused it does nothing.
  * Threads: any */
 void aggstats_recorder_add_lost(struct aggstats_recorder *recorder, uint64_t calls);

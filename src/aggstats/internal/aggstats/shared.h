@@ -1,9 +1,10 @@
-/* libaggstats, inside this project: a live file in which any number of processes count, one after the other and at once.
+/* libaggstats, inside this project: a live file in which any number of processes count, one after the other and at
+ * once.
  *
- * Whoever makes it has a recorder of aggstats_recorder_create_shared(), and reads what all have counted with
- * aggstats_live_read(): its own snapshots show what its own threads have counted. Each thread that counts has a block
- * of the file, which is the next thread's, of whatever process, when it has ended, be it by exec or SIGKILL. So the
- * file grows with the threads that there are at one time, not with all that there have been. */
+ * The process that makes it has a recorder of aggstats_recorder_create_shared(), and reads all counts with
+ * aggstats_live_read(): its own snapshots show only its own threads. Each thread that counts has a block of the file.
+ * When it has ended, also by exec or SIGKILL, the next thread of any process takes the block over. So the file grows
+ * with the largest number of threads at one time, not with the number of all threads. */
 #ifndef AGGSTATS_SHARED_H
 #define AGGSTATS_SHARED_H
 
@@ -14,33 +15,31 @@
 
 #define AGGSTATS_SHARED_THREADS_MAX 65536U
 
-/* As aggstats_recorder_create(), with a live file in which so many threads of other processes, at one time, may count.
+/* As aggstats_recorder_create(), with a live file in which that many threads of other processes may count at one time.
  * shared_threads: 1..AGGSTATS_SHARED_THREADS_MAX */
 int aggstats_recorder_create_shared(const struct aggstats_recorder_options *options, uint64_t shared_threads,
                                     struct aggstats_recorder **ret_recorder);
 
-/* Counts in a shared live file from now on. It must have these operations, in this order. The calling thread has room
- * there at once, other threads from their first calls on.
- * Owner:   the process, for as long as it lives. The recorder may be given to aggstats_begin(), aggstats_end(),
+/* From now on counts in a shared live file. It must have these operations, in this order. The calling thread gets a
+ * block at once, other threads get one at their first calls.
+ * Owner:   the process, for as long as it lives. The recorder may be passed to aggstats_begin(), aggstats_end(),
  *          aggstats_end_with(), aggstats_count() and aggstats_recorder_note(), and to nothing else
  * Errors:  -EBADMSG not such a file, those of opening and mapping it, -ENOMEM
  * Fork:    a child, however it is made, counts in the file as a process of its own. It and all new threads need the
- *          file's path then; a thread that does not get to it counts for nothing, and the file says that it is
- *          incomplete
- * Files:   none stays open
- * Signals: not in a handler */
+ *          file's path then. Calls of a thread that cannot open it are not counted, and the file says that it is
+ *          incomplete Files:   none stays open Signals: not in a handler */
 int aggstats_recorder_join(const char *live_path, const char *const *op_names, unsigned op_count,
                            struct aggstats_recorder **ret_recorder);
 
-/* Set while this thread makes calls of the library's own to get to its block, in its first call that counts: who stands
- * before libc's functions must not count these, or they would come here again. */
+/* Set while this thread, in its first call that counts, makes calls for the library itself to get its block. Wrappers
+ * of libc's functions must not count these, or they would recurse. */
 extern AGGSTATS_THREAD_LOCAL bool aggstats_shared_is_inside;
 
-/* Adds to a number in the shared file, whose meaning is its users'. note: below AGGSTATS_NOTES. Threads: any */
+/* Adds to a number in the shared file, whose meaning is up to its users. note: below AGGSTATS_NOTES. Threads: any */
 void aggstats_recorder_note(struct aggstats_recorder *recorder, unsigned note, uint64_t more);
 
-/* Of the file's maker: a call in flight of a thread that has ended in it, as by exec or SIGKILL, is not shown any more.
- * It stays counted, and never ends.
+/* For the process that made the file: calls in flight of threads that have ended in them, as by exec or SIGKILL, are
+ * not shown any more. They stay counted, and never end.
  * Threads: any */
 void aggstats_recorder_forget_dead(struct aggstats_recorder *recorder);
 

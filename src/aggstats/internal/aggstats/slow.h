@@ -9,65 +9,65 @@
 #include "aggstats/groups.h"
 #include "aggstats/recorder.h"
 
-#define AGGSTATS_SLOW_MIN_NS 1000000U                 /* 1 ms: what can be kept up with */
+#define AGGSTATS_SLOW_MIN_NS 1000000U                 /* 1 ms: shorter calls cannot be watched in time */
 #define AGGSTATS_SLOW_MAX_NS UINT64_C(86400000000000) /* a day */
 
-/* A call in flight that is being looked at. */
+/* A call in flight that is being watched. */
 struct aggstats_look {
-    uint64_t thread;     /* the number of the thread that makes it, as gettid(2) gives it */
-    uint64_t age_cycles; /* how long it is in flight */
-    uint64_t *memory;    /* two numbers of the function's own, kept from look to look at this call; 0 at the first */
+    uint64_t thread;     /* the number of its thread, as of gettid(2) */
+    uint64_t age_cycles; /* how long it has been in flight */
+    uint64_t *memory;    /* two numbers for the function itself, kept between looks at this call; 0 at the first */
 };
 
-/* What is seen at a look. */
+/* The result of a look. */
 struct aggstats_wait {
     char cause[AGGSTATS_CAUSE_SIZE]; /* what the thread waits for, in words */
-    char stack[AGGSTATS_STACK_SIZE]; /* where in the kernel, as in struct aggstats_slow_call; "": not known */
+    char stack[AGGSTATS_STACK_SIZE]; /* kernel stack, as in struct aggstats_slow_call; "": unknown */
 };
 
-/* Finds what a thread waits for. False: it cannot be known, and the cause is why.
- * Threads: one of the recorder's own, one at a time. ret_wait is zeroed before */
+/* Finds what a thread waits for. Returns false if that is unknown, and the cause says why.
+ * Threads: one of the recorder, one at a time. ret_wait is zeroed before */
 typedef bool (*aggstats_cause_fn)(void *context, const struct aggstats_look *look, struct aggstats_wait *ret_wait);
 
-/* The path of what a call worked on; NULL: not known.
- * Owner:   who calls frees it.
- * Threads: those that end calls, and the one that looks: so it must not wait for what calls may wait for */
+/* The path of a call's object; NULL: unknown.
+ * Owner:   the caller frees it.
+ * Threads: those that end calls, and the watching one: so it must not wait for anything that calls may wait for */
 typedef char *(*aggstats_path_fn)(void *context, uint64_t object);
 
-/* Is told of a slow call that has ended, with its cause. lost: how many ended before it, or with it, that nobody was
- * told of, because more than 256 ended while nobody was told.
- * Owner:   the call and its path are the recorder's, until it returns
- * Threads: the recorder's own that looks at calls, so that it must not wait; and aggstats_slow_report() */
+/* Reports a slow call that has ended, with its cause. lost: calls that ended before it, or with it, and are not
+ * reported, because more than 256 ended without a report in between.
+ * Owner:   the call and its path are the recorder's, and valid until it returns
+ * Threads: the recorder's watching thread, so it must not wait; and those in aggstats_slow_report() */
 typedef void (*aggstats_slow_fn)(void *context, const struct aggstats_slow_call *call, uint64_t lost);
 
 struct aggstats_slow_options {
-    uint64_t threshold_ns; /* calls that take so long, or longer, are slow; 0: none is any more */
+    uint64_t threshold_ns; /* calls that take this long, or longer, are slow; 0: none is any more */
     aggstats_cause_fn find_cause;
-    void *context;            /* its */
+    void *context;            /* for cause_of */
     aggstats_path_fn path_of; /* NULL: no paths */
     void *path_context;
-    aggstats_identify_fn identify; /* whose slow calls they are; NULL: nobody is asked. By the threads that end calls,
-                                    * while their callers wait: must not wait for these */
+    aggstats_identify_fn identify; /* of the callers of slow calls; NULL: they are not identified. Called by the threads
+                                    * that end calls, while their callers wait: must not wait for these */
     void *identify_context;
-    aggstats_slow_fn report; /* NULL: nobody is told. While calls are in flight within half of the threshold, or 100 ms,
-                              * after they have ended; else within some seconds */
+    aggstats_slow_fn report; /* NULL: no reports. While calls are in flight it is called within half of the threshold,
+                              * or 100 ms, after they have ended; else within some seconds */
     void *report_context;
 };
 
-/* From now on snapshots and the live file tell of slow calls: what those of each op have waited for, and the last ones
- * in full. A thread of the recorder's looks at calls in flight before they are slow, and again whenever they are older
- * by a sixteenth, at least half of the threshold, but ten times a second. The time from look to look is shared by the
- * causes that are seen at its ends; what is before the first is that one's, and the rest the last one's. While nothing
- * is in flight the thread sleeps. Only calls that are told to aggstats_slow_end() count, and only those before which
- * aggstats_slow_begin() was called are looked at in time.
+/* From now on snapshots and the live file have slow calls: what those of each op waited for, and the latest ones in
+ * full. A thread of the recorder looks at calls in flight: first when they are at least half as old as the threshold,
+ * then whenever they are older by a sixteenth, or ten times a second. The time between two looks is split between the
+ * causes seen at both; the time before the first look goes to its cause, and the rest to the last one's. While no call
+ * is in flight the thread sleeps. Only calls passed to aggstats_slow_end() count, and only those that began with
+ * aggstats_slow_begin() are looked at in time.
  * Errors:  -EINVAL, -ENOMEM, those of starting a thread; nothing has changed then
- * Threads: any, one at a time; all but the threshold are those of the first call for good */
+ * Threads: any, one at a time; all options but the threshold are those of the first call for good */
 int aggstats_recorder_set_slow(struct aggstats_recorder *recorder, const struct aggstats_slow_options *options);
 
 /* The threshold; 0: nothing is slow. Threads: any */
 uint64_t aggstats_recorder_slow_cycles(const struct aggstats_recorder *recorder);
 
-/* Wakes the thread that looks, if it sleeps. Threads: any */
+/* Wakes the watching thread, if it sleeps. Threads: any */
 void aggstats_slow_begin(struct aggstats_recorder *recorder);
 
 /* A call that has ended. */
@@ -77,7 +77,7 @@ struct aggstats_ended_call {
     uint64_t object;
     uint64_t pid;
     uint64_t uid;
-    int error; /* errno value; 0: it did not fail */
+    int error; /* errno value; 0: success */
     uint64_t asked_bytes;
     uint64_t moved_bytes;
     uint64_t offset;
@@ -88,7 +88,7 @@ struct aggstats_ended_call {
 void aggstats_slow_end(struct aggstats_recorder *recorder, const struct aggstats_span *span,
                        const struct aggstats_ended_call *call);
 
-/* Tells of all that have ended by now (report), in this thread. Threads: any, but not in report itself */
+/* Reports all calls that have ended by now, in this thread. Threads: any, but not within report itself */
 void aggstats_slow_report(struct aggstats_recorder *recorder);
 
 #endif
