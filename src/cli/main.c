@@ -1,4 +1,4 @@
-/* osprof: looks at the profiles that osproffs and libaggstats take. This file only finds the subcommand. */
+/* osprof: analyses the profiles of osproffs and libaggstats. This file only finds the subcommand. */
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct command *command_find(const struct command *const *list, con
     return *list;
 }
 
-/* group: what it would be a subcommand of; NULL: of osprof itself */
+/* group: the command that lacks this subcommand; NULL: osprof itself */
 static enum status unknown_command(const struct command *group, const char *name) {
     if (group)
         complain("'%s' is not a command of osprof %s; 'osprof help %s' lists them", name, group->name, group->name);
@@ -62,7 +62,7 @@ static void print_group(FILE *stream, const struct command *group) {
         group->name, group->name);
 }
 
-/* What the words of a command line name: the command, or one of its own. A name that is none is complained about. */
+/* The command, or subcommand, that the words of a command line name. An unknown name is reported. */
 static const struct command *find_named(char **words) {
     const struct command *command = command_find(commands, words[0]);
     if (!command)
@@ -95,7 +95,7 @@ static void print_names(const struct command *const *list, const char *before, c
         printf("%s%s%s", before, own_name(*list), after);
 }
 
-/* For completions/: the commands, or what may follow one of them. */
+/* For completions/: lists the commands, or what may follow one of them. */
 static enum status complete(char **argv) {
     if (!argv[1]) {
         print_names(commands, "", "\n");

@@ -1,4 +1,4 @@
-/* What an option that may be repeated was given. */
+/* The values of an option that may be repeated. */
 #include "option_list.h"
 
 #include <errno.h>

@@ -135,7 +135,7 @@ static void keep_constant(const struct option_row *row, void *member) {
         *(bool *)member = row->kind == OPTION_FLAG;
 }
 
-/* False: it is none of those that the option takes. */
+/* Returns false if the option does not take this value. */
 static bool keep_value(const struct option_row *row, const char *text, void *member) {
     switch (row->kind) {
     case OPTION_UNSIGNED:

@@ -1,7 +1,7 @@
-/* osprof check: do a profile's numbers fit together? Every call was counted when it began and its bucket when it
- * ended, so the two must agree but for the calls in flight (thesis §5.8), and those that were left and will never end;
- * and the total latency must be one that the buckets allow. Beyond that, how far preemption may have moved calls to
- * other buckets (thesis §3.3.1). */
+/* osprof check: are a profile's numbers consistent? Every call was counted when it began and its bucket when it ended.
+ * So both must agree except for the calls in flight (thesis §5.8), and those that were left and will never end; and the
+ * total latency must be possible for the buckets. It also says how far preemption may have moved calls to other buckets
+ * (thesis §3.3.1). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +20,8 @@
 /* Rounding of sums of many doubles. */
 #define BOUNDS_TOLERANCE 1e-9L
 
-/* Numbers that need not fit together to the last call: taken while calls began and ended, or after memory ran out.
- * Reading them has shown all that they must satisfy: no more calls in buckets than were made. */
+/* Numbers that need not agree exactly: taken while calls began and ended, or after memory ran out. Reading has already
+ * checked what they must satisfy: no more calls in buckets than were made. */
 static bool is_approximate(const struct input *input, const struct aggstats_profile *profile) {
     return input->counting || profile->incomplete;
 }
@@ -39,8 +39,8 @@ static bool check_calls(const char *name, const struct aggstats_profile *profile
     return false;
 }
 
-/* A call that is just ending may be in the total and not yet in its bucket; so while calls are in flight the
- * total has no upper bound. */
+/* The latency of a call that is just ending may be in the total and not yet in its bucket. So while calls are in flight
+ * the total has no upper bound. */
 static bool check_total(const char *name, const struct aggstats_profile *profile, const struct aggstats_op_profile *op,
                         uint64_t finished) {
     struct figures_bounds bounds = figures_total_bounds(op, profile->resolution);
@@ -54,7 +54,7 @@ static bool check_total(const char *name, const struct aggstats_profile *profile
     return false;
 }
 
-/* Calls for which the clock ran backwards are all in bucket 0. */
+/* Calls with negative differences of the clock are all in bucket 0. */
 static bool check_clamped(const char *name, const struct aggstats_profile *profile) {
     wide_count in_lowest = 0;
     char text[WIDE_COUNT_TEXT_SIZE];
@@ -67,7 +67,7 @@ static bool check_clamped(const char *name, const struct aggstats_profile *profi
     return false;
 }
 
-/* Calls in flight of an op that was never called would escape the op's own check. */
+/* Finds calls in flight of an op that was never called: checking ops would miss them. */
 static bool check_in_flight(const char *name, const struct aggstats_profile *profile) {
     bool consistent = true;
     for (size_t i = 0; i < profile->in_flight_count; i++) {
@@ -147,7 +147,7 @@ static void print_consistent(const char *name, const struct aggstats_profile *pr
 struct check_options {
     const char *layer; /* NULL: all */
     bool preemption;
-    const char *quantum; /* a time with its unit; NULL: as it was measured */
+    const char *quantum; /* a time with its unit; NULL: as measured */
     struct preemption_options terms;
 };
 
@@ -159,7 +159,7 @@ static enum status check_profile(const struct check_options *options, const char
     return options->preemption ? preemption_report_print(name, profile, &options->terms) : STATUS_OK;
 }
 
-/* With the layer behind the name where there are several. */
+/* With the layer behind the name if there are several. */
 static enum status check_layer(const struct check_options *options, const char *argument, const struct input *input,
                                const struct aggstats_profile *profile) {
     const struct screen screen = screen_of_stdout(0, false);

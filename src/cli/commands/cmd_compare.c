@@ -1,4 +1,4 @@
-/* osprof compare: what differs between two profiles, or two sets of them, or belongs together in one. */
+/* osprof compare: what differs between two profiles, or two sets of them; or what belongs together in one. */
 #include <string.h>
 
 #include "base.h"
@@ -196,7 +196,7 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* Options that only two profiles have a use for. */
+/* Options that are only valid for two profiles. */
 static const char of_two_profiles[] = "method threshold all no-labels similar min-share min-calls apart apart-latency "
                                       "min-peak score-only";
 
@@ -227,7 +227,7 @@ static enum status check_options(const struct command *command, const struct opt
     return STATUS_OK;
 }
 
-/* Where the words behind "--" begin; argc: there are none. */
+/* The index of the words behind "--"; argc: there are none. */
 static int find_second_set(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--") == 0)
@@ -297,7 +297,7 @@ static enum status run_compare(const struct command *command, int argc, char **a
         return compare_two_sets(command, &options, &arguments, 0, arguments.rest[0]);
     if (second == argc || arguments.rest_count <= b_count)
         return compare_arguments(command, &options, &arguments);
-    arguments.rest_count -= b_count; /* "--" is taken away, and what stood before it comes first */
+    arguments.rest_count -= b_count; /* "--" is removed, and the words before it come first */
     return compare_two_sets(command, &options, &arguments, b_count, NULL);
 }
 

@@ -1,4 +1,4 @@
-/* osprof reset, dump, rotate and unmount: what is done to a mount, a row each. */
+/* osprof reset, dump, rotate and unmount: commands to a mount, a row each. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "screen.h"
 #include "unmount.h"
 
-#define USUAL_MS 2000 /* after which who waits is told for what */
+#define USUAL_MS 2000 /* after this the user is told what is being waited for */
 #define STEP_MS 10
 #define FOR_EVER (-1)
 
@@ -31,7 +31,7 @@ static const struct option_row mount_and_file_rows[] = {
     {.kind = OPTION_END},
 };
 
-/* ---- What is done ------------------------------------------------------------------------------- */
+/* ---- Commands ----------------------------------------------------------------------------------- */
 
 static const char *why_not_saved(int error, const char *file) {
     return error == -EINVAL && !file ? "it is mounted with -o rotate, so name a file" : NULL;
@@ -82,7 +82,7 @@ static const struct mount_verb rotate = {
 
 /* ---- Unmounting --------------------------------------------------------------------------------- */
 
-/* umount(8) returns when the mount is gone, this when its profile is there. */
+/* umount(8) returns when the mount is gone, this when its profile is saved. */
 
 static bool is_mount(const char *path) {
     CLEANUP_MOUNTS struct mounts_table table = {.stream = NULL};
@@ -95,7 +95,7 @@ static bool is_mount(const char *path) {
     return found;
 }
 
-/* A hint for what stands most often in the way. */
+/* A hint about the most frequent cause. */
 static const char *hint(int error) {
     return error == -EBUSY ? "; something still uses it ('fuser -vm' tells what)"
            : error == -EPERM || error == -EACCES
@@ -105,7 +105,7 @@ static const char *hint(int error) {
 
 /* ---- Unmounting: what becomes of the profile ---------------------------------------------------- */
 
-/* The daemon removes the file when the profile is somewhere else. */
+/* The daemon removes the file when the profile is saved elsewhere. */
 static bool is_removed(int live_fd) {
     struct stat attr;
     return fstat(live_fd, &attr) == 0 && attr.st_nlink == 0;
@@ -124,7 +124,7 @@ static enum status tell_saved(const char *profile) {
     return STATUS_OK;
 }
 
-/* As far as the live file tells: where the profile was to go, and whether anything is left. */
+/* Judges by the live file: where the profile was to be saved, and whether anything is left. */
 static enum status tell_where(const struct live_file *live, int live_fd) {
     const char *profile = aggstats_profile_label(&live->profile, "profile");
     if (!is_removed(live_fd))
@@ -132,7 +132,7 @@ static enum status tell_where(const struct live_file *live, int live_fd) {
     return profile ? tell_saved(profile) : STATUS_OK;
 }
 
-/* As the daemon says. */
+/* From the daemon's own answer. */
 static enum status tell_outcome(const struct live_file *live, const char *outcome) {
     const char *place = strchr(outcome, ' ');
     const char *wanted = aggstats_profile_label(&live->profile, "profile");
@@ -148,9 +148,9 @@ static enum status tell_outcome(const struct live_file *live, const char *outcom
     return STATUS_TROUBLE;
 }
 
-/* A daemon keeps its live file locked until it ends, and may have removed it long before: a file that it has open can
+/* A daemon keeps its live file locked until it ends, and may have removed it long before: one of its open files may
  * hang.
- * Errors:  -EWOULDBLOCK neither by now */
+ * Errors:  -EWOULDBLOCK it has not ended */
 static int has_ended(int live_fd) {
     int result = 0;
     if (is_removed(live_fd))
@@ -172,7 +172,7 @@ static int wait_for(int live_fd, int most_ms) {
     return error;
 }
 
-/* A file system lives on in other places where it is mounted, by mount --bind or in other mount namespaces. */
+/* A file system stays alive at other places where it is mounted, by mount --bind or in other mount namespaces. */
 static void complain_waiting(const char *path, const struct live_file *live) {
     complain("%s is unmounted; waiting for the profile until osproffs (process %ld) ends: it hangs, or is also mounted "
              "elsewhere ('findmnt -t fuse.osproffs', 'lsns -t mnt')",
@@ -191,7 +191,7 @@ static enum status wait_for_end(const char *path, const struct live_file *live, 
     return STATUS_TROUBLE;
 }
 
-/* One that is killed says nothing more: then the live file tells. */
+/* A daemon that is killed does not answer: then the live file is examined. */
 static enum status wait_for_outcome(const char *path, const struct live_file *live, int live_fd, int answer_fd) {
     CLEANUP_FREE char *outcome = NULL;
     int error = control_socket_outcome(answer_fd, USUAL_MS, &outcome);
@@ -201,11 +201,11 @@ static enum status wait_for_outcome(const char *path, const struct live_file *li
     }
     if (error)
         return wait_for_end(path, live, live_fd);
-    (void)wait_for(live_fd, USUAL_MS); /* it has only to end */
+    (void)wait_for(live_fd, USUAL_MS); /* it is about to end */
     return tell_outcome(live, outcome);
 }
 
-/* Before the mount goes. Below 0: it cannot be asked. */
+/* Called before unmounting. Returns a negative value if the daemon cannot be asked. */
 static int ask_for_outcome(const struct live_file *live) {
     CLEANUP_FREE char *socket = live ? live_file_socket(live) : NULL;
     int fd = -1;
@@ -214,7 +214,7 @@ static int ask_for_outcome(const struct live_file *live) {
 
 /* ---- Unmounting --------------------------------------------------------------------------------- */
 
-/* live: of the osproffs that serves it; left: by one that was killed. NULL: there is none */
+/* live: of the osproffs that serves it; left: of one that was killed. NULL: there is none */
 static enum status unmount_found(const char *path, const struct live_file *live, const struct live_file *left) {
     CLEANUP_FD int live_fd = live ? open(live->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
     CLEANUP_FD int answer_fd = ask_for_outcome(live);
@@ -236,13 +236,13 @@ static enum status unmount_found(const char *path, const struct live_file *live,
     return STATUS_TROUBLE;
 }
 
-/* As the table of mounts has it. Nothing that hangs is asked: the mount's own directory is known to the kernel. */
+/* As in the table of mounts. This asks nothing that may hang: the kernel knows the mount's own directory. */
 static char *real_path(const char *mount) {
     char *path = realpath(mount, NULL);
     return path ? path : path_normalise(mount);
 }
 
-/* Of mounts on top of each other the one begun last is unmounted, and that one may be dead. */
+/* If mounts cover each other the last one is unmounted, and that one may be dead. */
 static enum status unmount_last(const char *path, const struct live_files *files) {
     const struct live_file *live = live_files_serving(files, path);
     const struct live_file *left = live_files_left(files, path);

@@ -1,5 +1,5 @@
-/* osprof import: histograms that bpftrace and the tools of bcc print, as a profile, so that what they see of other
- * layers can be shown, compared and merged like ours (layered profiling, thesis §3.1.4). */
+/* osprof import: turns histograms of bpftrace and the tools of bcc into a profile, so that what they measure of other
+ * layers can be shown, compared and merged like our profiles (layered profiling, thesis §3.1.4). */
 #include <string.h>
 
 #include "base.h"
@@ -33,7 +33,7 @@ static enum status complain_unread(const struct import_options *options, int err
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
-/* All that a stream holds. Errors: -EFBIG, -ENOMEM, those of reading */
+/* Reads a stream to its end. Errors: -EFBIG, -ENOMEM, those of reading */
 static int read_stream(FILE *stream, char **ret_text, size_t *ret_size_bytes) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;

@@ -1,5 +1,5 @@
-/* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. Layers do
- * not add up: each has a sum of its own, and several sums are a recording. */
+/* osprof merge: the sum of many profiles, of many runs or machines. Only one of them is in memory at a time. Each layer
+ * has a sum of its own, and several sums make a recording. */
 #include <string.h>
 #include <time.h>
 
@@ -22,10 +22,10 @@ struct merge_options {
     size_t name_count;
 };
 
-/* What one run has done so far. */
+/* The state of one run. */
 struct merge_run {
     const struct merge_options *options;
-    struct merging *mergings; /* of each layer */
+    struct merging *mergings; /* one for each layer */
     size_t merging_count;
     uint64_t merged_count; /* profiles and recordings */
     struct file_set files; /* merged so far */
@@ -35,7 +35,7 @@ struct merge_run {
 
 /* ---- Progress ----------------------------------------------------------------------------------- */
 
-/* Leaves the cursor at the line's beginning, so that a message goes over it. */
+/* Leaves the cursor at the beginning of the line, so that a message overwrites it. */
 static void print_progress(const char *text) {
     fprintf(stderr, "%-40s\r", text);
     fflush(stderr);
@@ -74,7 +74,8 @@ static enum status complain_unmerged(const char *name, const struct aggstats_pro
     return STATUS_TROUBLE;
 }
 
-/* The sum of a profile's layer. One that tells none is of the first, and a sum of such is of the first layer told. */
+/* The sum for a profile's layer. A profile without a layer is added to the first sum, and a sum of such profiles gets
+ * the first layer named. */
 static struct merging *find_merging(const struct merge_run *run, const char *layer) {
     for (size_t i = 0; i < run->merging_count; i++) {
         const char *other = merging_layer(&run->mergings[i]);
@@ -174,7 +175,7 @@ static int add_sum(struct merging *merging, struct recording *sums) {
     return error;
 }
 
-/* What could not be read back is not written. */
+/* A profile that could not be read back is not written. */
 static enum status write_sums(const struct merge_run *run, const struct recording *sums) {
     char complaint[RECORDING_COMPLAINT_SIZE];
     if (!recording_check(sums, complaint)) {

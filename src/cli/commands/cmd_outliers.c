@@ -1,4 +1,4 @@
-/* osprof outliers: which of many profiles are unlike the others. One of them is in memory at a time. */
+/* osprof outliers: which of many profiles differ from the others. One of them is in memory at a time. */
 #include <string.h>
 
 #include "base.h"
@@ -11,7 +11,7 @@
 #include "path.h"
 #include "user_label.h"
 
-#define CONTROL_NAME ".osprof" /* unless osproffs was told another */
+#define CONTROL_NAME ".osprof" /* the default of osproffs */
 
 struct outliers_options {
     const char *layer; /* NULL: all */
@@ -21,18 +21,18 @@ struct outliers_options {
     bool ascii;
 };
 
-/* What one use has read so far. */
+/* The state of one run. */
 struct outliers_run {
     const struct outliers_options *options;
     struct outliers *outliers;
     struct file_set files; /* read so far */
-    bool has_trouble;      /* told already: something could not be read */
-    bool has_failed;       /* there is no memory: nothing can be judged */
+    bool has_trouble;      /* a file could not be read, which has been reported */
+    bool has_failed;       /* out of memory: nothing can be judged */
 };
 
 /* ---- Profiles ----------------------------------------------------------------------------------- */
 
-/* The header line of that name, or else the label that a user gave. */
+/* The header line of that name, or else the user's label. */
 static const char *value_of(const struct aggstats_profile *profile, const char *key) {
     const char *value = aggstats_profile_label(profile, key);
     for (size_t i = 0; i < profile->label_count && !value; i++) {
@@ -43,7 +43,7 @@ static const char *value_of(const struct aggstats_profile *profile, const char *
     return value ? value : "";
 }
 
-/* Returns false, and tells of it, if there is trouble. */
+/* Returns false, after reporting it, on error. */
 static bool add_layer(struct outliers_run *run, const char *name, const struct aggstats_profile *profile) {
     const char *value = run->options->by ? value_of(profile, run->options->by) : "";
     int error = outliers_add(run->outliers, name, value, profile);
@@ -57,7 +57,7 @@ static bool add_layer(struct outliers_run *run, const char *name, const struct a
     return error == 0;
 }
 
-/* Those that are wanted: each is judged among its own. */
+/* Adds those that are wanted: each layer is judged separately. */
 static bool add_layers(struct outliers_run *run, const char *name, struct input *input) {
     struct input_layer layer = {.name = run->options->layer};
     bool is_added = true;
@@ -87,7 +87,7 @@ static void add_profile(struct outliers_run *run, const char *name, input_load_f
 
 /* ---- Directories and lists ---------------------------------------------------------------------- */
 
-/* The root of a mount has a control file, and is one profile. */
+/* The root of a mount has a control file, and counts as one profile. */
 static bool is_mount(const char *directory) {
     CLEANUP_FREE char *control = path_join(directory, CONTROL_NAME);
     return control && access(control, F_OK) == 0;

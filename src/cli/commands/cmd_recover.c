@@ -83,10 +83,10 @@ static enum status complain_unreadable(const char *path, int error, const struct
     return STATUS_TROUBLE;
 }
 
-/* Reads a live file as text, as profiles are written. */
+/* Reads a live file as text, in the format of profiles. */
 static int read_as_text(const char *path, char **ret_text, size_t *ret_size_bytes, struct aggstats_live_info *ret_live,
                         struct aggstats_parse_error *ret_why) {
-    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a FIFO is not waited for */
+    CLEANUP_FD int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* does not wait for a FIFO */
     if (fd < 0)
         return negative_errno();
     struct aggstats_profile profile;
@@ -107,8 +107,8 @@ static enum status save(const struct recover_options *options, const char *text,
     return STATUS_OK;
 }
 
-/* In a directory that all can write to, files of other names may be anybody's: of its owner, and of the kind, they are
- * ours. */
+/* In a world-writable directory, files of other names may belong to anyone: those of its owner, and of the right type,
+ * are ours. */
 static void remove_beside(int dir_fd, const char *name, uid_t owner) {
     static const struct {
         const char *end;
@@ -128,7 +128,7 @@ static void remove_beside(int dir_fd, const char *name, uid_t owner) {
     }
 }
 
-/* As they are called by osproffs, NUMBER.live, and by others beside a daemon, NUMBER-NUMBER.live. */
+/* True for names by osproffs, NUMBER.live, and by observers, NUMBER-NUMBER.live. */
 static bool has_others_beside(const char *name) {
     const char *rest = name + strspn(name, "0123456789");
     if (rest != name && rest[0] == '-' && strspn(rest + 1, "0123456789") > 0)

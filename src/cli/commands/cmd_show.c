@@ -1,4 +1,4 @@
-/* osprof show: a profile for the eye, or one of the views for other programs. */
+/* osprof show: a profile for people, or one of the views for other programs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,18 +16,18 @@
 #include "views.h"
 
 struct show_command {
-    const char *view_name;   /* for other programs; NULL: for the eye */
-    const struct view *view; /* of that name */
-    const char *by;          /* a row for each "process" or "uid", or "all"; NULL: no */
-    const char *of;          /* whose calls only; NULL: all */
+    const char *view_name;   /* for other programs; NULL: for people */
+    const struct view *view; /* the view of that name */
+    const char *by;          /* a row for each "process" or "uid", or "all"; NULL: no rows of groups */
+    const char *of;          /* calls of this group only; NULL: all */
     const char *layer;       /* of a recording; NULL: see input_choose() */
-    bool shows_layers;       /* of a recording all layers: nothing is asked for that only one has */
+    bool shows_layers;       /* all layers of a recording, unless an option needs a single one */
     const char *profile;
     char warning[DAEMON_TEXT_SIZE]; /* the page's */
     struct show_options page;
 };
 
-/* ---- What is not there -------------------------------------------------------------------------- */
+/* ---- Missing groups ----------------------------------------------------------------------------- */
 
 static bool is_by_all(const struct show_command *options) {
     return !options->by || strcmp(options->by, "all") == 0;
@@ -46,7 +46,7 @@ static unsigned groupings_wanted(const struct show_command *options) {
     return is_by_all(options) ? ~0U : 1U << aggstats_grouping_of_name(options->by);
 }
 
-/* Only calls that have ended are told apart. */
+/* Only calls that have ended are assigned to groups. */
 static bool has_ended_calls(const struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->op_count; i++)
         if (figures_finished(&profile->ops[i], profile->resolution) > 0)
@@ -68,7 +68,7 @@ static enum status report_no_groups(const struct show_command *options, const st
     return STATUS_NOT_SO;
 }
 
-/* Leaves only the calls of some. */
+/* Leaves only the calls of some groups. */
 static enum status select_groups(const struct show_command *options, struct input *input) {
     enum status status = report_no_groups(options, input);
     if (status != STATUS_OK)
@@ -86,7 +86,7 @@ static enum status select_groups(const struct show_command *options, struct inpu
     return STATUS_TROUBLE;
 }
 
-/* ---- For the eye -------------------------------------------------------------------------------- */
+/* ---- For people --------------------------------------------------------------------------------- */
 
 static enum status print_groups(const struct show_command *options, const struct input *input) {
     enum status status = report_no_groups(options, input);
@@ -136,7 +136,7 @@ static enum status print_view(const struct show_command *options, const struct a
 }
 
 static enum status show_view(const struct show_command *options, const struct input *input) {
-    struct aggstats_profile chosen = input->profile; /* shares all with it but the array of ops */
+    struct aggstats_profile chosen = input->profile; /* shares all but the array of ops with it */
     CLEANUP_FREE struct aggstats_op_profile *ops = calloc(input->profile.op_count + 1, sizeof(*ops));
     if (!ops)
         return complain_no_view(options, -ENOMEM);
@@ -254,7 +254,7 @@ static enum status show_layer(struct show_command *options, struct input *input)
     return status;
 }
 
-/* The control file of a daemon that is stopped has no answer. */
+/* The control file of a stopped daemon does not answer. */
 static void warn_of_waiting(const char *argument) {
     CLEANUP_FREE char *live_path = NULL;
     char text[DAEMON_TEXT_SIZE];

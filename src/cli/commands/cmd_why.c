@@ -1,5 +1,4 @@
-/* osprof why: what slow calls have waited for. A mount is read from its live file, so that one that hangs tells, too.
- */
+/* osprof why: what slow calls waited for. A mount is read from its live file, so this also works if it hangs. */
 #include <string.h>
 
 #include "base.h"
@@ -43,7 +42,7 @@ static bool report_no_last(const struct why_command *options, const struct aggst
 
 /* ---- For other programs ------------------------------------------------------------------------- */
 
-/* What of a profile is told: slow calls, causes and calls in flight of the operations that were chosen. */
+/* The parts of a profile that are printed: slow calls, causes and calls in flight of the chosen operations. */
 struct told {
     struct aggstats_profile profile; /* shares all but the arrays with the whole */
     struct aggstats_cause *causes;
@@ -64,7 +63,7 @@ static bool told_make_room(const struct aggstats_profile *whole, struct told *to
     return told->causes && told->in_flight && told->slow_calls;
 }
 
-/* Errors: -ENOMEM; told_finish() frees what there is */
+/* Errors: -ENOMEM; told_finish() frees what was allocated */
 static int told_init(const struct aggstats_profile *whole, const struct option_list *ops, struct told *told) {
     struct aggstats_profile *profile = &told->profile;
     *told = (struct told){.profile = *whole};
@@ -115,7 +114,7 @@ static enum status print(const struct why_command *options, const struct aggstat
     return report_no_last(options, profile) ? STATUS_NOT_SO : absent;
 }
 
-/* A daemon that does not run has no calls in flight, and is looked for causes no more. */
+/* A stopped daemon has no calls in flight, and its causes are not watched. */
 static void print_daemon(const struct why_command *options, const struct daemon_state *daemon) {
     const struct screen screen = screen_of_stdout((int)options->width, options->ascii);
     char text[DAEMON_TEXT_SIZE];

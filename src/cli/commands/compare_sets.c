@@ -9,7 +9,7 @@
 #include "name_set.h"
 #include "verdict_page.h"
 
-/* A file that a profile was read from. */
+/* The file that a profile was read from. */
 struct origin {
     const char *name; /* NULL: none */
     dev_t device;
@@ -39,7 +39,7 @@ static bool is_of_layer_of_first(const struct loaded *loaded, const struct aggst
     return false;
 }
 
-/* Else noise would be taken for smaller than it is. */
+/* A file given twice would make noise seem smaller than it is. */
 static bool is_new(const struct loaded *loaded, const struct origin *origin) {
     for (size_t i = 0; i < loaded->count && origin->name; i++) {
         const struct origin *other = &loaded->origins[i];
@@ -54,7 +54,7 @@ static bool is_new(const struct loaded *loaded, const struct origin *origin) {
     return true;
 }
 
-/* Takes an input over, if it fits to those before it. Errors: told to the user */
+/* Takes an input over, if it is comparable with those before. Errors: reported to the user */
 static bool take_input(struct loaded *loaded, const struct input *input, const char *first_name, const char *name) {
     const struct origin origin = {.name = input->is_file ? name : NULL, .device = input->device, .inode = input->inode};
     if (!is_of_layer_of_first(loaded, &input->profile, first_name, name) || !is_new(loaded, &origin))
@@ -64,7 +64,7 @@ static bool take_input(struct loaded *loaded, const struct input *input, const c
     return true;
 }
 
-/* A profile that cannot be read is told of, and the others are tried too. */
+/* If a profile cannot be read, that is reported, and the others are tried too. */
 static bool load_names(struct loaded *loaded, const struct name_set *names, const char *first_name, input_load_fn load,
                        struct input_layer *layer) {
     bool is_whole = true;
@@ -104,7 +104,7 @@ static void name_set(const struct name_set *names, char *ret_text, size_t size) 
         snprintf(ret_text, size, "%s%s%s", first, names->count > 2 ? " ... " : " ", last);
 }
 
-/* Each is of one run of a command: then the time that it took is of interest. */
+/* True if each is of one run of a command: then the elapsed time is of interest. */
 static bool are_jobs(const struct loaded *loaded) {
     for (size_t i = 0; i < loaded->count; i++) {
         if (!aggstats_profile_label(&loaded->profiles[i], "command"))

@@ -16,10 +16,10 @@ struct compare_sets {
     bool quiet;
     bool ascii;
     unsigned width;        /* columns; 0: those of the terminal */
-    bool only_slowdowns;   /* others do not count for the exit status */
-    const char *layer;     /* of recordings; NULL: fs if it is there */
-    const char *directory; /* with the runs that osprof run has kept; NULL: they are named */
-    char *const *a;        /* profiles; "@FILE" stands for the names in a file */
+    bool only_slowdowns;   /* only they count for the exit status */
+    const char *layer;     /* of recordings; NULL: fs if there is one */
+    const char *directory; /* with the runs that osprof run has kept; NULL: runs are named */
+    char *const *a;        /* profiles; "@FILE": the names in a file */
     size_t a_count;
     char *const *b;
     size_t b_count;

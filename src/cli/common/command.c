@@ -1,4 +1,4 @@
-/* Messages that all subcommands share. */
+/* Messages of all subcommands. */
 #include "command.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "base.h"
 
-/* Messages quote names and texts that others have made: what a terminal obeys becomes '?'. */
+/* Messages quote names and texts of others: characters that a terminal obeys become '?'. */
 __attribute__((format(printf, 1, 0))) static void print_harmless(const char *format, va_list arguments) {
     CLEANUP_FREE char *message = NULL;
     const char *character;

@@ -1,4 +1,4 @@
-/* What every subcommand of osprof is and shares: its row in the table of main.c, its exit statuses, its messages and its
+/* The parts of every subcommand of osprof: its row in the table of main.c, its exit statuses, its messages and its
  * options. The file cmd_<name>.c of a subcommand exports its struct command. */
 #ifndef COMMAND_H
 #define COMMAND_H
@@ -8,28 +8,27 @@
 
 enum status {
     STATUS_OK = 0,
-    STATUS_NOT_SO =
-        1, /* what was asked about is not so: a profile is inconsistent or different, an op was never called */
+    STATUS_NOT_SO = 1,  /* the answer is no: a profile is inconsistent or different, an op was never called */
     STATUS_TROUBLE = 2, /* the question could not be answered */
 };
 
-/* Of subcommands that run another program, whose own status is theirs: as those of env(1) and timeout(1). */
+/* For subcommands that run another program and exit with its status: as in env(1) and timeout(1). */
 enum {
-    RUN_FAILED = 125, /* osprof itself */
+    RUN_FAILED = 125, /* osprof itself failed */
     RUN_CANNOT_EXECUTE = 126,
     RUN_NOT_FOUND = 127,
     RUN_SIGNALLED = 128, /* + the signal */
 };
 
 struct command {
-    const char *name;                 /* of a subcommand's subcommand both words: "events show" */
+    const char *name;                 /* a subcommand's subcommand has both words: "events show" */
     const char *summary;              /* half a line */
     const char *help;                 /* what it does; --help wraps it into lines */
-    const char *notes;                /* what else there is to know, behind the options; NULL: nothing */
-    const struct option_row *options; /* and -h, --help, which no command has in its table */
+    const char *notes;                /* printed behind the options; NULL: nothing */
+    const struct option_row *options; /* without -h, --help, which every command has */
     enum status (*run)(const struct command *command, int argc, char **argv);
-    const struct mount_verb *mount_verb;      /* of what mount_verb_run() runs (mount_command.h) */
-    const struct command *const *subcommands; /* NULL at the end; it has no options, and nothing to run, then */
+    const struct mount_verb *mount_verb;      /* for mount_verb_run() (mount_command.h) */
+    const struct command *const *subcommands; /* NULL at the end; then it has no options, and nothing to run */
 };
 
 extern const struct command command_show;
@@ -52,35 +51,35 @@ extern const struct command command_fuse;
 extern const struct command command_plot;
 extern const struct command command_events;
 
-/* One line on standard error, "osprof: " before it. */
+/* Prints one line on standard error, behind "osprof: ". */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* One line on standard error about wrong arguments, with where to read more.
+/* Prints one line on standard error about wrong arguments, and where to read more.
  * Returns STATUS_TROUBLE */
 enum status usage_error(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- Options ------------------------------------------------------------------------------------ */
 
-/* What stood on a command line. */
+/* A parsed command line. */
 struct arguments {
     const struct option_row *rows;
     uint64_t given; /* a bit for each row */
-    char **rest;    /* what follows the options; NULL behind the last */
+    char **rest;    /* the arguments behind the options; NULL at the end */
     int rest_count;
 };
 
-/* Fills *options, the struct that the command's rows are about, which holds the defaults.
- * Returns false if nothing is left to do: help was printed, or wrong arguments complained about, as *ret_status says */
+/* Fills *options, the struct of the command's rows, which holds the defaults.
+ * Returns false if nothing is left to do: help was printed, or wrong arguments reported; *ret_status is set then */
 bool options_parse(const struct command *command, int argc, char **argv, void *options, struct arguments *ret_arguments,
                    enum status *ret_status);
 
-/* Which of these options was given, the first if several; NULL: none. names: blanks between */
+/* The first of these options that was given; NULL: none. names: separated by blanks */
 const char *options_given(const struct arguments *arguments, const char *names);
 
 /* Prints usage and help of a command on standard output. */
 void options_print_help(const struct command *command);
 
-/* Prints for completions/ what may stand on the command line: see option_print_completion(). */
+/* Prints for completions/ what is possible on the command line: see option_print_completion(). */
 void options_print_completion(const struct command *command);
 
 /* Rows that several commands have. */

@@ -1,4 +1,4 @@
-/* The options of a subcommand: getopt_long(3) takes the command line apart as the command's table says. */
+/* The options of a subcommand: getopt_long(3) parses the command line by the command's table. */
 #include <assert.h>
 #include <getopt.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "option_table.h"
 
 #define ROWS_MAX 32
-#define VALUE_OF_ROWS 256 /* what getopt_long answers for the first row's long name: beyond all letters */
+#define VALUE_OF_ROWS 256 /* getopt_long's result for the first row's long name: beyond all letters */
 #define PAGE_COLUMNS 80
 #define PAGE_MARGIN 2
 
@@ -23,7 +23,7 @@ static size_t count_rows(const struct option_row *rows) {
     return count;
 }
 
-/* The row that tells what follows the options; NULL: none does. */
+/* The row of the arguments behind the options; NULL: there are none. */
 static const struct option_row *arguments_row(const struct option_row *rows) {
     for (; rows->kind != OPTION_END; rows++)
         if (!rows->name && rows->kind != OPTION_HEADING)
@@ -33,7 +33,7 @@ static const struct option_row *arguments_row(const struct option_row *rows) {
 
 /* ---- Parsing ------------------------------------------------------------------------------------ */
 
-/* Keeps what an option was given. text: NULL if it takes nothing */
+/* Stores the value of an option. text: NULL if it takes none */
 static enum status take(const struct command *command, const struct option_row *row, char *text, void *options) {
     char why[OPTION_TEXT_SIZE];
     const char *const *variant = row->kind == OPTION_VARIANT ? (const void *)((char *)options + row->offset) : NULL;
@@ -43,7 +43,7 @@ static enum status take(const struct command *command, const struct option_row *
     return wrong ? usage_error(command, "--%s %s, not '%s'", row->name, wrong, text) : STATUS_OK;
 }
 
-/* What getopt_long is told, for a table. */
+/* A table in the form of getopt_long. */
 struct parser {
     const struct option_row *rows;
     size_t row_count;
@@ -69,14 +69,14 @@ static void parser_init(struct parser *parser, const struct option_row *rows) {
     size_t letters_length = 0;
     if (arguments && arguments->kind == OPTION_COMMAND)
         parser->letters[letters_length++] = '+';
-    parser->letters[letters_length++] = ':'; /* a missing argument is told apart, and nothing is printed */
+    parser->letters[letters_length++] = ':'; /* reports a missing argument differently, and prints nothing */
     for (size_t i = 0; i < parser->row_count; i++)
         if (rows[i].name)
             add_option(parser, &rows[i], &count, &letters_length);
     add_option(parser, &help_row, &count, &letters_length);
 }
 
-/* value: what getopt_long has answered */
+/* value: the result of getopt_long */
 static const struct option_row *find_row(const struct parser *parser, int value) {
     if (value >= VALUE_OF_ROWS)
         return value == VALUE_OF_ROWS + ROWS_MAX ? &help_row : &parser->rows[value - VALUE_OF_ROWS];
@@ -86,10 +86,10 @@ static const struct option_row *find_row(const struct parser *parser, int value)
     return &help_row;
 }
 
-/* A long option that is the beginning of no option's name, or of several. */
+/* A long option that is the prefix of no option's name, or of several. */
 static enum status refuse_name(const struct command *command, const struct parser *parser, const char *word) {
     char names[OPTION_TEXT_SIZE] = "";
-    const char *pending = NULL; /* the last one stands behind "or" */
+    const char *pending = NULL; /* the last one is printed behind "or" */
     size_t length = strcspn(word + 2, "=");
     for (const struct option *option = parser->long_options; option->name; option++) {
         if (strncmp(option->name, word + 2, length) != 0)
@@ -104,9 +104,9 @@ static enum status refuse_name(const struct command *command, const struct parse
     return usage_error(command, "option '%s' is ambiguous: %s", word, names);
 }
 
-/* What getopt_long's '?' or ':' means. */
+/* Explains getopt_long's '?' or ':'. */
 static enum status refuse_option(const struct command *command, const struct parser *parser, int answer, char **argv) {
-    const char *word = argv[optind - 1]; /* all of a long option; a short one may stand in the next word */
+    const char *word = argv[optind - 1]; /* the whole long option; the value of a short one may be in the next word */
     if (answer == ':')
         return usage_error(command, "option '%s' needs an argument", word);
     if (optopt == 0)
@@ -132,7 +132,7 @@ bool options_parse(const struct command *command, int argc, char **argv, void *o
     enum status status = STATUS_OK;
     int answer;
     parser_init(&parser, command->options);
-    optind = 0; /* glibc's way to begin anew */
+    optind = 0; /* resets getopt_long in glibc */
     while (status == STATUS_OK && (answer = getopt_long(argc, argv, parser.letters, parser.long_options, NULL)) != -1) {
         const struct option_row *row = answer == '?' || answer == ':' ? NULL : find_row(&parser, answer);
         if (row == &help_row) {
@@ -155,7 +155,7 @@ const char *options_given(const struct arguments *arguments, const char *names) 
 
 /* ---- Help and completion ------------------------------------------------------------------------ */
 
-/* --help stands above the first heading, which is not about it. */
+/* --help is printed above the first heading, to which it does not belong. */
 static void print_rows(const struct option_row *row, const struct option_style *style) {
     bool is_help_told = false;
     for (; row->kind != OPTION_END; row++) {

@@ -1,4 +1,4 @@
-/* Names of operations that were chosen, and those of a profile. */
+/* Finding the chosen operations in a profile. */
 #include "op_choice.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What --op chooses of a profile. */
+/* The operations of a profile that --op chooses. */
 #ifndef OP_CHOICE_H
 #define OP_CHOICE_H
 
@@ -6,10 +6,10 @@
 #include "command.h"
 #include "option_list.h"
 
-/* How many of the profile's operations are chosen. */
+/* The number of the profile's operations that are chosen. */
 size_t op_choice_count(const struct option_list *ops, const struct aggstats_profile *profile);
 
-/* Complains of each that the profile does not hold. Returns STATUS_NOT_SO if there is one */
+/* Reports each that the profile does not have. Returns STATUS_NOT_SO if there is one */
 enum status op_choice_report_absent(const struct option_list *ops, const struct aggstats_profile *profile);
 
 #endif

@@ -1,4 +1,4 @@
-/* The dynamic loader takes a list of paths in LD_PRELOAD, between blanks or colons, which no path can have then. */
+/* LD_PRELOAD holds a list of paths separated by blanks or colons, so a path cannot contain these. */
 #include "preload_library.h"
 
 #include <limits.h>
@@ -50,7 +50,7 @@ int preload_library_find(const char *name, char **ret_path) {
     return 0;
 }
 
-/* value, then what the variable has, with a colon between. */
+/* Puts value before the variable's contents, with a colon between. */
 static int put_before(const char *variable, const char *value) {
     const char *rest = getenv(variable);
     CLEANUP_FREE char *both = NULL;

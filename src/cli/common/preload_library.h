@@ -4,11 +4,12 @@
 
 /* The path of one: in the directory that OSPROF_LIBRARIES names, else where it is installed, else beside this program.
  * Owner:   the caller frees *ret_path
- * Errors:  told to the user */
+ * Errors:  reported to the user */
 int preload_library_find(const char *name, char **ret_path);
 
-/* In a child: the program that it becomes, and all that these start, get the library, before others that are preloaded.
- * Errors: -errno */
+/* Call in a child: the program that it executes, and all that this starts, get the library, before other preloaded
+ * ones.
+ * Errors:  -errno */
 int preload_library_set(const char *library);
 
 #endif

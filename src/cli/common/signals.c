@@ -6,8 +6,8 @@
 
 #include "base.h"
 
-/* SIGTTIN and SIGTTOU are not among them: they come to the whole process group, and stop this process with CMD.
- * SIGPIPE and SIGXFSZ are blocked only, so that a closed standard error, and a limit of file sizes, are errors. */
+/* SIGTTIN and SIGTTOU are not among them: they are sent to the whole process group, and stop this process with CMD.
+ * SIGPIPE and SIGXFSZ are only blocked, so that a closed standard error, and a limit of file sizes, are errors. */
 static const int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGCONT, SIGUSR1, SIGUSR2};
 
 int signals_init(struct signals *ret_signals) {
@@ -57,7 +57,7 @@ int signals_take_ending(const struct signals *signals) {
     return ending;
 }
 
-/* Not by SIGSTOP: where nobody could continue us, in an orphaned process group, the kernel lets these go by. */
+/* Not by SIGSTOP: in an orphaned process group, where nobody could continue us, the kernel ignores these signals. */
 void signals_stop_self(int signal) {
     sigset_t mask;
     sigemptyset(&mask);

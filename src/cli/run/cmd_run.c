@@ -87,7 +87,7 @@ static const struct option_row rows[] = {
     {.kind = OPTION_END},
 };
 
-/* Several lists for -o are one, with commas between. Errors: -ENOMEM */
+/* Joins several lists for -o with commas. Errors: -ENOMEM */
 static int join_osproffs_options(struct run_options *options) {
     for (size_t i = 0; i < options->osproffs_lists.count; i++) {
         CLEANUP_FREE char *before = steal_pointer(&options->osproffs_options);
@@ -100,7 +100,7 @@ static int join_osproffs_options(struct run_options *options) {
     return 0;
 }
 
-/* In a list for -o a comma ends an option, and a backslash takes what a character means away. */
+/* In a list for -o a comma ends an option, and a backslash escapes a character. */
 static void write_escaped(FILE *stream, const char *text) {
     for (; *text; text++) {
         if (*text == ',' || *text == '\\')
@@ -122,7 +122,7 @@ static int join_labels(struct run_options *options) {
     return fclose(stream) == 0 ? 0 : -ENOMEM;
 }
 
-/* What goes only with some layers. Returns false, and complains, if it is given with others. */
+/* Checks options that are valid only with some layers. Returns false, after reporting it, if one is not. */
 static bool layers_fit(const struct command *command, const struct run_options *options) {
     bool has_fs = options->layers.wanted & LAYER_FS;
     if (options->layers.wanted != LAYER_FS && options->other)

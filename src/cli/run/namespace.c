@@ -56,7 +56,7 @@ static int write_text(const char *path, const char *text) {
     return fd < 0 ? negative_errno() : write_all(fd, text, strlen(text));
 }
 
-/* Kernels demand that groups can no longer be set before an ordinary user maps one. */
+/* The kernel requires an ordinary user to give up setting groups before mapping one. */
 static int map_ids(uid_t uid, gid_t gid) {
     char uid_map[64];
     char gid_map[64];
@@ -92,7 +92,7 @@ static int make_namespaces(struct namespace *space) {
 int namespace_enter(struct namespace *ret_namespace) {
     struct namespace space = {.bounding_caps = read_bounding_caps()};
     int error = make_namespaces(&space);
-    /* What others unmount outside is to go here too, or it would stay in use for as long as the command runs. */
+    /* unmounting outside must have an effect here too, or the file system would stay in use until the command ends */
     if (error == 0 && mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
         error = negative_errno();
     if (error && space.has_user)

@@ -1,8 +1,8 @@
-/* Starting the command, and standing between it and who started osprof.
+/* Starting the command, and standing between it and the process that started osprof.
  *
- * It stays in osprof's process group, so that a terminal treats both as one job: what is typed (Ctrl-C, Ctrl-\, Ctrl-Z)
- * comes to both from the kernel, and a shell continues both. Such signals are not passed on: the command would get them
- * twice. Those that somebody sends to osprof alone are. */
+ * It stays in osprof's process group, so that a terminal treats both as one job: the kernel sends what is typed
+ * (Ctrl-C, Ctrl-\, Ctrl-Z) to both, and a shell continues both. Such signals are not passed on, or the command would
+ * get them twice. Signals that somebody sends to osprof alone are. */
 #include "run_child.h"
 
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static int start(const char *const *arguments, const struct namespace *space, co
     return error;
 }
 
-/* Sent by a process, not by the kernel; and not by the command itself, to its whole group. */
+/* True if a process sent it, not the kernel; and not the command itself, to its whole group. */
 static bool is_sent_to_us(const struct signalfd_siginfo *info, pid_t child) {
     return info->ssi_code <= 0 && (pid_t)info->ssi_pid != child;
 }

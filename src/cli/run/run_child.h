@@ -1,5 +1,5 @@
-/* One run of the command of osprof run: started as the caller would have started it, waited for, and told of the
- * signals that osprof gets. */
+/* One run of the command of osprof run: started as the caller would have started it, waited for, with signals passed on
+ * that osprof gets. */
 #ifndef RUN_CHILD_H
 #define RUN_CHILD_H
 
@@ -12,15 +12,15 @@
 #include "signals.h"
 
 struct run_outcome {
-    int status;      /* exit status, as a shell says it */
-    bool is_started; /* else it could not be executed, which has been said */
+    int status;      /* exit status, as in a shell */
+    bool is_started; /* false: it could not be executed, which has been reported */
     bool is_killed;  /* by a signal */
 };
 
-/* arguments: NULL at the end; the first is looked for in PATH
- * mounts:    are told of daemons that end meanwhile
- * user:      what it is to be preloaded with; NULL: nothing
- * Errors:    -errno, no process could be made; not told yet */
+/* arguments: NULL at the end; the first is searched in PATH
+ * mounts:    notice daemons that end meanwhile
+ * user:      the library to preload; NULL: none
+ * Errors:  -errno, no process could be made; not reported yet */
 int run_child(const char *const *arguments, const struct namespace *space, const struct signals *signals,
               struct run_mounts *mounts, const struct run_user *user, struct run_outcome *ret_outcome);
 

@@ -1,4 +1,4 @@
-/* All parts of a run, opened, started, stopped and told in order. */
+/* All parts of a run: opened, started, stopped and reported in order. */
 #include "run_options.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "traces.h"
 #include "versus.h"
 
-/* What one use of osprof run has and has done. */
+/* The state of osprof run. */
 struct run {
     const struct run_options *options;
     struct namespace space;
@@ -30,17 +30,17 @@ struct run {
     struct run_user user;     /* zeroed without the layer user */
     struct traces traces;     /* of the layers fuse and block */
     struct run_served served; /* of the layer daemon */
-    struct recording layers;  /* those that have been taken, of all directories; see run_report() */
+    struct recording layers;  /* those taken for all directories; see run_report() */
     struct run_target target;
     struct run_sets sets;
     struct run_left left;
     int status;          /* of the first run that failed */
-    unsigned runs_count; /* that were counted */
+    unsigned runs_count; /* those that were counted */
 };
 
 /* ---- Running ------------------------------------------------------------------------------------ */
 
-/* Said now and in one way, before libfuse says it in another. */
+/* Checked now, so that the message is ours and not libfuse's. */
 static int check_device(void) {
     CLEANUP_FD int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
     if (fd >= 0)
@@ -57,8 +57,9 @@ static int check_device(void) {
     return error;
 }
 
-/* Before the first run, and before the first that counts. Tracing begins with that only, and takes seconds to begin.
- * Errors: told to the user; -EINTR: a signal came, *ret_signal */
+/* Call before the first run, and before the first that counts. Tracing begins only with that, and takes seconds to
+ * begin.
+ * Errors:  reported to the user; -EINTR: a signal came, *ret_signal */
 static int start_counting(struct run *run, bool counts, int *ret_signal) {
     int error = counts ? traces_start(&run->traces, &run->signals, ret_signal) : 0;
     if (error)
@@ -70,8 +71,8 @@ static int start_counting(struct run *run, bool counts, int *ret_signal) {
     return 0;
 }
 
-/* Until all runs are done, one is ended by a signal, or none can be made.
- * Errors: told to the user; -EINTR: a signal came before, *ret_signal */
+/* Returns when all runs are done, one is ended by a signal, or none can be made.
+ * Errors:  reported to the user; -EINTR: a signal came before, *ret_signal */
 static int run_all(struct run *run, int *ret_signal) {
     const struct run_options *options = run->options;
     for (unsigned i = 0; i < options->warmup_count + options->repeat_count; i++) {
@@ -193,8 +194,8 @@ static int run_in_namespace(struct run *run) {
     return status;
 }
 
-/* Standard files that were closed stay so for the command, but nothing that is opened here takes their place; and
- * writing to them fails. */
+/* Standard files that were closed stay closed for the command, but no file opened here gets their numbers; and writing
+ * to them fails. */
 static void reserve_standard_files(void) {
     int fd;
     do
@@ -203,7 +204,7 @@ static void reserve_standard_files(void) {
     close_fd(&fd);
 }
 
-/* Each directory has a file where its own osproffs is profiled. */
+/* Each directory has a file for the profile of its osproffs. */
 static int open_target(struct run *run) {
     const struct run_options *options = run->options;
     size_t count = options->layers.wanted & LAYER_FS ? options->directories.count : 1;

@@ -28,7 +28,7 @@ static int complain_unusable(const char *name, int error) {
     return error;
 }
 
-/* What holds no files has no use for a profile, and what is mounted below the root would be shown through it. */
+/* A file system without files needs no profile, and file systems mounted below the root would be visible through it. */
 static int refuse_special(const struct run_daemon *daemon) {
     struct statfs fs;
     if (fstatfs(daemon->lower_fd, &fs) < 0)
@@ -90,8 +90,8 @@ void run_daemon_renew(struct run_daemon *daemon) {
 
 /* ---- Starting ----------------------------------------------------------------------------------- */
 
-/* As root others may use the mount too: the command may become somebody else. The control file is written to, also over
- * a directory that is read-only. */
+/* As root other users may use the mount too: the command may change its user. The control file is written to, also over
+ * a read-only directory. */
 static void exec_osproffs(const struct run_daemon *daemon, const struct run_osproffs *options) {
     char lower[32];
     const char *arguments[16] = {"osproffs", "-f"};
@@ -122,8 +122,7 @@ static void exec_osproffs(const struct run_daemon *daemon, const struct run_ospr
         complain("cannot find osproffs: it is neither beside osprof nor in PATH; name it by the variable OSPROFFS");
 }
 
-/* Standard input is empty, the profile goes to memory, messages to our standard error. All else that is open is none
- * of its business. */
+/* Standard input is empty, the profile goes to memory, messages to our standard error. All other files are closed. */
 static int arrange_fds(const struct run_daemon *daemon) {
     int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 || dup2(daemon->profile_fd, STDOUT_FILENO) < 0)
@@ -131,11 +130,11 @@ static int arrange_fds(const struct run_daemon *daemon) {
     int lower_fd = fcntl(daemon->lower_fd, F_DUPFD_CLOEXEC, LOWER_FD + 1);
     if (lower_fd < 0 || dup2(lower_fd, LOWER_FD) < 0)
         return negative_errno();
-    close_range(LOWER_FD + 1, ~0U, 0); /* before Linux 5.9 what was open stays open */
+    close_range(LOWER_FD + 1, ~0U, 0); /* before Linux 5.9 open files stay open */
     return 0;
 }
 
-/* In a session of its own, so that nothing that is typed at a terminal reaches it. */
+/* In a session of its own, so that nothing typed at a terminal reaches it. */
 static _Noreturn void become_daemon(const struct run_daemon *daemon, const struct run_osproffs *options,
                                     const struct signals *signals, pid_t parent) {
     setsid();
@@ -153,13 +152,13 @@ static _Noreturn void become_daemon(const struct run_daemon *daemon, const struc
     _exit(1);
 }
 
-/* The number of the device that a path leads to, which a mount on it changes; 0 if that cannot be told. */
+/* The device number at a path, which a mount on it changes; 0 if unknown. */
 static dev_t device_at(const char *path) {
     dev_t device;
     return mounts_device_at(path, &device) < 0 ? 0 : device;
 }
 
-/* The kernel says in mountinfo when something is mounted. */
+/* The kernel signals in mountinfo that something was mounted. */
 static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const struct signals *signals,
                           int *ret_signal) {
     CLEANUP_FD int mounts_fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
@@ -181,7 +180,7 @@ static int wait_for_mount(struct run_daemon *daemon, dev_t device_before, const 
     return 0;
 }
 
-/* Opened through the directory, whatever is mounted over it by now. */
+/* Opened through the directory's descriptor, whatever is mounted over it by now. */
 static void open_live(struct run_daemon *daemon, const struct run_osproffs *options) {
     for (unsigned attempt = 0; attempt < LIVE_ATTEMPTS && daemon->live_fd < 0; attempt++) {
         struct input input = {0};
@@ -193,12 +192,12 @@ static void open_live(struct run_daemon *daemon, const struct run_osproffs *opti
         if (daemon->live_fd < 0)
             return;
         if (run_daemon_read_live(daemon, &input) < 0 || !input.live.recording || input.live.pid != daemon->pid)
-            close_fd(&daemon->live_fd); /* left behind by another of the same number */
+            close_fd(&daemon->live_fd); /* left behind by another process of the same number */
         input_finish(&input);
     }
 }
 
-/* For attributes, of something that is held. */
+/* Asks for attributes of an open file. */
 static int ask(int fd) {
     struct statx attr;
     return statx(fd, "", AT_EMPTY_PATH | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &attr) < 0 ? negative_errno() : 0;
@@ -215,8 +214,8 @@ static int open_mount(struct run_daemon *daemon, const struct run_osproffs *opti
     if (options->live_dir_fd >= 0)
         open_live(daemon, options);
     daemon->was_mounted = true;
-    /* Until it is asked, the kernel believes that the root belongs to uid 0. Where that has no number, nobody may write
-     * there. */
+    /* before it asks, the kernel believes that the root belongs to uid 0; if that has no number, nobody may write
+     * there */
     return ask(daemon->root_fd);
 }
 
@@ -302,11 +301,11 @@ void run_daemon_detach(struct run_daemon *daemon) {
     close_fd(&daemon->control_fd);
     if (daemon->root_fd < 0) {
         if (daemon->pid != 0 && !daemon->has_ended)
-            kill(daemon->pid, SIGTERM); /* not that far yet */
+            kill(daemon->pid, SIGTERM); /* it has not mounted yet */
         return;
     }
     snprintf(mount, sizeof(mount), "/proc/self/fd/%d", daemon->root_fd);
-    if (umount2(mount, MNT_DETACH) < 0 && errno != EINVAL) /* which it is if the daemon has unmounted it */
+    if (umount2(mount, MNT_DETACH) < 0 && errno != EINVAL) /* EINVAL if the daemon has unmounted it */
         complain("cannot unmount %s: %s", daemon->name, strerror(errno));
     close_fd(&daemon->root_fd);
 }

@@ -11,14 +11,14 @@
 #include "signals.h"
 
 struct run_daemon {
-    const char *name; /* the directory as it was given */
+    const char *name; /* the directory as given by the user */
     char *path;       /* absolute, without symbolic links */
     int lower_fd;     /* the directory itself, below all mounts */
     pid_t pid;        /* 0: not started */
     bool was_mounted;
     bool has_ended;
     int wait_status; /* if it has ended */
-    int profile_fd;  /* memory that gets the final profile */
+    int profile_fd;  /* memory for the final profile */
     int root_fd;     /* of the mount, O_PATH */
     int control_fd;  /* its control file, O_PATH */
     int live_fd;     /* -1: none */
@@ -28,13 +28,13 @@ struct run_daemon {
 /* Opens the directory. Errors: told to the user */
 int run_daemon_open(struct run_daemon *ret_daemon, const char *name);
 
-/* Opens it again, in a mount namespace that has been entered meanwhile: what was opened outside has no path in there if
- * the root is not that of the system.
- * Errors:  told to the user */
+/* Opens it again, in a mount namespace entered meanwhile: a directory opened outside has no path in there if the root
+ * is not that of the system.
+ * Errors:  reported to the user */
 int run_daemon_reopen(struct run_daemon *daemon);
 void run_daemon_finish(struct run_daemon *daemon);
 
-/* One that has ended, and whose profile has been taken, is as if just opened. */
+/* Makes one that has ended, and whose profile has been taken, as if just opened. */
 void run_daemon_renew(struct run_daemon *daemon);
 
 /* Mounts, and returns when the mount works.
@@ -45,23 +45,23 @@ int run_daemon_start(struct run_daemon *daemon, const struct run_osproffs *optio
 /* Writes a command to the control file. Errors: -errno */
 int run_daemon_command(const struct run_daemon *daemon, const char *command);
 
-/* Asks the daemon for the control file's attributes, which is not counted: the answer comes when what was asked before
- * has at least been begun. Waits for as long as that takes */
+/* Asks the daemon for the control file's attributes, which is not counted: when the answer comes, earlier requests have
+ * at least begun. Waits as long as that takes */
 void run_daemon_wait_for_answer(const struct run_daemon *daemon);
 
-/* Reads what the live file says now. Errors: -errno; -ENOENT there is none */
+/* Reads the live file. Errors: -errno; -ENOENT there is none */
 int run_daemon_read_live(const struct run_daemon *daemon, struct input *ret_input);
 
-/* Notices if it has ended. Returns true once, when it has. */
+/* Returns true once, after it has ended. */
 bool run_daemon_reap(struct run_daemon *daemon);
 
-/* Detaches the mount: it is gone when nobody uses it, and the daemon with it. */
+/* Detaches the mount: it ends when nobody uses it, and the daemon with it. */
 void run_daemon_detach(struct run_daemon *daemon);
 
-/* The final profile, of a daemon that has ended: its own, or if it was killed what its live file holds, which is
- * removed then.
+/* The final profile of a daemon that has ended: its own, or if it was killed that in its live file, which is removed
+ * then.
  * Owner:   the caller finishes *ret_input
- * Errors:  told to the user */
+ * Errors:  reported to the user */
 int run_daemon_profile(struct run_daemon *daemon, const struct run_osproffs *options, struct input *ret_input);
 
 #endif

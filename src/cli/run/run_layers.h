@@ -18,14 +18,14 @@ enum {
 
 struct run_layers {
     unsigned wanted;   /* as bits */
-    bool are_optional; /* those that cannot be profiled are told, and left out */
+    bool are_optional; /* layers that cannot be profiled are reported, and left out */
 };
 
-/* Reads a list, "user,fs"; NULL: fs. Returns false, and complains, if it has another word */
+/* Reads a list, "user,fs"; NULL: fs. Returns false, after reporting it, if it has another word */
 bool run_layers_parse(const struct command *command, const char *list, struct run_layers *ret_layers);
 
-/* Of all layers on a mount that osprof fuse profiles: daemon in place of fs, since what a daemon does that is profiled
- * from inside is not profiled from above. */
+/* For "all" layers on a mount that osprof fuse profiles: replaces fs by daemon, since a daemon that is profiled from
+ * inside is not profiled from above. */
 void run_layers_choose(struct run_layers *layers, const char *const *directories, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
-/* A child process looks at /proc, and is not waited for: what is there of a process that hangs in the kernel may be
- * locked. Programs that are ending when the command does are given a moment for that. */
+/* A child process reads /proc, and is not waited for: reading the files of a process that hangs in the kernel may
+ * block. Programs that are ending when the command does are given a moment for that. */
 #include "run_left.h"
 
 #include <dirent.h>
@@ -21,7 +21,7 @@
 #define ENVIRONMENT_BYTES_MAX (4U << 20)
 #define NAMES_MAX 8U
 
-/* ---- What belongs to the run -------------------------------------------------------------------- */
+/* ---- Processes of the run ----------------------------------------------------------------------- */
 
 struct run_mark {
     char *variable; /* in the environment; NULL: the layer user is not profiled */
@@ -75,7 +75,7 @@ static bool is_own(const struct run_mounts *mounts, pid_t pid, const char *progr
     return found;
 }
 
-/* False: it is none of the run's. */
+/* Returns false if it does not belong to the run. */
 static bool look_at(const struct run_mark *mark, const struct run_mounts *mounts, pid_t pid, int proc_fd,
                     struct run_left_process *ret_process) {
     struct proc_stat stat;
@@ -98,14 +98,14 @@ static void look_at_all(const struct run_mark *mark, const struct run_mounts *mo
             pid > 0 ? openat(dirfd(directory), entry->d_name, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
         if (proc_fd < 0 || !look_at(mark, mounts, pid, proc_fd, &process))
             continue;
-        write_all(to_fd, &process, sizeof(process)); /* in one piece: a pipe's atomic size is larger */
+        write_all(to_fd, &process, sizeof(process)); /* atomic: a pipe's atomic size is larger */
         count++;
     }
     if (directory)
         closedir(directory);
 }
 
-/* What the child writes. Returns whether it has ended. */
+/* Reads what the child writes. Returns whether it has ended. */
 static bool collect(int fd, struct run_left *left) {
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + INT64_C(1000000) * LOOK_MS;
     int64_t left_ms = LOOK_MS;
@@ -143,9 +143,9 @@ void run_left_find(struct run_left *ret_left, const struct run_user *user, const
     free(mark.variable);
 }
 
-/* ---- Telling ------------------------------------------------------------------------------------ */
+/* ---- Reporting ---------------------------------------------------------------------------------- */
 
-/* Those of both. */
+/* Keeps those that are in both. */
 static void keep_common(struct run_left *left, const struct run_left *now) {
     size_t kept = 0;
     for (size_t i = 0; i < left->count; i++)
@@ -178,7 +178,7 @@ static void list_names(const struct run_left *left, char ret_text[RUN_LEFT_TEXT_
     if (left->count > NAMES_MAX)
         snprintf(ret_text + length, RUN_LEFT_TEXT_SIZE - length, " and %zu other%s", left->count - NAMES_MAX,
                  left->count - NAMES_MAX == 1 ? "" : "s");
-    for (char *at = ret_text; *at; at++) /* a program calls itself what it likes */
+    for (char *at = ret_text; *at; at++) /* a program may choose any name */
         if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
             *at = '?';
 }

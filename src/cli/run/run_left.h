@@ -1,17 +1,18 @@
-/* Processes of a run that are still there when its command has ended: what they do from then on is in no profile.
+/* Processes of a run that still exist when its command has ended: their later calls are in no profile.
  *
- * They are known by their environment, which the layer user has put a variable into, and by their mount namespace. */
+ * They are recognised by their environment, into which the layer user has put a variable, and by their mount
+ * namespace. */
 #ifndef RUN_LEFT_H
 #define RUN_LEFT_H
 
 #include "run_mounts.h"
 #include "run_user.h"
 
-#define RUN_LEFT_MAX 256 /* those beyond are not seen */
+#define RUN_LEFT_MAX 256 /* those beyond are missed */
 
 struct run_left_process {
     pid_t pid;
-    uint64_t start; /* since when it is that process, in the kernel's ticks */
+    uint64_t start; /* when the process started, in the kernel's ticks: numbers are reused */
     char program[AGGSTATS_PROGRAM_SIZE];
 };
 
@@ -20,12 +21,12 @@ struct run_left {
     size_t count;
 };
 
-/* Those that are there now. user, mounts: as they ran. Where that cannot be found out within a second there are none */
+/* Finds those that exist now. user, mounts: as they ran. If that takes more than a second, finds none */
 void run_left_find(struct run_left *ret_left, const struct run_user *user, const struct run_mounts *mounts);
 
 #define RUN_LEFT_TEXT_SIZE 1024
 
-/* Says which of them are still there a moment later. ret_names: for a header line; "": none is */
+/* Reports those that still exist a moment later. ret_names: for a header line; "": none */
 void run_left_tell(struct run_left *left, const struct run_user *user, const struct run_mounts *mounts,
                    char ret_names[RUN_LEFT_TEXT_SIZE]);
 

@@ -19,8 +19,8 @@
 #define ANSWER_MS 2000
 #define SETTLE_STEP_NS 1000000
 #define SETTLE_MS 200
-#define SETTLE_BUSY_MS 20  /* if all that goes on is newer, which may go on for ever */
-#define UNUSED_MS 1000     /* how long the kernel may take to end a mount that nobody uses */
+#define SETTLE_BUSY_MS 20  /* if all calls in flight are newer, which may go on for ever */
+#define UNUSED_MS 1000     /* how long the kernel may take to end an unused mount */
 #define TERMINATE_MS 10000 /* osproffs waits 2 s for calls that hang */
 #define KILL_MS 1000
 
@@ -107,7 +107,7 @@ static bool is_within(const char *path, const char *directory) {
     return strncmp(path, directory, length) == 0 && (path[length] == '/' || path[length] == '\0');
 }
 
-/* Where we are is still the directory below the mounts. What lies in none of them stays as it is. */
+/* The current directory is still the one below the mounts. One outside all of them stays as it is. */
 static int enter_current_dir(const struct run_mounts *mounts) {
     CLEANUP_FREE char *path = getcwd(NULL, 0);
     bool is_covered = false;
@@ -143,7 +143,7 @@ int run_mounts_start(struct run_mounts *mounts, const struct signals *signals, i
 /* ---- Counting ----------------------------------------------------------------------------------- */
 
 struct counted {
-    wide_count calls;   /* over all mounts that have a live file to tell them */
+    wide_count calls;   /* over all mounts with a live file */
     bool has_in_flight; /* calls */
     bool has_older;     /* some of them began before a moment */
 };
@@ -177,13 +177,13 @@ static struct counted look_at_counted(const struct run_mounts *mounts, int64_t b
     return counted;
 }
 
-/* What we ask a mount's osproffs is in no profile of it; whoever traces its requests knows it by the thread's name. */
+/* Our own requests to a mount's osproffs are not in its profile; traces recognise them by the thread's name. */
 static void take_name(const char *name) {
     prctl(PR_SET_NAME, name);
 }
 
-/* Asks them all, by a child process, since nothing but an answer wakes who waits for one; if there is none, it stays
- * until the mount has ended. Returns whether all have answered. */
+/* Asks all of them, in a child process, since a thread that waits for an answer cannot be woken otherwise. Without an
+ * answer the child stays until the mount has ended. Returns whether all have answered. */
 static bool ask_all(const struct run_mounts *mounts, void (*ask)(const struct run_daemon *daemon)) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)

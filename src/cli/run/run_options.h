@@ -1,4 +1,4 @@
-/* What osprof run is to do. */
+/* The options of osprof run. */
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
@@ -12,7 +12,7 @@ struct run_options {
     struct run_layers layers;
     struct option_list directories;
     struct option_list osproffs_lists;
-    char *osproffs_options; /* all of those; NULL: none */
+    char *osproffs_options; /* all of those, joined; NULL: none */
     struct option_list labels;
     char *osproffs_labels; /* all of those, as an option list of osproffs; NULL: none */
     const char *profile;   /* NULL: shown on standard error */
@@ -25,9 +25,9 @@ struct run_options {
     const char *const *command;
 };
 
-/* Runs the command, as often as it is to be run, and reports or saves what was profiled. Returns an exit status, that
- * of the command or one of those of command.h.
- * Errors:  told to the user */
+/* Runs the command, as often as wanted, and shows or saves the profiles. Returns an exit status, that of the command or
+ * one of those of command.h.
+ * Errors:  reported to the user */
 int run_command(const struct run_options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* From what was given for osproffs to what its starter must know: the program, and where to find its files. */
+/* From the options for osproffs to what is needed to start it: the program, and where its files are. */
 #include "run_osproffs.h"
 
 #include <fcntl.h>
@@ -11,8 +11,9 @@
 #include "live_dirs.h"
 #include "path.h"
 
-/* The value of an option in a list for -o, of the last if there are several.
- * Owner:   the caller frees it Returns NULL if it is not given */
+/* The value of an option in a list for -o, the last one if there are several.
+ * Owner:   the caller frees it
+ * Returns NULL if it is not given */
 static char *find_option(const char *list, const char *name) {
     CLEANUP_FREE char *copy = list ? strdup(list) : NULL;
     char *value = NULL;
@@ -27,7 +28,7 @@ static char *find_option(const char *list, const char *name) {
     return value;
 }
 
-/* Beside this program, as both are installed; else it is looked for in PATH. */
+/* Beside this program, where both are installed; else in PATH. */
 static char *find_osproffs(void) {
     char self[PATH_MAX];
     const char *given = getenv("OSPROFFS");
@@ -46,7 +47,7 @@ static char *find_osproffs(void) {
     return strdup("osproffs");
 }
 
-/* It is opened, and made if it is the default, before anything is mounted over it. */
+/* Opens it, and makes the default one if needed, before anything is mounted over it. */
 static int open_live_dir(const char *given) {
     struct live_dirs dirs;
     CLEANUP_FREE char *asked = find_option(given, "live");
@@ -59,7 +60,7 @@ static int open_live_dir(const char *given) {
     return open(asked ? asked : path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Whether groups that nobody has asked for go with what is given. */
+/* True if groups that nobody has asked for are compatible with the given options. */
 static bool may_group(const char *given) {
     CLEANUP_FREE char *by = find_option(given, "by");
     CLEANUP_FREE char *timing = find_option(given, "timing");

@@ -1,4 +1,4 @@
-/* Profiles of a run, with what was run in their headers. */
+/* Profiles of a run, with the command in their headers. */
 #include "run_report.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #define COMMAND_BYTES_MAX 1024 /* of the header line */
 #define LAYERS_ROWS_MAX 6
-#define GROUP_ROWS_MAX 18 /* a table of them fits a screen of 24 lines, with what is said of it */
+#define GROUP_ROWS_MAX 18 /* a table of them fits a screen of 24 lines, with the text around it */
 
 /* ---- The target --------------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static char *name_of(const struct run_target *target, size_t directory, size_t s
     return asprintf(&name, "%s%s%s", target->name, number, letter) < 0 ? NULL : name;
 }
 
-/* What is there already and cannot be replaced by a file. */
+/* Refuses an existing file of another type. */
 static int check_name(const struct run_target *target, size_t directory, size_t side) {
     struct stat attr;
     CLEANUP_FREE char *name = name_of(target, directory, side);
@@ -59,7 +59,7 @@ static int open_file(struct run_target *target, const char *path) {
     return check_names(target);
 }
 
-/* A fifo without a reader is an error now, not a wait; once open, writes may wait as usual. */
+/* A FIFO without a reader is an error now, not a wait; once it is open, writes may wait as usual. */
 static int open_stream(struct run_target *target, const char *path) {
     target->stream_fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (target->stream_fd < 0)
@@ -115,7 +115,7 @@ static int write_to_target(const struct run_target *target, size_t directory, si
 
 /* ---- Header ------------------------------------------------------------------------------------- */
 
-/* One line, cut where it gets too long; what a line cannot hold is a question mark. */
+/* One line, cut if it is too long; characters that a line cannot hold become question marks. */
 static void format_command(const char *const *command, char ret_text[COMMAND_BYTES_MAX]) {
     size_t length = 0;
     ret_text[0] = '\0';
@@ -176,7 +176,7 @@ int run_target_save(const struct run_target *target, size_t directory, size_t si
     return save(target, directory, side, &recording);
 }
 
-/* Of the mount of a directory, with what was asked of its osproffs. */
+/* Prints the profile of a directory's mount, with the options of its osproffs. */
 static int print_mount(const struct run_mounts *mounts, size_t directory, const struct run_shown *shown,
                        const struct input *input, FILE *stream) {
     const struct show_options options = {
@@ -212,7 +212,7 @@ static int show(const struct run_mounts *mounts, size_t directory, const struct 
     return fclose(options.stream) != 0 && error == 0 ? negative_errno() : error;
 }
 
-/* The table of all of them, before a page of each. */
+/* Prints the table of all of them, before a page of each. */
 static int show_together(const struct recording *recording) {
     const struct layers_page page = {.recording = recording, .row_max = LAYERS_ROWS_MAX};
     FILE *stream;
@@ -270,7 +270,7 @@ static int report_layers(struct run_mounts *mounts, struct recording *layers, co
     return error;
 }
 
-/* That of one mount is told, whatever becomes of the others. */
+/* Reports one mount, independently of the others. */
 static int report_mount(struct run_mounts *mounts, const struct run_target *target, size_t directory,
                         const struct run_shown *shown) {
     struct recording layers = {.layers = NULL};

@@ -11,11 +11,11 @@
 
 #define SETTLE_STEP_NS 5000000
 #define SETTLE_NS INT64_C(200000000)
-#define QUIET_LOOKS 4 /* between requests a daemon may be without a CPU for a while */
+#define QUIET_LOOKS 4 /* a daemon may get no CPU for a while between requests */
 
 /* ---- Finding ------------------------------------------------------------------------------------ */
 
-/* The mount points of the file system of a directory, of which one is in the live file. */
+/* The mount points of the file system of a directory; one of them is in the live file. */
 static struct live_file *find_file(const struct live_files *files, dev_t device) {
     CLEANUP_MOUNTS struct mounts_table table;
     struct mounts_entry entry;
@@ -27,7 +27,7 @@ static struct live_file *find_file(const struct live_files *files, dev_t device)
     return found;
 }
 
-/* One that is profiled from outside has a profile of what the kernel asks for. */
+/* False if it is profiled from outside: such a profile is of the kernel's requests. */
 static bool is_from_inside(const struct live_file *file) {
     const char *layer = aggstats_profile_label(&file->profile, "layer");
     return layer && strcmp(layer, "daemon") == 0;
@@ -89,9 +89,9 @@ static int ask(const struct run_served *served, struct aggstats_profile *ret_pro
     return error;
 }
 
-/* When nothing more comes: who closes a file does not wait until the daemon is told. Others may use it all the time, so
- * there is an end.
- * Errors: told to the user */
+/* Waits until nothing more comes: a program that closes a file does not wait until the daemon learns that. Others may
+ * use the mount all the time, so the wait is bounded.
+ * Errors:  reported to the user */
 static int ask_when_settled(const struct run_served *served, struct aggstats_profile *ret_profile) {
     const struct timespec step = {.tv_nsec = SETTLE_STEP_NS};
     const int64_t end_ns = read_clock_ns(CLOCK_MONOTONIC) + SETTLE_NS;
@@ -111,7 +111,7 @@ static int ask_when_settled(const struct run_served *served, struct aggstats_pro
     }
 }
 
-/* UINT64_MAX: it is not known. */
+/* UINT64_MAX: unknown. */
 static uint64_t ask_handed_over(const struct run_served *served) {
     CLEANUP_FREE char *text = NULL;
     size_t size_bytes = 0;

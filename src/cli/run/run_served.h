@@ -1,4 +1,4 @@
-/* The layer "daemon" of osprof run: what the FUSE daemon that osprof fuse profiles has done for the command. It is the
+/* The layer "daemon" of osprof run: what a FUSE daemon that osprof fuse profiles has done for the command. It is the
  * difference of two profiles of its mount. */
 #ifndef RUN_SERVED_H
 #define RUN_SERVED_H
@@ -9,19 +9,19 @@ struct run_served {
     char *socket; /* of the process beside the daemon; NULL: the layer is not wanted */
     struct aggstats_profile before;
     uint64_t handed_over_before;
-    bool has_workers; /* after run_served_stop(): who has taken a request has answered it, each time */
+    bool has_workers; /* valid after run_served_stop(): each request was answered by the thread that took it */
 };
 
-/* Whether all directories lie on a mount that osprof fuse profiles.
+/* Whether all directories are on one mount that osprof fuse profiles.
  * Owner:   the caller finishes *ret_served
- * Errors:  -ENOENT one does not, and -EXDEV they are on different ones, -ENOMEM; ret_name: which, borrowed */
+ * Errors:  -ENOENT one is not, and -EXDEV they are on different ones, -ENOMEM; ret_name: which, borrowed */
 int run_served_find(const char *const *directories, size_t count, struct run_served *ret_served, const char **ret_name);
 void run_served_finish(struct run_served *served);
 
-/* The profile begins here. Errors: told to the user */
+/* The profile begins here. Errors: reported to the user */
 int run_served_begin(struct run_served *served);
 
-/* It ends here, and is added to the layers. Errors: told to the user */
+/* It ends here, and is added to the layers. Errors: reported to the user */
 int run_served_stop(struct run_served *served, struct recording *layers);
 
 #endif

@@ -28,7 +28,7 @@ static int check_empty(int fd) {
     return err;
 }
 
-/* One that somebody else has made is not ours to write into, nor to trust. */
+/* A directory that another user has made is not trusted. */
 static int open_directory(int parent_fd, const char *name, int *ret_fd) {
     struct stat attr;
     bool is_new = mkdirat(parent_fd, name, 0777) == 0;

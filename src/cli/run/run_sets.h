@@ -1,5 +1,5 @@
-/* Directories in which each run of a comparison is a profile of its own: a-01.osprof, b-01.osprof and so on, which
- * 'osprof compare DIR' takes. */
+/* Directories in which each run of a comparison has a profile of its own: a-01.osprof, b-01.osprof and so on, for
+ * 'osprof compare DIR'. */
 #ifndef RUN_SETS_H
 #define RUN_SETS_H
 
@@ -13,16 +13,17 @@ struct run_sets {
     int *fds;     /* [count] -1: not open */
 };
 
-/* Makes the directories, before anything is mounted over them; one that is there must be empty.
+/* Makes the directories, before anything is mounted over them; an existing one must be empty.
  * Owner:   the caller finishes *ret_sets, also after an error
- * Errors:  told to the user */
+ * Errors:  reported to the user */
 int run_sets_open(struct run_sets *ret_sets, const char *given, size_t count);
 
-/* Directories without a profile are removed. */
+/* Removes directories without a profile. */
 void run_sets_finish(struct run_sets *sets);
 
-/* Saves the profile of a run. side: 0 is A, 1 is B; run: from 1. What cannot be written goes to standard error.
- * Errors: told to the user */
+/* Saves the profile of a run. side: 0 is A, 1 is B; run: from 1. If it cannot be written it is printed on standard
+ * error.
+ * Errors:  reported to the user */
 int run_sets_save(const struct run_sets *sets, size_t directory, size_t side, size_t run,
                   const struct aggstats_profile *profile);
 

@@ -1,5 +1,5 @@
-/* The live file is made here, before the command runs, and read when it has ended; in between nothing is done. So there
- * is nothing that short processes could fill, or that one that is killed could leave behind. */
+/* The live file is made here, before the command runs, and read when it has ended; nothing happens in between. So there
+ * is no buffer that short processes could fill, and nothing that one that is killed could leave behind. */
 #include "run_user.h"
 
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static int make_live(struct run_user *user, const struct live_dirs *dirs, struct
     return error;
 }
 
-/* With their keys, which take some room, until the file has been made. */
+/* Makes it, with the labels' keys, which take some room until then. */
 static int make_live_with_labels(struct run_user *user, char *paths, const char *const *labels, size_t count) {
     char keys[USER_LABELS_MAX][USER_LABEL_HEADER_SIZE];
     char host[HOST_NAME_MAX + 1] = "";
@@ -107,7 +107,7 @@ static void make_line(char *text) {
             *text = '?';
 }
 
-/* Below "/" is everything, and it is the only path that ends in a slash. */
+/* Everything is below "/", the only path that ends in a slash. */
 static bool has_root(const char *const *directories, size_t count) {
     for (size_t i = 0; i < count; i++) {
         CLEANUP_FREE char *path = realpath(directories[i], NULL);
@@ -178,7 +178,7 @@ void run_user_look_at(struct run_user *user, const char *command) {
         complain("the layer user does not see %s: %s", command, executable_reason(user->kind));
 }
 
-/* Another loader would not take the library. */
+/* Another loader would not accept the library. */
 void run_user_enter(const struct run_user *user) {
     if (user && user->recorder && user->kind != EXECUTABLE_FOREIGN && setenv("OSPROF_POSIX", user->variable, 1) == 0)
         preload_library_set(user->library);
@@ -186,7 +186,7 @@ void run_user_enter(const struct run_user *user) {
 
 /* ---- The profile -------------------------------------------------------------------------------- */
 
-/* When the command has ended: what has not ended then, and is not in flight, never will. */
+/* When the command has ended, calls that have not ended, and are not in flight, never will. */
 static void count_left(struct aggstats_profile *profile) {
     for (size_t i = 0; i < profile->op_count; i++) {
         struct aggstats_op_profile *op = &profile->ops[i];
@@ -216,7 +216,7 @@ int run_user_reset(struct run_user *user) {
     return read_live(user, &user->before, &user->before_info);
 }
 
-/* What nobody has counted, in words. */
+/* What was not counted, in words. */
 static const struct note_words {
     const char *adjective;
     const char *noun;
@@ -240,7 +240,7 @@ static void append_count(char text[TEXT_SIZE], uint64_t count, const struct note
                  (unsigned long long)count, words->adjective, words->noun, count == 1 ? "" : "s", words->rest);
 }
 
-/* As far as it is known. */
+/* Adds what is known of that. */
 static int add_not_seen(const struct run_user *user, struct aggstats_profile *profile,
                         const struct aggstats_live_info *info) {
     char text[TEXT_SIZE] = "";

@@ -1,4 +1,4 @@
-/* Rounds, looks at them, and the report. */
+/* Rounds, interim comparisons (looks), and the report. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 struct undecided {
     size_t ops;
     size_t of_ops;
-    bool has_common; /* whether everything has changed together */
+    bool has_common; /* whether everything has changed together is undecided */
 };
 
 static void tell_undecided(const struct versus *it, const struct undecided *undecided) {
@@ -57,7 +57,7 @@ static time_t now_s(void) {
     return now.tv_sec;
 }
 
-/* With --repeat auto, why no more rounds are made is told. */
+/* With --repeat auto, says why no more rounds are made. */
 static bool are_done(const struct versus *it, time_t start_s) {
     const struct run_vs *vs = it->vs;
     if (!versus_is_auto(it))

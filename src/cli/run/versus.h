@@ -1,6 +1,6 @@
 /* osprof run --vs: two commands run in turn, and what differs between their profiles.
  *
- * Each run has mounts of its own, with empty caches: were both mounted at once, one would go on showing names and
+ * Each run has mounts of its own, with empty caches: if both were mounted at once, one would go on showing names and
  * attributes that the other has just changed. The profiles of several runs are compared as two sets. */
 #ifndef VERSUS_H
 #define VERSUS_H
@@ -17,24 +17,23 @@ enum { VS_A, VS_B, VS_SIDES };
 #define VS_RUNS_MAX 1000U /* all are kept in memory */
 
 struct run_vs {
-    const char *other;          /* A, for a shell: what B is compared with */
+    const char *other;          /* A, for a shell: the command that B is compared with */
     const char *const *command; /* B, NULL at the end */
     unsigned warmup_count;
-    unsigned repeat_count;     /* with several, a throw decides in each round which goes first; 0: until all ops are
-                                  decided */
+    unsigned repeat_count;     /* if several, each round draws lots which goes first; 0: until all ops are decided */
     unsigned most_count;       /* then: rounds at most */
-    unsigned most_seconds;     /* then: no round begins after so long; 0: however long it takes */
+    unsigned most_seconds;     /* then: no round begins after this time; 0: no limit */
     struct run_mounts *mounts; /* open, not started */
     const struct namespace *space;
     const struct signals *signals;
-    const struct run_target *target; /* of VS_SIDES profiles for each directory; of a single run */
-    const struct run_sets *sets;     /* of several */
+    const struct run_target *target; /* of VS_SIDES profiles for each directory; for a single run */
+    const struct run_sets *sets;     /* for several runs */
 };
 
 struct versus_side {
     struct aggstats_profile *runs; /* [rounds that count][directory] */
-    struct aggstats_profile *last; /* of the run just made: [directory] */
-    int status;                    /* of the first run that failed, and was not the last for that */
+    struct aggstats_profile *last; /* of the latest run: [directory] */
+    int status;                    /* of the first run that failed, unless that ended the runs */
 };
 
 struct versus {
@@ -42,9 +41,9 @@ struct versus {
     const char *const *commands[VS_SIDES];
     int start_fd; /* the current directory, below the mounts */
     struct versus_side sides[VS_SIDES];
-    size_t rounds_count; /* that count */
+    size_t rounds_count; /* those that count */
     int stop_status;     /* 0: all rounds were made */
-    unsigned next_look;  /* after so many rounds; 0: none, or each operation is decided */
+    unsigned next_look;  /* after this many rounds; 0: none, or each operation is decided */
 };
 
 /* --repeat auto */
@@ -61,48 +60,47 @@ static inline struct aggstats_profile *versus_run(const struct versus *it, size_
     return &it->sides[side].runs[run * it->vs->mounts->count + directory];
 }
 
-/* Runs both in turn, saves the profiles if they have a place, and prints a comparison for each directory on standard
- * error. A round that a signal has cut short does not count.
+/* Runs both in turn, saves the profiles if wanted, and prints a comparison for each directory on standard error. A
+ * round that a signal has cut short does not count.
  * Returns an exit status: that of B's first run that failed; else of what ended the runs early */
 int run_vs(const struct run_vs *vs);
 
 /* ---- A round: each command once, in mounts of its own ------------------------------------------- */
 
-/* it->vs is set. Errors: -ENOMEM; finished nevertheless */
+/* it->vs is set. Errors: -ENOMEM; finish it nevertheless */
 int versus_init(struct versus *it);
 void versus_finish(struct versus *it);
 
-/* Which command is first is thrown, if there are several rounds. *it has the profiles then, but does not count them.
- * Returns 0: all went well; -ECANCELED: the runs end here, before the round is complete; other errors: told */
+/* With several rounds, chance decides which command is first. *it has the profiles then, but does not count them.
+ * Returns 0: success; -ECANCELED: the runs end here, before the round is complete; other errors: reported */
 int versus_make_round(struct versus *it);
 
-/* Saves and keeps what the latest round has left. Errors: told */
+/* Saves and keeps the profiles of the latest round. Errors: reported */
 int versus_count_round(struct versus *it);
 
-/* ---- What is said of the runs so far ------------------------------------------------------------ */
+/* ---- Comparing the runs so far ------------------------------------------------------------------ */
 
-/* Compares all runs of a directory. With --repeat auto, what may go wrong is divided among the looks.
+/* Compares all runs of a directory. With --repeat auto, the error probability is divided among the looks.
  * Owner:   the caller finishes *ret_result.
  * Errors:  -errno */
 int versus_judge(const struct versus *it, size_t directory, struct verdict_result *ret_result);
 
-/* Tells that a directory's profiles cannot be compared. Returns the error. */
+/* Reports that a directory's profiles cannot be compared. Returns the error. */
 int versus_complain(const struct versus *it, size_t directory, int error);
 
-/* Saves the profiles of a single round if they have a place, and prints a comparison for each directory.
- * Errors: told; the first of them */
+/* Saves the profiles of a single round if wanted, and prints a comparison for each directory.
+ * Errors:  reported; the first of them */
 int versus_report(const struct versus *it);
 
-/* With --repeat auto the runs are compared after 3, 5, 8, 12 rounds and so on, each time half as many more. A look may
- * find a change that is none, and the more looks the likelier: what that may come to in all is divided among the looks
- * that there can be (Bonferroni). */
+/* With --repeat auto the runs are compared after 3, 5, 8, 12 rounds and so on, each time half as many more. Each look
+ * may find a false change, so the probability of any is divided among the possible looks (Bonferroni). */
 #define RUN_LOOKS_FIRST 3U         /* rounds; --max-repeat takes no fewer */
 #define RUN_LOOKS_MOST_DEFAULT 30U /* the same */
 
-/* The look that comes next, after `rounds`, of which at most `most` are made. */
+/* The next look after `rounds`, of which at most `most` are made. */
 unsigned run_looks_next(unsigned rounds, unsigned most);
 
-/* How many looks there are at most. */
+/* The maximum number of looks. */
 unsigned run_looks_count(unsigned most);
 
 #endif

@@ -58,7 +58,7 @@ static int print_page(const struct versus *it, size_t directory, const struct co
     return fclose(stream) == 0 ? 0 : negative_errno();
 }
 
-/* One run of each. */
+/* Compares one run of each. */
 static int compare_pair(const struct versus *it, size_t directory) {
     const struct aggstats_profile *a = versus_run(it, VS_A, 0, directory);
     const struct aggstats_profile *b = versus_run(it, VS_B, 0, directory);
@@ -115,7 +115,7 @@ static int save_pair(const struct versus *it, size_t directory) {
     return first_error;
 }
 
-/* What is said of one directory does not depend on the others. */
+/* Each directory is reported independently of the others. */
 static int report_directory(const struct versus *it, size_t directory) {
     int save_error = save_pair(it, directory);
     int error = it->rounds_count == 1 ? compare_pair(it, directory) : compare_sets(it, directory);
@@ -140,7 +140,7 @@ unsigned run_looks_next(unsigned rounds, unsigned most) {
     unsigned next = RUN_LOOKS_FIRST;
     while (next <= rounds)
         next = (3 * next + 1) / 2;
-    return next + next / 4 < most ? next : most; /* few more would make the last look a poor one */
+    return next + next / 4 < most ? next : most; /* with few more runs the last look would decide little */
 }
 
 unsigned run_looks_count(unsigned most) {

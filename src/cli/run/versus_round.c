@@ -41,7 +41,7 @@ void versus_finish(struct versus *it) {
         side_finish(&it->sides[i], it->rounds_count, it->vs->mounts->count);
 }
 
-/* Errors: -ENOMEM; nothing is kept then, or the last run is */
+/* Errors: -ENOMEM; the last run is kept completely or not at all */
 static int keep_last(const struct versus *it, struct versus_side *side) {
     const size_t count = it->vs->mounts->count;
     struct aggstats_profile *grown = reallocarray(side->runs, (it->rounds_count + 1) * count, sizeof(*grown));
@@ -68,7 +68,7 @@ static int take_profiles(const struct versus *it, struct versus_side *side) {
 /* ---- A turn ------------------------------------------------------------------------------------- */
 
 /* A signal that came while nothing ran was meant for us.
- * Errors: told to the user; -EINTR: such a signal, *ret_signal */
+ * Errors:  reported to the user; -EINTR: such a signal, *ret_signal */
 static int run_mounted(const struct versus *it, const char *const *command, struct run_outcome *ret_outcome,
                        int *ret_signal) {
     const struct run_vs *vs = it->vs;
@@ -98,7 +98,7 @@ static int enter_start(const struct versus *it) {
     return error;
 }
 
-/* Mounts, runs, unmounts, and has the profiles. Errors: as above */
+/* Mounts, runs, unmounts, and takes the profiles. Errors: as above */
 static int take_turn(const struct versus *it, struct versus_side *side, const char *const *command,
                      struct run_outcome *ret_outcome, int *ret_signal) {
     struct run_mounts *mounts = it->vs->mounts;
@@ -119,12 +119,12 @@ static int take_turn(const struct versus *it, struct versus_side *side, const ch
 
 /* ---- Rounds ------------------------------------------------------------------------------------- */
 
-/* What a shell says that has not found, or could not execute, the command it was given. */
+/* True for the statuses by which a shell says that it has not found, or could not execute, the command. */
 static bool is_missing(size_t side, int status) {
     return side == VS_A && (status == RUN_NOT_FOUND || status == RUN_CANNOT_EXECUTE);
 }
 
-/* Whether the runs end here; if so, why has been told. */
+/* True if the runs end here; the reason has been reported then. */
 static bool must_stop(const struct run_outcome *outcome, size_t side) {
     int signal = outcome->status - RUN_SIGNALLED;
     if (!outcome->is_started)
@@ -144,7 +144,7 @@ static size_t first_side(const struct versus *it) {
     return thrown % VS_SIDES;
 }
 
-/* Of one round, which is all that there is, a run that was killed counts too. */
+/* In a single round, a run that was killed counts too. */
 static bool counts(const struct versus *it, const struct run_outcome *outcome) {
     return outcome->is_started && (!outcome->is_killed || it->vs->repeat_count == 1);
 }
@@ -184,7 +184,7 @@ static int describe_last(const struct versus *it, size_t side) {
     return 0;
 }
 
-/* A round is saved as soon as it is over: what was measured is not lost if a later one goes wrong. */
+/* A round is saved as soon as it is over, so that it is not lost if a later one fails. */
 static int save_last(const struct versus *it, size_t side) {
     int first_error = 0;
     for (size_t i = 0; it->vs->sets->given && i < it->vs->mounts->count; i++) {

@@ -1,11 +1,11 @@
-/* What an option that may be repeated was given. */
+/* The values of an option that may be repeated. */
 #ifndef OPTION_LIST_H
 #define OPTION_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed: it was not given. */
+/* Zeroed: not given. */
 struct option_list {
     const char **texts; /* borrowed from the command line */
     size_t count;
@@ -15,7 +15,7 @@ struct option_list {
 int option_list_add(struct option_list *list, const char *text);
 void option_list_finish(struct option_list *list);
 
-/* Whether a list of names, as that of --op, has this one, in letters of either case. An empty list has all. */
+/* True if a list of names, as of --op, has this one, in letters of either case. An empty list has all. */
 bool option_list_wants(const struct option_list *list, const char *name);
 
 #endif

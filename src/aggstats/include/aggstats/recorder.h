@@ -22,8 +22,7 @@ struct aggstats_recorder_options {
     struct aggstats_clock clock;         /* zeroed: detected */
     const struct aggstats_label *labels; /* header lines of every snapshot, in this order; copied */
     size_t label_count;
-    const char *live_path; /* the counters are in this new file (mode 0600), so that they outlive the process; NULL: in
-                            * anonymous memory */
+    const char *live_path; /* a new file (mode 0600) for the counters, which outlives the process; NULL: none */
 };
 
 /* Called by the one below, which passes what its caller was compiled with. */
